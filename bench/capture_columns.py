@@ -1,11 +1,14 @@
-"""How fast captures become columns, and TCP is analysed, beside the programs that people use: on the same file, in the same run.
+"""How fast captures become columns, and TCP is analysed, beside the programs that people use: on
+the same file, in the same run.
 
-Columns are read by a process for each core, as the commands do; so their rate is by wall time, with the CPU time of all processes
-beside it. Figures are medians: of five rounds, of three for tcpdump and of one for tshark, which takes a quarter of a minute. In
-each the whole file is read from the page cache, by podpath in a process of its own. Of tcpdump only 100,000 packets are asked,
-since it looks each address up in lists that grow, and takes minutes for all. What is not installed is left out. Machines differ,
-so rates are also given as multiples of tcptrace's, which made 1.28 and 1.38 million packets a second where the goals were set.
-Memory is what processes had at their peak besides the mapped file: at most, since what a fork has not written counts twice.
+Columns are read by a process for each core, as the commands do; so their rate is by wall time, with
+the CPU time of all processes beside it. Figures are medians: of five rounds, of three for tcpdump
+and of one for tshark, which takes a quarter of a minute. In each the whole file is read from the
+page cache, by podpath in a process of its own. Of tcpdump only 100,000 packets are asked, since it
+looks each address up in lists that grow, and takes minutes for all. What is not installed is left
+out. Machines differ, so rates are also given as multiples of tcptrace's, which made 1.28 and 1.38
+million packets a second where the goals were set. Memory is what processes had at their peak
+besides the mapped file: at most, since what a fork has not written counts twice.
 """
 
 from __future__ import annotations
@@ -50,7 +53,9 @@ PEERS: dict[str, Peer] = {
 }
 CALIBRATION = "tcptrace -n"
 FILES = {"plain": (0.0, 1.28), "20 % VXLAN": (0.2, 1.38)}
-"""By a file's name: the share of flows in VXLAN, and what tcptrace made of such a file where the goals were set."""
+"""By a file's name: the share of flows in VXLAN, and what tcptrace made of such a file where the
+goals were set.
+"""
 UNIT = "M packets/s"
 PROGRAM = """
 import sys
@@ -89,8 +94,13 @@ def cpu_time() -> float:
 
 
 def cost_fresh(how: str, path: Path) -> Cost:
-    """Return the medians of some rounds, each in a process of its own, as a command is; that it starts is not measured."""
-    done = [subprocess.run(program(how, path), stdout=subprocess.PIPE, text=True, check=True) for _ in range(ROUNDS)]
+    """Return the medians of some rounds, each in a process of its own, as a command is; that it
+    starts is not measured.
+    """
+    done = [
+        subprocess.run(program(how, path), stdout=subprocess.PIPE, text=True, check=True)
+        for _ in range(ROUNDS)
+    ]
     walls, cpus = zip(*(map(float, each.stdout.split()) for each in done), strict=True)
     return Cost(statistics.median(walls), statistics.median(cpus))
 
@@ -129,11 +139,15 @@ def read_in_batches(path: Path) -> None:
 
 def run_peer(command: tuple[str, ...], path: Path) -> None:
     """Let another program read a capture."""
-    subprocess.run([*command, str(path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(
+        [*command, str(path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+    )
 
 
 def memory(path: Path, how: str) -> float:
-    """Return the peak of the memory of a process, and of those that it forks, beyond the mapped file, in MB."""
+    """Return the peak of the memory of a process, and of those that it forks, beyond the mapped
+    file, in MB.
+    """
     peak = 0
     with subprocess.Popen(program(how, path), stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
@@ -147,7 +161,9 @@ def memory(path: Path, how: str) -> float:
 def forked(number: int) -> list[int]:
     """Return the processes that one has forked and that live."""
     try:
-        return [int(word) for word in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
+        return [
+            int(word) for word in Path(f"/proc/{number}/task/{number}/children").read_text().split()
+        ]
     except OSError:
         return []
 
@@ -175,23 +191,44 @@ def measure_peers(path: Path, millions: float) -> dict[str, float]:
 
 def measure_speed(name: str, path: Path, millions: float) -> Iterator[Measurement]:
     """Measure columns and TCP analysis of one file, each beside the other programs."""
-    read, alone, analysed = (cost_fresh(how, path) for how in ("read_file", "read_alone", "analyse_file"))
+    read, alone, analysed = (
+        cost_fresh(how, path) for how in ("read_file", "read_alone", "analyse_file")
+    )
     rates = measure_peers(path, millions)
     cores = f"{count_workers(path.stat().st_size)} processes"
-    yield Measurement(f"file to columns, {name}, {cores}, CPU of all", millions / read.cpu, UNIT, more_is_better=True)
-    yield Measurement(f"file to columns, {name}, one process", millions / alone.wall, UNIT, more_is_better=True)
+    yield Measurement(
+        f"file to columns, {name}, {cores}, CPU of all",
+        millions / read.cpu,
+        UNIT,
+        more_is_better=True,
+    )
+    yield Measurement(
+        f"file to columns, {name}, one process", millions / alone.wall, UNIT, more_is_better=True
+    )
     for what, took, goal in (("columns", read, 4.0), ("TCP analysis", analysed, 2.0)):
         value = millions / took.wall
-        yield Measurement(f"file to {what}, {name}, {cores}", value, UNIT, goal, more_is_better=True)
+        yield Measurement(
+            f"file to {what}, {name}, {cores}", value, UNIT, goal, more_is_better=True
+        )
         for peer, other in rates.items():
             bound = other if what == "TCP analysis" and peer == CALIBRATION else None
             yield Measurement(
-                f"file to {what}, {name}, {cores}", value, UNIT, bound, more_is_better=True, against=peer, other=other
+                f"file to {what}, {name}, {cores}",
+                value,
+                UNIT,
+                bound,
+                more_is_better=True,
+                against=peer,
+                other=other,
             )
         if CALIBRATION in rates:
             least = goal / FILES[name][1]
             yield Measurement(
-                f"file to {what}, {name}, for each packet of tcptrace's", value / rates[CALIBRATION], "", least, True
+                f"file to {what}, {name}, for each packet of tcptrace's",
+                value / rates[CALIBRATION],
+                "",
+                least,
+                True,
             )
 
 
@@ -206,7 +243,12 @@ def measure() -> Iterator[Measurement]:
             del made
             yield from measure_speed(name, path, millions)
         path = Path(folder) / "0.0.pcap"
-        yield Measurement("memory beyond the file, TCP analysis of 1 M packets, at most", memory(path, "analyse_file"), "MB", 600)
+        yield Measurement(
+            "memory beyond the file, TCP analysis of 1 M packets, at most",
+            memory(path, "analyse_file"),
+            "MB",
+            600,
+        )
         once = memory(path, "read_in_batches")
         whole = path.read_bytes()
         with path.open("ab") as file:
@@ -215,7 +257,12 @@ def measure() -> Iterator[Measurement]:
         del whole
         more = memory(path, "read_in_batches")
         yield Measurement(
-            "memory beyond the file, columns in batches", more, "MB", 600, against="a quarter of the file", other=once
+            "memory beyond the file, columns in batches",
+            more,
+            "MB",
+            600,
+            against="a quarter of the file",
+            other=once,
         )
 
 

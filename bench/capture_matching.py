@@ -1,7 +1,9 @@
-"""How fast the same packets are found at four capture points: on columns, beside what else groups the same keys.
+"""How fast the same packets are found at four capture points: on columns, beside what else groups
+the same keys.
 
-A fifth of the connections lies in a tunnel at two of the points, addresses are rewritten on the way, the hosts' clocks differ,
-and some packets are lost between the points. Peers get the packets' keys ready made and only have to group them.
+A fifth of the connections lies in a tunnel at two of the points, addresses are rewritten on the
+way, the hosts' clocks differ, and some packets are lost between the points. Peers get the packets'
+keys ready made and only have to group them.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ def make_captures() -> Captures:
     columns = capture.packets.columns
     count = len(columns)
     back = (columns.sport == 80) | (columns.sport == 53)
-    hop = np.where(draw.random(count) < LOST * (POINTS - 1), draw.integers(0, POINTS - 1, count), POINTS)
+    hop = np.where(
+        draw.random(count) < LOST * (POINTS - 1), draw.integers(0, POINTS - 1, count), POINTS
+    )
     hop[: count // 50] = hop[-count // 50 :] = POINTS
     tunnelled = draw.random(1 << 16) < 0.2
     files = []
@@ -60,24 +64,41 @@ def make_captures() -> Captures:
         kept = (hop == POINTS) | np.where(back, point > hop, point <= hop)
         passed = thin(capture, kept, point, tunnelled)
         view = np.frombuffer(data, np.uint8)
-        files.append(CapturedFile(name=f"point{point}.pcap", capture=passed, data=view, host=f"h{point // 2}"))
+        files.append(
+            CapturedFile(
+                name=f"point{point}.pcap", capture=passed, data=view, host=f"h{point // 2}"
+            )
+        )
     flows = tuple(number_flows(file.capture.packets.columns) for file in files)
     return Captures(tuple(files), flows, int((hop < POINTS).sum()))
 
 
-def thin(capture: Capture, kept: NDArray[np.bool_], point: int, tunnelled: NDArray[np.bool_]) -> Capture:
-    """Leave out what was lost; rewrite times, the client's address from the third point on, and the tunnel at the middle ones."""
+def thin(
+    capture: Capture, kept: NDArray[np.bool_], point: int, tunnelled: NDArray[np.bool_]
+) -> Capture:
+    """Leave out what was lost; rewrite times, the client's address from the third point on, and the
+    tunnel at the middle ones.
+    """
     columns = capture.packets.columns
     back = (columns.sport == 80) | (columns.sport == 53)
-    changed = {"time": columns.time + np.where(back, -20_000, 20_000) * point + (3_000_000_000 if point > 1 else 0)}
+    changed = {
+        "time": columns.time
+        + np.where(back, -20_000, 20_000) * point
+        + (3_000_000_000 if point > 1 else 0)
+    }
     if point in {1, 2}:
-        changed["vni"] = np.where(tunnelled[np.where(back, columns.dport, columns.sport)], np.uint32(7), np.uint32(0))
+        changed["vni"] = np.where(
+            tunnelled[np.where(back, columns.dport, columns.sport)], np.uint32(7), np.uint32(0)
+        )
     if point > 1:
         ours = columns.version == 4
         for name, side in (("src", ~back), ("dst", back)):
             values = getattr(columns, name)
             changed[name] = np.where(ours & side, values ^ np.uint32(0xC0000000), values)
-    values = {name: changed.get(name, getattr(columns, name))[kept] for name in type(columns).__dataclass_fields__}
+    values = {
+        name: changed.get(name, getattr(columns, name))[kept]
+        for name in type(columns).__dataclass_fields__
+    }
     return replace(capture, packets=replace(capture.packets, columns=type(columns)(**values)))
 
 
@@ -91,7 +112,9 @@ def median(work: Callable[[], object]) -> float:
     return sorted(times)[ROUNDS // 2]
 
 
-def peers(keys: NDArray[np.uint64], points: NDArray[np.int64]) -> Iterator[tuple[str, Callable[[], object]]]:
+def peers(
+    keys: NDArray[np.uint64], points: NDArray[np.int64]
+) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield what else groups keys, as far as it is installed."""
     yield "np.unique on ready keys", lambda: np.unique(keys, return_inverse=True)
     try:
@@ -117,15 +140,27 @@ def measure() -> Iterator[Measurement]:
     first = millions / median(tier)
     whole = millions / median(lambda: match_captures(made.files, made.flows))
     losses = find_losses(match_captures(made.files, made.flows))
-    found = len(losses.lost) + sum(each.packets for each in losses.unseen)  # the made connections acknowledge what was taken out
+    found = len(losses.lost) + sum(
+        each.packets for each in losses.unseen
+    )  # the made connections acknowledge what was taken out
     all_of_it = millions / median(lambda: find_losses(match_captures(made.files, made.flows)))
     for name, work in peers(keys, points):
         other = millions / median(work)
-        yield Measurement("four points, same packets", first, UNIT, None, more_is_better=True, against=name, other=other)
+        yield Measurement(
+            "four points, same packets",
+            first,
+            UNIT,
+            None,
+            more_is_better=True,
+            against=name,
+            other=other,
+        )
     yield Measurement("four points, same packets", first, UNIT, GOAL, more_is_better=True)
     yield Measurement("four points, connections matched", whole, UNIT, GOAL, more_is_better=True)
     yield Measurement("four points, matched and losses found", all_of_it, UNIT, more_is_better=True)
-    yield Measurement("packets found missing of those taken out", found / made.lost, "", 1.0, more_is_better=True)
+    yield Measurement(
+        "packets found missing of those taken out", found / made.lost, "", 1.0, more_is_better=True
+    )
 
 
 if __name__ == "__main__":

@@ -34,7 +34,9 @@ def cost(process: int) -> tuple[float, float]:
     """Return a process's seconds of CPU and its memory in MB."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), pages * resource.getpagesize() / 1e6
+    return (int(fields[11]) + int(fields[12])) / os.sysconf(
+        "SC_CLK_TCK"
+    ), pages * resource.getpagesize() / 1e6
 
 
 def answer(conf: Path, number: int) -> float:
@@ -58,7 +60,16 @@ def measure(seconds: float) -> None:
         for name in ("bridge", "mesh-cni"):
             (programs / name).write_text("#!/bin/sh\n")
             (programs / name).chmod(0o755)
-        words = [sys.executable, "-m", "podpath", "protect", "chain", "keep", "--entry", '{"type": "mesh-cni"}']
+        words = [
+            sys.executable,
+            "-m",
+            "podpath",
+            "protect",
+            "chain",
+            "keep",
+            "--entry",
+            '{"type": "mesh-cni"}',
+        ]
         options = ["--conf-dir", str(conf), "--bin-dir", str(programs)]
         with subprocess.Popen([*words, *options], stderr=subprocess.DEVNULL) as keeper:
             time.sleep(2)
@@ -66,14 +77,25 @@ def measure(seconds: float) -> None:
             before, _ = cost(keeper.pid)
             time.sleep(seconds)
             after, memory = cost(keeper.pid)
-            print(f"at rest       {100 * (after - before) / seconds:.2f} % of a core, {memory:.0f} MB")
+            print(
+                f"at rest       {100 * (after - before) / seconds:.2f} % of a core, {memory:.0f} MB"
+            )
             taken = []
             for number in range(1, 6):
                 time.sleep(16)  # fewer than a fight takes for one
                 taken.append(answer(conf, number))
-            print(f"answers       median {statistics.median(taken):.0f} ms, longest {max(taken):.0f} ms")
+            print(
+                f"answers       median {statistics.median(taken):.0f} ms, longest {max(taken):.0f} ms"
+            )
             before, _ = cost(keeper.pid)
-            rival = [sys.executable, "-c", RIVAL, str(conf / "10-net.conflist"), json.dumps(LIST), str(seconds)]
+            rival = [
+                sys.executable,
+                "-c",
+                RIVAL,
+                str(conf / "10-net.conflist"),
+                json.dumps(LIST),
+                str(seconds),
+            ]
             writes = int(subprocess.run(rival, capture_output=True, check=True).stdout)
             after, memory = cost(keeper.pid)
             shown = f"{100 * (after - before) / seconds:.2f} % of a core, {memory:.0f} MB"

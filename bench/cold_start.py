@@ -1,6 +1,8 @@
-"""How long a person waits from nothing: the help, a diagnosis of each recorded ticket and bundle, a capture of 100,000 packets.
+"""How long a person waits from nothing: the help, a diagnosis of each recorded ticket and bundle, a
+capture of 100,000 packets.
 
-Modules are compiled beforehand, as an installation does it, also where the environment forbids the interpreter to.
+Modules are compiled beforehand, as an installation does it, also where the environment forbids the
+interpreter to.
 """
 
 from __future__ import annotations
@@ -26,16 +28,20 @@ UNREADABLE = 2
 
 
 def cost(compiled: str, *command: str) -> float:
-    """Return the median CPU time of a command, in milliseconds, after one run that does not count; `compiled` keeps its bytecode.
+    """Return the median CPU time of a command, in milliseconds, after one run that does not count;
+    `compiled` keeps its bytecode.
 
-    Nothing here waits for anything, so on an idle machine it is the wall time too; on a busy one it still tells.
+    Nothing here waits for anything, so on an idle machine it is the wall time too; on a busy one it
+    still tells.
     """
     times = []
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment = {**inherited, "PYTHONPYCACHEPREFIX": compiled}
     nowhere = subprocess.DEVNULL
     for _ in range(ROUNDS + 1):
-        process = subprocess.Popen(command, env=environment, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        process = subprocess.Popen(
+            command, env=environment, stdin=nowhere, stdout=nowhere, stderr=nowhere
+        )
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode == UNREADABLE:
@@ -50,7 +56,9 @@ def measure() -> Iterator[Measurement]:
         bare = cost(folder, sys.executable, "-c", "pass")
         for name, bound, arguments in list_commands(Path(folder)):
             taken = cost(folder, COMMAND, *arguments)
-            yield Measurement(f"podpath {name}, CPU", taken, "ms", bound, against="python -c pass", other=bare)
+            yield Measurement(
+                f"podpath {name}, CPU", taken, "ms", bound, against="python -c pass", other=bare
+            )
 
 
 def list_commands(folder: Path) -> Iterator[tuple[str, int | None, tuple[str, ...]]]:
@@ -60,7 +68,9 @@ def list_commands(folder: Path) -> Iterator[tuple[str, int | None, tuple[str, ..
     made = make_capture(PACKETS)
     capture.write_bytes(made.data)
     yield f"capture, {made.packets:,} packets", CAPTURE_BOUND, ("capture", str(capture))
-    for incident in sorted(path for path in (ROOT / "examples" / "incidents").iterdir() if path.is_dir()):
+    for incident in sorted(
+        path for path in (ROOT / "examples" / "incidents").iterdir() if path.is_dir()
+    ):
         for form in ("ticket.md", "bundle"):
             yield (
                 f"diagnose {incident.name}/{form}",

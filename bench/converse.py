@@ -1,9 +1,10 @@
-"""How many conversations a second the model holds with random services of a node, and what one costs as services multiply.
+"""How many conversations a second the model holds with random services of a node, and what one
+costs as services multiply.
 
     python bench/converse.py [--json]
 
-A pod on the node's bridge connects to services of a kube-proxy ruleset with 3 endpoints each; one conversation is the
-handshake, data both ways, through every endpoint that the kernel may choose.
+A pod on the node's bridge connects to services of a kube-proxy ruleset with 3 endpoints each; one
+conversation is the handshake, data both ways, through every endpoint that the kernel may choose.
 """
 
 from __future__ import annotations
@@ -17,7 +18,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.kube_proxy_ruleset import Service, generate_ruleset, generate_services  # the folder above is only now on the path
+from bench.kube_proxy_ruleset import (
+    Service,
+    generate_ruleset,
+    generate_services,
+)  # the folder above is only now on the path
 from bench.measurement import Measurement, emit  # as above
 from podpath.assembly.netfilter.state import assemble_netfilter
 from podpath.datapath.conversations.conversation import converse
@@ -37,7 +42,9 @@ ENDPOINTS = 3
 SIZES = (100, 1_000, 10_000)
 LEAST_PER_SECOND = 500
 PROBES = 1500
-"""Connections asked about at each size: few enough that most are of services that none before them was of."""
+"""Connections asked about at each size: few enough that most are of services that none before them
+was of.
+"""
 POD = Address.parse("10.244.250.5")
 """In a network of the node's own, that no endpoint of the ruleset is in."""
 SYSCTLS = {
@@ -48,9 +55,13 @@ SYSCTLS = {
 
 
 def build_node(services: int) -> Node:
-    """Build a node as flannel's host-gw backend keeps it: pods on a bridge, a route to every other node's pods."""
+    """Build a node as flannel's host-gw backend keeps it: pods on a bridge, a route to every other
+    node's pods.
+    """
     source = Source(
-        name="iptables-save.txt", lines=tuple(generate_ruleset(services, ENDPOINTS).splitlines()), command="iptables-save"
+        name="iptables-save.txt",
+        lines=tuple(generate_ruleset(services, ENDPOINTS).splitlines()),
+        command="iptables-save",
     )
     tables = assemble_netfilter([(source, read_rules(source))]).netfilter[4]
     host = _netns(
@@ -66,7 +77,11 @@ def build_node(services: int) -> Node:
     )  # fmt: skip
     pod = _netns(
         "pod",
-        (Link(name=IfName("eth0"), kind="veth", peer=Known(Peer(netns=HOST, link=IfName("veth5")))),),
+        (
+            Link(
+                name=IfName("eth0"), kind="veth", peer=Known(Peer(netns=HOST, link=IfName("veth5")))
+            ),
+        ),
         (f"eth0 {POD}/24",),
         (_route("default", "eth0", "10.244.250.1"),),
     )
@@ -80,12 +95,16 @@ def _other_nodes() -> Iterator[Route]:
                 yield _route(f"10.{second}.{third}.0/24", "eth0", f"192.168.1.{third}")
 
 
-def _netns(name: str, links: tuple[Link, ...], addresses: tuple[str, ...], routes: tuple[Route, ...]) -> Netns:
+def _netns(
+    name: str, links: tuple[Link, ...], addresses: tuple[str, ...], routes: tuple[Route, ...]
+) -> Netns:
     parsed = []
     for text in addresses:
         link, _, address = text.partition(" ")
         value, _, length = address.partition("/")
-        parsed.append(InterfaceAddress(link=IfName(link), address=Address.parse(value), length=int(length)))
+        parsed.append(
+            InterfaceAddress(link=IfName(link), address=Address.parse(value), length=int(length))
+        )
     return Netns(
         name=name,
         role=HOST if name == HOST else "pod",
@@ -100,11 +119,16 @@ def _netns(name: str, links: tuple[Link, ...], addresses: tuple[str, ...], route
 
 
 def _route(prefix: str, link: str, gateway: str) -> Route:
-    return Route(prefix=Prefix.parse(prefix, 4), nexthops=(Nexthop(link=IfName(link), gateway=Address.parse(gateway)),))
+    return Route(
+        prefix=Prefix.parse(prefix, 4),
+        nexthops=(Nexthop(link=IfName(link), gateway=Address.parse(gateway)),),
+    )
 
 
 def _connected(item: InterfaceAddress) -> Route:
-    return Route(prefix=item.prefix, nexthops=(Nexthop(link=item.link),), scope="link", prefsrc=item.address)
+    return Route(
+        prefix=item.prefix, nexthops=(Nexthop(link=item.link),), scope="link", prefsrc=item.address
+    )
 
 
 def draw_probes(services: list[Service], count: int) -> list[Probe]:
@@ -114,12 +138,23 @@ def draw_probes(services: list[Service], count: int) -> list[Probe]:
     for _ in range(count):
         service = chance.choice(services)
         protocol = protocols.UDP if service.protocol == "udp" else protocols.TCP
-        drawn.append(Probe(protocol, POD, Address.parse(service.address), chance.randrange(32768, 61000), service.port, "pod"))
+        drawn.append(
+            Probe(
+                protocol,
+                POD,
+                Address.parse(service.address),
+                chance.randrange(32768, 61000),
+                service.port,
+                "pod",
+            )
+        )
     return drawn
 
 
 def measure_rate(engine: Engine, probes: list[Probe]) -> tuple[float, float]:
-    """Return conversations, and the connections walked for them (one for each endpoint), per second of CPU time."""
+    """Return conversations, and the connections walked for them (one for each endpoint), per second
+    of CPU time.
+    """
     walked, started = 0, time.process_time()
     for probe in probes:
         walked += len(converse(engine, probe).branches)
@@ -128,7 +163,9 @@ def measure_rate(engine: Engine, probes: list[Probe]) -> tuple[float, float]:
 
 
 def measure() -> Iterator[Measurement]:
-    """Measure the rate at each size, when a service's rules are met for the first time and when they were read before."""
+    """Measure the rate at each size, when a service's rules are met for the first time and when
+    they were read before.
+    """
     first: dict[str, float] = {}
     for size in SIZES:
         engine = Engine(build_node(size))
@@ -141,7 +178,15 @@ def measure() -> Iterator[Measurement]:
             name = f"conversations with services {when}, of {size:,}, all endpoints, one core"
             against = f"{SIZES[0]} services"
             bound = LEAST_PER_SECOND if size == SIZES[-1] else None
-            yield Measurement(name, rate, "/s", bound, more_is_better=True, against=against, other=first.setdefault(when, rate))
+            yield Measurement(
+                name,
+                rate,
+                "/s",
+                bound,
+                more_is_better=True,
+                against=against,
+                other=first.setdefault(when, rate),
+            )
             if size == SIZES[-1]:
                 name = f"connections walked for them, services {when}, of {size:,}, one core"
                 yield Measurement(name, walked, "/s", more_is_better=True)

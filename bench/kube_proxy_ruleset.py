@@ -2,7 +2,8 @@
 
     python bench/kube_proxy_ruleset.py 10000 3 > node.rules
 
-The shape is that of kube-proxy 1.29 in iptables mode (pkg/proxy/iptables/proxier.go:syncProxyRules).
+The shape is that of kube-proxy 1.29 in iptables mode
+(pkg/proxy/iptables/proxier.go:syncProxyRules).
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class Service(NamedTuple):
 
 
 def generate_services(services: int, endpoints: int, seed: int = 1) -> list[Service]:
-    """Make services with distinct addresses: one in 20 has a node port, one in 100 speaks UDP, one in 500 has no endpoint."""
+    """Make services with distinct addresses: one in 20 has a node port, one in 100 speaks UDP, one
+    in 500 has no endpoint.
+    """
     chooser = random.Random(seed)  # noqa: S311  # a benchmark's input, not a secret
     made = []
     for number in range(services):
@@ -53,7 +56,9 @@ def generate_services(services: int, endpoints: int, seed: int = 1) -> list[Serv
                 address=f"10.{96 + (number >> 16)}.{number >> 8 & 255}.{number & 255}",
                 protocol="udp" if udp else "tcp",
                 port=53 if udp else chooser.choice((80, 443, 8080)),
-                node_port=30000 + number // 20 if number % 20 == 0 and number // 20 < 2768 else None,
+                node_port=30000 + number // 20
+                if number % 20 == 0 and number // 20 < 2768
+                else None,
                 endpoints=tuple(f"{pod}:{target}" for pod in pods),
             )
         )
@@ -67,13 +72,18 @@ def generate_ruleset(services: int, endpoints: int, seed: int = 1) -> str:
 
 def emit_ruleset(services: Sequence[Service], pod_network: str = POD_NETWORK) -> str:
     """Return the text of all tables."""
-    lines = [*_frame("mangle", _MANGLE_CHAINS, ()), *_frame("filter", _FILTER_CHAINS, _filter_rules(services))]
+    lines = [
+        *_frame("mangle", _MANGLE_CHAINS, ()),
+        *_frame("filter", _FILTER_CHAINS, _filter_rules(services)),
+    ]
     chains, rules = _nat(services, pod_network)
     lines += _frame("nat", [*_NAT_CHAINS, *(f":{chain} - [0:0]" for chain in chains)], rules)
     return "\n".join(lines) + "\n"
 
 
-def _frame(table: str, chains: list[str], rules: Iterator[str] | tuple[str, ...] | list[str]) -> Iterator[str]:
+def _frame(
+    table: str, chains: list[str], rules: Iterator[str] | tuple[str, ...] | list[str]
+) -> Iterator[str]:
     yield from (_HEADER, f"*{table}")
     yield from chains
     yield from rules
@@ -81,7 +91,9 @@ def _frame(table: str, chains: list[str], rules: Iterator[str] | tuple[str, ...]
 
 
 def _nat(services: Sequence[Service], pod_network: str) -> tuple[list[str], list[str]]:
-    """Return the chains and the rules of nat, chain by chain in the order that iptables-save prints them."""
+    """Return the chains and the rules of nat, chain by chain in the order that iptables-save prints
+    them.
+    """
     chains: list[str] = []
     rules = [
         '-A PREROUTING -m comment --comment "kubernetes service portals" -j KUBE-SERVICES',
@@ -95,13 +107,16 @@ def _nat(services: Sequence[Service], pod_network: str) -> tuple[list[str], list
     live = [service for service in services if service.endpoints]
     for service in live:
         if service.node_port:
-            match = (
-                f'-p {service.protocol} -m comment --comment "{service.name}" -m {service.protocol} --dport {service.node_port}'
-            )
+            match = f'-p {service.protocol} -m comment --comment "{service.name}" -m {service.protocol} --dport {service.node_port}'
             rules.append(f"-A KUBE-NODEPORTS {match} -j {service.chain('EXT')}")
-    rules += [f"-A KUBE-SERVICES {_match(service, 'cluster IP')} -j {service.chain('SVC')}" for service in live]
+    rules += [
+        f"-A KUBE-SERVICES {_match(service, 'cluster IP')} -j {service.chain('SVC')}"
+        for service in live
+    ]
     note = "kubernetes service nodeports; NOTE: this must be the last rule in this chain"
-    rules.append(f'-A KUBE-SERVICES -m comment --comment "{note}" -m addrtype --dst-type LOCAL -j KUBE-NODEPORTS')
+    rules.append(
+        f'-A KUBE-SERVICES -m comment --comment "{note}" -m addrtype --dst-type LOCAL -j KUBE-NODEPORTS'
+    )
     for service in live:
         own, own_rules = _service_chains(service, pod_network)
         chains += own
@@ -110,25 +125,43 @@ def _nat(services: Sequence[Service], pod_network: str) -> tuple[list[str], list
 
 
 def _service_chains(service: Service, pod_network: str) -> tuple[list[str], list[str]]:
-    """Return the chains of one service: its own, one for each endpoint, and one for traffic from outside."""
+    """Return the chains of one service: its own, one for each endpoint, and one for traffic from
+    outside.
+    """
     own, external = service.chain("SVC"), service.chain("EXT")
-    chains, rules = [own], [f"-A {own} ! -s {pod_network} {_match(service, 'cluster IP')} -j KUBE-MARK-MASQ"]
+    chains, rules = (
+        [own],
+        [f"-A {own} ! -s {pod_network} {_match(service, 'cluster IP')} -j KUBE-MARK-MASQ"],
+    )
     ends: list[str] = []
     for place, endpoint in enumerate(service.endpoints):
         chain = service.chain("SEP", endpoint)
         chains.append(chain)
         left = len(service.endpoints) - place
         # the kernel keeps the probability as a multiple of 2^-31 (libxt_statistic.c)
-        chance = "" if left == 1 else f"-m statistic --mode random --probability {round(2**31 / left) / 2**31:.11f} "
-        rules.append(f'-A {own} -m comment --comment "{service.name} -> {endpoint}" {chance}-j {chain}')
+        chance = (
+            ""
+            if left == 1
+            else f"-m statistic --mode random --probability {round(2**31 / left) / 2**31:.11f} "
+        )
+        rules.append(
+            f'-A {own} -m comment --comment "{service.name} -> {endpoint}" {chance}-j {chain}'
+        )
         address = endpoint.rpartition(":")[0]
-        ends.append(f'-A {chain} -s {address}/32 -m comment --comment "{service.name}" -j KUBE-MARK-MASQ')
-        protocol = f'-p {service.protocol} -m comment --comment "{service.name}" -m {service.protocol}'
+        ends.append(
+            f'-A {chain} -s {address}/32 -m comment --comment "{service.name}" -j KUBE-MARK-MASQ'
+        )
+        protocol = (
+            f'-p {service.protocol} -m comment --comment "{service.name}" -m {service.protocol}'
+        )
         ends.append(f"-A {chain} {protocol} -j DNAT --to-destination {endpoint}")
     if service.node_port:
         chains.append(external)
         note = f"masquerade traffic for {service.name} external destinations"
-        ends += [f'-A {external} -m comment --comment "{note}" -j KUBE-MARK-MASQ', f"-A {external} -j {own}"]
+        ends += [
+            f'-A {external} -m comment --comment "{note}" -j KUBE-MARK-MASQ',
+            f"-A {external} -j {own}",
+        ]
     return chains, rules + ends
 
 
@@ -156,12 +189,20 @@ _BASE = {
 
 
 def _chains(table: str, *names: str) -> list[str]:
-    return [f":{name} ACCEPT [0:0]" for name in _BASE[table]] + [f":{name} - [0:0]" for name in names]
+    return [f":{name} ACCEPT [0:0]" for name in _BASE[table]] + [
+        f":{name} - [0:0]" for name in names
+    ]
 
 
 _MANGLE_CHAINS = _chains("mangle", "KUBE-IPTABLES-HINT", "KUBE-KUBELET-CANARY", "KUBE-PROXY-CANARY")
 _NAT_CHAINS = _chains(
-    "nat", "KUBE-KUBELET-CANARY", "KUBE-MARK-MASQ", "KUBE-NODEPORTS", "KUBE-POSTROUTING", "KUBE-PROXY-CANARY", "KUBE-SERVICES"
+    "nat",
+    "KUBE-KUBELET-CANARY",
+    "KUBE-MARK-MASQ",
+    "KUBE-NODEPORTS",
+    "KUBE-POSTROUTING",
+    "KUBE-PROXY-CANARY",
+    "KUBE-SERVICES",
 )
 _FILTER_CHAINS = _chains(
     "filter", "KUBE-EXTERNAL-SERVICES", "KUBE-FIREWALL", "KUBE-FORWARD", "KUBE-KUBELET-CANARY", "KUBE-NODEPORTS",

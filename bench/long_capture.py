@@ -1,4 +1,5 @@
-"""What `podpath capture` holds of a capture of any length: memory at its peak beside the mapped files, and CPU time.
+"""What `podpath capture` holds of a capture of any length: memory at its peak beside the mapped
+files, and CPU time.
 
     python bench/long_capture.py [--json] [PACKETS]
 
@@ -63,7 +64,9 @@ def measure(packets: int) -> Iterator[Measurement]:
         count = write_capture(path, packets)
         name = f"podpath capture, {count / 1e6:.0f} M packets, {path.stat().st_size / 1e9:.1f} GB"
         taken = run(COMMAND, "capture", str(path))
-    yield Measurement(f"{name}: memory beside the mapped files", taken.peak, "MB", FIXED + EACH * count / 1e6)
+    yield Measurement(
+        f"{name}: memory beside the mapped files", taken.peak, "MB", FIXED + EACH * count / 1e6
+    )
     yield Measurement(f"{name}: CPU per million packets", taken.seconds / count * 1e6, "s")
 
 

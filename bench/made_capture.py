@@ -1,6 +1,8 @@
-"""Captures made for tests and measurements: many connections side by side, with what is known of them beforehand.
+"""Captures made for tests and measurements: many connections side by side, with what is known of
+them beforehand.
 
-TCP over IPv4 with some over IPv6, DNS over UDP, retransmissions, and as much in VXLAN as is asked for.
+TCP over IPv4 with some over IPv6, DNS over UDP, retransmissions, and as much in VXLAN as is asked
+for.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ Numbers = NDArray[np.int64]
 ETHERNET, IP4, IP6, TCP, UDP = 14, 20, 40, 20, 8
 RECORD, FILE = 16, 24
 PER_FLOW = 17
-"""Packets of a connection: three of its handshake, ten with data, two that only acknowledge, two that end it."""
+"""Packets of a connection: three of its handshake, ten with data, two that only acknowledge, two
+that end it.
+"""
 SYN, ACK, PUSH_ACK, FIN_ACK = 0x02, 0x10, 0x18, 0x11
 START = 1_700_000_000
 
@@ -37,7 +41,11 @@ def make_capture(packets: int, *, vxlan: float = 0.0, seed: int = 1) -> Made:
     table = _repeat(draw, table)
     order = np.argsort(table["time"], kind="stable")
     table = {name: values[order] for name, values in table.items()}
-    kind = {"six": draw.random(flows) < 0.05, "udp": draw.random(flows) < 0.04, "vxlan": draw.random(flows) < vxlan}
+    kind = {
+        "six": draw.random(flows) < 0.05,
+        "udp": draw.random(flows) < 0.04,
+        "vxlan": draw.random(flows) < vxlan,
+    }
     flow = table["flow"]
     table |= {name: values[flow] for name, values in kind.items()}
     udp = table["udp"]
@@ -56,7 +64,9 @@ def _conversations(draw: np.random.Generator, flows: int) -> dict[str, NDArray[A
     server = (step == 1) | ((step > 2) & (step % 2 == 0))
     bare = (step == 2) | (step == 7) | (step == 12)
     flags = np.select([step < 2, step >= PER_FLOW - 2, bare], [SYN, FIN_ACK, ACK], PUSH_ACK)
-    payload = np.where((step > 2) & (step < PER_FLOW - 2) & ~bare, draw.integers(200, 1390, len(step)), 0)
+    payload = np.where(
+        (step > 2) & (step < PER_FLOW - 2) & ~bare, draw.integers(200, 1390, len(step)), 0
+    )
     used = payload + (flags == SYN) + (flags == FIN_ACK)
     start = np.cumsum(draw.exponential(20.0 / flows, flows))
     first = draw.integers(0, 1 << 32, (flows, 2))
@@ -75,10 +85,16 @@ def _conversations(draw: np.random.Generator, flows: int) -> dict[str, NDArray[A
 
 
 def _repeat(draw: np.random.Generator, table: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Send a two hundredth of the data packets, and a hundredth of the first packets, again a little later."""
+    """Send a two hundredth of the data packets, and a hundredth of the first packets, again a
+    little later.
+    """
     chance = draw.random(len(table["flow"]))
-    again = np.flatnonzero(((table["payload"] > 0) & (chance < 0.005)) | ((table["step"] == 0) & (chance < 0.01)))
-    wait = np.where(table["step"][again] == 0, 0.01, 0.25)  # a SYN before its answer, data after all else is over
+    again = np.flatnonzero(
+        ((table["payload"] > 0) & (chance < 0.005)) | ((table["step"] == 0) & (chance < 0.01))
+    )
+    wait = np.where(
+        table["step"][again] == 0, 0.01, 0.25
+    )  # a SYN before its answer, data after all else is over
     copies = {name: values[again] for name, values in table.items()}
     copies["time"] = copies["time"] + wait
     copies["repeat"][:] = True
@@ -93,7 +109,9 @@ def _emit(draw: np.random.Generator, table: dict[str, NDArray[Any]]) -> bytes:
     length = tunnel + ETHERNET + network + transport + table["payload"]
     offset = FILE + np.cumsum(RECORD + length) - length
     out = draw.integers(0, 256, int(offset[-1] + length[-1]), np.uint8)
-    out[:FILE] = np.frombuffer(bytes.fromhex("d4c3b2a1 0200 0400 00000000 00000000 00000400 01000000"), np.uint8)
+    out[:FILE] = np.frombuffer(
+        bytes.fromhex("d4c3b2a1 0200 0400 00000000 00000000 00000400 01000000"), np.uint8
+    )
     writer = _Writer(out)
     microseconds = np.round(table["time"] * 1e6).astype(np.int64)
     every = np.arange(len(offset))
@@ -123,7 +141,9 @@ def _emit_tunnel(writer: _Writer, rows: Numbers, at: Numbers, length: Numbers) -
     writer.put(rows, at + 46, ">u4", 1 << 8)
 
 
-def _emit_ip4(writer: _Writer, rows: Numbers, at: Numbers, length: Numbers, protocol: NDArray[Any] | int) -> None:
+def _emit_ip4(
+    writer: _Writer, rows: Numbers, at: Numbers, length: Numbers, protocol: NDArray[Any] | int
+) -> None:
     writer.put(rows, at, ">u2", 0x4500)
     writer.put(rows, at + 2, ">u2", length)
     writer.put(rows, at + 6, ">u2", 0x4000)
@@ -132,7 +152,13 @@ def _emit_ip4(writer: _Writer, rows: Numbers, at: Numbers, length: Numbers, prot
     writer.put(rows, at + 10, ">u2", 0)
 
 
-def _emit_packets(writer: _Writer, table: dict[str, NDArray[Any]], at: Numbers, network: Numbers, transport: Numbers) -> None:
+def _emit_packets(
+    writer: _Writer,
+    table: dict[str, NDArray[Any]],
+    at: Numbers,
+    network: Numbers,
+    transport: Numbers,
+) -> None:
     """Write the packets that the connections send, from their Ethernet header on."""
     every = np.arange(len(at))
     back = table["server"]
@@ -162,7 +188,10 @@ def _emit_packets(writer: _Writer, table: dict[str, NDArray[Any]], at: Numbers, 
 
 def _emit_transport(writer: _Writer, table: dict[str, NDArray[Any]], at: Numbers) -> None:
     back, every = table["server"], np.arange(len(at))
-    near, far = 20_000 + table["flow"] // 60_000 * 5_000 + table["flow"] % 40_000, np.where(table["udp"], 53, 80)
+    near, far = (
+        20_000 + table["flow"] // 60_000 * 5_000 + table["flow"] % 40_000,
+        np.where(table["udp"], 53, 80),
+    )
     writer.put(every, at, ">u2", np.where(back, far, near))
     writer.put(every, at + 2, ">u2", np.where(back, near, far))
     udp, tcp = np.flatnonzero(table["udp"]), np.flatnonzero(~table["udp"])
@@ -183,7 +212,12 @@ def _emit_transport(writer: _Writer, table: dict[str, NDArray[Any]], at: Numbers
     writer.put(later, stamps, ">u4", 0x0101080A)
     place = np.where(table["option"] == 20, stamps + 8, stamps + 4)
     writer.put(tcp, place, ">u4", (table["time"] * 1000).astype(np.int64) + 5_000_000)
-    writer.put(tcp, place + 4, ">u4", np.where(table["step"] == 0, 0, (table["time"] * 1000).astype(np.int64) + 4_999_980))
+    writer.put(
+        tcp,
+        place + 4,
+        ">u4",
+        np.where(table["step"] == 0, 0, (table["time"] * 1000).astype(np.int64) + 4_999_980),
+    )
 
 
 class _Writer:
@@ -195,5 +229,7 @@ class _Writer:
     def put(self, rows: Numbers, at: Numbers, kind: str, values: NDArray[Any] | int) -> None:
         """Write a value for each of some rows, at each row's place."""
         width = np.dtype(kind).itemsize
-        view: NDArray[Any] = np.ndarray((len(self._out) - width + 1,), np.dtype(kind), self._out.data, 0, (1,))
+        view: NDArray[Any] = np.ndarray(
+            (len(self._out) - width + 1,), np.dtype(kind), self._out.data, 0, (1,)
+        )
         view[at[rows]] = values if isinstance(values, int) else values[rows]

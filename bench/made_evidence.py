@@ -1,7 +1,8 @@
-"""Evidence of any size: for every format that podpath reads, the output of a node with so many links, routes, rules or lines.
+"""Evidence of any size: for every format that podpath reads, the output of a node with so many
+links, routes, rules or lines.
 
-Each row of the table is one format's: what stands before, and what one more thing adds. What comes out has the shape that
-the tool prints, and nothing in it says what is wrong with a node.
+Each row of the table is one format's: what stands before, and what one more thing adds. What comes
+out has the shape that the tool prints, and nothing in it says what is wrong with a node.
 """
 
 from __future__ import annotations
@@ -123,7 +124,13 @@ def _ping(number: int) -> str:
 
 
 def _bridge_port(number: int) -> dict[str, object]:
-    return {"ifindex": number + 3, "ifname": f"veth{number}", "master": "cni0", "state": "forwarding", "hairpin": True}
+    return {
+        "ifindex": number + 3,
+        "ifname": f"veth{number}",
+        "master": "cni0",
+        "state": "forwarding",
+        "hairpin": True,
+    }
 
 
 def _log(number: int) -> str:

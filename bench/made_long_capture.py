@@ -1,4 +1,6 @@
-"""Captures too long to be made at once: one made capture written again and again, later each time, and between other ends."""
+"""Captures too long to be made at once: one made capture written again and again, later each time,
+and between other ends.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from podpath.capture.files.index import Contents
 PIECE = 1_000_000
 """Packets that are made; the rest repeats them."""
 LASTING = 60
-"""Seconds from one piece's first packet to the next one's: longer than a piece lasts, so that none overtakes another."""
+"""Seconds from one piece's first packet to the next one's: longer than a piece lasts, so that none
+overtakes another.
+"""
 
 
 def write_capture(path: Path, packets: int, *, seed: int = 1) -> int:
@@ -22,7 +26,9 @@ def write_capture(path: Path, packets: int, *, seed: int = 1) -> int:
     data = np.frombuffer(made.data, np.uint8).copy()
     offsets = np.concatenate([index.offset for index in index_packets(data, Contents())])
     six = data[offsets + 12] == 0x86
-    ends = [offsets + ETHERNET + np.where(six, IP6 - 3 - back, IP4 - 3 - back // 4) for back in (0, 16)]
+    ends = [
+        offsets + ETHERNET + np.where(six, IP6 - 3 - back, IP4 - 3 - back // 4) for back in (0, 16)
+    ]
     seconds = np.ndarray((len(data) - 3,), "<u4", data.data, 0, (1,))
     pieces = -(-packets // made.packets)
     with path.open("wb") as file:

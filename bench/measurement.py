@@ -1,4 +1,6 @@
-"""What a benchmark gives: a figure, what it was measured against in the same run, and the bound that it has to keep."""
+"""What a benchmark gives: a figure, what it was measured against in the same run, and the bound
+that it has to keep.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ class Measurement(NamedTuple):
     value: float
     unit: str
     bound: float | None = None
-    """What the value may be at most (at least, where `more_is_better`); None where nothing is promised."""
+    """What the value may be at most (at least, where `more_is_better`); None where nothing is
+    promised.
+    """
     more_is_better: bool = False
     against: str = ""
     """What it is compared with, measured side by side: `iptables-nft-restore --test, same file`."""
@@ -36,7 +40,8 @@ class Measurement(NamedTuple):
 
 
 def emit(measurements: Iterable[Measurement]) -> None:
-    """Print what a benchmark program measured: a table, or with `--json` one line each for `bench/run.py`.
+    """Print what a benchmark program measured: a table, or with `--json` one line each for
+    `bench/run.py`.
 
     Where a bound is not kept, the program that prints a table ends with 1.
     """
@@ -52,9 +57,16 @@ def emit(measurements: Iterable[Measurement]) -> None:
 
 def render_table(measurements: Sequence[Measurement]) -> str:
     """Return a Markdown table."""
-    lines = ["| measured | value | bound | compared with | its value | ratio |", "|---|---:|---:|---|---:|---:|"]
+    lines = [
+        "| measured | value | bound | compared with | its value | ratio |",
+        "|---|---:|---:|---|---:|---:|",
+    ]
     for row in measurements:
-        bound = "" if row.bound is None else f"{'≥' if row.more_is_better else '≤'} {spell(row.bound, row.unit)}"
+        bound = (
+            ""
+            if row.bound is None
+            else f"{'≥' if row.more_is_better else '≤'} {spell(row.bound, row.unit)}"
+        )
         other = "" if row.other is None else spell(row.other, row.unit)
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
         value = spell(row.value, row.unit) + ("" if row.kept else " **over**")
@@ -64,4 +76,10 @@ def render_table(measurements: Sequence[Measurement]) -> str:
 
 def spell(value: float, unit: str) -> str:
     """Spell a figure with as many digits as it means."""
-    return f"{value:.0f} {unit}" if value >= 100 else f"{value:.2f} {unit}" if value < 10 else f"{value:.1f} {unit}"
+    return (
+        f"{value:.0f} {unit}"
+        if value >= 100
+        else f"{value:.2f} {unit}"
+        if value < 10
+        else f"{value:.1f} {unit}"
+    )

@@ -1,9 +1,11 @@
-"""How fast logs are read, format by format, and how long `podpath timeline` takes on a log of a busy day.
+"""How fast logs are read, format by format, and how long `podpath timeline` takes on a log of a
+busy day.
 
     python bench/read_logs.py [LINES] [--json]
 
-A reader is given a log of that many lines (200,000 unless said) in memory, five times; the median of its CPU time counts. The
-command reads a file of a million lines of syslog from disk, in a process of its own, beside `grep -c` for the window's minutes.
+A reader is given a log of that many lines (200,000 unless said) in memory, five times; the median
+of its CPU time counts. The command reads a file of a million lines of syslog from disk, in a
+process of its own, beside `grep -c` for the window's minutes.
 """
 
 from __future__ import annotations
@@ -87,8 +89,13 @@ def main() -> None:
             "--timeout",
             "10s",
         ]
-        costs = [measure(["sh", "-c", '"$@" >/dev/null; test $? -lt 2 -o $? -eq 3', "sh", *command]) for _ in range(3)]
-        greps = [measure(["sh", "-c", f"grep -c ' 1[12]:5[0-9]:' {path} >/dev/null"]) for _ in range(3)]
+        costs = [
+            measure(["sh", "-c", '"$@" >/dev/null; test $? -lt 2 -o $? -eq 3', "sh", *command])
+            for _ in range(3)
+        ]
+        greps = [
+            measure(["sh", "-c", f"grep -c ' 1[12]:5[0-9]:' {path} >/dev/null"]) for _ in range(3)
+        ]
     measured += [
         Measurement(
             f"podpath timeline on {FILE_LINES:,} lines of syslog, CPU", statistics.median(cost.seconds for cost in costs), "s",

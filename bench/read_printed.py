@@ -1,7 +1,9 @@
-"""How fast tcpdump's text is read: a million lines that tcpdump prints of a made capture, and short texts line by line.
+"""How fast tcpdump's text is read: a million lines that tcpdump prints of a made capture, and short
+texts line by line.
 
-A long text becomes columns; beside it stands what the module `re` takes to find the same fields in the same text with one
-expression and to make nothing of them. Short texts give a record for each line. All figures are CPU time.
+A long text becomes columns; beside it stands what the module `re` takes to find the same fields in
+the same text with one expression and to make nothing of them. Short texts give a record for each
+line. All figures are CPU time.
 """
 
 from __future__ import annotations
@@ -44,7 +46,14 @@ UNIT = "M lines/s"
 def make_lines(shape: str, count: int) -> Source:
     """Print so many packets of one shape."""
     fields = (
-        {"minute": at // 997 % 60, "part": at, "host": at % 250, "port": 30_000 + at % 999, "number": at} for at in range(count)
+        {
+            "minute": at // 997 % 60,
+            "part": at,
+            "host": at % 250,
+            "port": 30_000 + at % 999,
+            "number": at,
+        }
+        for at in range(count)
     )
     lines = tuple(shape.format(**each, end=each["number"] + 18) for each in fields)
     return Source(name="printed", lines=lines, command="tcpdump -S")
@@ -61,7 +70,9 @@ def median(work: Callable[[], object]) -> float:
 
 
 def print_captures(folder: Path, *options: str) -> Path:
-    """Let tcpdump print made captures, one after the other: with many connections in one it looks long for each."""
+    """Let tcpdump print made captures, one after the other: with many connections in one it looks
+    long for each.
+    """
     text = folder / "made.txt"
     with text.open("wb") as out:
         for seed in range(PARTS):
@@ -87,7 +98,9 @@ def find_all(path: Path) -> int:
 
 
 def run_command(path: Path) -> tuple[float, float]:
-    """Give the CPU seconds that `podpath capture` takes for a file, and the MB that it has at its peak beside the mapped file."""
+    """Give the CPU seconds that `podpath capture` takes for a file, and the MB that it has at its
+    peak beside the mapped file.
+    """
     process = subprocess.Popen([COMMAND, "capture", str(path)], stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -102,12 +115,22 @@ def measure_long() -> Iterator[Measurement]:
         millions = read_long(path) / 1e6
         taken, peer = median(lambda: read_long(path)), median(lambda: find_all(path))
         title = f"tcpdump -nn -tttt -S, {millions:.1f} million lines to columns"
-        yield Measurement(title, millions / taken, UNIT, GOAL, True, "re.finditer, same text", millions / peer)
+        yield Measurement(
+            title, millions / taken, UNIT, GOAL, True, "re.finditer, same text", millions / peer
+        )
         seconds, peak = run_command(path)
         yield Measurement("podpath capture of the same text, CPU", seconds, "s")
-        yield Measurement("podpath capture of the same text, peak memory beside the file", peak, "MB")
+        yield Measurement(
+            "podpath capture of the same text, peak memory beside the file", peak, "MB"
+        )
         path = print_captures(Path(name), "-e")
-        yield Measurement("tcpdump -nn -e, to columns", millions / median(lambda: read_long(path)), UNIT, GOAL, True)
+        yield Measurement(
+            "tcpdump -nn -e, to columns",
+            millions / median(lambda: read_long(path)),
+            UNIT,
+            GOAL,
+            True,
+        )
 
 
 def measure_short() -> Iterator[Measurement]:

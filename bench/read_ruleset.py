@@ -1,8 +1,10 @@
-"""How long reading a large kube-proxy ruleset takes, beside `iptables-nft-restore --test` on the same file in the same run.
+"""How long reading a large kube-proxy ruleset takes, beside `iptables-nft-restore --test` on the
+same file in the same run.
 
     python bench/read_ruleset.py [SERVICES ENDPOINTS] [--json]
 
-Both run as fresh processes in turn, five times; the median of their CPU time counts, start of the interpreter included.
+Both run as fresh processes in turn, five times; the median of their CPU time counts, start of the
+interpreter included.
 """
 
 from __future__ import annotations

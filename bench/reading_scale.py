@@ -1,9 +1,11 @@
-"""How reading grows with its input: every reader, the splitting of documents, and assembly, each at doubling sizes.
+"""How reading grows with its input: every reader, the splitting of documents, and assembly, each at
+doubling sizes.
 
     python bench/reading_scale.py [--json]
 
-Every size runs in a process of its own. The slope is how often twice the input doubles the CPU time: 1 is linear, 2 is
-quadratic. What takes less than a few hundredths of a second says nothing of a slope, so sizes grow until it takes longer.
+Every size runs in a process of its own. The slope is how often twice the input doubles the CPU
+time: 1 is linear, 2 is quadratic. What takes less than a few hundredths of a second says nothing of
+a slope, so sizes grow until it takes longer.
 """
 
 from __future__ import annotations
@@ -49,14 +51,19 @@ class Cost(NamedTuple):
 def ticket(*parts: tuple[str, int]) -> str:
     """Return a ticket with the outputs of some formats, each of that size."""
     shown = ((MADE[name], size) for name, size in parts)
-    return "".join(f"Here is `{made.command}`:\n\n```\n$ {made.command}\n{made.text(size)}```\n\n" for made, size in shown)
+    return "".join(
+        f"Here is `{made.command}`:\n\n```\n$ {made.command}\n{made.text(size)}```\n\n"
+        for made, size in shown
+    )
 
 
 def hosts(size: int) -> str:
     """Return a ticket with the outputs of so many hosts."""
     made = MADE["ip addr"], MADE["ip route"]
     return "".join(
-        "```\n" + "".join(f"[root@node{host} ~]# {one.command}\n{one.text(3)}" for one in made) + "```\n\n"
+        "```\n"
+        + "".join(f"[root@node{host} ~]# {one.command}\n{one.text(3)}" for one in made)
+        + "```\n\n"
         for host in range(size)
     )
 
@@ -86,7 +93,9 @@ WHOLE: Mapping[str, tuple[int, Callable[[int], str]]] = {
 
 def read_made(made: Made, size: int) -> Callable[[], object]:
     """Prepare reading one output."""
-    source = Source(name="made", lines=tuple(made.text(size).splitlines()), command=made.command or None)
+    source = Source(
+        name="made", lines=tuple(made.text(size).splitlines()), command=made.command or None
+    )
     return lambda: _READERS[made.format](source)
 
 
@@ -128,7 +137,9 @@ def _run(prepare: Callable[[], Callable[[], object]]) -> Cost:
     return Cost(float(words[0]), int(words[1]) / 1024)
 
 
-def scale(name: str, smallest: int, prepare: Callable[[int], Callable[[], object]]) -> Iterator[Measurement]:
+def scale(
+    name: str, smallest: int, prepare: Callable[[int], Callable[[], object]]
+) -> Iterator[Measurement]:
     """Double a size until it takes long enough, and tell what the last doubling added."""
     size, before, now = smallest, Cost(0, 0), measure(lambda: prepare(smallest))
     while size < LARGEST and now.seconds < 2 * LONG_ENOUGH:
@@ -143,10 +154,22 @@ def scale(name: str, smallest: int, prepare: Callable[[int], Callable[[], object
 def measure_all() -> Iterator[Measurement]:
     """Measure every reader, every split and every assembly."""
     for made in ROWS:
-        yield from scale(f"reading `{made.format}`", SMALLEST, lambda size, made=made: read_made(made, size))  # type: ignore[misc]
+        yield from scale(
+            f"reading `{made.format}`",
+            SMALLEST,
+            lambda size, made=made: read_made(made, size),  # type: ignore[misc]
+        )
     for name, (smallest, make) in WHOLE.items():
-        yield from scale(f"splitting a ticket of {name}", smallest, lambda size, make=make: split(make, size))  # type: ignore[misc]
-        yield from scale(f"assembling {name}", smallest, lambda size, make=make: assemble(make, size))  # type: ignore[misc]
+        yield from scale(
+            f"splitting a ticket of {name}",
+            smallest,
+            lambda size, make=make: split(make, size),  # type: ignore[misc]
+        )
+        yield from scale(
+            f"assembling {name}",
+            smallest,
+            lambda size, make=make: assemble(make, size),  # type: ignore[misc]
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Run every benchmark beside this file and print one table: `make bench`.
 
-Each program runs by itself, one after the other, so that none measures another's leavings. The exit code is 1 where a bound
-is not kept, or a program did not come to its end.
+Each program runs by itself, one after the other, so that none measures another's leavings. The exit
+code is 1 where a bound is not kept, or a program did not come to its end.
 """
 
 from __future__ import annotations
@@ -35,7 +35,11 @@ def run(program: Path, failed: list[str]) -> Iterator[Measurement]:
     """Run one program and give what it measured; name it in `failed` if it did not come to its end."""
     environment = os.environ | {"PYTHONPATH": str(HERE.parent)}
     done = subprocess.run(
-        [sys.executable, str(program), "--json"], stdout=subprocess.PIPE, text=True, check=False, env=environment
+        [sys.executable, str(program), "--json"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        env=environment,
     )
     for line in done.stdout.splitlines():
         yield Measurement(**json.loads(line))
@@ -48,8 +52,12 @@ def main() -> int:
     """Run them all."""
     programs = sorted(path for path in HERE.glob("*.py") if path.name not in NO_BENCHMARKS)
     failed: list[str] = []
-    measurements = tuple(measurement for program in programs for measurement in run(program, failed))
-    print(f"Python {platform.python_version()}, Linux {platform.release().split('-')[0]}, {os.cpu_count()} cores\n")
+    measurements = tuple(
+        measurement for program in programs for measurement in run(program, failed)
+    )
+    print(
+        f"Python {platform.python_version()}, Linux {platform.release().split('-')[0]}, {os.cpu_count()} cores\n"
+    )
     print(render_table(measurements))
     return 0 if not failed and all(measurement.kept for measurement in measurements) else 1
 

@@ -1,4 +1,5 @@
-"""Soaks `podpath protect repair`: pods come, break, are evicted and go, the API server is killed now and then.
+"""Soaks `podpath protect repair`: pods come, break, are evicted and go, the API server is killed
+now and then.
 
 It prints each minute what the controller holds: memory and open files must not grow.
 
@@ -37,9 +38,13 @@ KILL_EVERY = 120.0
 def churn(client: Client, number: int) -> None:
     """Bring a pod that breaks, one that is well, and take an old one away."""
     for name, state in ((f"broken-{number}", kube.CRASH_LOOP), (f"well-{number}", kube.ended(0))):
-        made = kube.pod(name, node="soak", init=("istio-validation",), owners=[kube.owner(f"app-{number % 20}")])
+        made = kube.pod(
+            name, node="soak", init=("istio-validation",), owners=[kube.owner(f"app-{number % 20}")]
+        )
         client.request("POST", PODS, body=made)
-        written: dict[str, Any] = {"status": kube.status("istio-validation", state, kube.ended(126))}
+        written: dict[str, Any] = {
+            "status": kube.status("istio-validation", state, kube.ended(126))
+        }
         client.request("PATCH", f"{PODS}/{name}/status", body=written, content_type=MERGE)
     if number >= 50:
         options = {"gracePeriodSeconds": 0}
@@ -49,7 +54,10 @@ def churn(client: Client, number: int) -> None:
 def rss(process: int) -> float:
     """Return a process's memory in MB."""
     status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
-    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))) / 1024
+    return (
+        int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+        / 1024
+    )
 
 
 def descriptors(process: int) -> int:
@@ -61,7 +69,17 @@ def soak(server: apiserver.ApiServer, minutes: float) -> None:
     """Churn until the time is over, and print memory and descriptors each minute."""
     policy = server.home / "repair.toml"
     policy.write_text(POLICY, encoding="utf-8")
-    command = [sys.executable, "-m", "podpath", "protect", "repair", "--node", "soak", "--policy", str(policy)]
+    command = [
+        sys.executable,
+        "-m",
+        "podpath",
+        "protect",
+        "repair",
+        "--node",
+        "soak",
+        "--policy",
+        str(policy),
+    ]
     command += ["--kubeconfig", str(server.kubeconfig())]
     with (
         Client(access.find(server.kubeconfig())) as client,

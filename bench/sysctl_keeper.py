@@ -1,4 +1,5 @@
-"""What the sysctl keeper costs: a look at 500 pods' devices, and a rival that writes a thousand times a minute.
+"""What the sysctl keeper costs: a look at 500 pods' devices, and a rival that writes a thousand
+times a minute.
 
 sudo python bench/sysctl_keeper.py [SECONDS]
 """
@@ -31,7 +32,9 @@ PAUSE = 60 / 1000
 def build() -> None:
     """Make a namespace with many pods' devices."""
     subprocess.run(["ip", "netns", "add", NAME], check=True)
-    pairs = "".join(f"link add lxc{number} type veth peer name p{number}\n" for number in range(DEVICES))
+    pairs = "".join(
+        f"link add lxc{number} type veth peer name p{number}\n" for number in range(DEVICES)
+    )
     subprocess.run(["ip", "-n", NAME, "-batch", "-"], input=pairs, text=True, check=True)
 
 
@@ -52,7 +55,9 @@ def measure_looks(options: SysctlOptions) -> tuple[float, float]:
 
 
 def measure_fight(options: SysctlOptions, seconds: float) -> tuple[int, float, float]:
-    """Let a rival write, and give how often, how often it was put back, and the keeper's share of a core."""
+    """Let a rival write, and give how often, how often it was put back, and the keeper's share of a
+    core.
+    """
     keeper = ThreadKeeper("sysctl", lambda desk: keep_sysctls(desk, options, Applier()))
     keeper.start()
     path, written = Path("/proc/sys/net/ipv4/conf/lxc7/rp_filter"), 0
@@ -65,7 +70,9 @@ def measure_fight(options: SysctlOptions, seconds: float) -> tuple[int, float, f
         time.sleep(PAUSE)
     spent = resource.getrusage(resource.RUSAGE_SELF)
     taken = time.monotonic() - began
-    back = next(each.value for each in keeper.status().samples if each.labels == (("state", "done"),))
+    back = next(
+        each.value for each in keeper.status().samples if each.labels == (("state", "done"),)
+    )
     keeper.stop()
     processor = spent.ru_utime + spent.ru_stime - idle.ru_utime - idle.ru_stime
     return written, back, 100 * processor / taken
@@ -84,8 +91,12 @@ def main() -> None:
                 written, back, share = measure_fight(options, seconds)
         finally:
             subprocess.run(["ip", "netns", "delete", NAME], check=True)
-    print(f"a look at {DEVICES} devices   {quick:.1f} ms of a processor; a thorough one {thorough:.1f} ms")
-    print(f"a rival writes         {written} times in {seconds:g} s, and is put back {back:.0f} times")
+    print(
+        f"a look at {DEVICES} devices   {quick:.1f} ms of a processor; a thorough one {thorough:.1f} ms"
+    )
+    print(
+        f"a rival writes         {written} times in {seconds:g} s, and is put back {back:.0f} times"
+    )
     print(f"that costs             {share:.1f} % of a core, the rival's own share included")
 
 

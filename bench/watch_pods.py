@@ -1,6 +1,8 @@
-"""Measures the list-watch on a real API server: 10,000 pods of 6 KB, what following them costs, how soon a change is heard.
+"""Measures the list-watch on a real API server: 10,000 pods of 6 KB, what following them costs, how
+soon a change is heard.
 
-Usage: .venv/bin/python -m bench.watch_pods [PODS] (needs scripts/build-kube-apiserver; a minute or two)
+Usage: .venv/bin/python -m bench.watch_pods [PODS] (needs scripts/build-kube-apiserver; a minute or
+two)
 """
 
 from __future__ import annotations
@@ -24,9 +26,18 @@ CHANGES = 200
 
 
 def make_pod(number: int, namespace: str) -> dict[str, Any]:
-    """Make a pod as large as pods are: environment, volumes, labels, and what kubectl apply leaves behind."""
-    labels = {"app": f"app-{number % 50}", "pod-template-hash": f"{number % 50:08x}", "team": "shop"}
-    notes = {"kubectl.kubernetes.io/last-applied-configuration": "x" * 2500, "config.linkerd.io/skip-outbound-ports": "25"}
+    """Make a pod as large as pods are: environment, volumes, labels, and what kubectl apply leaves
+    behind.
+    """
+    labels = {
+        "app": f"app-{number % 50}",
+        "pod-template-hash": f"{number % 50:08x}",
+        "team": "shop",
+    }
+    notes = {
+        "kubectl.kubernetes.io/last-applied-configuration": "x" * 2500,
+        "config.linkerd.io/skip-outbound-ports": "25",
+    }
     made = kube.pod(
         f"pod-{number}",
         namespace=namespace,
@@ -38,7 +49,9 @@ def make_pod(number: int, namespace: str) -> dict[str, Any]:
         owners=[kube.owner(f"app-{number % 50}")],
     )
     for container in made["spec"]["containers"]:
-        container["env"] = [{"name": f"VARIABLE_{index}", "value": f"value-{index}"} for index in range(15)]
+        container["env"] = [
+            {"name": f"VARIABLE_{index}", "value": f"value-{index}"} for index in range(15)
+        ]
     return made
 
 
@@ -46,7 +59,12 @@ def fill(kubeconfig: Path, pods: int, namespace: str) -> None:
     """Create the pods."""
     with Client(access.find(kubeconfig)) as client, ThreadPoolExecutor(8) as pool:
         path = f"/api/v1/namespaces/{namespace}/pods"
-        list(pool.map(lambda number: client.request("POST", path, body=make_pod(number, namespace)), range(pods)))
+        list(
+            pool.map(
+                lambda number: client.request("POST", path, body=make_pod(number, namespace)),
+                range(pods),
+            )
+        )
 
 
 def follow(kubeconfig: str, pods: int) -> None:
@@ -63,7 +81,13 @@ def follow(kubeconfig: str, pods: int) -> None:
 
     base = peak()
     began = time.monotonic()
-    watch = ListWatch(Client(access.find(Path(kubeconfig))), NODE, draw=random.random, clock=time.monotonic, changed=changed)
+    watch = ListWatch(
+        Client(access.find(Path(kubeconfig))),
+        NODE,
+        draw=random.random,
+        clock=time.monotonic,
+        changed=changed,
+    )
     thread = threading.Thread(target=watch.run, daemon=True)
     thread.start()
     while not watch.figures.watching or len(watch.pods()) < pods:
@@ -77,7 +101,9 @@ def follow(kubeconfig: str, pods: int) -> None:
 
 
 def peak() -> int:
-    """Return the most memory that this process ever held, in KB; getrusage would count its parent's too."""
+    """Return the most memory that this process ever held, in KB; getrusage would count its parent's
+    too.
+    """
     return _status("VmHWM")
 
 
@@ -98,17 +124,26 @@ def measure(server: apiserver.ApiServer, pods: int, namespace: str = "default") 
     fill(kubeconfig, pods, namespace)
     figures = {"seconds to create": time.monotonic() - began}
     command = [sys.executable, "-m", "bench.watch_pods", "follow", str(kubeconfig), str(pods)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         seconds, base, high, now = map(float, process.stdout.readline().split()[1:])
-        figures |= {"seconds to sync": seconds, "MB before": base / 1024, "MB peak": high / 1024, "MB at rest": now / 1024}
+        figures |= {
+            "seconds to sync": seconds,
+            "MB before": base / 1024,
+            "MB peak": high / 1024,
+            "MB at rest": now / 1024,
+        }
         sent = []
         with Client(access.find(kubeconfig)) as client:
             for number in range(CHANGES):
                 path = f"/api/v1/namespaces/{namespace}/pods/pod-{number}"
                 body = {"metadata": {"labels": {"turn": str(number)}}}
-                client.request("PATCH", path, body=body, content_type="application/merge-patch+json")
+                client.request(
+                    "PATCH", path, body=body, content_type="application/merge-patch+json"
+                )
                 sent.append(time.time())
         time.sleep(1)
         process.stdin.write("\n")
@@ -116,8 +151,15 @@ def measure(server: apiserver.ApiServer, pods: int, namespace: str = "default") 
         heard = [float(word) for word in process.stdout.readline().split()[1:]]
         high, now, spent = map(float, process.stdout.readline().split()[1:])
     late = sorted(there - here for here, there in zip(sent, heard, strict=True))
-    figures |= {"ms until heard, median": 1000 * late[len(late) // 2], "ms until heard, worst": 1000 * late[-1]}
-    return figures | {"MB peak after changes": high / 1024, "MB at the end": now / 1024, "CPU seconds in all": spent}
+    figures |= {
+        "ms until heard, median": 1000 * late[len(late) // 2],
+        "ms until heard, worst": 1000 * late[-1],
+    }
+    return figures | {
+        "MB peak after changes": high / 1024,
+        "MB at the end": now / 1024,
+        "CPU seconds in all": spent,
+    }
 
 
 def main() -> None:

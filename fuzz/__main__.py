@@ -1,6 +1,8 @@
-"""Run a reader on inputs that atheris makes: `python -m fuzz NAME OPTIONS...`, the options being libFuzzer's.
+"""Run a reader on inputs that atheris makes: `python -m fuzz NAME OPTIONS...`, the options being
+libFuzzer's.
 
-The first inputs are captures, printed packets and log lines from the tests, so that much of what is made of them is read.
+The first inputs are captures, printed packets and log lines from the tests, so that much of what is
+made of them is read.
 """
 
 from __future__ import annotations

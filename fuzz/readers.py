@@ -1,7 +1,8 @@
-"""What every reader of evidence promises of any bytes whatever: it ends, and its account covers what it was given.
+"""What every reader of evidence promises of any bytes whatever: it ends, and its account covers
+what it was given.
 
-Each function takes an input, and raises only where a promise is broken. The suite gives them Hypothesis' inputs
-(tests/test_fuzz.py), `scripts/fuzz` gives them atheris' (`fuzz.__main__`).
+Each function takes an input, and raises only where a promise is broken. The suite gives them
+Hypothesis' inputs (tests/test_fuzz.py), `scripts/fuzz` gives them atheris' (`fuzz.__main__`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class PromiseBroken(AssertionError):
 
 
 def read_pcap(data: bytes) -> None:
-    """Read a pcap file; bytes without its magic get its header, with a link type and a byte order of their own."""
+    """Read a pcap file; bytes without its magic get its header, with a link type and a byte order
+    of their own.
+    """
     head = PCAP[:20] + (data[:1] or b"\1") + PCAP[21:]
     _read_file(data if data[:4] == PCAP[:4] else head + data[1:])
 
@@ -44,7 +47,11 @@ def read_pcapng(data: bytes) -> None:
 
 def read_text(data: bytes) -> None:
     """Read tcpdump's text: every line that is not blank is in the span of a record or of a gap."""
-    source = Source(name="printed", lines=tuple(data.decode("utf-8", "replace").split("\n")), command="tcpdump -nn")
+    source = Source(
+        name="printed",
+        lines=tuple(data.decode("utf-8", "replace").split("\n")),
+        command="tcpdump -nn",
+    )
     recognise_tcpdump(source)
     reading = read_tcpdump(source)
     spans = [*(record.span for record in reading.records), *(gap.span for gap in reading.gaps)]
@@ -55,13 +62,21 @@ def read_log(data: bytes) -> None:
     """Read a log: every line that is not blank belongs to an event, a gap or a heading."""
     source = Source(name="messages", lines=tuple(data.decode("utf-8", "replace").split("\n")))
     for reading in read_logs((source,), Clock(now=NOW)).readings:
-        spans = [*(event.span for event in reading.events), *(gap.span for gap in reading.gaps), *reading.headings]
+        spans = [
+            *(event.span for event in reading.events),
+            *(gap.span for gap in reading.gaps),
+            *reading.headings,
+        ]
         _check_covered(source, [(span.line, span.last_line) for span in spans])
 
 
 def _check_covered(source: Source, spans: list[tuple[int, int]]) -> None:
     covered = {number for first, last in spans for number in range(first, last + 1)}
-    left = [line for number, line in enumerate(source.lines, source.first_line) if line.strip() and number not in covered]
+    left = [
+        line
+        for number, line in enumerate(source.lines, source.first_line)
+        if line.strip() and number not in covered
+    ]
     if left:
         raise PromiseBroken(f"lines of no record and no gap: {left[:3]!r}")
 
@@ -75,7 +90,10 @@ def _read_file(data: bytes) -> None:
     _check_capture(capture, len(data))
     with short_lanes():
         again = read_capture(data)
-    same = np.array_equal(capture.packets.columns.offset, again.packets.columns.offset) and capture.damages == again.damages
+    same = (
+        np.array_equal(capture.packets.columns.offset, again.packets.columns.offset)
+        and capture.damages == again.damages
+    )
     if not same:
         raise PromiseBroken("lanes and the careful walk disagree")
 

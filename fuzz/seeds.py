@@ -17,11 +17,20 @@ def seeds_of(name: str) -> Iterator[bytes]:
     """Give the first inputs of a reader, by its name in `fuzz.readers`."""
     if name == "pcap":
         yield from (frames.pcap([kind, KINDS[0]]) for kind in KINDS)
-        yield from (frames.pcap(KINDS[:3], link_type=number, nanoseconds=True) for number in (0, 101, 113, 276))
+        yield from (
+            frames.pcap(KINDS[:3], link_type=number, nanoseconds=True)
+            for number in (0, 101, 113, 276)
+        )
     elif name == "pcapng":
-        head = frames.section() + frames.interface(options=frames.option(2, b"eth0") + frames.option(9, b"\x09"))
+        head = frames.section() + frames.interface(
+            options=frames.option(2, b"eth0") + frames.option(9, b"\x09")
+        )
         yield from (head + frames.packet(kind) + frames.packet(KINDS[0]) for kind in KINDS)
-        yield head + frames.block(3, bytes(4) + KINDS[0]) + frames.block(5, bytes(12) + frames.option(5, bytes(8)))
+        yield (
+            head
+            + frames.block(3, bytes(4) + KINDS[0])
+            + frames.block(5, bytes(12) + frames.option(5, bytes(8)))
+        )
     elif name == "tcpdump":
         yield from (text.encode() for text in _texts(DATA.glob("consoles/captures/*.txt")))
         yield from _printed()

@@ -3,7 +3,8 @@
     python scripts/generate_docs.py            # write
     python scripts/generate_docs.py --check    # say which are out of date
 
-A page is either generated whole, or has a part between `<!-- generated: NAME -->` and `<!-- end -->`.
+A page is either generated whole, or has a part between `<!-- generated: NAME -->` and `<!-- end
+-->`.
 """
 
 from __future__ import annotations
@@ -22,20 +23,32 @@ sys.path.insert(0, str(ROOT))
 
 from scripts import modelled_tables, timeline_tables  # noqa: E402  # the folder above is only now on the path
 
-MARK = re.compile(r"(?P<open><!-- generated: (?P<name>[\w-]+) -->\n).*?(?P<close><!-- end -->)", re.DOTALL)
+MARK = re.compile(
+    r"(?P<open><!-- generated: (?P<name>[\w-]+) -->\n).*?(?P<close><!-- end -->)", re.DOTALL
+)
 
 
 def picture() -> str:
     """Draw the packages in their layers, as the import-linter contract has them, upper ones first."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    contracts = {contract["id"]: contract for contract in settings["tool"]["importlinter"]["contracts"]}
-    rows = [[name.strip(" ()") for name in layer.split("|")] for layer in contracts["layers"]["layers"]]
+    contracts = {
+        contract["id"]: contract for contract in settings["tool"]["importlinter"]["contracts"]
+    }
+    rows = [
+        [name.strip(" ()") for name in layer.split("|")] for layer in contracts["layers"]["layers"]
+    ]
     rows = [[name for name in row if (ROOT / "src" / "podpath" / name).is_dir()] for row in rows]
     width = 60
     lines = ["+" + "-" * width + "+"]
     for row in rows:
         cell = width // len(row)
-        lines.append("|" + "|".join(name.center(cell - (index > 0)) for index, name in enumerate(row)).ljust(width) + "|")
+        lines.append(
+            "|"
+            + "|".join(name.center(cell - (index > 0)) for index, name in enumerate(row)).ljust(
+                width
+            )
+            + "|"
+        )
         lines.append("+" + "-" * width + "+")
     return "```text\n" + "\n".join(lines) + "\n```\n"
 
@@ -49,22 +62,35 @@ def checks_page() -> str:
         "What a capture shows is found in captures alone, too.\n\n"
         "| fault | what it is | found by |\n|---|---|---|\n"
     )
-    rows = "".join(f"| [{check.name}](#{check.name}) | {check.summary} | {check.found_by} |\n" for check in CHECKS)
+    rows = "".join(
+        f"| [{check.name}](#{check.name}) | {check.summary} | {check.found_by} |\n"
+        for check in CHECKS
+    )
     return head + rows + "".join(check_section(check) for check in CHECKS)
 
 
 def check_section(check: Check) -> str:
-    """Make one fault's section: its headings as headings, what confirms it as commands, the rest as it stands."""
-    _, *parts = re.split(r"\n(?=\S)", check.page.strip())
+    """Make one fault's section: its headings as headings, what confirms it as commands, the rest as
+    it stands.
+    """
+    _, _, body = check.page.strip().partition("\n\n")
+    parts = re.split(r"\n(?=\S)", body)
     sections = [f"\n## {check.name}\n\n`{check.name}`: {check.summary}\n"]
     for part in parts:
         heading, _, rest = part.partition("\n")
         text = textwrap.dedent(rest).strip("\n")
-        sections.append(f"\n**{heading}**\n\n" + (f"```sh\n{text}\n```\n" if "confirm" in heading else f"{text}\n"))
+        sections.append(
+            f"\n**{heading}**\n\n"
+            + (f"```sh\n{text}\n```\n" if "confirm" in heading else f"{text}\n")
+        )
     return "".join(sections)
 
 
-PARTS: dict[str, Callable[[], str]] = {"picture": picture, **modelled_tables.PARTS, **timeline_tables.PARTS}
+PARTS: dict[str, Callable[[], str]] = {
+    "picture": picture,
+    **modelled_tables.PARTS,
+    **timeline_tables.PARTS,
+}
 PAGES: dict[str, Callable[[], str]] = {"docs/checks.md": checks_page}
 
 
@@ -74,7 +100,9 @@ def generated() -> dict[Path, str]:
     for path in sorted((ROOT / "docs").rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         if path not in pages and MARK.search(text):
-            pages[path] = MARK.sub(lambda mark: mark["open"] + PARTS[mark["name"]]() + mark["close"], text)
+            pages[path] = MARK.sub(
+                lambda mark: mark["open"] + PARTS[mark["name"]]() + mark["close"], text
+            )
     return pages
 
 

@@ -1,4 +1,6 @@
-"""Tables of docs/, made from the code's own data: what is modelled, what is read, which commands and files there are."""
+"""Tables of docs/, made from the code's own data: what is modelled, what is read, which commands
+and files there are.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from podpath.xtables import registry as xtables
 
 
 def stages() -> str:
-    """Return the order table: each path's stages, with the kernel function of IPv4, and of IPv6 where it is another."""
+    """Return the order table: each path's stages, with the kernel function of IPv4, and of IPv6
+    where it is another.
+    """
     rows = []
     for path, listed in ORDER[4].items():
         for four, six in zip(listed, ORDER[6][path], strict=True):
@@ -32,14 +36,19 @@ def stages() -> str:
 
 def matches() -> str:
     """Return the matches that are evaluated."""
-    known: dict[str, Callable[..., object]] = {name: make for name, make in MATCHES.items() if name not in opaque.EXTENSIONS}
+    known: dict[str, Callable[..., object]] = {
+        name: make for name, make in MATCHES.items() if name not in opaque.EXTENSIONS
+    }
     known |= {match.name: next(iter(match.options.values())).read for match in xtables.MATCHES}
     return table(("match", "what it asks"), described(known))
 
 
 def opaque_matches() -> str:
     """Return the matches that fork a walk, and what their answer depends on."""
-    rows = ((f"`-m {name}`", entry.depends, "yes" if entry.likely else "no") for name, entry in sorted(opaque.EXTENSIONS.items()))
+    rows = (
+        (f"`-m {name}`", entry.depends, "yes" if entry.likely else "no")
+        for name, entry in sorted(opaque.EXTENSIONS.items())
+    )
     return table(("match", "its answer depends on", "likelier answer"), rows)
 
 
@@ -51,14 +60,25 @@ def targets() -> str:
 
 def silent_targets() -> str:
     """Return the targets that change nothing a walk looks at."""
-    return table(("target", "what it does"), ((f"`{name}`", effect) for name, effect in sorted(silent.EFFECTS.items())))
+    return table(
+        ("target", "what it does"),
+        ((f"`{name}`", effect) for name, effect in sorted(silent.EFFECTS.items())),
+    )
 
 
 def boundaries() -> str:
     """Return what is not modelled."""
-    rows = [(f"`-j {name}`", why, "`iptables-save -c`", "ends") for name, why in sorted(unknown.NOT_FOLLOWED.items())]
+    rows = [
+        (f"`-j {name}`", why, "`iptables-save -c`", "ends")
+        for name, why in sorted(unknown.NOT_FOLLOWED.items())
+    ]
     rows += [
-        (item.name, item.why, f"`{item.ask}`" if item.ask else "", "ends" if item.ends else "goes on")
+        (
+            item.name,
+            item.why,
+            f"`{item.ask}`" if item.ask else "",
+            "ends" if item.ends else "goes on",
+        )
         for item in BOUNDARIES.values()
     ]
     return table(("what", "why", "command that shows it", "a walk"), rows)
@@ -66,13 +86,19 @@ def boundaries() -> str:
 
 def formats() -> str:
     """Return the formats of evidence."""
-    rows = ((f"`{row.name}`", first_sentence(sys.modules[row.read.__module__].__doc__)) for row in FORMATS)
+    rows = (
+        (f"`{row.name}`", first_sentence(sys.modules[row.read.__module__].__doc__))
+        for row in FORMATS
+    )
     return table(("format", "what its reader knows"), sorted(rows))
 
 
 def commands() -> str:
     """Return the commands of the command line."""
-    return table(("command", "job"), ((f"`podpath {name}`", entry.summary) for name, entry in COMMANDS.items()))
+    return table(
+        ("command", "job"),
+        ((f"`podpath {name}`", entry.summary) for name, entry in COMMANDS.items()),
+    )
 
 
 def bundle_files() -> str:
@@ -86,7 +112,9 @@ def schemas() -> str:
     """Return the published schemas of JSON answers."""
     found = sorted(Path(report.__path__[0], "schema").glob("*.json"))
     parsed = [json.loads(path.read_text(encoding="utf-8")) for path in found]
-    return table(("schema", "title"), ((f"`{schema['$id']}`", schema["title"]) for schema in parsed))
+    return table(
+        ("schema", "title"), ((f"`{schema['$id']}`", schema["title"]) for schema in parsed)
+    )
 
 
 def described(makers: Mapping[str, Callable[..., object]]) -> Iterable[tuple[str, str]]:
@@ -104,7 +132,12 @@ def first_sentence(text: str | None) -> str:
 def table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     """Spell a Markdown table."""
     lines = [heads, ("---",) * len(heads), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+    return (
+        "\n".join(
+            "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+        )
+        + "\n"
+    )
 
 
 PARTS: dict[str, Callable[[], str]] = {

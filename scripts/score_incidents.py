@@ -1,7 +1,9 @@
-"""Score podpath on the incidents gathered from public places: how many causes it names, and how often it misleads.
+"""Score podpath on the incidents gathered from public places: how many causes it names, and how
+often it misleads.
 
-Each ticket is diagnosed by the command, as a user would run it, without a probe; the JSON answer is held against `answer.json`.
-Of the open half the incidents can be listed; of the sealed half only counts and kinds are ever printed.
+Each ticket is diagnosed by the command, as a user would run it, without a probe; the JSON answer is
+held against `answer.json`. Of the open half the incidents can be listed; of the sealed half only
+counts and kinds are ever printed.
 """
 
 from __future__ import annotations
@@ -108,11 +110,15 @@ def judge(incident: Incident, code: int, answer: Mapping[str, object] | None) ->
     if findings and is_right(incident, findings[0]):
         return Outcome.RANKED
     questions = _objects(answer["unknowns"])[:FIRST_QUESTIONS]
-    return Outcome.ASKED if any(asks(incident, question) for question in questions) else Outcome.SILENT
+    return (
+        Outcome.ASKED if any(asks(incident, question) for question in questions) else Outcome.SILENT
+    )
 
 
 def is_right(incident: Incident, finding: Mapping[str, object]) -> bool:
-    """Tell whether a finding is of the right sort and, where the ticket holds the cause, quotes a line that shows it."""
+    """Tell whether a finding is of the right sort and, where the ticket holds the cause, quotes a
+    line that shows it.
+    """
     if not CATEGORIES.get(str(finding["check"]), frozenset()) & incident.categories:
         return False
     if not incident.answerable:
@@ -150,10 +156,16 @@ def render_table(scored: Mapping[str, Sequence[tuple[Incident, Outcome]]]) -> It
     yield "|---|--:|" + "--:|" * len(Outcome)
     for half, results in scored.items():
         for answerable in (True, False):
-            outcomes = [outcome for incident, outcome in results if incident.answerable is answerable]
+            outcomes = [
+                outcome for incident, outcome in results if incident.answerable is answerable
+            ]
             counts = Counter(outcomes)
             name = f"{half}, {'answerable' if answerable else 'not answerable'}"
-            yield f"| {name} | {len(outcomes)} | " + " | ".join(str(counts[outcome]) for outcome in Outcome) + " |"
+            yield (
+                f"| {name} | {len(outcomes)} | "
+                + " | ".join(str(counts[outcome]) for outcome in Outcome)
+                + " |"
+            )
 
 
 def render_misses(results: Iterable[tuple[Incident, Outcome]], *, names: bool) -> Iterator[str]:
@@ -163,14 +175,20 @@ def render_misses(results: Iterable[tuple[Incident, Outcome]], *, names: bool) -
         for incident, outcome in missed:
             yield f"{outcome}: {incident.folder.name} ({', '.join(sorted(incident.categories))})"
         return
-    kinds = Counter((str(outcome), category) for incident, outcome in missed for category in incident.categories)
+    kinds = Counter(
+        (str(outcome), category) for incident, outcome in missed for category in incident.categories
+    )
     for (kind, category), count in sorted(kinds.items()):
         yield f"{count} {kind}: {category}"
 
 
 def render_sources(halves: Mapping[str, Sequence[Incident]]) -> Iterator[str]:
-    """Render where the incidents were published, in the order of the addresses, without saying which half has which."""
-    for source in sorted(incident.source for incidents in halves.values() for incident in incidents):
+    """Render where the incidents were published, in the order of the addresses, without saying
+    which half has which.
+    """
+    for source in sorted(
+        incident.source for incidents in halves.values() for incident in incidents
+    ):
         yield f"- <{source}>"
 
 
@@ -199,17 +217,31 @@ def write_recorded(results: Iterable[tuple[Incident, Outcome]]) -> None:
 
 def is_miss(incident: Incident, outcome: Outcome) -> bool:
     """Tell whether an answer is less than what an expert would have said."""
-    good = {Outcome.NAMED} if incident.answerable else {Outcome.NAMED, Outcome.RANKED, Outcome.ASKED}
+    good = (
+        {Outcome.NAMED} if incident.answerable else {Outcome.NAMED, Outcome.RANKED, Outcome.ASKED}
+    )
     return outcome not in good
 
 
 def main() -> int:
     """Score the halves that are asked for; exit code 1 where any answer misleads."""
     parser = argparse.ArgumentParser(prog="scripts/score-incidents", description=__doc__)
-    parser.add_argument("--half", choices=HALVES, action="append", help="score this half alone (default: both)")
-    parser.add_argument("--misses", action="store_true", help="say what was missed: by name (open), by kind (sealed)")
-    parser.add_argument("--workers", type=int, default=2, help="tickets diagnosed at a time (default: 2)")
-    parser.add_argument("--record", action="store_true", help="record the open half's outcomes and both halves' figures")
+    parser.add_argument(
+        "--half", choices=HALVES, action="append", help="score this half alone (default: both)"
+    )
+    parser.add_argument(
+        "--misses",
+        action="store_true",
+        help="say what was missed: by name (open), by kind (sealed)",
+    )
+    parser.add_argument(
+        "--workers", type=int, default=2, help="tickets diagnosed at a time (default: 2)"
+    )
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="record the open half's outcomes and both halves' figures",
+    )
     options = parser.parse_args()
     halves = options.half or HALVES
     scored = {half: tuple(score(read_incidents(half), options.workers)) for half in halves}
@@ -218,7 +250,10 @@ def main() -> int:
     if options.record:
         write_recorded(scored.get("open", ()))
         if len(scored) == len(HALVES):
-            write_page(table, {half: [incident for incident, _ in results] for half, results in scored.items()})
+            write_page(
+                table,
+                {half: [incident for incident, _ in results] for half, results in scored.items()},
+            )
     if options.misses:
         for half, results in scored.items():
             print(f"\n{half}:", *render_misses(results, names=half == "open"), sep="\n  ")

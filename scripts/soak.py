@@ -1,11 +1,13 @@
-"""Run the agent for a while in a network namespace of its own, idle and under churn, and say what it costs and whether it grows.
+"""Run the agent for a while in a network namespace of its own, idle and under churn, and say what
+it costs and whether it grows.
 
     sudo python scripts/soak.py                  # a minute idle, an hour of churn
     sudo python scripts/soak.py --idle 20 --churn 60
 
-Churn is what a busy node does: pods' devices come with a wrong rp_filter and go, a CNI configuration is rewritten by its owner,
-kube-proxy puts its jump at the top, metrics are scraped. It ends with 1 where a bound is broken: 60 MB, 1 % of a core when idle,
-and no growth between the second quarter and the last.
+Churn is what a busy node does: pods' devices come with a wrong rp_filter and go, a CNI
+configuration is rewritten by its owner, kube-proxy puts its jump at the top, metrics are scraped.
+It ends with 1 where a bound is broken: 60 MB, 1 % of a core when idle, and no growth between the
+second quarter and the last.
 """
 
 from __future__ import annotations
@@ -109,7 +111,9 @@ def stage(root: Path) -> Iterator[subprocess.Popen[bytes]]:
             run("iptables-nft", "-N", chain)
             run("iptables-nft", "-A", "FORWARD", "-j", chain)
         for number in range(30):
-            run("ip", "link", "add", f"lxc{number}", "type", "veth", "peer", "name", f"peer{number}")
+            run(
+                "ip", "link", "add", f"lxc{number}", "type", "veth", "peer", "name", f"peer{number}"
+            )
         with inside(HANDLE):
             Path("/proc/sys/net/ipv4/conf/default/rp_filter").write_text("2", encoding="utf-8")
         command = [
@@ -144,7 +148,9 @@ def measure_idle(process: int, seconds: float) -> tuple[Cost, float]:
 
 
 def churn(process: int, root: Path, seconds: float) -> tuple[list[Cost], list[float]]:
-    """Do what a busy node does, and give the costs over time and how long each new device was wrong."""
+    """Do what a busy node does, and give the costs over time and how long each new device was
+    wrong.
+    """
     costs: list[Cost] = []
     late: list[float] = []
     end, number = time.monotonic() + seconds, 0
@@ -158,7 +164,11 @@ def churn(process: int, root: Path, seconds: float) -> tuple[list[Cost], list[fl
             run("iptables-nft", "-D", "FORWARD", "-j", "KUBE-FORWARD")
             run("iptables-nft", "-I", "FORWARD", "-j", "KUBE-FORWARD")
         if number % 5 == 0:
-            run(sys.executable, "-c", f"import urllib.request as u; u.urlopen('http://127.0.0.1:{PORT}/metrics').read()")
+            run(
+                sys.executable,
+                "-c",
+                f"import urllib.request as u; u.urlopen('http://127.0.0.1:{PORT}/metrics').read()",
+            )
             costs.append(read_cost(process))
         time.sleep(0.1)
     return costs, late
@@ -191,14 +201,19 @@ def judge(idle: Cost, percent: float, costs: list[Cost]) -> list[str]:
         broken.append(f"grew by {last - early:.1f} MB from the second quarter to the last")
     for name in ("descriptors", "threads"):
         counts = [getattr(cost, name) for cost in costs]
-        if statistics.median(counts[-quarter:]) > statistics.median(counts[:quarter]) + OPEN_REQUESTS:
+        if (
+            statistics.median(counts[-quarter:])
+            > statistics.median(counts[:quarter]) + OPEN_REQUESTS
+        ):
             broken.append(f"more {name} at the end")
     return broken
 
 
 def main() -> int:
     """Run the soak and print what was measured."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--idle", type=float, default=60.0, metavar="SECONDS")
     parser.add_argument("--churn", type=float, default=3600.0, metavar="SECONDS")
     chosen = parser.parse_args()
@@ -207,7 +222,10 @@ def main() -> int:
         costs, late = churn(process.pid, Path(folder), chosen.churn)
     quarter, first, last = max(1, len(costs) // 4), costs[0], costs[-1]
     busy = 100 * (last.seconds - first.seconds) / (last.at - first.at)
-    memory = [statistics.median(cost.megabytes for cost in costs[part * quarter :][:quarter]) for part in range(4)]
+    memory = [
+        statistics.median(cost.megabytes for cost in costs[part * quarter :][:quarter])
+        for part in range(4)
+    ]
     shown = {
         "idle memory": f"{idle.megabytes:.1f} MB",
         "idle processor": f"{percent:.2f} % of a core over {chosen.idle:g} s",

@@ -14,7 +14,11 @@ from podpath.timeline.services import SERVICES
 
 def log_formats() -> str:
     """List what logs are read: the first sentence of each format's module."""
-    modules = [value for value in vars(table).values() if isinstance(value, ModuleType) and value.__name__.startswith("podpath.")]
+    modules = [
+        value
+        for value in vars(table).values()
+        if isinstance(value, ModuleType) and value.__name__.startswith("podpath.")
+    ]
     rows = sorted(_sentence(module) for module in modules)
     return "".join(f"- {row}\n" for row in rows)
 
@@ -26,17 +30,28 @@ def _sentence(module: ModuleType) -> str:
 
 def chains() -> str:
     """List the known chains: what leads to what, and where it was reported."""
-    lines = ["| chain | what happens | what it leaves (`podpath explain`) | reported |\n", "|---|---|---|---|\n"]
+    lines = [
+        "| chain | what happens | what it leaves (`podpath explain`) | reported |\n",
+        "|---|---|---|---|\n",
+    ]
     for chain in load_chains():
-        checks = ", ".join(dict.fromkeys(f"[{lead.check}](checks.md#{lead.check})" for lead in chain.leads))
+        checks = ", ".join(
+            dict.fromkeys(f"[{lead.check}](checks.md#{lead.check})" for lead in chain.leads)
+        )
         sources = ", ".join(f"[{_short(source)}]({source})" for source in chain.sources)
         lines.append(f"| `{chain.name}` | {chain.title} | {checks} | {sources} |\n")
     return "".join(lines)
 
 
 def _short(source: str) -> str:
-    found = re.fullmatch(r"https://github\.com/(?P<repository>[^/]+/[^/]+)/(?:issues|pull)/(?P<number>\d+)", source)
-    return f"{found['repository']}#{found['number']}" if found is not None else source.rpartition("/")[2]
+    found = re.fullmatch(
+        r"https://github\.com/(?P<repository>[^/]+/[^/]+)/(?:issues|pull)/(?P<number>\d+)", source
+    )
+    return (
+        f"{found['repository']}#{found['number']}"
+        if found is not None
+        else source.rpartition("/")[2]
+    )
 
 
 def kinds() -> str:

@@ -1,4 +1,6 @@
-"""What every test can count on: the `kernel` marker, where the repository is, and a real Kubernetes API server."""
+"""What every test can count on: the `kernel` marker, where the repository is, and a real Kubernetes
+API server.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from hypothesis import settings
 
 from tests import apiserver
 
-settings.register_profile("podpath", deadline=None, derandomize=os.environ.get("CI") == "true", print_blob=True)
+settings.register_profile(
+    "podpath", deadline=None, derandomize=os.environ.get("CI") == "true", print_blob=True
+)
 settings.load_profile("podpath")
 
 SAID = "said"
@@ -29,7 +33,9 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def api_server() -> Iterator[apiserver.ApiServer]:
-    """Provide a real kube-apiserver that runs; tests share it, each with namespaces and node names of its own."""
+    """Provide a real kube-apiserver that runs; tests share it, each with namespaces and node names
+    of its own.
+    """
     lacking = apiserver.missing()
     if lacking is not None:
         (pytest.fail if REQUIRED else pytest.skip)(f"needs {lacking}")
@@ -51,26 +57,41 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture
 def say(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
-    """Provide a function whose words stand in the summary of the run, also when the test passes: drawn seeds, figures."""
+    """Provide a function whose words stand in the summary of the run, also when the test passes:
+    drawn seeds, figures.
+    """
     return lambda text: record_property(SAID, text)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Write what tests had to say."""
-    reports = (report for found in terminalreporter.stats.values() for report in found if isinstance(report, pytest.TestReport))
+    reports = (
+        report
+        for found in terminalreporter.stats.values()
+        for report in found
+        if isinstance(report, pytest.TestReport)
+    )
     for report in reports:
-        said = [str(value) for name, value in report.user_properties if name == SAID and report.when == "call"]
+        said = [
+            str(value)
+            for name, value in report.user_properties
+            if name == SAID and report.when == "call"
+        ]
         if said:
             terminalreporter.write_sep("-", report.nodeid)
             terminalreporter.write_line("\n".join(said))
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Turn a skipped kernel test into a failed one where kernel tests are required."""
     report: pytest.TestReport = yield
     if report.skipped and REQUIRED and item.get_closest_marker("kernel"):
         where: Any = report.longrepr
         report.outcome = "failed"
-        report.longrepr = f"a kernel test may not be skipped with PODPATH_REQUIRE_KERNEL=1: {where[2]}"
+        report.longrepr = (
+            f"a kernel test may not be skipped with PODPATH_REQUIRE_KERNEL=1: {where[2]}"
+        )
     return report

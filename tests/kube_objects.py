@@ -1,4 +1,6 @@
-"""Kubernetes objects as their authors and kubelets write them: manifests and statuses for the tests that need an API server."""
+"""Kubernetes objects as their authors and kubelets write them: manifests and statuses for the tests
+that need an API server.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,23 @@ def node(name: str) -> Object:
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
 
 
-def owner(name: str = "web-5d9c", kind: str = "ReplicaSet", uid: str = "6a2b0c9e-0000-4000-8000-00000000000a") -> Object:
+def owner(
+    name: str = "web-5d9c",
+    kind: str = "ReplicaSet",
+    uid: str = "6a2b0c9e-0000-4000-8000-00000000000a",
+) -> Object:
     """Make a reference to the controller that makes a pod again."""
-    version = "batch/v1" if kind == "Job" else "v1" if kind == "ReplicationController" else "apps/v1"
-    return {"apiVersion": version, "kind": kind, "name": name, "uid": uid, "controller": True, "blockOwnerDeletion": False}
+    version = (
+        "batch/v1" if kind == "Job" else "v1" if kind == "ReplicationController" else "apps/v1"
+    )
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "name": name,
+        "uid": uid,
+        "controller": True,
+        "blockOwnerDeletion": False,
+    }
 
 
 def pod(
@@ -52,11 +67,17 @@ def pod(
 
 def ended(code: int, message: str = "", reason: str = "") -> Object:
     """Make the state of a container that ended."""
-    state = {"exitCode": code, "reason": reason or ("Completed" if code == 0 else "Error"), "message": message}
+    state = {
+        "exitCode": code,
+        "reason": reason or ("Completed" if code == 0 else "Error"),
+        "message": message,
+    }
     return {"terminated": {key: value for key, value in state.items() if value != ""}}
 
 
-CRASH_LOOP: Object = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off restarting failed container"}}
+CRASH_LOOP: Object = {
+    "waiting": {"reason": "CrashLoopBackOff", "message": "back-off restarting failed container"}
+}
 RUNNING: Object = {"running": {"startedAt": "2026-11-22T02:00:00Z"}}
 
 
@@ -71,7 +92,10 @@ def status(
 ) -> Object:
     """Make a pod's status with one init container's state and last state."""
     one = {"name": validator, "state": state, "lastState": last or {}, "restartCount": restarts}
-    written: Object = {"phase": phase, "initContainerStatuses": [one | {"ready": False, "image": "i", "imageID": ""}]}
+    written: Object = {
+        "phase": phase,
+        "initContainerStatuses": [one | {"ready": False, "image": "i", "imageID": ""}],
+    }
     if ips:
         written |= {"podIP": ips[0], "podIPs": [{"ip": ip} for ip in ips]}
     return written

@@ -10,7 +10,17 @@ from podpath.net import protocols
 from podpath.net.addresses import Address, IfName, Mac, MaskedMark, Prefix
 from podpath.net.probe import Probe
 from podpath.net.provenance import Fact, Known, Listing, Option, Unknown
-from podpath.node.links import Bridge, BridgePort, FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge, Peer, Vxlan
+from podpath.node.links import (
+    Bridge,
+    BridgePort,
+    FdbEntry,
+    InterfaceAddress,
+    Link,
+    Neighbour,
+    OvsBridge,
+    Peer,
+    Vxlan,
+)
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import HOST, Cilium, Netns, Node, Socket
 from podpath.node.routing import DEFAULT_RULES, Nexthop, PolicyRule, Route
@@ -18,23 +28,55 @@ from tests.datapath.given import given_rules, given_tables
 
 NETNS = (HOST, "a", "b")
 DEVICES = tuple(map(IfName, ("eth0", "eth1", "br0", "lxc1", "cilium_host", "vx0", "lo")))
-KINDS = ("", "veth", "bridge", "bond", "vxlan", "openvswitch", "vlan", "dummy", "vrf", "ipip", "tun")
+KINDS = (
+    "",
+    "veth",
+    "bridge",
+    "bond",
+    "vxlan",
+    "openvswitch",
+    "vlan",
+    "dummy",
+    "vrf",
+    "ipip",
+    "tun",
+)
 MACS = tuple(Mac(f"02:00:00:00:00:0{number}") for number in range(4))
 TABLES = tuple(
     given_tables(text)
     for text in (
         "",
         given_rules("FORWARD -m conntrack --ctstate ESTABLISHED -j ACCEPT", policy="DROP"),
-        given_rules("PREROUTING -d 10.0.0.3/32 -j DNAT --to-destination 10.0.1.2", "POSTROUTING -j MASQUERADE", table="nat"),
-        given_rules("OUTPUT -j MARK --set-xmark 0x1/0xff", "PREROUTING -m odd --what -j DROP", table="mangle"),
+        given_rules(
+            "PREROUTING -d 10.0.0.3/32 -j DNAT --to-destination 10.0.1.2",
+            "POSTROUTING -j MASQUERADE",
+            table="nat",
+        ),
+        given_rules(
+            "OUTPUT -j MARK --set-xmark 0x1/0xff",
+            "PREROUTING -m odd --what -j DROP",
+            table="mangle",
+        ),
         given_rules("FORWARD -j REJECT", "INPUT -p udp -j REJECT"),
     )
 )
 
 addresses = st.builds(
-    lambda net, last: Address(4, (10 << 24) | (net << 8) | last), st.integers(0, 2), st.sampled_from((0, 1, 2, 3, 255))
+    lambda net, last: Address(4, (10 << 24) | (net << 8) | last),
+    st.integers(0, 2),
+    st.sampled_from((0, 1, 2, 3, 255)),
 ) | st.sampled_from(
-    [Address.parse(text) for text in ("127.0.0.1", "169.254.169.254", "203.0.113.9", "224.0.0.5", "255.255.255.255", "0.0.0.0")]
+    [
+        Address.parse(text)
+        for text in (
+            "127.0.0.1",
+            "169.254.169.254",
+            "203.0.113.9",
+            "224.0.0.5",
+            "255.255.255.255",
+            "0.0.0.0",
+        )
+    ]
 )
 addresses6 = st.builds(lambda last: Address(6, (0x20010DB8 << 96) | last), st.integers(0, 3))
 prefixes = st.builds(Prefix.of, addresses, st.sampled_from((0, 8, 16, 24, 30, 32)))
@@ -44,7 +86,9 @@ flags = st.booleans()
 
 def facts(values: st.SearchStrategy[Any], name: str) -> st.SearchStrategy[Fact[Any]]:
     """Return facts that are known, or unknown with one or two options."""
-    options = st.lists(values, min_size=1, max_size=2).map(lambda drawn: tuple(Option(value, str(value)) for value in drawn))
+    options = st.lists(values, min_size=1, max_size=2).map(
+        lambda drawn: tuple(Option(value, str(value)) for value in drawn)
+    )
     return values.map(Known) | options.map(lambda drawn: Unknown(name, "look", drawn))
 
 
@@ -68,7 +112,9 @@ def _links(netns: str) -> st.SearchStrategy[Link]:
     )  # fmt: skip
 
 
-hops = st.builds(Nexthop, link=devices, gateway=st.none() | addresses, dead=st.just(False), linkdown=flags)
+hops = st.builds(
+    Nexthop, link=devices, gateway=st.none() | addresses, dead=st.just(False), linkdown=flags
+)
 routes = st.builds(
     Route, prefix=prefixes, nexthops=st.lists(hops, max_size=2).map(tuple), metric=st.integers(0, 2),
     table=st.sampled_from((254, 254, 100, 255)),
@@ -111,7 +157,11 @@ def namespaces(draw: st.DrawFn, name: str) -> Netns:
     keys = draw(st.lists(sysctl_keys, max_size=4, unique=True))
     rules = draw(listings(policy_rules, 2))
     interface = st.builds(
-        InterfaceAddress, link=devices, address=addresses | addresses6, length=st.sampled_from((8, 24, 32)), secondary=flags
+        InterfaceAddress,
+        link=devices,
+        address=addresses | addresses6,
+        length=st.sampled_from((8, 24, 32)),
+        secondary=flags,
     )
     return Netns(
         name=name,
@@ -122,16 +172,31 @@ def namespaces(draw: st.DrawFn, name: str) -> Netns:
         rules=rules._replace(items=(*rules.items, *DEFAULT_RULES[4], *DEFAULT_RULES[6])),
         neighbours=draw(listings(neighbour_entries, 2)),
         fdb=draw(listings(fdb_entries, 2)),
-        sysctls={key: draw(facts(st.sampled_from(("0", "1", "2", "odd")), f"{key} in netns {name}")) for key in keys},
+        sysctls={
+            key: draw(facts(st.sampled_from(("0", "1", "2", "odd")), f"{key} in netns {name}"))
+            for key in keys
+        },
         sysctls_complete=draw(flags),
-        netfilter=draw(st.sampled_from(({}, *({4: Netfilter(tables=tables, complete=True)} for tables in TABLES)))),
+        netfilter=draw(
+            st.sampled_from(
+                ({}, *({4: Netfilter(tables=tables, complete=True)} for tables in TABLES))
+            )
+        ),
         sockets=draw(listings(listeners, 2)),
     )
 
 
-OPTIONS = ("enable-bpf-masquerade", "kube-proxy-replacement", "enable-host-legacy-routing", "tunnel", "enable-endpoint-routes")
+OPTIONS = (
+    "enable-bpf-masquerade",
+    "kube-proxy-replacement",
+    "enable-host-legacy-routing",
+    "tunnel",
+    "enable-endpoint-routes",
+)
 options = st.dictionaries(
-    st.sampled_from(OPTIONS), facts(st.sampled_from(("true", "false", "strict", "disabled")), "an option of Cilium"), max_size=3
+    st.sampled_from(OPTIONS),
+    facts(st.sampled_from(("true", "false", "strict", "disabled")), "an option of Cilium"),
+    max_size=3,
 )
 switches = st.builds(
     OvsBridge, name=st.just("br0"), active_slave=st.none() | devices,
@@ -155,7 +220,16 @@ def nodes(draw: st.DrawFn) -> Node:
 kinds = st.sampled_from((protocols.TCP, protocols.UDP, protocols.ICMP))
 ports = st.sampled_from((80, 53))
 senders = st.none() | st.sampled_from(NETNS)
-probes = st.builds(Probe, kinds, addresses, addresses, st.just(40000), ports, senders, st.none()) | st.builds(
-    Probe, st.just(protocols.TCP), addresses6, addresses6, st.just(40000), st.just(80), senders, st.none()
+probes = st.builds(
+    Probe, kinds, addresses, addresses, st.just(40000), ports, senders, st.none()
+) | st.builds(
+    Probe,
+    st.just(protocols.TCP),
+    addresses6,
+    addresses6,
+    st.just(40000),
+    st.just(80),
+    senders,
+    st.none(),
 )
 """IPv6 probes take a namespace too, since their source may be anywhere."""

@@ -1,6 +1,8 @@
-"""The law of the all-clear on evidence as text: whatever is lost, cut or not known in it where it could decide forbids it.
+"""The law of the all-clear on evidence as text: whatever is lost, cut or not known in it where it
+could decide forbids it.
 
-The nodes in tests/data/healthy were recorded on the real kernel, which carries both connections; unaltered they are cleared.
+The nodes in tests/data/healthy were recorded on the real kernel, which carries both connections;
+unaltered they are cleared.
 """
 
 from __future__ import annotations
@@ -77,8 +79,15 @@ def with_statements(statements: object) -> str:
     heading, _, listing = text_of("native", "nft-json").partition("\n")
     document = json.loads(listing)
     objects = document["nftables"]
-    place = next(number for number, each in enumerate(objects) if each.get("rule", {}).get("chain") == "forward")
-    objects.insert(place, {"rule": {"family": "inet", "table": "filter", "chain": "forward", "expr": statements}})
+    place = next(
+        number
+        for number, each in enumerate(objects)
+        if each.get("rule", {}).get("chain") == "forward"
+    )
+    objects.insert(
+        place,
+        {"rule": {"family": "inet", "table": "filter", "chain": "forward", "expr": statements}},
+    )
     return f"{state_of(NFT_JSON)}{heading}\n{json.dumps(document)}\n"
 
 
@@ -126,18 +135,29 @@ UNKNOWN_RULES = (
 
 @pytest.mark.parametrize(("form", "before", "line"), UNKNOWN_RULES)
 def test_a_rule_that_nobody_knows_forbids_it(form: Form, before: str, line: str) -> None:
-    """It may drop the packet, or let one in that something else drops: the walk asks where it stands, or a check suspects it."""
+    """It may drop the packet, or let one in that something else drops: the walk asks where it
+    stands, or a check suspects it.
+    """
     answer = podpath.diagnose(Pasted(with_rule(form, before, line), "console.txt"), [TO_SERVICE])
-    suspected = any(span.text.strip() == line.strip() for finding in answer.findings for span in finding.evidence)
+    suspected = any(
+        span.text.strip() == line.strip()
+        for finding in answer.findings
+        for span in finding.evidence
+    )
     assert answer.verdict == Verdict.POSSIBLE
-    assert suspected or {SomeBranchesFail, NotWalkedToTheEnd, LinesUnread} & {type(one) for one in answer.diagnosis.forbids}
+    assert suspected or {SomeBranchesFail, NotWalkedToTheEnd, LinesUnread} & {
+        type(one) for one in answer.diagnosis.forbids
+    }
 
 
 UNKNOWN_STATEMENTS: Sequence[object] = (
     [{"foo": {"x": 1}}],
     [{"match": {"op": "==", "left": {"foo": 3}, "right": 1}}, {"drop": None}],
     [{"match": {"op": "==", "left": {"meta": {"key": "foo"}}, "right": 1}}, {"drop": None}],
-    [{"match": {"op": "==", "left": {"meta": {"key": "mark"}}, "right": 0, "foo": 1}}, {"drop": None}],
+    [
+        {"match": {"op": "==", "left": {"meta": {"key": "mark"}}, "right": 0, "foo": 1}},
+        {"drop": None},
+    ],
     [{"mangle": {"key": {"foo": 1}, "value": 1}}],
     [{"mangle": {"key": {"meta": {"key": "mark"}}, "value": {"foo": 1}}}],
     [{"vmap": {"key": {"ct": {"key": "state"}}, "data": "@not_shown"}}],
@@ -158,13 +178,17 @@ def test_a_statement_in_json_that_nobody_knows_forbids_it(statements: object) ->
     assert verdict_of(with_statements(statements)) == Verdict.POSSIBLE
 
 
-@pytest.mark.parametrize("item", [3, None, "x", {"rule": 3}, {"foo": {}}, {"rule": {"family": "inet"}}], ids=json.dumps)
+@pytest.mark.parametrize(
+    "item", [3, None, "x", {"rule": 3}, {"foo": {}}, {"rule": {"family": "inet"}}], ids=json.dumps
+)
 def test_what_is_no_object_of_nft_forbids_it(item: object) -> None:
     """A rule may have stood in its place."""
     heading, _, listing = text_of("native", "nft-json").partition("\n")
     document = json.loads(listing)
     document["nftables"].insert(5, item)
-    assert verdict_of(f"{state_of(NFT_JSON)}{heading}\n{json.dumps(document)}\n") == Verdict.POSSIBLE
+    assert (
+        verdict_of(f"{state_of(NFT_JSON)}{heading}\n{json.dumps(document)}\n") == Verdict.POSSIBLE
+    )
 
 
 UNKNOWN_SELECTORS = (
@@ -178,7 +202,9 @@ UNKNOWN_SELECTORS = (
 def test_a_policy_rule_that_nobody_knows_forbids_it(line: str) -> None:
     """Whether it counts is not known, and its table has no way on."""
     text = with_line("ip rule", line).replace(
-        f"{PROMPT}ip route show table all\n", f"{PROMPT}ip route show table all\nblackhole default table 90\n", 1
+        f"{PROMPT}ip route show table all\n",
+        f"{PROMPT}ip route show table all\nblackhole default table 90\n",
+        1,
     )
     assert verdict_of(text) == Verdict.POSSIBLE
 
@@ -205,24 +231,39 @@ def test_an_output_of_rules_that_is_cut_forbids_it(form: Form, data: st.DataObje
     rules = text_of(form.node, form.rules)
     end = rules.rindex("# Completed") if form is SAVE else len(rules.rstrip()) - 1
     places = st.integers(rules.index("\n") + 1, end)
-    cut = data.draw(places.filter(lambda place: not rules[:place].rpartition("\n# Completed")[2].startswith(" on")))
+    cut = data.draw(
+        places.filter(
+            lambda place: not rules[:place].rpartition("\n# Completed")[2].startswith(" on")
+        )
+    )
     assert verdict_of(state_of(form) + rules[:cut]) != Verdict.NONE
 
 
 @FEW
 @given(st.sampled_from(FORMS), st.data())
 def test_a_line_of_garbage_forbids_it(form: Form, data: st.DataObject) -> None:
-    """In place of any line that states facts, it may have been the one that decides; a socket that is not seen refuses more."""
+    """In place of any line that states facts, it may have been the one that decides; a socket that
+    is not seen refuses more.
+    """
     text = state_of(form) + text_of(form.node, form.rules)
     lines = text.splitlines()
     places = [
-        place for place, line in enumerate(lines) if line.strip() and not line.startswith((PROMPT, "#", "Netid", "udp ", "tcp "))
+        place
+        for place, line in enumerate(lines)
+        if line.strip() and not line.startswith((PROMPT, "#", "Netid", "udp ", "tcp "))
     ]
     lines[data.draw(st.sampled_from(places))] = "%%% ?? %%%"
     assert verdict_of("\n".join(lines) + "\n") != Verdict.NONE
 
 
-DECIDING = ("ip addr", "ip route show table all", "ip rule", "iptables-legacy-save", "sysctl", "ip neigh")
+DECIDING = (
+    "ip addr",
+    "ip route show table all",
+    "ip rule",
+    "iptables-legacy-save",
+    "sysctl",
+    "ip neigh",
+)
 
 
 @pytest.mark.parametrize("command", DECIDING)
@@ -243,5 +284,7 @@ def test_a_file_that_a_limit_cuts_forbids_it(form: Form, data: st.DataObject) ->
     with TemporaryDirectory() as folder:
         file = Path(folder) / "console.txt"
         file.write_text(text, encoding="utf-8")
-        case = podpath.read(file, asking=[TO_SERVICE], limits=Limits(text_bytes=size, output_bytes=size))
+        case = podpath.read(
+            file, asking=[TO_SERVICE], limits=Limits(text_bytes=size, output_bytes=size)
+        )
     assert podpath.diagnose(case, [TO_SERVICE]).verdict != Verdict.NONE

@@ -8,7 +8,9 @@ from tests.apiserver import AGENT, RELEASE, ApiServer
 def test_the_server_is_kubernetes(api_server: ApiServer) -> None:
     """The server says its release, and knows the namespaces that every cluster has."""
     assert f"Server Version: v{RELEASE}" in api_server.kubectl("version")
-    assert {"default", "kube-system"} <= {each["metadata"]["name"] for each in api_server.read("namespaces")["items"]}
+    assert {"default", "kube-system"} <= {
+        each["metadata"]["name"] for each in api_server.read("namespaces")["items"]
+    }
 
 
 def test_a_user_without_a_role_is_refused(api_server: ApiServer) -> None:

@@ -1,4 +1,6 @@
-"""Whatever podpath is given, it answers with a clear error or a gap: no traceback, no endless work, nothing written."""
+"""Whatever podpath is given, it answers with a clear error or a gap: no traceback, no endless work,
+nothing written.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,16 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     assert not (tmp_path / "escaped").exists()
 
 
-def answer(folder: Path, *arguments: str | Path, codes: tuple[int, ...], timeout: float = 60, memory: int | None = None) -> str:
-    """Run podpath; whatever it says, it ends with one of these codes and without a traceback. Give all that it said."""
+def answer(
+    folder: Path,
+    *arguments: str | Path,
+    codes: tuple[int, ...],
+    timeout: float = 60,
+    memory: int | None = None,
+) -> str:
+    """Run podpath; whatever it says, it ends with one of these codes and without a traceback. Give
+    all that it said.
+    """
     done = podpath(*arguments, cwd=folder, timeout=timeout, memory=memory)
     said = done.stdout + done.stderr
 
@@ -67,11 +77,17 @@ def test_a_folder_without_evidence_is_refused(folder: Path, tmp_path: Path) -> N
     assert str(empty) in answer(folder, "diagnose", empty, codes=(USAGE,))
 
 
-@pytest.mark.parametrize("command", [("diagnose",), ("trace", "--probe", PROBE)], ids=["diagnose", "trace"])
 @pytest.mark.parametrize(
-    "content", [b"", b"\n\n  \n", b"\0\0\0\0", b"Everything is fine.\n"], ids=["empty", "blank", "zeros", "prose"]
+    "command", [("diagnose",), ("trace", "--probe", PROBE)], ids=["diagnose", "trace"]
 )
-def test_a_file_without_evidence_is_refused(folder: Path, tmp_path: Path, content: bytes, command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n\n  \n", b"\0\0\0\0", b"Everything is fine.\n"],
+    ids=["empty", "blank", "zeros", "prose"],
+)
+def test_a_file_without_evidence_is_refused(
+    folder: Path, tmp_path: Path, content: bytes, command: tuple[str, ...]
+) -> None:
     """Nothing to go by is an error or undecided, never a clean bill of health."""
     file = tmp_path / "ticket.md"
     file.write_bytes(content)
@@ -119,9 +135,13 @@ def test_one_endless_line_is_bounded(folder: Path, tmp_path: Path) -> None:
     answer(folder, "diagnose", file, codes=(0, 1, USAGE, UNDECIDED), timeout=60, memory=1536)
 
 
-def test_half_a_ruleset_is_read_as_far_as_it_goes(folder: Path, tmp_path: Path, repository: Path) -> None:
+def test_half_a_ruleset_is_read_as_far_as_it_goes(
+    folder: Path, tmp_path: Path, repository: Path
+) -> None:
     """A save that breaks off in the middle of a line gives its rules and a gap."""
-    whole = (repository / "examples/incidents/br-netfilter-off/bundle/netns/host/iptables-save.txt").read_text(encoding="ascii")
+    whole = (
+        repository / "examples/incidents/br-netfilter-off/bundle/netns/host/iptables-save.txt"
+    ).read_text(encoding="ascii")
     file = tmp_path / "save.txt"
     file.write_text(whole[: whole.index("KUBE-FORWARD -m conntrack") + 20], encoding="ascii")
 
@@ -153,16 +173,25 @@ def link(name: str, target: str, kind: bytes) -> tuple[tarfile.TarInfo, bytes]:
     return member, b""
 
 
-@pytest.mark.parametrize("name", ["../escaped/sysctl.txt", "/escaped/sysctl.txt", "netns/host/../../../escaped/sysctl.txt"])
+@pytest.mark.parametrize(
+    "name",
+    ["../escaped/sysctl.txt", "/escaped/sysctl.txt", "netns/host/../../../escaped/sysctl.txt"],
+)
 def test_an_archive_that_climbs_out_is_refused(folder: Path, tmp_path: Path, name: str) -> None:
     """A member outside of the archive's own folder is an error that names it."""
-    bundle = archive(tmp_path / "bundle.tar.gz", (tarfile.TarInfo(name), b"net.ipv4.ip_forward = 1\n"))
+    bundle = archive(
+        tmp_path / "bundle.tar.gz", (tarfile.TarInfo(name), b"net.ipv4.ip_forward = 1\n")
+    )
 
     assert "escaped" in answer(folder, "diagnose", bundle, codes=(USAGE,))
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
-def test_an_archive_with_links_or_devices_reads_nothing_through_them(folder: Path, tmp_path: Path, kind: bytes) -> None:
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE]
+)
+def test_an_archive_with_links_or_devices_reads_nothing_through_them(
+    folder: Path, tmp_path: Path, kind: bytes
+) -> None:
     """What a link points to is never read."""
     secret = tmp_path / "secret.txt"
     secret.write_text("net.ipv4.conf.all.rp_filter = 7\n", encoding="ascii")
@@ -178,7 +207,9 @@ def test_a_bundle_folder_with_links_reads_nothing_outside(folder: Path, tmp_path
     host.mkdir(parents=True)
     (host / "sysctl.txt").symlink_to(tmp_path / "secret.txt")
 
-    assert "rp_filter = 7" not in answer(folder, "diagnose", tmp_path / "bundle", codes=(USAGE, UNDECIDED))
+    assert "rp_filter = 7" not in answer(
+        folder, "diagnose", tmp_path / "bundle", codes=(USAGE, UNDECIDED)
+    )
 
 
 def test_a_decompression_bomb_is_refused(folder: Path, tmp_path: Path) -> None:
@@ -193,10 +224,14 @@ def test_a_decompression_bomb_is_refused(folder: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"\x1f\x8b\x08\0junk", b"\x28\xb5\x2f\xfdjunk", b"PK\x03\x04junk"], ids=["gzip", "zstd", "zip"]
+    "content",
+    [b"\x1f\x8b\x08\0junk", b"\x28\xb5\x2f\xfdjunk", b"PK\x03\x04junk"],
+    ids=["gzip", "zstd", "zip"],
 )
 @pytest.mark.parametrize("suffix", [".tar.gz", ".tar.zst", ".txt"])
-def test_a_broken_archive_is_refused(folder: Path, tmp_path: Path, content: bytes, suffix: str) -> None:
+def test_a_broken_archive_is_refused(
+    folder: Path, tmp_path: Path, content: bytes, suffix: str
+) -> None:
     """A file that begins like an archive and is none is an error, whatever it is called."""
     file = tmp_path / f"bundle{suffix}"
     file.write_bytes(content)
@@ -206,7 +241,10 @@ def test_a_broken_archive_is_refused(folder: Path, tmp_path: Path, content: byte
 
 def test_a_truncated_archive_is_refused(folder: Path, tmp_path: Path) -> None:
     """An upload that broke off is an error."""
-    whole = archive(tmp_path / "whole.tar.gz", (tarfile.TarInfo("netns/host/sysctl.txt"), random.Random(1).randbytes(50_000)))
+    whole = archive(
+        tmp_path / "whole.tar.gz",
+        (tarfile.TarInfo("netns/host/sysctl.txt"), random.Random(1).randbytes(50_000)),
+    )
     cut = tmp_path / "cut.tar.gz"
     cut.write_bytes(whole.read_bytes()[:20_000])
 
@@ -214,11 +252,14 @@ def test_a_truncated_archive_is_refused(folder: Path, tmp_path: Path) -> None:
 
 
 def test_escape_sequences_do_not_reach_the_terminal(folder: Path, tmp_path: Path) -> None:
-    """Names with control characters are shown escaped: a bundle cannot clear the screen or rename the window."""
+    """Names with control characters are shown escaped: a bundle cannot clear the screen or rename
+    the window.
+    """
     file = tmp_path / "save.txt"
     evil = "\x1b]0;owned\x07\x1b[2J\u202e"
     file.write_text(
-        f'*filter\n:FORWARD DROP [0:0]\n-A FORWARD -i "{evil}" -m comment --comment "{evil}" -j DROP\nCOMMIT\n', encoding="utf-8"
+        f'*filter\n:FORWARD DROP [0:0]\n-A FORWARD -i "{evil}" -m comment --comment "{evil}" -j DROP\nCOMMIT\n',
+        encoding="utf-8",
     )
     said = answer(folder, "trace", file, "--probe", PROBE, codes=(0, 1, USAGE, UNDECIDED))
     said += answer(folder, "diagnose", file, codes=(0, 1, USAGE, UNDECIDED))
@@ -238,7 +279,9 @@ def test_a_file_name_with_escape_sequences_is_shown_escaped(folder: Path, tmp_pa
 def test_other_encodings_are_read_or_refused(folder: Path, tmp_path: Path, encoding: str) -> None:
     """A file saved by another system's editor does not crash anything."""
     file = tmp_path / "ticket.md"
-    file.write_bytes("größer\n$ sysctl net.ipv4.ip_forward\nnet.ipv4.ip_forward = 0\n".encode(encoding))
+    file.write_bytes(
+        "größer\n$ sysctl net.ipv4.ip_forward\nnet.ipv4.ip_forward = 0\n".encode(encoding)
+    )
 
     answer(folder, "diagnose", file, codes=(0, 1, USAGE, UNDECIDED))
 
@@ -251,8 +294,12 @@ def test_other_encodings_are_read_or_refused(folder: Path, tmp_path: Path, encod
     ],
     ids=lambda arguments: " ".join(arguments) or "nothing",
 )  # fmt: skip
-def test_a_wrong_command_line_is_a_usage_error(folder: Path, repository: Path, arguments: tuple[str, ...]) -> None:
+def test_a_wrong_command_line_is_a_usage_error(
+    folder: Path, repository: Path, arguments: tuple[str, ...]
+) -> None:
     """The exit code is 2 and the message says what is wrong."""
-    given = [repository / argument if argument == "README.md" else argument for argument in arguments]
+    given = [
+        repository / argument if argument == "README.md" else argument for argument in arguments
+    ]
 
     assert answer(folder, *given, codes=(USAGE,)).strip()

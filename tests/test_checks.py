@@ -12,10 +12,18 @@ from tests.checks.scenes import bonded, foreign_arp, tracked
 
 
 def test_every_check_has_a_page_of_the_same_shape() -> None:
-    """The page names the check first, then says what, why, how to confirm, how to fix, and where to read on."""
+    """The page names the check first, then says what, why, how to confirm, how to fix, and where to
+    read on.
+    """
     for check in CHECKS:
         assert check.page.startswith(f"{check.name}: ")
-        for heading in ("\nWhat it is\n", "\nWhy it breaks\n", "\nHow to confirm\n", "\nHow to fix\n", "\nReferences\n"):
+        for heading in (
+            "\nWhat it is\n",
+            "\nWhy it breaks\n",
+            "\nHow to confirm\n",
+            "\nHow to fix\n",
+            "\nReferences\n",
+        ):
             assert heading in check.page, (check.name, heading)
         assert check.summary.endswith(".")
 
@@ -34,11 +42,19 @@ def test_a_plain_docker_host_has_nothing_wrong() -> None:
         target=Target("DNAT", (MatchOption("to-destination", ("172.17.0.2:80",)),)),
         dst=PrefixMatch(Prefix.parse("10.0.0.1/32")),
     )
-    forward = chain("FORWARD", rule("FORWARD", 1, "DOCKER-USER"), rule("FORWARD", 2, "ACCEPT", in_link="docker0"), policy="DROP")
+    forward = chain(
+        "FORWARD",
+        rule("FORWARD", 1, "DOCKER-USER"),
+        rule("FORWARD", 2, "ACCEPT", in_link="docker0"),
+        policy="DROP",
+    )
     host = netns(
         links=[bridge("docker0"), link("eth0")],
         addresses=[address("docker0", "172.17.0.1", 16), address("eth0", "10.0.0.1")],
-        routes=[route("0.0.0.0/0", "eth0", gateway="10.0.0.254"), route("172.17.0.0/16", "docker0")],
+        routes=[
+            route("0.0.0.0/0", "eth0", gateway="10.0.0.254"),
+            route("172.17.0.0/16", "docker0"),
+        ],
         sysctls={"net.ipv4.ip_forward": "1", "net.bridge.bridge-nf-call-iptables": "0"},
         tables=[
             table("nat", chain("DOCKER", published)),

@@ -1,4 +1,6 @@
-"""The command line: exit codes, errors on standard error, colours, help that is fast, and quiet ends."""
+"""The command line: exit codes, errors on standard error, colours, help that is fast, and quiet
+ends.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def test_version_and_help_name_what_there_is() -> None:
 
 
 def test_help_is_fast() -> None:
-    """The best of ten runs takes no more than 150 ms of CPU: no reader and no check is imported for it."""
+    """The best of ten runs takes no more than 150 ms of CPU: no reader and no check is imported for
+    it.
+    """
     taken = []
     for _ in range(10):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -63,7 +67,9 @@ def test_every_command_has_help(command: str) -> None:
     assert f"Usage: podpath {command}" in done.stdout
 
 
-@pytest.mark.parametrize(("probe", "code", "verdict"), [(BLOCKED, 1, "NEVER"), (OPEN, 3, "UNDECIDED")])
+@pytest.mark.parametrize(
+    ("probe", "code", "verdict"), [(BLOCKED, 1, "NEVER"), (OPEN, 3, "UNDECIDED")]
+)
 def test_trace_exits_by_its_verdict(ticket: Path, probe: str, code: int, verdict: str) -> None:
     """1 where it never works; 3 where it works as far as a fragment shows, which clears nothing."""
     done = podpath("trace", ticket, "--probe", probe, "--json")
@@ -79,7 +85,12 @@ def test_diagnose_exits_by_its_verdict(ticket: Path, probe: str, code: int) -> N
 def test_standard_input_is_evidence() -> None:
     """`-` stands for it."""
     done = subprocess.run(
-        [COMMAND, "trace", "-", "--probe", BLOCKED], input=ROUTES, capture_output=True, text=True, check=False, timeout=60
+        [COMMAND, "trace", "-", "--probe", BLOCKED],
+        input=ROUTES,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
     assert done.returncode == 1
     assert "stdin:4 | blackhole 203.0.113.0/24" in done.stdout
@@ -97,7 +108,9 @@ def test_standard_input_is_evidence() -> None:
         (("completion", "tcsh"), "tcsh"),
     ],
 )
-def test_errors_say_what_was_expected_and_what_to_do(arguments: tuple[str, ...], words: str) -> None:
+def test_errors_say_what_was_expected_and_what_to_do(
+    arguments: tuple[str, ...], words: str
+) -> None:
     """On standard error, with exit code 2, and nothing on standard output."""
     done = podpath(*arguments)
     assert (2, "") == (done.returncode, done.stdout)
@@ -112,18 +125,31 @@ def test_colours_are_for_terminals(ticket: Path) -> None:
     assert "\x1b[" not in podpath("diagnose", ticket, "--probe", BLOCKED, "--color", "never").stdout
 
 
-@pytest.mark.parametrize(("variables", "colour"), [("TERM=xterm", True), ("TERM=xterm NO_COLOR=1", False), ("TERM=dumb", False)])
-def test_a_terminal_gets_colours_unless_it_wants_none(ticket: Path, variables: str, *, colour: bool) -> None:
+@pytest.mark.parametrize(
+    ("variables", "colour"),
+    [("TERM=xterm", True), ("TERM=xterm NO_COLOR=1", False), ("TERM=dumb", False)],
+)
+def test_a_terminal_gets_colours_unless_it_wants_none(
+    ticket: Path, variables: str, *, colour: bool
+) -> None:
     """NO_COLOR is honoured, and so is a dumb terminal."""
     line = f"env -u NO_COLOR {variables} {COMMAND} diagnose {ticket} --probe '{BLOCKED}'"
-    done = subprocess.run(["script", "-qec", line, "/dev/null"], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        ["script", "-qec", line, "/dev/null"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
     assert colour is ("\x1b[1;31m" in done.stdout)
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(ticket: Path) -> None:
     """`podpath trace ... | head -1` says nothing of a broken pipe."""
     line = f"'{COMMAND}' trace '{ticket}' --probe '{BLOCKED}' --json | head -c 1"
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        ["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60
+    )
     assert ("{", "") == (done.stdout, done.stderr)
 
 
@@ -133,7 +159,9 @@ def test_every_page_is_printed() -> None:
     assert [check.name for check in CHECKS if check.name not in listed] == []
     assert podpath("explain", "rp-filter").stdout.startswith("rp-filter: ")
     assert json.loads(podpath("explain", "rp-filter", "--json").stdout)["check"] == "rp-filter"
-    assert {row["check"] for row in json.loads(podpath("checks", "--json").stdout)} == {check.name for check in CHECKS}
+    assert {row["check"] for row in json.loads(podpath("checks", "--json").stdout)} == {
+        check.name for check in CHECKS
+    }
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -155,4 +183,9 @@ def test_a_locale_without_unicode_gets_ascii(ticket: Path) -> None:
 def test_help_imports_no_reader() -> None:
     """The help's modules are few."""
     code = "import sys; from podpath.cli.main import run; run(['--help']); sys.exit('podpath.evidence' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, check=False, timeout=60
+        ).returncode
+        == 0
+    )

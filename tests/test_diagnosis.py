@@ -1,4 +1,6 @@
-"""The diagnosis on hand-built nodes: causes, possibilities, proven repairs, and silence where nothing is wrong."""
+"""The diagnosis on hand-built nodes: causes, possibilities, proven repairs, and silence where
+nothing is wrong.
+"""
 
 from __future__ import annotations
 
@@ -56,10 +58,14 @@ def bridge_capture() -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize(
-    "forward", [known(BAD), disputed(BAD, GOOD), disputed(GOOD, BAD)], ids=["known", "bad first", "good first"]
+    "forward",
+    [known(BAD), disputed(BAD, GOOD), disputed(GOOD, BAD)],
+    ids=["known", "bad first", "good first"],
 )
 def test_the_third_packet_of_the_handshake_is_found(forward: object) -> None:
-    """Whichever of two outputs comes first, the one that reproduces the failure is taken, and the drop is quoted."""
+    """Whichever of two outputs comes first, the one that reproduces the failure is taken, and the
+    drop is quoted.
+    """
     made = cilium_node(forward)  # type: ignore[arg-type]  # both kinds of fact
     answer = diagnose(case(made, attempt(PROBE), sightings=handshake_capture()))
     cause = answer.findings[0]
@@ -110,13 +116,17 @@ def test_an_unknown_switch_is_a_possibility_and_a_question() -> None:
 @pytest.mark.parametrize("switch", ["0", None], ids=["stated", "unknown"])
 def test_a_reply_past_netfilter_is_found(switch: str | None) -> None:
     """Where the capture shows the untranslated reply, the switch need not be stated."""
-    answer = diagnose(case(bridged_node(switch), attempt(SERVICE, FailureKind.RESET), sightings=bridge_capture()))  # type: ignore[arg-type]
+    answer = diagnose(
+        case(bridged_node(switch), attempt(SERVICE, FailureKind.RESET), sightings=bridge_capture())  # type: ignore[arg-type]
+    )
     assert ("fault", "br-netfilter") == (answer.verdict, answer.findings[0].check)
     assert "modprobe br_netfilter" in answer.findings[0].repairs[0].commands
 
 
 def test_a_stated_fact_that_cannot_have_held_is_named() -> None:
-    """The sysctl reads 1, a deed loaded the module before it was read, and the capture shows that it was 0."""
+    """The sysctl reads 1, a deed loaded the module before it was read, and the capture shows that
+    it was 0.
+    """
     deed = Deed(command="modprobe br_netfilter", span=span("# modprobe br_netfilter"))
     made = case(bridged_node("1"), attempt(SERVICE, FailureKind.RESET), sightings=bridge_capture())  # type: ignore[arg-type]
     answer = diagnose(replace(made, deeds=(deed,)))
@@ -148,17 +158,25 @@ def test_a_probe_that_fails_is_explained() -> None:
 
 def test_a_good_node_tells_what_differs() -> None:
     """The sysctl's value there is quoted beside the one here."""
-    bad, good = case(cilium_node(known(GOOD), rp_filter="1")), case(cilium_node(known(GOOD), rp_filter="0"))
+    bad, good = (
+        case(cilium_node(known(GOOD), rp_filter="1")),
+        case(cilium_node(known(GOOD), rp_filter="0")),
+    )
     cause = diagnose(bad, good=good).findings[0]
     assert any(
-        "net.ipv4.conf.all.rp_filter is 1 here, and 0 where it works." in reason for reason in map(spell_link, cause.reasoning)
+        "net.ipv4.conf.all.rp_filter is 1 here, and 0 where it works." in reason
+        for reason in map(spell_link, cause.reasoning)
     )
     assert "net.ipv4.conf.all.rp_filter = 0" in texts(cause.evidence)
 
 
 def test_every_cause_has_a_page() -> None:
     """What a diagnosis names can be looked up."""
-    for made in (cilium_node(known(BAD)), cilium_node(known(GOOD), rp_filter="1"), bridged_node("0")):
+    for made in (
+        cilium_node(known(BAD)),
+        cilium_node(known(GOOD), rp_filter="1"),
+        bridged_node("0"),
+    ):
         for finding in diagnose(case(made)).findings:
             assert find_check(finding.check) is not None
 
@@ -168,7 +186,10 @@ def test_a_connection_under_two_addresses_is_one() -> None:
     (connection,) = observe(handshake_capture())
     assert str(connection.probe) == PROBE
     assert [seen.kind for seen in connection.seen] == ["SYN", "SYN", "SYN-ACK", "ACK", "data"]
-    assert {(lost.kind, lost.place.link) for lost in connection.missing} == {("ACK", "eth0"), ("data", "eth0")}
+    assert {(lost.kind, lost.place.link) for lost in connection.missing} == {
+        ("ACK", "eth0"),
+        ("data", "eth0"),
+    }
 
 
 def test_an_attempt_and_its_capture_are_one_symptom() -> None:
@@ -187,7 +208,8 @@ def test_an_attempt_and_its_capture_are_one_symptom() -> None:
 def test_kinds_are_named_by_flags() -> None:
     """A reset with an acknowledgement is a reset; one with data is no plain ACK."""
     kinds = {
-        flags: kind_of(frame("1.1.1.1:1 > 2.2.2.2:2", flags, "in a").packet) for flags in (0x02, 0x12, 0x10, 0x18, 0x14, 0x11)
+        flags: kind_of(frame("1.1.1.1:1 > 2.2.2.2:2", flags, "in a").packet)
+        for flags in (0x02, 0x12, 0x10, 0x18, 0x14, 0x11)
     }
     assert list(kinds.values()) == ["SYN", "SYN-ACK", "ACK", "data", "RST", "FIN"]
 
@@ -225,13 +247,19 @@ def test_a_route_that_ends_packets_is_deleted() -> None:
 
 
 def test_a_rule_that_drops_is_named_where_somebody_complains() -> None:
-    """The same rule may be policy where nobody does, towards the world: it is suspected then, and nothing is cleared."""
+    """The same rule may be policy where nobody does, towards the world: it is suspected then, and
+    nothing is cleared.
+    """
     drop = rule("FORWARD", 1, "DROP", in_link="lxc+")
-    forward = replace(GOOD, rules=(drop, *(item._replace(position=item.position + 1) for item in GOOD.rules)))
+    forward = replace(
+        GOOD, rules=(drop, *(item._replace(position=item.position + 1) for item in GOOD.rules))
+    )
     made = cilium_node(known(forward))
     unasked = diagnose(case(whole(made)))
     assert Verdict.POSSIBLE == unasked.verdict
-    assert [("dropped-by-rule", SUSPECTED)] == [(finding.check, finding.certainty) for finding in unasked.findings]
+    assert [("dropped-by-rule", SUSPECTED)] == [
+        (finding.check, finding.certainty) for finding in unasked.findings
+    ]
     answer = diagnose(case(made, attempt(PROBE)))
     assert ("fault", "dropped-by-rule") == (answer.verdict, answer.findings[0].check)
     assert answer.findings[0].evidence[0] == drop.span

@@ -1,4 +1,6 @@
-"""What fuzzing asks of every reader holds of Hypothesis' inputs too, and of damaged files; a longer run is `scripts/fuzz`."""
+"""What fuzzing asks of every reader holds of Hypothesis' inputs too, and of damaged files; a longer
+run is `scripts/fuzz`.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +53,18 @@ def test_absurd_lengths(length: int) -> None:
     read_pcapng(blocks + word.join((b"\6\0\0\0", frames.packet(KINDS[0])[8:])))
     head = frames.packet(KINDS[0])
     read_pcapng(blocks + head[:20] + word * 2 + head[28:])
-    read_pcap(frames.pcap([frames.ethernet(0x0800, frames.ipv4(17, frames.udp((5, 8472), b"x"), length=length & 0xFFFF))]))
-    read_pcap(frames.pcap([frames.ethernet(0x86DD, frames.ipv6(6, b"x" * 30, length=length & 0xFFFF))]))
+    read_pcap(
+        frames.pcap(
+            [
+                frames.ethernet(
+                    0x0800, frames.ipv4(17, frames.udp((5, 8472), b"x"), length=length & 0xFFFF)
+                )
+            ]
+        )
+    )
+    read_pcap(
+        frames.pcap([frames.ethernet(0x86DD, frames.ipv6(6, b"x" * 30, length=length & 0xFFFF))])
+    )
 
 
 def test_empty_files() -> None:

@@ -1,4 +1,6 @@
-"""The laws that no linter knows: tests mirror the source, kernel citations carry a version, imports do nothing."""
+"""The laws that no linter knows: tests mirror the source, kernel citations carry a version, imports
+do nothing.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +17,30 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
 TESTS = Path(__file__).resolve().parent
-MODULES = sorted(path for path in SOURCE.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"})
+MODULES = sorted(
+    path for path in SOURCE.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"}
+)
 OWED = {
     "assembly": 11, "capture": 22, "checks": 28, "cli": 17, "datapath": 59, "diagnosis": 33, "evidence": 30, "lab": 17, "node": 1,
     "protect": 37, "report": 31, "timeline": 23,
 }  # fmt: skip
-"""Modules of each package that are tested by their family's or package's file alone, and should have one of their own."""
+"""Modules of each package that are tested by their family's or package's file alone, and should
+have one of their own.
+"""
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 VAGUE = {"utils", "util", "common", "helpers", "misc", "manager", "tools"}
 """Names that say nothing about what stands behind them."""
 IMPURE = {"open", "input", "eval", "exec", "breakpoint", "__import__", "compile"}
-CITATION = re.compile(r"\b(?:net|include|drivers|kernel|security|arch)/[\w./-]+\.[ch]:\w+(?P<version> v\d+\.\d+)?")
+CITATION = re.compile(
+    r"\b(?:net|include|drivers|kernel|security|arch)/[\w./-]+\.[ch]:\w+(?P<version>\s+v\d+\.\d+)?"
+)
 MEGABYTE = 1_000_000
 
 CIRCLE = 10
-"""How many modules may import each other in a circle: more than that, and none can be read without all the others."""
+"""How many modules may import each other in a circle: more than that, and none can be read without
+all the others.
+"""
 
 IMPORT_ALL = """
 import pkgutil, sys, threading
@@ -60,13 +70,21 @@ def relative(path: Path) -> str:
 
 
 def runs(path: Path) -> bool:
-    """Tell whether a module has code to test: a function or method, beyond declarations (a Protocol's have docstrings alone)."""
-    functions = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, FUNCTION)]
+    """Tell whether a module has code to test: a function or method, beyond declarations (a
+    Protocol's have docstrings alone).
+    """
+    functions = [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, FUNCTION)
+    ]
     return any(len(node.body) > 1 or ast.get_docstring(node) is None for node in functions)
 
 
 def mirrors(module: Path) -> list[Path]:
-    """Name the files that may test a module: `a/test_b_c.py` and its family's `a/test_b.py`, or its package's `test_a.py`."""
+    """Name the files that may test a module: `a/test_b_c.py` and its family's `a/test_b.py`, or its
+    package's `test_a.py`.
+    """
     place = TESTS / module.relative_to(SOURCE).parent
     words = module.stem.split("_")
     return [place / f"test_{'_'.join(words[:count])}.py" for count in range(len(words), 0, -1)] + [
@@ -75,19 +93,28 @@ def mirrors(module: Path) -> list[Path]:
 
 
 def test_every_module_has_its_test_file() -> None:
-    """`tests/` mirrors `src/podpath/`: a module that does something has a test file of its own or of its family."""
-    assert [] == [relative(path) for path in MODULES if runs(path) and not any(test.is_file() for test in mirrors(path))]
+    """`tests/` mirrors `src/podpath/`: a module that does something has a test file of its own or
+    of its family.
+    """
+    assert [] == [
+        relative(path)
+        for path in MODULES
+        if runs(path) and not any(test.is_file() for test in mirrors(path))
+    ]
 
 
 def test_modules_without_a_test_file_of_their_own_become_fewer() -> None:
-    """Beyond what each package owes already, a module's tests stand in a file of its own name: `a/b_c.py` in `a/test_b_c.py`.
+    """Beyond what each package owes already, a module's tests stand in a file of its own name:
+    `a/b_c.py` in `a/test_b_c.py`.
 
     Who writes one of the files that are owed takes the number down.
     """
     lacking = [path for path in MODULES if runs(path) and not mirrors(path)[0].is_file()]
     counted = Counter(path.relative_to(SOURCE).parts[0] for path in lacking)
 
-    assert {} == {package: count for package, count in counted.items() if count > OWED.get(package, 0)}
+    assert {} == {
+        package: count for package, count in counted.items() if count > OWED.get(package, 0)
+    }
 
 
 def test_no_module_has_a_vague_name() -> None:
@@ -129,11 +156,19 @@ def test_kernel_citations_carry_a_version(module: Path) -> None:
     assert [] == [match[0] for match in found if not match["version"]]
 
 
-@pytest.mark.parametrize("module", [path for path in MODULES if path.parent.name not in {"cli", "collect", "lab"}], ids=relative)
+@pytest.mark.parametrize(
+    "module",
+    [path for path in MODULES if path.parent.name not in {"cli", "collect", "lab"}],
+    ids=relative,
+)
 def test_only_cli_opens_files(module: Path) -> None:
     """Below cli nothing is read from the world, and no code is made from text."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
-    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    called = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
 
     assert set() == called & IMPURE
 
@@ -143,7 +178,9 @@ def test_the_lab_changes_a_system_through_one_module() -> None:
     change = re.compile(r"^(?:import|from) (?:subprocess|ctypes)\b", re.MULTILINE)
 
     assert {"apply.py"} >= {
-        path.name for path in (SOURCE / "lab").glob("*.py") if change.search(path.read_text(encoding="utf-8"))
+        path.name
+        for path in (SOURCE / "lab").glob("*.py")
+        if change.search(path.read_text(encoding="utf-8"))
     }
 
 
@@ -154,7 +191,13 @@ def test_no_broad_except_below_the_front_door(module: Path) -> None:
         handler.lineno
         for handler in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
         if isinstance(handler, ast.ExceptHandler)
-        and (handler.type is None or (isinstance(handler.type, ast.Name) and handler.type.id in {"Exception", "BaseException"}))
+        and (
+            handler.type is None
+            or (
+                isinstance(handler.type, ast.Name)
+                and handler.type.id in {"Exception", "BaseException"}
+            )
+        )
     ]
 
     assert broad == [] or relative(module) == "cli/main.py"
@@ -162,7 +205,12 @@ def test_no_broad_except_below_the_front_door(module: Path) -> None:
 
 def test_imports_have_no_side_effects() -> None:
     """Importing every module writes, starts, connects and prints nothing."""
-    done = subprocess.run([sys.executable, "-W", "error", "-c", IMPORT_ALL], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", IMPORT_ALL],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert (0, "", "") == (done.returncode, done.stdout, done.stderr)
 
@@ -172,8 +220,16 @@ def test_core_install_is_small() -> None:
 
     def size(distribution: str) -> int:
         found = metadata.distribution(distribution)
-        own = sum(path.stat().st_size for file in found.files or () if (path := Path(str(found.locate_file(file)))).is_file())
-        needed = [need for need in found.requires or () if "extra ==" not in need and "platform_system" not in need]
+        own = sum(
+            path.stat().st_size
+            for file in found.files or ()
+            if (path := Path(str(found.locate_file(file)))).is_file()
+        )
+        needed = [
+            need
+            for need in found.requires or ()
+            if "extra ==" not in need and "platform_system" not in need
+        ]
         return own + sum(size(re.split(r"[^\w.-]", need, maxsplit=1)[0]) for need in needed)
 
     assert size("podpath") < 15 * MEGABYTE

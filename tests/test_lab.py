@@ -110,7 +110,11 @@ def test_the_script_of_a_bundle_is_shell() -> None:
 
 @pytest.mark.kernel("iptables-nft-restore", "conntrack")
 def test_one_case_and_one_incident_on_this_kernel() -> None:
-    """A generated case agrees, a built incident's probe arrives, and frames come in the order of their time."""
-    done = subprocess.run([sys.executable, "-c", ONE_CASE], capture_output=True, text=True, check=False, timeout=120)
+    """A generated case agrees, a built incident's probe arrives, and frames come in the order of
+    their time.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", ONE_CASE], capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [0, "ok", True]

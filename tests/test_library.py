@@ -31,7 +31,9 @@ assert rp_filter.__name__ == "podpath.checks.routing.rp_filter"
 @pytest.mark.parametrize("program", [LAZY, PACKAGES], ids=["lazy", "beside packages"])
 def test_import_is_cheap_and_functions_stay_functions(program: str) -> None:
     """Importing loads nothing; packages named like a function do not take its place."""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
 
     assert (0, "") == (done.returncode, done.stderr)
 
@@ -54,11 +56,19 @@ def test_there_is_nothing_else() -> None:
 
 
 def test_only_the_command_lines_own_tests_import_it() -> None:
-    """Tests and benchmarks ask the library; beside the command's own tests one prints the lab's tally as the command does."""
+    """Tests and benchmarks ask the library; beside the command's own tests one prints the lab's
+    tally as the command does.
+    """
     top = Path(__file__).resolve().parents[1]
-    programs = [path for folder in ("tests", "bench", "examples") for path in (top / folder).rglob("*.py")]
+    programs = [
+        path for folder in ("tests", "bench", "examples") for path in (top / folder).rglob("*.py")
+    ]
     importing = re.compile(r"^(?:from|import) podpath\.cli\b", re.MULTILINE)
-    found = {str(path.relative_to(top)) for path in programs if importing.search(path.read_text(encoding="utf-8"))}
+    found = {
+        str(path.relative_to(top))
+        for path in programs
+        if importing.search(path.read_text(encoding="utf-8"))
+    }
 
     assert {"tests/test_cli.py", "tests/kernel/test_agreement.py"} >= {
         name for name in found if not name.startswith("tests/cli/")

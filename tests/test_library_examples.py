@@ -10,13 +10,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
-EXAMPLE = re.compile(r"^## (?P<title>\d+\. .+?)$.*?^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(
+    r"^## (?P<title>\d+\. .+?)$.*?^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 EXAMPLES = {found["title"]: found["code"] for found in EXAMPLE.finditer(PAGE)}
 
 
 def test_there_are_five() -> None:
     """The page says so."""
-    assert [str(number) for number in range(1, 6)] == [title.partition(".")[0] for title in EXAMPLES]
+    assert [str(number) for number in range(1, 6)] == [
+        title.partition(".")[0] for title in EXAMPLES
+    ]
 
 
 @pytest.mark.parametrize("title", EXAMPLES)

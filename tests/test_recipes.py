@@ -1,4 +1,6 @@
-"""The recipes of CONTRIBUTING.md, followed to the letter with a toy of each kind in a copy of the package."""
+"""The recipes of CONTRIBUTING.md, followed to the letter with a toy of each kind in a copy of the
+package.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,10 @@ $ iptables-save
 -A OUTPUT {rule}
 COMMIT
 """
-FROM_NODE, FROM_POD = "tcp 192.0.2.10 > 198.51.100.7:443", "tcp 10.244.1.5 > 198.51.100.7:443 in cni0"
+FROM_NODE, FROM_POD = (
+    "tcp 192.0.2.10 > 198.51.100.7:443",
+    "tcp 10.244.1.5 > 198.51.100.7:443 in cni0",
+)
 
 
 class Copy:
@@ -104,13 +109,20 @@ def copy(tmp_path: Path) -> Copy:
 
 def recipes() -> dict[str, str]:
     """Return the recipes by name."""
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Recipes")[2].partition("\n## ")[0]
+    page = (
+        (ROOT / "CONTRIBUTING.md")
+        .read_text(encoding="utf-8")
+        .partition("## Recipes")[2]
+        .partition("\n## ")[0]
+    )
     return {recipe["name"]: recipe[0] for recipe in RECIPE.finditer(page)}
 
 
 def test_every_recipe_is_short() -> None:
     """A recipe takes five lines at most."""
-    assert {} == {name: text for name, text in recipes().items() if len(text.splitlines()) > MOST_LINES}
+    assert {} == {
+        name: text for name, text in recipes().items() if len(text.splitlines()) > MOST_LINES
+    }
 
 
 @pytest.mark.parametrize(("name", "recipe"), recipes().items(), ids=recipes())
@@ -119,7 +131,11 @@ def test_what_a_recipe_names_is_there(name: str, recipe: str) -> None:
     named = [word for word in re.findall(r"`([\w./-]+)`", recipe) if "/" in word]
 
     assert named, name
-    assert [] == [path for path in named if not any((base / path).exists() for base in (ROOT, ROOT / "src" / "podpath"))]
+    assert [] == [
+        path
+        for path in named
+        if not any((base / path).exists() for base in (ROOT, ROOT / "src" / "podpath"))
+    ]
 
 
 CHECK = '''\
@@ -161,7 +177,9 @@ def test_a_check(copy: Copy) -> None:
     """A module and its row: `explain` prints its page, `diagnose` names it."""
     copy.add("checks/routing/toy.py", CHECK)
     copy.register(
-        "checks/registry.py", ("    shadowed_range,\n    source_refused,", "    toy,"), ("    rp_filter,\n    bridge", "    toy,")
+        "checks/registry.py",
+        ("    shadowed_range,\n    source_refused,", "    toy,"),
+        ("    rp_filter,\n    bridge", "    toy,"),
     )
 
     assert "toy: a bridge is named cni0." in copy.run("explain", "toy")
@@ -188,12 +206,22 @@ MESSAGE = '    make_row(MessageKind.TOY_BROKE, "toy broke", r"toyd: (?P<toy>\\w+
 
 
 def test_a_message_and_its_check(copy: Copy) -> None:
-    """A kind, a row that finds the line and a row that says what it means: `diagnose` quotes the line."""
+    """A kind, a row that finds the line and a row that says what it means: `diagnose` quotes the
+    line.
+    """
     copy.register("net/messages.py", ("    HANDSHAKE_UNANSWERED", '    TOY_BROKE = "toy broke"'))
-    copy.register("evidence/messages/hosts.py", ("    make_row(\n        MessageKind.LEASE_GIVEN,", MESSAGE))
-    copy.register("checks/mesh/messages.py", ('    MessageCheck(\n        name="secret-not-supplied"', MESSAGE_CHECK))
+    copy.register(
+        "evidence/messages/hosts.py", ("    make_row(\n        MessageKind.LEASE_GIVEN,", MESSAGE)
+    )
+    copy.register(
+        "checks/mesh/messages.py",
+        ('    MessageCheck(\n        name="secret-not-supplied"', MESSAGE_CHECK),
+    )
     said = copy.run(
-        "diagnose", copy.give("ticket.md", f"{NODE}$ journalctl -u toyd\nMar 12 03:13:45 kn-04 toyd: red toy broke\n")
+        "diagnose",
+        copy.give(
+            "ticket.md", f"{NODE}$ journalctl -u toyd\nMar 12 03:13:45 kn-04 toyd: red toy broke\n"
+        ),
     )
 
     assert "toy: A toy broke." in copy.run("explain", "toy")
@@ -240,7 +268,12 @@ def test_an_evidence_format(copy: Copy) -> None:
         ("    sysctl.FORMAT,", "    toy.FORMAT,"),
     )
     copy.register("evidence/documents/programs.py", ("    ovs-vsctl ovs-ofctl", "    toyctl"))
-    told = copy.run("trace", copy.give("ticket.md", f"{NODE}$ toyctl forwarding\ntoy forwarding is off\n"), "--probe", FROM_POD)
+    told = copy.run(
+        "trace",
+        copy.give("ticket.md", f"{NODE}$ toyctl forwarding\ntoy forwarding is off\n"),
+        "--probe",
+        FROM_POD,
+    )
 
     assert "toy forwarding is off" in told
     assert "NEVER" in told
@@ -308,7 +341,10 @@ def test_a_log_format(copy: Copy) -> None:
         ("from podpath.timeline.lines import", "from podpath.timeline.formats import toy"),
         ("    rpm_history.YUM,\n    syslog.FORMAT,", "    toy.FORMAT,"),
     )
-    log = copy.give("toy.log", "<toy> 2025-03-12T03:13:47Z systemd: Started tuned.service - Dynamic System Tuning Daemon.\n")
+    log = copy.give(
+        "toy.log",
+        "<toy> 2025-03-12T03:13:47Z systemd: Started tuned.service - Dynamic System Tuning Daemon.\n",
+    )
 
     assert "tuned started" in copy.run("timeline", log, *WINDOW)
 

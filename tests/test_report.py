@@ -1,4 +1,6 @@
-"""Reports over generated diagnoses: they never raise, print nothing dangerous, and keep to the published schemas."""
+"""Reports over generated diagnoses: they never raise, print nothing dangerous, and keep to the
+published schemas.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,16 @@ from tests.report import diagnoses
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-EXAMPLES = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-styles = st.builds(Style, colour=st.just(False), unicode=st.booleans(), verbose=st.booleans(), width=st.integers(20, 200))
+EXAMPLES = settings(
+    max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+styles = st.builds(
+    Style,
+    colour=st.just(False),
+    unicode=st.booleans(),
+    verbose=st.booleans(),
+    width=st.integers(20, 200),
+)
 
 
 def _schema(repository: Path, name: str) -> Validator:
@@ -63,14 +73,18 @@ def test_a_trace_renders_to_printable_lines(conversation: Conversation, style: S
 
 @EXAMPLES
 @given(diagnoses.diagnoses)
-def test_diagnosis_json_keeps_to_its_schema(diagnosis_schema: Validator, diagnosis: Diagnosis) -> None:
+def test_diagnosis_json_keeps_to_its_schema(
+    diagnosis_schema: Validator, diagnosis: Diagnosis
+) -> None:
     """What `--json` prints is valid against the schema that is published with it."""
     diagnosis_schema.validate(json.loads(render_diagnosis_json(diagnosis)))
 
 
 @EXAMPLES
 @given(diagnoses.conversations, diagnoses.gaps)
-def test_trace_json_keeps_to_its_schema(trace_schema: Validator, conversation: Conversation, gaps: tuple[Gap, ...]) -> None:
+def test_trace_json_keeps_to_its_schema(
+    trace_schema: Validator, conversation: Conversation, gaps: tuple[Gap, ...]
+) -> None:
     """What `trace --json` prints is valid against the schema that is published with it."""
     trace_schema.validate(json.loads(render_trace_json(conversation, gaps)))
 

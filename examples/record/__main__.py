@@ -1,7 +1,8 @@
 """Record the incidents of examples/incidents anew: `python -m examples.record [NAME...]`, as root.
 
-Each is built in network namespaces of its own, broken, recorded (ticket, bundle), mended, recorded again (good twin) and
-taken down. Times, ports and sequence numbers differ from one recording to the next; names and addresses do not.
+Each is built in network namespaces of its own, broken, recorded (ticket, bundle), mended, recorded
+again (good twin) and taken down. Times, ports and sequence numbers differ from one recording to the
+next; names and addresses do not.
 """
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from examples.record import br_netfilter_off, host_disconnect, kube_proxy_before_cilium, rp_filter_reset
+from examples.record import (
+    br_netfilter_off,
+    host_disconnect,
+    kube_proxy_before_cilium,
+    rp_filter_reset,
+)
 
 INCIDENTS: dict[str, Callable[[Path], None]] = {
     "br-netfilter-off": br_netfilter_off.record,
@@ -25,7 +31,10 @@ def main(names: list[str]) -> int:
     """Record the named incidents, or all."""
     unknown = sorted(set(names) - set(INCIDENTS))
     if unknown:
-        print(f"no such incident: {', '.join(unknown)}; there are {', '.join(INCIDENTS)}", file=sys.stderr)
+        print(
+            f"no such incident: {', '.join(unknown)}; there are {', '.join(INCIDENTS)}",
+            file=sys.stderr,
+        )
         return 2
     if os.geteuid() != 0:
         print("recording makes network namespaces: run it as root", file=sys.stderr)

@@ -49,7 +49,10 @@ def record(folder: Path) -> None:
     """Record the node with the switch off (ticket and bundle), then with it on (the good twin)."""
     with Machine() as machine:
         node = build(machine)
-        pods = {name: Netns(netns, ("ip", "netns", "exec", netns), netns) for name, netns in PODS.items()}
+        pods = {
+            name: Netns(netns, ("ip", "netns", "exec", netns), netns)
+            for name, netns in PODS.items()
+        }
         node.run("sysctl", "-q", "-w", f"{SWITCH}=0")
         outputs = break_it(node, folder / "bundle")
         outputs |= ask_around(node)
@@ -72,12 +75,25 @@ def build(machine: Machine) -> Netns:
     node.ip("link add cni0 address 0a:6c:3d:09:00:01 type bridge")
     node.ip(f"addr add {BRIDGE}/24 dev cni0")
     node.ip("link set cni0 up")
-    node.ip("link add flannel.1 address 2e:91:04:7b:aa:17 type vxlan id 1 dev eth0 local 10.20.30.43 dstport 8472 nolearning")
+    node.ip(
+        "link add flannel.1 address 2e:91:04:7b:aa:17 type vxlan id 1 dev eth0 local 10.20.30.43 dstport 8472 nolearning"
+    )
     node.ip("addr add 10.61.9.0/32 dev flannel.1")
     node.ip("link set flannel.1 up")
     node.ip("route add 10.61.4.0/24 via 10.61.4.0 dev flannel.1 onlink")
     node.ip("neigh add 10.61.4.0 lladdr 2e:91:04:7b:aa:04 dev flannel.1 nud permanent")
-    node.run("bridge", "fdb", "add", "2e:91:04:7b:aa:04", "dev", "flannel.1", "dst", "10.20.30.38", "self", "permanent")
+    node.run(
+        "bridge",
+        "fdb",
+        "add",
+        "2e:91:04:7b:aa:04",
+        "dev",
+        "flannel.1",
+        "dst",
+        "10.20.30.38",
+        "self",
+        "permanent",
+    )
     node.sysctl(net__ipv4__ip_forward=1)
     add_pod(machine, node, CLIENT, "veth1f6b02da", CLIENT_ADDRESS, "0a:6c:3d:09:00:0e")
     backend = add_pod(machine, node, BACKEND, "vethc83e5a90", BACKEND_ADDRESS, "0a:6c:3d:09:00:1f")
@@ -112,11 +128,17 @@ def break_it(node: Netns, bundle: Path) -> dict[str, str]:
 
 
 def until_local(node: Netns, folder: Path, expected: str) -> str:
-    """Capture a request on the bridge; kube-proxy's dice are thrown again until the endpoint on this node comes up."""
+    """Capture a request on the bridge; kube-proxy's dice are thrown again until the endpoint on
+    this node comes up.
+    """
     for _ in range(20):
-        with capture(node, "cni0", folder / "captures" / "cni0", "host", CLIENT_ADDRESS, "or", "arp"):
+        with capture(
+            node, "cni0", folder / "captures" / "cni0", "host", CLIENT_ADDRESS, "or", "arp"
+        ):
             said = node.shell(f"{CURL} http://{LEDGER.address}/").rstrip()
-        if f"> {BACKEND_ADDRESS}.8080" in (folder / "captures" / "cni0.txt").read_text(encoding="ascii"):
+        if f"> {BACKEND_ADDRESS}.8080" in (folder / "captures" / "cni0.txt").read_text(
+            encoding="ascii"
+        ):
             if expected not in said:
                 raise RuntimeError(f"expected {expected!r}, curl said {said!r}")
             return said
@@ -127,9 +149,15 @@ def until_local(node: Netns, folder: Path, expected: str) -> str:
 def ask_around(node: Netns) -> dict[str, str]:
     """Give the outputs that a tired person collects."""
     prompt = f"root@{NODE}:~# "
-    chains = "|".join([LEDGER.chain("SVC"), *(LEDGER.chain("SEP", endpoint) for endpoint in LEDGER.endpoints)])
+    chains = "|".join(
+        [LEDGER.chain("SVC"), *(LEDGER.chain("SEP", endpoint) for endpoint in LEDGER.endpoints)]
+    )
     return {
-        "rules": transcript(prompt, node, f"iptables-save -t nat | grep -E '{chains}|KUBE-POSTROUTING|KUBE-MARK-MASQ'"),
+        "rules": transcript(
+            prompt,
+            node,
+            f"iptables-save -t nat | grep -E '{chains}|KUBE-POSTROUTING|KUBE-MARK-MASQ'",
+        ),
         "portals": transcript(prompt, node, "iptables -t nat -S | grep 'service portals'"),
         "brctl": transcript(prompt, node, "brctl show"),
         "ip-addr": transcript(prompt, node, "ip -4 addr"),

@@ -1,4 +1,6 @@
-"""A bundle of live namespaces: one file for each command, named after it (docs/contract.md lays it out)."""
+"""A bundle of live namespaces: one file for each command, named after it (docs/contract.md lays it
+out).
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,12 @@ STAND_INS = ("nft.json", "nft.txt")
 """Left out: they would show the chains that stand in for BPF programs."""
 
 
-def collect_bundle(folder: Path, node: Netns, name: str, pods: Mapping[str, Netns], files: Mapping[str, str]) -> None:
-    """Write the bundle of a node and its pods (by `namespace/name`), and node-wide `files` as they are; captures stay."""
+def collect_bundle(
+    folder: Path, node: Netns, name: str, pods: Mapping[str, Netns], files: Mapping[str, str]
+) -> None:
+    """Write the bundle of a node and its pods (by `namespace/name`), and node-wide `files` as they
+    are; captures stay.
+    """
     if (folder / "netns").exists():
         shutil.rmtree(folder / "netns")
     folder.mkdir(parents=True, exist_ok=True)
@@ -48,7 +54,9 @@ def collect_netns(folder: Path, netns: Netns) -> None:
     for file in NETNS_FILES:
         if file.name in STAND_INS:
             continue
-        done = subprocess.run([*netns.enter, *file.arguments], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*netns.enter, *file.arguments], capture_output=True, text=True, check=False
+        )
         text = done.stdout
         if done.returncode != 0:
             continue
@@ -70,10 +78,17 @@ def json_lines(parsed: object) -> str:
 
 
 def veth_peers(folder: Path, pods: list[str]) -> list[dict[str, str]]:
-    """Give the veth pairs between the node and its pods: both `ip link` outputs show the index of the other end."""
+    """Give the veth pairs between the node and its pods: both `ip link` outputs show the index of
+    the other end.
+    """
     devices = {link["ifindex"]: link["ifname"] for link in read_links(folder / "netns" / "host")}
     return [
-        {"netns": "host", "link": devices[link["link_index"]], "peer_netns": pod, "peer": link["ifname"]}
+        {
+            "netns": "host",
+            "link": devices[link["link_index"]],
+            "peer_netns": pod,
+            "peer": link["ifname"],
+        }
         for pod in pods
         for link in read_links(folder / "netns" / pod)
         if "link_netnsid" in link

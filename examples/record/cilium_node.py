@@ -1,9 +1,11 @@
-"""A node as Cilium (tunnel mode) lays it out, with its BPF programs stood in for by nftables chains on the same devices.
+"""A node as Cilium (tunnel mode) lays it out, with its BPF programs stood in for by nftables chains
+on the same devices.
 
-The kernel side is real: devices, routes, rules of Cilium's agent, conntrack. What Cilium's programs at tc do is done by chains
-of the netdev family at the same places: pod to pod and host to pod are redirected from device to device, past routing and
-netfilter; masquerading on the uplink rewrites what leaves and redirects what returns. Bundles leave these chains out, as they
-leave programs out on a real node.
+The kernel side is real: devices, routes, rules of Cilium's agent, conntrack. What Cilium's programs
+at tc do is done by chains of the netdev family at the same places: pod to pod and host to pod are
+redirected from device to device, past routing and netfilter; masquerading on the uplink rewrites
+what leaves and redirects what returns. Bundles leave these chains out, as they leave programs out
+on a real node.
 """
 
 from __future__ import annotations
@@ -73,7 +75,9 @@ def build(machine: Machine, plan: Plan) -> Built:
     node.ip(f"addr add {plan.address}/24 dev eth0")
     node.ip(f"route add default via {plan.gateway}")
     node.sysctl(net__ipv4__ip_forward=1, net__ipv4__conf__all__rp_filter=0)
-    node.ip(f"link add cilium_net address {NET_MAC} type veth peer name cilium_host address {HOST_MAC}")
+    node.ip(
+        f"link add cilium_net address {NET_MAC} type veth peer name cilium_host address {HOST_MAC}"
+    )
     for device in ("cilium_net", "cilium_host"):
         node.ip(f"link set {device} arp off up")
         node.run("sysctl", "-q", "-w", f"net.ipv4.conf.{device}.rp_filter=0")
@@ -90,7 +94,9 @@ def build(machine: Machine, plan: Plan) -> Built:
 
 
 def add_pod(machine: Machine, node: Netns, pod: Pod, router: str) -> Netns:
-    """Add a pod with a host address and a gateway that is not on its link, as Cilium's CNI plugin does."""
+    """Add a pod with a host address and a gateway that is not on its link, as Cilium's CNI plugin
+    does.
+    """
     netns = machine.named(pod.netns)
     machine.veth(node, pod.device, netns, "eth0", macs=(pod.device_mac, pod.mac))
     node.run("sysctl", "-q", "-w", f"net.ipv4.conf.{pod.device}.rp_filter=0")
@@ -107,7 +113,11 @@ def emit_programs(plan: Plan) -> str:
     for pod in plan.pods:
         redirects = [redirect(other, pod.device_mac) for other in plan.pods if other != pod]
         chains.append(emit_chain(f"from_{pod.device}", "ingress", pod.device, redirects))
-    chains.append(emit_chain("to_host", "egress", "cilium_host", [redirect(pod, HOST_MAC) for pod in plan.pods]))
+    chains.append(
+        emit_chain(
+            "to_host", "egress", "cilium_host", [redirect(pod, HOST_MAC) for pod in plan.pods]
+        )
+    )
     if plan.bpf_masquerade:
         leaving = [f"ip saddr {plan.prefix} ip saddr set {plan.address}"]
         returning = [
@@ -115,7 +125,10 @@ def emit_programs(plan: Plan) -> str:
             f"ether daddr set {plan.pods[0].mac} ether saddr set {plan.pods[0].device_mac} fwd to {plan.pods[0].device}"
             for address in plan.outside
         ]
-        chains += [emit_chain("to_netdev", "egress", "eth0", leaving), emit_chain("from_netdev", "ingress", "eth0", returning)]
+        chains += [
+            emit_chain("to_netdev", "egress", "eth0", leaving),
+            emit_chain("from_netdev", "ingress", "eth0", returning),
+        ]
     return "table netdev programs {\n" + "".join(chains) + "}\n"
 
 
@@ -131,7 +144,9 @@ def emit_chain(name: str, hook: str, device: str, rules: list[str]) -> str:
 
 
 def emit_rules(plan: Plan) -> str:
-    """Give the rules that Cilium's agent keeps, as `iptables-restore --noflush` takes them, without the jump from FORWARD."""
+    """Give the rules that Cilium's agent keeps, as `iptables-restore --noflush` takes them, without
+    the jump from FORWARD.
+    """
     note = '-m comment --comment "cilium masquerade non-cluster"'
     masquerade = f"-A CILIUM_POST_nat -s {plan.prefix} ! -d {plan.prefix} ! -o cilium_+ {note} -j MASQUERADE\n"
     return f"""\

@@ -1,8 +1,10 @@
-"""Stale link-local routes on the slaves of an Open vSwitch bond: an ARP request binds the host's address to a slave's MAC.
+"""Stale link-local routes on the slaves of an Open vSwitch bond: an ARP request binds the host's
+address to a slave's MAC.
 
-Open vSwitch runs its userspace datapath, since that needs no kernel module. Its kernel datapath takes every frame that a slave
-receives before the host's IP stack sees it; the userspace one leaves them to both, so the slaves' receive side is closed to
-the stack here (a chain of the netdev family, behind the tap that Open vSwitch reads from). Bundles leave that chain out.
+Open vSwitch runs its userspace datapath, since that needs no kernel module. Its kernel datapath
+takes every frame that a slave receives before the host's IP stack sees it; the userspace one leaves
+them to both, so the slaves' receive side is closed to the stack here (a chain of the netdev family,
+behind the tap that Open vSwitch reads from). Bundles leave that chain out.
 """
 
 from __future__ import annotations
@@ -21,13 +23,19 @@ SLAVES = {"ens3f0": "3c:fd:fe:a2:40:10", "ens3f1": "3c:fd:fe:a2:40:11"}
 HOST_MAC, PEER_MAC = "52:a1:0e:7d:9c:57", "3c:fd:fe:b8:11:58"
 PROMPT = f"[root@{NODE} ~]# "
 SECONDS = 48
-"""How long the pings of the bad recording run: the loss starts after `QUIET` seconds and heals by itself."""
+"""How long the pings of the bad recording run: the loss starts after `QUIET` seconds and heals by
+itself.
+"""
 QUIET = 9
-"""Seconds of pings before the look-up: the host checks its own ARP entry after five, which would heal the loss at once."""
+"""Seconds of pings before the look-up: the host checks its own ARP entry after five, which would
+heal the loss at once.
+"""
 
 
 def record(folder: Path) -> None:
-    """Record the node with the two stale routes (ticket and bundle), then without them (the good twin)."""
+    """Record the node with the two stale routes (ticket and bundle), then without them (the good
+    twin).
+    """
     with Machine() as machine:
         node, peer = build(machine)
         for metric, slave in enumerate(SLAVES, start=1002):
@@ -50,9 +58,15 @@ def record(folder: Path) -> None:
 
 
 def build(machine: Machine) -> tuple[Netns, Netns]:
-    """Build the node with its bond, a switch, and another host behind the switch; give the node and the other host."""
+    """Build the node with its bond, a switch, and another host behind the switch; give the node and
+    the other host.
+    """
     node, switch, peer = machine.node(), machine.named("tor-switch"), machine.named(PEER_NAME)
-    node.sysctl(net__ipv4__ip_forward=1, net__ipv6__conf__all__disable_ipv6=1, net__ipv6__conf__default__disable_ipv6=1)
+    node.sysctl(
+        net__ipv4__ip_forward=1,
+        net__ipv6__conf__all__disable_ipv6=1,
+        net__ipv6__conf__default__disable_ipv6=1,
+    )
     switch.ip("link add br0 address 44:4c:a8:00:0e:01 type bridge")
     for number, (slave, mac) in enumerate(SLAVES.items(), start=1):
         machine.veth(node, slave, switch, f"swp{number}", macs=(mac, f"44:4c:a8:00:0e:1{number}"))
@@ -72,14 +86,17 @@ def build(machine: Machine) -> tuple[Netns, Netns]:
     node.ip(f"route add default via {GATEWAY} dev mgmt0")
     node.ip("route add 169.254.0.0/16 dev mgmt0 scope link metric 1006")
     chains = "".join(
-        f'  chain {slave} {{ type filter hook ingress device "{slave}" priority 0; policy drop; }}\n' for slave in SLAVES
+        f'  chain {slave} {{ type filter hook ingress device "{slave}" priority 0; policy drop; }}\n'
+        for slave in SLAVES
     )
     node.feed(["nft", "-f", "-"], f"table netdev taken_by_ovs {{\n{chains}}}\n")
     return node, peer
 
 
 def start_ovs(machine: Machine, node: Netns) -> None:
-    """Start Open vSwitch in the node and make the bridge: a bond of the two slaves, and the host's own port."""
+    """Start Open vSwitch in the node and make the bridge: a bond of the two slaves, and the host's
+    own port.
+    """
     node.run("mkdir", "-p", "/run/openvswitch")
     node.run("mount", "-t", "tmpfs", "tmpfs", "/run/openvswitch")
     database, socket = "/run/openvswitch/conf.db", "/run/openvswitch/db.sock"
@@ -88,9 +105,14 @@ def start_ovs(machine: Machine, node: Netns) -> None:
         ["ovsdb-server", f"--remote=punix:{socket}", "--pidfile", database],
         ["ovs-vswitchd", "--pidfile", f"unix:{socket}"],
     ):
-        daemon = subprocess.Popen([*node.enter, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        daemon = subprocess.Popen(
+            [*node.enter, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         machine.stack.callback(end, daemon)
-        wait_until(lambda name=command[0]: node.shell(f"test -e /run/openvswitch/{name}.pid && echo up"), command[0])
+        wait_until(
+            lambda name=command[0]: node.shell(f"test -e /run/openvswitch/{name}.pid && echo up"),
+            command[0],
+        )
     for line in (
         "add-br br-uplink -- set bridge br-uplink datapath_type=netdev",
         "add-bond br-uplink bond-uplink ens3f0 ens3f1 bond_mode=balance-slb",
@@ -100,7 +122,9 @@ def start_ovs(machine: Machine, node: Netns) -> None:
 
 
 def look_up_metadata(node: Netns, peer: Netns, folder: Path, seconds: int) -> dict[str, str]:
-    """Ping both ways, and after a few seconds let something on the node look for the cloud's metadata service."""
+    """Ping both ways, and after a few seconds let something on the node look for the cloud's
+    metadata service.
+    """
     captures = folder / "captures"
     count = str(seconds // 2)
     with (
@@ -108,7 +132,11 @@ def look_up_metadata(node: Netns, peer: Netns, folder: Path, seconds: int) -> di
         capture(node, "ens3f1", captures / "host-ens3f1", "icmp", "or", "arp"),
     ):
         pings = [
-            subprocess.Popen([*netns.enter, "ping", "-i", "2", "-c", count, "-W", "1", target], stdout=subprocess.PIPE, text=True)
+            subprocess.Popen(
+                [*netns.enter, "ping", "-i", "2", "-c", count, "-W", "1", target],
+                stdout=subprocess.PIPE,
+                text=True,
+            )
             for netns, target in ((peer, HOST), (node, PEER))
         ]
         node.run("sleep", str(QUIET))
@@ -120,8 +148,12 @@ def look_up_metadata(node: Netns, peer: Netns, folder: Path, seconds: int) -> di
         "ping-out": ping_out,
         "curl": f"{PROMPT}curl -sS -m 5 http://{METADATA}/latest/meta-data/instance-id\n{said}",
         "arp-dump": printed(node, captures / "host-ens3f0.pcap", "ens3f0", "arp"),
-        "ens3f0-dump": printed(node, captures / "host-ens3f0.pcap", "ens3f0", f"icmp and host {PEER}"),
-        "ens3f1-dump": printed(node, captures / "host-ens3f1.pcap", "ens3f1", f"icmp and host {PEER}"),
+        "ens3f0-dump": printed(
+            node, captures / "host-ens3f0.pcap", "ens3f0", f"icmp and host {PEER}"
+        ),
+        "ens3f1-dump": printed(
+            node, captures / "host-ens3f1.pcap", "ens3f1", f"icmp and host {PEER}"
+        ),
     }
 
 

@@ -1,4 +1,6 @@
-"""FORWARD asks kube-proxy before Cilium, and conntrack never saw the SYN-ACK: the handshake's ACK is INVALID and dropped."""
+"""FORWARD asks kube-proxy before Cilium, and conntrack never saw the SYN-ACK: the handshake's ACK
+is INVALID and dropped.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ IN_POD = f"nsenter --net=/var/run/netns/{CLIENT.netns}"
 
 
 def record(folder: Path) -> None:
-    """Record the node with the chains in the wrong order (ticket and bundle), then in the right one (the good twin)."""
+    """Record the node with the chains in the wrong order (ticket and bundle), then in the right one
+    (the good twin).
+    """
     with Machine() as machine:
         built = cilium_node.build(machine, PLAN)
         machine.serve(built.outside, 80, "feed 20481")
@@ -63,7 +67,9 @@ def record(folder: Path) -> None:
         node.feed(["iptables-restore", "--noflush"], cilium_node.emit_rules(PLAN))
         node.feed(["iptables-restore", "--noflush"], emit_ruleset(SERVICES, "10.142.0.0/16"))
         node.run("iptables", "-A", "FORWARD", *cilium_node.FEEDER)
-        files = {"node/cilium-config.json": json.dumps(cilium_node.config_map(PLAN), indent=2) + "\n"}
+        files = {
+            "node/cilium-config.json": json.dumps(cilium_node.config_map(PLAN), indent=2) + "\n"
+        }
 
         outputs = fetch(built, folder / "bundle", expected="timed out")
         outputs |= ask_around(node)
@@ -75,7 +81,9 @@ def record(folder: Path) -> None:
         node.run("conntrack", "-F")
         fetch(built, folder / "good", expected="feed 20481")
         collect_bundle(folder / "good", node, PLAN.node, built.pods, files)
-        outputs["forward-good"] = transcript("root@rack4-node02:~# ", node, "iptables -t filter -nvL FORWARD")
+        outputs["forward-good"] = transcript(
+            "root@rack4-node02:~# ", node, "iptables -t filter -nvL FORWARD"
+        )
         write_ticket(folder / "ticket.md", "kube-proxy-before-cilium.md", outputs)
 
 

@@ -1,7 +1,7 @@
 """Network namespaces to break things in: a node, its pods, and whatever stands around it.
 
-The node is a namespace without a name, as a real node's own is: its pods then see an anonymous peer, and the node sees its
-pods by the names that a container runtime gives to their namespaces.
+The node is a namespace without a name, as a real node's own is: its pods then see an anonymous
+peer, and the node sees its pods by the names that a container runtime gives to their namespaces.
 """
 
 from __future__ import annotations
@@ -33,16 +33,27 @@ class Netns:
     """What `ip link set DEV netns` takes: a name or a process id."""
 
     def run(self, *command: str, check: bool = True, timeout: float = 60) -> str:
-        """Run a command and give its standard output; an error ends the recording with what the command said."""
+        """Run a command and give its standard output; an error ends the recording with what the
+        command said.
+        """
         done = subprocess.run(
-            [*self.enter, *command], capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL
+            [*self.enter, *command],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
         if check and done.returncode != 0:
-            raise RuntimeError(f"{self.name}: {shlex.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
+            raise RuntimeError(
+                f"{self.name}: {shlex.join(command)}: {done.stderr.strip() or done.stdout.strip()}"
+            )
         return done.stdout
 
     def shell(self, line: str, timeout: float = 60) -> str:
-        """Run a line as a person types it, pipes and all, and give everything that the terminal would show."""
+        """Run a line as a person types it, pipes and all, and give everything that the terminal
+        would show.
+        """
         done = subprocess.run(
             [*self.enter, "bash", "-c", line],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL,
@@ -51,7 +62,9 @@ class Netns:
 
     def feed(self, command: Sequence[str], text: str) -> None:
         """Run a command with text on its standard input (`iptables-restore`, `nft -f -`)."""
-        done = subprocess.run([*self.enter, *command], input=text, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*self.enter, *command], input=text, capture_output=True, text=True, check=False
+        )
         if done.returncode != 0:
             raise RuntimeError(f"{self.name}: {shlex.join(command)}: {done.stderr.strip()}")
 
@@ -67,7 +80,9 @@ class Netns:
 
 @dataclass(slots=True)
 class Machine:
-    """Everything of one recording; leaving it ends every process and deletes every namespace that it made."""
+    """Everything of one recording; leaving it ends every process and deletes every namespace that
+    it made.
+    """
 
     stack: ExitStack = field(default_factory=ExitStack)
     scratch: Path = field(init=False)
@@ -78,7 +93,12 @@ class Machine:
         self.scratch = Path(self.stack.enter_context(TemporaryDirectory(prefix="podpath-record-")))
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Take everything down, last made first."""
         self.stack.close()
 
@@ -86,11 +106,15 @@ class Machine:
         """Make the node: a namespace without a name, with its own /sys."""
         separate = ("unshare", "--net", "--mount", "--propagation", "slave")
         hold = "mount -t sysfs sysfs /sys && echo up && exec sleep 3600"
-        holder = subprocess.Popen([*separate, "bash", "-c", hold], stdout=subprocess.PIPE, text=True)
+        holder = subprocess.Popen(
+            [*separate, "bash", "-c", hold], stdout=subprocess.PIPE, text=True
+        )
         self.stack.callback(end, holder)
         assert holder.stdout is not None
         assert holder.stdout.readline() == "up\n"
-        netns = Netns("node", ("nsenter", "--net", "--mount", "--target", str(holder.pid)), str(holder.pid))
+        netns = Netns(
+            "node", ("nsenter", "--net", "--mount", "--target", str(holder.pid)), str(holder.pid)
+        )
         netns.ip("link set lo up")
         return netns
 
@@ -103,8 +127,12 @@ class Machine:
         return netns
 
     @staticmethod
-    def veth(one: Netns, device: str, other: Netns, peer: str, *, macs: tuple[str, str] | None = None) -> None:
-        """Join two namespaces by a veth pair whose ends are up, without checksum offload (captures then show true sums)."""
+    def veth(
+        one: Netns, device: str, other: Netns, peer: str, *, macs: tuple[str, str] | None = None
+    ) -> None:
+        """Join two namespaces by a veth pair whose ends are up, without checksum offload (captures
+        then show true sums).
+        """
         addresses = (f"address {macs[0]}", f"address {macs[1]}") if macs else ("", "")
         subprocess.run(
             shlex.split(
@@ -120,18 +148,37 @@ class Machine:
     def serve(self, netns: Netns, port: int, answer: str) -> None:
         """Answer HTTP on every address of the namespace: the same text whatever is asked for."""
         command = ["python3", str(Path(__file__).with_name("answer.py")), str(port), answer]
-        server = subprocess.Popen([*netns.enter, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        server = subprocess.Popen(
+            [*netns.enter, *command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         self.stack.callback(end, server)
-        wait_until(lambda: f":{port} " in netns.run("ss", "-tln"), f"the server on port {port} in {netns.name}")
+        wait_until(
+            lambda: f":{port} " in netns.run("ss", "-tln"),
+            f"the server on port {port} in {netns.name}",
+        )
 
 
 @contextmanager
 def capture(netns: Netns, device: str, file: Path, *filters: str) -> Iterator[None]:
-    """Capture a device into FILE.pcap while the block runs, then print it into FILE.txt, with MACs where it is one device."""
+    """Capture a device into FILE.pcap while the block runs, then print it into FILE.txt, with MACs
+    where it is one device.
+    """
     pcap, text = file.with_suffix(".pcap"), file.with_suffix(".txt")
     pcap.parent.mkdir(parents=True, exist_ok=True)
     dump = subprocess.Popen(
-        [*netns.enter, "tcpdump", "-Z", "root", "--immediate-mode", "-i", device, "-U", "-w", str(pcap), *filters],
+        [
+            *netns.enter,
+            "tcpdump",
+            "-Z",
+            "root",
+            "--immediate-mode",
+            "-i",
+            device,
+            "-U",
+            "-w",
+            str(pcap),
+            *filters,
+        ],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -141,7 +188,10 @@ def capture(netns: Netns, device: str, file: Path, *filters: str) -> Iterator[No
     yield
     time.sleep(0.3)
     end(dump)
-    text.write_text(netns.run("tcpdump", "-nn", *(() if device == "any" else ("-e",)), "-r", str(pcap)), encoding="ascii")
+    text.write_text(
+        netns.run("tcpdump", "-nn", *(() if device == "any" else ("-e",)), "-r", str(pcap)),
+        encoding="ascii",
+    )
 
 
 def end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
@@ -157,7 +207,9 @@ def end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
 
 def delete_netns(name: str) -> None:
     """Delete a named namespace and what still runs in it."""
-    pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=False).stdout.split()
+    pids = subprocess.run(
+        ["ip", "netns", "pids", name], capture_output=True, text=True, check=False
+    ).stdout.split()
     if pids:
         subprocess.run(["kill", *pids], check=False)
     subprocess.run(["ip", "netns", "del", name], check=False)

@@ -1,4 +1,6 @@
-"""`net.ipv4.conf.all.rp_filter` back at 1 under Cilium: what comes from a pod's device to the host's routing is dropped."""
+"""`net.ipv4.conf.all.rp_filter` back at 1 under Cilium: what comes from a pod's device to the
+host's routing is dropped.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ IN_OTHER = f"nsenter --net=/var/run/netns/{CONSUMER.netns}"
 
 
 def record(folder: Path) -> None:
-    """Record the node with strict reverse-path filtering (ticket and bundle), then without (the good twin)."""
+    """Record the node with strict reverse-path filtering (ticket and bundle), then without (the
+    good twin).
+    """
     with Machine() as machine:
         built = cilium_node.build(machine, PLAN)
         node = built.node
@@ -65,7 +69,9 @@ def record(folder: Path) -> None:
         node.feed(["iptables-restore", "--noflush"], emit_ruleset(SERVICES, "10.88.0.0/16"))
         node.feed(["iptables-restore", "--noflush"], cilium_node.emit_rules(PLAN))
         node.run("iptables", "-I", "FORWARD", *cilium_node.FEEDER)
-        files = {"node/cilium-config.json": json.dumps(cilium_node.config_map(PLAN), indent=2) + "\n"}
+        files = {
+            "node/cilium-config.json": json.dumps(cilium_node.config_map(PLAN), indent=2) + "\n"
+        }
 
         node.run("sysctl", "-q", "-w", f"{STRICT}=1")
         outputs = try_all(built, folder / "bundle", works=False)
@@ -80,7 +86,9 @@ def record(folder: Path) -> None:
 
 
 def try_all(built: Built, folder: Path, *, works: bool) -> dict[str, str]:
-    """Try the four ways: host to pod, pod to the API server, to its service address, and pod to pod."""
+    """Try the four ways: host to pod, pod to the API server, to its service address, and pod to
+    pod.
+    """
     tries = {
         "probe": f"curl -sS -m 3 http://{DATABASE.address}:9187/metrics",
         "outside": f"{IN_POD} curl -sS -m 3 http://{API_SERVER}:6443/healthz",
@@ -88,13 +96,24 @@ def try_all(built: Built, folder: Path, *, works: bool) -> dict[str, str]:
         "pods": f"{IN_OTHER} curl -sS -m 3 http://{DATABASE.address}:9187/metrics",
     }
     outputs: dict[str, str] = {}
-    with capture(built.node, "any", folder / "captures" / "host-any", "host", DATABASE.address, "or", "host", API_SERVER):
+    with capture(
+        built.node,
+        "any",
+        folder / "captures" / "host-any",
+        "host",
+        DATABASE.address,
+        "or",
+        "host",
+        API_SERVER,
+    ):
         for name, line in tries.items():
             said = built.node.shell(line).rstrip()
             if ("timed out" in said) == (works or name == "pods"):
                 raise RuntimeError(f"{line}: {said}")
             outputs[name] = f"{PROMPT}{line}\n{said}"
-    text = built.node.run("tcpdump", "-nn", "-r", str(folder / "captures" / "host-any.pcap"), "host", API_SERVER)
+    text = built.node.run(
+        "tcpdump", "-nn", "-r", str(folder / "captures" / "host-any.pcap"), "host", API_SERVER
+    )
     outputs["dump"] = f"{PROMPT}tcpdump -nn -i any host {API_SERVER}\n{text.rstrip()}"
     return outputs
 
@@ -111,8 +130,13 @@ def ask_around(node: Netns) -> dict[str, str]:
 
 
 def story_times() -> dict[str, str]:
-    """Give the times of the story, seven minutes before the recording: it began with a restart that nobody recorded."""
+    """Give the times of the story, seven minutes before the recording: it began with a restart that
+    nobody recorded.
+    """
     restarted = datetime.now(UTC) - timedelta(minutes=7)
     moments = {"restarted": 0, "last-good": -4, "first-bad": 11}
-    times = {name: f"{restarted + timedelta(seconds=seconds):%H:%M:%S}" for name, seconds in moments.items()}
+    times = {
+        name: f"{restarted + timedelta(seconds=seconds):%H:%M:%S}"
+        for name, seconds in moments.items()
+    }
     return times | {"began": f"{restarted:%H:%M}"}

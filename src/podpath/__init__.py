@@ -4,7 +4,8 @@
     case = podpath.read("ticket.md")
     print(podpath.diagnose(case))
 
-What stands in `__all__` is imported from `podpath.library` when it is first asked for, so that `import podpath` costs nothing.
+What stands in `__all__` is imported from `podpath.library` when it is first asked for, so that
+`import podpath` costs nothing.
 """
 
 from __future__ import annotations
@@ -94,8 +95,9 @@ _PLACES: dict[str, str] = {
 class _Lazy(ModuleType):
     """This module: it imports a name of `__all__` when it is first asked for.
 
-    `checks` and `timeline` are functions here, and packages below. Importing such a package would bind its name to it, and the
-    function would be gone; `from podpath.checks import (registry)` finds the package all the same.
+    `checks` and `timeline` are functions here, and packages below. Importing such a package would
+    bind its name to it, and the function would be gone; `from podpath.checks import (registry)`
+    finds the package all the same.
     """
 
     def __getattr__(self, name: str) -> object:

@@ -1,4 +1,6 @@
-"""Evidence for the tests of the assembly: text as it stands in tickets, read by the real readers, and records by hand."""
+"""Evidence for the tests of the assembly: text as it stands in tickets, read by the real readers,
+and records by hand.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def case_of(*outputs: Output) -> Case:
 def case_of_document(text: str, name: str = "ticket.md") -> Case:
     """Return the case of a whole ticket."""
     sources = split_document(name, dedent(text).strip("\n").split("\n"))
-    return assemble_case([(source, reading) for source in sources if (reading := read(source)) is not None])
+    return assemble_case(
+        [(source, reading) for source in sources if (reading := read(source)) is not None]
+    )
 
 
 def by_hand(
@@ -64,7 +68,14 @@ def by_hand(
 ) -> Read:  # fmt: skip
     """Return a source with records made by hand, all with the span of its lines."""
     lines = tuple(text.split("\n"))
-    source = Source(name="ticket.md", lines=lines, first_line=first_line, command=command, label=label, prompt=prompt)
+    source = Source(
+        name="ticket.md",
+        lines=lines,
+        first_line=first_line,
+        command=command,
+        label=label,
+        prompt=prompt,
+    )
     span = Span(source, first_line, first_line + len(lines) - 1)
     return source, Reading(make(span), ())
 
@@ -81,7 +92,10 @@ def addresses_of(netns: Netns, link: str) -> list[str]:
 
 def spell_route(route: Route) -> str:
     """Spell a route by what tells it from others."""
-    hops = " ".join(f"via {hop.gateway} dev {hop.link}" if hop.gateway else f"dev {hop.link}" for hop in route.nexthops)
+    hops = " ".join(
+        f"via {hop.gateway} dev {hop.link}" if hop.gateway else f"dev {hop.link}"
+        for hop in route.nexthops
+    )
     metric = f" metric {route.metric}" if route.metric else ""
     return f"{route.prefix} {hops}{metric}"
 

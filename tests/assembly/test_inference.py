@@ -1,4 +1,6 @@
-"""Topology that no output lists: what captures, routes, events and names show, and what a walk needs."""
+"""Topology that no output lists: what captures, routes, events and names show, and what a walk
+needs.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def _peer(case: Case, netns: str, name: str) -> Peer:
 
 
 def test_translated_packet_shows_host_address_and_uplink() -> None:
-    """A packet that leaves with another source than it came in with shows an address of the host and the way out."""
+    """A packet that leaves with another source than it came in with shows an address of the host
+    and the way out.
+    """
     case = case_of(Output("tcpdump -ni any port 443", HOST_CAPTURE.format(pod="lxc77", out="ens3")))
     host = case.node.host
     assert addresses_of(host, "ens3") == ["192.168.7.3/24"]
@@ -64,13 +68,18 @@ def test_device_names_do_not_matter() -> None:
 
 
 def test_both_ends_of_one_pair() -> None:
-    """The address that a pod's own capture sends from and that comes in on a host device joins the two devices."""
+    """The address that a pod's own capture sends from and that comes in on a host device joins the
+    two devices.
+    """
     case = case_of(
         Output("tcpdump -ni any", POD_CAPTURE, netns="pid 4711"),
         Output("tcpdump -ni any port 443", HOST_CAPTURE.format(pod="lxc77", out="ens3")),
     )
     assert list(case.node.namespaces) == [HOST, "pid 4711"]
-    assert (_peer(case, "pid 4711", "eth0").link, _peer(case, HOST, "lxc77").netns) == ("lxc77", "pid 4711")
+    assert (_peer(case, "pid 4711", "eth0").link, _peer(case, HOST, "lxc77").netns) == (
+        "lxc77",
+        "pid 4711",
+    )
     assert addresses_of(case.node.namespaces["pid 4711"], "eth0") == ["10.9.1.4/32"]
 
 
@@ -86,14 +95,19 @@ def test_capture_on_one_device_of_a_pod() -> None:
 def test_replies_from_outside_make_no_pod() -> None:
     """What comes in on the uplink is sent by other hosts: no namespace is made for them."""
     case = case_of(
-        Output("tcpdump -ni any", "10:00:00.1 eth0  In  IP 10.1.1.9.55 > 10.1.1.2.80: Flags [S], seq 1, win 9, length 0")
+        Output(
+            "tcpdump -ni any",
+            "10:00:00.1 eth0  In  IP 10.1.1.9.55 > 10.1.1.2.80: Flags [S], seq 1, win 9, length 0",
+        )
     )
     assert list(case.node.namespaces) == [HOST]
 
 
 def test_route_to_one_address_shows_a_pod() -> None:
     """A route of the host to one address over a veth leads to a pod with that address."""
-    case = case_of(Output("ip route", "default via 10.1.0.1 dev eth0\n10.9.1.8 dev cali12ab scope link"))
+    case = case_of(
+        Output("ip route", "default via 10.1.0.1 dev eth0\n10.9.1.8 dev cali12ab scope link")
+    )
     pod = case.node.namespaces["pod-10.9.1.8"]
     assert addresses_of(pod, "eth0") == ["10.9.1.8/32"]
     assert _peer(case, HOST, "cali12ab").netns == "pod-10.9.1.8"
@@ -104,7 +118,11 @@ def test_listed_namespace_is_not_made_again() -> None:
     """A pod whose namespace is in evidence keeps it, also where the host routes to it by address."""
     case = case_of(
         Output("ip route", "10.9.1.8 dev cali12ab scope link"),
-        Output("ip addr", "3: eth0@if9: <BROADCAST,UP,LOWER_UP> mtu 1500\n    inet 10.9.1.8/32 scope global eth0", netns="cni-1"),
+        Output(
+            "ip addr",
+            "3: eth0@if9: <BROADCAST,UP,LOWER_UP> mtu 1500\n    inet 10.9.1.8/32 scope global eth0",
+            netns="cni-1",
+        ),
     )
     assert list(case.node.namespaces) == [HOST, "cni-1"]
     assert _peer(case, HOST, "cali12ab").netns == "cni-1"
@@ -125,7 +143,9 @@ PORTS = Output(
 
 
 def test_addresses_of_the_bridges_range_are_pods() -> None:
-    """Who is seen with an address of the bridge's range sits on a port of it, with the bridge as the gateway."""
+    """Who is seen with an address of the bridge's range sits on a port of it, with the bridge as
+    the gateway.
+    """
     case = case_of(
         BRIDGE, PORTS,
         Output("tcpdump -ni br7", "10:00:00.1 IP 10.12.0.40.40000 > 10.12.0.47.80: Flags [S], seq 1, win 9, length 0"),
@@ -140,9 +160,16 @@ def test_addresses_of_the_bridges_range_are_pods() -> None:
 
 def test_more_pods_than_listed_ports() -> None:
     """A third pod gets a port of its own that no listing shows."""
-    frames = "\n".join(f"10:00:00.{n} IP 10.12.0.{n}.40000 > 10.12.0.90.80: Flags [S], seq 1, win 9, length 0" for n in (40, 41))
+    frames = "\n".join(
+        f"10:00:00.{n} IP 10.12.0.{n}.40000 > 10.12.0.90.80: Flags [S], seq 1, win 9, length 0"
+        for n in (40, 41)
+    )
     case = case_of(BRIDGE, PORTS, Output("tcpdump -ni br7", frames))
-    third = [link for link in case.node.host.links.items if link.master == "br7" and link.name.startswith("veth-of-")]
+    third = [
+        link
+        for link in case.node.host.links.items
+        if link.master == "br7" and link.name.startswith("veth-of-")
+    ]
     assert len(third) == 1
     assert third[0].inferred
 
@@ -193,11 +220,14 @@ Destination     Gateway         Genmask         Flags Metric Ref    Use Iface
 
 
 def test_host_address_on_the_one_device_that_can_carry_it() -> None:
-    """On the capture of a bond's slave the host is who asks for its neighbours; its address is on no slave."""
+    """On the capture of a bond's slave the host is who asks for its neighbours; its address is on
+    no slave.
+    """
     case = case_of(
         Output("tcpdump -n -e -r em1.pcap", FRAMES),
         Output(
-            "ip link show bond-br", "7: bond-br: <BROADCAST> mtu 1500\n    link/ether 02:cc:00:00:00:05 brd ff:ff:ff:ff:ff:ff"
+            "ip link show bond-br",
+            "7: bond-br: <BROADCAST> mtu 1500\n    link/ether 02:cc:00:00:00:05 brd ff:ff:ff:ff:ff:ff",
         ),
         Output("ovs-vsctl show", SLAVES),
         Output("route -n", LINK_LOCAL),
@@ -205,7 +235,10 @@ def test_host_address_on_the_one_device_that_can_carry_it() -> None:
     host = case.node.host
     assert addresses_of(host, "manage0") == ["10.6.1.96/24"]
     assert link_of(host, "manage0").mac == "02:aa:00:00:00:07"
-    assert (link_of(host, "em2").bond_slave_of, link_of(host, "em2").master) == ("trunk", "ovs-system")
+    assert (link_of(host, "em2").bond_slave_of, link_of(host, "em2").master) == (
+        "trunk",
+        "ovs-system",
+    )
     assert [(str(item.address), item.link, item.mac) for item in host.neighbours.items] == [
         ("10.6.1.94", "manage0", "02:bb:00:00:00:01")
     ]
@@ -215,12 +248,23 @@ def test_host_address_on_the_one_device_that_can_carry_it() -> None:
 
 def test_kernels_route_names_an_address() -> None:
     """The connected route of a table names the host's address on its device."""
-    case = case_of(Output("ip route", "default via 10.1.0.1 dev eth0\n10.1.0.0/20 dev eth0 proto kernel scope link src 10.1.0.7"))
+    case = case_of(
+        Output(
+            "ip route",
+            "default via 10.1.0.1 dev eth0\n10.1.0.0/20 dev eth0 proto kernel scope link src 10.1.0.7",
+        )
+    )
     assert addresses_of(case.node.host, "eth0") == ["10.1.0.7/20"]
 
 
 def _attempt(
-    who: str, dst: str, *, origin: str | None = None, first_line: int = 1, prompt: str | None = None, port: int = 9001
+    who: str,
+    dst: str,
+    *,
+    origin: str | None = None,
+    first_line: int = 1,
+    prompt: str | None = None,
+    port: int = 9001,
 ) -> Read:
     def make(span: Span) -> tuple[AttemptRecord, ...]:
         return (
@@ -239,7 +283,9 @@ def _attempt(
 
 
 def test_probed_pod_that_nothing_else_shows() -> None:
-    """A failed probe gives its pod a namespace, and what is not known of its routing gives alternatives."""
+    """A failed probe gives its pod a namespace, and what is not known of its routing gives
+    alternatives.
+    """
     case = assemble_case([
         _attempt("kubelet readiness probe", "10.44.3.16"),
         _attempt("curl", "10.44.3.16", first_line=5, prompt="[root@10-70-4-12 ~]#"),
@@ -261,14 +307,19 @@ def test_probed_pod_that_nothing_else_shows() -> None:
     assert "10.44.3.0/24 dev pod-router" in _routes(by_device.node.host)
     assert link_of(by_device.node.host, "pod-router").noarp
     assert known(link_of(by_device.node.host, "pod-router").peer).netns == "pod-10.44.3.16"
-    assert known(link_of(by_device.node.namespaces["pod-10.44.3.16"], "eth0").peer).link == "veth-of-10-44-3-16"
+    assert (
+        known(link_of(by_device.node.namespaces["pod-10.44.3.16"], "eth0").peer).link
+        == "veth-of-10-44-3-16"
+    )
     assert link_of(by_bridge.node.host, "veth-of-10-44-3-16").master == "cni0"
     assert by_device.fact == "how the host reaches 10.44.3.16"
     assert by_device.ask == "ip route get 10.44.3.16"
 
 
 def test_host_without_any_address_has_one_that_stands_for_it() -> None:
-    """Where no output and no name shows an address of the host, one of the documents' range stands for it."""
+    """Where no output and no name shows an address of the host, one of the documents' range stands
+    for it.
+    """
     case = assemble_case([_attempt("kubelet liveness probe", "10.44.3.16")])
     assert str(case.attempts[0].probe.src) == "192.0.2.1"
     assert "stands for" in str(case.node.host.addresses.items[0].inferred)
@@ -277,7 +328,10 @@ def test_host_without_any_address_has_one_that_stands_for_it() -> None:
 def test_shown_route_over_the_plugins_device_is_the_way() -> None:
     """A listed route of the pod range over another device than the pod's leaves no alternative."""
     routes = read_outputs(
-        Output("ip route", "default via 10.70.0.1 dev eth0\n10.44.3.0/24 via 10.44.3.2 dev cilium_host src 10.44.3.2"),
+        Output(
+            "ip route",
+            "default via 10.70.0.1 dev eth0\n10.44.3.0/24 via 10.44.3.2 dev cilium_host src 10.44.3.2",
+        ),
     )
     case = assemble_case([*routes, _attempt("kubelet readiness probe", "10.44.3.16", first_line=9)])
     assert case.alternatives == ()
@@ -286,9 +340,14 @@ def test_shown_route_over_the_plugins_device_is_the_way() -> None:
 
 
 def test_pod_of_the_hosts_own_subnet_is_not_outside() -> None:
-    """A probed pod with an address of the uplink's subnet has a route of its own: it is here, and not on that wire."""
+    """A probed pod with an address of the uplink's subnet has a route of its own: it is here, and
+    not on that wire.
+    """
     routes = read_outputs(
-        Output("ip route", "default via 10.70.0.1 dev eth0\n10.70.0.0/20 dev eth0 proto kernel scope link src 10.70.0.9")
+        Output(
+            "ip route",
+            "default via 10.70.0.1 dev eth0\n10.70.0.0/20 dev eth0 proto kernel scope link src 10.70.0.9",
+        )
     )
     case = assemble_case([*routes, _attempt("kubelet readiness probe", "10.70.3.5", first_line=9)])
     assert "10.70.3.5 dev veth-of-10-70-3-5" in _routes(case.node.host)
@@ -297,7 +356,10 @@ def test_pod_of_the_hosts_own_subnet_is_not_outside() -> None:
 def test_probe_of_the_host_itself_makes_no_pod() -> None:
     """The kubelet probes host-network pods at the host's own address."""
     listed = read_outputs(
-        Output("ip addr show eth0", "2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n    inet 10.70.0.9/20 scope global eth0")
+        Output(
+            "ip addr show eth0",
+            "2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n    inet 10.70.0.9/20 scope global eth0",
+        )
     )
     case = assemble_case([*listed, _attempt("kubelet liveness probe", "10.70.0.9", first_line=9)])
     assert list(case.node.namespaces) == [HOST]
@@ -307,14 +369,22 @@ def test_described_pod_gets_its_namespace() -> None:
     """A pod that Kubernetes describes is joined with the namespace of its address."""
 
     def make(span: Span) -> tuple[PodRecord, ...]:
-        return (PodRecord(span=span, namespace="shop", name="web-1", address=address("10.9.1.8"), node="n1"),)
+        return (
+            PodRecord(
+                span=span, namespace="shop", name="web-1", address=address("10.9.1.8"), node="n1"
+            ),
+        )
 
-    case = assemble_case([by_hand(make), *read_outputs(Output("ip route", "10.9.1.8 dev cali12ab scope link"))])
+    case = assemble_case(
+        [by_hand(make), *read_outputs(Output("ip route", "10.9.1.8 dev cali12ab scope link"))]
+    )
     assert [(pod.name, pod.netns) for pod in case.node.pods] == [("web-1", "pod-10.9.1.8")]
 
 
 def test_listed_facts_are_never_overridden() -> None:
-    """A device that is listed with another master, and an address that is listed elsewhere, stay as they are."""
+    """A device that is listed with another master, and an address that is listed elsewhere, stay as
+    they are.
+    """
     case = case_of_document("""
     ```
     root@n1:~# ip addr
@@ -335,7 +405,10 @@ def test_listed_facts_are_never_overridden() -> None:
 def test_devices_that_only_routes_name() -> None:
     """A route's device exists, and says what names it."""
     host = case_of(
-        Output("route -n", "Destination Gateway Genmask Flags Metric Ref Use Iface\n0.0.0.0 10.1.0.1 0.0.0.0 UG 0 0 0 ens9")
+        Output(
+            "route -n",
+            "Destination Gateway Genmask Flags Metric Ref Use Iface\n0.0.0.0 10.1.0.1 0.0.0.0 UG 0 0 0 ens9",
+        )
     ).node.host
     assert "a route at ticket.md:2" in str(link_of(host, "ens9").inferred)
     assert link_of(host, "lo").inferred
@@ -343,10 +416,20 @@ def test_devices_that_only_routes_name() -> None:
 
 
 def test_one_question_for_all_lone_pods() -> None:
-    """Several pods that nothing else shows are reached in one way: there is one question, not one for each."""
-    case = assemble_case([_attempt("kubelet readiness probe", f"10.44.{n}.16", first_line=n) for n in (1, 3, 3)])
-    assert [item.fact for item in case.alternatives] == ["how the host reaches its pods (10.44.1.16 and others)"] * 2
-    ports = [link for link in case.alternatives[1].node.host.links.items if link.name.startswith("veth-of-")]
+    """Several pods that nothing else shows are reached in one way: there is one question, not one
+    for each.
+    """
+    case = assemble_case(
+        [_attempt("kubelet readiness probe", f"10.44.{n}.16", first_line=n) for n in (1, 3, 3)]
+    )
+    assert [item.fact for item in case.alternatives] == [
+        "how the host reaches its pods (10.44.1.16 and others)"
+    ] * 2
+    ports = [
+        link
+        for link in case.alternatives[1].node.host.links.items
+        if link.name.startswith("veth-of-")
+    ]
     assert len({link.master for link in ports}) == 2
 
 
@@ -354,5 +437,7 @@ def test_probe_of_the_hosts_own_name_makes_no_pod() -> None:
     """A probe at the address that the node's name spells goes to the host itself."""
     shown = read_outputs(Output("ip rule", "0:\tfrom all lookup local"))
     prompt = _attempt("curl", "10.96.0.1", first_line=3, prompt="[root@ip-10-70-4-12 ~]#")
-    case = assemble_case([*shown, prompt, _attempt("kubelet liveness probe", "10.70.4.12", first_line=9)])
+    case = assemble_case(
+        [*shown, prompt, _attempt("kubelet liveness probe", "10.70.4.12", first_line=9)]
+    )
     assert list(case.node.namespaces) == [HOST]

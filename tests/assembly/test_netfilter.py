@@ -62,12 +62,20 @@ def test_a_whole_save_is_everything() -> None:
     nat = table(held, "nat")
 
     assert held.complete
-    assert [(each.name, each.flavour, each.complete) for each in held.tables] == [("nat", "nft", True), ("filter", "nft", True)]
+    assert [(each.name, each.flavour, each.complete) for each in held.tables] == [
+        ("nat", "nft", True),
+        ("filter", "nft", True),
+    ]
     assert list(nat.chains) == ["PREROUTING", "INPUT", "OUTPUT", "POSTROUTING", "WEB"]
-    assert spelled(held, "nat", "PREROUTING") == ["-A PREROUTING -d 10.96.0.1/32 -p tcp -m tcp --dport 80 -j WEB"]
+    assert spelled(held, "nat", "PREROUTING") == [
+        "-A PREROUTING -d 10.96.0.1/32 -p tcp -m tcp --dport 80 -j WEB"
+    ]
     assert known(table(held, "filter").chains["FORWARD"]).policy == "DROP"
     assert [rule.position for rule in known(nat.chains["WEB"]).rules] == [1]
-    assert known(nat.chains["WEB"]).rules[0].span.text.strip() == "-A WEB -p tcp -j DNAT --to-destination 10.244.1.5:8080"
+    assert (
+        known(nat.chains["WEB"]).rules[0].span.text.strip()
+        == "-A WEB -p tcp -j DNAT --to-destination 10.244.1.5:8080"
+    )
 
 
 def test_an_empty_save_says_that_there_is_nothing() -> None:
@@ -79,7 +87,9 @@ def test_an_empty_save_says_that_there_is_nothing() -> None:
 
 
 def test_one_table_is_not_all() -> None:
-    """`iptables-save -t nat` leaves out the others, and so may a listing whose command nobody knows."""
+    """`iptables-save -t nat` leaves out the others, and so may a listing whose command nobody
+    knows.
+    """
     nat = SAVED.partition("# Completed")[0]
 
     assert not netfilter(Output("iptables-save -t nat", nat)).complete
@@ -112,12 +122,17 @@ def test_what_iptables_cannot_show_is_a_gap() -> None:
     found = assembled(Output("iptables-save", f"{note}\n*filter\n:INPUT ACCEPT [0:0]\nCOMMIT"))
 
     assert not found.netfilter[4].complete
-    assert [gap.why for gap in found.gaps] == ["table filter holds what iptables cannot show: nft list ruleset tells"]
+    assert [gap.why for gap in found.gaps] == [
+        "table filter holds what iptables cannot show: nft list ruleset tells"
+    ]
 
 
 def test_families_are_kept_apart() -> None:
     """ip6tables has tables of its own."""
-    found = assembled(Output("iptables-save", SAVED), Output("ip6tables -S", "-P INPUT DROP\n-P FORWARD DROP\n-P OUTPUT ACCEPT"))
+    found = assembled(
+        Output("iptables-save", SAVED),
+        Output("ip6tables -S", "-P INPUT DROP\n-P FORWARD DROP\n-P OUTPUT ACCEPT"),
+    )
 
     assert sorted(found.netfilter) == [4, 6]
     assert known(table(found.netfilter[6], "filter").chains["INPUT"]).policy == "DROP"
@@ -163,21 +178,32 @@ def test_other_formats_are_passed_over() -> None:
     assert found.conntrack.items == ()
 
 
-@given(st.lists(st.tuples(st.sampled_from(sorted(TABLES)), st.integers(0, 3), rules()), max_size=10))
+@given(
+    st.lists(st.tuples(st.sampled_from(sorted(TABLES)), st.integers(0, 3), rules()), max_size=10)
+)
 def test_a_saved_ruleset_is_read_back(made: list[tuple[str, int, Rule]]) -> None:
     """Rules as data, spelled as a ruleset, read to the node: the same rules in the same order."""
     chains = {name: (*base, "USER") for name, base in TABLES.items()}
     wanted = {
         (name, chain): [
-            rule._replace(table=name, chain=chain) for own, place, rule in made if (own, chains[own][place]) == (name, chain)
+            rule._replace(table=name, chain=chain)
+            for own, place, rule in made
+            if (own, chains[own][place]) == (name, chain)
         ]
         for name, own_chains in chains.items()
         for chain in own_chains
     }
-    jumps = {rule.target.name for _, _, rule in made if rule.target is not None and rule.target.name.startswith("USER-")}
+    jumps = {
+        rule.target.name
+        for _, _, rule in made
+        if rule.target is not None and rule.target.name.startswith("USER-")
+    }
     lines = []
     for name, own_chains in chains.items():
-        lines += [f"*{name}", *(f":{chain} {'-' if chain == 'USER' else 'ACCEPT'} [0:0]" for chain in own_chains)]
+        lines += [
+            f"*{name}",
+            *(f":{chain} {'-' if chain == 'USER' else 'ACCEPT'} [0:0]" for chain in own_chains),
+        ]
         lines += [
             *(f":{jump} - [0:0]" for jump in sorted(jumps)),
             *(emit_rule(rule) for chain in own_chains for rule in wanted[name, chain]),

@@ -1,4 +1,6 @@
-"""What holds for every case: order does not matter where outputs agree, and nothing that readers give makes it raise."""
+"""What holds for every case: order does not matter where outputs agree, and nothing that readers
+give makes it raise.
+"""
 
 from __future__ import annotations
 
@@ -46,13 +48,17 @@ def _recorded() -> list[tuple[Source, Reading]]:
 
 
 def _essence(value: object) -> object:
-    """Return a value without its spans and without the order of listings: what two orders of evidence must agree on."""
+    """Return a value without its spans and without the order of listings: what two orders of
+    evidence must agree on.
+    """
     if isinstance(value, Span):
         return None
     if isinstance(value, Listing):
         return frozenset(repr(_essence(item)) for item in value.items), value.complete
     if is_dataclass(value) and not isinstance(value, type):
-        return type(value).__name__, tuple((field.name, _essence(getattr(value, field.name))) for field in fields(value))
+        return type(value).__name__, tuple(
+            (field.name, _essence(getattr(value, field.name))) for field in fields(value)
+        )
     if isinstance(value, dict):
         return frozenset((repr(key), repr(_essence(item))) for key, item in value.items())
     if isinstance(value, tuple):
@@ -86,7 +92,9 @@ def _check_node(node: Node) -> None:
         assert len(names) == len(set(names))
         assert "lo" in names
         assert {own.link for own in netns.addresses.items} <= set(names)
-        assert {hop.link for route in netns.routes.items for hop in route.nexthops if hop.link} <= set(names)
+        assert {
+            hop.link for route in netns.routes.items for hop in route.nexthops if hop.link
+        } <= set(names)
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
@@ -116,21 +124,39 @@ def test_mutated_tickets_never_raise(data: st.DataObject) -> None:
 @pytest.mark.parametrize("ticket", TICKETS, ids=lambda path: path.parent.name)
 @pytest.mark.parametrize("seed", range(4))
 def test_names_and_addresses_do_not_matter(ticket: Path, seed: int) -> None:
-    """With every address, MAC and device changed, also to names that no plugin gives, a ticket gives a node of the same shape."""
+    """With every address, MAC and device changed, also to names that no plugin gives, a ticket
+    gives a node of the same shape.
+    """
     text = ticket.read_text()
     plain = assemble_case(_read("ticket.txt", text.split("\n")))
-    renamed = assemble_case(_read("ticket.txt", make_renaming(seed, DEVICES).text(text).split("\n")))
+    renamed = assemble_case(
+        _read("ticket.txt", make_renaming(seed, DEVICES).text(text).split("\n"))
+    )
     _check(plain)
     assert _shape(plain) == _shape(renamed)
 
 
 def _shape(case: Case) -> list[object]:
     netns = sorted(
-        (len(item.links.items), len(item.addresses.items), len(item.routes.items), bool(item.inferred))
+        (
+            len(item.links.items),
+            len(item.addresses.items),
+            len(item.routes.items),
+            bool(item.inferred),
+        )
         for item in case.node.namespaces.values()
     )
-    attempts = [(attempt.probe.protocol, attempt.probe.dport, attempt.result) for attempt in case.attempts]
-    return [netns, attempts, len(case.alternatives), len(case.sightings), len(case.arps), len(case.contradictions)]
+    attempts = [
+        (attempt.probe.protocol, attempt.probe.dport, attempt.result) for attempt in case.attempts
+    ]
+    return [
+        netns,
+        attempts,
+        len(case.alternatives),
+        len(case.sightings),
+        len(case.arps),
+        len(case.contradictions),
+    ]
 
 
 def test_nothing_gives_an_empty_case() -> None:

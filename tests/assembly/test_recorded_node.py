@@ -1,4 +1,6 @@
-"""A node of real network namespaces, as the kernel says it is and as the assembly puts it together from `ip`'s outputs."""
+"""A node of real network namespaces, as the kernel says it is and as the assembly puts it together
+from `ip`'s outputs.
+"""
 
 from __future__ import annotations
 
@@ -65,13 +67,22 @@ def _collect(netns: str, name: str | None, *, as_json: bool) -> list[Source]:
     sources = []
     for command in COMMANDS:
         lines = _run(f"ip -n {netns} {options} {command}").rstrip("\n").split("\n")
-        sources.append(Source(name=f"{netns}-{command}", lines=tuple(lines), command=f"ip {options} {command}", netns=name))
+        sources.append(
+            Source(
+                name=f"{netns}-{command}",
+                lines=tuple(lines),
+                command=f"ip {options} {command}",
+                netns=name,
+            )
+        )
     return sources
 
 
 def _assemble(*, as_json: bool) -> Case:
     sources = [*_collect(NODE, None, as_json=as_json), *_collect(POD, "pod-1", as_json=as_json)]
-    return assemble_case([(source, reading) for source in sources if (reading := read(source)) is not None])
+    return assemble_case(
+        [(source, reading) for source in sources if (reading := read(source)) is not None]
+    )
 
 
 def _ask(netns: str, what: str) -> list[dict[str, Any]]:
@@ -83,13 +94,16 @@ def _ask(netns: str, what: str) -> list[dict[str, Any]]:
 @pytest.mark.usefixtures("namespaces")
 @pytest.mark.parametrize("as_json", [True, False], ids=["json", "text"])
 def test_node_is_what_the_kernel_says(*, as_json: bool) -> None:
-    """Devices, addresses in order, IPv4 routes of all tables, rules and neighbours are those of the kernel, each listed whole."""
+    """Devices, addresses in order, IPv4 routes of all tables, rules and neighbours are those of the
+    kernel, each listed whole.
+    """
     case = _assemble(as_json=as_json)
     assert case.gaps == ()
     assert set(case.node.namespaces) == {HOST, "pod-1"}
     for netns, real in ((case.node.host, NODE), (case.node.namespaces["pod-1"], POD)):
         assert [(link.name, link.ifindex, link.mtu, link.master) for link in netns.links.items] == [
-            (item["ifname"], item["ifindex"], item["mtu"], item.get("master")) for item in _ask(real, "link")
+            (item["ifname"], item["ifindex"], item["mtu"], item.get("master"))
+            for item in _ask(real, "link")
         ]
         assert [(str(own.address), own.length, own.secondary) for own in netns.addresses.items if own.address.family == 4] == [
             (own["local"], own["prefixlen"], own.get("secondary", False))
@@ -100,7 +114,12 @@ def test_node_is_what_the_kernel_says(*, as_json: bool) -> None:
             for route in netns.routes.items
             if route.prefix.family == 4
         ] == [
-            (item["dst"], item["type"], item.get("metric", 0), len(item.get("nexthops", "1")) if "dev" not in item else 1)
+            (
+                item["dst"],
+                item["type"],
+                item.get("metric", 0),
+                len(item.get("nexthops", "1")) if "dev" not in item else 1,
+            )
             if item["type"] != "unreachable"
             else (item["dst"], "unreachable", 0, 0)
             for item in _ask(real, "-4 route show table all")
@@ -115,14 +134,19 @@ def test_node_is_what_the_kernel_says(*, as_json: bool) -> None:
 @pytest.mark.kernel("ip")
 @pytest.mark.usefixtures("namespaces")
 def test_text_and_json_give_one_node() -> None:
-    """The text forms of the listings say the same of veth pairs, bridge ports and routes as the JSON forms."""
+    """The text forms of the listings say the same of veth pairs, bridge ports and routes as the
+    JSON forms.
+    """
     text, machine = _assemble(as_json=False).node, _assemble(as_json=True).node
     for node in (text, machine):
-        assert known(link_of(node.host, "port1").peer) == Peer(netns="pod-1", link=link_of(node.namespaces["pod-1"], "eth0").name)
+        assert known(link_of(node.host, "port1").peer) == Peer(
+            netns="pod-1", link=link_of(node.namespaces["pod-1"], "eth0").name
+        )
         assert link_of(node.host, "port1").port is not None
         assert node.host.routes.complete is node.namespaces["pod-1"].routes.complete is True
     strip = [
-        (route.prefix, route.table, route.nexthops, route.metric, route.prefsrc, route.scope) for route in text.host.routes.items
+        (route.prefix, route.table, route.nexthops, route.metric, route.prefsrc, route.scope)
+        for route in text.host.routes.items
     ]
     assert strip == [
         (route.prefix, route.table, route.nexthops, route.metric, route.prefsrc, route.scope)

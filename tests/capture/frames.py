@@ -23,18 +23,37 @@ def vlan(number: int, kind: int, body: bytes) -> bytes:
 
 
 def ipv4(
-    protocol: int, body: bytes, *, length: int | None = None, fragment: int = 0x4000, ends: tuple[str, str] = (CLIENT, SERVER)
+    protocol: int,
+    body: bytes,
+    *,
+    length: int | None = None,
+    fragment: int = 0x4000,
+    ends: tuple[str, str] = (CLIENT, SERVER),
 ) -> bytes:
     """Make an IPv4 packet; `length` is what its header says."""
     total = 20 + len(body) if length is None else length
     addresses = b"".join(Address.parse(end).value.to_bytes(4, "big") for end in ends)
-    return struct.pack(">BBHHHBBH", 0x45, 0, total, 0x1234, fragment, 64, protocol, 0) + addresses + body
+    return (
+        struct.pack(">BBHHHBBH", 0x45, 0, total, 0x1234, fragment, 64, protocol, 0)
+        + addresses
+        + body
+    )
 
 
-def ipv6(following: int, body: bytes, *, ends: tuple[str, str] = ("fd00::1", "fd00::2"), length: int | None = None) -> bytes:
+def ipv6(
+    following: int,
+    body: bytes,
+    *,
+    ends: tuple[str, str] = ("fd00::1", "fd00::2"),
+    length: int | None = None,
+) -> bytes:
     """Make an IPv6 packet."""
     addresses = b"".join(Address.parse(end).value.to_bytes(16, "big") for end in ends)
-    return struct.pack(">IHBB", 6 << 28, len(body) if length is None else length, following, 63) + addresses + body
+    return (
+        struct.pack(">IHBB", 6 << 28, len(body) if length is None else length, following, 63)
+        + addresses
+        + body
+    )
 
 
 def tcp(
@@ -56,13 +75,19 @@ def udp(ports: tuple[int, int], body: bytes) -> bytes:
 
 
 def pcap(
-    frames: Sequence[bytes], *, order: str = "<", nanoseconds: bool = False, link_type: int = 1, snaplen: int = 262144
+    frames: Sequence[bytes],
+    *,
+    order: str = "<",
+    nanoseconds: bool = False,
+    link_type: int = 1,
+    snaplen: int = 262144,
 ) -> bytes:
     """Make a pcap file whose packets come a second apart."""
     magic = 0xA1B23C4D if nanoseconds else 0xA1B2C3D4
     head = struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, snaplen, link_type)
     records = (
-        struct.pack(f"{order}4I", START + number, 5, min(len(frame), snaplen), len(frame)) + frame[:snaplen]
+        struct.pack(f"{order}4I", START + number, 5, min(len(frame), snaplen), len(frame))
+        + frame[:snaplen]
         for number, frame in enumerate(frames)
     )
     return head + b"".join(records)
@@ -85,12 +110,18 @@ def section(order: str = "<") -> bytes:
     return block(0x0A0D0D0A, struct.pack(f"{order}IHHq", 0x1A2B3C4D, 1, 0, -1), order)
 
 
-def interface(link_type: int = 1, options: bytes = b"", order: str = "<", snaplen: int = 0) -> bytes:
+def interface(
+    link_type: int = 1, options: bytes = b"", order: str = "<", snaplen: int = 0
+) -> bytes:
     """Make an interface description block."""
     return block(1, struct.pack(f"{order}2HI", link_type, 0, snaplen) + options, order)
 
 
-def packet(frame: bytes, number: int = 0, ticks: int = START * 1_000_000, order: str = "<") -> bytes:
+def packet(
+    frame: bytes, number: int = 0, ticks: int = START * 1_000_000, order: str = "<"
+) -> bytes:
     """Make an enhanced packet block."""
-    head = struct.pack(f"{order}5I", number, ticks >> 32, ticks & 0xFFFFFFFF, len(frame), len(frame))
+    head = struct.pack(
+        f"{order}5I", number, ticks >> 32, ticks & 0xFFFFFFFF, len(frame), len(frame)
+    )
     return block(6, head + frame, order)

@@ -1,5 +1,5 @@
-"""Packets of many kinds on the real kernel, captured by tcpdump on a device and on `any`: VXLAN over both families, fragments,
-ICMP errors, ARP, IPv6.
+"""Packets of many kinds on the real kernel, captured by tcpdump on a device and on `any`: VXLAN
+over both families, fragments, ICMP errors, ARP, IPv6.
 
 The script runs in mount and network namespaces of its own, which end with it.
 """

@@ -1,4 +1,5 @@
-"""Two nodes on the real kernel, captured at six places by tcpdump: pods, bridges, VXLAN, a translated service, masquerading.
+"""Two nodes on the real kernel, captured at six places by tcpdump: pods, bridges, VXLAN, a
+translated service, masquerading.
 
 The script runs in mount and network namespaces of its own, which end with it.
 """
@@ -126,7 +127,9 @@ class Recorded(NamedTuple):
 
 
 def record(folder: Path, *, drop: bool) -> Recorded:
-    """Build the nodes, let a pod ask the service three times, capture it all; with a rule that drops one packet if asked for."""
+    """Build the nodes, let a pod ask the service three times, capture it all; with a rule that
+    drops one packet if asked for.
+    """
     (folder / "places").write_text("".join(f"{' '.join(place)}\n" for place in PLACES))
     (folder / "nat.nft").write_text(NAT)
     (folder / "server.py").write_text(SERVER)
@@ -146,10 +149,16 @@ def record(folder: Path, *, drop: bool) -> Recorded:
         str(folder),
         sys.executable,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL
+    )
     assert done.returncode == 0, done.stderr
-    counted = re.search(r"counter packets (\d+)", (folder / "counted").read_text()) if drop else None
-    return Recorded(tuple(_read(folder, name) for name, _, _ in PLACES), int(counted[1]) if counted else 0)
+    counted = (
+        re.search(r"counter packets (\d+)", (folder / "counted").read_text()) if drop else None
+    )
+    return Recorded(
+        tuple(_read(folder, name) for name, _, _ in PLACES), int(counted[1]) if counted else 0
+    )
 
 
 def _read(folder: Path, name: str) -> CapturedFile:

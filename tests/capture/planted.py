@@ -1,7 +1,8 @@
-"""Captures of which it is known what was lost where: packets sent hop by hop past capture points, and the real pcaps of it.
+"""Captures of which it is known what was lost where: packets sent hop by hop past capture points,
+and the real pcaps of it.
 
-A world draws its points (host, clock, link type, tunnel, NAT, segmentation), carries TCP, DNS and pings past them, drops packets
-at random, and writes down what each loss should be found as.
+A world draws its points (host, clock, link type, tunnel, NAT, segmentation), carries TCP, DNS and
+pings past them, drops packets at random, and writes down what each loss should be found as.
 """
 
 from __future__ import annotations
@@ -118,13 +119,20 @@ class World:
         if not self.hops:
             count = draw.randint(2, 6)
             hosts = sorted(draw.randint(0, 2) for _ in range(count))
-            offsets = [0] + [draw.choice((0, draw.randint(-SECOND, SECOND), draw.randint(-(10**14), 10**14))) for _ in range(2)]
+            offsets = [0] + [
+                draw.choice((0, draw.randint(-SECOND, SECOND), draw.randint(-(10**14), 10**14)))
+                for _ in range(2)
+            ]
             translated, masked = draw.randint(0, count), draw.randint(0, count)
             inside = sorted((draw.randint(0, count), draw.randint(0, count)))
             tunnel = draw.choice(("", "vxlan", "ipip"))
             for at in range(count):
                 new_host = at > 0 and hosts[at] != hosts[at - 1]
-                delay = draw.randint(50, 800) * MICROSECOND if new_host else draw.randint(1, 40) * MICROSECOND
+                delay = (
+                    draw.randint(50, 800) * MICROSECOND
+                    if new_host
+                    else draw.randint(1, 40) * MICROSECOND
+                )
                 self.hops.append(
                     Hop(
                         name=f"point{at}.pcap", host=hosts[at], offset=offsets[hosts[at]], delay=delay,
@@ -135,7 +143,9 @@ class World:
                 )  # fmt: skip
         self.shots: list[list[Shot]] = [[] for _ in self.hops]
         self.lost: list[tuple[int, Shot, int, int]] = []
-        """For each loss the last point, the packet there, the point that misses it, and how many bytes."""
+        """For each loss the last point, the packet there, the point that misses it, and how many
+        bytes.
+        """
 
     def clocks(self) -> dict[str, int]:
         """Return the offset of each host's clock."""
@@ -145,13 +155,19 @@ class World:
         """Say what a connection's ends are at a point."""
         for hop in self.hops[: at + 1]:
             if hop.destination:
-                ends = ends._replace(dst=ends.dst.replace("10.96.", "10.244."), dport=ends.dport + 8000)
+                ends = ends._replace(
+                    dst=ends.dst.replace("10.96.", "10.244."), dport=ends.dport + 8000
+                )
             if hop.source:
                 ends = ends._replace(src="192.168.0.1", sport=(ends.sport * 7 + 11) % 30000 + 30000)
         return ends
 
-    def send(self, burst: list[Packet], ends: Ends, time: int, *, cut_at: int | None = None) -> list[Packet]:
-        """Send packets one right behind the other, and give those that arrive; `cut_at` is a point that they do not come to."""
+    def send(
+        self, burst: list[Packet], ends: Ends, time: int, *, cut_at: int | None = None
+    ) -> list[Packet]:
+        """Send packets one right behind the other, and give those that arrive; `cut_at` is a point
+        that they do not come to.
+        """
         way = list(range(len(self.hops)))
         if not burst[0].forward:
             way.reverse()
@@ -164,7 +180,11 @@ class World:
             dropped: list[tuple[Shot, Packet]] = []
             for packet, when in wire:
                 if at == cut_at or (cut_at is None and self.draw.random() < self.loss):
-                    shot = next(shot for shot, (whole, _) in zip(shots, units, strict=True) if _within(packet, whole))
+                    shot = next(
+                        shot
+                        for shot, (whole, _) in zip(shots, units, strict=True)
+                        if _within(packet, whole)
+                    )
                     dropped.append((shot, packet))
                 else:
                     left.append((packet, when + self._delay(before, at)))
@@ -201,7 +221,13 @@ class World:
         for packet, when in units:
             if merged and _mergeable(merged[-1][0], packet):
                 first, since = merged[-1]
-                whole = Packet(**{**vars(first), "size": first.size + packet.size, "flags": first.flags | packet.flags})
+                whole = Packet(
+                    **{
+                        **vars(first),
+                        "size": first.size + packet.size,
+                        "flags": first.flags | packet.flags,
+                    }
+                )
                 merged[-1] = (whole, max(since, when))
             else:
                 merged.append((packet, when))
@@ -216,36 +242,66 @@ class World:
                 continue
             for number, start in enumerate(range(0, packet.size, MSS)):
                 size = min(MSS, packet.size - start)
-                flags = packet.flags if start + size == packet.size else packet.flags & ~(FIN | PUSH)
-                piece = {"seq": packet.seq + start, "size": size, "flags": flags, "ident": (packet.ident + number) & 0xFFFF}
+                flags = (
+                    packet.flags if start + size == packet.size else packet.flags & ~(FIN | PUSH)
+                )
+                piece = {
+                    "seq": packet.seq + start,
+                    "size": size,
+                    "flags": flags,
+                    "ident": (packet.ident + number) & 0xFFFF,
+                }
                 pieces.append((Packet(**{**vars(packet), **piece}), when + number * 1000))
         return pieces
 
     def _see(self, at: int, ends: Ends, units: list[tuple[Packet, int]]) -> list[Shot]:
-        shots = [Shot(when + self.hops[at].offset, self.frame(at, ends, packet), packet=packet) for packet, when in units]
+        shots = [
+            Shot(when + self.hops[at].offset, self.frame(at, ends, packet), packet=packet)
+            for packet, when in units
+        ]
         self.shots[at] += shots
         return shots
 
     def frame(self, at: int, ends: Ends, packet: Packet) -> bytes:
         """Write a packet as a point shows it."""
         here = self.ends_at(at, ends)
-        src, sport, dst, dport = here if packet.forward else (here.dst, here.dport, here.src, here.sport)
+        src, sport, dst, dport = (
+            here if packet.forward else (here.dst, here.dport, here.src, here.sport)
+        )
         if packet.protocol == 6:
-            stamps = struct.pack(">BBBBII", 1, 1, 8, 10, packet.stamp, packet.stamp // 3) if packet.stamp else b""
+            stamps = (
+                struct.pack(">BBBBII", 1, 1, 8, 10, packet.stamp, packet.stamp // 3)
+                if packet.stamp
+                else b""
+            )
             numbers = packet.seq & 0xFFFFFFFF, packet.ack & 0xFFFFFFFF
-            body = frames.tcp(packet.flags, ports=(sport, dport), numbers=numbers, options=stamps, data=bytes(packet.size))
+            body = frames.tcp(
+                packet.flags,
+                ports=(sport, dport),
+                numbers=numbers,
+                options=stamps,
+                data=bytes(packet.size),
+            )
         elif packet.protocol == 17:
             body = frames.udp((sport, dport), packet.body)
         else:
             kind = (128 if packet.forward else 129) if self.six else (8 if packet.forward else 0)
             body = struct.pack(">BBHHH", kind, 0, 0, here.sport, packet.echo) + packet.body
-        routers = [hop.routed for hop in (self.hops[1 : at + 1] if packet.forward else self.hops[at + 1 :])]
-        return self._in_frame(self.hops[at], self._in_ip(packet, body, (src, dst), 64 - sum(routers)), forward=packet.forward)
+        routers = [
+            hop.routed for hop in (self.hops[1 : at + 1] if packet.forward else self.hops[at + 1 :])
+        ]
+        return self._in_frame(
+            self.hops[at],
+            self._in_ip(packet, body, (src, dst), 64 - sum(routers)),
+            forward=packet.forward,
+        )
 
     def _in_ip(self, packet: Packet, body: bytes, ends: tuple[str, str], ttl: int) -> bytes:
         if self.six:
             written = frames.ipv6(
-                58 if packet.protocol == 1 else packet.protocol, body, ends=(_as_six(ends[0]), _as_six(ends[1]))
+                58 if packet.protocol == 1 else packet.protocol,
+                body,
+                ends=(_as_six(ends[0]), _as_six(ends[1])),
             )
             return written[:7] + bytes([ttl]) + written[8:]
         ip = bytearray(frames.ipv4(packet.protocol, body, ends=ends))
@@ -260,10 +316,15 @@ class World:
                 inner = frames.ipv4(41 if self.six else 4, inner, ends=("172.18.0.2", "172.18.0.3"))
             else:
                 content = struct.pack(">II", 0x08000000, 7 << 8) + frames.ethernet(kind, inner)
-                inner = frames.ipv4(17, frames.udp((50000, 8472), content), ends=("172.18.0.2", "172.18.0.3"))
+                inner = frames.ipv4(
+                    17, frames.udp((50000, 8472), content), ends=("172.18.0.2", "172.18.0.3")
+                )
             kind = 0x0800
         if hop.cooked:
-            return struct.pack(">HHIHBB8s", kind, 0, 7, 1, 0 if forward else 4, 6, frames.MAC_A) + inner
+            return (
+                struct.pack(">HHIHBB8s", kind, 0, 7, 1, 0 if forward else 4, 6, frames.MAC_A)
+                + inner
+            )
         return frames.ethernet(kind, inner)
 
     def files(self) -> list[CapturedFile]:
@@ -278,7 +339,10 @@ class World:
             data = write_pcap(shots, link_type=276 if hop.cooked else 1)
             given.append(
                 CapturedFile(
-                    name=hop.name, capture=read_capture(data), data=np.frombuffer(data, np.uint8), host=f"host{hop.host}"
+                    name=hop.name,
+                    capture=read_capture(data),
+                    data=np.frombuffer(data, np.uint8),
+                    host=f"host{hop.host}",
                 )
             )
         return given
@@ -286,7 +350,8 @@ class World:
     def truth(self) -> list[Truth]:
         """Return the losses, after the files were written."""
         return sorted(
-            Truth(self.hops[at].name, shot.number, self.hops[missing].name, size) for at, shot, missing, size in self.lost
+            Truth(self.hops[at].name, shot.number, self.hops[missing].name, size)
+            for at, shot, missing, size in self.lost
         )
 
 
@@ -294,19 +359,31 @@ def _within(packet: Packet, whole: Packet) -> bool:
     """Tell whether a packet was cut from another, or is it."""
     if packet is whole:
         return True
-    return packet.protocol == 6 and packet.size > 0 and whole.seq <= packet.seq and packet.end <= whole.end
+    return (
+        packet.protocol == 6
+        and packet.size > 0
+        and whole.seq <= packet.seq
+        and packet.end <= whole.end
+    )
 
 
 def _mergeable(first: Packet, second: Packet) -> bool:
-    alike = first.protocol == 6 and first.size and second.size and first.seq + first.size == second.seq
-    return bool(alike and first.size % MSS == 0 and first.stamp == second.stamp and not first.flags & FIN)
+    alike = (
+        first.protocol == 6 and first.size and second.size and first.seq + first.size == second.seq
+    )
+    return bool(
+        alike and first.size % MSS == 0 and first.stamp == second.stamp and not first.flags & FIN
+    )
 
 
 def write_pcap(shots: list[Shot], *, link_type: int = 1) -> bytes:
     """Write a pcap file with nanoseconds."""
     head = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, link_type)
     records = (
-        struct.pack("<4I", shot.time // SECOND, shot.time % SECOND, len(shot.frame), len(shot.frame)) + shot.frame
+        struct.pack(
+            "<4I", shot.time // SECOND, shot.time % SECOND, len(shot.frame), len(shot.frame)
+        )
+        + shot.frame
         for shot in shots
     )
     return head + b"".join(records)

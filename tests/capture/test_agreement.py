@@ -1,4 +1,6 @@
-"""Columns and what tshark reads of the same packets, over all captures of the tcpdump project's tests."""
+"""Columns and what tshark reads of the same packets, over all captures of the tcpdump project's
+tests.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,17 @@ from tests.capture.tshark import Difference, differences, read_many
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SHARED = REPOSITORY.parent / "shared" / "captures" / "tcpdump-tests"
-KNOWN = json.loads((REPOSITORY / "tests" / "data" / "captures" / "tshark-differences.json").read_text(encoding="utf-8"))
+KNOWN = json.loads(
+    (REPOSITORY / "tests" / "data" / "captures" / "tshark-differences.json").read_text(
+        encoding="utf-8"
+    )
+)
 
 
 def test_columns_agree_with_tshark(tmp_path: Path) -> None:
-    """Of every packet of a link type that is read, each field that both decode is the same; what differs is listed."""
+    """Of every packet of a link type that is read, each field that both decode is the same; what
+    differs is listed.
+    """
     if not SHARED.is_dir() or shutil.which("mergecap") is None:
         pytest.skip("needs tshark, mergecap and the tcpdump project's test captures")
     kinds: dict[int, list[tuple[Path, Capture]]] = defaultdict(list)
@@ -36,7 +44,12 @@ def test_columns_agree_with_tshark(tmp_path: Path) -> None:
             packets += len(mine)
             for difference in differences(capture.packets, mine):
                 found.setdefault((path.name, difference.field), difference)
-    known = {(name, field) for each in KNOWN["differences"] for name in each["files"] for field in each["fields"]}
+    known = {
+        (name, field)
+        for each in KNOWN["differences"]
+        for name in each["files"]
+        for field in each["fields"]
+    }
 
     assert packets > 9_000
     assert {} == {key: difference for key, difference in found.items() if key not in known}

@@ -13,7 +13,9 @@ from tests.capture import frames
 
 SEGMENT = frames.tcp(data=b"hello")
 PLAIN = frames.ipv4(6, SEGMENT)
-VXLAN = struct.pack(">II", 0x08000000, 5 << 8) + frames.ethernet(0x0800, frames.ipv4(6, SEGMENT, ends=("10.1.0.1", "10.2.0.2")))
+VXLAN = struct.pack(">II", 0x08000000, 5 << 8) + frames.ethernet(
+    0x0800, frames.ipv4(6, SEGMENT, ends=("10.1.0.1", "10.2.0.2"))
+)
 
 
 def decode(*packets: bytes, link_type: int = 1) -> Packets:
@@ -27,10 +29,17 @@ def test_macs_and_fields() -> None:
     """Every field of a plain segment stands in its column."""
     columns = decode(frames.ethernet(0x0800, PLAIN)).columns
 
-    assert (int.from_bytes(frames.MAC_A, "big"), int.from_bytes(frames.MAC_B, "big")) == (columns.smac[0], columns.dmac[0])
-    assert [Address.parse(frames.CLIENT).value, Address.parse(frames.SERVER).value] == [columns.src[0], columns.dst[0]]
+    assert (int.from_bytes(frames.MAC_A, "big"), int.from_bytes(frames.MAC_B, "big")) == (
+        columns.smac[0],
+        columns.dmac[0],
+    )
+    assert [Address.parse(frames.CLIENT).value, Address.parse(frames.SERVER).value] == [
+        columns.src[0],
+        columns.dst[0],
+    ]
     assert (64, 0x1234, 0x4000, 45, 5, 64240) == tuple(
-        int(getattr(columns, name)[0]) for name in ("ttl", "ident", "fragment", "length", "payload", "window")
+        int(getattr(columns, name)[0])
+        for name in ("ttl", "ident", "fragment", "length", "payload", "window")
     )
     assert (14, 54) == (columns.network_at[0], columns.data_at[0])
 
@@ -52,7 +61,10 @@ def test_link_types(link_type: int, head: bytes) -> None:
     columns = decode(head + PLAIN, head + PLAIN, link_type=link_type).columns
 
     assert [(4, 6, 40000, 80, 1000, 5)] * 2 == [
-        tuple(int(getattr(columns, name)[row]) for name in ("version", "protocol", "sport", "dport", "seq", "payload"))
+        tuple(
+            int(getattr(columns, name)[row])
+            for name in ("version", "protocol", "sport", "dport", "seq", "payload")
+        )
         for row in range(2)
     ]
     assert (7 if b"\x81\x00" in head else 0) == columns.vlan[0]
@@ -63,13 +75,19 @@ def test_cooked_capture_knows_device_and_direction() -> None:
     head = struct.pack(">HHIHBB", 0x0800, 0, 12, 1, 4, 6) + frames.MAC_A + bytes(2)
     columns = decode(head + PLAIN, link_type=276).columns
 
-    assert (12, 5, int.from_bytes(frames.MAC_A, "big")) == (columns.ifindex[0], columns.direction[0], columns.smac[0])
+    assert (12, 5, int.from_bytes(frames.MAC_A, "big")) == (
+        columns.ifindex[0],
+        columns.direction[0],
+        columns.smac[0],
+    )
 
 
 def test_ipv6_addresses_are_numbered() -> None:
     """Equal IPv6 addresses have equal numbers, and the table gives them back."""
     back = frames.ipv6(6, SEGMENT, ends=("fd00::2", "fd00::1"))
-    packets = decode(frames.ethernet(0x86DD, frames.ipv6(6, SEGMENT)), frames.ethernet(0x86DD, back))
+    packets = decode(
+        frames.ethernet(0x86DD, frames.ipv6(6, SEGMENT)), frames.ethernet(0x86DD, back)
+    )
     src, dst = packets.columns.src, packets.columns.dst
 
     assert (src[0], dst[0]) == (dst[1], src[1])
@@ -77,8 +95,19 @@ def test_ipv6_addresses_are_numbered() -> None:
 
 
 def test_extension_headers_of_ipv6() -> None:
-    """Hop-by-hop and destination options, routing and authentication headers lead to the transport header."""
-    chain = bytes([60, 0]) + bytes(6) + bytes([43, 1]) + bytes(14) + bytes([51, 0]) + bytes(6) + bytes([6, 4]) + bytes(22)
+    """Hop-by-hop and destination options, routing and authentication headers lead to the transport
+    header.
+    """
+    chain = (
+        bytes([60, 0])
+        + bytes(6)
+        + bytes([43, 1])
+        + bytes(14)
+        + bytes([51, 0])
+        + bytes(6)
+        + bytes([6, 4])
+        + bytes(22)
+    )
     columns = decode(frames.ethernet(0x86DD, frames.ipv6(0, chain + SEGMENT))).columns
 
     assert (6, 80, 5) == (columns.protocol[0], columns.dport[0], columns.payload[0])
@@ -106,11 +135,15 @@ def test_super_packet_without_a_length() -> None:
     big = frames.ipv4(6, frames.tcp(0x10, data=bytes(70_000)), length=0)
     big6 = frames.ipv6(6, frames.tcp(0x10, data=bytes(70_000)), length=0)
 
-    assert [70_000, 70_000] == decode(frames.ethernet(0x0800, big), frames.ethernet(0x86DD, big6)).columns.payload.tolist()
+    assert [70_000, 70_000] == decode(
+        frames.ethernet(0x0800, big), frames.ethernet(0x86DD, big6)
+    ).columns.payload.tolist()
 
 
 def test_a_length_beyond_the_wire_is_not_believed() -> None:
-    """Where the IP header says more than the wire carried, the payload is what was on the wire, as tshark and tcpdump take it."""
+    """Where the IP header says more than the wire carried, the payload is what was on the wire, as
+    tshark and tcpdump take it.
+    """
     long = frames.ipv4(6, SEGMENT, length=1000)
     long6 = frames.ipv6(6, SEGMENT, length=1000)
     columns = decode(frames.ethernet(0x0800, long), frames.ethernet(0x86DD, long6)).columns
@@ -134,10 +167,13 @@ def test_padding_is_no_payload() -> None:
 def test_tcp_options_in_any_order(options: str, bits: int) -> None:
     """Segment size, timestamps and flags are found where Linux puts them, and elsewhere."""
     segment = frames.tcp(options=bytes.fromhex(options))
-    columns = decode(frames.ethernet(0x0800, frames.ipv4(6, segment)), frames.ethernet(0x0800, PLAIN)).columns
+    columns = decode(
+        frames.ethernet(0x0800, frames.ipv4(6, segment)), frames.ethernet(0x0800, PLAIN)
+    ).columns
 
     assert [(1460, 7, 8, bits), (0, 0, 0, 0)] == [
-        (columns.mss[row], columns.tsval[row], columns.tsecr[row], columns.options[row]) for row in range(2)
+        (columns.mss[row], columns.tsval[row], columns.tsecr[row], columns.options[row])
+        for row in range(2)
     ]
 
 
@@ -147,11 +183,26 @@ def test_tcp_options_in_any_order(options: str, bits: int) -> None:
         (frames.ipv4(17, frames.udp((5, 4789), VXLAN)), 5, "10.1.0.1"),
         (frames.ipv4(17, frames.udp((5, 8472), VXLAN)), 5, "10.1.0.1"),
         (frames.ipv4(17, frames.udp((5, 14789), VXLAN)), 5, "10.1.0.1"),
-        (frames.ipv4(17, frames.udp((5, 6081), struct.pack(">BBHI", 1, 0, 0x6558, 5 << 8) + b"optn" + VXLAN[8:])), 5, "10.1.0.1"),
+        (
+            frames.ipv4(
+                17,
+                frames.udp(
+                    (5, 6081), struct.pack(">BBHI", 1, 0, 0x6558, 5 << 8) + b"optn" + VXLAN[8:]
+                ),
+            ),
+            5,
+            "10.1.0.1",
+        ),
         (frames.ipv4(4, PLAIN), 0, frames.CLIENT),
         (frames.ipv4(47, b"\0\0\x08\0" + PLAIN), 0, frames.CLIENT),
         (frames.ipv4(47, b"\x20\0\x08\0" + struct.pack(">I", 99) + PLAIN), 99, frames.CLIENT),
-        (frames.ipv4(47, b"\xb0\0\x65\x58" + bytes(4) + struct.pack(">I", 99) + bytes(4) + VXLAN[8:]), 99, "10.1.0.1"),
+        (
+            frames.ipv4(
+                47, b"\xb0\0\x65\x58" + bytes(4) + struct.pack(">I", 99) + bytes(4) + VXLAN[8:]
+            ),
+            99,
+            "10.1.0.1",
+        ),
     ],
 )
 def test_tunnels(outer: bytes, vni: int, inner: str) -> None:
@@ -177,7 +228,10 @@ def test_icmp_error_quotes_its_packet() -> None:
     """The quoted packet's addresses, ports and number stand in the side table, with the MTU."""
     error = struct.pack(">BBHHH", 3, 4, 0, 0, 1400) + frames.ipv4(6, SEGMENT[:8])
     error6 = struct.pack(">BBHI", 2, 0, 0, 1280) + frames.ipv6(6, SEGMENT)
-    packets = decode(frames.ethernet(0x0800, frames.ipv4(1, error)), frames.ethernet(0x86DD, frames.ipv6(58, error6)))
+    packets = decode(
+        frames.ethernet(0x0800, frames.ipv4(1, error)),
+        frames.ethernet(0x86DD, frames.ipv6(58, error6)),
+    )
     quotes = packets.quotes
 
     assert [3, 2] == packets.columns.icmp_type.tolist()
@@ -189,27 +243,55 @@ def test_icmp_error_quotes_its_packet() -> None:
 
 def test_echo_has_identifier_and_number() -> None:
     """Echo's identifier stands for ports, its sequence number for TCP's."""
-    columns = decode(frames.ethernet(0x0800, frames.ipv4(1, struct.pack(">BBHHH", 8, 0, 0, 77, 3) + bytes(56)))).columns
+    columns = decode(
+        frames.ethernet(0x0800, frames.ipv4(1, struct.pack(">BBHHH", 8, 0, 0, 77, 3) + bytes(56)))
+    ).columns
 
-    assert (77, 77, 3, 56, 8) == (columns.sport[0], columns.dport[0], columns.seq[0], columns.payload[0], columns.icmp_type[0])
+    assert (77, 77, 3, 56, 8) == (
+        columns.sport[0],
+        columns.dport[0],
+        columns.seq[0],
+        columns.payload[0],
+        columns.icmp_type[0],
+    )
 
 
 def test_arp_goes_to_its_side_table() -> None:
     """Who asks, for whom, and with which MACs."""
-    body = bytes.fromhex("0001080006040002") + frames.MAC_A + b"\x0a\0\0\1" + frames.MAC_B + b"\x0a\0\0\2"
+    body = (
+        bytes.fromhex("0001080006040002")
+        + frames.MAC_A
+        + b"\x0a\0\0\1"
+        + frames.MAC_B
+        + b"\x0a\0\0\2"
+    )
     packets = decode(frames.ethernet(0x0800, PLAIN), frames.ethernet(0x0806, body))
     arps = packets.arps
 
     assert [(1, 2, 0x0A000001, 0x0A000002, 0x020000000001, 0x020000000002)] == [
-        (arps.row[0], arps.operation[0], arps.sender[0], arps.target[0], arps.sender_mac[0], arps.target_mac[0])
+        (
+            arps.row[0],
+            arps.operation[0],
+            arps.sender[0],
+            arps.target[0],
+            arps.sender_mac[0],
+            arps.target_mac[0],
+        )
     ]
 
 
 def test_sctp_has_ports() -> None:
     """Ports of SCTP are read."""
-    columns = decode(frames.ethernet(0x0800, frames.ipv4(132, struct.pack(">HHII", 5, 36412, 1, 0) + bytes(16)))).columns
+    columns = decode(
+        frames.ethernet(0x0800, frames.ipv4(132, struct.pack(">HHII", 5, 36412, 1, 0) + bytes(16)))
+    ).columns
 
-    assert (132, 5, 36412, 16) == (columns.protocol[0], columns.sport[0], columns.dport[0], columns.payload[0])
+    assert (132, 5, 36412, 16) == (
+        columns.protocol[0],
+        columns.sport[0],
+        columns.dport[0],
+        columns.payload[0],
+    )
 
 
 def test_contradictions_are_marked() -> None:

@@ -18,7 +18,10 @@ SYN = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))
 MIXED = [
     SYN,
     frames.ethernet(0x86DD, frames.ipv6(17, frames.udp((5, 53), b"question"))),
-    frames.ethernet(0x0806, bytes.fromhex("0001080006040001") + frames.MAC_A + b"\x0a\0\0\1" + bytes(6) + b"\x0a\0\0\2"),
+    frames.ethernet(
+        0x0806,
+        bytes.fromhex("0001080006040001") + frames.MAC_A + b"\x0a\0\0\1" + bytes(6) + b"\x0a\0\0\2",
+    ),
     frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x18, data=b"payload"))),
 ]
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "captures" / "tcpdump-tests"
@@ -32,7 +35,9 @@ def test_pcap_in_both_byte_orders_and_units(order: str, nanoseconds: bool) -> No
     columns = found.packets.columns
 
     assert found.damages == ()
-    assert columns.time.tolist() == [(frames.START + at) * 10**9 + (5 if nanoseconds else 5000) for at in range(4)]
+    assert columns.time.tolist() == [
+        (frames.START + at) * 10**9 + (5 if nanoseconds else 5000) for at in range(4)
+    ]
     assert columns.wirelen.tolist() == [len(frame) for frame in MIXED]
     assert columns.version.tolist() == [4, 6, 0, 4]
     assert columns.protocol.tolist() == [6, 17, 0, 6]
@@ -42,7 +47,9 @@ def test_pcap_in_both_byte_orders_and_units(order: str, nanoseconds: bool) -> No
 def test_header_with_kuznetsovs_patch_is_longer() -> None:
     """The modified pcap of old Linux has 8 more bytes before each packet."""
     head = struct.pack("<IHHiIII", 0xA1B2CD34, 2, 4, 0, 0, 65535, 1)
-    record = struct.pack("<4I", frames.START, 5, len(SYN), len(SYN)) + struct.pack("<IHBB", 2, 0x0800, 0, 0)
+    record = struct.pack("<4I", frames.START, 5, len(SYN), len(SYN)) + struct.pack(
+        "<IHBB", 2, 0x0800, 0, 0
+    )
 
     assert read_capture(head + (record + SYN) * 2).packets.columns.dport.tolist() == [80, 80]
 
@@ -70,7 +77,12 @@ def test_short_snaplen_marks_headers_that_were_cut() -> None:
     """A header that was not captured whole is marked, and what stands before it is read."""
     columns = read_capture(frames.pcap([SYN], snaplen=14 + 20 + 6)).packets.columns
 
-    assert (CUT, 40000, 80, 0) == (columns.broken[0], columns.sport[0], columns.dport[0], columns.seq[0])
+    assert (CUT, 40000, 80, 0) == (
+        columns.broken[0],
+        columns.sport[0],
+        columns.dport[0],
+        columns.seq[0],
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,7 +93,9 @@ def test_short_snaplen_marks_headers_that_were_cut() -> None:
     ],
 )
 def test_file_cut_at_every_byte(parts: list[bytes]) -> None:
-    """A file that ends anywhere gives its whole packets, and one damage where it does not end between two."""
+    """A file that ends anywhere gives its whole packets, and one damage where it does not end
+    between two.
+    """
     data = b"".join(parts)
     ends = [sum(map(len, parts[:count])) for count in range(1, len(parts) + 1)]
     whole = [len(frame) for frame in MIXED]
@@ -90,13 +104,19 @@ def test_file_cut_at_every_byte(parts: list[bytes]) -> None:
         count = sum(end <= size for end in ends[-len(MIXED) :])
         assert whole[:count] == found.packets.columns.wirelen.tolist()
         assert (size not in ends) == len(found.damages)
-        assert [max(end for end in ends if end <= size)] * len(found.damages) == [damage.offset for damage in found.damages]
+        assert [max(end for end in ends if end <= size)] * len(found.damages) == [
+            damage.offset for damage in found.damages
+        ]
 
 
 @given(st.data())
 def test_flipped_bytes_never_crash(data: st.DataObject) -> None:
     """Whatever a file is damaged to, reading ends with columns and damages inside the file."""
-    whole = data.draw(st.sampled_from([frames.pcap(MIXED * 3), frames.section() + frames.interface() + frames.packet(SYN) * 5]))
+    whole = data.draw(
+        st.sampled_from(
+            [frames.pcap(MIXED * 3), frames.section() + frames.interface() + frames.packet(SYN) * 5]
+        )
+    )
     damaged = bytearray(whole)
     for _ in range(data.draw(st.integers(1, 6))):
         damaged[data.draw(st.integers(16, len(whole) - 1))] = data.draw(st.integers(0, 255))
@@ -113,7 +133,9 @@ def test_any_bytes_are_a_packet(body: bytes, link_type: int) -> None:
 
 
 def test_damage_in_the_middle_is_skipped() -> None:
-    """Behind a record whose length is nonsense the walk goes on where records follow each other again."""
+    """Behind a record whose length is nonsense the walk goes on where records follow each other
+    again.
+    """
     data = bytearray(frames.pcap([SYN] * 40))
     record = 16 + len(SYN)
     data[24 + 10 * record + 8 : 24 + 10 * record + 12] = b"\xff\xff\xff\x7f"

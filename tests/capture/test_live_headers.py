@@ -1,4 +1,6 @@
-"""Packets that the real kernel sent, captured by tcpdump: columns and TCP analysis against tshark, packet by packet."""
+"""Packets that the real kernel sent, captured by tcpdump: columns and TCP analysis against tshark,
+packet by packet.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,22 @@ VXLAN = ("-d", "udp.port==8472,vxlan", "-d", "udp.port==4790,vxlan")
 """Ports on which tshark does not expect VXLAN by itself."""
 ANALYSES = {
     "repeated": " || ".join(
-        f"tcp.analysis.{name}" for name in ("retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order")
+        f"tcp.analysis.{name}"
+        for name in (
+            "retransmission",
+            "fast_retransmission",
+            "spurious_retransmission",
+            "out_of_order",
+        )
     ),
     "duplicate_ack": "tcp.analysis.duplicate_ack",
     "zero_window": "tcp.analysis.zero_window",
     "gap": "tcp.analysis.lost_segment",
     "keep_alive": "tcp.analysis.keep_alive",
 }
-"""By our name, tshark's filter. A capture on `any` is left out: tshark takes copies on other devices for repeats."""
+"""By our name, tshark's filter. A capture on `any` is left out: tshark takes copies on other
+devices for repeats.
+"""
 
 
 def agreed(path: Path) -> Capture:
@@ -40,20 +50,53 @@ def agreed(path: Path) -> Capture:
 
 def asked(path: Path, which: str) -> list[int]:
     """Return the numbers of the packets that a filter of tshark's keeps."""
-    command = ["tshark", "-n", "-r", str(path), *VXLAN, "-Y", which, "-T", "fields", "-e", "frame.number"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    command = [
+        "tshark",
+        "-n",
+        "-r",
+        str(path),
+        *VXLAN,
+        "-Y",
+        which,
+        "-T",
+        "fields",
+        "-e",
+        "frame.number",
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
+    )
     return [int(number) for number in done.stdout.split()]
 
 
 @pytest.mark.kernel(*live_headers.TOOLS, "tshark")
 def test_headers_of_the_kernel_agree_with_tshark(tmp_path: Path) -> None:
-    """ARP, both families, VXLAN over both, fragments and ICMP errors with what they quote, on a device and on `any`."""
+    """ARP, both families, VXLAN over both, fragments and ICMP errors with what they quote, on a
+    device and on `any`.
+    """
     for path in live_headers.record(tmp_path):
         packets = agreed(path).packets
         columns = packets.columns
-        seen = set(zip(columns.outer_version.tolist(), columns.version.tolist(), columns.protocol.tolist(), strict=True))
+        seen = set(
+            zip(
+                columns.outer_version.tolist(),
+                columns.version.tolist(),
+                columns.protocol.tolist(),
+                strict=True,
+            )
+        )
 
-        assert {(0, 4, 1), (0, 4, 6), (0, 4, 17), (0, 6, 6), (0, 6, 17), (0, 6, 58), (4, 4, 1), (4, 6, 58), (6, 4, 1)} <= seen
+        assert {
+            (0, 4, 1),
+            (0, 4, 6),
+            (0, 4, 17),
+            (0, 6, 6),
+            (0, 6, 17),
+            (0, 6, 58),
+            (4, 4, 1),
+            (4, 6, 58),
+            (6, 4, 1),
+        } <= seen
         assert int((columns.fragment & 0x3FFF > 0).sum()) >= 6
         assert len(packets.quotes.row)
         assert len(packets.arps.row)
@@ -61,7 +104,9 @@ def test_headers_of_the_kernel_agree_with_tshark(tmp_path: Path) -> None:
 
 @pytest.mark.kernel(*live_points.TOOLS, "tshark")
 def test_captures_of_six_points_agree_with_tshark(tmp_path: Path) -> None:
-    """Through bridges, translation, masquerading and VXLAN, with super-packets, and with a planted loss: fields and analysis."""
+    """Through bridges, translation, masquerading and VXLAN, with super-packets, and with a planted
+    loss: fields and analysis.
+    """
     live_points.record(tmp_path, drop=True)
     longest = 0
     for name, _, device in live_points.PLACES:
@@ -74,6 +119,10 @@ def test_captures_of_six_points_agree_with_tshark(tmp_path: Path) -> None:
         masks = {which: getattr(found, which) for which in ANALYSES if which != "repeated"}
         masks["repeated"] = found.retransmission | found.out_of_order
         for which, mask in masks.items():
-            assert (name, which, asked(path, ANALYSES[which])) == (name, which, (np.flatnonzero(mask) + 1).tolist())
+            assert (name, which, asked(path, ANALYSES[which])) == (
+                name,
+                which,
+                (np.flatnonzero(mask) + 1).tolist(),
+            )
 
     assert longest > 1500

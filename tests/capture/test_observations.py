@@ -25,8 +25,17 @@ SYN, ACK, RST, PSH = protocols.SYN, protocols.ACK, protocols.RST, protocols.PSH
 SOURCE = Source(name="capture.txt", lines=())
 
 
-def frame(time: float | None, flags: int, *numbers: int, back: bool = False, port: int = 4000, link: str = "eth0") -> Sighting:
-    """Make a frame of TCP from A to B's port 80, or back, with seq, ack and payload as far as they are given."""
+def frame(
+    time: float | None,
+    flags: int,
+    *numbers: int,
+    back: bool = False,
+    port: int = 4000,
+    link: str = "eth0",
+) -> Sighting:
+    """Make a frame of TCP from A to B's port 80, or back, with seq, ack and payload as far as they
+    are given.
+    """
     seq, ack, payload = (*numbers, *(0,) * (3 - len(numbers)))
     ends = (B, A, protocols.TCP, 80, port) if back else (A, B, protocols.TCP, port, 80)
     packet = Packet(*ends, flags, seq=seq, ack=ack, payload=payload)
@@ -35,7 +44,9 @@ def frame(time: float | None, flags: int, *numbers: int, back: bool = False, por
 
 def test_client_is_who_opens() -> None:
     """The end that sends the SYN is the client, also where the other one was seen first."""
-    (talk,) = gather_talks([frame(0, ACK, back=True), frame(1, SYN, 7), frame(2, SYN | ACK, 9, 8, back=True)])
+    (talk,) = gather_talks(
+        [frame(0, ACK, back=True), frame(1, SYN, 7), frame(2, SYN | ACK, 9, 8, back=True)]
+    )
 
     assert ((A, 4000), (B, 80)) == (talk.client, talk.server)
     assert (1, 2) == (len(talk.forward), len(talk.backward))
@@ -57,13 +68,24 @@ def test_reused_port_is_another_connection() -> None:
 
 
 def test_points_are_told_apart_and_joined_by_the_syn() -> None:
-    """Each device shows a talk of its own; the number of the SYN makes them one connection, nearest point first."""
-    talks = gather_talks([frame(0.2, SYN, 7, link="eth0"), frame(0.1, SYN, 7, link="veth1"), frame(5, SYN, 99, port=4001)])
+    """Each device shows a talk of its own; the number of the SYN makes them one connection, nearest
+    point first.
+    """
+    talks = gather_talks(
+        [
+            frame(0.2, SYN, 7, link="eth0"),
+            frame(0.1, SYN, 7, link="veth1"),
+            frame(5, SYN, 99, port=4001),
+        ]
+    )
     connections = gather_connections(talks)
 
     assert [2, 1] == [len(connection.talks) for connection in connections]
     assert "veth1" == connections[0].start.point.link
-    assert ["veth1 in netns pod", "eth0"] == [str(Point(0, "pod", "veth1")), str(Point(0, "host", "eth0"))]
+    assert ["veth1 in netns pod", "eth0"] == [
+        str(Point(0, "pod", "veth1")),
+        str(Point(0, "host", "eth0")),
+    ]
 
 
 def test_copies_are_not_times_sent() -> None:
@@ -77,7 +99,9 @@ def test_data_is_acknowledged_whichever_way_numbers_are_printed() -> None:
     """The first acknowledgement may be printed as it is on the wire, data relative to the SYN."""
     opening = [frame(0, SYN, 4_000_000_000), frame(0.1, SYN | ACK, 70, 4_000_000_001, back=True)]
     data = frame(0.2, PSH | ACK, 1, 1, 80)
-    on_the_wire, relative, short = (frame(0.3, ACK, 0, number, back=True) for number in (4_000_000_081, 81, 80))
+    on_the_wire, relative, short = (
+        frame(0.3, ACK, 0, number, back=True) for number in (4_000_000_081, 81, 80)
+    )
 
     for answer, expected in ((on_the_wire, True), (relative, True), (short, False)):
         (talk,) = gather_talks([*opening, data, answer])
@@ -91,7 +115,11 @@ def test_numbers_count_from_the_syn() -> None:
 
 def test_repeated_data_are_segments_sent_anew() -> None:
     """A segment that comes a second time later was sent again; its copies are together."""
-    frames = [frame(0, PSH | ACK, 1, 1, 80), frame(0.3, PSH | ACK, 1, 1, 80), frame(0.4, PSH | ACK, 81, 1, 80)]
+    frames = [
+        frame(0, PSH | ACK, 1, 1, 80),
+        frame(0.3, PSH | ACK, 1, 1, 80),
+        frame(0.4, PSH | ACK, 81, 1, 80),
+    ]
 
     assert [2] == [len(copies) for copies in repeated_data(frames)]
 

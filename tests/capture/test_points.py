@@ -19,7 +19,9 @@ def cooked(ifindex: int, kind: int) -> bytes:
 
 
 def test_a_device_is_a_point() -> None:
-    """A capture on one Ethernet device is one point, named after its file and the device that somebody names."""
+    """A capture on one Ethernet device is one point, named after its file and the device that
+    somebody names.
+    """
     capture = read_capture(frames.pcap([frames.ethernet(0x0800, FRAME)] * 3))
     found = number_points([CapturedFile(name="a.pcap", capture=capture, device="eth0", dropped=4)])
     (point,) = found.points
@@ -32,12 +34,19 @@ def test_a_device_is_a_point() -> None:
 
 def test_any_has_a_point_for_each_device_and_direction() -> None:
     """Both directions of a device are two points of one device; the window is the device's."""
-    capture = read_capture(frames.pcap([cooked(2, 0), cooked(3, 4), cooked(2, 4), cooked(2, 0)], link_type=276))
+    capture = read_capture(
+        frames.pcap([cooked(2, 0), cooked(3, 4), cooked(2, 4), cooked(2, 0)], link_type=276)
+    )
     found = number_points([CapturedFile(name="any.pcap", capture=capture, devices={2: "eth0"})])
 
-    assert ["any.pcap eth0 in", "any.pcap ifindex 3 out", "any.pcap eth0 out"] == [point.name for point in found.points]
+    assert ["any.pcap eth0 in", "any.pcap ifindex 3 out", "any.pcap eth0 out"] == [
+        point.name for point in found.points
+    ]
     assert ((0, 1, 0), [0, 1, 2, 0]) == (found.device, found.places[0].tolist())
-    assert (found.points[0].first, found.points[0].last) == (found.points[2].first, found.points[2].last)
+    assert (found.points[0].first, found.points[0].last) == (
+        found.points[2].first,
+        found.points[2].last,
+    )
 
 
 def test_interfaces_of_pcapng_are_points_with_their_counters() -> None:
@@ -61,11 +70,15 @@ def test_headers_that_were_not_captured_are_counted(cut: int) -> None:
     """A snapshot length that cuts headers makes packets unknown."""
     capture = read_capture(frames.pcap([frames.ethernet(0x0800, FRAME)], snaplen=cut))
 
-    assert [1] == [point.cut for point in number_points([CapturedFile(name="a", capture=capture)]).points]
+    assert [1] == [
+        point.cut for point in number_points([CapturedFile(name="a", capture=capture)]).points
+    ]
 
 
 def test_names_are_distinct() -> None:
     """Two files of one name give points of two names."""
     capture = read_capture(frames.pcap([frames.ethernet(0x0800, FRAME)]))
 
-    assert ["a #1", "a #2"] == [point.name for point in number_points([CapturedFile(name="a", capture=capture)] * 2).points]
+    assert ["a #1", "a #2"] == [
+        point.name for point in number_points([CapturedFile(name="a", capture=capture)] * 2).points
+    ]

@@ -1,4 +1,6 @@
-"""Printed packets as columns: the same as those of the capture that was printed, as far as the text tells."""
+"""Printed packets as columns: the same as those of the capture that was printed, as far as the text
+tells.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from tests.checks.made_captures import CLIENT, SERVER, case_of, exchange, handsh
 
 
 def test_numbers_are_as_on_the_wire() -> None:
-    """Numbers that are printed relative to the SYN count from it again; a bare ACK has the number behind the SYN."""
+    """Numbers that are printed relative to the SYN count from it again; a bare ACK has the number
+    behind the SYN.
+    """
     packed = pack_frames(case_of(*handshake(), *exchange(0.1)).sightings)
     assert packed is not None
     columns = packed.capture.packets.columns
@@ -21,7 +25,9 @@ def test_numbers_are_as_on_the_wire() -> None:
 
 
 def test_ends_times_and_devices() -> None:
-    """Addresses and ports are those of the text, times nanoseconds, devices numbered where there are several."""
+    """Addresses and ports are those of the text, times nanoseconds, devices numbered where there
+    are several.
+    """
     lines = (
         tcp(0, f"{CLIENT} > {SERVER}", "S", 7, where="veth7 In "),
         tcp(0.25, f"{CLIENT} > {SERVER}", "S", 7, where="eth0  Out"),
@@ -31,16 +37,31 @@ def test_ends_times_and_devices() -> None:
     columns = packed.capture.packets.columns
 
     assert Address.parse("10.7.0.5").value == int(columns.src[0])
-    assert (41000, 443, 250_000_000) == (int(columns.sport[0]), int(columns.dport[0]), int(columns.time[1] - columns.time[0]))
-    assert ({1: "veth7", 2: "eth0"}, [1, 2], [1, 5]) == (packed.devices, columns.ifindex.tolist(), columns.direction.tolist())
+    assert (41000, 443, 250_000_000) == (
+        int(columns.sport[0]),
+        int(columns.dport[0]),
+        int(columns.time[1] - columns.time[0]),
+    )
+    assert ({1: "veth7", 2: "eth0"}, [1, 2], [1, 5]) == (
+        packed.devices,
+        columns.ifindex.tolist(),
+        columns.direction.tolist(),
+    )
 
 
 def test_six_is_numbered() -> None:
     """IPv6 addresses are numbered as in captures."""
-    packed = pack_frames(case_of("10:00:00.1 IP6 fd00::1.1000 > fd00::2.443: Flags [S], seq 7, win 5, length 0").sightings)
+    packed = pack_frames(
+        case_of(
+            "10:00:00.1 IP6 fd00::1.1000 > fd00::2.443: Flags [S], seq 7, win 5, length 0"
+        ).sightings
+    )
     assert packed is not None
 
-    assert (Address.parse("fd00::1").value, Address.parse("fd00::2").value) == packed.capture.packets.addresses
+    assert (
+        Address.parse("fd00::1").value,
+        Address.parse("fd00::2").value,
+    ) == packed.capture.packets.addresses
     assert [6] == packed.capture.packets.columns.version.tolist()
 
 

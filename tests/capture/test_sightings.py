@@ -11,11 +11,16 @@ A, B, C = (Address(4, value) for value in (1, 2, 3))
 
 
 @pytest.mark.parametrize(
-    ("translated", "kind"), [((A, 1, C, 2), "destination"), ((A, 9, B, 2), "source"), ((C, 1, A, 2), "both")]
+    ("translated", "kind"),
+    [((A, 1, C, 2), "destination"), ((A, 9, B, 2), "source"), ((C, 1, A, 2), "both")],
 )
-def test_a_translation_says_which_end_it_rewrote(translated: tuple[Address, int, Address, int], kind: str) -> None:
+def test_a_translation_says_which_end_it_rewrote(
+    translated: tuple[Address, int, Address, int], kind: str
+) -> None:
     """Addresses and ports count."""
-    both = Translation(after=0, before=1, original=Ends(6, A, 1, B, 2), translated=Ends(6, *translated))
+    both = Translation(
+        after=0, before=1, original=Ends(6, A, 1, B, 2), translated=Ends(6, *translated)
+    )
 
     assert kind == both.kind
 

@@ -24,17 +24,31 @@ from tests.capture.stores import Memory
 
 def segment(port: int, flags: int, seq: int, *, back: bool, six: bool) -> bytes:
     """Make a frame of one of a few connections, over one or the other IP."""
-    body = frames.tcp(flags, ports=(80, port) if back else (port, 80), numbers=(seq, 1), data=b"x" * (seq % 7))
+    body = frames.tcp(
+        flags, ports=(80, port) if back else (port, 80), numbers=(seq, 1), data=b"x" * (seq % 7)
+    )
     if six:
         ends = ("fd00::1", f"fd00::{port}")
-        return frames.ethernet(0x86DD, frames.ipv6(6, body, ends=(ends[1], ends[0]) if back else ends))
-    return frames.ethernet(0x0800, frames.ipv4(6, body, ends=("10.0.0.2", "10.0.0.1") if back else ("10.0.0.1", "10.0.0.2")))
+        return frames.ethernet(
+            0x86DD, frames.ipv6(6, body, ends=(ends[1], ends[0]) if back else ends)
+        )
+    return frames.ethernet(
+        0x0800,
+        frames.ipv4(6, body, ends=("10.0.0.2", "10.0.0.1") if back else ("10.0.0.1", "10.0.0.2")),
+    )
 
 
 ARP = frames.ethernet(
-    0x0806, bytes.fromhex("0001080006040001") + frames.MAC_A + bytes([10, 0, 0, 1]) + bytes(6) + bytes([10, 0, 0, 2])
+    0x0806,
+    bytes.fromhex("0001080006040001")
+    + frames.MAC_A
+    + bytes([10, 0, 0, 1])
+    + bytes(6)
+    + bytes([10, 0, 0, 2]),
 )
-ERROR = frames.ethernet(0x0800, frames.ipv4(1, bytes([3, 1, 0, 0, 0, 0, 0, 0]) + frames.ipv4(6, frames.tcp())[:28]))
+ERROR = frames.ethernet(
+    0x0800, frames.ipv4(1, bytes([3, 1, 0, 0, 0, 0, 0, 0]) + frames.ipv4(6, frames.tcp())[:28])
+)
 FRAMES = st.one_of(
     st.builds(
         segment, st.integers(1024, 1027), st.sampled_from((0x02, 0x12, 0x10, 0x11, 0x04)), st.integers(1000, 1020),
@@ -51,14 +65,21 @@ def assert_same(data: bytes) -> None:
     whole, surveyed = read_capture(data), survey_capture(data, Memory(), lambda _: None)
     flows = number_flows(whole.packets.columns)
     found = follow_connections(whole.packets.columns, flows)
-    states = Counter(state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp)
+    states = Counter(
+        state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp
+    )
     telling = select_telling(whole.packets).tolist()
 
     assert len(whole.packets) == surveyed.count
     assert telling == list(surveyed.rows)
     assert list(states.items()) == list(surveyed.states.items())
-    assert (whole.damages, whole.interfaces) == (surveyed.capture.damages, surveyed.capture.interfaces)
-    assert render_lines(whole.packets, telling) == render_lines(surveyed.capture.packets, range(len(telling)))
+    assert (whole.damages, whole.interfaces) == (
+        surveyed.capture.damages,
+        surveyed.capture.interfaces,
+    )
+    assert render_lines(whole.packets, telling) == render_lines(
+        surveyed.capture.packets, range(len(telling))
+    )
     points = number_points([CapturedFile(name="x", capture=whole)]).points
     assert points == surveyed.list_points(CapturedFile(name="x", capture=surveyed.capture))
 
@@ -72,7 +93,9 @@ def test_batches_say_what_the_whole_says(made: Sequence[bytes], batch: int) -> N
         assert_same(frames.pcap(made))
 
 
-def test_batches_of_several_interfaces_say_what_the_whole_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_of_several_interfaces_say_what_the_whole_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Points of a file with two interfaces are counted through all batches."""
     monkeypatch.setattr(survey, "BATCH", 2)
     made = [segment(1024, 0x02, 1000, back=False, six=False)] * 3
@@ -82,11 +105,19 @@ def test_batches_of_several_interfaces_say_what_the_whole_says(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("six", [False, True])
-def test_what_is_said_between_two_ends_is_read_besides(monkeypatch: pytest.MonkeyPatch, *, six: bool) -> None:
-    """A connection that works is not shown unless it is asked about; then with the rows that the whole gives."""
+def test_what_is_said_between_two_ends_is_read_besides(
+    monkeypatch: pytest.MonkeyPatch, *, six: bool
+) -> None:
+    """A connection that works is not shown unless it is asked about; then with the rows that the
+    whole gives.
+    """
     monkeypatch.setattr(survey, "BATCH", 2)
     parts = [(0x02, 1000, False), (0x12, 1000, True), (0x10, 1001, False)]
-    made = [segment(port, flags, seq, back=back, six=six) for port in (1024, 1025) for flags, seq, back in parts]
+    made = [
+        segment(port, flags, seq, back=back, six=six)
+        for port in (1024, 1025)
+        for flags, seq, back in parts
+    ]
     data = frames.pcap(made)
     surveyed = survey_capture(data, Memory(), lambda _: None)
     asked = ((Address.parse("fd00::1025" if six else "10.0.0.2"), 0), (None, 1025))
@@ -101,7 +132,11 @@ def test_share_of_the_work_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """It only grows, and is never more than all."""
     monkeypatch.setattr(survey, "BATCH", 2)
     told: list[float] = []
-    survey_capture(frames.pcap([segment(port, 0x02, 1, back=False, six=False) for port in range(9)]), Memory(), told.append)
+    survey_capture(
+        frames.pcap([segment(port, 0x02, 1, back=False, six=False) for port in range(9)]),
+        Memory(),
+        told.append,
+    )
 
     assert len(told) > 5
     assert told == sorted(told)

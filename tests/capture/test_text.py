@@ -1,4 +1,6 @@
-"""Printed lines that are read as columns give what the reader of every shape gives for each of them."""
+"""Printed lines that are read as columns give what the reader of every shape gives for each of
+them.
+"""
 
 from __future__ import annotations
 
@@ -46,13 +48,19 @@ def differences(text: str, rows: PrintedRows) -> list[tuple[int, str, object, ob
     found: list[tuple[int, str, object, object]] = []
     for place, line in enumerate(rows.line.tolist()):
         mine = records.get(line, [])
-        if len(mine) != 1 or mine[0].span.last_line != rows.last[place] + 1 or mine[0].packet is None:
+        if (
+            len(mine) != 1
+            or mine[0].span.last_line != rows.last[place] + 1
+            or mine[0].packet is None
+        ):
             found.append((line, "packets", len(mine), 1))
             continue
         (record,) = mine
         numbered: dict[int, int] = {}
         assert record.packet is not None
-        shown = Shown(record.packet, record.time or 0.0, record.direction, record.tunnel, record.span.text)
+        shown = Shown(
+            record.packet, record.time or 0.0, record.direction, record.tunnel, record.span.text
+        )
         expected: dict[str, object] = dict(row_of(shown, numbered))
         read: dict[str, object] = {name: int(column[place]) for name, column in rows.arrays.items()}
         link = rows.arrays["ifindex"][place]
@@ -60,10 +68,15 @@ def differences(text: str, rows: PrintedRows) -> list[tuple[int, str, object, ob
         read["caplen"] = read["wirelen"] = int(rows.arrays["length"][place]) + 14
         if record.packet.family == 6:
             for end in ("src", "dst"):
-                read[end], expected[end] = rows.addresses[rows.arrays[end][place]], getattr(record.packet, end).value
+                read[end], expected[end] = (
+                    rows.addresses[rows.arrays[end][place]],
+                    getattr(record.packet, end).value,
+                )
         names = {*expected, *read}
         found += [
-            (line, name, expected.get(name, 0), read.get(name, 0)) for name in names if expected.get(name, 0) != read.get(name, 0)
+            (line, name, expected.get(name, 0), read.get(name, 0))
+            for name in names
+            if expected.get(name, 0) != read.get(name, 0)
         ]
     return found
 
@@ -78,13 +91,21 @@ def test_lines_are_read_as_one_by_one(lines: list[str]) -> None:
 
 
 @settings(max_examples=300)
-@given(st.lists(any_lines(), min_size=1, max_size=12), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "end"]))
+@given(
+    st.lists(any_lines(), min_size=1, max_size=12),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["", "end"]),
+)
 def test_what_stands_between_packets_changes_none(lines: list[str], ending: str, last: str) -> None:
-    """Lines that go on with a packet, notes and empty lines are left; each line that is not empty is a row or is left."""
+    """Lines that go on with a packet, notes and empty lines are left; each line that is not empty
+    is a row or is left.
+    """
     text = "\n".join(lines).replace("\n", ending) + ending + last
     rows = read_rows(as_array(text))
     read = [
-        number for first, last in zip(rows.line.tolist(), rows.last.tolist(), strict=True) for number in range(first, last + 1)
+        number
+        for first, last in zip(rows.line.tolist(), rows.last.tolist(), strict=True)
+        for number in range(first, last + 1)
     ]
     there = [number for number, line in enumerate(text.replace("\r\n", "\n").split("\n")) if line]
 
@@ -94,8 +115,17 @@ def test_what_stands_between_packets_changes_none(lines: list[str], ending: str,
 
 @pytest.mark.parametrize("size", [1, 64, 300, 1000])
 def test_pages_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that is read a few bytes at a time gives the same rows, also where a page ends between a packet's lines."""
-    lines = [USUAL, f"{USUAL[:-1]}1", "    10.0.0.1.5 > 10.0.0.2.80: Flags [S]", USUAL.replace("10.0.0.1", "10.0.0.9"), "", USUAL]
+    """A text that is read a few bytes at a time gives the same rows, also where a page ends between
+    a packet's lines.
+    """
+    lines = [
+        USUAL,
+        f"{USUAL[:-1]}1",
+        "    10.0.0.1.5 > 10.0.0.2.80: Flags [S]",
+        USUAL.replace("10.0.0.1", "10.0.0.9"),
+        "",
+        USUAL,
+    ]
     text = "\n".join(lines * 5)
     whole = read_rows(as_array(text))
     monkeypatch.setattr(text_read, "PAGE", size)
@@ -118,12 +148,20 @@ def test_the_lines_of_a_verbose_packet() -> None:
     rows = read_rows(as_array("\n".join(lines)))
 
     assert [] == differences("\n".join(lines), rows)
-    assert ([0, 2, 4], [1, 3, 5], []) == (rows.line.tolist(), rows.last.tolist(), rows.left.tolist())
-    assert [[62] * 3, [77] * 3, [0, 50, 9]] == [rows.arrays[name].tolist() for name in ("ttl", "ident", "payload")]
+    assert ([0, 2, 4], [1, 3, 5], []) == (
+        rows.line.tolist(),
+        rows.last.tolist(),
+        rows.left.tolist(),
+    )
+    assert [[62] * 3, [77] * 3, [0, 50, 9]] == [
+        rows.arrays[name].tolist() for name in ("ttl", "ident", "payload")
+    ]
 
 
 def test_every_usual_line_is_read() -> None:
-    """TCP with and without options, datagrams, names that are asked for and echoes, of both families, are all read."""
+    """TCP with and without options, datagrams, names that are asked for and echoes, of both
+    families, are all read.
+    """
     ends = ("IP 10.0.0.1.5 > 10.0.0.2.80: ", "eth0  In  IP6 fd00::1.5 > fd00::2.80: ")
     texts = ("Flags [.], ack 5, win 5, length 0", "Flags [P.], seq 1:19, ack 1, win 5, length 18: HTTP", "UDP, length 5",
              "4660+ A? a.b. (47)")  # fmt: skip
@@ -131,15 +169,23 @@ def test_every_usual_line_is_read() -> None:
         "IP 10.0.0.1 > 10.0.0.2: ICMP echo request, id 7, seq 1, length 64",
         "IP6 ::1 > ::2: ICMP6, echo reply, id 7, seq 1, length 64",
     )
-    lines = [f"2023-11-14 22:13:20.000030 {text}" for text in (*(end + text for end in ends for text in texts), *echoes)]
+    lines = [
+        f"2023-11-14 22:13:20.000030 {text}"
+        for text in (*(end + text for end in ends for text in texts), *echoes)
+    ]
     rows = read_rows(as_array("\n".join(lines)))
 
     assert list(range(len(lines))) == rows.line.tolist()
-    assert ([1_700_000_000_000_030_000] * len(lines), ("eth0",)) == (rows.arrays["time"].tolist(), rows.links)
+    assert ([1_700_000_000_000_030_000] * len(lines), ("eth0",)) == (
+        rows.arrays["time"].tolist(),
+        rows.links,
+    )
 
 
 def test_the_tcpdump_projects_texts_are_read_alike() -> None:
-    """Over the expected texts of tcpdump's own tests, each line that is read as a column is read alike by both."""
+    """Over the expected texts of tcpdump's own tests, each line that is read as a column is read
+    alike by both.
+    """
     if not SHARED.is_dir():
         pytest.skip("the tcpdump project's test captures are not here")
     read = 0
@@ -154,22 +200,30 @@ def test_the_tcpdump_projects_texts_are_read_alike() -> None:
 
 def test_a_text_says_whether_it_is_plain() -> None:
     """Colours and other alphabets are left to whom looks at each line."""
-    assert [True, False, False] == [read_rows(as_array(f"{USUAL}{end}")).plain for end in ("", "\x1b[0m", "ä")]
+    assert [True, False, False] == [
+        read_rows(as_array(f"{USUAL}{end}")).plain for end in ("", "\x1b[0m", "ä")
+    ]
 
 
 def test_a_day_that_no_calendar_has() -> None:
-    """Months that there are not are left; the 31st of a short month is the next month's first, as in other readers."""
+    """Months that there are not are left; the 31st of a short month is the next month's first, as
+    in other readers.
+    """
     days = ("2023-13-01", "2023-02-31", "2023-11-14", "1969-01-01")
     rows = read_rows(as_array("\n".join(f"{day} {USUAL}" for day in days)))
 
     assert [1, 2] == rows.line.tolist()
-    assert [1_677_801_600, 1_699_920_000] == [time // 1_000_000_000 - 80_000 for time in rows.arrays["time"].tolist()]
+    assert [1_677_801_600, 1_699_920_000] == [
+        time // 1_000_000_000 - 80_000 for time in rows.arrays["time"].tolist()
+    ]
 
 
 @given(st.lists(st.integers(0, 99_999_999_999), min_size=1))
 def test_numbers_of_ten_digits_are_read(values: list[int]) -> None:
     """Longer ones are no sequence numbers, and their lines are left."""
-    rows = read_rows(as_array("\n".join(USUAL.replace("2812799846", str(value)) for value in values)))
+    rows = read_rows(
+        as_array("\n".join(USUAL.replace("2812799846", str(value)) for value in values))
+    )
 
     assert [place for place, value in enumerate(values) if value < 10**10] == rows.line.tolist()
     assert [value & 0xFFFFFFFF for value in values if value < 10**10] == rows.arrays["seq"].tolist()

@@ -70,19 +70,33 @@ def read_fields(path: Path, *extra: str) -> list[Row]:
     for field in FIELDS.values():
         arguments += ["-e", field]
     done = subprocess.run(
-        [*arguments, *extra], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, errors="replace"
+        [*arguments, *extra],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        errors="replace",
     )
     rows = []
     for line in done.stdout.splitlines():
         cells = line.split("\t")
-        rows.append({name: cell.split("|") if cell else [] for name, cell in zip(FIELDS, cells, strict=False)})
+        rows.append(
+            {
+                name: cell.split("|") if cell else []
+                for name, cell in zip(FIELDS, cells, strict=False)
+            }
+        )
     return rows
 
 
 def read_many(paths: Sequence[Path], folder: Path) -> list[Row]:
-    """Return the rows of several captures of one link type, one after the other: tshark takes long to start."""
+    """Return the rows of several captures of one link type, one after the other: tshark takes long
+    to start.
+    """
     merged = folder / "merged.pcapng"
-    subprocess.run(["mergecap", "-a", "-w", str(merged), *map(str, paths)], capture_output=True, check=False)
+    subprocess.run(
+        ["mergecap", "-a", "-w", str(merged), *map(str, paths)], capture_output=True, check=False
+    )
     return read_fields(merged)
 
 
@@ -113,11 +127,18 @@ def differences(packets: Packets, rows: Sequence[Row]) -> Iterator[Difference]:
                 yield from _compare(number, name, ["present" if values else "absent"], actual)
             elif values:
                 at = min(_occurrence(packets, number, name), len(values) - 1)
-                yield from _compare(number, name, [values[-1 if name in INNER and number not in quotes else at]], actual)
+                yield from _compare(
+                    number,
+                    name,
+                    [values[-1 if name in INNER and number not in quotes else at]],
+                    actual,
+                )
 
 
 def _occurrence(packets: Packets, number: int, name: str) -> int:
-    """Say which occurrence of a field is the innermost packet's: its own family's headers around it are counted off."""
+    """Say which occurrence of a field is the innermost packet's: its own family's headers around it
+    are counted off.
+    """
     columns = packets.columns
     depth = int(columns.depth[number])
     if not depth or name in INNER:
@@ -142,7 +163,10 @@ def _network(packets: Packets, number: int) -> Iterator[tuple[str, str]]:
     version = int(columns.version[number])
     for side in ("src", "dst"):
         value = int(getattr(columns, side)[number])
-        yield f"{side}{version}", str(Address(4, value) if version == 4 else Address(6, packets.addresses[value]))
+        yield (
+            f"{side}{version}",
+            str(Address(4, value) if version == 4 else Address(6, packets.addresses[value])),
+        )
     if version == 6:
         yield "hlim", str(columns.ttl[number])
         return
@@ -169,8 +193,16 @@ def _link(packets: Packets, number: int) -> Iterator[tuple[str, str]]:
             yield "ifindex", str(columns.ifindex[number])
     if columns.depth[number] == 1 and columns.outer_protocol[number] == protocols.UDP:
         vni = int(columns.vni[number])
-        yield ("geneve_vni", f"0x{vni:06x}") if columns.outer_dport[number] == 6081 else ("vxlan_vni", str(vni))
-    if columns.depth[number] == 1 and columns.outer_protocol[number] == protocols.GRE and columns.vni[number]:
+        yield (
+            ("geneve_vni", f"0x{vni:06x}")
+            if columns.outer_dport[number] == 6081
+            else ("vxlan_vni", str(vni))
+        )
+    if (
+        columns.depth[number] == 1
+        and columns.outer_protocol[number] == protocols.GRE
+        and columns.vni[number]
+    ):
         yield "gre_key", f"0x{columns.vni[number]:08x}"
 
 
@@ -211,6 +243,8 @@ def _arp(packets: Packets, place: int) -> Iterator[tuple[str, str]]:
 
 
 def _compare(number: int, field: str, expected: list[str], actual: str) -> Iterator[Difference]:
-    same = expected[:1] == [actual] or (field == "flags" and expected and int(expected[0], 16) & 0xFF == int(actual, 16))
+    same = expected[:1] == [actual] or (
+        field == "flags" and expected and int(expected[0], 16) & 0xFF == int(actual, 16)
+    )
     if expected and not same:
         yield Difference(number + 1, field, expected[0], actual)

@@ -1,4 +1,6 @@
-"""Printed captures for tests of checks: lines as tcpdump prints them, and the case that is read from them."""
+"""Printed captures for tests of checks: lines as tcpdump prints them, and the case that is read
+from them.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,17 @@ def clock(after: float) -> str:
 
 
 def tcp(after: float, ends: str, flags: str, *numbers: int, where: str = "") -> str:
-    """Write a line of TCP: `A.1 > B.2`, its flags, then seq, ack and length as far as they are given."""
+    """Write a line of TCP: `A.1 > B.2`, its flags, then seq, ack and length as far as they are
+    given.
+    """
     seq, ack, length = (*numbers, *(0,) * (3 - len(numbers)))
-    span = f", seq {seq}:{seq + length}" if length else f", seq {seq}" if set(flags) & set("SFR") else ""
+    span = (
+        f", seq {seq}:{seq + length}"
+        if length
+        else f", seq {seq}"
+        if set(flags) & set("SFR")
+        else ""
+    )
     acknowledges = f", ack {ack}" if "." in flags else ""
     place = f"{where} " if where else ""
     return f"{clock(after)} {place}IP {ends}: Flags [{flags}]{span}{acknowledges}, win 501, length {length}"
@@ -63,10 +73,14 @@ def found(case: Case, check: str) -> list[Finding]:
 
 def faults(case: Case) -> list[str]:
     """Name the checks that find more than worth a note."""
-    return [finding.check for finding in look_at_captures(case) if finding.severity != Severity.NOTE]
+    return [
+        finding.check for finding in look_at_captures(case) if finding.severity != Severity.NOTE
+    ]
 
 
-def handshake(after: float = 0.0, client: str = CLIENT, server: str = SERVER, first: int = 1000) -> tuple[str, ...]:
+def handshake(
+    after: float = 0.0, client: str = CLIENT, server: str = SERVER, first: int = 1000
+) -> tuple[str, ...]:
     """Write a handshake that works."""
     return (
         tcp(after, f"{client} > {server}", "S", first),

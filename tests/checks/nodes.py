@@ -7,7 +7,16 @@ from collections.abc import Iterable, Mapping
 from podpath.net.addresses import Address, IfName, Mac, Prefix
 from podpath.net.provenance import Known, Listing, Source, Span
 from podpath.node.links import Bridge, InterfaceAddress, Link, Peer
-from podpath.node.netfilter import Chain, InterfaceMatch, Match, MatchOption, Netfilter, Rule, Table, Target
+from podpath.node.netfilter import (
+    Chain,
+    InterfaceMatch,
+    Match,
+    MatchOption,
+    Netfilter,
+    Rule,
+    Table,
+    Target,
+)
 from podpath.node.node import HOST, Netns, Node
 from podpath.node.routing import DEFAULT_RULES, Nexthop, Route
 
@@ -29,7 +38,12 @@ def link(name: str, **fields: object) -> Link:
 
 def address(device: str, text: str, length: int = 24) -> InterfaceAddress:
     """Make an address of a device."""
-    return InterfaceAddress(link=IfName(device), address=Address.parse(text), length=length, span=span(f"inet {text} {device}"))
+    return InterfaceAddress(
+        link=IfName(device),
+        address=Address.parse(text),
+        length=length,
+        span=span(f"inet {text} {device}"),
+    )
 
 
 def route(prefix: str, device: str, metric: int = 0, gateway: str | None = None) -> Route:
@@ -39,22 +53,42 @@ def route(prefix: str, device: str, metric: int = 0, gateway: str | None = None)
     return Route(prefix=Prefix.parse(prefix, 4), nexthops=(hop,), metric=metric, span=span(line))
 
 
-def rule(chain: str, position: int, target: str, *, in_link: str | None = None, state: str = "", table: str = "filter") -> Rule:
+def rule(
+    chain: str,
+    position: int,
+    target: str,
+    *,
+    in_link: str | None = None,
+    state: str = "",
+    table: str = "filter",
+) -> Rule:
     """Make a rule with a ctstate match or an input device; its line spells it."""
     matches = (Match("conntrack", (MatchOption("ctstate", (state,)),)),) if state else ()
     device = InterfaceMatch(in_link.removesuffix("+"), in_link.endswith("+")) if in_link else None
     words = f"-A {chain}{f' -i {in_link}' if in_link else ''}{f' -m conntrack --ctstate {state}' if state else ''} -j {target}"
-    return Rule(table, chain, position, span(words, position), Target(target), in_link=device, matches=matches)
+    return Rule(
+        table,
+        chain,
+        position,
+        span(words, position),
+        Target(target),
+        in_link=device,
+        matches=matches,
+    )
 
 
 def chain(name: str, *targets: Rule, policy: str | None = None) -> Known[Chain]:
     """Make a known chain."""
-    return Known(Chain(name=name, rules=targets, policy=policy, span=span(f":{name}")), span(f":{name}"))
+    return Known(
+        Chain(name=name, rules=targets, policy=policy, span=span(f":{name}")), span(f":{name}")
+    )
 
 
 def table(name: str, *chains: Known[Chain]) -> Table:
     """Make a whole table of the nft flavour."""
-    return Table(name=name, family=4, flavour="nft", chains={fact.value.name: fact for fact in chains})
+    return Table(
+        name=name, family=4, flavour="nft", chains={fact.value.name: fact for fact in chains}
+    )
 
 
 def sysctl(key: str, value: str) -> Known[str]:
@@ -91,9 +125,19 @@ def node(*namespaces: Netns) -> Node:
 
 def pod(host_side: str = "lxc1", text: str = "10.0.1.5") -> tuple[Link, Netns]:
     """Make a pod's namespace and the host's end of its veth pair."""
-    inner = link("eth0", kind="veth", mac=Mac("0a:00:00:00:00:05"), peer=Known(Peer(netns=HOST, link=IfName(host_side))))
+    inner = link(
+        "eth0",
+        kind="veth",
+        mac=Mac("0a:00:00:00:00:05"),
+        peer=Known(Peer(netns=HOST, link=IfName(host_side))),
+    )
     outer = link(host_side, kind="veth", peer=Known(Peer(netns="pod", link=IfName("eth0"))))
-    inside = netns("pod", links=[inner], addresses=[address("eth0", text, 32)], routes=[route("0.0.0.0/0", "eth0")])
+    inside = netns(
+        "pod",
+        links=[inner],
+        addresses=[address("eth0", text, 32)],
+        routes=[route("0.0.0.0/0", "eth0")],
+    )
     return outer, inside
 
 

@@ -1,4 +1,6 @@
-"""Cases made of what people paste: a text as a ticket holds it, read and put together as `diagnose` does it."""
+"""Cases made of what people paste: a text as a ticket holds it, read and put together as `diagnose`
+does it.
+"""
 
 from __future__ import annotations
 
@@ -21,5 +23,7 @@ def case_of(text: str) -> Case:
 
 
 def found(check: Check, text: str) -> list[tuple[float, str]]:
-    """Return how sure each finding of a check is, with the first line that it quotes, blanks squeezed."""
+    """Return how sure each finding of a check is, with the first line that it quotes, blanks
+    squeezed.
+    """
     return [(one.certainty, " ".join(one.evidence[0].text.split())) for one in check(case_of(text))]

@@ -15,7 +15,11 @@ from podpath.node.netfilter import ConntrackEntry, ConnTuple
 from podpath.node.node import Node, Service, ServicePort
 from tests.checks.nodes import address, link, netns, node, route, span
 
-HOST_MAC, SLAVE_MAC, PEER_MAC = Mac("02:00:00:00:00:01"), Mac("02:00:00:00:00:99"), Mac("02:00:00:00:00:77")
+HOST_MAC, SLAVE_MAC, PEER_MAC = (
+    Mac("02:00:00:00:00:01"),
+    Mac("02:00:00:00:00:99"),
+    Mac("02:00:00:00:00:77"),
+)
 
 
 def findings(case: Case | Node, check: str) -> list[Finding]:
@@ -27,9 +31,14 @@ def findings(case: Case | Node, check: str) -> list[Finding]:
 
 
 def bonded(metric: int) -> Node:
-    """Make a host whose slave p1p1 has a route to 169.254.0.0/16 of that metric beside the bond's of 1007."""
+    """Make a host whose slave p1p1 has a route to 169.254.0.0/16 of that metric beside the bond's
+    of 1007.
+    """
     host = netns(
-        links=[link("p1p1", master="bond7", mac=SLAVE_MAC), link("bond7", kind="bond", mac=HOST_MAC)],
+        links=[
+            link("p1p1", master="bond7", mac=SLAVE_MAC),
+            link("bond7", kind="bond", mac=HOST_MAC),
+        ],
         addresses=[address("bond7", "10.6.1.9")],
         routes=[route("169.254.0.0/16", "p1p1", metric), route("169.254.0.0/16", "bond7", 1007)],
     )
@@ -37,7 +46,9 @@ def bonded(metric: int) -> Node:
 
 
 def foreign_arp() -> Case:
-    """Make a capture in which an ARP request with the slave's MAC makes inbound frames go astray for 29 s."""
+    """Make a capture in which an ARP request with the slave's MAC makes inbound frames go astray
+    for 29 s.
+    """
     host, peer = Address.parse("10.6.1.9"), Address.parse("10.6.1.4")
 
     def frame(source: Address, target: Address, smac: Mac, dmac: Mac, time: float) -> Sighting:
@@ -82,8 +93,14 @@ def described(*endpoints: tuple[Address, int], complete: bool = True) -> Service
 
 
 def tracked(endpoint: str) -> Node:
-    """Make a conntrack entry that sends a DNS client to that endpoint, while 10.0.0.7 is the service's only one."""
-    client, service, target = Address.parse("10.0.1.5"), Address.parse("10.96.0.10"), Address.parse(endpoint)
+    """Make a conntrack entry that sends a DNS client to that endpoint, while 10.0.0.7 is the
+    service's only one.
+    """
+    client, service, target = (
+        Address.parse("10.0.1.5"),
+        Address.parse("10.96.0.10"),
+        Address.parse(endpoint),
+    )
     entry = ConntrackEntry(
         original=ConnTuple(client, service, protocols.UDP, 4000, 53),
         reply=ConnTuple(target, client, protocols.UDP, 53, 4000),

@@ -24,7 +24,12 @@ from tests.checks.nodes import link, netns, node
 FORTH, BACK = f"{CLIENT} > {SERVER}", f"{SERVER} > {CLIENT}"
 
 
-HOST, PEER, ROUTER, STRANGER = "02:00:00:00:00:01", "02:00:00:00:00:02", "02:00:00:00:00:03", "02:00:00:00:00:99"
+HOST, PEER, ROUTER, STRANGER = (
+    "02:00:00:00:00:01",
+    "02:00:00:00:00:02",
+    "02:00:00:00:00:03",
+    "02:00:00:00:00:99",
+)
 
 
 def test_connection_that_works_is_no_fault() -> None:
@@ -34,7 +39,9 @@ def test_connection_that_works_is_no_fault() -> None:
 
 def test_every_finding_has_evidence_and_a_known_severity() -> None:
     """What captures show is quoted, and weighed as other findings are."""
-    for finding in look_at_captures(case_of(*handshake(), tcp(1.2, BACK, "S.", 77_000, 1001), tcp(1.3, FORTH, ".", 0, 1))):
+    for finding in look_at_captures(
+        case_of(*handshake(), tcp(1.2, BACK, "S.", 77_000, 1001), tcp(1.3, FORTH, ".", 0, 1))
+    ):
         assert finding.evidence
         assert finding.severity in Severity
 
@@ -47,7 +54,10 @@ def test_captures_alone_have_checks_in_the_table() -> None:
 
 def test_two_captures_are_two_points() -> None:
     """The same SYN in the captures of two hosts is no repetition."""
-    captures = {"tcpdump -nn -i eth0": (*handshake(), *exchange(0.1)), "tcpdump -nn -i eth9": (*handshake(0.4), *exchange(0.5))}
+    captures = {
+        "tcpdump -nn -i eth0": (*handshake(), *exchange(0.1)),
+        "tcpdump -nn -i eth9": (*handshake(0.4), *exchange(0.5)),
+    }
 
     assert faults(case_of_captures(captures)) == []
 
@@ -57,12 +67,15 @@ def test_bridges_are_told_by_kind_then_by_name() -> None:
     listed = Case(node=node(netns(links=[link("cni0", kind="veth"), link("lan7", kind="bridge")])))
 
     assert [False, True, True, False] == [
-        is_bridge(listed, Point(0, "host", name)) for name in (IfName("cni0"), "lan7", "docker0", None)
+        is_bridge(listed, Point(0, "host", name))
+        for name in (IfName("cni0"), "lan7", "docker0", None)
     ]
 
 
 def test_macs_words_and_times() -> None:
-    """Words in place of MACs are none, group MACs are nobody's, and times are spelled with their length."""
+    """Words in place of MACs are none, group MACs are nobody's, and times are spelled with their
+    length.
+    """
     assert is_mac(Mac(HOST))
     assert not is_mac(Mac("GATEWAY_MAC"))
     assert is_group(Mac("01:00:5e:00:00:01"))

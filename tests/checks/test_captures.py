@@ -1,4 +1,6 @@
-"""Faults that captures show by themselves: each is found where it is, and nothing where it only seems to be."""
+"""Faults that captures show by themselves: each is found where it is, and nothing where it only
+seems to be.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def lost_ack() -> tuple[str, ...]:
 
 
 def test_lost_ack_is_found() -> None:
-    """The repeated SYN-ACK is quoted first, then the ACK that was lost; nothing else is told of that connection."""
+    """The repeated SYN-ACK is quoted first, then the ACK that was lost; nothing else is told of
+    that connection.
+    """
     case = case_of(*lost_ack())
     (finding,) = found(case, "lost-ack")
 
@@ -59,13 +63,20 @@ def test_lost_ack_that_is_made_good_is_a_note() -> None:
 
 def test_ack_that_crosses_the_repetition_is_not_lost() -> None:
     """An ACK that is seen right before the SYN-ACK comes again may still have been on its way."""
-    slow = (tcp(0, FORTH, "S", 1000), tcp(0.01, BACK, "S.", 7, 1001), tcp(1.0, FORTH, ".", 0, 1), tcp(1.01, BACK, "S.", 7, 1001))
+    slow = (
+        tcp(0, FORTH, "S", 1000),
+        tcp(0.01, BACK, "S.", 7, 1001),
+        tcp(1.0, FORTH, ".", 0, 1),
+        tcp(1.01, BACK, "S.", 7, 1001),
+    )
 
     assert found(case_of(*slow), "lost-ack") == []
 
 
 def test_syn_without_answer_is_found_once_for_all_points() -> None:
-    """A SYN that passes two devices and is never answered is one finding, that says how far it came."""
+    """A SYN that passes two devices and is never answered is one finding, that says how far it
+    came.
+    """
     lines = [
         line
         for after in (0.0, 1.0, 3.0)
@@ -82,7 +93,9 @@ def test_syn_without_answer_is_found_once_for_all_points() -> None:
 
 def test_syn_that_is_answered_the_second_time_is_a_note() -> None:
     """One lost packet is no fault."""
-    (finding,) = found(case_of(tcp(-1.0, FORTH, "S", 1000), *handshake(), *exchange(0.1)), "handshake-repeated")
+    (finding,) = found(
+        case_of(tcp(-1.0, FORTH, "S", 1000), *handshake(), *exchange(0.1)), "handshake-repeated"
+    )
 
     assert finding.severity == Severity.NOTE
 
@@ -96,7 +109,10 @@ def test_copies_of_one_syn_are_not_sent_again() -> None:
 
 def test_syn_ack_that_is_sent_again_without_ack_is_found() -> None:
     """Where no ACK of the client is seen, one of the two was lost."""
-    lines = (tcp(0, FORTH, "S", 1000), *(tcp(after, BACK, "S.", 7, 1001) for after in (0.01, 1.01, 3.01)))
+    lines = (
+        tcp(0, FORTH, "S", 1000),
+        *(tcp(after, BACK, "S.", 7, 1001) for after in (0.01, 1.01, 3.01)),
+    )
     (finding,) = found(case_of(*lines), "handshake-repeated")
 
     assert "no ACK of the client is seen" in spell_claim(finding.claim)
@@ -126,12 +142,18 @@ def test_untranslated_reply_is_found_by_the_clients_reset(device: str) -> None:
 
 def test_untranslated_reply_without_reset_counts_beside_a_bridge_alone() -> None:
     """Where no reset is seen the missing ACK confirms it, but not on a bridge."""
-    assert found(case_of(*untranslated(reset=False), command="tcpdump -nn -i eth0"), "untranslated-reply")
-    assert not found(case_of(*untranslated(reset=False), command="tcpdump -nn -i cni0"), "untranslated-reply")
+    assert found(
+        case_of(*untranslated(reset=False), command="tcpdump -nn -i eth0"), "untranslated-reply"
+    )
+    assert not found(
+        case_of(*untranslated(reset=False), command="tcpdump -nn -i cni0"), "untranslated-reply"
+    )
 
 
 def test_bridge_under_br_netfilter_is_not_believed() -> None:
-    """Where netfilter is known to see bridged frames, a bridge shows packets halfway through their translation."""
+    """Where netfilter is known to see bridged frames, a bridge shows packets halfway through their
+    translation.
+    """
     case = case_of(*untranslated(), command="tcpdump -nn -i cni0")
     host = replace(case.node.host, sysctls={"net.bridge.bridge-nf-call-iptables": Known("1")})
     seen = replace(case, node=replace(case.node, namespaces={**case.node.namespaces, "host": host}))
@@ -140,7 +162,9 @@ def test_bridge_under_br_netfilter_is_not_believed() -> None:
 
 
 def test_halfway_translated_packets_of_a_connection_that_works_are_no_fault() -> None:
-    """On cni0 under br_netfilter the SYN has its new destination already, and the SYN-ACK the service's address."""
+    """On cni0 under br_netfilter the SYN has its new destination already, and the SYN-ACK the
+    service's address.
+    """
     lines = (
         tcp(0, f"{CLIENT} > {ENDPOINT}", "S", 1000),
         tcp(0.0002, f"{SERVICE} > {CLIENT}", "S.", 500, 1001),
@@ -179,7 +203,9 @@ def between(*later: str) -> Case:
 
 
 def test_loss_between_two_devices_is_found() -> None:
-    """What comes in by one device and does not leave by the one that the SYN left by is lost between them."""
+    """What comes in by one device and does not leave by the one that the SYN left by is lost
+    between them.
+    """
     (finding,) = found(between(), "lost-between")
 
     assert ["capture-0.txt:4", "capture-0.txt:5"] == [str(span) for span in finding.evidence[:2]]
@@ -188,13 +214,25 @@ def test_loss_between_two_devices_is_found() -> None:
 
 def test_what_passes_is_not_lost() -> None:
     """One packet that goes on is enough to claim no loss."""
-    assert found(between(tcp(0.0104, f"192.0.2.4.41000 > {SERVER}", "P.", 1, 1, 80, where="eth0  Out")), "lost-between") == []
+    assert (
+        found(
+            between(tcp(0.0104, f"192.0.2.4.41000 > {SERVER}", "P.", 1, 1, 80, where="eth0  Out")),
+            "lost-between",
+        )
+        == []
+    )
 
 
 def test_one_way_interval_has_its_start_and_end() -> None:
-    """What is asked three times while nothing comes gives the time of the last frame before and of the first after."""
+    """What is asked three times while nothing comes gives the time of the last frame before and of
+    the first after.
+    """
     asks = tuple(tcp(after, FORTH, "P.", 81, 401, 50) for after in (10.0, 10.3, 10.9, 12.1))
-    back = (tcp(16.0, BACK, ".", 0, 131), tcp(16.1, FORTH, "P.", 131, 401, 10), tcp(16.2, BACK, ".", 0, 141))
+    back = (
+        tcp(16.0, BACK, ".", 0, 131),
+        tcp(16.1, FORTH, "P.", 131, 401, 10),
+        tcp(16.2, BACK, ".", 0, 141),
+    )
     (finding,) = found(case_of(*handshake(), *exchange(0.1), *asks, *back), "one-way")
 
     assert "from 10:00:00.120000 until 10:00:16.000000" in spell_claim(finding.claim)
@@ -223,7 +261,10 @@ def test_icmp_error_is_tied_to_its_connection() -> None:
     ("text", "reason"),
     [
         ("destination unreachable,  unreachable prohibited fd00:9::5", "it is prohibited"),
-        ("destination unreachable, unreachable port, fd00:9::5 tcp port 443", "nobody listens on its port"),
+        (
+            "destination unreachable, unreachable port, fd00:9::5 tcp port 443",
+            "nobody listens on its port",
+        ),
         ("time exceeded in-transit for fd00:9::5", "its hop limit ran out"),
     ],
 )
@@ -234,8 +275,13 @@ def test_icmpv6_error_is_tied_to_its_connection(text: str, reason: str) -> None:
     error = f"10:00:01.000000 IP6 fd00:1::1 > fd00:7::5: ICMP6, {text}, length 68"
     (refused,) = found(case_of(asks, other, error), "icmp-error")
 
-    assert f"refuses tcp [fd00:7::5]:41000 > [fd00:9::5]:443: {reason}" in spell_claim(refused.claim)
-    assert ("fault", ("tcp [fd00:7::5]:41000 > [fd00:9::5]:443",)) == (refused.severity, refused.breaks)
+    assert f"refuses tcp [fd00:7::5]:41000 > [fd00:9::5]:443: {reason}" in spell_claim(
+        refused.claim
+    )
+    assert ("fault", ("tcp [fd00:7::5]:41000 > [fd00:9::5]:443",)) == (
+        refused.severity,
+        refused.breaks,
+    )
 
 
 def test_size_that_fits_is_told() -> None:
@@ -293,7 +339,11 @@ def test_reset_storm_is_found() -> None:
 
 def test_few_resets_are_no_storm() -> None:
     """Connections that end by a reset now and then are no fault."""
-    lines = [line for number in range(9) for line in (tcp(number, f"10.7.0.5.{42000 + number} > {SERVER}", "R.", 7, 1),)]
+    lines = [
+        line
+        for number in range(9)
+        for line in (tcp(number, f"10.7.0.5.{42000 + number} > {SERVER}", "R.", 7, 1),)
+    ]
 
     assert found(case_of(*lines), "reset-storm") == []
 
@@ -309,4 +359,7 @@ def test_one_direction_alone_is_noted_where_the_other_arrives() -> None:
     (finding,) = found(case_of(*lines), "asymmetric-path")
 
     assert "shows only what 10.7.0.5 sends" in spell_claim(finding.claim)
-    assert found(case_of(*lines, command="tcpdump -nn -i eth0 src host 10.7.0.5"), "asymmetric-path") == []
+    assert (
+        found(case_of(*lines, command="tcpdump -nn -i eth0 src host 10.7.0.5"), "asymmetric-path")
+        == []
+    )

@@ -9,7 +9,9 @@ from podpath.testing.nodes import given_netns, given_node, probe
 
 def given_cause() -> Cause:
     """Return the cause of a connection that fails for want of a route."""
-    branch = converse(given_node(given_netns("host", "eth0 192.0.2.2/24")), probe("tcp 192.0.2.2 > 8.8.8.8:80")).branches[0]
+    branch = converse(
+        given_node(given_netns("host", "eth0 192.0.2.2/24")), probe("tcp 192.0.2.2 > 8.8.8.8:80")
+    ).branches[0]
     return Cause(check="no-route", branch=branch, trace=branch.last, step=branch.last.deciding)
 
 

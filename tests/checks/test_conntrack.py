@@ -15,8 +15,15 @@ def test_an_entry_to_an_endpoint_that_is_gone_is_found() -> None:
     assert findings(tracked("10.0.0.7"), "stale-conntrack") == []
 
 
-@pytest.mark.parametrize(("count", "severities"), [("950", ["risk"]), ("1000", ["fault"]), ("100", [])])
+@pytest.mark.parametrize(
+    ("count", "severities"), [("950", ["risk"]), ("1000", ["fault"]), ("100", [])]
+)
 def test_a_connection_table_that_fills_up_is_told(count: str, severities: list[str]) -> None:
     """Nearly full is a risk, full a fault."""
-    host = netns(sysctls={"net.netfilter.nf_conntrack_count": count, "net.netfilter.nf_conntrack_max": "1000"})
+    host = netns(
+        sysctls={
+            "net.netfilter.nf_conntrack_count": count,
+            "net.netfilter.nf_conntrack_max": "1000",
+        }
+    )
     assert severities == [found.severity for found in findings(node(host), "conntrack-full")]

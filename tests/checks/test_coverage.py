@@ -23,8 +23,16 @@ def _paths(text: str) -> list[Path]:
         ("-s 10.1.0.0/16 -j DROP", "-s 10.0.0.0/8 -j ACCEPT", False),
         ("! -s 10.0.0.0/8 -j DROP", "-s 192.168.1.0/24 -j ACCEPT", True),
         ("! -s 10.0.0.0/8 -j DROP", "-s 10.9.0.0/16 -j ACCEPT", False),
-        ("-p tcp --dport 8000:9000 -j DROP", "-p tcp -m multiport --dports 8080,8443 -j ACCEPT", True),
-        ("-p tcp --dport 8000:9000 -j DROP", "-p tcp -m multiport --dports 8080,9443 -j ACCEPT", False),
+        (
+            "-p tcp --dport 8000:9000 -j DROP",
+            "-p tcp -m multiport --dports 8080,8443 -j ACCEPT",
+            True,
+        ),
+        (
+            "-p tcp --dport 8000:9000 -j DROP",
+            "-p tcp -m multiport --dports 8080,9443 -j ACCEPT",
+            False,
+        ),
         ("-p udp --dport 53 -j DROP", "-p tcp --dport 53 -j ACCEPT", False),
         ("-i eth+ -j DROP", "-i eth0 -j ACCEPT", True),
         ("! -i docker0 -j DROP", "-i eth0 -j ACCEPT", True),
@@ -55,7 +63,9 @@ def test_jumps_carry_their_conditions() -> None:
 
 def test_what_returns_leaks() -> None:
     """Behind a RETURN a chain's rule does not see every packet."""
-    _, drop, accept = _paths("-A INPUT -j MINE\n-A INPUT -p tcp -j ACCEPT\n-A MINE -s 10.0.0.1 -j RETURN\n-A MINE -j DROP")
+    _, drop, accept = _paths(
+        "-A INPUT -j MINE\n-A INPUT -p tcp -j ACCEPT\n-A MINE -s 10.0.0.1 -j RETURN\n-A MINE -j DROP"
+    )
 
     assert drop.leaky
     assert covers(drop, accept) is False

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from podpath.checks.files import device_networks, files_of, listed_devices, named_devices, own_addresses
+from podpath.checks.files import (
+    device_networks,
+    files_of,
+    listed_devices,
+    named_devices,
+    own_addresses,
+)
 from tests.assembly.evidence_text import case_of_document
 
 TICKET = """
@@ -27,7 +33,9 @@ def test_files_and_the_host_s_own_devices() -> None:
 
     assert ["eth0", "lo"] == list(named_devices(file.settings[0]))
     assert {"lo", "eth0"} == listed_devices(case)
-    assert {"127.0.0.1": "lo", "10.0.0.2": "eth0"} == {str(one): device for one, (device, _) in own_addresses(case).items()}
+    assert {"127.0.0.1": "lo", "10.0.0.2": "eth0"} == {
+        str(one): device for one, (device, _) in own_addresses(case).items()
+    }
     assert ["10.0.0.0/24"] == [str(one) for one in device_networks(case, "eth0")]
 
 
@@ -35,4 +43,10 @@ def test_a_namespace_that_nothing_shows() -> None:
     """It has nothing."""
     case = case_of_document(TICKET)
 
-    assert not any((own_addresses(case, "pod"), listed_devices(case, "pod"), device_networks(case, "eth0", "pod")))
+    assert not any(
+        (
+            own_addresses(case, "pod"),
+            listed_devices(case, "pod"),
+            device_networks(case, "eth0", "pod"),
+        )
+    )

@@ -1,4 +1,6 @@
-"""Faults of devices and neighbors: each is found where it is, and nothing where it only seems to be."""
+"""Faults of devices and neighbors: each is found where it is, and nothing where it only seems to
+be.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,12 @@ from tests.checks.made_captures import (
 from tests.checks.nodes import address, netns, node
 from tests.checks.scenes import bonded, findings, foreign_arp
 
-HOST, PEER, ROUTER, STRANGER = "02:00:00:00:00:01", "02:00:00:00:00:02", "02:00:00:00:00:03", "02:00:00:00:00:99"
+HOST, PEER, ROUTER, STRANGER = (
+    "02:00:00:00:00:01",
+    "02:00:00:00:00:02",
+    "02:00:00:00:00:03",
+    "02:00:00:00:00:99",
+)
 
 
 def test_a_route_over_a_slave_is_found_where_it_wins() -> None:
@@ -33,12 +40,16 @@ def test_a_route_over_a_slave_that_loses_is_no_fault() -> None:
 
 
 def test_an_arp_with_a_foreign_mac_is_the_cause_of_lost_frames() -> None:
-    """The finding names the route that made the host ask so, and the time that inbound frames were lost for."""
+    """The finding names the route that made the host ask so, and the time that inbound frames were
+    lost for.
+    """
     (found,) = findings(foreign_arp(), "foreign-arp")
     assert found.severity == Severity.CAUSE
     assert "169.254.0.0/16" in spell_claim(found.claim)
     assert "29 s" in found.breaks[0]
-    assert [repair.commands for repair in found.repairs] == [("ip route del 169.254.0.0/16 dev p1p1 metric 1002",)]
+    assert [repair.commands for repair in found.repairs] == [
+        ("ip route del 169.254.0.0/16 dev p1p1 metric 1002",)
+    ]
 
 
 def test_arp_with_the_right_mac_is_no_finding() -> None:
@@ -56,7 +67,9 @@ def test_an_address_on_two_devices_is_found() -> None:
 
 
 def test_frames_with_a_foreign_mac_are_found_with_their_time() -> None:
-    """Frames to an address with a MAC that it never speaks with are lost from the first until those with its own come again."""
+    """Frames to an address with a MAC that it never speaks with are lost from the first until those
+    with its own come again.
+    """
     lines = (
         framed(0, f"{HOST} > {ROUTER}", "10.7.0.5.5000 > 10.7.0.9.53"),
         framed(0.1, f"{ROUTER} > {HOST}", "10.7.0.9.53 > 10.7.0.5.5000"),
@@ -117,13 +130,22 @@ def moved(*, announced: bool) -> tuple[str, ...]:
         framed(1, f"{HOST} > {PEER}", "10.7.0.5.5000 > 10.7.0.9.53"),
         *(news if announced else ()),
         framed(5.1, f"{STRANGER} > {PEER}", "10.7.0.5.5000 > 10.7.0.9.53"),
-        *(framed(6 + turn, f"{PEER} > {STRANGER if announced else HOST}", "10.7.0.9.53 > 10.7.0.5.5000") for turn in range(3)),
+        *(
+            framed(
+                6 + turn,
+                f"{PEER} > {STRANGER if announced else HOST}",
+                "10.7.0.9.53 > 10.7.0.5.5000",
+            )
+            for turn in range(3)
+        ),
     )
 
 
 def test_move_without_gratuitous_arp_is_found() -> None:
     """Frames that still go to the old MAC are lost, since nobody was told."""
-    (finding,) = found(case_of(*moved(announced=False), command="tcpdump -enn -i eth0"), "gratuitous-arp")
+    (finding,) = found(
+        case_of(*moved(announced=False), command="tcpdump -enn -i eth0"), "gratuitous-arp"
+    )
 
     assert "no gratuitous ARP is seen" in spell_claim(finding.claim)
     assert finding.severity == Severity.FAULT

@@ -1,4 +1,6 @@
-"""Faults that a message tells by itself: each row is met by real lines, and by nothing that only resembles them."""
+"""Faults that a message tells by itself: each row is met by real lines, and by nothing that only
+resembles them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ from tests.checks.nodes import netns, node, span
 from tests.checks.said import find_by_lines
 from tests.evidence.messages.spellings import SPELLINGS, Spelling, sections
 
-ALMOST = {heading[0]: lines for heading, lines in sections(Path(__file__).with_name("almost.txt")) if heading[0]}
+ALMOST = {
+    heading[0]: lines
+    for heading, lines in sections(Path(__file__).with_name("almost.txt"))
+    if heading[0]
+}
 """Lines that are nearly a message of a fault, by the fault's name."""
 SILENT = {
     MessageKind.LINK_DOWN: "every device says it while it comes up; whether one is down, its listing tells",
@@ -32,11 +38,20 @@ SILENT = {
 
 def tells(row: MessageCheck, one: Spelling) -> bool:
     """Say whether a line tells of a row's fault."""
-    records = [record for record in find_messages(Source(name="", lines=(one.line,))) if record.kind in row.kinds]
+    records = [
+        record
+        for record in find_messages(Source(name="", lines=(one.line,)))
+        if record.kind in row.kinds
+    ]
     return any(row.tells(Message(record.kind, record.values, record.span)) for record in records)
 
 
-MET = [(row, one.line) for row in MESSAGES for one in SPELLINGS if one.kind in row.kinds and tells(row, one)]
+MET = [
+    (row, one.line)
+    for row in MESSAGES
+    for one in SPELLINGS
+    if one.kind in row.kinds and tells(row, one)
+]
 ROW = MessageCheck(
     name="bond-lost",
     title="a bond is lost.",
@@ -63,14 +78,29 @@ def found(row: MessageCheck, **values: str) -> tuple[str, tuple[str, ...]]:
     return finding.claim, finding.repairs[0].commands
 
 
-@pytest.mark.parametrize(("row", "line"), MET, ids=lambda value: value.name if isinstance(value, MessageCheck) else value[:40])
+@pytest.mark.parametrize(
+    ("row", "line"),
+    MET,
+    ids=lambda value: value.name if isinstance(value, MessageCheck) else value[:40],
+)
 def test_a_real_line_is_found_and_quoted(row: MessageCheck, line: str) -> None:
-    """The finding quotes the line, and has the weight of the row; its claim and commands have no place left open."""
+    """The finding quotes the line, and has the weight of the row; its claim and commands have no
+    place left open.
+    """
     (finding,) = find_by_lines(row.name, line)
-    assert (finding.severity, finding.certainty, finding.evidence[0].text) == (row.severity, row.certainty, line)
+    assert (finding.severity, finding.certainty, finding.evidence[0].text) == (
+        row.severity,
+        row.certainty,
+        line,
+    )
     assert isinstance(finding.claim, str)
     assert not re.search(r"\{\w+\}|\w  \w| [,.;]|\(\)", finding.claim)
-    assert not [command for repair in finding.repairs for command in repair.commands if re.search(r"\{\w+\}", command)]
+    assert not [
+        command
+        for repair in finding.repairs
+        for command in repair.commands
+        if re.search(r"\{\w+\}", command)
+    ]
 
 
 def test_every_row_is_met_by_a_real_line() -> None:
@@ -82,12 +112,16 @@ def test_every_row_is_met_by_a_real_line() -> None:
 def test_a_line_that_is_almost_one_is_none(row: MessageCheck) -> None:
     """Words of the same program about the same thing are no fault."""
     assert ALMOST[row.name]
-    assert [] == [line for line in (*ALMOST[row.name], "all is well") if find_by_lines(row.name, line)]
+    assert [] == [
+        line for line in (*ALMOST[row.name], "all is well") if find_by_lines(row.name, line)
+    ]
 
 
 @pytest.mark.parametrize("row", MESSAGES, ids=lambda row: row.name)
 def test_a_row_knows_the_places_of_its_texts(row: MessageCheck) -> None:
-    """Each place has its value and each value its place, and what is not certain says what would decide."""
+    """Each place has its value and each value its place, and what is not certain says what would
+    decide.
+    """
     used = set(re.findall(r"\{(\w+)\}", " ".join((row.claim, *row.commands))))
     assert used == {value.place for value in row.values}
     assert (row.certainty < 1) == (row.ask is not None)
@@ -96,20 +130,30 @@ def test_a_row_knows_the_places_of_its_texts(row: MessageCheck) -> None:
 def test_every_kind_has_a_check_or_a_reason_to_have_none() -> None:
     """A message that nobody looks at is a fault that nobody names."""
     checks = Path(__file__).resolve().parents[2] / "src" / "podpath" / "checks"
-    used = {name for path in checks.rglob("*.py") for name in re.findall(r"Kind\.([A-Z_]+)", path.read_text(encoding="utf-8"))}
+    used = {
+        name
+        for path in checks.rglob("*.py")
+        for name in re.findall(r"Kind\.([A-Z_]+)", path.read_text(encoding="utf-8"))
+    }
     assert {kind for kind in MessageKind if kind.name not in used} == set(SILENT)
 
 
 def test_words_stand_at_their_places() -> None:
     """The first value that is known counts; one that is not known leaves nothing behind."""
-    assert found(ROW, bond="bond0", reason="carrier", error="link") == ("The bond bond0 is lost (link).", ("ip link show bond0",))
+    assert found(ROW, bond="bond0", reason="carrier", error="link") == (
+        "The bond bond0 is lost (link).",
+        ("ip link show bond0",),
+    )
     assert found(ROW) == ("The bond is lost.", ("ip link show BOND",))
 
 
 def test_evidence_is_never_read_as_a_template_or_as_shell() -> None:
     """Braces in a line stay braces, and what is no plain word does not come into a command."""
     hostile = "{why} $(reboot); x"
-    assert found(ROW, bond=hostile, error="{bond}") == (f"The bond {hostile} is lost ({{bond}}).", ("ip link show BOND",))
+    assert found(ROW, bond=hostile, error="{bond}") == (
+        f"The bond {hostile} is lost ({{bond}}).",
+        ("ip link show BOND",),
+    )
     assert found(ROW, bond="--help")[1] == ("ip link show BOND",)
 
 
@@ -118,19 +162,32 @@ def test_weight_and_prevention_are_the_rows() -> None:
     said = Message(MessageKind.BOND_WITHOUT_LINK, {}, span("x"), 5)
     row = replace(ROW, severity=Severity.RISK, prevention="Watch it.")
     (finding,) = row.find(Case(node=node(netns()), messages=(said,)))
-    assert (finding.severity, finding.prevention, finding.reasoning) == ("risk", "Watch it.", ("It was said 5 times.",))
+    assert (finding.severity, finding.prevention, finding.reasoning) == (
+        "risk",
+        "Watch it.",
+        ("It was said 5 times.",),
+    )
 
 
 def test_a_row_may_need_a_value() -> None:
     """Of the messages of its kinds those count that have it, and that word where one is named."""
     said = Message(MessageKind.BOND_WITHOUT_LINK, {"bond": "bond0"}, span("x"))
     needs = (None, ("bond", ""), ("bond", "bond0"), ("bond", "bond1"), ("error", ""))
-    assert [replace(ROW, needs=need).tells(said) for need in needs] == [True, True, True, False, False]
+    assert [replace(ROW, needs=need).tells(said) for need in needs] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_page_has_its_sections() -> None:
     """Lines are broken at the page's width, and commands keep theirs."""
     page = replace(ROW, what="word " * 40).page
     assert page.startswith("bond-lost: a bond is lost.\n\nWhat it is\n    word word")
-    assert "\n\nHow to confirm\n    ip link\n    ip addr\n\nHow to fix\n    Mend it.\n\nReferences\n    none\n" in page
+    assert (
+        "\n\nHow to confirm\n    ip link\n    ip addr\n\nHow to fix\n    Mend it.\n\nReferences\n    none\n"
+        in page
+    )
     assert max(map(len, page.split("\n"))) <= 118

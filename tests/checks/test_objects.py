@@ -83,7 +83,9 @@ def test_endpoints_that_are_empty() -> None:
 
 def test_failures_have_their_destination() -> None:
     """Also where nothing tells from where it was tried."""
-    assert ("10.96.0.20", 80, "refused") in [(str(one.dst), one.dport, one.result) for one in failures(CASE)]
+    assert ("10.96.0.20", 80, "refused") in [
+        (str(one.dst), one.dport, one.result) for one in failures(CASE)
+    ]
 
 
 def test_names_and_ranges() -> None:

@@ -21,10 +21,15 @@ def filtered(mode: str, way_back: str) -> Node:
 
 
 @pytest.mark.parametrize(
-    ("mode", "way_back", "count"), [("1", "cni_host", 1), ("2", "cni_host", 1), ("0", "cni_host", 0), ("1", "lxc1", 0)]
+    ("mode", "way_back", "count"),
+    [("1", "cni_host", 1), ("2", "cni_host", 1), ("0", "cni_host", 0), ("1", "lxc1", 0)],
 )
-def test_the_reverse_path_filter_is_found_where_the_way_back_is_another(mode: str, way_back: str, count: int) -> None:
-    """Strict, or loose on an unnumbered device, with a route back over another device; else nothing."""
+def test_the_reverse_path_filter_is_found_where_the_way_back_is_another(
+    mode: str, way_back: str, count: int
+) -> None:
+    """Strict, or loose on an unnumbered device, with a route back over another device; else
+    nothing.
+    """
     found = findings(filtered(mode, way_back), "rp-filter")
     assert count == len(found)
     for finding in found:

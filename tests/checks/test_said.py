@@ -1,4 +1,6 @@
-"""What all checks on messages share: what they quote, and lines that look like a cause and are none."""
+"""What all checks on messages share: what they quote, and lines that look like a cause and are
+none.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,10 @@ def test_a_line_that_only_looks_like_it_is_no_cause(line: str) -> None:
 
 def test_what_is_said_often_is_quoted_a_few_times() -> None:
     """The finding counts all and quotes the first ones."""
-    said = tuple(Message(MessageKind.DEVICE_HELD, {"device": f"lo{n}"}, span("lo", n), 3) for n in range(1, 9))
+    said = tuple(
+        Message(MessageKind.DEVICE_HELD, {"device": f"lo{n}"}, span("lo", n), 3)
+        for n in range(1, 9)
+    )
     case = Case(node=node(netns()), messages=said)
     found = tell("x", find_said(case, MessageKind.DEVICE_HELD), Meaning("c", "b", "d"))
     assert (len(found.evidence), found.reasoning) == (QUOTED, ("It was said 24 times.",))

@@ -1,4 +1,6 @@
-"""A switch that is stated off, and a sentence that says whom it cuts off: together they convict, on that road alone."""
+"""A switch that is stated off, and a sentence that says whom it cuts off: together they convict, on
+that road alone.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from podpath.library.reading import read_together
 from podpath.node.case import Case
 
 FORWARDING_OFF = "\n\n$ cat /proc/sys/net/ipv4/ip_forward\n0\n"
-CALLS_OFF = "\n\n# sysctl net.bridge.bridge-nf-call-iptables\nnet.bridge.bridge-nf-call-iptables = 0\n"
+CALLS_OFF = (
+    "\n\n# sysctl net.bridge.bridge-nf-call-iptables\nnet.bridge.bridge-nf-call-iptables = 0\n"
+)
 
 
 def case_of(text: str) -> Case:
@@ -31,13 +35,18 @@ def certainty(found: list[Finding]) -> float | None:
     [
         ("My docker containers cannot reach the internet, everything times out.", 1.0),
         ("Since the reboot pods can't ping pods on another node.", 1.0),
-        ("The box shares its connection over two network cards; the clients have been offline since it was restarted.", 0.6),
+        (
+            "The box shares its connection over two network cards; the clients have been offline since it was restarted.",
+            0.6,
+        ),
         ("Containers get connection refused from the internet.", None),
         ("The site is slow.", None),
         ("Containers reach the internet without any problem.", None),
     ],
 )
-def test_forwarding_that_is_off_convicts_where_what_it_has_to_forward_fails(said: str, expected: float | None) -> None:
+def test_forwarding_that_is_off_convicts_where_what_it_has_to_forward_fails(
+    said: str, expected: float | None
+) -> None:
     """Its own traffic, or a host that forwards for nobody, says nothing."""
     found = list(forwarding_switched_off.check(case_of(said + FORWARDING_OFF)))
 
@@ -48,13 +57,18 @@ def test_forwarding_that_is_off_convicts_where_what_it_has_to_forward_fails(said
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ("Flannel. A pod cannot reach the service when its pod is on the same node, it times out.", 1.0),
+        (
+            "Flannel. A pod cannot reach the service when its pod is on the same node, it times out.",
+            1.0,
+        ),
         ("Flannel. A pod cannot reach any service by its cluster IP.", 0.5),
         ("Calico. A pod cannot reach the service when its pod is on the same node.", None),
         ("Flannel. Pods cannot reach the internet.", None),
     ],
 )
-def test_bridged_packets_that_pass_no_rules_convict_on_one_bridge(said: str, expected: float | None) -> None:
+def test_bridged_packets_that_pass_no_rules_convict_on_one_bridge(
+    said: str, expected: float | None
+) -> None:
     """What is routed is not touched by the switch."""
     assert expected == certainty(list(bridge_calls_disabled.check(case_of(said + CALLS_OFF))))
 
@@ -70,7 +84,10 @@ def test_martian_is_the_failing_clients_own_address(client: str, proves: bool) -
 
 @pytest.mark.parametrize(
     ("said", "proves"),
-    [("The host cannot ping the container.", True), ("The container cannot reach the internet.", False)],
+    [
+        ("The host cannot ping the container.", True),
+        ("The container cannot reach the internet.", False),
+    ],
 )
 def test_child_of_a_card_is_not_reached_by_its_own_host(said: str, proves: bool) -> None:  # noqa: FBT001 # a row
     """Others of the LAN are; so what fails elsewhere is not this."""

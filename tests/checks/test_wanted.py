@@ -24,9 +24,16 @@ def test_every_language_says_the_same(path: str) -> None:
     (wanted,) = wanted_devices(case_of_document(f"```\n$ cat {path}\n{FILES[path]}\n```"))
 
     ((_, address, length),) = prefixes(wanted)
-    assert ("eth0", "10.0.0.2", 24, ["10.0.0.1"]) == (wanted.device, str(address), length, [one.value for one in wanted.gateways])
+    assert ("eth0", "10.0.0.2", 24, ["10.0.0.1"]) == (
+        wanted.device,
+        str(address),
+        length,
+        [one.value for one in wanted.gateways],
+    )
 
 
 def test_a_mask_has_no_holes() -> None:
     """A length is a number or a mask of ones."""
-    assert [24, 20, 0, None, None] == [read_length(text) for text in ("255.255.255.0", "20", "0.0.0.0", "255.0.255.0", "x")]
+    assert [24, 20, 0, None, None] == [
+        read_length(text) for text in ("255.255.255.0", "20", "0.0.0.0", "255.0.255.0", "x")
+    ]

@@ -21,10 +21,19 @@ def _complaint(done: subprocess.CompletedProcess[str]) -> str:
 
 def _shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     (folder / "ticket.md").write_text(TICKET, encoding="utf-8")
-    return subprocess.run(["sh", "-c", line, *COMMAND], capture_output=True, text=True, check=False, timeout=60, cwd=folder)
+    return subprocess.run(
+        ["sh", "-c", line, *COMMAND],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd=folder,
+    )
 
 
-@pytest.mark.parametrize("asked", ["diagnose ticket.md", "diagnose ticket.md --json", "checks", "--help"])
+@pytest.mark.parametrize(
+    "asked", ["diagnose ticket.md", "diagnose ticket.md --json", "checks", "--help"]
+)
 def test_a_full_disk(tmp_path: Path, asked: str) -> None:
     """It is the system's error, and the code is neither of an answer nor of a crash."""
     done = _shell(f'"$0" "$@" {asked} > /dev/full', tmp_path)
@@ -58,7 +67,10 @@ def test_a_reader_that_has_gone() -> None:
     ("target", "expected"),
     [
         ("missing/node.tar.gz", "missing/node.tar.gz: no such folder: missing"),
-        ("node.7z", "node.7z: expected a folder or a name with .tar.gz, .tgz, .tar.zst, .tar, .zip, saw .7z"),
+        (
+            "node.7z",
+            "node.7z: expected a folder or a name with .tar.gz, .tgz, .tar.zst, .tar, .zip, saw .7z",
+        ),
         ("ticket.md", "ticket.md exists already; name another file or remove it"),
         ("ticket.md/node", "ticket.md/node: {folder}/ticket.md is no folder"),
     ],
@@ -73,7 +85,8 @@ def test_a_lifted_limit(tmp_path: Path) -> None:
     """What would be cut is read where that is asked for; a size that is none is refused."""
     (tmp_path / "long.md").write_text(TICKET + "\n" * 4_200_000 + TICKET, encoding="utf-8")
     cut, lifted, wrong = (
-        _shell(f'"$0" "$@" diagnose long.md {option}', tmp_path) for option in ("", "--max-size 5M", "--max-size much")
+        _shell(f'"$0" "$@" diagnose long.md {option}', tmp_path)
+        for option in ("", "--max-size 5M", "--max-size much")
     )
     assert "--max-size lifts the limit" in " ".join((cut.stdout + cut.stderr).split())
     assert "--max-size" not in lifted.stdout + lifted.stderr

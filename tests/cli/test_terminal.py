@@ -1,4 +1,6 @@
-"""Progress on a terminal: shown where something takes long, with its share where that is known, and taken back."""
+"""Progress on a terminal: shown where something takes long, with its share where that is known, and
+taken back.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ class Screen(io.StringIO):
 
 
 def test_share_is_shown_and_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once patience ends the line stands there, then the share of the work; at the end it is wiped away."""
+    """Once patience ends the line stands there, then the share of the work; at the end it is wiped
+    away.
+    """
     screen = Screen()
     monkeypatch.setattr(terminal, "PATIENCE", 0.0)
     monkeypatch.setattr("sys.stderr", screen)

@@ -11,7 +11,16 @@ from tests.command import podpath
 from tests.timeline.samples import CLIENT, MESSAGES
 from tests.timeline.test_documents import TICKET
 
-WINDOW = ("--failed-at", "03:13:59", "--timeout", "10s", "--last-ok", "03:13:39", "--now", "2025-03-20T12:00:00Z")
+WINDOW = (
+    "--failed-at",
+    "03:13:59",
+    "--timeout",
+    "10s",
+    "--last-ok",
+    "03:13:39",
+    "--now",
+    "2025-03-20T12:00:00Z",
+)
 
 
 @pytest.fixture
@@ -28,15 +37,22 @@ def test_the_chain_is_named(messages: Path) -> None:
 
     assert (1, "") == (done.returncode, done.stderr)
     assert "polkit is upgraded" in done.stdout
-    assert "messages:8 | Mar 12 03:13:47 kn-04 systemd[1]: Started Dynamic System Tuning Daemon." in done.stdout
+    assert (
+        "messages:8 | Mar 12 03:13:47 kn-04 systemd[1]: Started Dynamic System Tuning Daemon."
+        in done.stdout
+    )
     assert "2 s before the first bad request began" in done.stdout
 
 
 def test_zones_by_name(messages: Path, tmp_path: Path) -> None:
-    """The node's log is of local time, the container's of UTC: both are placed, and the window found in the container's."""
+    """The node's log is of local time, the container's of UTC: both are placed, and the window
+    found in the container's.
+    """
     client = tmp_path / "client.log"
     client.write_text(CLIENT.replace("0312 03:1", "0311 19:1"), encoding="utf-8")
-    done = podpath("timeline", messages, client, "--zone", "Asia/Shanghai", "--zone", "client=UTC", "--json")
+    done = podpath(
+        "timeline", messages, client, "--zone", "Asia/Shanghai", "--zone", "client=UTC", "--json"
+    )
     document = json.loads(done.stdout)
 
     assert (1, "polkit-tuned-sysctl") == (done.returncode, document["chains"][0]["chain"])

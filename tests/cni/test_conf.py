@@ -16,4 +16,8 @@ def test_lines_are_those_of_the_keys() -> None:
 
 def test_versions_are_numbers() -> None:
     """Missing parts are nought, an empty version is 0.1.0, words are none."""
-    assert [(1, 0, 0), (0, 1, 0), None] == [parse_version("1"), parse_version(""), parse_version("v1")]
+    assert [(1, 0, 0), (0, 1, 0), None] == [
+        parse_version("1"),
+        parse_version(""),
+        parse_version("v1"),
+    ]

@@ -46,7 +46,9 @@ def test_a_member_that_is_too_large() -> None:
     """It is left out, and the others are read."""
     data = _tar(("big", bytes(5000)), ("small", b"1"))
     members = list(read_members("b", io.BytesIO(data), len(data), Limits(output_bytes=1000)))
-    assert [(b"", Cut("big", 0, 5000, MAX_SIZE)), (b"1", None)] == [(member.data, member.cut) for member in members]
+    assert [(b"", Cut("big", 0, 5000, MAX_SIZE)), (b"1", None)] == [
+        (member.data, member.cut) for member in members
+    ]
 
 
 def test_other_files() -> None:
@@ -59,7 +61,10 @@ def test_packed_file_of_several_streams(pack: Pack) -> None:
     """Streams that were appended to each other are one file, as their own programs take them."""
     packed = pack(b"one\n" * 1000) + pack(b"two\n")
 
-    assert b"one\n" * 1000 + b"two\n" == read_single("log", io.BytesIO(packed), len(packed), Limits()).data
+    assert (
+        b"one\n" * 1000 + b"two\n"
+        == read_single("log", io.BytesIO(packed), len(packed), Limits()).data
+    )
 
 
 @PACKERS
@@ -91,7 +96,9 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(pack: Pack) -> None:
 
 def test_xz_that_asks_for_too_much_memory_is_refused() -> None:
     """A file of some bytes may ask for a dictionary of gigabytes: it gets none."""
-    packed = bytearray(lzma.compress(b"x" * 1000, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 20}]))
+    packed = bytearray(
+        lzma.compress(b"x" * 1000, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 20}])
+    )
     at = packed.index(bytes([lzma.FILTER_LZMA2, 1]), 12) + 2
     packed[at] = 38  # LZMA2's spelling of 2 GB
     end = 12 + (packed[12] + 1) * 4
@@ -109,14 +116,19 @@ def test_file_among_others_is_unpacked() -> None:
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, bz2.compress])
 def test_a_damaged_tar_is_never_read_in_part(pack: Pack) -> None:
-    """Wherever it is cut, it is refused; so it is where a byte of a header is flipped, which `tarfile` takes for the end."""
+    """Wherever it is cut, it is refused; so it is where a byte of a header is flipped, which
+    `tarfile` takes for the end.
+    """
     plain = _tar(("a", b"1" * 600), ("b", b"2" * 600))
     plain = plain[: plain.index(b"2" * 600) + 1024 + 1024]
     packed = pack(plain)
     step = max(len(packed) // 40, 1)
     flipped = bytearray(plain)
     flipped[plain.index(b"b\0") + 2] ^= 0xFF
-    for data in (*(packed[:end] for end in range(300, len(packed) - 1024, step)), pack(bytes(flipped))):
+    for data in (
+        *(packed[:end] for end in range(300, len(packed) - 1024, step)),
+        pack(bytes(flipped)),
+    ):
         with pytest.raises(EvidenceError, match="damaged"):
             list(read_members("x", io.BytesIO(data), len(data), Limits()))
 

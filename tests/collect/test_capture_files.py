@@ -21,7 +21,9 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "a.pcap").write_bytes(SYN)
     (tmp_path / "b.pcap").write_bytes(SYN)
     (tmp_path / "c.pcap.gz").write_bytes(gzip.compress(SYN))
-    (tmp_path / "d.txt").write_text("10:00:00.0 IP 10.0.0.1.1 > 10.0.0.2.80: Flags [S], seq 1, win 1, length 0\n")
+    (tmp_path / "d.txt").write_text(
+        "10:00:00.0 IP 10.0.0.1.1 > 10.0.0.2.80: Flags [S], seq 1, win 1, length 0\n"
+    )
     return tmp_path
 
 
@@ -37,8 +39,12 @@ def folder(tmp_path: Path) -> Path:
         (("a.pcap", "\0"), False),
     ],
 )
-def test_captures_are_told_by_their_first_bytes(folder: Path, names: tuple[str, ...], *, alone: bool) -> None:
-    """One thing among them that is no capture file, or none at all, and they are read like any evidence."""
+def test_captures_are_told_by_their_first_bytes(
+    folder: Path, names: tuple[str, ...], *, alone: bool
+) -> None:
+    """One thing among them that is no capture file, or none at all, and they are read like any
+    evidence.
+    """
     assert alone is are_captures([str(folder / name) for name in names])
 
 

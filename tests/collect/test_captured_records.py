@@ -27,17 +27,25 @@ def both(data: bytes) -> tuple[list[Record], list[Record]]:
     packets = read_capture(data).packets
     rows = range(min(len(packets), 500))
     lines = tuple(render_lines(packets, rows, DEVICES))
-    source = Source(name="made.pcap", lines=lines, command="tcpdump -i eth3 -nn -e -S -tttt -r made.pcap")
-    return list(read_records(source, packets, rows, DEVICES, ()).records), list(read_tcpdump(source).records)
+    source = Source(
+        name="made.pcap", lines=lines, command="tcpdump -i eth3 -nn -e -S -tttt -r made.pcap"
+    )
+    return list(read_records(source, packets, rows, DEVICES, ()).records), list(
+        read_tcpdump(source).records
+    )
 
 
 def comparable(record: Record) -> Record:
-    """Leave out what only one of both knows: a line has notes, columns have ICMP's codes, quoted packets and inner lengths."""
+    """Leave out what only one of both knows: a line has notes, columns have ICMP's codes, quoted
+    packets and inner lengths.
+    """
     if not isinstance(record, PacketRecord):
         return record
     packet = record.packet
     if packet is not None and packet.protocol in {protocols.ICMP, protocols.ICMPV6}:
-        packet = packet._replace(quoted=None, icmp_code=0, icmp_type=packet.icmp_type if packet.icmp_type < 43 else 255)
+        packet = packet._replace(
+            quoted=None, icmp_code=0, icmp_type=packet.icmp_type if packet.icmp_type < 43 else 255
+        )
     if packet is not None and record.tunnel:
         packet = packet._replace(length=0)
     return replace(record, packet=packet, note="")
@@ -63,6 +71,8 @@ def test_records_of_the_tcpdump_projects_captures() -> None:
             continue
         count += len(from_columns)
         if path.name != CUT:
-            assert list(map(comparable, from_text)) == list(map(comparable, from_columns)), path.name
+            assert list(map(comparable, from_text)) == list(map(comparable, from_columns)), (
+                path.name
+            )
 
     assert count > 5000

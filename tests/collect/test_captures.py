@@ -39,41 +39,62 @@ def packets_of(evidence: Evidence) -> Iterator[PacketRecord]:
 
 
 def comparable(packet: Packet | None) -> Packet | None:
-    """Leave out what text says otherwise: numbers relative to a connection's first, lengths without a link-layer header."""
+    """Leave out what text says otherwise: numbers relative to a connection's first, lengths without
+    a link-layer header.
+    """
     return packet and packet._replace(seq=0, ack=0, length=0, smac=None, dmac=None)
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: f"{path.parts[-4]}-{path.stem}")
 def test_packets_are_those_of_the_text(path: Path) -> None:
-    """Each packet of a recorded capture is the one that tcpdump printed live, and its span's line is its number."""
+    """Each packet of a recorded capture is the one that tcpdump printed live, and its span's line
+    is its number.
+    """
     shown = list(packets_of(read_evidence([str(path)])))
     printed = list(packets_of(read_evidence([str(path.with_suffix(".txt"))])))
 
-    assert [comparable(record.packet) for record in printed] == [comparable(record.packet) for record in shown]
+    assert [comparable(record.packet) for record in printed] == [
+        comparable(record.packet) for record in shown
+    ]
     assert [record.arp for record in printed] == [record.arp for record in shown]
     assert [record.direction for record in printed] == [record.direction for record in shown]
     assert list(range(1, len(shown) + 1)) == [record.span.line for record in shown]
 
 
-@pytest.mark.parametrize("incident", sorted({path.parents[2] for path in CAPTURES}), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "incident", sorted({path.parents[2] for path in CAPTURES}), ids=lambda path: path.name
+)
 def test_bundle_with_captures_alone_gives_the_same_findings(incident: Path, tmp_path: Path) -> None:
     """Without the printed text the packets themselves lead to the same findings."""
     bundle = tmp_path / "bundle"
     shutil.copytree(incident / "bundle", bundle)
     for text in bundle.glob("captures/*.txt"):
         text.unlink()
-    found, expected = (json.loads(podpath("diagnose", str(path), "--json").stdout) for path in (bundle, incident / "bundle"))
+    found, expected = (
+        json.loads(podpath("diagnose", str(path), "--json").stdout)
+        for path in (bundle, incident / "bundle")
+    )
 
-    assert [one["check"] for one in expected["findings"]] == [one["check"] for one in found["findings"]]
-    assert [one["claim"] for one in expected["findings"]] == [one["claim"] for one in found["findings"]]
+    assert [one["check"] for one in expected["findings"]] == [
+        one["check"] for one in found["findings"]
+    ]
+    assert [one["claim"] for one in expected["findings"]] == [
+        one["claim"] for one in found["findings"]
+    ]
 
 
 def test_device_names_come_from_the_namespace(tmp_path: Path) -> None:
-    """On `any`, packets know their device by index: its name is that of the bundle's `ip link` of the same namespace."""
-    cooked = bytes.fromhex("0800 0000 00000007 0001 04 06 020000000001 0000") + frames.ipv4(6, frames.tcp())
+    """On `any`, packets know their device by index: its name is that of the bundle's `ip link` of
+    the same namespace.
+    """
+    cooked = bytes.fromhex("0800 0000 00000007 0001 04 06 020000000001 0000") + frames.ipv4(
+        6, frames.tcp()
+    )
     (tmp_path / "captures").mkdir()
     (tmp_path / "netns" / "host").mkdir(parents=True)
-    (tmp_path / "netns" / "host" / "ip-link.json").write_text('[{"ifindex": 7, "ifname": "cni0", "mtu": 1450}]')
+    (tmp_path / "netns" / "host" / "ip-link.json").write_text(
+        '[{"ifindex": 7, "ifname": "cni0", "mtu": 1450}]'
+    )
     (tmp_path / "captures" / "host-any.pcap").write_bytes(frames.pcap([cooked], link_type=276))
     evidence = read_evidence([str(tmp_path)])
 
@@ -89,7 +110,9 @@ def test_device_names_come_from_the_namespace(tmp_path: Path) -> None:
 def test_device_of_pcapng_is_its_interfaces(tmp_path: Path) -> None:
     """The name that pcapng gives its one interface is the device of all its packets."""
     path = tmp_path / "what.pcapng"
-    path.write_bytes(frames.section() + frames.interface(1, frames.option(2, b"eth7")) + frames.packet(SYN))
+    path.write_bytes(
+        frames.section() + frames.interface(1, frames.option(2, b"eth7")) + frames.packet(SYN)
+    )
 
     assert ["eth7"] == [record.link for record in packets_of(read_evidence([str(path)]))]
 
@@ -104,7 +127,10 @@ def test_packed_capture_is_read(tmp_path: Path) -> None:
 
 def test_packed_capture_of_several_blocks_is_read_whole(tmp_path: Path) -> None:
     """A capture that is longer than what is unpacked at once is not cut."""
-    data = frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x10, data=random.randbytes(1400))))] * 1_000)
+    data = frames.pcap(
+        [frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x10, data=random.randbytes(1400))))]
+        * 1_000
+    )
     path = tmp_path / "eth0.pcap.gz"
     path.write_bytes(gzip.compress(data))
     evidence = read_evidence([str(path)])
@@ -119,11 +145,15 @@ def test_damage_is_a_gap_with_its_byte(tmp_path: Path) -> None:
     evidence = read_evidence([str(path)])
 
     assert 2 == len(list(packets_of(evidence)))
-    assert [f"byte {24 + 2 * (16 + len(SYN))}: expected a record"] == [gap.why.partition(" of ")[0] for gap in evidence.gaps]
+    assert [f"byte {24 + 2 * (16 + len(SYN))}: expected a record"] == [
+        gap.why.partition(" of ")[0] for gap in evidence.gaps
+    ]
 
 
 def test_long_capture_shows_what_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Past the limit only failing connections and ARP are shown, each line with its packet's number."""
+    """Past the limit only failing connections and ARP are shown, each line with its packet's
+    number.
+    """
     monkeypatch.setattr(captures, "WHOLE", 4)
     ack, back = frames.tcp(0x10), frames.tcp(0x12, ports=(80, 40000))
     good = [
@@ -138,9 +168,9 @@ def test_long_capture_shows_what_fails(tmp_path: Path, monkeypatch: pytest.Monke
 
     assert ["4", "8"] == [line.split()[0] for line in evidence.sources[0].lines]
     assert 2 == len(list(packets_of(evidence)))
-    assert ["of 8 packets only ARP, ICMP errors and connections that may have failed are shown: 2"] == [
-        gap.why for gap in evidence.gaps
-    ]
+    assert [
+        "of 8 packets only ARP, ICMP errors and connections that may have failed are shown: 2"
+    ] == [gap.why for gap in evidence.gaps]
 
 
 def test_capture_without_packets_is_a_gap(tmp_path: Path) -> None:
@@ -148,7 +178,9 @@ def test_capture_without_packets_is_a_gap(tmp_path: Path) -> None:
     path = tmp_path / "eth0.pcap"
     path.write_bytes(frames.pcap([]))
 
-    assert ["expected packets, saw a capture of none"] == [gap.why for gap in read_evidence([str(path)]).gaps]
+    assert ["expected packets, saw a capture of none"] == [
+        gap.why for gap in read_evidence([str(path)]).gaps
+    ]
 
 
 def test_file_that_only_begins_as_a_capture(tmp_path: Path) -> None:
@@ -165,7 +197,10 @@ def test_missing_numpy_is_said_with_the_command(tmp_path: Path) -> None:
     path = tmp_path / "eth0.pcap"
     path.write_bytes(frames.pcap([SYN]))
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_NUMPY, "diagnose", str(path)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", WITHOUT_NUMPY, "diagnose", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert "pip install 'podpath[capture]'" in done.stderr
@@ -178,7 +213,10 @@ def test_bundle_without_numpy_keeps_all_else(tmp_path: Path) -> None:
     shutil.copytree(INCIDENTS / "br-netfilter-off" / "bundle", bundle)
     (bundle / "captures" / "cni0.txt").unlink()
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_NUMPY, "diagnose", str(bundle), "--json"], capture_output=True, text=True, check=False
+        [sys.executable, "-c", WITHOUT_NUMPY, "diagnose", str(bundle), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert any("podpath[capture]" in gap["why"] for gap in json.loads(done.stdout)["gaps"])

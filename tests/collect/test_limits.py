@@ -14,7 +14,11 @@ from podpath.collect.limits import DEFAULT, MAX_SIZE, Limits
 from podpath.collect.read import read_evidence
 from podpath.net.provenance import Cut
 
-RULES = b"*filter\n:FORWARD ACCEPT [0:0]\n" + b"-A FORWARD -s 10.0.0.1/32 -j ACCEPT\n" * 100 + b"-A FORWARD -j DROP\nCOMMIT\n"
+RULES = (
+    b"*filter\n:FORWARD ACCEPT [0:0]\n"
+    + b"-A FORWARD -s 10.0.0.1/32 -j ACCEPT\n" * 100
+    + b"-A FORWARD -j DROP\nCOMMIT\n"
+)
 SMALL = Limits(output_bytes=1000, text_bytes=500)
 
 
@@ -44,9 +48,13 @@ def _input(folder: Path, kind: str) -> str:
     return "-" if kind == "standard input" else str(path)
 
 
-@pytest.mark.parametrize("kind", ["file", "folder", "packed", "zip", "packed in a tar", "standard input"])
+@pytest.mark.parametrize(
+    "kind", ["file", "folder", "packed", "zip", "packed in a tar", "standard input"]
+)
 def test_what_a_limit_cuts_is_a_fact(tmp_path: Path, kind: str) -> None:
-    """Wherever an output comes from, the tail that is not read is told as a value, with the option that lifts the limit."""
+    """Wherever an output comes from, the tail that is not read is told as a value, with the option
+    that lifts the limit.
+    """
     given = _input(tmp_path, kind)
     (cut,) = _cuts(given, limits=SMALL, stdin=RULES)
     assert cut.option == MAX_SIZE
@@ -56,7 +64,14 @@ def test_what_a_limit_cuts_is_a_fact(tmp_path: Path, kind: str) -> None:
 
 
 def test_limits_are_lifted_and_never_lowered() -> None:
-    """What is asked for holds for one input and for all that an archive holds; it takes nothing away."""
+    """What is asked for holds for one input and for all that an archive holds; it takes nothing
+    away.
+    """
     lifted = DEFAULT.lifted(1 << 30)
-    assert {1 << 30} == {lifted.output_bytes, lifted.text_bytes, lifted.total_bytes, lifted.printed_bytes}
+    assert {1 << 30} == {
+        lifted.output_bytes,
+        lifted.text_bytes,
+        lifted.total_bytes,
+        lifted.printed_bytes,
+    }
     assert DEFAULT == DEFAULT.lifted(1)

@@ -18,7 +18,9 @@ from tests.timeline.samples import CLIENT, MESSAGES
 
 
 def test_a_folder_of_logs(tmp_path: Path) -> None:
-    """Every text of a folder is read, rotated ones unpacked; what is hidden, a link or binary is not, and the last is told."""
+    """Every text of a folder is read, rotated ones unpacked; what is hidden, a link or binary is
+    not, and the last is told.
+    """
     (tmp_path / "apt").mkdir()
     (tmp_path / "messages").write_text(MESSAGES, encoding="utf-8")
     for name, pack in (("messages-20250301.gz", gzip.compress), ("messages-20250302.xz", lzma.compress),
@@ -42,13 +44,20 @@ def test_an_archive_of_logs(tmp_path: Path) -> None:
     with tarfile.open(path, "w:gz") as archive:
         packed = lzma.compress(CLIENT.encode())
         manifest = b'{"time": 1741749239}'
-        for name, data in (("logs/messages", MESSAGES.encode()), ("logs/messages.1.xz", packed), ("bundle.json", manifest)):
+        for name, data in (
+            ("logs/messages", MESSAGES.encode()),
+            ("logs/messages.1.xz", packed),
+            ("bundle.json", manifest),
+        ):
             member = tarfile.TarInfo(name)
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
     found = read_texts([str(path)])
 
-    assert ("logs/messages", 1741749239.0) == (found.sources[0].name.removeprefix(f"{path}/"), found.sources[0].taken_at)
+    assert ("logs/messages", 1741749239.0) == (
+        found.sources[0].name.removeprefix(f"{path}/"),
+        found.sources[0].taken_at,
+    )
     assert CLIENT.splitlines() == list(found.sources[1].lines)
     with pytest.raises(EvidenceError, match="MB unpacked, saw more"):
         read_texts([str(path)], Limits(total_bytes=len(MESSAGES)))
@@ -89,7 +98,9 @@ def test_a_device_is_refused() -> None:
 
 
 def test_zeros_of_a_crash_are_left_out(tmp_path: Path) -> None:
-    """A log that was written when the machine crashed has zeros in it: the rest is read, and they are said."""
+    """A log that was written when the machine crashed has zeros in it: the rest is read, and they
+    are said.
+    """
     path = tmp_path / "messages"
     path.write_bytes(MESSAGES.encode() + b"\0" * 100 + MESSAGES.encode())
     found = read_texts([str(path)])
@@ -99,9 +110,14 @@ def test_zeros_of_a_crash_are_left_out(tmp_path: Path) -> None:
 
 
 def test_of_a_long_log_the_end_is_read(tmp_path: Path) -> None:
-    """A log past the limit gives its last lines, with the numbers that they have in the file, and says so."""
+    """A log past the limit gives its last lines, with the numbers that they have in the file, and
+    says so.
+    """
     path = tmp_path / "messages"
-    path.write_text("".join(f"Mar 12 03:13:20 kn-04 a: line {number:04d}\n" for number in range(1, 1001)), encoding="utf-8")
+    path.write_text(
+        "".join(f"Mar 12 03:13:20 kn-04 a: line {number:04d}\n" for number in range(1, 1001)),
+        encoding="utf-8",
+    )
     found = read_texts([str(path)], Limits(output_bytes=4000))
     source = found.sources[0]
 

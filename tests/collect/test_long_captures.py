@@ -1,4 +1,6 @@
-"""Captures that are too long to be held: the same lines and answers as of one that is held, and not followed across points."""
+"""Captures that are too long to be held: the same lines and answers as of one that is held, and not
+followed across points.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +23,29 @@ ENDS, BACK = ("10.7.0.5", "198.18.4.9"), ("198.18.4.9", "10.7.0.5")
 
 def handshake(port: int, *, answered: bool) -> list[bytes]:
     """Make the packets of a connection's beginning; one that is not answered asks twice."""
-    syn = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x02, ports=(port, 443), numbers=(1000, 0)), ends=ENDS))
-    answer = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x12, ports=(443, port), numbers=(7, 1001)), ends=BACK))
-    ack = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(0x10, ports=(port, 443), numbers=(1001, 8)), ends=ENDS))
+    syn = frames.ethernet(
+        0x0800, frames.ipv4(6, frames.tcp(0x02, ports=(port, 443), numbers=(1000, 0)), ends=ENDS)
+    )
+    answer = frames.ethernet(
+        0x0800, frames.ipv4(6, frames.tcp(0x12, ports=(443, port), numbers=(7, 1001)), ends=BACK)
+    )
+    ack = frames.ethernet(
+        0x0800, frames.ipv4(6, frames.tcp(0x10, ports=(port, 443), numbers=(1001, 8)), ends=ENDS)
+    )
     return [syn, answer, ack] if answered else [syn, syn]
 
 
 @pytest.fixture
 def capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Write a capture of connections that work and one that does not; any of more than two packets counts as long."""
+    """Write a capture of connections that work and one that does not; any of more than two packets
+    counts as long.
+    """
     monkeypatch.setattr(captures, "WHOLE", 2)
     monkeypatch.setattr(long_captures, "LEAST_RECORD", 1)
     path = tmp_path / "eth0.pcap"
-    packets = [frame for port in range(41000, 41004) for frame in handshake(port, answered=port != 41002)]
+    packets = [
+        frame for port in range(41000, 41004) for frame in handshake(port, answered=port != 41002)
+    ]
     path.write_bytes(frames.pcap(packets))
     return path
 
@@ -45,7 +57,9 @@ def answer(*captures: Path, only: tuple[str, ...] = ()) -> tuple[int, dict[str, 
 
 
 @pytest.mark.parametrize("only", [(), (":41001",), ("10.7.0.5",)])
-def test_survey_answers_as_the_whole_does(capture: Path, monkeypatch: pytest.MonkeyPatch, only: tuple[str, ...]) -> None:
+def test_survey_answers_as_the_whole_does(
+    capture: Path, monkeypatch: pytest.MonkeyPatch, only: tuple[str, ...]
+) -> None:
     """Findings, points, states, connections and gaps are those of a capture that is held."""
     held = answer(capture, only=only)
     monkeypatch.setattr(long_captures, "LONGEST", 2)
@@ -55,7 +69,9 @@ def test_survey_answers_as_the_whole_does(capture: Path, monkeypatch: pytest.Mon
 
 
 def test_lines_carry_the_packets_numbers(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The packets that tell something are quoted by their places in the file; all of them are counted."""
+    """The packets that tell something are quoted by their places in the file; all of them are
+    counted.
+    """
     monkeypatch.setattr(long_captures, "LONGEST", 2)
     kept: list[Kept] = []
     told: list[float] = []
@@ -67,8 +83,12 @@ def test_lines_carry_the_packets_numbers(capture: Path, monkeypatch: pytest.Monk
     assert 0.5 < told[-1] <= 1
 
 
-def test_long_captures_are_not_followed_and_say_so(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two points of which one is long: what to cut out is said, instead of what was lost; so it is for a drawing."""
+def test_long_captures_are_not_followed_and_say_so(
+    capture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two points of which one is long: what to cut out is said, instead of what was lost; so it is
+    for a drawing.
+    """
     other = capture.with_name("eth1.pcap")
     other.write_bytes(frames.pcap(handshake(41000, answered=True)[:2]))
     monkeypatch.setattr(long_captures, "LONGEST", 2)

@@ -51,9 +51,16 @@ def test_capture_without_connections_has_its_points_alone(tmp_path: Path) -> Non
 
 
 def test_printed_captures_are_followed_as_packets_are() -> None:
-    """Of two printed captures, one without the client's ACK, the loss is told with the line that shows the packet last."""
-    whole = (*handshake(), *(tcp(after, f"{SERVER} > {CLIENT}", "S.", 77_000, 1001) for after in (1.0, 3.0)))
-    case = case_of_captures({"tcpdump -nn -i eth1": whole, "tcpdump -nn -i eth2": (*whole[:2], *whole[3:])})
+    """Of two printed captures, one without the client's ACK, the loss is told with the line that
+    shows the packet last.
+    """
+    whole = (
+        *handshake(),
+        *(tcp(after, f"{SERVER} > {CLIENT}", "S.", 77_000, 1001) for after in (1.0, 3.0)),
+    )
+    case = case_of_captures(
+        {"tcpdump -nn -i eth1": whole, "tcpdump -nn -i eth2": (*whole[:2], *whole[3:])}
+    )
     made = MatchedCaptures((), list_printed(case, ()))
     (lost,) = made.find_lost()
 
@@ -82,25 +89,51 @@ def test_files_of_one_name_keep_their_folders(tmp_path: Path) -> None:
         (tmp_path / folder / "a.pcap").write_bytes(frames.pcap([SYN]))
     points = matched(tmp_path / "one" / "a.pcap", tmp_path / "two" / "a.pcap").points
 
-    assert [str(tmp_path / "one" / "a.pcap"), str(tmp_path / "two" / "a.pcap")] == [point.name for point in points]
+    assert [str(tmp_path / "one" / "a.pcap"), str(tmp_path / "two" / "a.pcap")] == [
+        point.name for point in points
+    ]
 
 
 def segment(flags: int, numbers: tuple[int, int], *, back: bool = False) -> bytes:
     """Make a frame of the connection, or of its way back."""
-    ports, ends = ((80, 40000), ("10.0.0.2", "10.0.0.1")) if back else ((40000, 80), ("10.0.0.1", "10.0.0.2"))
-    return frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(flags, ports=ports, numbers=numbers), ends=ends))
+    ports, ends = (
+        ((80, 40000), ("10.0.0.2", "10.0.0.1")) if back else ((40000, 80), ("10.0.0.1", "10.0.0.2"))
+    )
+    return frames.ethernet(
+        0x0800, frames.ipv4(6, frames.tcp(flags, ports=ports, numbers=numbers), ends=ends)
+    )
 
 
 def test_loss_between_two_points_is_a_fact_with_its_packets(tmp_path: Path) -> None:
-    """The ACK that the second point does not show is told with the packet where it was last seen, and what was seen around it."""
-    handshake = [segment(0x02, (1000, 0)), segment(0x12, (7000, 1001), back=True), segment(0x10, (1001, 7001))]
+    """The ACK that the second point does not show is told with the packet where it was last seen,
+    and what was seen around it.
+    """
+    handshake = [
+        segment(0x02, (1000, 0)),
+        segment(0x12, (7000, 1001), back=True),
+        segment(0x10, (1001, 7001)),
+    ]
     again = [segment(0x12, (7000, 1001), back=True)] * 2
     (tmp_path / "near.pcap").write_bytes(frames.pcap([*handshake, *again]))
-    times = (0, 1, 3, 4)  # the file's packets come a second apart: the ACK of the third second is left out
+    times = (
+        0,
+        1,
+        3,
+        4,
+    )  # the file's packets come a second apart: the ACK of the third second is left out
     whole = frames.pcap([*handshake, *again])
     size = 16 + len(handshake[0])
-    (tmp_path / "far.pcap").write_bytes(whole[:24] + b"".join(whole[24 + at * size : 24 + (at + 1) * size] for at in times))
+    (tmp_path / "far.pcap").write_bytes(
+        whole[:24] + b"".join(whole[24 + at * size : 24 + (at + 1) * size] for at in times)
+    )
     (lost,) = matched(tmp_path / "near.pcap", tmp_path / "far.pcap").find_lost()
 
-    assert ("tcp 10.0.0.1:40000 > 10.0.0.2:80", True, "ACK") == (lost.connection, lost.forward, lost.what)
-    assert (("near.pcap", 3), "far.pcap") == ((lost.seen[-1][0], lost.seen[-1][1].line), lost.missing_at)
+    assert ("tcp 10.0.0.1:40000 > 10.0.0.2:80", True, "ACK") == (
+        lost.connection,
+        lost.forward,
+        lost.what,
+    )
+    assert (("near.pcap", 3), "far.pcap") == (
+        (lost.seen[-1][0], lost.seen[-1][1].line),
+        lost.missing_at,
+    )

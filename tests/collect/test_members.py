@@ -25,4 +25,7 @@ def test_names_that_lead_out(name: str) -> None:
 
 def test_a_large_member() -> None:
     """It is left out, and what would let it in is a fact."""
-    assert Cut("a", 0, 2 << 20, MAX_SIZE) == leave_out_large("a", 2 << 20, Limits(output_bytes=1 << 20)).cut
+    assert (
+        Cut("a", 0, 2 << 20, MAX_SIZE)
+        == leave_out_large("a", 2 << 20, Limits(output_bytes=1 << 20)).cut
+    )

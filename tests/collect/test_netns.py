@@ -11,7 +11,10 @@ from podpath.collect.netns import NetnsError, inside, peer_identifier
 
 def test_a_path_that_is_no_namespace_is_refused(tmp_path: Path) -> None:
     """The message names the path and what the kernel said."""
-    with pytest.raises(NetnsError, match="expected a network namespace"), inside(str(tmp_path / "none")):
+    with (
+        pytest.raises(NetnsError, match="expected a network namespace"),
+        inside(str(tmp_path / "none")),
+    ):
         pass
 
 

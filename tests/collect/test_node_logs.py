@@ -17,9 +17,13 @@ from tests.timeline.samples import MESSAGES
 
 
 def test_files_of_a_folder(tmp_path: Path) -> None:
-    """Histories of packages are taken, and syslog where there is no journal; a link is not followed."""
+    """Histories of packages are taken, and syslog where there is no journal; a link is not
+    followed.
+    """
     (tmp_path / "apt").mkdir()
-    (tmp_path / "apt" / "history.log").write_text("Start-Date: 2025-03-12  09:48:58\n", encoding="utf-8")
+    (tmp_path / "apt" / "history.log").write_text(
+        "Start-Date: 2025-03-12  09:48:58\n", encoding="utf-8"
+    )
     (tmp_path / "messages").write_text(MESSAGES, encoding="utf-8")
     (tmp_path / "yum.log").symlink_to("/etc/hostname")
     found = dict(collect_logs(tmp_path))
@@ -34,18 +38,26 @@ def test_the_end_of_a_long_log(tmp_path: Path) -> None:
     path = tmp_path / "messages"
     path.write_text("first\n" + "second\n" * 10, encoding="utf-8")
 
-    assert [b"second\n", path.read_bytes(), b""] == [read_end(path, 10), read_end(path, 1000), read_end(tmp_path / "none")]
+    assert [b"second\n", path.read_bytes(), b""] == [
+        read_end(path, 10),
+        read_end(path, 1000),
+        read_end(tmp_path / "none"),
+    ]
 
 
 @pytest.mark.kernel("logger", "dmesg")
 def test_a_snapshot_has_logs_and_the_timeline_reads_them(tmp_path: Path) -> None:
-    """A snapshot of this machine holds what dmesg and dpkg say here, and `podpath timeline` reads it; logs can be left out."""
+    """A snapshot of this machine holds what dmesg and dpkg say here, and `podpath timeline` reads
+    it; logs can be left out.
+    """
     host = (CollectedNamespace(name="host", path="/proc/self/ns/net", role="host"),)
     target = tmp_path / "bundle"
     collect_bundle(target, host, now=time.time(), logs=True)
     if not (target / "logs").is_dir():
         pytest.skip("this machine has no logs")
-    done = podpath("timeline", target, "--failed-at", "2000-01-01T00:00:00Z", "--timeout", "1s", "--json")
+    done = podpath(
+        "timeline", target, "--failed-at", "2000-01-01T00:00:00Z", "--timeout", "1s", "--json"
+    )
     document = json.loads(done.stdout)
 
     assert done.returncode in {0, 1, 3}
@@ -66,7 +78,9 @@ def test_lines_as_logger_makes_them(tmp_path: Path) -> None:
         ).stderr  # fmt: skip
         path = tmp_path / "messages"
         path.write_text(shown, encoding="utf-8")
-        done = podpath("timeline", path, "--failed-at", f"@{time.time() + 2:.0f}", "--timeout", "1s", "--json")
+        done = podpath(
+            "timeline", path, "--failed-at", f"@{time.time() + 2:.0f}", "--timeout", "1s", "--json"
+        )
         suspects = json.loads(done.stdout)["suspects"]
 
         assert ["tuned"] == [suspect["subject"] for suspect in suspects], (options, shown)

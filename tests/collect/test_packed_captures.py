@@ -16,7 +16,12 @@ from podpath.collect.read import read_evidence
 from podpath.net.errors import EvidenceError
 from tests.capture import frames
 
-CAPTURE = frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(ports=(port, 80)))) for port in range(1, 4001)])
+CAPTURE = frames.pcap(
+    [
+        frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(ports=(port, 80))))
+        for port in range(1, 4001)
+    ]
+)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
@@ -37,7 +42,9 @@ def test_packed_capture_gives_its_packets(
 
 
 def test_damaged_or_full_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that ends early is damaged, wherever it goes; where there is no room, the folder is named."""
+    """A file that ends early is damaged, wherever it goes; where there is no room, the folder is
+    named.
+    """
     path = tmp_path / "eth0.pcap.gz"
     path.write_bytes(gzip.compress(CAPTURE)[:-100])
     with pytest.raises(EvidenceError, match="damaged data"):

@@ -28,7 +28,9 @@ def open_files() -> int:
 
 
 def children() -> set[int]:
-    """Return the processes that this one started and has not waited for; a test run has some of its own."""
+    """Return the processes that this one started and has not waited for; a test run has some of its
+    own.
+    """
     mine = str(os.getpid())
     found = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -39,7 +41,9 @@ def children() -> set[int]:
 
 
 def test_processes_give_what_one_gives(tmp_path: Path) -> None:
-    """A capture that two and three processes read is the same, to the numbers of its IPv6 addresses."""
+    """A capture that two and three processes read is the same, to the numbers of its IPv6
+    addresses.
+    """
     path = tmp_path / "made.pcap"
     path.write_bytes(make_capture(20_000, vxlan=0.2).data)
     alone = read_capture(path.read_bytes())
@@ -51,7 +55,9 @@ def test_processes_give_what_one_gives(tmp_path: Path) -> None:
         for table in ("columns", "arps", "quotes"):
             ours, theirs = getattr(found.packets, table), getattr(alone.packets, table)
             assert [] == [
-                field.name for field in fields(ours) if not np.array_equal(getattr(ours, field.name), getattr(theirs, field.name))
+                field.name
+                for field in fields(ours)
+                if not np.array_equal(getattr(ours, field.name), getattr(theirs, field.name))
             ]
         assert found.packets.addresses == alone.packets.addresses
         assert found.damages == alone.damages
@@ -61,7 +67,9 @@ def test_processes_give_what_one_gives(tmp_path: Path) -> None:
 
 
 def test_workers_meet() -> None:
-    """What each says all hear, as often as they meet, and results stand in the order of the workers."""
+    """What each says all hear, as often as they meet, and results stand in the order of the
+    workers.
+    """
 
     def work(number: int, meet: Meet) -> tuple[int, list[int], list[str]]:
         return number, meet(number * 10), meet(str(number))
@@ -86,7 +94,9 @@ def test_memory_is_shared() -> None:
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("how", ["raises", "is killed"])
 def test_a_process_that_ends_early_is_told_and_waited_for(when: str, how: str) -> None:
-    """One that raises, or that the kernel kills, before or after it met the others: an error, and nothing stays behind."""
+    """One that raises, or that the kernel kills, before or after it met the others: an error, and
+    nothing stays behind.
+    """
     before, others = open_files(), children()
 
     def end() -> None:
@@ -178,7 +188,9 @@ def test_who_reads_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert count_workers(1 << 30) == 1
 
 
-def test_captures_are_read_together_where_it_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_captures_are_read_together_where_it_pays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is shown of a capture does not depend on how many processes read it."""
     path = tmp_path / "made.pcap"
     path.write_bytes(make_capture(3_000).data)

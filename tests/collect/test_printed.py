@@ -1,4 +1,6 @@
-"""Long printed captures: all packets as columns, and the lines that tell of a failure as they would be in a short text."""
+"""Long printed captures: all packets as columns, and the lines that tell of a failure as they would
+be in a short text.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,16 @@ NOTES = {
 
 
 def make_lines(*, broken: int = 3, start: str = "2023-11-14 ") -> list[str]:
-    """Print connections that are opened, used and closed; the first `broken` of them are never answered."""
+    """Print connections that are opened, used and closed; the first `broken` of them are never
+    answered.
+    """
     lines = []
     for number in range(COUNT):
         client, server = f"IP 10.0.{number >> 8}.{number & 255}.{30000 + number}", "10.96.0.1.80"
         there, back = f"{client} > {server}: Flags", f"IP {server} > {client[3:]}: Flags"
-        texts = [f"{there} [S], seq {5000 + number}, win 64240, options [mss 1460,sackOK,TS val 5 ecr 0,nop,wscale 7], length 0"]
+        texts = [
+            f"{there} [S], seq {5000 + number}, win 64240, options [mss 1460,sackOK,TS val 5 ecr 0,nop,wscale 7], length 0"
+        ]
         if number < broken:
             texts *= 9
         else:
@@ -83,13 +89,17 @@ def written(folder: Path, lines: list[str], ending: str = "\n") -> Path:
 
 def told(record: Record) -> object:
     """Return all that a record says but its source."""
-    rest = {name: getattr(record, name) for name in type(record).__dataclass_fields__ if name != "span"}
+    rest = {
+        name: getattr(record, name) for name in type(record).__dataclass_fields__ if name != "span"
+    }
     return record.span.line, record.span.last_line, record.span.text, rest
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_what_is_shown_is_what_a_short_text_gives(tmp_path: Path, ending: str) -> None:
-    """Each line that is shown gives the record that it gives among all lines, under its own number; so does what is no packet."""
+    """Each line that is shown gives the record that it gives among all lines, under its own number;
+    so does what is no packet.
+    """
     lines = noted()
     path = written(tmp_path, lines, ending)
     source, kept, _ = shown(path)
@@ -101,12 +111,16 @@ def test_what_is_shown_is_what_a_short_text_gives(tmp_path: Path, ending: str) -
 
     assert len(source.lines) == len(lines) > MANY_LINES
     assert all(told(record) in all_records for record in some.records)
-    assert [(gap.span.line, gap.why) for gap in every.gaps] == [(gap.span.line, gap.why) for gap in some.gaps]
+    assert [(gap.span.line, gap.why) for gap in every.gaps] == [
+        (gap.span.line, gap.why) for gap in some.gaps
+    ]
     assert ([NOTES[101], NOTES[2000]], 1) == (notes, len(kept))
 
 
 def test_what_tells_of_a_failure_is_shown(tmp_path: Path) -> None:
-    """Connections without an answer, ARP and ICMP errors are shown; connections that work are only counted."""
+    """Connections without an answer, ARP and ICMP errors are shown; connections that work are only
+    counted.
+    """
     source, kept, why = shown(written(tmp_path, noted()))
     reading = read(source)
     assert reading is not None
@@ -114,13 +128,19 @@ def test_what_tells_of_a_failure_is_shown(tmp_path: Path) -> None:
     count = 9 * COUNT + len(NOTES) - 4
 
     assert count == len(kept[0].capture.packets)
-    assert [f"of {count} packets only ARP, ICMP errors and connections that may have failed are shown: {3 * 9 + 3}"] == why
-    assert 3 * 9 == sum(record.packet is not None and record.packet.flags == 2 for record in packets)
+    assert [
+        f"of {count} packets only ARP, ICMP errors and connections that may have failed are shown: {3 * 9 + 3}"
+    ] == why
+    assert 3 * 9 == sum(
+        record.packet is not None and record.packet.flags == 2 for record in packets
+    )
     assert {"SF": COUNT - 3, "S0": 3} == MatchedCaptures(kept).count_states()
 
 
 def test_numbers_are_those_of_the_wire(tmp_path: Path) -> None:
-    """A connection's relative numbers become those that its SYN begins with, and a packet is quoted by its line."""
+    """A connection's relative numbers become those that its SYN begins with, and a packet is quoted
+    by its line.
+    """
     _, (kept,), _ = shown(written(tmp_path, noted()))
     columns = kept.capture.packets.columns
     data = (columns.payload == 18).nonzero()[0]
@@ -136,7 +156,10 @@ def test_a_connection_that_is_asked_about(tmp_path: Path) -> None:
     """Between two ends everything is shown, also where it works."""
     path = written(tmp_path, noted())
     done = subprocess.run(
-        [sys.executable, "-m", "podpath", "capture", str(path), "--port", "30009"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "podpath", "capture", str(path), "--port", "30009"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert "tcp 10.0.0.9:30009 > 10.96.0.1:80  SF" in done.stdout
@@ -146,18 +169,32 @@ def test_what_is_no_plain_long_text_is_read_line_by_line(tmp_path: Path) -> None
     """Short texts, other alphabets, colours and documents with prompts in them give every line."""
     lines = make_lines()
     prompts = [*lines[:200], "root@node1:~# tcpdump -nni eth1", *lines[200:]]
-    for text in (lines[: MANY_LINES // 2], ["ä note", *lines], ["\x1b[1mnote\x1b[0m", *lines], prompts):
+    for text in (
+        lines[: MANY_LINES // 2],
+        ["ä note", *lines],
+        ["\x1b[1mnote\x1b[0m", *lines],
+        prompts,
+    ):
         kept: list[Kept] = []
         evidence = read_evidence([str(written(tmp_path, text))], keep=kept.append)
         assert [] == kept
-        assert len(text) - 2 <= sum(bool(line) for source in evidence.sources for line in source.lines) <= len(text)
+        assert (
+            len(text) - 2
+            <= sum(bool(line) for source in evidence.sources for line in source.lines)
+            <= len(text)
+        )
 
 
 def test_without_numpy_every_line_is_read(tmp_path: Path) -> None:
     """A long printed capture needs no NumPy: its lines are read one by one then."""
     path = written(tmp_path, make_lines(broken=1))
     program = "import sys; sys.modules['numpy'] = None; from podpath.cli.main import main; main()"
-    done = subprocess.run([sys.executable, "-c", program, "capture", str(path)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program, "capture", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert (1, "") == (done.returncode, done.stderr)
     assert "699 SF" in done.stdout
@@ -178,7 +215,13 @@ def test_a_text_past_the_limit_is_cut_at_a_line(tmp_path: Path, *, at_an_end: bo
 
 def test_other_texts_are_no_printed_captures() -> None:
     """Rules, logs and bytes are not taken for captures."""
-    heads = (b"-A POSTROUTING -j MASQUERADE\n" * 9, b"\0\1\2\n" * 9, b"\xef\xbb\xbf" + make_lines()[0].encode() * 9, b"", b"\n")
+    heads = (
+        b"-A POSTROUTING -j MASQUERADE\n" * 9,
+        b"\0\1\2\n" * 9,
+        b"\xef\xbb\xbf" + make_lines()[0].encode() * 9,
+        b"",
+        b"\n",
+    )
 
     assert [False] * len(heads) == [is_printed(head) for head in heads]
     assert is_printed("\n".join(make_lines()[:50]).encode())

@@ -1,4 +1,6 @@
-"""Files, folders, archives and standard input are read within bounds, and never beyond what was named."""
+"""Files, folders, archives and standard input are read within bounds, and never beyond what was
+named.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,14 @@ from podpath.collect.read import read_evidence
 from podpath.net.errors import EvidenceError, MissingExtra
 
 ROUTES = b"default via 10.0.0.1 dev eth0\n10.0.0.0/24 dev eth0 scope link\n"
-SMALL = Limits(output_bytes=1 << 20, text_bytes=1 << 12, files=5, total_bytes=1 << 21, ratio=20, ratio_from=1 << 16)
+SMALL = Limits(
+    output_bytes=1 << 20,
+    text_bytes=1 << 12,
+    files=5,
+    total_bytes=1 << 21,
+    ratio=20,
+    ratio_from=1 << 16,
+)
 
 
 def _archive(path: Path, *members: tuple[str | tarfile.TarInfo, bytes]) -> Path:
@@ -49,7 +58,9 @@ def test_a_folder_of_documents(tmp_path: Path) -> None:
     (tmp_path / "b" / "c.md").write_bytes(b"```\n$ ip route\n" + ROUTES + b"```\n")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "config").write_bytes(ROUTES)
-    assert [None, "ip route"] == [source.command for source in read_evidence([str(tmp_path)]).sources]
+    assert [None, "ip route"] == [
+        source.command for source in read_evidence([str(tmp_path)]).sources
+    ]
 
 
 def test_a_bundle_folder_and_its_archive(tmp_path: Path) -> None:
@@ -61,7 +72,8 @@ def test_a_bundle_folder_and_its_archive(tmp_path: Path) -> None:
     packed = _archive(tmp_path / "b.tgz", ("./netns/pod-a/ip-route.txt", ROUTES))
     read = [read_evidence([str(path)]).sources for path in (tmp_path / "bundle", plain, packed)]
     assert [[("pod-a", "ip -d route show table all", 2)]] * 3 == [
-        [(source.netns, source.command, len(source.lines)) for source in sources] for sources in read
+        [(source.netns, source.command, len(source.lines)) for source in sources]
+        for sources in read
     ]
     assert read[2][0].name == f"{packed}/netns/pod-a/ip-route.txt"
 
@@ -87,11 +99,15 @@ def test_a_packed_ticket(tmp_path: Path) -> None:
 
 
 def test_packed_files_in_a_folder(tmp_path: Path) -> None:
-    """Files of a bundle may each be packed: their names are those that they have unpacked. Too much in all is refused."""
+    """Files of a bundle may each be packed: their names are those that they have unpacked. Too much
+    in all is refused.
+    """
     host = tmp_path / "netns" / "host"
     host.mkdir(parents=True)
     for name, pack in (("ip-route.txt.xz", lzma.compress), ("ip-rule.txt.bz2", bz2.compress)):
-        (host / name).write_bytes(pack(ROUTES if "route" in name else b"0:\tfrom all lookup local\n"))
+        (host / name).write_bytes(
+            pack(ROUTES if "route" in name else b"0:\tfrom all lookup local\n")
+        )
     found = read_evidence([str(tmp_path)])
     assert [("host", "ip -d route show table all", 2), ("host", "ip -d rule", 1)] == [
         (source.netns, source.command, len(source.lines)) for source in found.sources
@@ -109,12 +125,16 @@ def test_an_archive_that_climbs_out(tmp_path: Path, name: str) -> None:
         read_evidence([str(_archive(tmp_path / "b.tar.gz", ("ok.txt", ROUTES), (name, ROUTES)))])
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE]
+)
 def test_links_and_devices_in_an_archive(tmp_path: Path, kind: bytes) -> None:
     """They are left out, and that is said."""
     info = tarfile.TarInfo("netns/host/sysctl.txt")
     info.type, info.linkname = kind, "/etc/passwd"
-    found = read_evidence([str(_archive(tmp_path / "b.tar.gz", ("netns/host/ip-route.txt", ROUTES), (info, b"")))])
+    found = read_evidence(
+        [str(_archive(tmp_path / "b.tar.gz", ("netns/host/ip-route.txt", ROUTES), (info, b"")))]
+    )
     assert 1 == len(found.sources)
     assert ["left out"] == [gap.why.rpartition(": ")[2] for gap in found.gaps]
 
@@ -134,7 +154,9 @@ def test_a_link_that_leaves_a_folder(tmp_path: Path) -> None:
 
 def test_bombs(tmp_path: Path) -> None:
     """What unpacks to far more than it is, or holds too many members, is refused."""
-    (tmp_path / "bomb.tar.gz").write_bytes(gzip.compress(tarfile.TarInfo("x").tobuf() + bytes(1 << 20)))
+    (tmp_path / "bomb.tar.gz").write_bytes(
+        gzip.compress(tarfile.TarInfo("x").tobuf() + bytes(1 << 20))
+    )
     many = _archive(tmp_path / "many.tar.gz", *((f"{i}.txt", ROUTES) for i in range(9)))
     big = _archive(tmp_path / "big.tar", *((f"{i}.txt", os.urandom(700_000)) for i in range(4)))
     for path in (tmp_path / "bomb.tar.gz", many, big):
@@ -152,7 +174,9 @@ def test_damaged_archives(tmp_path: Path) -> None:
 
 
 def test_a_long_log_is_cut(tmp_path: Path) -> None:
-    """Of a long document only the beginning is read, to the end of a line, and that is said; a long output is read whole."""
+    """Of a long document only the beginning is read, to the end of a line, and that is said; a long
+    output is read whole.
+    """
     log = tmp_path / "messages"
     log.write_bytes(b"Nov 21 14:12:03 n1 kubelet[12]: all is well, and nothing has failed\n" * 1000)
     rules = tmp_path / "rules"

@@ -39,7 +39,9 @@ def test_a_folder_without_processes_is_refused(tmp_path: Path) -> None:
 def test_a_bundle_holds_every_file_and_its_manifest(tmp_path: Path) -> None:
     """Each namespace has its outputs, and the manifest names node, kernel and roles."""
     target = tmp_path / "bundle"
-    missing = collect_bundle(target, (CollectedNamespace(name="host", path="/proc/self/ns/net", role="host"),), now=12.5)
+    missing = collect_bundle(
+        target, (CollectedNamespace(name="host", path="/proc/self/ns/net", role="host"),), now=12.5
+    )
     manifest = json.loads((target / "bundle.json").read_text())
     assert manifest["time"] == 12.5
     assert manifest["netns"] == {"host": {"role": "host"}}
@@ -52,14 +54,18 @@ def test_a_bundle_holds_every_file_and_its_manifest(tmp_path: Path) -> None:
 def test_an_existing_target_is_never_overwritten(tmp_path: Path) -> None:
     """A bundle is a new file or folder."""
     with pytest.raises(TargetError, match="exists already"):
-        collect_bundle(tmp_path, (CollectedNamespace(name="host", path="/proc/self/ns/net"),), now=0.0)
+        collect_bundle(
+            tmp_path, (CollectedNamespace(name="host", path="/proc/self/ns/net"),), now=0.0
+        )
 
 
 @pytest.mark.kernel("ip")
 def test_a_namespace_that_goes_meanwhile_costs_its_own_files_only(tmp_path: Path) -> None:
     """Pods come and go: what is gone is told, and the rest is there."""
     gone = CollectedNamespace(name="gone", path=str(tmp_path / "none"))
-    collected = collect_files((CollectedNamespace(name="host", path="/proc/self/ns/net", role="host"), gone), now=0.0)
+    collected = collect_files(
+        (CollectedNamespace(name="host", path="/proc/self/ns/net", role="host"), gone), now=0.0
+    )
     assert any(sentence.startswith("gone: ") for sentence in collected.missing)
     assert "netns/host/ip-link.json" in collected.files
     assert not [name for name in collected.files if name.startswith("netns/gone/")]
@@ -78,16 +84,28 @@ def test_a_named_namespace_without_processes_is_found(tmp_path: Path) -> None:
         subprocess.run(["ip", "netns", "del", name], check=True)
 
 
-@given(st.lists(st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=6), min_size=1), min_size=1, max_size=6))
+@given(
+    st.lists(
+        st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=6), min_size=1),
+        min_size=1,
+        max_size=6,
+    )
+)
 def test_a_listing_stands_one_object_to_a_line(objects: list[dict[str, object]]) -> None:
     """It stays the same listing, of which each line between the brackets is one object."""
-    for whole in (json.dumps(objects), json.dumps({"nftables": objects}), json.dumps(objects, indent=1)):
+    for whole in (
+        json.dumps(objects),
+        json.dumps({"nftables": objects}),
+        json.dumps(objects, indent=1),
+    ):
         lines = put_in_lines(whole.encode())
         assert json.loads(lines) == json.loads(whole)
         assert len(objects) + 2 == len(lines.splitlines())
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"kernel": {"a": 1}}', '[{"a": 1}, {"b', '[{"a": 1}, 3]', "no JSON"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"kernel": {"a": 1}}', '[{"a": 1}, {"b', '[{"a": 1}, 3]', "no JSON"]
+)
 def test_what_is_no_listing_stays_as_it_is(text: str) -> None:
     """Nothing is lost of what a program printed otherwise than expected."""
     assert text.encode() == put_in_lines(text.encode())

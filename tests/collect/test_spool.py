@@ -16,7 +16,9 @@ def test_columns_come_back_as_they_were_written() -> None:
         spool.append("one", memoryview(piece))
         spool.append("other", memoryview(piece * 2))
 
-    assert (b"abcd", b"ababcdcd", b"") == tuple(bytes(spool.view(name)) for name in ("one", "other", "none"))
+    assert (b"abcd", b"ababcdcd", b"") == tuple(
+        bytes(spool.view(name)) for name in ("one", "other", "none")
+    )
     spool.close()
 
 

@@ -16,7 +16,10 @@ from podpath.net.errors import MissingExtra
 FILES = {"netns/host/ip-route.txt": b"default via 10.0.0.1 dev eth0\n"}
 
 
-@pytest.mark.parametrize("name", ["node", "node.example.com", "node.tar", "node.tar.gz", "node.tgz", "node.zip", "node.tar.zst"])
+@pytest.mark.parametrize(
+    "name",
+    ["node", "node.example.com", "node.tar", "node.tar.gz", "node.tgz", "node.zip", "node.tar.zst"],
+)
 def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
     """A bundle of every kind gives the evidence that went into it."""
     target = tmp_path / name
@@ -26,28 +29,41 @@ def test_what_is_written_is_read(tmp_path: Path, name: str) -> None:
         pytest.skip("needs the package for zstd")
     write_bundle(target, FILES)
     found = read_evidence([str(target)])
-    assert [("host", ("default via 10.0.0.1 dev eth0",))] == [(source.netns, source.lines) for source in found.sources]
+    assert [("host", ("default via 10.0.0.1 dev eth0",))] == [
+        (source.netns, source.lines) for source in found.sources
+    ]
 
 
 @pytest.mark.parametrize("name", ["a.tar.xz", "a.7z", "a.tar.bz2", "a.json", "a.gz"])
 def test_other_endings_are_refused(tmp_path: Path, name: str) -> None:
     """Who names one does not want a folder of that name."""
-    with pytest.raises(TargetError, match=rf"expected a folder or a name with .*, saw {name[name.rindex('.') :]}"):
+    with pytest.raises(
+        TargetError, match=rf"expected a folder or a name with .*, saw {name[name.rindex('.') :]}"
+    ):
         check_target(tmp_path / name)
 
 
 def test_places_that_take_no_bundle(tmp_path: Path) -> None:
-    """One that is there already, and one below a file or a folder that is missing; a folder makes the folders above it."""
+    """One that is there already, and one below a file or a folder that is missing; a folder makes
+    the folders above it.
+    """
     (tmp_path / "file").touch()
     (tmp_path / "dangling").symlink_to("nowhere")
-    for name, why in (("file", "exists"), ("dangling", "exists"), ("file/x", "no folder"), ("no/x.zip", "no such folder")):
+    for name, why in (
+        ("file", "exists"),
+        ("dangling", "exists"),
+        ("file/x", "no folder"),
+        ("no/x.zip", "no such folder"),
+    ):
         with pytest.raises(TargetError, match=why):
             check_target(tmp_path / name)
     check_target(tmp_path / "no" / "x")
 
 
 @pytest.mark.parametrize("name", ["x.zip", "x.tar.gz"])
-def test_a_full_disk_leaves_no_half_bundle(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_half_bundle(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The error is the system's, and what was begun is taken away."""
 
     def fail(*_: object) -> None:

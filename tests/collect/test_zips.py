@@ -16,7 +16,9 @@ from podpath.net.errors import EvidenceError
 from podpath.net.provenance import Cut
 
 
-def _zip(*members: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def _zip(
+    *members: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED
+) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as archive:
         for name, data in members:
@@ -45,16 +47,28 @@ def test_links_encrypted_members_and_unknown_methods() -> None:
     """They are left out, and that is said."""
     link = zipfile.ZipInfo("link")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    data = bytearray(_zip((link, b"/etc/passwd"), ("locked", b"1"), ("odd", b"1"), ("ok", b"1"), method=zipfile.ZIP_STORED))
+    data = bytearray(
+        _zip(
+            (link, b"/etc/passwd"),
+            ("locked", b"1"),
+            ("odd", b"1"),
+            ("ok", b"1"),
+            method=zipfile.ZIP_STORED,
+        )
+    )
     at = [place for place in range(len(data)) if data[place : place + 4] == b"PK\x01\x02"]
     struct.pack_into("<H", data, at[1] + 8, 1)
     struct.pack_into("<H", data, at[2] + 10, 97)
-    kinds = [member.refused.partition(", saw ")[2].partition(":")[0] for member in _read(bytes(data))]
+    kinds = [
+        member.refused.partition(", saw ")[2].partition(":")[0] for member in _read(bytes(data))
+    ]
     assert ["a link, a device or a pipe", "an encrypted one", "another method", ""] == kinds
 
 
 def test_a_large_member_and_bombs() -> None:
-    """One that is too large is left out as cut; one that unpacks to far more than it is, or than it says, is refused."""
+    """One that is too large is left out as cut; one that unpacks to far more than it is, or than it
+    says, is refused.
+    """
     limits = Limits(output_bytes=1000, total_bytes=1 << 30)
     assert Cut("big", 0, 5000, MAX_SIZE) == _read(_zip(("big", bytes(5000))), limits)[0].cut
     with pytest.raises(EvidenceError, match="200 times"):
@@ -67,7 +81,9 @@ def test_a_large_member_and_bombs() -> None:
         _read(bytes(lying))
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize(
+    "method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
 def test_a_damaged_zip_is_never_read_in_part(method: int) -> None:
     """Wherever a byte of a member is flipped, and wherever it is cut, it is an error."""
     content = bytes(range(256)) * 8

@@ -1,4 +1,6 @@
-"""Tables of rules made by chance: extensions known and unknown, chains that jump to one another, in circles too."""
+"""Tables of rules made by chance: extensions known and unknown, chains that jump to one another, in
+circles too.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def rules(draw: st.DrawFn, table: str, chain: str, position: int) -> Rule:
     """Return a rule that matches often, and often leads to another chain."""
     rule = draw(netfilter_strategies.rules(table, chain, position))
     if draw(st.integers(0, 4)):
-        rule = rule._replace(src=None, dst=None, in_link=None, out_link=None, protocol=None, fragment=None)
+        rule = rule._replace(
+            src=None, dst=None, in_link=None, out_link=None, protocol=None, fragment=None
+        )
         rule = rule._replace(matches=rule.matches[: draw(st.integers(0, 1))])
     if draw(st.integers(0, 2)) == 0:
         rule = rule._replace(target=Target(draw(st.sampled_from(USERS)), (), draw(st.booleans())))
@@ -38,6 +42,8 @@ def tables(draw: st.DrawFn, name: str) -> Table:
         count = draw(st.integers(0, 3))
         held = tuple(draw(rules(name, chain, position)) for position in range(1, count + 1))
         policy = draw(st.sampled_from(("ACCEPT", "DROP", None))) if chain not in USERS else None
-        chains[chain] = Known(Chain(name=chain, rules=held, policy=policy, complete=draw(st.booleans())))
+        chains[chain] = Known(
+            Chain(name=chain, rules=held, policy=policy, complete=draw(st.booleans()))
+        )
     flavour = draw(st.sampled_from(("nft", "legacy")))
     return Table(name=name, family=4, flavour=flavour, chains=chains, complete=draw(st.booleans()))

@@ -14,7 +14,15 @@ from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node, Service, ServicePort
 from podpath.report.sentences import spell_failure
-from podpath.testing.nodes import Fields, forwarding, given_cilium, given_netns, given_node, ip, probe
+from podpath.testing.nodes import (
+    Fields,
+    forwarding,
+    given_cilium,
+    given_netns,
+    given_node,
+    ip,
+    probe,
+)
 from tests.datapath.given import given_tables
 from tests.datapath.walks import decisions, given_walk, host, last, packet, reasons
 
@@ -30,20 +38,41 @@ INVALID_FIRST = """
 -A CILIUM_FORWARD -i lxc+ -j ACCEPT
 COMMIT
 """
-CILIUM_FIRST = INVALID_FIRST.replace("-A FORWARD -j KUBE-FORWARD\n", "").replace("COMMIT", "-A FORWARD -j KUBE-FORWARD\nCOMMIT")
+CILIUM_FIRST = INVALID_FIRST.replace("-A FORWARD -j KUBE-FORWARD\n", "").replace(
+    "COMMIT", "-A FORWARD -j KUBE-FORWARD\nCOMMIT"
+)
 
 
-def given(rules: str = "", *, rp_filter: str = "0", routes: str = "", addresses: str = "192.0.2.2/24", **options: str) -> Node:
-    """Return a node of two pods, with Cilium's devices; `routes` are those to pods, separated by commas."""
-    devices = (f"eth0 {addresses}", "cilium_host 10.1.0.1/32 noarp", "cilium_vxlan", "lxca peer a:eth0", "lxcb peer b:eth0")
+def given(
+    rules: str = "",
+    *,
+    rp_filter: str = "0",
+    routes: str = "",
+    addresses: str = "192.0.2.2/24",
+    **options: str,
+) -> Node:
+    """Return a node of two pods, with Cilium's devices; `routes` are those to pods, separated by
+    commas.
+    """
+    devices = (
+        f"eth0 {addresses}",
+        "cilium_host 10.1.0.1/32 noarp",
+        "cilium_vxlan",
+        "lxca peer a:eth0",
+        "lxcb peer b:eth0",
+    )
     to_pods = (routes or "10.1.0.0/24 dev cilium_host, 10.2.0.0/24 dev cilium_host").split(", ")
     fields: Fields = {"netfilter": {4: Netfilter(tables=given_tables(rules), complete=True)}}
     pods = [
-        given_netns(name, f"eth0 10.1.0.{number}/32 peer host:lxc{name}", routes=["default dev eth0"])
+        given_netns(
+            name, f"eth0 10.1.0.{number}/32 peer host:lxc{name}", routes=["default dev eth0"]
+        )
         for number, name in ((2, "a"), (3, "b"))
     ]
     all_routes = [*to_pods, "default via 192.0.2.254 dev eth0"]
-    main = given_netns("host", *devices, routes=all_routes, sysctls=forwarding(rp_filter=rp_filter), netns=fields)
+    main = given_netns(
+        "host", *devices, routes=all_routes, sysctls=forwarding(rp_filter=rp_filter), netns=fields
+    )
     return given_node(main, *pods, cilium=given_cilium(**options))
 
 
@@ -61,12 +90,18 @@ def test_bpf_masquerade_hides_the_answer_from_conntrack() -> None:
     traces = converse(given(INVALID_FIRST, **BPF), WORLD).branches[0].traces
 
     assert "192.0.2.2" == str(arrived_as(traces[0]).src)
-    assert ["host device receive: receive", "host tc ingress: redirect", "host tc ingress: redirect"] == decisions(traces[1])[:3]
+    assert [
+        "host device receive: receive",
+        "host tc ingress: redirect",
+        "host tc ingress: redirect",
+    ] == decisions(traces[1])[:3]
     assert not any("conntrack" in text for text in decisions(traces[1]))
 
 
 def test_the_handshakes_ack_is_invalid_and_dropped_before_ciliums_accept() -> None:
-    """Conntrack saw only the SYN, so the ACK is INVALID; a rule that drops those first breaks every connection out."""
+    """Conntrack saw only the SYN, so the ACK is INVALID; a rule that drops those first breaks every
+    connection out.
+    """
     found = converse(given(INVALID_FIRST, **BPF), WORLD)
 
     assert ("NEVER", "ACK", "dropped") == (found.verdict, last(found).name, found.branches[0].kind)
@@ -98,16 +133,26 @@ def test_an_answer_to_the_outside_is_not_masqueraded() -> None:
 
 
 def test_a_device_without_known_address() -> None:
-    """Where the device's address is not in evidence a stand-in takes its place, and the step says so."""
+    """Where the device's address is not in evidence a stand-in takes its place, and the step says
+    so.
+    """
     trace = converse(given(CILIUM_FIRST, addresses="", **BPF), WORLD).branches[0].traces[0]
 
     assert str(STAND_IN) == str(arrived_as(trace).src)
-    assert any("stands for the address of eth0, which is not in evidence" in text for text in reasons(trace))
+    assert any(
+        "stands for the address of eth0, which is not in evidence" in text
+        for text in reasons(trace)
+    )
 
 
 def test_local_pods_are_reached_past_the_stack() -> None:
-    """A packet to another pod of the node is delivered by the program: rules and rp_filter of the host do not see it."""
-    found = converse(given("*filter\n:FORWARD DROP [0:0]\nCOMMIT", rp_filter="1"), probe("tcp 10.1.0.2 > 10.1.0.3:80"))
+    """A packet to another pod of the node is delivered by the program: rules and rp_filter of the
+    host do not see it.
+    """
+    found = converse(
+        given("*filter\n:FORWARD DROP [0:0]\nCOMMIT", rp_filter="1"),
+        probe("tcp 10.1.0.2 > 10.1.0.3:80"),
+    )
 
     assert "ALWAYS" == found.verdict
     assert "host device receive: redirect" in decisions(found.branches[0].traces[0])
@@ -116,21 +161,30 @@ def test_local_pods_are_reached_past_the_stack() -> None:
 def test_with_endpoint_routes_the_kernel_delivers() -> None:
     """With a route for each pod what pods send each other passes the host's rules."""
     closed = "*filter\n:FORWARD DROP [0:0]\nCOMMIT"
-    node = given(closed, routes="10.1.0.2 dev lxca, 10.1.0.3 dev lxcb", enable_endpoint_routes="true")
+    node = given(
+        closed, routes="10.1.0.2 dev lxca, 10.1.0.3 dev lxcb", enable_endpoint_routes="true"
+    )
 
     assert "NEVER" == converse(node, probe("tcp 10.1.0.2 > 10.1.0.3:80")).verdict
 
 
 def test_pods_of_other_nodes_are_reached_through_the_tunnel() -> None:
-    """A destination that is routed to cilium_host goes through the tunnel, and its answer comes back by it."""
+    """A destination that is routed to cilium_host goes through the tunnel, and its answer comes
+    back by it.
+    """
     found = converse(given(rp_filter="1"), probe("tcp 10.1.0.2 > 10.2.0.7:80"))
     outcome = found.branches[0].traces[0].outcome
 
-    assert ("ALWAYS", "cilium_vxlan") == (found.verdict, outcome.link if isinstance(outcome, Transmitted) else "")
+    assert ("ALWAYS", "cilium_vxlan") == (
+        found.verdict,
+        outcome.link if isinstance(outcome, Transmitted) else "",
+    )
 
 
 def test_strict_rp_filter_breaks_pods_to_the_outside_and_to_the_host_alone() -> None:
-    """The way back to a pod leads over cilium_host, so the kernel's strict check drops what the stack sees of it."""
+    """The way back to a pod leads over cilium_host, so the kernel's strict check drops what the
+    stack sees of it.
+    """
     node = given(rp_filter="1")
     verdicts = {
         text: converse(node, probe(text)).verdict
@@ -149,12 +203,21 @@ def test_the_host_reaches_pods_through_cilium_host() -> None:
     """What the host sends to a pod is delivered by the program at cilium_host."""
     found = converse(given(), probe("tcp 192.0.2.2 > 10.1.0.2:80"))
 
-    assert ("ALWAYS", "host tc egress: redirect") == (found.verdict, decisions(found.branches[0].traces[0])[2])
+    assert ("ALWAYS", "host tc egress: redirect") == (
+        found.verdict,
+        decisions(found.branches[0].traces[0])[2],
+    )
 
 
-@pytest.mark.parametrize(("kernel", "likeliest"), [("5.15.0", "ALWAYS"), ("4.19.0", "NEVER"), (None, "NEVER")])
-def test_bpf_host_routing_is_asked_for_where_the_kernel_decides(kernel: str | None, likeliest: str) -> None:
-    """With kube-proxy replaced and BPF masquerade what pods send may skip netfilter: a recent kernel makes that the likelier."""
+@pytest.mark.parametrize(
+    ("kernel", "likeliest"), [("5.15.0", "ALWAYS"), ("4.19.0", "NEVER"), (None, "NEVER")]
+)
+def test_bpf_host_routing_is_asked_for_where_the_kernel_decides(
+    kernel: str | None, likeliest: str
+) -> None:
+    """With kube-proxy replaced and BPF masquerade what pods send may skip netfilter: a recent
+    kernel makes that the likelier.
+    """
     node = replace(given(INVALID_FIRST, kube_proxy_replacement="true", **BPF), kernel=kernel)
     found = converse(node, WORLD)
 
@@ -164,7 +227,9 @@ def test_bpf_host_routing_is_asked_for_where_the_kernel_decides(kernel: str | No
 @pytest.mark.parametrize(("stated", "verdict"), [("true", "NEVER"), ("false", "ALWAYS")])
 def test_stated_host_routing_is_not_asked_for(stated: str, verdict: str) -> None:
     """`enable-host-legacy-routing` settles it."""
-    node = given(INVALID_FIRST, kube_proxy_replacement="true", enable_host_legacy_routing=stated, **BPF)
+    node = given(
+        INVALID_FIRST, kube_proxy_replacement="true", enable_host_legacy_routing=stated, **BPF
+    )
 
     assert verdict == converse(node, WORLD).verdict
 
@@ -175,9 +240,13 @@ SERVICE = Service(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("source", ["tcp 10.1.0.2 > 10.96.0.10:80", "tcp 192.0.2.2 > 10.96.0.10:80"])
+@pytest.mark.parametrize(
+    "source", ["tcp 10.1.0.2 > 10.96.0.10:80", "tcp 192.0.2.2 > 10.96.0.10:80"]
+)
 def test_services_are_translated_before_netfilter_sees_them(source: str) -> None:
-    """Pods at their device, and every socket where kube-proxy is replaced: the client still sees the service."""
+    """Pods at their device, and every socket where kube-proxy is replaced: the client still sees
+    the service.
+    """
     node = replace(given(kube_proxy_replacement="true"), services=(SERVICE,))
     found = converse(node, probe(source))
 

@@ -15,7 +15,9 @@ NODE = given_node(given_netns("host", "eth0 192.0.2.2/24", "lan 10.0.0.1/24"))
 
 @pytest.mark.parametrize(("dst", "source"), [("10.1.0.5", "0.0.0.0"), ("10.0.0.1", "10.0.0.1")])
 def test_an_error_quotes_its_cause(dst: str, source: str) -> None:
-    """An error goes to the sender, with the network-control TOS, the packet in it, and a source left open unless asked for."""
+    """An error goes to the sender, with the network-control TOS, the packet in it, and a source
+    left open unless asked for.
+    """
     walk = given_walk(NODE)
     skb = given_skb(walk, packet("192.0.2.7", dst, tos=0x10), "eth0")
     outcome = reject(walk, skb, "no route", "icmp-net-unreachable")
@@ -28,7 +30,13 @@ def test_an_error_quotes_its_cause(dst: str, source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"fragment": True}, {"dst": ip("224.0.0.5")}, {"src": ip("0.0.0.0")}, {"protocol": 1, "icmp_type": 11}]
+    "fields",
+    [
+        {"fragment": True},
+        {"dst": ip("224.0.0.5")},
+        {"src": ip("0.0.0.0")},
+        {"protocol": 1, "icmp_type": 11},
+    ],
 )
 def test_some_packets_get_no_error(fields: dict[str, object]) -> None:
     """Fragments, groups, packets without source and errors are dropped without a word."""
@@ -44,7 +52,9 @@ def test_ipv6_has_its_own_numbers() -> None:
     skb = given_skb(walk, packet("2001:db8::9", "2001:db8:1::5"), "eth0")
     reject(walk, skb, "ttl", "icmp-ttl-exceeded")
 
-    assert (protocols.ICMPV6, 3, 0) == ((skb.answer.protocol, skb.answer.icmp_type, skb.answer.icmp_code) if skb.answer else ())
+    assert (protocols.ICMPV6, 3, 0) == (
+        (skb.answer.protocol, skb.answer.icmp_type, skb.answer.icmp_code) if skb.answer else ()
+    )
     assert set(TYPES) == set(TYPES6)
 
 
@@ -53,5 +63,6 @@ def test_what_an_error_is() -> None:
     kinds = [(1, 3), (1, 8), (1, 0), (58, 1), (58, 128), (6, 0)]
 
     assert [True, False, False, True, False, False] == [
-        is_error(packet("1.1.1.1", "2.2.2.2", protocol=protocol, icmp_type=kind)) for protocol, kind in kinds
+        is_error(packet("1.1.1.1", "2.2.2.2", protocol=protocol, icmp_type=kind))
+        for protocol, kind in kinds
     ]

@@ -1,4 +1,6 @@
-"""Native chains on the model alone: what is unknown, drawn or contested. Agreement with Linux is in tests/kernel."""
+"""Native chains on the model alone: what is unknown, drawn or contested. Agreement with Linux is in
+tests/kernel.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,12 @@ OUT = "tcp 10.1.0.2:40000 > 198.51.100.1:80 from pod1"
 HEAD = "table ip t { chain c { type filter hook forward priority 0; "
 
 
-def walk(text: str, probe: str = OUT, prepare: DraftNetns | None = None, command: str = "nft -a list ruleset") -> Conversation:
+def walk(
+    text: str,
+    probe: str = OUT,
+    prepare: DraftNetns | None = None,
+    command: str = "nft -a list ruleset",
+) -> Conversation:
     """Walk a connection of a pod through a host with these tables."""
     topology = routed_pods()
     host = topology.draft.namespaces[HOST]
@@ -35,7 +42,9 @@ def walk(text: str, probe: str = OUT, prepare: DraftNetns | None = None, command
 
 def assumed(conversation: Conversation) -> set[str]:
     """Return the facts that any branch takes for granted."""
-    return {assumption.fact for branch in conversation.branches for assumption in branch.assumptions}
+    return {
+        assumption.fact for branch in conversation.branches for assumption in branch.assumptions
+    }
 
 
 @pytest.mark.parametrize(
@@ -75,7 +84,9 @@ def test_the_step_names_table_chain_handle_and_line() -> None:
 
 def test_a_policy_decides_at_the_end() -> None:
     """The chain's own line is quoted."""
-    conversation = walk("table ip t { chain c { type filter hook forward priority 0; policy drop; }\n}")
+    conversation = walk(
+        "table ip t { chain c { type filter hook forward priority 0; policy drop; }\n}"
+    )
 
     assert PolicyDecided("ip t", "c", True) == conversation.branches[0].last.deciding.reason
 
@@ -84,16 +95,23 @@ def test_a_part_of_a_chain_is_an_assumption() -> None:
     """What the evidence leaves out of a chain is named."""
     conversation = walk(f"{HEAD}tcp dport 81 drop; }}\n}}", command="nft list chain ip t c")
 
-    assert {"rules of chain c of nftables table ip t in netns host that the evidence leaves out"} == assumed(conversation)
+    assert {
+        "rules of chain c of nftables table ip t in netns host that the evidence leaves out"
+    } == assumed(conversation)
 
 
-@pytest.mark.parametrize(("rule", "forks"), [("tcp dport 80 drop", False), ("meta mark set 0x1; meta mark 0x1 drop", True)])
+@pytest.mark.parametrize(
+    ("rule", "forks"),
+    [("tcp dport 80 drop", False), ("meta mark set 0x1; meta mark 0x1 drop", True)],
+)
 def test_equal_priorities_are_asked_for_where_they_matter(rule: str, forks: bool) -> None:  # noqa: FBT001  # what is expected
     """iptables' table of the same priority may run before or after."""
     draft = DraftNetns(HOST)
     table = draft.table("filter", "nft")
     nowhere = Span(Source(name="generated", lines=("",)), 1, 1)
-    table.chains["FORWARD"].append(Rule("", "", 0, nowhere, Target("REJECT") if forks else Target("ACCEPT")))
+    table.chains["FORWARD"].append(
+        Rule("", "", 0, nowhere, Target("REJECT") if forks else Target("ACCEPT"))
+    )
     conversation = walk(f"{HEAD}{rule}; }}\n}}", prepare=draft)
 
     assert forks is any("registered last" in fact for fact in assumed(conversation))
@@ -101,13 +119,23 @@ def test_equal_priorities_are_asked_for_where_they_matter(rule: str, forks: bool
 
 def test_a_dormant_table_does_nothing() -> None:
     """Its base chains are not registered."""
-    assert "ALWAYS" == walk("table ip t { flags dormant; chain c { type filter hook forward priority 0; drop; }\n}").verdict
+    assert (
+        "ALWAYS"
+        == walk(
+            "table ip t { flags dormant; chain c { type filter hook forward priority 0; drop; }\n}"
+        ).verdict
+    )
 
 
 def test_patterns() -> None:
     """A device fits by its name or by its index, and the index that no device has fits none."""
     lxc = Device("lxc1", 3)
-    checks = [fits(lxc, Name("lxc", wildcard=True)), fits(lxc, Name("lxc1")), fits(lxc, Range(3, 3)), fits(lxc, Range(4, 4))]
+    checks = [
+        fits(lxc, Name("lxc", wildcard=True)),
+        fits(lxc, Name("lxc1")),
+        fits(lxc, Range(3, 3)),
+        fits(lxc, Range(4, 4)),
+    ]
 
     assert [True, True, True, False] == checks
     with pytest.raises(ValueError, match="ipv4_addr"):
@@ -117,8 +145,13 @@ def test_patterns() -> None:
 def test_the_catch_all_element_is_the_last_resort() -> None:
     """`*` matches what no other element does."""
     elements = Elements(
-        (nft.Element(nft.Literal("*"), nft.Verdict("drop")), nft.Element(nft.Literal("80"), nft.Verdict("accept"))),
+        (
+            nft.Element(nft.Literal("*"), nft.Verdict("drop")),
+            nft.Element(nft.Literal("80"), nft.Verdict("accept")),
+        ),
         ("inet_service",),
     )
 
-    assert ["accept", "drop"] == [getattr(getattr(elements.find((port,)), "data", None), "kind", "") for port in (80, 81)]
+    assert ["accept", "drop"] == [
+        getattr(getattr(elements.find((port,)), "data", None), "kind", "") for port in (80, 81)
+    ]

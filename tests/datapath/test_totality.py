@@ -12,13 +12,17 @@ from podpath.node.node import Node
 from tests.strategies import nodes, probes
 
 LIMIT = 4
-drawn = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+drawn = settings(
+    max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 @drawn
 @given(nodes(), probes)
 def test_a_walk_always_ends_and_never_raises(node: Node, probe: Probe) -> None:
-    """Whatever the node is like a conversation has branches, each with an end that its last step explains."""
+    """Whatever the node is like a conversation has branches, each with an end that its last step
+    explains.
+    """
     found = converse(node, probe, limit=LIMIT)
 
     assert 1 <= len(found.branches) <= LIMIT
@@ -44,6 +48,8 @@ def test_the_same_question_has_the_same_answer(node: Node, probe: Probe) -> None
 def test_a_branch_is_what_its_assumptions_make_it(node: Node, probe: Probe) -> None:
     """Settling what a branch assumed gives that branch again, without a fork."""
     branch = converse(node, probe, limit=LIMIT).branches[-1]
-    again = converse(node, probe, settled={made.fact: made.value for made in branch.assumptions}, limit=1)
+    again = converse(
+        node, probe, settled={made.fact: made.value for made in branch.assumptions}, limit=1
+    )
 
     assert (branch.works, branch.traces) == (again.branches[0].works, again.branches[0].traces)

@@ -59,5 +59,7 @@ def last(conversation: Conversation) -> Trace:
 def branch_where(conversation: Conversation, **wanted: object) -> Branch:
     """Return the first branch with these fields."""
     return next(
-        branch for branch in conversation.branches if all(getattr(branch, name) == value for name, value in wanted.items())
+        branch
+        for branch in conversation.branches
+        if all(getattr(branch, name) == value for name, value in wanted.items())
     )

@@ -1,4 +1,6 @@
-"""The agent as `deploy/` runs it: shipped configuration and role, real API server and namespaces, from taint to mended pod."""
+"""The agent as `deploy/` runs it: shipped configuration and role, real API server and namespaces,
+from taint to mended pod.
+"""
 
 from __future__ import annotations
 
@@ -27,17 +29,27 @@ MEGABYTES = 60
 
 
 def configure(server: ApiServer, runtime: Runtime, folder: Path, port: int) -> Path:
-    """Take linkerd's variant as it is shipped, at this machine's paths; the node's own sysctls are left alone."""
+    """Take linkerd's variant as it is shipped, at this machine's paths; the node's own sysctls are
+    left alone.
+    """
     text = (DEPLOY / "linkerd" / "agent.toml").read_text(encoding="utf-8")
     text = re.sub(r"\[sysctl\].*?(?=\n\[)", "", text, flags=re.DOTALL)
-    places = f'conf_dir = "{runtime.conf}"\nbin_dirs = ["{runtime.programs}", "{DEBIAN}"]\npoll = "1s"\n'
+    places = (
+        f'conf_dir = "{runtime.conf}"\nbin_dirs = ["{runtime.programs}", "{DEBIAN}"]\npoll = "1s"\n'
+    )
     (folder / "state").mkdir()
     for old, new in (
         ('"/run/podpath"', f'"{folder / "state"}"'),
         ("127.0.0.1:9809", f"127.0.0.1:{port}"),
         ("[kubernetes]\n", f'[kubernetes]\nkubeconfig = "{server.kubeconfig(AGENT)}"\n'),
-        ('entry = "/etc/podpath/chain-entry.json"\n', f'entry = \'{{"type": "mesh-cni"}}\'\n{places}'),
-        ('label_selector = "linkerd.io/control-plane-ns"', 'label_selector = "linkerd.io/control-plane-ns"\npause = "1s"'),
+        (
+            'entry = "/etc/podpath/chain-entry.json"\n',
+            f'entry = \'{{"type": "mesh-cni"}}\'\n{places}',
+        ),
+        (
+            'label_selector = "linkerd.io/control-plane-ns"',
+            'label_selector = "linkerd.io/control-plane-ns"\npause = "1s"',
+        ),
     ):
         assert old in text, old
         text = text.replace(old, new)
@@ -76,7 +88,9 @@ def tainted(server: ApiServer) -> bool:
 
 @pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter", "setpriv")
 def test_the_agent_as_it_is_deployed(api_server: ApiServer, tmp_path: Path) -> None:
-    """Tainted while the plugin has no program, no pod touched; then chained, ready, untainted, the pod mended: by its role."""
+    """Tainted while the plugin has no program, no pod touched; then chained, ready, untainted, the
+    pod mended: by its role.
+    """
     port = free_port()
     api_server.apply(kube.node(NODE), kube.namespace(SPACE))
     for name in ("namespace.yaml", "access.yaml"):
@@ -91,7 +105,9 @@ def test_the_agent_as_it_is_deployed(api_server: ApiServer, tmp_path: Path) -> N
         )  # fmt: skip
         api_server.apply(broken)
         ended = kube.ended(code, message)
-        status = kube.status("linkerd-network-validator", kube.CRASH_LOOP, ended, ips=early.addresses)
+        status = kube.status(
+            "linkerd-network-validator", kube.CRASH_LOOP, ended, ips=early.addresses
+        )
         api_server.set_status("pod", SPACE, "early", status)
         with running(configure(api_server, runtime, tmp_path, port)) as agent:
             until(lambda: ask(port, "/livez")[0] == 200, "it lives")
@@ -103,11 +119,22 @@ def test_the_agent_as_it_is_deployed(api_server: ApiServer, tmp_path: Path) -> N
             runtime.install_mesh()
             until(lambda: ask(port, "/readyz")[0] == 200, "it is ready")
             until(lambda: not tainted(api_server), "the taint is off")
-            until(lambda: "--to-ports 4140" in inside(early.name, "ip6tables-nft-save"), "the pod is mended")
-            until(lambda: 'repair_deeds_total{action="mend",result="success"} 1' in ask(port, "/metrics")[1], "it is counted")
+            until(
+                lambda: "--to-ports 4140" in inside(early.name, "ip6tables-nft-save"),
+                "the pod is mended",
+            )
+            until(
+                lambda: (
+                    'repair_deeds_total{action="mend",result="success"} 1'
+                    in ask(port, "/metrics")[1]
+                ),
+                "it is counted",
+            )
             proven = early.validate(tmp_path / "log")[0]
             born = runtime.run_pod().validate(tmp_path / "log")[0]
-            memory = next(int(line.split()[1]) for line in _status(agent.pid) if line.startswith("VmRSS"))
+            memory = next(
+                int(line.split()[1]) for line in _status(agent.pid) if line.startswith("VmRSS")
+            )
             agent.send_signal(signal.SIGTERM)
             _, log = agent.communicate(timeout=20)
 
@@ -117,8 +144,12 @@ def test_the_agent_as_it_is_deployed(api_server: ApiServer, tmp_path: Path) -> N
     assert memory < MEGABYTES * 1024, f"{memory} KB"
     assert 0 == agent.returncode
     assert AGENT not in log
-    assert all(json.loads(line)["level"] in {"info", "warning", "error"} for line in log.splitlines())
-    reasons = {event["reason"] for event in api_server.read("events.events.k8s.io", "-n", SPACE)["items"]}
+    assert all(
+        json.loads(line)["level"] in {"info", "warning", "error"} for line in log.splitlines()
+    )
+    reasons = {
+        event["reason"] for event in api_server.read("events.events.k8s.io", "-n", SPACE)["items"]
+    }
     assert {"LabelBrokenPod", "MendBrokenPod"} <= reasons
 
 

@@ -1,4 +1,6 @@
-"""Tests of `deploy/`: everything renders, is known to the API, is taken by a real server, and grants no more than is used."""
+"""Tests of `deploy/`: everything renders, is known to the API, is taken by a real server, and
+grants no more than is used.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ Object = dict[str, Any]
 
 def render(folder: Path) -> list[Object]:
     """Render a kustomization by kubectl, which knows kustomize."""
-    done = subprocess.run([PROGRAMS / "kubectl", "kustomize", folder], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [PROGRAMS / "kubectl", "kustomize", folder], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return list(yaml.safe_load_all(done.stdout))
 
@@ -58,7 +62,11 @@ def unknown_fields(value: object, kind: object, where: str) -> Iterator[str]:
     """Name the fields of an object that its type does not have, at any depth."""
     for inner in typing.get_args(kind):
         if value is not None and inner is not type(None) and not isinstance(value, str):
-            items = value.values() if isinstance(value, dict) and typing.get_origin(kind) is dict else value
+            items = (
+                value.values()
+                if isinstance(value, dict) and typing.get_origin(kind) is dict
+                else value
+            )
             if typing.get_origin(kind) in {list, dict}:
                 if inner is not str:
                     for number, item in enumerate(typing.cast("list[object]", items)):
@@ -82,35 +90,69 @@ def objects(request: pytest.FixtureRequest) -> list[Object]:
 
 @pytest.fixture(params=["validator", "linkerd/validator", "istio/validator"])
 def workloads(request: pytest.FixtureRequest, tmp_path: Path) -> list[Object]:
-    """Provide workloads of every kind with a variant of the validator put into those that ask for it."""
-    pod = {"initContainers": [{"name": "own", "image": "i"}], "containers": [{"name": "app", "image": "i"}]}
+    """Provide workloads of every kind with a variant of the validator put into those that ask for
+    it.
+    """
+    pod = {
+        "initContainers": [{"name": "own", "image": "i"}],
+        "containers": [{"name": "app", "image": "i"}],
+    }
     template = {"metadata": {"labels": {"app": "x"}}, "spec": pod}
     apps = {"selector": {"matchLabels": {"app": "x"}}, "template": template}
     once = {"metadata": {"labels": {"app": "x"}}, "spec": pod | {"restartPolicy": "Never"}}
     wants = {"podpath.dev/validate": "true"}
     made = [
-        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "labels": wants}, "spec": apps},
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "labels": wants},
+            "spec": apps,
+        },
         {
             "apiVersion": "apps/v1",
             "kind": "StatefulSet",
             "metadata": {"name": "db", "labels": wants},
             "spec": apps | {"serviceName": "db"},
         },
-        {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "log", "labels": wants}, "spec": apps},
-        {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "once", "labels": wants}, "spec": {"template": once}},
+        {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": {"name": "log", "labels": wants},
+            "spec": apps,
+        },
+        {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": "once", "labels": wants},
+            "spec": {"template": once},
+        },
         {
             "apiVersion": "batch/v1",
             "kind": "CronJob",
             "metadata": {"name": "nightly", "labels": wants},
             "spec": {"schedule": "0 3 * * *", "jobTemplate": {"spec": {"template": once}}},
         },
-        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "bare", "labels": wants}, "spec": pod},
-        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "plain"}, "spec": apps},
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "bare", "labels": wants},
+            "spec": pod,
+        },
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "plain"},
+            "spec": apps,
+        },
     ]
     (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(made), encoding="utf-8")
     for folder in ("validator", "linkerd", "istio"):
         shutil.copytree(DEPLOY / folder, tmp_path / folder)
-    content = {"resources": ["all.yaml"], "components": [str(request.param)], "namespace": "default"}
+    content = {
+        "resources": ["all.yaml"],
+        "components": [str(request.param)],
+        "namespace": "default",
+    }
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     return render(tmp_path)
 
@@ -130,7 +172,11 @@ def of_kind(objects: list[Object], kind: str) -> Object:
 
 def test_every_field_is_known_to_the_api(objects: list[Object]) -> None:
     """Offline: no field is misspelt, at any depth, against the types of a current release."""
-    assert [] == [fault for each in objects for fault in unknown_fields(each, KINDS[each["kind"]], each["kind"])]
+    assert [] == [
+        fault
+        for each in objects
+        for fault in unknown_fields(each, KINDS[each["kind"]], each["kind"])
+    ]
 
 
 def test_a_misspelt_field_would_be_found(objects: list[Object]) -> None:
@@ -143,7 +189,9 @@ def test_a_misspelt_field_would_be_found(objects: list[Object]) -> None:
 
 
 def test_the_agents_configuration_is_good(objects: list[Object], tmp_path: Path) -> None:
-    """What the ConfigMap holds is a configuration that the agent takes, and it keeps what its variant says."""
+    """What the ConfigMap holds is a configuration that the agent takes, and it keeps what its
+    variant says.
+    """
     data = of_kind(objects, "ConfigMap")["data"]
     for name, text in data.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -165,22 +213,40 @@ def test_the_agent_has_the_capabilities_that_it_names_and_no_more(objects: list[
     context = agent["securityContext"]
 
     assert ["ALL"] == context["capabilities"]["drop"]
-    assert {"NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_PTRACE"} == set(context["capabilities"]["add"])
+    assert {"NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_PTRACE"} == set(
+        context["capabilities"]["add"]
+    )
     assert context["readOnlyRootFilesystem"]
     assert "privileged" not in context
     assert "RuntimeDefault" == context["seccompProfile"]["type"]
-    assert {"127.0.0.1"} == {agent[f"{kind}Probe"]["httpGet"]["host"] for kind in ("startup", "liveness", "readiness")}
+    assert {"127.0.0.1"} == {
+        agent[f"{kind}Probe"]["httpGet"]["host"] for kind in ("startup", "liveness", "readiness")
+    }
 
 
-def test_what_is_mounted_of_the_node_is_written_only_where_it_must_be(objects: list[Object]) -> None:
-    """Of the node's files the agent may write its state, the iptables lock, the network's sysctls, and the chain it keeps."""
+def test_what_is_mounted_of_the_node_is_written_only_where_it_must_be(
+    objects: list[Object],
+) -> None:
+    """Of the node's files the agent may write its state, the iptables lock, the network's sysctls,
+    and the chain it keeps.
+    """
     spec = pod_spec(of_kind(objects, "DaemonSet"))
-    paths = {volume["name"]: volume["hostPath"]["path"] for volume in spec["volumes"] if "hostPath" in volume}
+    paths = {
+        volume["name"]: volume["hostPath"]["path"]
+        for volume in spec["volumes"]
+        if "hostPath" in volume
+    }
     mounts = spec["containers"][0]["volumeMounts"]
-    writable = {paths[mount["name"]] for mount in mounts if not mount.get("readOnly") and mount["name"] in paths}
+    writable = {
+        paths[mount["name"]]
+        for mount in mounts
+        if not mount.get("readOnly") and mount["name"] in paths
+    }
 
     assert {"/run/podpath", "/run/xtables.lock", "/proc/sys/net"} == writable - {"/etc/cni/net.d"}
-    assert ("/etc/cni/net.d" in writable) == any("cni-conf" == volume["name"] for volume in spec["volumes"])
+    assert ("/etc/cni/net.d" in writable) == any(
+        "cni-conf" == volume["name"] for volume in spec["volumes"]
+    )
     assert {mount["name"] for mount in mounts} == {volume["name"] for volume in spec["volumes"]}
 
 
@@ -189,14 +255,21 @@ def test_a_real_server_takes_everything(objects: list[Object], api_server: ApiSe
     if "podpath" not in api_server.kubectl("get", "namespaces", "-o", "name"):
         api_server.kubectl("create", "namespace", "podpath")
 
-    told = api_server.kubectl("apply", "--server-side", "--dry-run=server", "-f", "-", given=yaml.safe_dump_all(objects))
+    told = api_server.kubectl(
+        "apply", "--server-side", "--dry-run=server", "-f", "-", given=yaml.safe_dump_all(objects)
+    )
 
     assert len(objects) == told.count("serverside-applied (server dry run)")
 
 
 def test_the_validator_is_put_first_where_it_is_asked_for(workloads: list[Object]) -> None:
-    """Every kind of workload with the label gets it before its own init containers; the one without stays as it is."""
-    inits = {each["metadata"]["name"]: [one["name"] for one in pod_spec(each)["initContainers"]] for each in workloads}
+    """Every kind of workload with the label gets it before its own init containers; the one without
+    stays as it is.
+    """
+    inits = {
+        each["metadata"]["name"]: [one["name"] for one in pod_spec(each)["initContainers"]]
+        for each in workloads
+    }
 
     assert ["own"] == inits.pop("plain")
     assert 6 == len(inits)
@@ -219,32 +292,51 @@ def test_the_validator_needs_no_right(workloads: list[Object]) -> None:
 
 
 def test_a_real_server_takes_the_workloads(workloads: list[Object], api_server: ApiServer) -> None:
-    """Each workload with its validator is valid to a real API server; CronJob's v1 is newer than it, and is checked offline."""
+    """Each workload with its validator is valid to a real API server; CronJob's v1 is newer than
+    it, and is checked offline.
+    """
     taken = [each for each in workloads if each["kind"] != "CronJob"]
-    faults = [fault for each in workloads for fault in unknown_fields(each, KINDS[each["kind"]], each["kind"])]
+    faults = [
+        fault
+        for each in workloads
+        for fault in unknown_fields(each, KINDS[each["kind"]], each["kind"])
+    ]
 
-    told = api_server.kubectl("apply", "--server-side", "--dry-run=server", "-f", "-", given=yaml.safe_dump_all(taken))
+    told = api_server.kubectl(
+        "apply", "--server-side", "--dry-run=server", "-f", "-", given=yaml.safe_dump_all(taken)
+    )
 
     assert [] == faults
     assert len(taken) == told.count("serverside-applied (server dry run)")
 
 
 REDIRECTS = {
-    "4140": Redirect(style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102, skip_inbound=("4190", "4191")),
+    "4140": Redirect(
+        style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102, skip_inbound=("4190", "4191")
+    ),
     "15001": Redirect(
-        style="istio", outbound=15001, inbound=15006, proxy_uid=1337, skip_inbound=("15008", "15020", "15021", "15090")
+        style="istio",
+        outbound=15001,
+        inbound=15006,
+        proxy_uid=1337,
+        skip_inbound=("15008", "15020", "15021", "15090"),
     ),
 }
 
 
 @pytest.mark.kernel("iptables-nft-restore", "setpriv", "ss")
 def test_agent_and_validator_find_each_other(workloads: list[Object], tmp_path: Path) -> None:
-    """The manifests' own command line and the shipped [reflect]: a pod without rules ends with the validator's code, one with
-    rules is proven in both directions.
+    """The manifests' own command line and the shipped [reflect]: a pod without rules ends with the
+    validator's code, one with rules is proven in both directions.
     """
-    arguments, variables = arguments_of(pod_spec(of_kind(workloads, "StatefulSet"))["initContainers"][0])
+    arguments, variables = arguments_of(
+        pod_spec(of_kind(workloads, "StatefulSet"))["initContainers"][0]
+    )
     base = render(DEPLOY / "base")
-    told = {each["name"]: each["valueFrom"] for each in pod_spec(of_kind(base, "DaemonSet"))["containers"][0]["env"]}
+    told = {
+        each["name"]: each["valueFrom"]
+        for each in pod_spec(of_kind(base, "DaemonSet"))["containers"][0]["env"]
+    }
     shipped = tomllib.loads(of_kind(base, "ConfigMap")["data"]["agent.toml"])["reflect"]
     redirect = REDIRECTS[next((word for word in arguments if word in REDIRECTS), "4140")]
     message = tmp_path / "log"
@@ -252,7 +344,10 @@ def test_agent_and_validator_find_each_other(workloads: list[Object], tmp_path: 
     message.chmod(0o666)
     let_pass(tmp_path)
     with pod() as made, reflecting_agent(made.node, REFLECT, POD_IPS="10.9.0.1"):
-        given = [{"/dev/termination-log": str(message), "10s": "2s"}.get(word, word) for word in arguments]
+        given = [
+            {"/dev/termination-log": str(message), "10s": "2s"}.get(word, word)
+            for word in arguments
+        ]
         without = made.validate(*given[2:])
         cause = message.read_text(encoding="utf-8")
         for family, program in ((4, "iptables-nft-restore"), (6, "ip6tables-nft-restore")):
@@ -263,12 +358,19 @@ def test_agent_and_validator_find_each_other(workloads: list[Object], tmp_path: 
     assert "status.podIPs" == told["POD_IPS"]["fieldRef"]["fieldPath"]
     assert without.code in VALIDATORS[0].codes, (without.document, without.log)
     assert cause
-    assert (0, "passed") == (proven.code, proven.states("inbound")[4]), (proven.document, proven.log)
+    assert (0, "passed") == (proven.code, proven.states("inbound")[4]), (
+        proven.document,
+        proven.log,
+    )
 
 
 def arguments_of(container: Object) -> tuple[list[str], dict[str, str]]:
-    """Return a container's arguments as the kubelet would, on the node 10.9.0.1, and its variables' fields."""
-    variables = {each["name"]: each["valueFrom"]["fieldRef"]["fieldPath"] for each in container["env"]}
+    """Return a container's arguments as the kubelet would, on the node 10.9.0.1, and its variables'
+    fields.
+    """
+    variables = {
+        each["name"]: each["valueFrom"]["fieldRef"]["fieldPath"] for each in container["env"]
+    }
     return [word.replace("$(HOST_IP)", "10.9.0.1") for word in container["args"]], variables
 
 
@@ -313,7 +415,14 @@ def may(server: ApiServer, what: str) -> bool:
     verb, resource = what.split()
     name, _, part = resource.partition("/")
     told = server.kubectl(
-        "auth", "can-i", verb, name, f"--subresource={part}", f"--as={AGENT_USER}", "--all-namespaces", check=False
+        "auth",
+        "can-i",
+        verb,
+        name,
+        f"--subresource={part}",
+        f"--as={AGENT_USER}",
+        "--all-namespaces",
+        check=False,
     )
     return told.strip().splitlines()[-1:] == ["yes"]
 
@@ -325,15 +434,33 @@ def test_the_role_allows_what_is_used_and_nothing_else(bound: ApiServer) -> None
 
 
 def test_the_agents_role_is_enough(bound: ApiServer) -> None:
-    """As the service account: a broken pod is labelled, told of and evicted, and the node's taint comes and goes."""
+    """As the service account: a broken pod is labelled, told of and evicted, and the node's taint
+    comes and goes.
+    """
     bound.apply(kube.namespace("deployed"), kube.node("deployed"))
-    bound.apply(kube.pod("broken", namespace="deployed", node="deployed", init=("podpath-validate",), owners=[kube.owner()]))
-    bound.set_status("pod", "deployed", "broken", kube.status("podpath-validate", kube.CRASH_LOOP, kube.ended(60, "no-rules")))
+    bound.apply(
+        kube.pod(
+            "broken",
+            namespace="deployed",
+            node="deployed",
+            init=("podpath-validate",),
+            owners=[kube.owner()],
+        )
+    )
+    bound.set_status(
+        "pod",
+        "deployed",
+        "broken",
+        kube.status("podpath-validate", kube.CRASH_LOOP, kube.ended(60, "no-rules")),
+    )
     way = access.find(bound.kubeconfig(AGENT))
     with Client(way) as client:
         assert "written" == taints.add(client, "deployed")
         assert "written" == taints.remove(client, "deployed")
-        work = Work(Assignment(node="deployed", policy=Policy(actions=("label", "evict")), access=way), client)
+        work = Work(
+            Assignment(node="deployed", policy=Policy(actions=("label", "evict")), access=way),
+            client,
+        )
         work.once()
         work.close()
         with pytest.raises(Refused, match="403"):
@@ -344,16 +471,25 @@ def test_the_agents_role_is_enough(bound: ApiServer) -> None:
 
 
 def test_the_images_programs_are_those_that_are_run() -> None:
-    """The container file installs the packages that have the programs which the product starts, and ends as nobody."""
+    """The container file installs the packages that have the programs which the product starts, and
+    ends as nobody.
+    """
     text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
     line = next(line for line in text.splitlines() if "apt-get install" in line)
     packages = line.partition("--no-install-recommends")[2].replace("\\", "").split()
-    listed = subprocess.run(["dpkg", "-L", *packages], capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run(
+        ["dpkg", "-L", *packages], capture_output=True, text=True, check=False
+    ).stdout
     if not listed:
         pytest.skip("needs Debian's package database")
     programs = {Path(path).name for path in listed.splitlines()}
 
-    wanted = {f"{ip}tables-{kind}-{verb}" for ip in ("ip", "ip6") for kind in ("nft", "legacy") for verb in ("save", "restore")}
+    wanted = {
+        f"{ip}tables-{kind}-{verb}"
+        for ip in ("ip", "ip6")
+        for kind in ("nft", "legacy")
+        for verb in ("save", "restore")
+    }
     assert wanted | {"nft", "nsenter", "modprobe"} <= programs
     assert "USER 65534:65534" in text
     assert 'ENTRYPOINT ["podpath"]' in text

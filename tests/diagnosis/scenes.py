@@ -1,4 +1,6 @@
-"""Hand-built cases for the diagnosis: a Cilium node, a bridged node, and what was seen to fail on them."""
+"""Hand-built cases for the diagnosis: a Cilium node, a bridged node, and what was seen to fail on
+them.
+"""
 
 from __future__ import annotations
 
@@ -28,18 +30,31 @@ from podpath.node.node import HOST, Cilium, Netns, Node, Socket
 from tests.checks.nodes import address, chain, link, netns, node, pod, route, rule, span, table
 
 POD, OUTSIDE, HOST_IP = "10.0.1.5", "203.0.113.9", "10.9.0.2"
-SYN, SYN_ACK, ACK, PUSH = protocols.SYN, protocols.SYN | protocols.ACK, protocols.ACK, protocols.PSH | protocols.ACK
+SYN, SYN_ACK, ACK, PUSH = (
+    protocols.SYN,
+    protocols.SYN | protocols.ACK,
+    protocols.ACK,
+    protocols.PSH | protocols.ACK,
+)
 
-TOOLS = {"net.ipv4.ip_forward": "1", "net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.default.rp_filter": "0"}
+TOOLS = {
+    "net.ipv4.ip_forward": "1",
+    "net.ipv4.conf.all.rp_filter": "0",
+    "net.ipv4.conf.default.rp_filter": "0",
+}
 
 
 def forward_chain(*targets: str, name: str) -> Chain:
     """Make a FORWARD chain of jumps, whose lines stand in a listing of that name."""
     rules = tuple(
-        Rule("filter", "FORWARD", place, span(f"-A FORWARD -j {target}", place, name), Target(target))
+        Rule(
+            "filter", "FORWARD", place, span(f"-A FORWARD -j {target}", place, name), Target(target)
+        )
         for place, target in enumerate(targets, 1)
     )
-    return Chain(name="FORWARD", rules=rules, policy="ACCEPT", span=span("-P FORWARD ACCEPT", 1, name))
+    return Chain(
+        name="FORWARD", rules=rules, policy="ACCEPT", span=span("-P FORWARD ACCEPT", 1, name)
+    )
 
 
 def filter_table(forward: Known[Chain] | Unknown[Chain]) -> Table:
@@ -62,7 +77,12 @@ def known(value: Chain) -> Known[Chain]:
 def disputed(*chains: Chain) -> Unknown[Chain]:
     """Let outputs disagree about FORWARD."""
     options = tuple(Option(value, f"as at {value.span}", value.span) for value in chains)
-    return Unknown("chain FORWARD of table filter in netns host", "iptables -S FORWARD", options, "two outputs disagree")
+    return Unknown(
+        "chain FORWARD of table filter in netns host",
+        "iptables -S FORWARD",
+        options,
+        "two outputs disagree",
+    )
 
 
 def cilium_node(forward: Known[Chain] | Unknown[Chain], *, rp_filter: str | None = "0") -> Node:
@@ -101,7 +121,9 @@ def quiet(inside: Netns) -> Netns:
 
 def whole(made: Node) -> Node:
     """Let every listing of every namespace be shown whole: nothing that could decide is missing."""
-    return replace(made, namespaces={name: _whole(namespace) for name, namespace in made.namespaces.items()})
+    return replace(
+        made, namespaces={name: _whole(namespace) for name, namespace in made.namespaces.items()}
+    )
 
 
 def _whole(namespace: Netns) -> Netns:
@@ -116,25 +138,50 @@ def _whole(namespace: Netns) -> Netns:
     )  # fmt: skip
 
 
-LISTENING = tuple(Socket(protocol=protocols.TCP, port=port, local=None, state="LISTEN") for port in (80, 443))
+LISTENING = tuple(
+    Socket(protocol=protocols.TCP, port=port, local=None, state="LISTEN") for port in (80, 443)
+)
 
 
 def attempt(probe: str, result: Result = FailureKind.TIMEOUT) -> Attempt:
     """Let a connection be tried."""
-    return Attempt(probe=Probe.parse(probe), result=result, span=span(f"curl: {probe} {result}"), who="curl")
+    return Attempt(
+        probe=Probe.parse(probe), result=result, span=span(f"curl: {probe} {result}"), who="curl"
+    )
 
 
-def frame(text: str, flags: int, where: str, capture: int = 0, seq: int = 7, payload: int = 0) -> Sighting:
+def frame(
+    text: str, flags: int, where: str, capture: int = 0, seq: int = 7, payload: int = 0
+) -> Sighting:
     """Make a frame: `SRC:PORT > DST:PORT` seen `in` or `out` at a device."""
     probe = Probe.parse(f"tcp {text}")
     direction, device = where.split()
-    packet = Packet(probe.src, probe.dst, protocols.TCP, probe.sport, probe.dport, flags, payload=payload, seq=seq)
+    packet = Packet(
+        probe.src,
+        probe.dst,
+        protocols.TCP,
+        probe.sport,
+        probe.dport,
+        flags,
+        payload=payload,
+        seq=seq,
+    )
     line = span(f"{device} {direction} {text}")
-    return Sighting(packet=packet, span=line, time=None, netns=HOST, link=device, direction=direction, capture=capture)
+    return Sighting(
+        packet=packet,
+        span=line,
+        time=None,
+        netns=HOST,
+        link=device,
+        direction=direction,
+        capture=capture,
+    )
 
 
 def handshake_capture() -> tuple[Sighting, ...]:
-    """See, on the host, the SYN go out with the host's address, its answer come, and the pod's ACK go nowhere."""
+    """See, on the host, the SYN go out with the host's address, its answer come, and the pod's ACK
+    go nowhere.
+    """
     return (
         frame(f"{POD}:5000 > {OUTSIDE}:80", SYN, "in lxc1"),
         frame(f"{HOST_IP}:5000 > {OUTSIDE}:80", SYN, "out eth0"),
@@ -148,12 +195,27 @@ def bridged_node(switch: str | None) -> Node:
     """Make two pods on one bridge, the second behind a service of 10.96.0.7:80."""
     first, inside_first = bridged_pod("veth1", "pod-1", "10.22.0.5")
     second, inside_second = bridged_pod("veth2", "pod-2", "10.22.0.6")
-    sysctls = dict(TOOLS) if switch is None else {**TOOLS, "net.bridge.bridge-nf-call-iptables": switch}
+    sysctls = (
+        dict(TOOLS) if switch is None else {**TOOLS, "net.bridge.bridge-nf-call-iptables": switch}
+    )
     host = netns(
-        links=[first, second, link("cni0", kind="bridge", bridge=Bridge(), mac=Mac("0a:58:00:00:00:01")), link("eth0")],
+        links=[
+            first,
+            second,
+            link("cni0", kind="bridge", bridge=Bridge(), mac=Mac("0a:58:00:00:00:01")),
+            link("eth0"),
+        ],
         addresses=[address("cni0", "10.22.0.1"), address("eth0", HOST_IP)],
-        routes=[route("10.22.0.0/24", "cni0"), route("10.9.0.0/24", "eth0"), route("0.0.0.0/0", "eth0", gateway="10.9.0.1")],
-        sysctls={**sysctls, "net.ipv4.conf.cni0.rp_filter": "0", "net.ipv4.conf.eth0.rp_filter": "0"},
+        routes=[
+            route("10.22.0.0/24", "cni0"),
+            route("10.9.0.0/24", "eth0"),
+            route("0.0.0.0/0", "eth0", gateway="10.9.0.1"),
+        ],
+        sysctls={
+            **sysctls,
+            "net.ipv4.conf.cni0.rp_filter": "0",
+            "net.ipv4.conf.eth0.rp_filter": "0",
+        },
         tables=[service_table()],
     )
     return node(host, inside_first, inside_second)
@@ -163,10 +225,14 @@ def service_table() -> Table:
     """Make a nat table that rewrites 10.96.0.7:80 to the second pod."""
     tcp = ProtocolMatch(protocols.TCP)
     dnat = rule("SEP", 1, "DNAT", table="nat")
-    dnat = dnat._replace(target=Target("DNAT", (MatchOption("to-destination", ("10.22.0.6:80",)),)), protocol=tcp)
+    dnat = dnat._replace(
+        target=Target("DNAT", (MatchOption("to-destination", ("10.22.0.6:80",)),)), protocol=tcp
+    )
     service = rule("PREROUTING", 1, "SEP", table="nat")
     port = (Match("tcp", (MatchOption("dport", ("80",)),)),)
-    service = service._replace(dst=PrefixMatch(Prefix.parse("10.96.0.7/32")), matches=port, protocol=tcp)
+    service = service._replace(
+        dst=PrefixMatch(Prefix.parse("10.96.0.7/32")), matches=port, protocol=tcp
+    )
     return table("nat", chain("PREROUTING", service, policy="ACCEPT"), chain("SEP", dnat))
 
 
@@ -174,9 +240,16 @@ def bridged_pod(device: str, name: str, text: str) -> tuple[Link, Netns]:
     """Make a pod whose veth is a port of the bridge cni0."""
     mac = Mac(f"0a:00:00:00:00:{device[-1]}0")
     inner = link("eth0", kind="veth", mac=mac, peer=Known(Peer(netns=HOST, link=IfName(device))))
-    outer = link(device, kind="veth", master=IfName("cni0"), peer=Known(Peer(netns=name, link=IfName("eth0"))))
+    outer = link(
+        device,
+        kind="veth",
+        master=IfName("cni0"),
+        peer=Known(Peer(netns=name, link=IfName("eth0"))),
+    )
     routes = [route("10.22.0.0/24", "eth0"), route("0.0.0.0/0", "eth0", gateway="10.22.0.1")]
-    return outer, quiet(netns(name, links=[inner], addresses=[address("eth0", text)], routes=routes))
+    return outer, quiet(
+        netns(name, links=[inner], addresses=[address("eth0", text)], routes=routes)
+    )
 
 
 def case(made: Node, *attempts: Attempt, sightings: Sequence[Sighting] = ()) -> Case:

@@ -17,7 +17,11 @@ CASE = replace(case_of("$ true"), complaints=(Complaint(span=SAID, works=False),
 
 def _cause(*evidence: Span, certainty: float = 0.4) -> Finding:
     return Finding(
-        check="forward-policy", severity=Severity.CAUSE, claim="A policy drops it.", evidence=evidence, certainty=certainty
+        check="forward-policy",
+        severity=Severity.CAUSE,
+        claim="A policy drops it.",
+        evidence=evidence,
+        certainty=certainty,
     )
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from podpath.diagnosis.captured import check_captures
 from podpath.diagnosis.diagnose import diagnose
-from tests.checks.made_captures import CLIENT, SERVER, arp, case_of, exchange, framed, handshake, tcp
+from tests.checks.made_captures import (
+    CLIENT,
+    SERVER,
+    arp,
+    case_of,
+    exchange,
+    framed,
+    handshake,
+    tcp,
+)
 
 HOST, ROUTER, STRANGER = "02:00:00:00:00:01", "02:00:00:00:00:03", "02:00:00:00:00:99"
 
@@ -34,10 +43,14 @@ def test_fault_of_a_capture_decides_the_diagnosis() -> None:
 
 def test_symptom_without_a_cause_is_a_note_beside_the_possibilities() -> None:
     """A SYN that nobody answers leaves the cause open."""
-    answer = diagnose(case_of(*(tcp(after, f"{CLIENT} > {SERVER}", "S", 1000) for after in (0.0, 1.0, 3.0))))
+    answer = diagnose(
+        case_of(*(tcp(after, f"{CLIENT} > {SERVER}", "S", 1000) for after in (0.0, 1.0, 3.0)))
+    )
 
     assert "possible" == answer.verdict
-    assert ["note"] == [finding.severity for finding in answer.findings if finding.check == "handshake-repeated"]
+    assert ["note"] == [
+        finding.severity for finding in answer.findings if finding.check == "handshake-repeated"
+    ]
 
 
 def test_capture_of_what_works_changes_nothing() -> None:

@@ -1,4 +1,6 @@
-"""What any node should carry: drops that nobody can mean are faults, what may be meant is suspected, the rest let be."""
+"""What any node should carry: drops that nobody can mean are faults, what may be meant is
+suspected, the rest let be.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,17 @@ from tests.diagnosis.scenes import bridged_node, case, whole
 
 
 def with_drop(name: str, out_link: str = "") -> Node:
-    """Return pods on a bridge with a rule that drops what they send, in FORWARD or in a chain that FORWARD jumps to."""
+    """Return pods on a bridge with a rule that drops what they send, in FORWARD or in a chain that
+    FORWARD jumps to.
+    """
     made = bridged_node("1")
     drop = rule(name, 1, "DROP", in_link="cni0")
     drop = drop._replace(out_link=InterfaceMatch(IfName(out_link))) if out_link else drop
-    chains = [chain("FORWARD", drop)] if name == "FORWARD" else [chain("FORWARD", rule("FORWARD", 1, name)), chain(name, drop)]
+    chains = (
+        [chain("FORWARD", drop)]
+        if name == "FORWARD"
+        else [chain("FORWARD", rule("FORWARD", 1, name)), chain(name, drop)]
+    )
     netfilter = made.host.netfilter[4]
     filtered = replace(netfilter, tables=(*netfilter.tables, table("filter", *chains)))
     host = replace(made.host, netfilter={**made.host.netfilter, 4: filtered})
@@ -37,7 +45,9 @@ def test_a_drop_between_pods_is_a_fault_without_a_question() -> None:
     assert ("dropped-by-rule", 1.0) == (answer.findings[0].check, answer.findings[0].certainty)
 
 
-@pytest.mark.parametrize("name", ["KUBE-POD-FW-ABCDEFGH", "cali-tw-cali1234", "DOCKER-ISOLATION-STAGE-2", "WEAVE-NPC"])
+@pytest.mark.parametrize(
+    "name", ["KUBE-POD-FW-ABCDEFGH", "cali-tw-cali1234", "DOCKER-ISOLATION-STAGE-2", "WEAVE-NPC"]
+)
 def test_a_policy_engines_drop_is_let_be(name: str) -> None:
     """Such chains are there to drop: nothing is blamed, and nothing is cleared."""
     answer = diagnose(case(whole(with_drop(name))))
@@ -48,7 +58,9 @@ def test_what_may_be_kept_from_the_world_is_suspected() -> None:
     """A firewall may keep pods from the world: it is named as a possibility."""
     answer = diagnose(case(whole(with_drop("FORWARD", "eth0"))))
     assert Verdict.POSSIBLE == answer.verdict
-    assert [("dropped-by-rule", SUSPECTED)] == [(finding.check, finding.certainty) for finding in answer.findings]
+    assert [("dropped-by-rule", SUSPECTED)] == [
+        (finding.check, finding.certainty) for finding in answer.findings
+    ]
 
 
 def test_a_sound_node_breaks_nothing() -> None:
@@ -56,7 +68,9 @@ def test_a_sound_node_breaks_nothing() -> None:
     made = whole(bridged_node("1"))
     flows = list_flows(made)
     assert ((), ()) == find_broken(World(made), flows)
-    assert {Kind.NODE_TO_POD, Kind.POD_TO_POD, Kind.TO_SERVICE, Kind.TO_WORLD} == {flow.kind for flow in flows}
+    assert {Kind.NODE_TO_POD, Kind.POD_TO_POD, Kind.TO_SERVICE, Kind.TO_WORLD} == {
+        flow.kind for flow in flows
+    }
     said = tell_walked(flows)
     assert f"{Kind.POD_TO_POD.value}: 2" in said
     assert said in diagnose(case(made)).notes

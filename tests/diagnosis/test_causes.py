@@ -22,8 +22,18 @@ RULES = """table inet firewall {
 
 def router(policy: str, rule: str) -> Node:
     """Return a router whose own nftables chain stands at FORWARD."""
-    tables: Fields = {"nftables": Listing(items=native_tables(RULES % (policy, rule)), complete=True, ask="")}
-    return given_node(given_netns("host", "wan 192.0.2.2/24", "lan 10.0.0.1/24", sysctls=forwarding(rp_filter="0"), netns=tables))
+    tables: Fields = {
+        "nftables": Listing(items=native_tables(RULES % (policy, rule)), complete=True, ask="")
+    }
+    return given_node(
+        given_netns(
+            "host",
+            "wan 192.0.2.2/24",
+            "lan 10.0.0.1/24",
+            sysctls=forwarding(rp_filter="0"),
+            netns=tables,
+        )
+    )
 
 
 def named(node: Node, text: str) -> tuple[str, str]:
@@ -35,7 +45,9 @@ def named(node: Node, text: str) -> tuple[str, str]:
 
 def test_a_native_rule_is_not_the_policy() -> None:
     """A rule of nftables that drops at FORWARD is told as a rule; only a policy is told as one."""
-    ruled, claim = named(router("accept", "tcp dport 80 drop"), "tcp 10.0.0.5 > 192.0.2.9:80 in lan")
+    ruled, claim = named(
+        router("accept", "tcp dport 80 drop"), "tcp 10.0.0.5 > 192.0.2.9:80 in lan"
+    )
     policed, other = named(router("drop", ""), "tcp 10.0.0.5 > 192.0.2.9:80 in lan")
 
     assert ("dropped-by-rule", "forward-policy") == (ruled, policed)
@@ -44,8 +56,15 @@ def test_a_native_rule_is_not_the_policy() -> None:
 
 
 def test_a_loop_that_ends_in_a_pod_is_a_loop() -> None:
-    """Where two namespaces send a packet to each other until its TTL ends, it is a loop wherever that happens."""
-    back = given_netns("pod", "eth0 10.0.0.2/24 peer host:veth0", routes=["default via 10.0.0.1 dev eth0"], sysctls=forwarding())
+    """Where two namespaces send a packet to each other until its TTL ends, it is a loop wherever
+    that happens.
+    """
+    back = given_netns(
+        "pod",
+        "eth0 10.0.0.2/24 peer host:veth0",
+        routes=["default via 10.0.0.1 dev eth0"],
+        sysctls=forwarding(),
+    )
     node = given_node(
         given_netns(
             "host", "veth0 10.0.0.1/24 peer pod:eth0", "wan 192.0.2.2/24", routes=["10.9.0.0/16 via 10.0.0.2 dev veth0"],

@@ -1,4 +1,6 @@
-"""The law of the all-clear: it is given where nothing forbids it, and evidence that is taken away never brings it."""
+"""The law of the all-clear: it is given where nothing forbids it, and evidence that is taken away
+never brings it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,11 @@ from tests.report.diagnoses import diagnoses
 PROBE = Probe.parse(f"tcp {POD}:5000 > {OUTSIDE}:80")
 SOUND = case(whole(cilium_node(known(GOOD))))
 LISTINGS = ("links", "addresses", "routes", "rules", "nftables")
-WORDS = {Verdict.FAULT: ("CAUSE", "FAULT"), Verdict.POSSIBLE: ("UNDECIDED",), Verdict.NONE: ("NOTHING WRONG FOUND",)}
+WORDS = {
+    Verdict.FAULT: ("CAUSE", "FAULT"),
+    Verdict.POSSIBLE: ("UNDECIDED",),
+    Verdict.NONE: ("NOTHING WRONG FOUND",),
+}
 
 
 def with_host(made: Case, host: Netns) -> Case:
@@ -50,8 +56,12 @@ def test_a_whole_node_that_works_is_cleared() -> None:
 
 
 @pytest.mark.parametrize(("kept", "verdict"), [(True, Verdict.NONE), (False, Verdict.POSSIBLE)])
-def test_a_table_of_connections_that_lost_entries_forbids_it(verdict: Verdict, *, kept: bool) -> None:
-    """A rule goes by the state of a connection: an entry that was lost may be the one that it meets."""
+def test_a_table_of_connections_that_lost_entries_forbids_it(
+    verdict: Verdict, *, kept: bool
+) -> None:
+    """A rule goes by the state of a connection: an entry that was lost may be the one that it
+    meets.
+    """
     host = SOUND.node.host
     tracked = host.conntrack._replace(complete=kept, span=span("conntrack -L"))
     answer = diagnose(with_host(SOUND, replace(host, conntrack=tracked)), (PROBE,))
@@ -71,9 +81,17 @@ def test_a_listing_that_is_not_whole_forbids_it(cut: set[str]) -> None:
 
 @given(st.sampled_from((GapKind.UNREAD, GapKind.CUT, GapKind.NOT_MODELLED)), st.text(max_size=20))
 def test_a_line_that_was_not_read_forbids_it(kind: GapKind, why: str) -> None:
-    """Garbage in place of a line, a cut file, a rule that the model does not know: each could hold what decides."""
-    answer = diagnose(replace(SOUND, gaps=(Gap(span("-A FORWARD -j ?"), why, kind=kind),)), (PROBE,))
-    expected = {GapKind.UNREAD: LinesUnread, GapKind.CUT: InputCut, GapKind.NOT_MODELLED: NotModelled}[kind]
+    """Garbage in place of a line, a cut file, a rule that the model does not know: each could hold
+    what decides.
+    """
+    answer = diagnose(
+        replace(SOUND, gaps=(Gap(span("-A FORWARD -j ?"), why, kind=kind),)), (PROBE,)
+    )
+    expected = {
+        GapKind.UNREAD: LinesUnread,
+        GapKind.CUT: InputCut,
+        GapKind.NOT_MODELLED: NotModelled,
+    }[kind]
     assert (Verdict.POSSIBLE, [expected]) == (answer.verdict, kinds(answer))
 
 
@@ -85,11 +103,15 @@ def test_a_line_of_a_log_forbids_nothing() -> None:
 
 @given(st.data())
 def test_a_sysctl_that_is_taken_away_never_clears(data: st.DataObject) -> None:
-    """A value that nobody states makes the walk ask, and what works only by one answer is not cleared."""
+    """A value that nobody states makes the walk ask, and what works only by one answer is not
+    cleared.
+    """
     host = SOUND.node.host
     gone = data.draw(st.sets(st.sampled_from(sorted(host.sysctls)), min_size=1))
     left = {key: value for key, value in host.sysctls.items() if key not in gone}
-    answer = diagnose(with_host(SOUND, replace(host, sysctls=left, sysctls_complete=False)), (PROBE,))
+    answer = diagnose(
+        with_host(SOUND, replace(host, sysctls=left, sysctls_complete=False)), (PROBE,)
+    )
     deciding = {key for key in gone if key.endswith(("ip_forward", "all.rp_filter"))}
     assert not deciding or answer.verdict is Verdict.POSSIBLE
     assert not deciding or SomeBranchesFail in kinds(answer)
@@ -99,7 +121,11 @@ def test_nothing_walked_is_no_all_clear() -> None:
     """A node of which no connection is in question is not cleared, and the answer asks for one."""
     empty = whole(cilium_node(known(GOOD)))
     answer = diagnose(case(replace(empty, namespaces={HOST: empty.host})))
-    assert (Verdict.POSSIBLE, 3, [NothingWalked]) == (answer.verdict, answer.exit_code, kinds(answer))
+    assert (Verdict.POSSIBLE, 3, [NothingWalked]) == (
+        answer.verdict,
+        answer.exit_code,
+        kinds(answer),
+    )
     assert "--probe" in answer.questions[0].ask
 
 
@@ -107,10 +133,17 @@ def test_nothing_walked_is_no_all_clear() -> None:
 def test_chains_that_are_not_walked_forbid_it(family: str) -> None:
     """A table of a bridge or of ARP that drops could decide, and no walk goes through it."""
     chain = NftChain(name="forward", type="filter", hook="forward", policy="drop")
-    table = NftTable(family=family, name="filter", chains={"forward": chain}, span=span(f"table {family} filter {{"))
+    table = NftTable(
+        family=family,
+        name="filter",
+        chains={"forward": chain},
+        span=span(f"table {family} filter {{"),
+    )
     host = SOUND.node.host
     shown = host.nftables._replace(items=(*host.nftables.items, table))
-    assert [NotModelled] == kinds(diagnose(with_host(SOUND, replace(host, nftables=shown)), (PROBE,)))
+    assert [NotModelled] == kinds(
+        diagnose(with_host(SOUND, replace(host, nftables=shown)), (PROBE,))
+    )
 
 
 @given(diagnoses)

@@ -35,10 +35,22 @@ def network(forward: str = "1") -> Node:
         "b0 10.2.0.1/24 mac 02:00:00:00:00:02 peer b:eth0", routes=["default via 192.168.0.254 dev eth0"],
         sysctls={"net.ipv4.ip_forward": forward},
     )  # fmt: skip
-    first = given_netns("a", "eth0 10.1.0.2/24 mac 02:00:00:00:00:03 peer host:a0", routes=["default via 10.1.0.1 dev eth0"])
-    second = given_netns("b", "eth0 10.2.0.2/24 mac 02:00:00:00:00:04 peer host:b0", routes=["default via 10.2.0.1 dev eth0"])
+    first = given_netns(
+        "a",
+        "eth0 10.1.0.2/24 mac 02:00:00:00:00:03 peer host:a0",
+        routes=["default via 10.1.0.1 dev eth0"],
+    )
+    second = given_netns(
+        "b",
+        "eth0 10.2.0.2/24 mac 02:00:00:00:00:04 peer host:b0",
+        routes=["default via 10.2.0.1 dev eth0"],
+    )
     made = given_node(host, first, second)
-    return replace(made, services=(DNS, SHOP), pods=(Pod(namespace="shop", name="web-1", address=Address.parse("10.2.0.2")),))
+    return replace(
+        made,
+        services=(DNS, SHOP),
+        pods=(Pod(namespace="shop", name="web-1", address=Address.parse("10.2.0.2")),),
+    )
 
 
 def complain(text: str, forward: str = "1") -> Case:
@@ -72,12 +84,16 @@ def test_what_was_chosen_is_kept() -> None:
     """Of two pods the first is taken, and the answer can say so; the one that is named is meant."""
     chosen = placed("A pod cannot reach the service api.shop.svc.cluster.local.")
 
-    assert {Side.SOURCE: How.FIRST, Side.TARGET: How.NAMED, Side.PORT: How.ONLY} == {one.side: one.how for one in chosen.choices}
+    assert {Side.SOURCE: How.FIRST, Side.TARGET: How.NAMED, Side.PORT: How.ONLY} == {
+        one.side: one.how for one in chosen.choices
+    }
     assert not chosen.is_meant
     assert placed(SENTENCES[0][0]).is_meant
 
 
-@pytest.mark.parametrize("text", ["The pod web-1 never starts.", "Everything works again.", "Something is broken here."])
+@pytest.mark.parametrize(
+    "text", ["The pod web-1 never starts.", "Everything works again.", "Something is broken here."]
+)
 def test_what_is_no_connection_is_not_placed(text: str) -> None:
     """A failure that no walk tells of, a success, and a sentence without ends."""
     assert () == place_complaints(complain(text))
@@ -87,15 +103,25 @@ def test_a_walk_that_breaks_as_described_is_the_cause() -> None:
     """Forwarding is off, and the complaint names both ends."""
     answer = diagnose(complain(SENTENCES[0][0], forward="0"))
 
-    assert (Verdict.FAULT, "ip-forward", 1) == (answer.verdict, answer.findings[0].check, answer.findings[0].certainty)
+    assert (Verdict.FAULT, "ip-forward", 1) == (
+        answer.verdict,
+        answer.findings[0].check,
+        answer.findings[0].certainty,
+    )
     assert ["tcp 10.1.0.2 > 10.2.0.2:8080 from a"] == [str(one.probe) for one in answer.complained]
 
 
 def test_a_walk_that_breaks_in_another_way_is_not() -> None:
     """A host that does not forward refuses nothing."""
-    answer = diagnose(complain("From pod 10.1.0.2 a curl to 10.2.0.2:8080 is refused.", forward="0"))
+    answer = diagnose(
+        complain("From pod 10.1.0.2 a curl to 10.2.0.2:8080 is refused.", forward="0")
+    )
 
-    assert not [one for one in answer.findings if one.shown_by is not None and "10.2.0.2:8080" in " ".join(one.breaks)]
+    assert not [
+        one
+        for one in answer.findings
+        if one.shown_by is not None and "10.2.0.2:8080" in " ".join(one.breaks)
+    ]
 
 
 def test_a_complaint_that_the_walk_contradicts_forbids_the_all_clear() -> None:
@@ -104,4 +130,6 @@ def test_a_complaint_that_the_walk_contradicts_forbids_the_all_clear() -> None:
 
     assert Verdict.NONE is not answer.verdict
     assert FailureKind.TIMEOUT is answer.complained[0].kind
-    assert not answer.forbids or any(isinstance(one, ComplaintUnexplained) for one in answer.forbids)
+    assert not answer.forbids or any(
+        isinstance(one, ComplaintUnexplained) for one in answer.forbids
+    )

@@ -45,7 +45,9 @@ def test_a_counter_that_grew_is_evidence() -> None:
 def test_possible_causes_are_weighed_by_what_was_counted() -> None:
     """The one whose packets were counted comes first; all shares together stay what they were."""
     possible = [finding("br-netfilter", 0.4), finding("no-route", 0.3), finding("rp-filter", 0.1)]
-    told = add_counters(possible, host(TcpExtIPReversePathFilter=3, IpExtInNoRoutes=0, IpOutNoRoutes=0))
+    told = add_counters(
+        possible, host(TcpExtIPReversePathFilter=3, IpExtInNoRoutes=0, IpOutNoRoutes=0)
+    )
     assert [each.check for each in told] == ["br-netfilter", "rp-filter", "no-route"]
     assert sum(each.certainty for each in told) == pytest.approx(0.8, abs=0.01)
     assert "Against it speaks that IpExtInNoRoutes and IpOutNoRoutes count 0." in told[2].reasoning
@@ -53,22 +55,34 @@ def test_possible_causes_are_weighed_by_what_was_counted() -> None:
 
 def test_a_fault_that_nothing_met_yet_is_one_all_the_same() -> None:
     """A counter of 0 is no word against it, and what is not counted changes nothing."""
-    assert add_counters([finding("vxlan-mtu", severity=Severity.FAULT)], host(IpFragFails=0))[0].reasoning == ()
+    assert (
+        add_counters([finding("vxlan-mtu", severity=Severity.FAULT)], host(IpFragFails=0))[
+            0
+        ].reasoning
+        == ()
+    )
     assert add_counters([finding("chain-order")], host(IpFragFails=7)) == (finding("chain-order"),)
 
 
 def test_only_the_namespace_that_dropped_it_counts() -> None:
     """What another namespace counted is of other packets, and IPv6 has counters of its own."""
     bad = scenes.cilium_node(scenes.known(scenes.GOOD), rp_filter="1")
-    (branch, *_) = converse(bad, probe(f"tcp {scenes.POD} > {scenes.OUTSIDE}:80"), deviations=0).branches
+    (branch, *_) = converse(
+        bad, probe(f"tcp {scenes.POD} > {scenes.OUTSIDE}:80"), deviations=0
+    ).branches
     counted = {"TcpExtIPReversePathFilter": Known(5, span("TcpExtIPReversePathFilter 5"))}
     shown = replace(finding("rp-filter"), shown_by=branch)
     last = branch.traces[-1]
-    six = replace(branch, traces=(replace(last, packet=last.packet._replace(src=ip("fd00::1"), dst=ip("fd00::2"))),))
+    six = replace(
+        branch,
+        traces=(replace(last, packet=last.packet._replace(src=ip("fd00::1"), dst=ip("fd00::2"))),),
+    )
 
     def told(netns: str, one: Finding) -> tuple[str, ...]:
         namespaces = {**bad.namespaces, netns: replace(bad.namespaces[netns], counters=counted)}
-        return tuple(map(spell_link, add_counters([one], replace(bad, namespaces=namespaces))[0].reasoning))
+        return tuple(
+            map(spell_link, add_counters([one], replace(bad, namespaces=namespaces))[0].reasoning)
+        )
 
     assert last.deciding.netns == HOST
     assert told(HOST, shown) == ("The kernel counts it: TcpExtIPReversePathFilter is 5.",)
@@ -112,7 +126,10 @@ def router() -> Iterator[Callable[[], dict[str, int]]]:
 
     def count() -> dict[str, int]:
         said = subprocess.run(
-            ["ip", "netns", "exec", ROUTER, "nstat", "-asjz"], capture_output=True, text=True, check=True
+            ["ip", "netns", "exec", ROUTER, "nstat", "-asjz"],
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         counters: dict[str, int] = json.loads(said)["kernel"]
         return counters
@@ -128,8 +145,12 @@ def router() -> Iterator[Callable[[], dict[str, int]]]:
 
 @pytest.mark.kernel("ip", "nstat", "ping", "sysctl")
 @pytest.mark.parametrize("check", TELLTALES)
-def test_the_kernel_counts_what_a_fault_takes(router: Callable[[], dict[str, int]], check: str) -> None:
-    """One of the fault's counters grows on the node that takes the packet, and grew for nothing before."""
+def test_the_kernel_counts_what_a_fault_takes(
+    router: Callable[[], dict[str, int]], check: str
+) -> None:
+    """One of the fault's counters grows on the node that takes the packet, and grew for nothing
+    before.
+    """
     commands, sender, ping = TRIED[check]
     for command in commands:
         subprocess.run(command.split(), check=True, stdout=subprocess.DEVNULL)
@@ -141,12 +162,20 @@ def test_the_kernel_counts_what_a_fault_takes(router: Callable[[], dict[str, int
 
 
 @pytest.mark.kernel("ip", "nstat", "ping", "sysctl")
-def test_an_arp_request_that_the_filter_refuses_counts_nothing(router: Callable[[], dict[str, int]]) -> None:
-    """It is dropped before IP (net/ipv4/arp.c:arp_process v6.12), so a counter of 0 says nothing of that."""
+def test_an_arp_request_that_the_filter_refuses_counts_nothing(
+    router: Callable[[], dict[str, int]],
+) -> None:
+    """It is dropped before IP (net/ipv4/arp.c:arp_process v6.12), so a counter of 0 says nothing of
+    that.
+    """
     for command in TRIED["rp-filter"][0][1:]:
         subprocess.run(command.split(), check=True, stdout=subprocess.DEVNULL)
     before = router()
-    subprocess.run(["ip", "netns", "exec", *f"{SEND} {TRIED['rp-filter'][2]}".split()], capture_output=True, check=False)
+    subprocess.run(
+        ["ip", "netns", "exec", *f"{SEND} {TRIED['rp-filter'][2]}".split()],
+        capture_output=True,
+        check=False,
+    )
 
     assert router()["TcpExtIPReversePathFilter"] == before["TcpExtIPReversePathFilter"]
 
@@ -157,23 +186,31 @@ def test_nothing_counts_where_a_packet_passes(router: Callable[[], dict[str, int
     subprocess.run([*f"ip -n {FAR} route add default via 10.62.0.1".split()], check=True)
     before = router()
     sent = subprocess.run(
-        ["ip", "netns", "exec", SEND, "ping", "-c", "1", "-W", "2", "10.62.0.2"], capture_output=True, check=False
+        ["ip", "netns", "exec", SEND, "ping", "-c", "1", "-W", "2", "10.62.0.2"],
+        capture_output=True,
+        check=False,
     )
     after = router()
 
     assert sent.returncode == 0
-    assert {name for names in TELLTALES.values() for name in names if after[name] > before[name]} == set()
+    assert {
+        name for names in TELLTALES.values() for name in names if after[name] > before[name]
+    } == set()
 
 
 @pytest.mark.kernel("ip", "nstat", "ping")
 def test_this_kernel_has_every_counter() -> None:
     """Named as nstat names them, zeros included."""
     said = subprocess.run(["nstat", "-asz"], capture_output=True, text=True, check=True).stdout
-    assert {name for names in TELLTALES.values() for name in names} <= {line.split()[0] for line in said.splitlines()}
+    assert {name for names in TELLTALES.values() for name in names} <= {
+        line.split()[0] for line in said.splitlines()
+    }
 
 
 def test_the_counter_of_an_incident_is_quoted(repository: Path) -> None:
     """The kernel counted what the filter dropped when the incident was recorded."""
-    said = podpath("diagnose", "--verbose", repository / "examples/incidents/rp-filter-reset/bundle").stdout
+    said = podpath(
+        "diagnose", "--verbose", repository / "examples/incidents/rp-filter-reset/bundle"
+    ).stdout
     assert "The kernel counts it: TcpExtIPReversePathFilter is 12." in said
     assert '"TcpExtIPReversePathFilter": 12,' in said

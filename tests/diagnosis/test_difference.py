@@ -38,7 +38,9 @@ EXPECTED = {
         "the route 169.254.0.0/16 dev ens3f0 metric 1002 is not there where it works",
         "the route 169.254.0.0/16 dev ens3f1 metric 1003 is not there where it works",
     ],
-    "kube-proxy-before-cilium": ["CILIUM_FORWARD is rule 5 of FORWARD here, and rule 1 where it works"],
+    "kube-proxy-before-cilium": [
+        "CILIUM_FORWARD is rule 5 of FORWARD here, and rule 1 where it works"
+    ],
     "rp-filter-reset": ["net.ipv4.conf.all.rp_filter is 1 here, and 0 where it works"],
 }
 names = st.lists(st.sampled_from("ABCDEF"), max_size=9)
@@ -51,7 +53,11 @@ def words(bad: Node, good: Node) -> list[str]:
 
 def forward(*targets: str) -> Chain:
     """Make a chain of jumps."""
-    return Chain(name="FORWARD", policy="ACCEPT", rules=tuple(rule("FORWARD", at, name) for at, name in enumerate(targets, 1)))
+    return Chain(
+        name="FORWARD",
+        policy="ACCEPT",
+        rules=tuple(rule("FORWARD", at, name) for at, name in enumerate(targets, 1)),
+    )
 
 
 def targets(some: Chain) -> list[str]:
@@ -60,7 +66,9 @@ def targets(some: Chain) -> list[str]:
 
 
 @given(names, names)
-def test_a_chain_with_all_differences_taken_over_is_the_other_one(bad: list[str], good: list[str]) -> None:
+def test_a_chain_with_all_differences_taken_over_is_the_other_one(
+    bad: list[str], good: list[str]
+) -> None:
     """With none of them it is itself."""
     here, there = forward(*bad), forward(*good)
     differences = compare_chains(here, there)
@@ -69,12 +77,16 @@ def test_a_chain_with_all_differences_taken_over_is_the_other_one(bad: list[str]
 
 
 @given(names, names, st.data())
-def test_a_chain_keeps_what_is_not_taken_over(bad: list[str], good: list[str], data: st.DataObject) -> None:
+def test_a_chain_keeps_what_is_not_taken_over(
+    bad: list[str], good: list[str], data: st.DataObject
+) -> None:
     """Each rule that is taken counts, and no other."""
     here, there = forward(*bad), forward(*good)
     differences = compare_chains(here, there)
     taken = data.draw(st.lists(st.sampled_from(differences), unique=True)) if differences else []
-    gained = sum(each.kind == "missing" for each in taken) - sum(each.kind == "extra" for each in taken)
+    gained = sum(each.kind == "missing" for each in taken) - sum(
+        each.kind == "extra" for each in taken
+    )
     assert len(merge_chains(here, there, taken).rules) == len(bad) + gained
 
 
@@ -141,7 +153,9 @@ def test_a_node_does_not_differ_from_itself() -> None:
 
 def test_settings_of_the_node_are_compared() -> None:
     """Modules and Cilium's options, too; what only one side states is no difference."""
-    bad = replace(host(), modules=listing("veth"), cilium=given_cilium(enable_bpf_masquerade="true"))
+    bad = replace(
+        host(), modules=listing("veth"), cilium=given_cilium(enable_bpf_masquerade="true")
+    )
     good = replace(
         host(sysctls={"net.ipv4.ip_forward": "1"}), modules=listing("veth", "br_netfilter"),
         cilium=given_cilium(enable_bpf_masquerade="false"),
@@ -158,13 +172,23 @@ def test_neighbours_and_sets_are_compared() -> None:
 
     def made(mac: str, *members: str) -> Node:
         known = Neighbour(address=Address.parse("10.0.0.9"), link=IfName("eth0"), mac=Mac(mac))
-        some = IpSet(name="allowed", type="hash:ip", family=4, members=tuple(SetMember((text,)) for text in members))
+        some = IpSet(
+            name="allowed",
+            type="hash:ip",
+            family=4,
+            members=tuple(SetMember((text,)) for text in members),
+        )
         namespace = replace(
-            netns(links=[link("eth0")]), neighbours=listing(known), netfilter={4: Netfilter(sets={"allowed": some})}
+            netns(links=[link("eth0")]),
+            neighbours=listing(known),
+            netfilter={4: Netfilter(sets={"allowed": some})},
         )
         return node(namespace)
 
-    bad, good = made("02:00:00:00:00:01", "10.0.0.1", "10.0.0.3"), made("02:00:00:00:00:02", "10.0.0.1", "10.0.0.2")
+    bad, good = (
+        made("02:00:00:00:00:01", "10.0.0.1", "10.0.0.3"),
+        made("02:00:00:00:00:02", "10.0.0.1", "10.0.0.2"),
+    )
     assert sorted(words(bad, good)) == [
         "10.0.0.9 on eth0 is 02:00:00:00:00:01 here, and 02:00:00:00:00:02 where it works",
         "the set allowed lacks 1 and has 1 besides those of the members that it has where it works",
@@ -173,10 +197,17 @@ def test_neighbours_and_sets_are_compared() -> None:
 
 
 def test_native_tables_are_compared_whole() -> None:
-    """One that only this node has goes, one that differs is replaced, and counters make no difference."""
+    """One that only this node has goes, one that differs is replaced, and counters make no
+    difference.
+    """
 
     def made(*texts: str) -> Node:
-        return node(replace(netns(), nftables=listing(*(table for text in texts for table in native_tables(text)))))
+        return node(
+            replace(
+                netns(),
+                nftables=listing(*(table for text in texts for table in native_tables(text))),
+            )
+        )
 
     dropping = "table inet fw {\n\tchain f {\n\t\ttype filter hook forward priority 0; policy drop;\n\t}\n}\n"
     accepting = dropping.replace("drop", "accept")
@@ -187,7 +218,9 @@ def test_native_tables_are_compared_whole() -> None:
         "the nftables table ip extra is not there where it works",
     ]
     assert words(take_over(bad, compare_nodes(bad, good)), good) == []
-    assert words(good, made(accepting, extra)) == ["the nftables table ip extra is missing here, and is there where it works"]
+    assert words(good, made(accepting, extra)) == [
+        "the nftables table ip extra is missing here, and is there where it works"
+    ]
 
 
 def test_a_listing_in_part_lacks_nothing() -> None:
@@ -203,7 +236,11 @@ def test_a_rule_brings_the_chains_that_it_calls() -> None:
     """A jump to a chain that this node lacks would have nowhere to go."""
     called = chain("INNER", rule("INNER", 1, "ACCEPT"))
     bad = host(tables=[table("filter", chain("FORWARD", policy="DROP"))])
-    good = host(tables=[table("filter", chain("FORWARD", rule("FORWARD", 1, "INNER"), policy="DROP"), called)])
+    good = host(
+        tables=[
+            table("filter", chain("FORWARD", rule("FORWARD", 1, "INNER"), policy="DROP"), called)
+        ]
+    )
     (difference,) = compare_nodes(bad, good)
     fact = take_over(bad, (difference,)).host.netfilter[4].tables[0].chains["INNER"]
     assert isinstance(fact, Known)
@@ -212,7 +249,9 @@ def test_a_rule_brings_the_chains_that_it_calls() -> None:
 
 def test_a_table_that_is_missing_is_put_in() -> None:
     """Where the evidence lists all tables, a chain that no one made is empty."""
-    good = host(tables=[table("mangle", chain("FORWARD", rule("FORWARD", 1, "DROP"), policy="ACCEPT"))])
+    good = host(
+        tables=[table("mangle", chain("FORWARD", rule("FORWARD", 1, "DROP"), policy="ACCEPT"))]
+    )
     bad = host()
     bad = node(replace(bad.host, netfilter={4: Netfilter(complete=True)}))
     assert words(bad, good) == ["DROP (rule 1 of FORWARD where it works) is missing here"]
@@ -222,8 +261,13 @@ def test_a_table_that_is_missing_is_put_in() -> None:
 @given(st.integers(1, 40), st.data())
 def test_the_smallest_set_is_found(count: int, data: st.DataObject) -> None:
     """Whatever is needed together is found, and nothing else."""
-    differences = [Difference(kind="sysctl", netns=HOST, words=str(at), changes=(_touch(at),)) for at in range(count)]
-    needed = set(data.draw(st.lists(st.sampled_from(range(count)), min_size=1, max_size=5, unique=True)))
+    differences = [
+        Difference(kind="sysctl", netns=HOST, words=str(at), changes=(_touch(at),))
+        for at in range(count)
+    ]
+    needed = set(
+        data.draw(st.lists(st.sampled_from(range(count)), min_size=1, max_size=5, unique=True))
+    )
     found = find_smallest(differences, lambda taken: needed <= {int(each.words) for each in taken})
     assert [{int(each.words) for each in taken} for taken in found] == [needed]
 
@@ -234,15 +278,25 @@ def _touch(at: int) -> SetSysctl:
 
 def test_two_that_spoil_each_other_are_found_where_all_together_do_not_cure() -> None:
     """Another machine's addresses would take this one's path away: then pairs are tried."""
-    differences = [Difference(kind="sysctl", netns=HOST, words=str(at), changes=(_touch(at),)) for at in range(6)]
+    differences = [
+        Difference(kind="sysctl", netns=HOST, words=str(at), changes=(_touch(at),))
+        for at in range(6)
+    ]
     found = find_smallest(differences, lambda taken: {int(each.words) for each in taken} == {2, 4})
     assert [[each.words for each in taken] for taken in found] == [["2", "4"]]
 
 
 def test_what_is_quoted_is_tried_first() -> None:
     """And what says which node it is last."""
-    far, who, near = (Difference(kind=kind, netns=HOST, words=kind, here=(span(kind),)) for kind in ("sysctl", "address", "rule"))
-    assert [each.kind for each in order_by_nearness([far, who, near], near.here)] == ["rule", "sysctl", "address"]
+    far, who, near = (
+        Difference(kind=kind, netns=HOST, words=kind, here=(span(kind),))
+        for kind in ("sysctl", "address", "rule")
+    )
+    assert [each.kind for each in order_by_nearness([far, who, near], near.here)] == [
+        "rule",
+        "sysctl",
+        "address",
+    ]
 
 
 def test_two_faults_need_two_differences() -> None:
@@ -261,31 +315,50 @@ def test_a_connection_that_no_difference_cures_is_said_to_be_unexplained() -> No
     bad = scenes.cilium_node(scenes.known(scenes.BAD))
     asked = probe(f"tcp {scenes.POD} > {scenes.OUTSIDE}:80")
     compared = compare_cases(scenes.case(bad), scenes.case(bad), (asked,))
-    assert (compared.verdict, compared.exit_code, compared.unexplained) == ("unexplained", 3, (asked,))
-    assert "UNEXPLAINED: it fails here, and nothing that is known of both nodes differs" in render_diff(compared, Style())
+    assert (compared.verdict, compared.exit_code, compared.unexplained) == (
+        "unexplained",
+        3,
+        (asked,),
+    )
+    assert (
+        "UNEXPLAINED: it fails here, and nothing that is known of both nodes differs"
+        in render_diff(compared, Style())
+    )
 
 
 def test_one_fault_behind_several_connections_is_told_once() -> None:
     """Each of them is named with it."""
     bad, good = (scenes.cilium_node(scenes.known(scenes.GOOD), rp_filter=value) for value in "10")
-    asked = tuple(probe(f"tcp {scenes.POD} > {text}:443") for text in (scenes.OUTSIDE, "203.0.113.77"))
+    asked = tuple(
+        probe(f"tcp {scenes.POD} > {text}:443") for text in (scenes.OUTSIDE, "203.0.113.77")
+    )
     compared = compare_cases(scenes.case(bad), scenes.case(good), asked)
     assert [explanation.probes for explanation in compared.explanations] == [asked]
 
 
 def test_a_node_that_works_has_nothing_to_explain() -> None:
-    """What differs is listed all the same; that nothing is wrong is not said where listings are not shown whole."""
+    """What differs is listed all the same; that nothing is wrong is not said where listings are not
+    shown whole.
+    """
     good, other = (scenes.cilium_node(scenes.known(scenes.GOOD), rp_filter=value) for value in "01")
-    compared = compare_cases(scenes.case(good), scenes.case(other), (probe(f"tcp {scenes.POD} > {scenes.OUTSIDE}:80"),))
+    compared = compare_cases(
+        scenes.case(good), scenes.case(other), (probe(f"tcp {scenes.POD} > {scenes.OUTSIDE}:80"),)
+    )
     assert (compared.verdict, compared.exit_code) == ("undecided", 3)
     assert compared.explanations == ()
-    assert [each.words for each in compared.rest] == ["net.ipv4.conf.all.rp_filter is 0 here, and 1 where it works"]
+    assert [each.words for each in compared.rest] == [
+        "net.ipv4.conf.all.rp_filter is 0 here, and 1 where it works"
+    ]
 
 
 @pytest.mark.parametrize("incident", INCIDENTS)
 @pytest.mark.parametrize("evidence", ["bundle", "ticket.md"])
-def test_the_difference_behind_each_incident_is_named(repository: Path, incident: str, evidence: str) -> None:
-    """From a bundle or a ticket against the bundle of a good node, and the document keeps to its schema."""
+def test_the_difference_behind_each_incident_is_named(
+    repository: Path, incident: str, evidence: str
+) -> None:
+    """From a bundle or a ticket against the bundle of a good node, and the document keeps to its
+    schema.
+    """
     folder = repository / "examples" / "incidents" / incident
     done = podpath("diff", folder / evidence, folder / "good", "--json")
     document = json.loads(done.stdout)
@@ -301,7 +374,9 @@ def test_the_command_shows_both_nodes_lines(repository: Path) -> None:
     """With the command that makes them alike."""
     folder = repository / "examples" / "incidents" / "rp-filter-reset"
     said = podpath("diff", folder / "bundle", folder / "good").stdout
-    assert said.startswith("DIFFERENCE: net.ipv4.conf.all.rp_filter is 1 here, and 0 where it works\n")
+    assert said.startswith(
+        "DIFFERENCE: net.ipv4.conf.all.rp_filter is 1 here, and 0 where it works\n"
+    )
     assert "bundle/netns/host/sysctl.txt:47 | net.ipv4.conf.all.rp_filter = 1" in said
     assert "good/netns/host/sysctl.txt:47 | net.ipv4.conf.all.rp_filter = 0" in said
     assert "sysctl -w net.ipv4.conf.all.rp_filter=0" in said

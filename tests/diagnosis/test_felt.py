@@ -19,11 +19,22 @@ TCP, UDP, PING = (
 )
 
 
-def network(*rules: str, at: str = "host", forward: str = "1", routes: tuple[str, ...] = (), own: tuple[str, ...] = ()) -> Node:
-    """Return two pods with a host between them: rules of one namespace, routes of the host, and routes of the client alone."""
+def network(
+    *rules: str,
+    at: str = "host",
+    forward: str = "1",
+    routes: tuple[str, ...] = (),
+    own: tuple[str, ...] = (),
+) -> Node:
+    """Return two pods with a host between them: rules of one namespace, routes of the host, and
+    routes of the client alone.
+    """
     shut = Netfilter(complete=True, sets_complete=True)
     ruled = Netfilter(complete=True, sets_complete=True, tables=given_tables(given_rules(*rules)))
-    fields = {name: {"netfilter": {4: ruled if name == at else shut, 6: shut}} for name in ("host", "client", "server")}
+    fields = {
+        name: {"netfilter": {4: ruled if name == at else shut, 6: shut}}
+        for name in ("host", "client", "server")
+    }
     switches = {"net.ipv4.ip_forward": forward}
     host = given_netns(
         "host", "a0 10.1.0.1/24 mac 02:00:00:00:00:01 peer client:eth0", "b0 10.2.0.1/24 mac 02:00:00:00:00:02 peer server:eth0",
@@ -64,7 +75,12 @@ def test_a_rejection_is_what_its_answer_says(answer: str, kinds: set[str]) -> No
 
 def test_silence_is_a_timeout() -> None:
     """A drop on the way, and a host that does not forward, tell the client nothing."""
-    assert {"timeout"} == felt(network("FORWARD -j DROP")) == felt(network(forward="0"), UDP) == felt(network(forward="0"))
+    assert (
+        {"timeout"}
+        == felt(network("FORWARD -j DROP"))
+        == felt(network(forward="0"), UDP)
+        == felt(network(forward="0"))
+    )
 
 
 def test_an_error_that_does_not_come_back_is_silence() -> None:
@@ -92,7 +108,9 @@ def test_the_own_routes_give_their_errno(own: str, kind: str) -> None:
 
 
 def test_a_neighbour_that_does_not_answer() -> None:
-    """The sender is told after three seconds that there is no route to the host, unless it gives up before."""
+    """The sender is told after three seconds that there is no route to the host, unless it gives up
+    before.
+    """
     assert "no route to host" in felt(network(own=("10.2.0.2 via 10.1.0.9 dev eth0",)), PING)
 
 

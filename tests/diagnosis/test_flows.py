@@ -1,4 +1,6 @@
-"""Connections that any node should carry: of every kind that the evidence shows ends for, and never many."""
+"""Connections that any node should carry: of every kind that the evidence shows ends for, and never
+many.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,10 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Node:
     )
     (host / "ip-route.txt").write_text(
         "default via 192.168.50.1 dev eth0\n"
-        + "".join(f"10.244.{number}.0/24 via 10.244.{number}.0 dev flannel.1 onlink\n" for number in range(2, 9))
+        + "".join(
+            f"10.244.{number}.0/24 via 10.244.{number}.0 dev flannel.1 onlink\n"
+            for number in range(2, 9)
+        )
     )
     for number in range(5):
         pod = folder / "netns" / f"pod{number}"
@@ -57,7 +62,9 @@ def test_their_number_is_bounded_and_spread(node: Node) -> None:
 def test_ports_of_the_node_come_from_outside(node: Node) -> None:
     """The router asks for the NodePort and the hostPort, by the device of the default route."""
     asked = {
-        (str(flow.probe.src), flow.probe.dport, flow.probe.in_dev) for flow in list_flows(node) if flow.kind is Kind.OPEN_PORT
+        (str(flow.probe.src), flow.probe.dport, flow.probe.in_dev)
+        for flow in list_flows(node)
+        if flow.kind is Kind.OPEN_PORT
     }
     assert {("192.168.50.1", 30080, "eth0"), ("192.168.50.1", 8088, "eth0")} == asked
 

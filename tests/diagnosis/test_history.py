@@ -19,29 +19,45 @@ CONNTRACK = "Mar 12 03:13:5{0} kn-04 kernel: nf_conntrack: table full, dropping 
 
 def finding(check: str, severity: Severity = Severity.CAUSE, certainty: float = 1.0) -> Finding:
     """Make a finding of a name."""
-    return Finding(check=check, severity=severity, claim=f"It is {check}.", evidence=(), certainty=certainty)
+    return Finding(
+        check=check, severity=severity, claim=f"It is {check}.", evidence=(), certainty=certainty
+    )
 
 
-def join(*findings: Finding, told: Chronicle = FOUND, verdict: Verdict = Verdict.FAULT) -> Diagnosis:
+def join(
+    *findings: Finding, told: Chronicle = FOUND, verdict: Verdict = Verdict.FAULT
+) -> Diagnosis:
     """Join a diagnosis with logs."""
     return tell_history(Diagnosis(verdict=verdict, findings=findings), told)
 
 
 def test_the_fact_meets_its_history() -> None:
-    """A fault that a chain leads to is told with what set it, its lines, and how long before the first bad request."""
+    """A fault that a chain leads to is told with what set it, its lines, and how long before the
+    first bad request.
+    """
     (joined,) = join(finding("rp-filter")).findings
 
-    assert joined.claim == "It is rp-filter. What set it: tuned started, 2.8 s before the first bad request began."
+    assert (
+        joined.claim
+        == "It is rp-filter. What set it: tuned started, 2.8 s before the first bad request began."
+    )
     assert joined.history[0] == "03:13:38: polkit is upgraded (log-0:3)."
-    assert joined.history[-2].startswith("03:13:49: the first bad request began, 10 s before it was seen to fail; 2.8 s later.")
+    assert joined.history[-2].startswith(
+        "03:13:49: the first bad request began, 10 s before it was seen to fail; 2.8 s later."
+    )
     assert [3, 6, 8, 2, 1] == [span.line for span in joined.evidence]
     assert "reapply_sysctl" in joined.prevention
     assert "tuned" in joined.marks
 
 
 def test_another_fault_has_no_history() -> None:
-    """A fault that no chain leads to stays as it is, the suspect is a note; where nothing is sure its fact is asked for."""
-    joined, sure = join(finding("hairpin", certainty=0.5), verdict=Verdict.POSSIBLE), join(finding("hairpin"))
+    """A fault that no chain leads to stays as it is, the suspect is a note; where nothing is sure
+    its fact is asked for.
+    """
+    joined, sure = (
+        join(finding("hairpin", certainty=0.5), verdict=Verdict.POSSIBLE),
+        join(finding("hairpin")),
+    )
 
     assert (finding("hairpin"),) == sure.findings
     assert "tuned started, 2.8 s before" in sure.notes[0]
@@ -50,21 +66,38 @@ def test_another_fault_has_no_history() -> None:
 
 
 def test_the_likelier_of_two_possibilities() -> None:
-    """Of causes that are both possible the one that the logs lead to comes first, and shares stay shares."""
-    joined = join(finding("hairpin", certainty=0.5), finding("rp-filter", certainty=0.3), verdict=Verdict.POSSIBLE)
+    """Of causes that are both possible the one that the logs lead to comes first, and shares stay
+    shares.
+    """
+    joined = join(
+        finding("hairpin", certainty=0.5),
+        finding("rp-filter", certainty=0.3),
+        verdict=Verdict.POSSIBLE,
+    )
 
     assert ["rp-filter", "hairpin"] == [one.check for one in joined.findings]
     assert 0.8 == round(sum(one.certainty for one in joined.findings), 2)
     assert "possible" == joined.verdict
-    assert spell_claim(joined.findings[0].claim).startswith("It is rp-filter. What may have set it: tuned started")
+    assert spell_claim(joined.findings[0].claim).startswith(
+        "It is rp-filter. What may have set it: tuned started"
+    )
 
 
 def test_the_kernel_says_it_itself() -> None:
-    """A full connection tracking table that the kernel logs while connections fail is a fault without any other evidence."""
-    told = chronicle(CONNTRACK.format(0), told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39")))
+    """A full connection tracking table that the kernel logs while connections fail is a fault
+    without any other evidence.
+    """
+    told = chronicle(
+        CONNTRACK.format(0),
+        told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39")),
+    )
     joined = join(told=told, verdict=Verdict.POSSIBLE)
 
-    assert ("fault", "conntrack-full", 1) == (joined.verdict, joined.findings[0].check, joined.findings[0].evidence[0].line)
+    assert ("fault", "conntrack-full", 1) == (
+        joined.verdict,
+        joined.findings[0].check,
+        joined.findings[0].evidence[0].line,
+    )
     assert 1 == len(join(finding("conntrack-full", Severity.FAULT), told=told).findings)
 
 

@@ -30,16 +30,25 @@ PROBE = f"tcp {POD}:5000 > {OUTSIDE}:80"
 
 
 def test_cause_is_seen_to_come_true() -> None:
-    """Where captures show the dropped packet as far as the walk has it come, the cause says so and quotes the frame."""
-    (cause, *_) = diagnose(case(cilium_node(known(BAD)), attempt(PROBE), sightings=handshake_capture())).findings
+    """Where captures show the dropped packet as far as the walk has it come, the cause says so and
+    quotes the frame.
+    """
+    (cause, *_) = diagnose(
+        case(cilium_node(known(BAD)), attempt(PROBE), sightings=handshake_capture())
+    ).findings
 
-    assert any("Captures show the same: the ACK is seen on lxc1" in reason for reason in map(spell_link, cause.reasoning))
+    assert any(
+        "Captures show the same: the ACK is seen on lxc1" in reason
+        for reason in map(spell_link, cause.reasoning)
+    )
     assert any("never on eth0" in reason for reason in map(spell_link, cause.reasoning))
     assert f"lxc1 in {POD}:5000 > {OUTSIDE}:80" in [span.text for span in cause.evidence]
 
 
 def test_parting_tells_both_sides() -> None:
-    """Where the walk lets a packet pass that captures do not show further on, both say so with their lines."""
+    """Where the walk lets a packet pass that captures do not show further on, both say so with
+    their lines.
+    """
     answer = diagnose(case(cilium_node(known(GOOD)), attempt(PROBE), sightings=handshake_capture()))
     (parted,) = answer.partings
 
@@ -53,7 +62,9 @@ def test_failing_flow_of_a_capture_becomes_a_probe() -> None:
     """Nobody has to tell of a failure: a connection that a capture shows to fail is walked."""
     answer = diagnose(case_of(*handshake(), tcp(1.04, f"{SERVER} > {CLIENT}", "S.", 77_000, 1001)))
 
-    assert ["tcp 10.7.0.5:41000 > 198.18.4.9:443"] == [str(one.probe).partition(" in ")[0] for one in answer.conversations]
+    assert ["tcp 10.7.0.5:41000 > 198.18.4.9:443"] == [
+        str(one.probe).partition(" in ")[0] for one in answer.conversations
+    ]
 
 
 def test_nothing_parts_where_all_is_seen_as_predicted() -> None:
@@ -80,7 +91,9 @@ def test_places_of_a_dropped_packet_end_before_the_drop() -> None:
 
 def test_parting_is_safe_to_print() -> None:
     """What comes from evidence is escaped, and nothing is printed where nothing parts."""
-    meeting = Meeting("tcp a > b", "ACK\x1b[2J", False, "passes eth0", (), "seen on \x1b[31mlxc1", ())
+    meeting = Meeting(
+        "tcp a > b", "ACK\x1b[2J", False, "passes eth0", (), "seen on \x1b[31mlxc1", ()
+    )
     lines = render_partings([meeting], Style(width=100))
 
     assert not any("\x1b" in line for line in lines)

@@ -30,12 +30,22 @@ def test_a_step_names_its_stage_and_whatever_decided() -> None:
 
 
 def test_the_words_of_a_reason_are_those_of_its_line() -> None:
-    """A policy is found by its chain, a rule by its chain and place, a request by its device and the owner's."""
+    """A policy is found by its chain, a rule by its chain and place, a request by its device and
+    the owner's.
+    """
     request = ForeignSenderAsked(
-        EntryUsed(ip("10.0.0.9"), MAC, "STALE"), ArpRequest(IfName("eth1"), MAC, ip("10.0.0.1"), ip("10.0.0.9")), "mgnt"
+        EntryUsed(ip("10.0.0.9"), MAC, "STALE"),
+        ArpRequest(IfName("eth1"), MAC, ip("10.0.0.1"), ip("10.0.0.9")),
+        "mgnt",
     )
 
     assert ["FORWARD"] == list(words_of(PolicyDecided("filter", "FORWARD", False)))
-    place = Rule("filter", "FORWARD", 12, Span(Source(name="rules", lines=("-A FORWARD -j DROP",)), 1, 1), None)
+    place = Rule(
+        "filter",
+        "FORWARD",
+        12,
+        Span(Source(name="rules", lines=("-A FORWARD -j DROP",)), 1, 1),
+        None,
+    )
     assert ["FORWARD", "12"] == list(words_of(RuleDecided(place, "drop")))
     assert {"STALE", "eth1", "mgnt"} <= set(words_of(request))

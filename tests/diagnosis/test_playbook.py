@@ -1,4 +1,6 @@
-"""The playbook: what is asked next follows from the clues of a case, and nothing is asked that the evidence holds."""
+"""The playbook: what is asked next follows from the clues of a case, and nothing is asked that the
+evidence holds.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +39,36 @@ def complain(*mentions: Technology, works: bool = False, **said: object) -> Case
         (complain(failure=FailureKind.REFUSED, source=End.POD, target=End.SERVICE), "ss -tlnp"),
         (complain(failure=FailureKind.HANGS, source=End.POD, target=End.OUTSIDE), "ping -M do"),
         (complain(failure=FailureKind.NAME_NOT_RESOLVED, source=End.POD), "resolv.conf"),
-        (complain(Technology.VXLAN, Technology.FLANNEL, failure=FailureKind.TIMEOUT, same_node=False), "ethtool -k"),
+        (
+            complain(
+                Technology.VXLAN, Technology.FLANNEL, failure=FailureKind.TIMEOUT, same_node=False
+            ),
+            "ethtool -k",
+        ),
         (complain(Technology.ESXI, failure=FailureKind.NO_ADDRESS), "promiscuous"),
-        (complain(Technology.AWS, failure=FailureKind.TIMEOUT, source=End.OUTSIDE, target=End.NODE_PORT), "security-groups"),
-        (complain(Technology.CNI, failure=FailureKind.NOT_STARTED, source=End.POD), "/etc/cni/net.d"),
+        (
+            complain(
+                Technology.AWS,
+                failure=FailureKind.TIMEOUT,
+                source=End.OUTSIDE,
+                target=End.NODE_PORT,
+            ),
+            "security-groups",
+        ),
+        (
+            complain(Technology.CNI, failure=FailureKind.NOT_STARTED, source=End.POD),
+            "/etc/cni/net.d",
+        ),
         (complain(source=End.POD, target=End.OUTSIDE, failure=FailureKind.TIMEOUT), "ip_forward"),
         (complain(Technology.ISTIO, failure=FailureKind.ERROR_ANSWER), "istioctl proxy-config"),
         (complain(failure=FailureKind.SOMETIMES), "conntrack -S"),
         (complain(Technology.SECOND_INTERFACE, failure=FailureKind.TIMEOUT), "ip rule"),
-        (complain(source=End.POD, target=End.SERVICE, same_node=True, failure=FailureKind.TIMEOUT), "br_netfilter"),
+        (
+            complain(
+                source=End.POD, target=End.SERVICE, same_node=True, failure=FailureKind.TIMEOUT
+            ),
+            "br_netfilter",
+        ),
         (complain(Technology.VANISHES), "NetworkManager"),
         (complain(Technology.RENAMED), "udev"),
         (complain(Technology.LIMIT), "ulimit"),
@@ -54,8 +77,16 @@ def complain(*mentions: Technology, works: bool = False, **said: object) -> Case
         (complain(Technology.ACROSS, failure=FailureKind.TIMEOUT), "security-groups"),
         (complain(Technology.HEALTH_CHECK, Technology.AWS), "healthz"),
         (complain(Technology.EXTERNAL_NAME, failure=FailureKind.NAME_NOT_RESOLVED), "forward"),
-        (complain(Technology.HTTP_ERROR, Technology.AFTER_DEPLOY, failure=FailureKind.ERROR_ANSWER), "kubectl logs"),
-        (complain(Technology.LOCALHOST, Technology.NODE_PORT, failure=FailureKind.TIMEOUT), "route_localnet"),
+        (
+            complain(
+                Technology.HTTP_ERROR, Technology.AFTER_DEPLOY, failure=FailureKind.ERROR_ANSWER
+            ),
+            "kubectl logs",
+        ),
+        (
+            complain(Technology.LOCALHOST, Technology.NODE_PORT, failure=FailureKind.TIMEOUT),
+            "route_localnet",
+        ),
         (complain(Technology.CRASH_LOOP, failure=FailureKind.NOT_STARTED), "--previous"),
         (complain(Technology.CABLE), "ethtool"),
         (complain(Technology.MODULE), "lsmod"),
@@ -68,18 +99,32 @@ def test_expert_asks_for_what_the_clues_speak_for(case: Case, word: str) -> None
 
 
 def test_rules_are_asked_for_late_where_nothing_points_to_filtering() -> None:
-    """Names that fail are asked about first; where a port is refused or rules are spoken of, the rules are."""
+    """Names that fail are asked about first; where a port is refused or rules are spoken of, the
+    rules are.
+    """
     rules = next(play.ask for play in PLAYS if play.otherwise)
     names = ask_expert(complain(failure=FailureKind.NAME_NOT_RESOLVED, source=End.POD))[:3]
-    refused = ask_expert(complain(Technology.UFW, failure=FailureKind.REFUSED, source=End.OUTSIDE, target=End.NODE_PORT))[:3]
+    refused = ask_expert(
+        complain(
+            Technology.UFW, failure=FailureKind.REFUSED, source=End.OUTSIDE, target=End.NODE_PORT
+        )
+    )[:3]
 
-    assert (False, True) == (rules in {one.ask for one in names}, rules in {one.ask for one in refused})
+    assert (False, True) == (
+        rules in {one.ask for one in names},
+        rules in {one.ask for one in refused},
+    )
 
 
 def test_what_is_shown_in_part_is_a_clue() -> None:
-    """A policy rule that somebody pasted makes an expert ask who writes rules, and what their tables hold."""
+    """A policy rule that somebody pasted makes an expert ask who writes rules, and what their
+    tables hold.
+    """
     shown = replace(
-        netns("host"), rules=Listing((replace(DEFAULT_RULES[4][0], span=span("0: from all lookup local")),), False, "")
+        netns("host"),
+        rules=Listing(
+            (replace(DEFAULT_RULES[4][0], span=span("0: from all lookup local")),), False, ""
+        ),
     )
     case = replace(complain(), node=node(shown))
 
@@ -91,18 +136,30 @@ def test_nothing_is_asked_for_that_is_held() -> None:
     """A play whose output the evidence holds whole is left out."""
     play = Play(fact="f", ask="a", decides=(), held=frozenset({Holding.RULESET}))
 
-    assert (True, False) == (is_held(play, frozenset({Holding.RULESET})), is_held(play, frozenset()))
+    assert (True, False) == (
+        is_held(play, frozenset({Holding.RULESET})),
+        is_held(play, frozenset()),
+    )
 
 
 def test_play_needs_one_of_its_clues() -> None:
     """Without any of them it is not asked; with one, the clues that speak for it add up."""
-    play = Play(fact="f", ask="a", decides=(), needs=frozenset({Technology.VLAN}), signs={Technology.VLAN: 5}, base=1)
+    play = Play(
+        fact="f",
+        ask="a",
+        decides=(),
+        needs=frozenset({Technology.VLAN}),
+        signs={Technology.VLAN: 5},
+        base=1,
+    )
 
     assert (0, 6) == (weigh(play, frozenset()), weigh(play, frozenset({Technology.VLAN})))
 
 
 def test_commands_are_filled_in_with_what_is_said() -> None:
-    """Addresses and ports of the complaint stand in the command; what nobody says stands there in capitals."""
+    """Addresses and ports of the complaint stand in the command; what nobody says stands there in
+    capitals.
+    """
     case = complain(addresses=(Address.parse("10.0.0.9"),), ports=(8080,))
 
     assert "nc 10.0.0.9 8080 DEVICE" == fill("nc {address} {port} {device}", fill_words(case))
@@ -112,7 +169,11 @@ def test_every_play_says_what_its_answers_mean_and_fills_in_every_word() -> None
     """No brace is left in a command, and each question has at least two answers."""
     words = fill_words(EMPTY)
 
-    assert [] == [play.fact for play in PLAYS if len(play.decides) < 2 or "{" in fill(play.ask, words).replace("{print", "")]
+    assert [] == [
+        play.fact
+        for play in PLAYS
+        if len(play.decides) < 2 or "{" in fill(play.ask, words).replace("{print", "")
+    ]
     assert len(PLAYS) == len({play.ask for play in PLAYS})
 
 

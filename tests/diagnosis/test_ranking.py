@@ -15,13 +15,25 @@ from podpath.net.failures import FailureKind
 from podpath.node.case import Case
 from tests.checks.nodes import netns, node, span
 
-STRICT = Finding(check="rp-filter", severity=Severity.FAULT, claim="rp_filter drops it.", evidence=(span("rp_filter = 1"),))
-DEAF = Finding(check="no-listener", severity=Severity.FAULT, claim="Nobody listens.", evidence=(span("ss -tln"),))
+STRICT = Finding(
+    check="rp-filter",
+    severity=Severity.FAULT,
+    claim="rp_filter drops it.",
+    evidence=(span("rp_filter = 1"),),
+)
+DEAF = Finding(
+    check="no-listener",
+    severity=Severity.FAULT,
+    claim="Nobody listens.",
+    evidence=(span("ss -tln"),),
+)
 
 
 def refused(*kinds: FailureKind) -> Case:
     """Make a case that complains of these failures."""
-    complaints = tuple(Complaint(span=span("it fails"), works=False, failure=kind) for kind in kinds)
+    complaints = tuple(
+        Complaint(span=span("it fails"), works=False, failure=kind) for kind in kinds
+    )
     return Case(node=node(netns("host")), complaints=complaints)
 
 
@@ -36,17 +48,31 @@ def test_certain_fact_that_cannot_explain_is_only_seen_as_well() -> None:
 def test_order_is_kept_where_nothing_rules_a_finding_out() -> None:
     """Without a stated failure, and where a failure fits both."""
     assert (STRICT, DEAF) == rank_findings(refused(), (STRICT, DEAF))
-    assert (STRICT, DEAF) == rank_findings(refused(FailureKind.TIMEOUT, FailureKind.REFUSED), (STRICT, DEAF))
+    assert (STRICT, DEAF) == rank_findings(
+        refused(FailureKind.TIMEOUT, FailureKind.REFUSED), (STRICT, DEAF)
+    )
 
 
 def complaining(*kinds: FailureKind, address: str = "10.2.0.9") -> Case:
     """Make a case that complains of a connection to an address."""
     made = refused(*kinds or (FailureKind.TIMEOUT,))
-    return replace(made, complaints=tuple(replace(one, addresses=(Address.parse(address),)) for one in made.complaints))
+    return replace(
+        made,
+        complaints=tuple(
+            replace(one, addresses=(Address.parse(address),)) for one in made.complaints
+        ),
+    )
 
 
-ROUTE = Finding(check="no-route", severity=Severity.FAULT, claim="No route.", evidence=(span("unreachable 10.2.0.0/24"),))
-MESH = Finding(check="mesh-mtls", severity=Severity.FAULT, claim="Strict.", evidence=(span("mode: STRICT"),))
+ROUTE = Finding(
+    check="no-route",
+    severity=Severity.FAULT,
+    claim="No route.",
+    evidence=(span("unreachable 10.2.0.0/24"),),
+)
+MESH = Finding(
+    check="mesh-mtls", severity=Severity.FAULT, claim="Strict.", evidence=(span("mode: STRICT"),)
+)
 WIDE = Finding(
     check="mtu-above-uplink", severity=Severity.FAULT, claim="Too wide.", certainty=0.8,
     evidence=(span("eth0 mtu 1450 10.2.0.9"),),
@@ -55,7 +81,9 @@ WIDE = Finding(
 
 
 def test_of_rivals_the_one_that_shares_an_end_stays_certain() -> None:
-    """Two sorts of fault compete: the one about another connection is only possible, and comes last, with a question."""
+    """Two sorts of fault compete: the one about another connection is only possible, and comes
+    last, with a question.
+    """
     first, last = rank_findings(complaining(), (MESH, ROUTE))
 
     assert ("no-route", 1) == (first.check, first.certainty)
@@ -66,7 +94,10 @@ def test_of_rivals_the_one_that_shares_an_end_stays_certain() -> None:
 
 def test_rivals_that_share_nothing_are_all_possible() -> None:
     """Nobody knows which of them it is."""
-    assert all(finding.certainty < 1 for finding in rank_findings(complaining(address="10.7.0.9"), (MESH, ROUTE)))
+    assert all(
+        finding.certainty < 1
+        for finding in rank_findings(complaining(address="10.7.0.9"), (MESH, ROUTE))
+    )
 
 
 def test_without_named_ends_each_stays_what_it_is() -> None:
@@ -75,27 +106,39 @@ def test_without_named_ends_each_stays_what_it_is() -> None:
 
 
 def test_a_fault_that_stands_alone_and_proves_what_is_stated_is_certain() -> None:
-    """The lines hold, the failure is theirs and nothing else is found; not so with a rival, another failure or another end."""
+    """The lines hold, the failure is theirs and nothing else is found; not so with a rival, another
+    failure or another end.
+    """
     hanging = complaining(FailureKind.HANGS)
 
     assert [1] == [finding.certainty for finding in rank_findings(hanging, (WIDE,))]
     assert 0.8 == rank_findings(complaining(FailureKind.TIMEOUT), (WIDE,))[0].certainty
-    assert 0.8 == rank_findings(complaining(FailureKind.HANGS, address="10.7.0.9"), (WIDE,))[0].certainty
-    assert {0.5, 0.8} == {finding.certainty for finding in rank_findings(hanging, (WIDE, replace(MESH, certainty=0.5)))}
+    assert (
+        0.8
+        == rank_findings(complaining(FailureKind.HANGS, address="10.7.0.9"), (WIDE,))[0].certainty
+    )
+    assert {0.5, 0.8} == {
+        finding.certainty
+        for finding in rank_findings(hanging, (WIDE, replace(MESH, certainty=0.5)))
+    }
 
 
 def test_a_consequence_comes_behind_its_cause() -> None:
     """A service has no endpoints, since no route leads to its pods."""
     empty = replace(ROUTE, check="no-endpoints")
 
-    assert ["no-route", "no-endpoints"] == [finding.check for finding in rank_findings(complaining(), (empty, ROUTE))]
+    assert ["no-route", "no-endpoints"] == [
+        finding.check for finding in rank_findings(complaining(), (empty, ROUTE))
+    ]
 
 
 def test_what_is_uncertain_has_a_question() -> None:
     """Its manual page says what confirms it."""
     (possible,) = rank_findings(complaining(), (replace(ROUTE, certainty=0.5),))
 
-    assert possible.asks[0].command in next(check.confirm for check in CHECKS if check.name == "no-route")
+    assert possible.asks[0].command in next(
+        check.confirm for check in CHECKS if check.name == "no-route"
+    )
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)

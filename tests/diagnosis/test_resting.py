@@ -1,4 +1,6 @@
-"""The law of certainty: a cause that rests on a guess is possible, and no command is printed for its cure."""
+"""The law of certainty: a cause that rests on a guess is possible, and no command is printed for
+its cure.
+"""
 
 from __future__ import annotations
 
@@ -59,13 +61,17 @@ def test_what_follows_from_stated_facts_leaves_it_certain(inferred: Inferred) ->
 
 
 def test_a_guessed_route_makes_it_possible_and_uncommanded() -> None:
-    """The same cause is named, with what it rests on; its cure has a title, and neither commands nor a proof."""
+    """The same cause is named, with what it rests on; its cure has a title, and neither commands
+    nor a proof.
+    """
     answer = diagnose(with_routes(FAILING, GUESS))
     named = [finding for finding in answer.findings if finding.check in causes(diagnose(FAILING))]
     assert answer.verdict is Verdict.POSSIBLE
     assert named
     assert {(GUESS,)} == {finding.rests_on for finding in named}
-    assert {((), "")} >= {(repair.commands, repair.proven) for finding in named for repair in finding.repairs}
+    assert {((), "")} >= {
+        (repair.commands, repair.proven) for finding in named for repair in finding.repairs
+    }
 
 
 @given(st.sampled_from(("routes", "namespace")))
@@ -73,11 +79,18 @@ def test_a_walk_over_a_guess_is_no_all_clear(where: str) -> None:
     """It works in the simulation because the simulation was made so."""
     made = with_routes(SOUND, GUESS) if where == "routes" else SOUND
     if where == "namespace":
-        guessed = {name: replace(one, inferred=GUESS) if name != HOST else one for name, one in made.node.namespaces.items()}
+        guessed = {
+            name: replace(one, inferred=GUESS) if name != HOST else one
+            for name, one in made.node.namespaces.items()
+        }
         made = replace(made, node=replace(made.node, namespaces=guessed))
     answer = diagnose(replace(made, attempts=(attempt(PROBE),)))
     assert answer.verdict is not Verdict.NONE
-    assert not [finding for finding in answer.findings if finding.severity == Severity.CAUSE and finding.certainty == 1]
+    assert not [
+        finding
+        for finding in answer.findings
+        if finding.severity == Severity.CAUSE and finding.certainty == 1
+    ]
 
 
 def test_an_asked_connection_over_a_guess_says_what_it_rests_on() -> None:

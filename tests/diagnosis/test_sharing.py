@@ -17,17 +17,25 @@ from podpath.node.node import Pod
 from tests.checks.nodes import netns, node, span
 
 POD = Pod(namespace="shop", name="web-1", address=Address.parse("10.1.0.7"))
-TRIED = Attempt(probe=Probe.parse("tcp 10.1.0.2 > 10.2.0.9:80"), result=FailureKind.TIMEOUT, span=span("timed out"))
+TRIED = Attempt(
+    probe=Probe.parse("tcp 10.1.0.2 > 10.2.0.9:80"),
+    result=FailureKind.TIMEOUT,
+    span=span("timed out"),
+)
 
 
 def finding(line: str) -> Finding:
     """Make a fault that quotes a line."""
-    return Finding(check="no-route", severity=Severity.FAULT, claim="It is gone.", evidence=(span(line),))
+    return Finding(
+        check="no-route", severity=Severity.FAULT, claim="It is gone.", evidence=(span(line),)
+    )
 
 
 def case(*attempts: Attempt, complaints: tuple[Complaint, ...] = ()) -> Case:
     """Make a case with one described pod."""
-    return Case(node=replace(node(netns("host")), pods=(POD,)), attempts=attempts, complaints=complaints)
+    return Case(
+        node=replace(node(netns("host")), pods=(POD,)), attempts=attempts, complaints=complaints
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,7 +55,9 @@ def test_a_pod_is_known_by_name_and_by_address() -> None:
     complaint = Complaint(span=span("web-1 hangs"), works=False, names=("web-1.shop.svc",))
     tried = replace(TRIED, probe=Probe.parse("tcp 10.5.0.2 > 10.1.0.7:80"))
 
-    assert shares_ends(finding("10.1.0.7 dev cali1 FAILED"), list_ends(case(complaints=(complaint,))))
+    assert shares_ends(
+        finding("10.1.0.7 dev cali1 FAILED"), list_ends(case(complaints=(complaint,)))
+    )
     assert shares_ends(finding("pod web-1 is not ready"), list_ends(case(tried)))
 
 

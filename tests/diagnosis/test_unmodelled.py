@@ -27,8 +27,13 @@ def table_of(family: str, policy: str) -> NftTable:
     return NftTable(family=family, name="t", chains={"input": chain})
 
 
-@pytest.mark.parametrize(("family", "policy", "count"), [("bridge", "drop", 1), ("arp", "drop", 1), ("bridge", "accept", 0)])
-def test_chains_of_bridges_and_arp_count_where_they_may_end_a_frame(family: str, policy: str, count: int) -> None:
+@pytest.mark.parametrize(
+    ("family", "policy", "count"),
+    [("bridge", "drop", 1), ("arp", "drop", 1), ("bridge", "accept", 0)],
+)
+def test_chains_of_bridges_and_arp_count_where_they_may_end_a_frame(
+    family: str, policy: str, count: int
+) -> None:
     """An empty chain that accepts decides nothing."""
     assert count == len(list(find_unmodelled(node_with(table_of(family, policy)), {HOST})))
 
@@ -42,7 +47,9 @@ def test_a_dormant_table_does_not_count() -> None:
 def test_a_flowtable_counts() -> None:
     """What it offloads passes by FORWARD."""
     table = replace(table_of("inet", "accept"), objects=("flowtable f",))
-    assert ["nft list flowtables"] == [item.ask for item in find_unmodelled(node_with(table), {HOST})]
+    assert ["nft list flowtables"] == [
+        item.ask for item in find_unmodelled(node_with(table), {HOST})
+    ]
 
 
 def test_a_namespace_that_no_walk_passed_does_not_count() -> None:

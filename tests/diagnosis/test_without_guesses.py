@@ -1,4 +1,6 @@
-"""What checks find only because of a guess is possible; and a namespace that is a guess owns, answers and routes nothing."""
+"""What checks find only because of a guess is possible; and a namespace that is a guess owns,
+answers and routes nothing.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ COMMIT
 ```
 """
 TARGETS = st.builds(
-    lambda start, last: Address.parse(f"{start}.{last}"), st.sampled_from(("10.244.1", "10.9.0")), st.integers(2, 254)
+    lambda start, last: Address.parse(f"{start}.{last}"),
+    st.sampled_from(("10.244.1", "10.9.0")),
+    st.integers(2, 254),
 )
 
 
@@ -71,19 +75,43 @@ def shown_case(target: str, policy: str = "ACCEPT") -> Case:
 
 def certain(answer: Diagnosis) -> list[Finding]:
     """Return the certain findings."""
-    return [finding for finding in answer.findings if finding.certainty == 1 and finding.severity in WEIGHTY]
+    return [
+        finding
+        for finding in answer.findings
+        if finding.certainty == 1 and finding.severity in WEIGHTY
+    ]
 
 
 @settings(max_examples=12, deadline=None)
-@given(TARGETS, st.sampled_from(("192.168.1.50", "192.168.1.10")), st.sampled_from(("ACCEPT", "DROP")))
-def test_an_inferred_namespace_owns_and_routes_nothing(target: Address, source: str, policy: str) -> None:
-    """No packet for an address that no line shows in it enters one and goes on, and nothing certain rests on a guess."""
+@given(
+    TARGETS, st.sampled_from(("192.168.1.50", "192.168.1.10")), st.sampled_from(("ACCEPT", "DROP"))
+)
+def test_an_inferred_namespace_owns_and_routes_nothing(
+    target: Address, source: str, policy: str
+) -> None:
+    """No packet for an address that no line shows in it enters one and goes on, and nothing certain
+    rests on a guess.
+    """
     made = shown_case(str(target), policy)
     asked = probe(f"tcp {source} > {target if source == '192.168.1.10' else '192.168.1.10'}:8080")
     answer = diagnose(made, (asked,))
-    guessed = {name for name, one in made.node.namespaces.items() if one.inferred is not None and one.inferred.is_guess}
-    traces = [trace for conversation in answer.conversations for branch in conversation.branches for trace in branch.traces]
-    inside = [step for trace in traces for step in trace.steps if step.netns in guessed and step.decision == "forward"]
+    guessed = {
+        name
+        for name, one in made.node.namespaces.items()
+        if one.inferred is not None and one.inferred.is_guess
+    }
+    traces = [
+        trace
+        for conversation in answer.conversations
+        for branch in conversation.branches
+        for trace in branch.traces
+    ]
+    inside = [
+        step
+        for trace in traces
+        for step in trace.steps
+        if step.netns in guessed and step.decision == "forward"
+    ]
 
     assert guessed
     assert [] == inside
@@ -92,24 +120,32 @@ def test_an_inferred_namespace_owns_and_routes_nothing(target: Address, source: 
 
 
 def test_nobody_answers_for_an_address_that_no_line_shows() -> None:
-    """A route to a device with an unseen peer: it was a certain cause that its peer sent the packet back."""
+    """A route to a device with an unseen peer: it was a certain cause that its peer sent the packet
+    back.
+    """
     answer = diagnose(shown_case("10.244.1.9"), (probe("tcp 192.168.1.10 > 10.9.0.77:80"),))
 
     assert Verdict.POSSIBLE is answer.verdict
     assert [] == certain(answer)
-    assert ["unseen namespace"] == [conversation.branches[0].last.deciding.stage for conversation in answer.conversations]
+    assert ["unseen namespace"] == [
+        conversation.branches[0].last.deciding.stage for conversation in answer.conversations
+    ]
 
 
 def test_a_drop_before_the_guess_stays_certain() -> None:
     """What the host's own stated rules decide hangs on nothing behind them."""
-    answer = diagnose(shown_case("10.244.1.9", "DROP"), (probe("tcp 192.168.1.50 > 192.168.1.10:8080"),))
+    answer = diagnose(
+        shown_case("10.244.1.9", "DROP"), (probe("tcp 192.168.1.50 > 192.168.1.10:8080"),)
+    )
 
     assert Verdict.FAULT is answer.verdict
     assert [()] == [finding.rests_on for finding in certain(answer)]
 
 
 def with_pods_range(inferred: Inferred | None) -> Case:
-    """Make a case whose bridge's address is known in a way, and whose pod's address is outside of its range."""
+    """Make a case whose bridge's address is known in a way, and whose pod's address is outside of
+    its range.
+    """
     made = case_of_document(
         TICKET.format(target="10.244.1.9", policy="ACCEPT").replace(
             "```\n",
@@ -119,7 +155,10 @@ def with_pods_range(inferred: Inferred | None) -> Case:
         )
     )
     host = made.node.host
-    addresses = [replace(item, inferred=inferred) if item.link == "cni0" else item for item in host.addresses.items]
+    addresses = [
+        replace(item, inferred=inferred) if item.link == "cni0" else item
+        for item in host.addresses.items
+    ]
     host = replace(host, addresses=host.addresses._replace(items=tuple(addresses)))
     return replace(made, node=replace(made.node, namespaces={**made.node.namespaces, HOST: host}))
 
@@ -128,7 +167,13 @@ def test_a_finding_that_is_gone_without_the_guess_is_possible() -> None:
     """It is told with what it rests on, and its cure has no commands."""
     made = with_pods_range(GUESS)
     repair = Repair(title="mend it", commands=("ip addr add 10.77.0.1/24 dev cni0",))
-    told = Finding(check=pod_outside_bridge.NAME, severity=Severity.FAULT, claim="it is so", evidence=(), repairs=(repair,))
+    told = Finding(
+        check=pod_outside_bridge.NAME,
+        severity=Severity.FAULT,
+        claim="it is so",
+        evidence=(),
+        repairs=(repair,),
+    )
     (lowered,) = lower_guessed(made, (told,))
 
     assert POSSIBLE == lowered.certainty
@@ -153,6 +198,8 @@ def test_stripping_leaves_what_is_stated() -> None:
     stripped = strip_guesses(node, guesses)
 
     assert {HOST} == set(stripped.namespaces)
-    assert {link.name for link in node.host.links.items} == {link.name for link in stripped.host.links.items}
+    assert {link.name for link in node.host.links.items} == {
+        link.name for link in stripped.host.links.items
+    }
     assert [None] == list({link.peer for link in stripped.host.links.items})
     assert node == strip_guesses(node, ())

@@ -1,4 +1,6 @@
-"""Console outputs as fixtures: a file holds `$ COMMAND` and what it printed, as the real tool on the real kernel did."""
+"""Console outputs as fixtures: a file holds `$ COMMAND` and what it printed, as the real tool on
+the real kernel did.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,13 @@ Fields = tuple[str, tuple[tuple[str, object], ...]]
 
 
 def load_console(path: Path) -> Source:
-    """Load one fixture as the block that a document's splitter gives: output only, with the command."""
+    """Load one fixture as the block that a document's splitter gives: output only, with the
+    command.
+    """
     lines = path.read_text(encoding="utf-8").splitlines()
-    return Source(name=path.name, lines=tuple(lines[1:]), first_line=2, command=lines[0].removeprefix("$ "))
+    return Source(
+        name=path.name, lines=tuple(lines[1:]), first_line=2, command=lines[0].removeprefix("$ ")
+    )
 
 
 def recorded(name: str) -> Source:
@@ -35,7 +41,9 @@ def consoles() -> list[Source]:
 
 def block(text: str, command: str | None = None, name: str = "ticket.md") -> Source:
     """Make a block of a document, its first and last line break left out."""
-    return Source(name=name, lines=tuple(text.strip("\n").split("\n")) if text else (), command=command)
+    return Source(
+        name=name, lines=tuple(text.strip("\n").split("\n")) if text else (), command=command
+    )
 
 
 def read(source: Source) -> Reading:
@@ -47,7 +55,9 @@ def read(source: Source) -> Reading:
 
 def stated(record: Record) -> Fields:
     """Return what a record states, wherever it stands."""
-    return type(record).__name__, tuple((one.name, getattr(record, one.name)) for one in fields(record) if one.name != "span")
+    return type(record).__name__, tuple(
+        (one.name, getattr(record, one.name)) for one in fields(record) if one.name != "span"
+    )
 
 
 def covered(reading: Reading) -> set[int]:
@@ -64,4 +74,8 @@ def lines_of(span: Span) -> Iterator[int]:
 def uncovered(source: Source, reading: Reading) -> list[str]:
     """Return the lines that are not blank and in no span."""
     inside = covered(reading)
-    return [line for number, line in enumerate(source.lines, source.first_line) if line.strip() and number not in inside]
+    return [
+        line
+        for number, line in enumerate(source.lines, source.first_line)
+        if line.strip() and number not in inside
+    ]

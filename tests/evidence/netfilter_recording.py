@@ -2,8 +2,8 @@
 
     sudo python -m tests.evidence.netfilter_recording
 
-writes the fixtures anew. The kernel tests do the same without keeping it, so that what is held against the fixtures is also
-held against the kernel that they run on.
+writes the fixtures anew. The kernel tests do the same without keeping it, so that what is held
+against the fixtures is also held against the kernel that they run on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,17 @@ RULES, SPECS = DATA / "netfilter" / "rules", DATA / "netfilter" / "specs"
 RECORDED = DATA / "netfilter" / "recorded"
 CONSOLES = DATA / "consoles" / "netfilter"
 TABLES = ("raw", "mangle", "nat", "filter", "security")
-STYLES = ("calico", "cilium", "docker", "firewalld", "flannel", "istio", "kube-proxy", "linkerd", "portmap")
+STYLES = (
+    "calico",
+    "cilium",
+    "docker",
+    "firewalld",
+    "flannel",
+    "istio",
+    "kube-proxy",
+    "linkerd",
+    "portmap",
+)
 _MARK = "=====8<====="
 
 
@@ -36,14 +46,20 @@ class Recording(NamedTuple):
 
     def listed(self, table: str) -> str:
         """Return what `iptables -nvL` printed of a table."""
-        return next(text for command, text in self.outputs.items() if command.endswith(f"-t {table} -nvL"))
+        return next(
+            text for command, text in self.outputs.items() if command.endswith(f"-t {table} -nvL")
+        )
 
 
 def record(setup: Iterable[str], commands: Iterable[str]) -> Recording:
-    """Run shell lines in a fresh network namespace, then commands, and give what each command printed."""
+    """Run shell lines in a fresh network namespace, then commands, and give what each command
+    printed.
+    """
     asked = tuple(commands)
     script = "\n".join([*setup, *(f"echo '{_MARK}'; {command} 2>/dev/null" for command in asked)])
-    done = subprocess.run(["unshare", "--net", "sh", "-c", script], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        ["unshare", "--net", "sh", "-c", script], stdout=subprocess.PIPE, text=True, check=True
+    )
     _, *texts = done.stdout.split(f"{_MARK}\n")
     return Recording(dict(zip(asked, texts, strict=True)))
 
@@ -57,7 +73,9 @@ def load_style(style: str, flavour: str) -> Iterator[str]:
 
 
 def load_specs(family: int, flavour: str) -> Iterator[str]:
-    """Yield the shell lines that load every rule of a list of specifications that this kernel takes."""
+    """Yield the shell lines that load every rule of a list of specifications that this kernel
+    takes.
+    """
     program = f"{'ip6tables' if family == 6 else 'iptables'}-{flavour}"
     inet = "inet6" if family == 6 else "inet"
     yield f"ipset create SETIP hash:ip family {inet} counters timeout 0; ipset create SETIP2 hash:net family {inet}"
@@ -79,9 +97,7 @@ SETS = (
     "ipset create empty hash:ip; ipset create all list:set size 8; ipset add all pods; ipset add all nets",
 )
 """Sets of all shapes."""
-_TRANSLATED = (
-    "-s 10.0.0.1 -d 10.96.0.2 -r 10.244.0.5 -q 10.0.0.1 --sport 1001 --dport 80 --reply-port-src 8080 --reply-port-dst 1001"
-)
+_TRANSLATED = "-s 10.0.0.1 -d 10.96.0.2 -r 10.244.0.5 -q 10.0.0.1 --sport 1001 --dport 80 --reply-port-src 8080 --reply-port-dst 1001"
 CONNECTIONS = (
     "ip link set lo up; iptables -A OUTPUT -m conntrack --ctstate NEW -j ACCEPT; ip6tables -A OUTPUT -m conntrack --ctstate NEW",
     "iptables -t raw -A OUTPUT -p udp --dport 999 -j CT --zone 5",
@@ -93,7 +109,9 @@ CONNECTIONS = (
     "conntrack -I -p gre -s 10.0.0.1 -d 10.0.0.9 --srckey 1 --dstkey 2 -t 100",
     "ping -qc1 127.0.0.1; ping -qc1 ::1; bash -c 'echo x > /dev/udp/127.0.0.1/999; echo x > /dev/udp/127.0.0.1/998'",
 )
-"""Connections of all shapes: zones, an untranslated and a translated one, protocols without ports, echoes."""
+"""Connections of all shapes: zones, an untranslated and a translated one, protocols without ports,
+echoes.
+"""
 
 
 def asked_commands(program: str, tables: Iterable[str] = TABLES) -> list[str]:
@@ -116,16 +134,28 @@ def main() -> None:
     """Write all fixtures anew."""
     for style in STYLES:
         program = "iptables-nft" if style != "docker" else "iptables-legacy"
-        recording = record(load_style(style, program.removeprefix("iptables-")), asked_commands(program, style_tables(style)))
+        recording = record(
+            load_style(style, program.removeprefix("iptables-")),
+            asked_commands(program, style_tables(style)),
+        )
         for command, text in recording.outputs.items():
             typed = command.replace(program, "iptables")
             name = "save" if "-save" in command else f"list-{command.split()[2]}"
             _keep(CONSOLES / f"{style}-{name}.txt", f"$ {typed}\n{text}")
     asked = ["ipset save", "ipset list", "ipset list -t", "ipset list nets"]
-    for command, text in record([f"{{ {line}; }} >/dev/null 2>&1" for line in SETS], asked).outputs.items():
+    for command, text in record(
+        [f"{{ {line}; }} >/dev/null 2>&1" for line in SETS], asked
+    ).outputs.items():
         _keep(CONSOLES / f"{command.replace(' ', '-')}.txt", f"$ {command}\n{text}")
-    asked = ["conntrack -L", "conntrack -L -o extended,id", "conntrack -L -o ktimestamp", "cat /proc/net/nf_conntrack"]
-    for command, text in record([f"{{ {line}; }} >/dev/null 2>&1" for line in CONNECTIONS], asked).outputs.items():
+    asked = [
+        "conntrack -L",
+        "conntrack -L -o extended,id",
+        "conntrack -L -o ktimestamp",
+        "cat /proc/net/nf_conntrack",
+    ]
+    for command, text in record(
+        [f"{{ {line}; }} >/dev/null 2>&1" for line in CONNECTIONS], asked
+    ).outputs.items():
         _keep(CONSOLES / f"{re.sub('[^a-z]+', '-', command.lower())}.txt", f"$ {command}\n{text}")
     for flavour in ("legacy", "nft"):
         for family in (4, 6):

@@ -1,4 +1,6 @@
-"""What tcpdump printed of a capture, held against the capture's own columns, packet by packet and field by field."""
+"""What tcpdump printed of a capture, held against the capture's own columns, packet by packet and
+field by field.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,13 @@ class Base(NamedTuple):
 
 
 def compare_text(text: str, flags: Sequence[str], packets: Packets) -> Iterator[Difference]:
-    """Yield all differences; the text was printed with `--number`, and of a packet in a tunnel the innermost is compared."""
+    """Yield all differences; the text was printed with `--number`, and of a packet in a tunnel the
+    innermost is compared.
+    """
     lines = tuple(text.splitlines())
-    reading = read_tcpdump(Source(name="printed", lines=lines, command=f"tcpdump -n {' '.join(flags)} -r printed.pcap"))
+    reading = read_tcpdump(
+        Source(name="printed", lines=lines, command=f"tcpdump -n {' '.join(flags)} -r printed.pcap")
+    )
     found, printed = number_records(reading, lines)
     compare = _Comparison(packets, flags)
     for row in range(len(packets)):
@@ -45,7 +51,9 @@ def compare_text(text: str, flags: Sequence[str], packets: Packets) -> Iterator[
             yield from compare.packet(row, found.get(row + 1, []))
 
 
-def number_records(reading: Reading, lines: Sequence[str]) -> tuple[dict[int, list[PacketRecord]], set[int]]:
+def number_records(
+    reading: Reading, lines: Sequence[str]
+) -> tuple[dict[int, list[PacketRecord]], set[int]]:
     """Return the records of each packet by its printed number, and the numbers that are printed."""
     owners, current = [], 0
     for line in lines:
@@ -101,7 +109,9 @@ class _Comparison:
                 yield (
                     name,
                     printed,
-                    "Broadcast" if printed == "Broadcast" and mac + 1 == 1 << 48 else mac.to_bytes(6, "big").hex(":"),
+                    "Broadcast"
+                    if printed == "Broadcast" and mac + 1 == 1 << 48
+                    else mac.to_bytes(6, "big").hex(":"),
                 )
         tags = re.findall(r"vlan (\d+)", record.note)
         if tags and not outer:
@@ -121,7 +131,11 @@ class _Comparison:
 
     def _address(self, row: int, name: str) -> Address:
         value = int(getattr(self._columns, name)[row])
-        return Address(4, value) if self._columns.version[row] == 4 else Address(6, self._packets.addresses[value])
+        return (
+            Address(4, value)
+            if self._columns.version[row] == 4
+            else Address(6, self._packets.addresses[value])
+        )
 
     def _ip(self, row: int, packet: Packet) -> Iterator[tuple[str, object, object]]:
         columns, protocol = self._columns, int(self._columns.protocol[row])
@@ -135,7 +149,11 @@ class _Comparison:
             return
         names = ["payload"] if protocol in {protocols.TCP, protocols.UDP} else ["icmp_type"]
         names += ["icmp_code"] if protocol == protocols.ICMP else []
-        names += ["sport", "dport"] if protocol in {protocols.TCP, protocols.UDP} or columns.icmp_type[row] in {128, 129} else []
+        names += (
+            ["sport", "dport"]
+            if protocol in {protocols.TCP, protocols.UDP} or columns.icmp_type[row] in {128, 129}
+            else []
+        )
         names += ["flags"] if protocol == protocols.TCP else []
         for name in names:
             yield name, getattr(packet, name), int(getattr(columns, name)[row])
@@ -153,7 +171,11 @@ class _Comparison:
                 self._bases[ends] = here, Base(seq, ack - 1)
             else:
                 owner, base = self._bases[ends]
-                seq, ack = (seq - base.seq, ack - base.ack) if owner == here else (seq - base.ack, ack - base.seq)
+                seq, ack = (
+                    (seq - base.seq, ack - base.ack)
+                    if owner == here
+                    else (seq - base.ack, ack - base.seq)
+                )
         if packet.payload or flags & (protocols.SYN | protocols.FIN | protocols.RST):
             yield "seq", packet.seq, seq & 0xFFFFFFFF
         if flags & protocols.ACK:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.bundle import assemble_bundle, command_of, is_bundle, locate_capture, locate_member
+from podpath.evidence.bundle import (
+    assemble_bundle,
+    command_of,
+    is_bundle,
+    locate_capture,
+    locate_member,
+)
 from podpath.evidence.bundle_manifest import parse_time, read_manifest, recognise_manifest
 from podpath.evidence.gathered import Place
 from podpath.evidence.records import BundleRecord, VethPairRecord
@@ -35,12 +41,17 @@ def test_names(name: str, place: Place) -> None:
 
 def test_captures() -> None:
     """The text of a capture is named after its namespace and its device."""
-    assert Place("cni-1", "tcpdump -i eth0") == locate_capture("captures/cni-1-eth0.txt", {"host", "cni", "cni-1"})
+    assert Place("cni-1", "tcpdump -i eth0") == locate_capture(
+        "captures/cni-1-eth0.txt", {"host", "cni", "cni-1"}
+    )
     assert Place(None, "tcpdump -i cni0") == locate_capture("captures/cni0.txt", {"host"})
     assert locate_capture("netns/host/ss.txt", {"host"}) is None
 
 
-@pytest.mark.parametrize(("names", "expected"), [(["a/b.txt"], False), (["bundle.json"], True), (["x/netns/host/ss.txt"], True)])
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [(["a/b.txt"], False), (["bundle.json"], True), (["x/netns/host/ss.txt"], True)],
+)
 def test_what_a_bundle_is(names: list[str], expected: bool) -> None:  # noqa: FBT001
     """A manifest or a namespace's folder makes a bundle."""
     assert expected == is_bundle(names)
@@ -58,12 +69,16 @@ def test_a_manifest() -> None:
     (record,) = read_manifest(source).records
     assert isinstance(record, BundleRecord)
     assert ("n1", "6.12.0", 1795302737.0) == (record.node, record.kernel, record.taken_at)
-    assert ({"host": "host", "cni-1": "pod"}, {"cni-1": "shop/web-0"}) == (record.roles, record.pods)
+    assert ({"host": "host", "cni-1": "pod"}, {"cni-1": "shop/web-0"}) == (
+        record.roles,
+        record.pods,
+    )
     assert (VethPairRecord("host", IfName("veth1"), "cni-1", IfName("eth0")),) == record.veths
 
 
 @pytest.mark.parametrize(
-    ("value", "seconds"), [(5, 5.0), ("1970-01-01T00:00:05", 5.0), ("soon", None), (True, None), (None, None)]
+    ("value", "seconds"),
+    [(5, 5.0), ("1970-01-01T00:00:05", 5.0), ("soon", None), (True, None), (None, None)],
 )
 def test_times(value: object, seconds: float | None) -> None:
     """Times are seconds or ISO 8601, in UTC unless they say otherwise."""
@@ -71,7 +86,9 @@ def test_times(value: object, seconds: float | None) -> None:
 
 
 def test_files_become_sources() -> None:
-    """Each file becomes a source in its place; a capture is a gap, unless its text is there, too; junk is a gap."""
+    """Each file becomes a source in its place; a capture is a gap, unless its text is there, too;
+    junk is a gap.
+    """
     found = assemble_bundle([
         ("bundle.json", "b/bundle.json", MANIFEST.encode()),
         ("netns/host/sysctl.txt", "b/netns/host/sysctl.txt", b"net.ipv4.ip_forward = 1\n"),
@@ -81,6 +98,8 @@ def test_files_become_sources() -> None:
         ("captures/eth1.pcap", "b/captures/eth1.pcap", b"\xd4\xc3\xb2\xa1"),
         ("logs/junk", "b/logs/junk", b"\0\0"),
     ])  # fmt: skip
-    assert [None, "sysctl -a", "conntrack -L -o extended,id", "tcpdump -i eth0"] == [source.command for source in found.sources]
+    assert [None, "sysctl -a", "conntrack -L -o extended,id", "tcpdump -i eth0"] == [
+        source.command for source in found.sources
+    ]
     assert {1795302737.0} == {source.taken_at for source in found.sources}
     assert ["b/captures/eth1.pcap", "b/logs/junk"] == [gap.span.source.name for gap in found.gaps]

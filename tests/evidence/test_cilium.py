@@ -27,37 +27,49 @@ def _options(reading: Reading) -> dict[str, str]:
 
 @pytest.mark.parametrize("text", SHOWN)
 def test_shapes(text: str) -> None:
-    """YAML, `describe`, the agent's log, `config view`, JSON and a grep of them give the same options."""
+    """YAML, `describe`, the agent's log, `config view`, JSON and a grep of them give the same
+    options.
+    """
     assert recognise_config(block(text))
-    assert {"enable-bpf-masquerade": "true", "tunnel": "vxlan"} == _options(read_config(block(text)))
+    assert {"enable-bpf-masquerade": "true", "tunnel": "vxlan"} == _options(
+        read_config(block(text))
+    )
 
 
 def test_recorded() -> None:
     """The whole ConfigMap in JSON is read, its own name left out."""
     options = _options(read(load_console(FOLDER / "cluster" / "cilium-config-json.txt")))
-    assert ("false", "vxlan", 12) == (options["enable-bpf-masquerade"], options["tunnel"], len(options))
+    assert ("false", "vxlan", 12) == (
+        options["enable-bpf-masquerade"],
+        options["tunnel"],
+        len(options),
+    )
 
 
 def test_values_of_the_chart() -> None:
     """Helm's names are mapped to the ConfigMap's keys."""
     text = "bpf:\n  masquerade: true\nkubeProxyReplacement: probe\nfuture:\n  option: 5"
-    assert {"enable-bpf-masquerade": "true", "kube-proxy-replacement": "probe", "future.option": "5"} == _options(
-        read_config(block(text, "helm get values cilium -n kube-system"))
-    )
+    assert {
+        "enable-bpf-masquerade": "true",
+        "kube-proxy-replacement": "probe",
+        "future.option": "5",
+    } == _options(read_config(block(text, "helm get values cilium -n kube-system")))
 
 
 def test_other_yaml_is_not_cilium() -> None:
     """A manifest of something else is not recognised."""
-    assert not recognise_config(block("apiVersion: v1\nkind: Service\nmetadata:\n  name: web\nspec:\n  ports:\n  - port: 80"))
+    assert not recognise_config(
+        block(
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: web\nspec:\n  ports:\n  - port: 80"
+        )
+    )
 
 
 INSTALL = (
     "cilium install --kube-proxy-replacement=probe --helm-set ipam.operator.clusterPoolIPv4PodCIDR=172.16.0.0/16 "
     "--helm-set bpf.masquerade=true --version=v1.11.17"
 )
-UPGRADE = (
-    "helm upgrade cilium cilium/cilium --version 1.12.1 --set bpf.masquerade=true,tunnel=disabled --set-string devices='{a,b}'"
-)
+UPGRADE = "helm upgrade cilium cilium/cilium --version 1.12.1 --set bpf.masquerade=true,tunnel=disabled --set-string devices='{a,b}'"
 COMMANDS = [
     (INSTALL, {"kube-proxy-replacement": "probe", "cluster-pool-ipv4-cidr": "172.16.0.0/16", "enable-bpf-masquerade": "true",
                "version": "1.11.17"}),

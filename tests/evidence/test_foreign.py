@@ -1,4 +1,6 @@
-"""Files of other tools' bundles become sources: with a command, a namespace and a host, and never silently none."""
+"""Files of other tools' bundles become sources: with a command, a namespace and a host, and never
+silently none.
+"""
 
 from __future__ import annotations
 
@@ -50,13 +52,20 @@ def test_an_empty_file_tells_where_errors_would_stand_in_it() -> None:
     """A sosreport keeps no file of what did not run; the EKS log collector does, and drops errors."""
     found = read("b/sos_commands/networking/namespaces/cni-1/ip_netns_exec_cni-1_iptables-save")
     assert found is not None
-    assert [("iptables-save", "cni-1", ())] == [(source.command, source.netns, source.lines) for source in found.sources]
-    eks = find_bundles([NamedFile("networking/iptables-save.txt", b""), NamedFile("networking/iprule.txt", b"")])
-    assert read_bundled(eks, Shown("networking/iptables-save.txt", "s", b""), sniffed) == Evidence((), ())
+    assert [("iptables-save", "cni-1", ())] == [
+        (source.command, source.netns, source.lines) for source in found.sources
+    ]
+    eks = find_bundles(
+        [NamedFile("networking/iptables-save.txt", b""), NamedFile("networking/iprule.txt", b"")]
+    )
+    assert read_bundled(eks, Shown("networking/iptables-save.txt", "s", b""), sniffed) == Evidence(
+        (), ()
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "netns"), [("b/unheard-of", None), ("b/sos_commands/networking/namespaces/cni-1/unheard-of", "cni-1")]
+    ("name", "netns"),
+    [("b/unheard-of", None), ("b/sos_commands/networking/namespaces/cni-1/unheard-of", "cni-1")],
 )
 def test_what_no_row_knows_is_read_by_its_content(name: str, netns: str | None) -> None:
     """It keeps its gaps, and the place that its folder tells."""
@@ -89,4 +98,8 @@ def test_what_is_left_out_is_said() -> None:
 def test_an_output_that_is_no_text_is_an_error() -> None:
     """Whoever reads the bundle makes a gap of it."""
     with pytest.raises(EvidenceError):
-        read_bundled(BUNDLES, Shown("b/sos_commands/networking/ip_-d_address", "s", b"\x7fELF" + bytes(99)), sniffed)
+        read_bundled(
+            BUNDLES,
+            Shown("b/sos_commands/networking/ip_-d_address", "s", b"\x7fELF" + bytes(99)),
+            sniffed,
+        )

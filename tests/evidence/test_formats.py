@@ -18,7 +18,10 @@ def test_the_sample_is_small_whatever_the_source() -> None:
     """A log of a million lines, or a line of a million characters, costs no more."""
     source = Source(name="log", lines=("x" * 1_000_000,) * 1000)
 
-    assert (SAMPLE_LINES, {SAMPLE_WIDTH}) == (len(sample(source)), {len(line) for line in sample(source)})
+    assert (SAMPLE_LINES, {SAMPLE_WIDTH}) == (
+        len(sample(source)),
+        {len(line) for line in sample(source)},
+    )
 
 
 def test_the_share_counts_matching_lines() -> None:

@@ -29,8 +29,13 @@ VALUES = st.recursive(
 )
 
 
-@given(st.lists(st.dictionaries(st.text(), VALUES, max_size=4), max_size=5), st.sampled_from([None, 1, 4]))
-def test_objects_come_back_with_the_lines_they_stand_on(values: list[dict[str, object]], indent: int | None) -> None:
+@given(
+    st.lists(st.dictionaries(st.text(), VALUES, max_size=4), max_size=5),
+    st.sampled_from([None, 1, 4]),
+)
+def test_objects_come_back_with_the_lines_they_stand_on(
+    values: list[dict[str, object]], indent: int | None
+) -> None:
     """Whatever the layout, each object is found, and its lines hold its text."""
     source = block(json.dumps(values, indent=indent))
 
@@ -68,19 +73,36 @@ def test_nesting_without_end_is_damage() -> None:
 
 def test_of_equal_keys_the_first_can_be_kept() -> None:
     """Python keeps the last one; iproute2 means the first."""
-    assert {"dst": "10.0.0.0/8", "id": 1} == decode_first_wins('{"dst":"10.0.0.0/8","id":1,"dst":"1.2.3.4"}')
+    assert {"dst": "10.0.0.0/8", "id": 1} == decode_first_wins(
+        '{"dst":"10.0.0.0/8","id":1,"dst":"1.2.3.4"}'
+    )
 
 
 def test_getters_give_none_for_another_type() -> None:
     """JSON of a ticket is not trusted to be what iproute2 prints."""
-    value: dict[str, object] = {"s": "x", "n": 5, "b": True, "o": {"k": 1}, "l": ["a", 1, {"m": 2}], "z": None, "f": False}
+    value: dict[str, object] = {
+        "s": "x",
+        "n": 5,
+        "b": True,
+        "o": {"k": 1},
+        "l": ["a", 1, {"m": 2}],
+        "z": None,
+        "f": False,
+    }
 
-    assert ("x", "5", None, None) == (text_of(value, "s"), text_of(value, "n"), text_of(value, "b"), text_of(value, "l"))
+    assert ("x", "5", None, None) == (
+        text_of(value, "s"),
+        text_of(value, "n"),
+        text_of(value, "b"),
+        text_of(value, "l"),
+    )
     assert (5, None, None, None) == tuple(number_of(value, key) for key in ("n", "b", "s", "none"))
     assert ({"k": 1}, {}) == (object_of(value, "o"), object_of(value, "s"))
     assert ([{"m": 2}], []) == (objects_of(value, "l"), objects_of(value, "o"))
     assert (("a",), ()) == (words_of(value, "l"), words_of(value, "s"))
-    assert (True, True, False, False) == tuple(is_set(value, key) for key in ("z", "b", "f", "none"))
+    assert (True, True, False, False) == tuple(
+        is_set(value, key) for key in ("z", "b", "f", "none")
+    )
 
 
 def test_the_head_is_empty_for_what_is_no_json() -> None:

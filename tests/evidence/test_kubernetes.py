@@ -7,7 +7,12 @@ import pytest
 from podpath.evidence.kubernetes.describe import read_describe
 from podpath.evidence.kubernetes.events import read_events, recognise_events
 from podpath.evidence.kubernetes.get import read_get
-from podpath.evidence.kubernetes.records import EventRecord, PodRecord, ServicePortRecord, ServiceRecord
+from podpath.evidence.kubernetes.records import (
+    EventRecord,
+    PodRecord,
+    ServicePortRecord,
+    ServiceRecord,
+)
 from podpath.evidence.kubernetes.service import NOT_LISTED, parse_endpoints
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -27,7 +32,9 @@ def test_a_described_service() -> None:
         service.namespace, service.name, service.type, service.addresses,
     )  # fmt: skip
     endpoints = ((_a("10.61.4.12"), 8080), (_a("10.61.9.31"), 8080))
-    assert (ServicePortRecord("http", protocols.TCP, 80, "8080", None, endpoints, 0),) == service.ports
+    assert (
+        ServicePortRecord("http", protocols.TCP, 80, "8080", None, endpoints, 0),
+    ) == service.ports
 
 
 def test_several_ports_and_more_endpoints() -> None:
@@ -48,10 +55,13 @@ NodePort:          dns  30053/UDP
 Endpoints:         <none>
 Session Affinity:  None
 Events:            <none>"""
-    (service,) = [one for one in read_describe(block(text)).records if isinstance(one, ServiceRecord)]
+    (service,) = [
+        one for one in read_describe(block(text)).records if isinstance(one, ServiceRecord)
+    ]
     assert (_a("10.67.30.133"), _a("192.0.2.4")) == service.addresses
     assert [(None, 80, 2, 7, None), ("dns", 53, 0, 0, 30053)] == [
-        (port.name, port.port, len(port.endpoints), port.more, port.node_port) for port in service.ports
+        (port.name, port.port, len(port.endpoints), port.more, port.node_port)
+        for port in service.ports
     ]
 
 
@@ -89,22 +99,34 @@ Events:
         "containers.app.state": "Running", "containers.app.ready": "False",
     } == pod.details  # fmt: skip
     assert ["pod/web-0"] == [one.object for one in reading.records if isinstance(one, EventRecord)]
-    assert [("tcp", "10.4.1.7:80", "refused", "kubelet liveness probe", "host")] == attempted(reading)
+    assert [("tcp", "10.4.1.7:80", "refused", "kubelet liveness probe", "host")] == attempted(
+        reading
+    )
 
 
 def test_events_alone() -> None:
-    """The table at a description's end is read by itself; a failed probe is an attempt of the kubelet."""
+    """The table at a description's end is read by itself; a failed probe is an attempt of the
+    kubelet.
+    """
     reading = read(load_console(FOLDER / "cluster" / "kubectl-events.txt"))
     (event,) = [one for one in reading.records if isinstance(one, EventRecord)]
-    assert ("Warning", "Unhealthy", "kubelet", 43) == (event.type, event.reason, event.origin, event.count)
-    assert [("tcp", "10.88.5.61:9187", "timeout", "kubelet readiness probe", "host")] == attempted(reading)
+    assert ("Warning", "Unhealthy", "kubelet", 43) == (
+        event.type,
+        event.reason,
+        event.origin,
+        event.count,
+    )
+    assert [("tcp", "10.88.5.61:9187", "timeout", "kubelet readiness probe", "host")] == attempted(
+        reading
+    )
 
 
 HEADING = "LAST SEEN   TYPE      REASON      OBJECT        MESSAGE\n"
 EVENTS = [
     "  Warning  Unhealthy  <invalid> (x11 over <invalid>)  kubelet  Readiness probe failed: Get http://10.4.3.6:91/: i/o timeout",
     '3m20s       Warning   Unhealthy   pod/web-0     Readiness probe failed: Get "http://10.4.3.6:91/m": i/o timeout',
-    HEADING + "3m   Warning   Unhealthy   pod/web-0   Readiness probe failed: dial tcp 10.4.3.6:91: i/o timeout",
+    HEADING
+    + "3m   Warning   Unhealthy   pod/web-0   Readiness probe failed: dial tcp 10.4.3.6:91: i/o timeout",
 ]
 
 
@@ -113,16 +135,19 @@ def test_other_tables_of_events(text: str) -> None:
     """A row alone, `kubectl get events`, and clocks that disagree (`<invalid>`) are read."""
     source = block(text)
     assert recognise_events(source)
-    assert [("tcp", "10.4.3.6:91", "timeout", "kubelet readiness probe", "host")] == attempted(read_events(source))
+    assert [("tcp", "10.4.3.6:91", "timeout", "kubelet readiness probe", "host")] == attempted(
+        read_events(source)
+    )
 
 
 def test_pods_wide() -> None:
     """`kubectl get pods -o wide` gives addresses and nodes; the namespace stands in the command."""
     reading = read(load_console(FOLDER / "cluster" / "kubectl-get-pods.txt"))
     pods = [one for one in reading.records if isinstance(one, PodRecord)]
-    assert [("billing", "ledger-0", _a("10.61.9.31"), "edge-17"), ("billing", "ledger-1", _a("10.61.4.12"), "edge-22")] == [
-        (pod.namespace, pod.name, pod.address, pod.node) for pod in pods[1:]
-    ]
+    assert [
+        ("billing", "ledger-0", _a("10.61.9.31"), "edge-17"),
+        ("billing", "ledger-1", _a("10.61.4.12"), "edge-22"),
+    ] == [(pod.namespace, pod.name, pod.address, pod.node) for pod in pods[1:]]
 
 
 def test_services_and_endpoints() -> None:
@@ -130,12 +155,20 @@ def test_services_and_endpoints() -> None:
     text = """\
 NAMESPACE     NAME       TYPE       CLUSTER-IP   EXTERNAL-IP   PORT(S)                  AGE
 kube-system   kube-dns   NodePort   10.9.0.10    <none>        53/UDP,53:30053/TCP      10d"""
-    (service,) = [one for one in read_get(block(text, "kubectl get svc -A")).records if isinstance(one, ServiceRecord)]
+    (service,) = [
+        one
+        for one in read_get(block(text, "kubectl get svc -A")).records
+        if isinstance(one, ServiceRecord)
+    ]
     assert ("kube-system", [(17, 53, None, NOT_LISTED), (6, 53, 30053, NOT_LISTED)]) == (
         service.namespace, [(port.protocol, port.port, port.node_port, port.more) for port in service.ports],
     )  # fmt: skip
     text = "NAME   ENDPOINTS                                AGE\nweb    10.0.0.1:80,10.0.0.2:80 + 3 more...   5d"
-    (service,) = [one for one in read_get(block(text, "kubectl get ep")).records if isinstance(one, ServiceRecord)]
+    (service,) = [
+        one
+        for one in read_get(block(text, "kubectl get ep")).records
+        if isinstance(one, ServiceRecord)
+    ]
     assert [(0, 2, 3)] == [(port.port, len(port.endpoints), port.more) for port in service.ports]
 
 

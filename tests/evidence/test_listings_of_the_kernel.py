@@ -1,4 +1,6 @@
-"""Random state of a real network namespace, printed by the real tools as text and as JSON: both are read, and read alike."""
+"""Random state of a real network namespace, printed by the real tools as text and as JSON: both are
+read, and read alike.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,17 @@ def netns(request: pytest.FixtureRequest) -> Iterator[str]:
     choices = random.Random(request.param)
     subprocess.run(["ip", "netns", "add", name], check=True)
     try:
-        commands = [*devices(), *(address(choices) for _ in range(8)), *(route(choices) for _ in range(40))]
-        commands += [rule(choices, priority) for priority in range(100, 140)] + [neighbour(choices) for _ in range(10)]
+        commands = [
+            *devices(),
+            *(address(choices) for _ in range(8)),
+            *(route(choices) for _ in range(40)),
+        ]
+        commands += [rule(choices, priority) for priority in range(100, 140)] + [
+            neighbour(choices) for _ in range(10)
+        ]
         for command in commands:
-            # A line that clashes with an earlier one is refused, and is then not there for either form to print.
+            # A line that clashes with an earlier one is refused, and is then not there for either
+            # form to print.
             subprocess.run(["ip", "-n", name, *command], capture_output=True, check=False)
         yield name
     finally:
@@ -38,9 +47,17 @@ def netns(request: pytest.FixtureRequest) -> Iterator[str]:
 
 def devices() -> Iterator[list[str]]:
     """Make a bridge with a port, and a pair of veths."""
-    yield from (["link", "set", "lo", "up"], ["link", "add", "pp0", "type", "bridge"], ["link", "set", "pp0", "up"])
+    yield from (
+        ["link", "set", "lo", "up"],
+        ["link", "add", "pp0", "type", "bridge"],
+        ["link", "set", "pp0", "up"],
+    )
     yield ["link", "add", "pp1", "type", "veth", "peer", "name", "pp2"]
-    yield from (["link", "set", "pp1", "master", "pp0"], ["link", "set", "pp1", "up"], ["link", "set", "pp2", "up"])
+    yield from (
+        ["link", "set", "pp1", "master", "pp0"],
+        ["link", "set", "pp1", "up"],
+        ["link", "set", "pp2", "up"],
+    )
     yield ["link", "set", "pp1", "type", "bridge_slave", "hairpin", "on", "isolated", "on"]
 
 
@@ -52,7 +69,14 @@ def numbers(choices: random.Random) -> str:
 def address(choices: random.Random) -> list[str]:
     """Return the words of an address."""
     peer = ["peer", numbers(choices)] if choices.random() < 0.2 else []
-    return ["addr", "add", f"{numbers(choices)}/{choices.choice((8, 16, 24, 32))}", *peer, "dev", choices.choice(DEVICES)]
+    return [
+        "addr",
+        "add",
+        f"{numbers(choices)}/{choices.choice((8, 16, 24, 32))}",
+        *peer,
+        "dev",
+        choices.choice(DEVICES),
+    ]
 
 
 def route(choices: random.Random) -> list[str]:
@@ -68,7 +92,17 @@ def route(choices: random.Random) -> list[str]:
         words += [name, str(choices.choice(values))] if choices.random() < 0.3 else []
     if kind == "unicast" and choices.random() < 0.3:
         hops = [
-            ["nexthop", "via", numbers(choices), "dev", dev, "onlink", "weight", str(choices.randrange(1, 9))] for dev in DEVICES
+            [
+                "nexthop",
+                "via",
+                numbers(choices),
+                "dev",
+                dev,
+                "onlink",
+                "weight",
+                str(choices.randrange(1, 9)),
+            ]
+            for dev in DEVICES
         ]
         return words + [word for hop in hops for word in hop]
     if kind == "unicast":
@@ -95,7 +129,13 @@ def rule(choices: random.Random, priority: int) -> list[str]:
     for selector in choices.sample(selectors, choices.randrange(4)):
         words += selector
     action = choices.choice(
-        (["lookup", "7"], ["lookup", "main", "suppress_prefixlength", "0"], ["prohibit"], ["goto", "32766"], ["nop"])
+        (
+            ["lookup", "7"],
+            ["lookup", "main", "suppress_prefixlength", "0"],
+            ["prohibit"],
+            ["goto", "32766"],
+            ["nop"],
+        )
     )
     return [*words, *action, "pref", str(priority)]
 
@@ -118,7 +158,9 @@ def neighbour(choices: random.Random) -> list[str]:
 
 def listing(netns: str, *command: str) -> Source:
     """Return what a tool prints in the namespace."""
-    done = subprocess.run(["ip", "netns", "exec", netns, *command], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["ip", "netns", "exec", netns, *command], capture_output=True, text=True, check=True
+    )
     return Source(name="live", lines=tuple(done.stdout.splitlines()), command=" ".join(command))
 
 
@@ -150,13 +192,22 @@ def test_text_and_json_are_read_alike(netns: str, command: str) -> None:
         one, other = read(text), read(structured)
         assert ([], []) == (uncovered(text, one), uncovered(structured, other))
         assert ((), ()) == (one.gaps, other.gaps)
-        assert [stated(comparable(record)) for record in one.records] == [stated(comparable(record)) for record in other.records]
+        assert [stated(comparable(record)) for record in one.records] == [
+            stated(comparable(record)) for record in other.records
+        ]
 
 
 def test_every_rule_and_route_is_there(netns: str) -> None:
     """As many are read as the kernel holds lines for."""
-    rules, routes = listing(netns, "ip", "-o", "rule"), listing(netns, "ip", "-o", "route", "show", "table", "all")
+    rules, routes = (
+        listing(netns, "ip", "-o", "rule"),
+        listing(netns, "ip", "-o", "route", "show", "table", "all"),
+    )
 
     assert min(len(rules.lines), len(routes.lines)) > 30
-    assert len(rules.lines) == sum(isinstance(record, PolicyRuleRecord) for record in read(rules).records)
-    assert len(routes.lines) == sum(isinstance(record, RouteRecord) for record in read(routes).records)
+    assert len(rules.lines) == sum(
+        isinstance(record, PolicyRuleRecord) for record in read(rules).records
+    )
+    assert len(routes.lines) == sum(
+        isinstance(record, RouteRecord) for record in read(routes).records
+    )

@@ -1,4 +1,6 @@
-"""nft's listings, as text and as JSON: recorded from nft 1.0.6, and damaged in the ways that people damage them."""
+"""nft's listings, as text and as JSON: recorded from nft 1.0.6, and damaged in the ways that people
+damage them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from podpath.evidence import recognition
 from podpath.evidence.nft import json as nft_json
 from podpath.evidence.nft import text as nft_text
 from podpath.evidence.nft.listing import scope_of
-from podpath.evidence.nft.records import NftChainRecord, NftListingRecord, NftRuleRecord, NftSetRecord, NftTableRecord
+from podpath.evidence.nft.records import (
+    NftChainRecord,
+    NftListingRecord,
+    NftRuleRecord,
+    NftSetRecord,
+    NftTableRecord,
+)
 from podpath.evidence.nft.rule_text import parse_rule
 from podpath.evidence.nft.terms_json import parse_statement
 from podpath.evidence.nft.tokens import Words, scan
@@ -19,7 +27,10 @@ from podpath.net import nft
 from podpath.net.provenance import Source
 
 DATA = Path(__file__).parents[1] / "data" / "nftables"
-TEXT, JSON = (DATA / "ruleset.txt").read_text(encoding="utf-8"), (DATA / "ruleset.json").read_text(encoding="utf-8")
+TEXT, JSON = (
+    (DATA / "ruleset.txt").read_text(encoding="utf-8"),
+    (DATA / "ruleset.json").read_text(encoding="utf-8"),
+)
 
 
 def source(text: str, command: str | None = "nft -a list ruleset") -> Source:
@@ -42,7 +53,9 @@ def statements(text: str) -> tuple[nft.Statement, ...]:
     return parse_rule(Words(list(scan([text])))).statements
 
 
-@pytest.mark.parametrize(("text", "name"), [(TEXT, "nft list ruleset"), (JSON, "nft -j list ruleset")])
+@pytest.mark.parametrize(
+    ("text", "name"), [(TEXT, "nft list ruleset"), (JSON, "nft -j list ruleset")]
+)
 def test_listings_are_recognised_by_their_content(text: str, name: str) -> None:
     """Neither form needs its command."""
     found = recognition.recognise(source(text, None))
@@ -50,7 +63,9 @@ def test_listings_are_recognised_by_their_content(text: str, name: str) -> None:
     assert name == (found.name if found is not None else "")
 
 
-@pytest.mark.parametrize("reading", [read_text(TEXT), nft_json.read(source(JSON))], ids=["text", "json"])
+@pytest.mark.parametrize(
+    "reading", [read_text(TEXT), nft_json.read(source(JSON))], ids=["text", "json"]
+)
 def test_a_whole_ruleset_has_no_gaps(reading: Reading) -> None:
     """Every line is a record's, and the listing says that it is whole."""
     listing = of(reading, NftListingRecord)[0]
@@ -62,7 +77,10 @@ def test_both_forms_state_the_same() -> None:
     """Tables, chains, sets and rules are the same in text and JSON, but for what JSON leaves out."""
     text, json = read_text(TEXT), nft_json.read(source(JSON))
     for kind in (NftTableRecord, NftChainRecord, NftSetRecord):
-        assert [record.name for record in of(text, kind)] == [record.name for record in of(json, kind)]  # type: ignore[attr-defined]
+        assert [record.name for record in of(text, kind)] == [  # type: ignore[attr-defined]
+            record.name
+            for record in of(json, kind)  # type: ignore[attr-defined]
+        ]
     pairs = zip(of(text, NftRuleRecord), of(json, NftRuleRecord), strict=True)
     unlike = [(one.handle, other.handle) for one, other in pairs if one.handle != other.handle]  # type: ignore[attr-defined]
     assert [] == unlike
@@ -85,31 +103,55 @@ def test_no_statement_of_the_recording_is_unknown() -> None:
     [
         (
             "ip saddr 10.0.0.0/8 drop",
-            (nft.Match("==", nft.Payload("ip", "saddr"), nft.Network("10.0.0.0", 8)), nft.Verdict("drop")),
+            (
+                nft.Match("==", nft.Payload("ip", "saddr"), nft.Network("10.0.0.0", 8)),
+                nft.Verdict("drop"),
+            ),
         ),
-        ("ct state new accept", (nft.Match("in", nft.Ct("state"), nft.Literal("new")), nft.Verdict("accept"))),
+        (
+            "ct state new accept",
+            (nft.Match("in", nft.Ct("state"), nft.Literal("new")), nft.Verdict("accept")),
+        ),
         (
             "tcp dport 80-90 jump web",
             (
-                nft.Match("==", nft.Payload("tcp", "dport"), nft.Interval(nft.Literal("80"), nft.Literal("90"))),
+                nft.Match(
+                    "==",
+                    nft.Payload("tcp", "dport"),
+                    nft.Interval(nft.Literal("80"), nft.Literal("90")),
+                ),
                 nft.Verdict("jump", "web"),
             ),
         ),
-        ('iifname "a-b" return', (nft.Match("==", nft.Meta("iifname"), nft.Literal("a-b")), nft.Verdict("return"))),
-        ("dnat ip6 to [fd00::1]:80", (nft.Nat("dnat", nft.Literal("fd00::1"), nft.Literal("80"), (), "ip6"),)),
+        (
+            'iifname "a-b" return',
+            (nft.Match("==", nft.Meta("iifname"), nft.Literal("a-b")), nft.Verdict("return")),
+        ),
+        (
+            "dnat ip6 to [fd00::1]:80",
+            (nft.Nat("dnat", nft.Literal("fd00::1"), nft.Literal("80"), (), "ip6"),),
+        ),
         ("redirect to :8080", (nft.Nat("redirect", None, nft.Literal("8080")),)),
         ("reject with tcp reset", (nft.Reject("tcp reset"),)),
         (
             "meta mark set meta mark & 0xff | 0x1",
             (
                 nft.Change(
-                    nft.Meta("mark"), nft.Binary("|", nft.Binary("&", nft.Meta("mark"), nft.Literal("0xff")), nft.Literal("0x1"))
+                    nft.Meta("mark"),
+                    nft.Binary(
+                        "|",
+                        nft.Binary("&", nft.Meta("mark"), nft.Literal("0xff")),
+                        nft.Literal("0x1"),
+                    ),
                 ),
             ),
         ),
         (
             "tcp dport 80 frobnicate the packet",
-            (nft.Match("==", nft.Payload("tcp", "dport"), nft.Literal("80")), nft.Unknown("frobnicate the packet")),
+            (
+                nft.Match("==", nft.Payload("tcp", "dport"), nft.Literal("80")),
+                nft.Unknown("frobnicate the packet"),
+            ),
         ),
     ],
 )
@@ -128,7 +170,11 @@ def test_json_that_is_not_known_is_kept() -> None:
 def test_a_cut_listing_is_not_whole() -> None:
     """A listing that ends within a chain, or in an ellipsis, does not claim to show all."""
     lines = TEXT.splitlines()
-    for text in ("\n".join(lines[:60]), "\n".join([*lines[:60], "...", *lines[70:]]), JSON[: len(JSON) // 2]):
+    for text in (
+        "\n".join(lines[:60]),
+        "\n".join([*lines[:60], "...", *lines[70:]]),
+        JSON[: len(JSON) // 2],
+    ):
         reading = read_text(text) if text[0] == "t" else nft_json.read(source(text))
         listing = of(reading, NftListingRecord)[0]
         assert listing.whole is False  # type: ignore[attr-defined]  # its kind
@@ -137,7 +183,9 @@ def test_a_cut_listing_is_not_whole() -> None:
 def test_rules_of_a_configuration_file_read_the_same() -> None:
     """Semicolons and one-line chains are as good as line ends."""
     base = "type filter hook input priority -5; policy drop"
-    text = f"table inet t {{ chain c {{ {base}; iif lo accept\ntcp dport {{ 22,\n 80 }} accept }} }}"
+    text = (
+        f"table inet t {{ chain c {{ {base}; iif lo accept\ntcp dport {{ 22,\n 80 }} accept }} }}"
+    )
     reading = read_text(text)
     chain = of(reading, NftChainRecord)[0]
     assert ("input", -5, "drop") == (chain.hook, chain.priority, chain.policy)  # type: ignore[attr-defined]  # its kind

@@ -38,11 +38,14 @@ slave eth1: enabled
 def test_recorded_show() -> None:
     """The output of 3.1 gives every port with its interfaces."""
     ports = [
-        one for one in read(load_console(FOLDER / "cluster" / "ovs-vsctl-show.txt")).records if isinstance(one, OvsPortRecord)
+        one
+        for one in read(load_console(FOLDER / "cluster" / "ovs-vsctl-show.txt")).records
+        if isinstance(one, OvsPortRecord)
     ]
-    assert {"mgmt0": (("mgmt0", "internal"),), "bond-uplink": (("ens3f0", None), ("ens3f1", None))} == {
-        port.port: port.interfaces for port in ports if port.port != port.bridge
-    }
+    assert {
+        "mgmt0": (("mgmt0", "internal"),),
+        "bond-uplink": (("ens3f0", None), ("ens3f1", None)),
+    } == {port.port: port.interfaces for port in ports if port.port != port.bridge}
     assert {"br-uplink"} == {port.bridge for port in ports}
 
 
@@ -57,7 +60,9 @@ def test_old_show() -> None:
 def test_recorded_bond() -> None:
     """The output of 3.1 speaks of members; the record stands at the line that names the active one."""
     (bond,) = [
-        one for one in read(load_console(FOLDER / "cluster" / "ovs-bond-show.txt")).records if isinstance(one, OvsBondRecord)
+        one
+        for one in read(load_console(FOLDER / "cluster" / "ovs-bond-show.txt")).records
+        if isinstance(one, OvsBondRecord)
     ]
     assert ("bond-uplink", "balance-slb", "ens3f1", "3c:fd:fe:a2:40:11", ("ens3f0", "ens3f1")) == (
         bond.name, bond.mode, bond.active_slave, bond.active_mac, bond.slaves,

@@ -20,7 +20,16 @@ COMMANDS = st.one_of(
     st.sampled_from([source.command for source in CONSOLES]),
     st.text(max_size=40),
     st.sampled_from(
-        ["sudo", "ip netns exec", "nsenter -t", "kubectl exec -it", "bash -c", "cat {a,b}{c", "lsmod | grep", "sysctl -n {,}"]
+        [
+            "sudo",
+            "ip netns exec",
+            "nsenter -t",
+            "kubectl exec -it",
+            "bash -c",
+            "cat {a,b}{c",
+            "lsmod | grep",
+            "sysctl -n {,}",
+        ]
     ),
 )
 WORDS = st.sampled_from(
@@ -39,7 +48,11 @@ def damaged(draw: st.DrawFn) -> Source:
     for _ in range(draw(st.integers(1, 6))):
         place = draw(st.integers(0, len(text)))
         length = draw(st.integers(0, 6))
-        text = text[:place] + draw(st.one_of(st.just(""), WORDS, st.text(max_size=3))) + text[place + length :]
+        text = (
+            text[:place]
+            + draw(st.one_of(st.just(""), WORDS, st.text(max_size=3)))
+            + text[place + length :]
+        )
     return Source(
         name=draw(st.sampled_from(("ticket.md", "sysctl.conf", "ip6-route.json"))),
         lines=tuple(text.split("\n")),
@@ -50,7 +63,9 @@ def damaged(draw: st.DrawFn) -> Source:
 @given(damaged())
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 def test_damaged_outputs_never_raise(source: Source) -> None:
-    """Whatever was deleted, typed over or cut, every format recognises and reads it without an error."""
+    """Whatever was deleted, typed over or cut, every format recognises and reads it without an
+    error.
+    """
     recognition.recognise(source)
     for row in FORMATS:
         row.read(source)
@@ -68,8 +83,12 @@ def test_random_text_never_raises(lines: list[str], command: str | None) -> None
 
 @given(st.lists(st.lists(WORDS, max_size=14).map(" ".join), max_size=5), COMMANDS)
 @settings(max_examples=150)
-def test_words_of_the_formats_in_any_order_never_raise(lines: list[str], command: str | None) -> None:
-    """Keywords without their values, values out of range, and quotes left open are read without an error."""
+def test_words_of_the_formats_in_any_order_never_raise(
+    lines: list[str], command: str | None
+) -> None:
+    """Keywords without their values, values out of range, and quotes left open are read without an
+    error.
+    """
     source = Source(name="x", lines=tuple(lines), command=command)
     for row in FORMATS:
         row.recognise(source)
@@ -100,7 +119,9 @@ LINES = (
 
 @pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.name)
 def test_a_monstrous_line_takes_linear_time(row: Format) -> None:
-    """A line of 50 kB of what a format is made of is recognised and read in moments, since no pattern backtracks without end."""
+    """A line of 50 kB of what a format is made of is recognised and read in moments, since no
+    pattern backtracks without end.
+    """
     for line in LINES:
         source = Source(name="x", lines=(line, line))
         before = time.process_time()

@@ -91,7 +91,10 @@ def test_outputs_are_recognised_by_their_content(path: Path) -> None:
     source = load_console(path)
     bare = Source(name="ticket.md", lines=source.lines)
 
-    found = [recognition.recognise(one) for one in ((source,) if path.stem in NEEDS_COMMAND else (source, bare))]
+    found = [
+        recognition.recognise(one)
+        for one in ((source,) if path.stem in NEEDS_COMMAND else (source, bare))
+    ]
 
     assert {EXPECTED[path.stem]} == {one.name for one in found if one is not None}
     assert None not in found
@@ -164,6 +167,10 @@ def test_leading_blanks_do_not_matter(copies: int) -> None:
     """A block that a document indents is recognised alike."""
     for name, expected in EXPECTED.items():
         source = load_console(RECORDED / f"{name}.txt")
-        indented = Source(name="ticket.md", lines=tuple("    " * copies + line for line in source.lines), command=source.command)
+        indented = Source(
+            name="ticket.md",
+            lines=tuple("    " * copies + line for line in source.lines),
+            command=source.command,
+        )
         found = recognition.recognise(indented)
         assert (name, expected) == (name, found.name if found is not None else None)

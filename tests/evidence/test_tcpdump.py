@@ -61,7 +61,13 @@ def test_a_syn() -> None:
         "options [mss 1410,sackOK,TS val 1116305199 ecr 0,nop,wscale 10], length 0"
     )
     assert record.packet == Packet(
-        Address.parse("10.4.1.10"), Address.parse("10.9.0.100"), protocols.TCP, 38378, 80, protocols.SYN, seq=1967064836
+        Address.parse("10.4.1.10"),
+        Address.parse("10.9.0.100"),
+        protocols.TCP,
+        38378,
+        80,
+        protocols.SYN,
+        seq=1967064836,
     )
     assert ("veth1", "in", False) == (record.link, record.direction, record.relative)
 
@@ -83,7 +89,13 @@ FLAGS = [
 def test_tcp(text: str, flags: int, seq: int, ack: int, payload: int) -> None:
     """Flags, numbers and length are read; a checksum that offload left open is no damage."""
     packet = _packet(f"22:13:20.1 IP 10.0.0.1.1000 > 10.0.0.2.http: Flags {text}")
-    assert (flags, seq, ack, payload, 80) == (packet.flags, packet.seq, packet.ack, packet.payload, packet.dport)
+    assert (flags, seq, ack, payload, 80) == (
+        packet.flags,
+        packet.seq,
+        packet.ack,
+        packet.payload,
+        packet.dport,
+    )
     assert not packet.bad_checksum
 
 
@@ -112,7 +124,9 @@ def test_icmp(text: str, kind: int, code: int, quoted: tuple[int, int] | None) -
     """Types and codes follow from the words; an error names whose packet it is about."""
     packet = _packet(f"22:13:20.1 IP 10.0.0.1 > 10.0.0.2: {text}")
     assert (protocols.ICMP, kind, code) == (packet.protocol, packet.icmp_type, packet.icmp_code)
-    assert quoted == (None if packet.quoted is None else (packet.quoted.protocol, packet.quoted.dport))
+    assert quoted == (
+        None if packet.quoted is None else (packet.quoted.protocol, packet.quoted.dport)
+    )
     if packet.quoted is not None:
         assert (packet.dst, Address.parse("10.9.9.9")) == (packet.quoted.src, packet.quoted.dst)
 
@@ -120,10 +134,25 @@ def test_icmp(text: str, kind: int, code: int, quoted: tuple[int, int] | None) -
 ICMP6 = [
     ("destination unreachable, unreachable route fd00::9, length 68", 1, 0, (0, 0)),
     ("destination unreachable,  unreachable prohibited fd00::9, length 68", 1, 1, (0, 0)),
-    ("destination unreachable, beyond scope fd00::9, source address fd00::2, length 68", 1, 2, (0, 0)),
+    (
+        "destination unreachable, beyond scope fd00::9, source address fd00::2, length 68",
+        1,
+        2,
+        (0, 0),
+    ),
     ("destination unreachable, unreachable address fd00::9, length 68", 1, 3, (0, 0)),
-    ("destination unreachable, unreachable port, fd00::9 tcp port 80, length 68", 1, 4, (protocols.TCP, 80)),
-    ("destination unreachable, unreachable port, fd00::9 protocol 132 port 80 unreachable, length 68", 1, 4, (132, 80)),
+    (
+        "destination unreachable, unreachable port, fd00::9 tcp port 80, length 68",
+        1,
+        4,
+        (protocols.TCP, 80),
+    ),
+    (
+        "destination unreachable, unreachable port, fd00::9 protocol 132 port 80 unreachable, length 68",
+        1,
+        4,
+        (132, 80),
+    ),
     ("destination unreachable, unreachable port [|icmp6]", 1, 0, None),
     ("packet too big, mtu 1280, length 68", 2, 0, None),
     ("time exceeded in-transit for fd00::9, length 56", 3, 0, (0, 0)),
@@ -133,10 +162,14 @@ ICMP6 = [
 
 @pytest.mark.parametrize(("text", "kind", "code", "quoted"), ICMP6)
 def test_icmp6_errors(text: str, kind: int, code: int, quoted: tuple[int, int] | None) -> None:
-    """Types and codes follow from the words of tcpdump 4.99; an error names whose packet it is about."""
+    """Types and codes follow from the words of tcpdump 4.99; an error names whose packet it is
+    about.
+    """
     packet = _packet(f"22:13:20.1 IP6 fd00::1 > fd00::2: ICMP6, {text}")
     assert (protocols.ICMPV6, kind, code) == (packet.protocol, packet.icmp_type, packet.icmp_code)
-    assert quoted == (None if packet.quoted is None else (packet.quoted.protocol, packet.quoted.dport))
+    assert quoted == (
+        None if packet.quoted is None else (packet.quoted.protocol, packet.quoted.dport)
+    )
     if packet.quoted is not None:
         assert (packet.dst, Address.parse("fd00::9")) == (packet.quoted.src, packet.quoted.dst)
 
@@ -155,23 +188,31 @@ ARPS = [
 @pytest.mark.parametrize(("line", "operation", "sender", "target", "mac"), ARPS)
 def test_arp(line: str, operation: str, sender: str, target: str | None, mac: str | None) -> None:
     """Requests and replies are read, with `-e`, with `-v`, and with words in place of MACs."""
-    expected = ArpRecord(operation, Address.parse(sender), Address.parse(target) if target else None, mac, None)
+    expected = ArpRecord(
+        operation, Address.parse(sender), Address.parse(target) if target else None, mac, None
+    )
     assert expected == _one(line).arp
 
 
 def test_words_in_place_of_macs() -> None:
     """Articles replace MACs by words: they are kept as printed, and the packet has none."""
-    record = _one("15:38:52.86 HOST_MAC > PEER_MAC,           ethertype IPv4 (0x0800), 10.6.1.6 > 10.6.1.4")
+    record = _one(
+        "15:38:52.86 HOST_MAC > PEER_MAC,           ethertype IPv4 (0x0800), 10.6.1.6 > 10.6.1.4"
+    )
     assert ("HOST_MAC", "PEER_MAC") == (record.smac, record.dmac)
     assert record.packet is not None
     assert (None, 0) == (record.packet.smac, record.packet.protocol)
 
 
 def test_verbose_lines_belong_together() -> None:
-    """The second line of `-v` is the packet's; headings, notes and trailers are headings; the device is that listened on."""
+    """The second line of `-v` is the packet's; headings, notes and trailers are headings; the
+    device is that listened on.
+    """
     reading = read_tcpdump(load_console(FOLDER / "captures" / "tcpdump-ethernet-verbose.txt"))
     packets = [record for record in reading.records if isinstance(record, PacketRecord)]
-    assert [(3, 4), (5, 6), (8, 9)] == [(record.span.line, record.span.last_line) for record in packets]
+    assert [(3, 4), (5, 6), (8, 9)] == [
+        (record.span.line, record.span.last_line) for record in packets
+    ]
     assert packets[0].packet is not None
     assert (64, 84, True, "26:e1:bb:0f:5c:b3") == (
         packets[0].packet.ttl, packets[0].packet.length, packets[0].packet.dont_fragment, packets[0].packet.smac,
@@ -181,7 +222,9 @@ def test_verbose_lines_belong_together() -> None:
 
 
 def test_tunnels_show_two_packets() -> None:
-    """What a tunnel carries stands on the next line, or on the same; VXLAN on port 8472 prints as OTV."""
+    """What a tunnel carries stands on the next line, or on the same; VXLAN on port 8472 prints as
+    OTV.
+    """
     text = """\
 22:13:20.1 IP 172.18.0.2.5 > 172.18.0.3.8472: OTV, flags [I] (0x08), overlay 0, instance 1
 IP 10.4.1.10.38378 > 10.4.2.10.80: Flags [S], seq 1, win 8, length 0
@@ -228,14 +271,18 @@ OTHERS = [
 
 @pytest.mark.parametrize(("body", "spelled"), OTHERS)
 def test_other_shapes(body: str, spelled: str) -> None:
-    """Cooked captures, VLAN tags, IPv6, quiet and old output, truncated packets and fragments are read."""
+    """Cooked captures, VLAN tags, IPv6, quiet and old output, truncated packets and fragments are
+    read.
+    """
     assert spelled == str(_packet(f"22:13:20.1 {body}"))
 
 
 def test_packets_cut_to_the_essential() -> None:
     """Lines without time and protocol, as people shorten them, are packets."""
     text = "10.4.1.2.3853 > 10.3.5.9.7800: Flags [S]\n10.4.1.9.7800 > 10.4.1.2.3853: Flags [S.]"
-    assert ["SYN", "SYN,ACK"] == [protocols.flag_names(one.packet.flags) for one in _packets(text) if one.packet is not None]
+    assert ["SYN", "SYN,ACK"] == [
+        protocols.flag_names(one.packet.flags) for one in _packets(text) if one.packet is not None
+    ]
 
 
 def test_elided_addresses_are_gaps() -> None:
@@ -244,7 +291,9 @@ def test_elided_addresses_are_gaps() -> None:
     reading = read_tcpdump(block(text))
     assert 1 == len(reading.gaps)
     assert 1 == sum(isinstance(record, PacketRecord) for record in reading.records)
-    assert [True] == [record.partial for record in reading.records if isinstance(record, HeadingRecord)]
+    assert [True] == [
+        record.partial for record in reading.records if isinstance(record, HeadingRecord)
+    ]
 
 
 POINTS = [
@@ -262,18 +311,27 @@ def test_where_a_capture_was_taken(command: str | None, link: str | None) -> Non
 
 def test_prose_is_no_capture() -> None:
     """A sentence about packets is not recognised."""
-    assert not recognise_tcpdump(block("Then the packet goes to 10.0.0.1 > and is lost there: we do not know why."))
+    assert not recognise_tcpdump(
+        block("Then the packet goes to 10.0.0.1 > and is lost there: we do not know why.")
+    )
 
 
-@pytest.mark.skipif(not ORACLE.is_dir(), reason="needs the texts of the tcpdump project's own tests")
+@pytest.mark.skipif(
+    not ORACLE.is_dir(), reason="needs the texts of the tcpdump project's own tests"
+)
 def test_all_that_tcpdump_prints_is_accounted_for() -> None:
-    """Of every text that tcpdump's own tests expect, each line is read or kept, and IP packets are read."""
+    """Of every text that tcpdump's own tests expect, each line is read or kept, and IP packets are
+    read.
+    """
     read = unread = 0
     for path in sorted(ORACLE.glob("*.out")):
         source = Source(name=path.name, lines=tuple(path.read_text("utf-8", "replace").split("\n")))
         reading = read_tcpdump(source)
         assert [] == uncovered(source, reading), os.fspath(path)
-        read += sum(isinstance(record, PacketRecord) and record.packet is not None for record in reading.records)
+        read += sum(
+            isinstance(record, PacketRecord) and record.packet is not None
+            for record in reading.records
+        )
         unread += sum(" IP " in gap.span.text and " > " in gap.span.text for gap in reading.gaps)
     assert unread < 0.01 * read
 
@@ -302,14 +360,24 @@ BEHIND_HEADERS = [
 
 @pytest.mark.parametrize(("line", "expected"), BEHIND_HEADERS)
 def test_what_stands_behind_other_headers(line: str, expected: tuple[int, ...]) -> None:
-    """Protocol, ports, type and length are read behind remarks, extension headers and headers that contradict themselves."""
+    """Protocol, ports, type and length are read behind remarks, extension headers and headers that
+    contradict themselves.
+    """
     packet = _packet(line)
 
-    assert expected == (packet.protocol, packet.sport, packet.dport, packet.icmp_type, packet.payload)
+    assert expected == (
+        packet.protocol,
+        packet.sport,
+        packet.dport,
+        packet.icmp_type,
+        packet.payload,
+    )
 
 
 def test_inner_packet_of_geneve_below_its_header() -> None:
-    """With -v the packet in a tunnel is on the lines below: its header after a tab, its ends on the next line."""
+    """With -v the packet in a tunnel is on the lines below: its header after a tab, its ends on the
+    next line.
+    """
     packets = _packets(
         "22:13:20.1 IP6 (hlim 61, next-header UDP (17), payload length 6972) fd00::b.22155 > fd00::d.6081: [no cksum] Geneve, "
         "Flags [none], vni 0x1389\n"
@@ -317,16 +385,27 @@ def test_inner_packet_of_geneve_below_its_header() -> None:
         "    192.168.1.2.36991 > 192.168.1.1.41507: Flags [P.], seq 1:6891, ack 9, win 169, length 6890"
     )
 
-    assert ["udp", "tcp"] == [protocols.protocol_name(each.packet.protocol) for each in packets if each.packet is not None]
-    assert (6890, "inside Geneve vni 5001") == (packets[1].packet and packets[1].packet.payload, packets[1].note)
+    assert ["udp", "tcp"] == [
+        protocols.protocol_name(each.packet.protocol) for each in packets if each.packet is not None
+    ]
+    assert (6890, "inside Geneve vni 5001") == (
+        packets[1].packet and packets[1].packet.payload,
+        packets[1].note,
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "operation"),
     [
         ("Ethernet (len 6), IPv4 (len 4), Unknown (37)", "operation 37"),
-        ("Unknown Hardware (3) (len 6), IPv4 (len 4), Request who-has 10.0.0.1 tell 10.0.0.2, length 46", "request"),
-        ("Reverse Request who-is 00:00:00:00:00:01 tell 00:00:00:00:00:02, length 46", "operation 3"),
+        (
+            "Unknown Hardware (3) (len 6), IPv4 (len 4), Request who-has 10.0.0.1 tell 10.0.0.2, length 46",
+            "request",
+        ),
+        (
+            "Reverse Request who-is 00:00:00:00:00:01 tell 00:00:00:00:00:02, length 46",
+            "operation 3",
+        ),
     ],
 )
 def test_other_arp(text: str, operation: str) -> None:
@@ -337,20 +416,28 @@ def test_other_arp(text: str, operation: str) -> None:
 
 
 def test_device_without_a_name_is_its_index() -> None:
-    """Read on another host, a capture on any shows devices by their index alone; without `-e` not even that."""
+    """Read on another host, a capture on any shows devices by their index alone; without `-e` not
+    even that.
+    """
     text = (
-        "03:04:06.268591 ?     In  ifindex 2 02:00:00:00:01:00 ethertype IPv4 (0x0800), length 80: 10.1.0.2.3 > 10.1.0.3.4: UDP, length 5",  # noqa: E501  # as tcpdump prints it
+        "03:04:06.268591 ?     In  ifindex 2 02:00:00:00:01:00 ethertype IPv4 (0x0800), length 80: 10.1.0.2.3 > 10.1.0.3.4: UDP, length 5",  # as tcpdump prints it  # noqa: E501 - a line as tcpdump prints it
         "03:04:06.268630 ?     Out IP 10.1.0.2.3 > 10.1.0.3.4: UDP, length 5",
     )
-    reading = read_tcpdump(Source(name="capture.txt", lines=text, command="tcpdump -nn -e -r any.pcap"))
+    reading = read_tcpdump(
+        Source(name="capture.txt", lines=text, command="tcpdump -nn -e -r any.pcap")
+    )
 
     assert [("ifindex 2", "in"), (None, "out")] == [
-        (record.link, record.direction) for record in reading.records if isinstance(record, PacketRecord)
+        (record.link, record.direction)
+        for record in reading.records
+        if isinstance(record, PacketRecord)
     ]
 
 
 def test_checksums_and_sizes_of_errors_are_kept() -> None:
-    """What the printer calls wrong, and the size that an ICMP error names, are kept with the packet."""
+    """What the printer calls wrong, and the size that an ICMP error names, are kept with the
+    packet.
+    """
     text = (
         "03:04:06.1 IP (tos 0x0, ttl 64, id 1, offset 0, flags [DF], proto TCP (6), length 40)",
         "    10.1.0.2.3 > 10.1.0.3.4: Flags [.], cksum 0x1e47 (incorrect -> 0x3e31), ack 1, win 5, length 0",
@@ -359,5 +446,7 @@ def test_checksums_and_sizes_of_errors_are_kept() -> None:
     reading = read_tcpdump(Source(name="capture.txt", lines=text, command="tcpdump -vnn"))
 
     assert [(True, 0), (False, 1400)] == [
-        (record.wrong_sum, record.mtu) for record in reading.records if isinstance(record, PacketRecord)
+        (record.wrong_sum, record.mtu)
+        for record in reading.records
+        if isinstance(record, PacketRecord)
     ]

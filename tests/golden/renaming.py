@@ -1,8 +1,10 @@
-"""Other names for the same incident: a text renamed throughout, so that nothing can rest on the names of one report.
+"""Other names for the same incident: a text renamed throughout, so that nothing can rest on the
+names of one report.
 
-Addresses keep their prefix relations (a constant is XOR-ed into the bits below the first octet, masked to each prefix), MACs
-change in the last three octets (the vendor part stays, so that words that tools print for it stay true), and devices, chains,
-services and hosts get new names of their own. Loopback, link-local, multicast and netmask-like addresses keep their meaning.
+Addresses keep their prefix relations (a constant is XOR-ed into the bits below the first octet,
+masked to each prefix), MACs change in the last three octets (the vendor part stays, so that words
+that tools print for it stay true), and devices, chains, services and hosts get new names of their
+own. Loopback, link-local, multicast and netmask-like addresses keep their meaning.
 """
 
 from __future__ import annotations
@@ -40,7 +42,11 @@ class Renaming:
             return found[0]
         value = int.from_bytes(bytes(octets), "big")
         length = int(found[5][1:]) if found[5] else 32
-        mask = (1 << 32) - (1 << (32 - length)) if value & ((1 << (32 - length)) - 1) == 0 else (1 << 32) - 1
+        mask = (
+            (1 << 32) - (1 << (32 - length))
+            if value & ((1 << (32 - length)) - 1) == 0
+            else (1 << 32) - 1
+        )
         renamed = (value ^ (self.xor & mask)).to_bytes(4, "big")
         return ".".join(str(octet) for octet in renamed) + (found[5] or "")
 
@@ -53,15 +59,24 @@ class Renaming:
 
 
 def make_renaming(seed: int, words: tuple[str, ...]) -> Renaming:
-    """Make the renaming of a seed; `words` are the names to replace, each keeping its leading letters' case and shape."""
+    """Make the renaming of a seed; `words` are the names to replace, each keeping its leading
+    letters' case and shape.
+    """
     chance = random.Random(seed)
     renamed = tuple((word, _rename(word, chance)) for word in sorted(words, key=len, reverse=True))
-    # bits 12 to 21 only: /24 subnets, /16 pod ranges and /11 cluster ranges stay what they are to one another
-    return Renaming(xor=chance.getrandbits(9) << 12, mac_xor=chance.getrandbits(20) << 2, words=renamed)
+    # bits 12 to 21 only: /24 subnets, /16 pod ranges and /11 cluster ranges stay what they are to
+    # one another
+    return Renaming(
+        xor=chance.getrandbits(9) << 12, mac_xor=chance.getrandbits(20) << 2, words=renamed
+    )
 
 
 def _rename(word: str, chance: random.Random) -> str:
-    letters = "BCDFGHJKLMNPQRSTVWXZ" if word.isupper() or re.fullmatch(r"[A-Z0-9_-]+", word) else "bcdfghjkmnpqrstvwz"
+    letters = (
+        "BCDFGHJKLMNPQRSTVWXZ"
+        if word.isupper() or re.fullmatch(r"[A-Z0-9_-]+", word)
+        else "bcdfghjkmnpqrstvwz"
+    )
 
     def other(character: str) -> str:
         if character.isdigit():

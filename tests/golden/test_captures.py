@@ -1,4 +1,6 @@
-"""Golden captures: printed packets alone, without rules, routes or a word of prose, under the names of the report and others."""
+"""Golden captures: printed packets alone, without rules, routes or a word of prose, under the names
+of the report and others.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,21 @@ FENCED = re.compile(r"^```\w*\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
 PACKET = re.compile(r"^ ?\d\d:\d\d:\d\d\.\w+ ", re.MULTILINE)
 AS_REPORTED = Renaming(xor=0, mac_xor=0, words=())
 FAULTS = {
-    "kube-forward-before-cilium": ({"lost-ack", "lost-between"}, ("lost beyond eth0", "ACK"), ("881408001", "Flags [.]")),
-    "bridge-reply-not-translated": ({"untranslated-reply"}, ("not translated back",), ("Flags [S.]", "Flags [R]")),
+    "kube-forward-before-cilium": (
+        {"lost-ack", "lost-between"},
+        ("lost beyond eth0", "ACK"),
+        ("881408001", "Flags [.]"),
+    ),
+    "bridge-reply-not-translated": (
+        {"untranslated-reply"},
+        ("not translated back",),
+        ("Flags [S.]", "Flags [R]"),
+    ),
     "stale-route-on-bond-slave": ({"foreign-arp"}, ("bound", "MAC"), ("who-has 169.254.169.254",)),
 }
-"""What each ticket's captures must show: checks, words of what is said, and of the lines that are quoted."""
+"""What each ticket's captures must show: checks, words of what is said, and of the lines that are
+quoted.
+"""
 
 
 def captures(ticket: str) -> list[str]:
@@ -40,8 +52,12 @@ def run(command: str, *paths: Path) -> tuple[int, dict[str, Any]]:
 @pytest.mark.parametrize("seed", [None, 1, 2])
 @pytest.mark.parametrize("prompts", [True, False], ids=["with prompts", "packets alone"])
 @pytest.mark.parametrize("ticket", FAULTS)
-def test_fault_is_found_from_the_packets_alone(ticket: str, seed: int | None, tmp_path: Path, *, prompts: bool) -> None:
-    """Both `capture` and `diagnose` find it, whatever addresses, MACs and devices are called, and quote the packets."""
+def test_fault_is_found_from_the_packets_alone(
+    ticket: str, seed: int | None, tmp_path: Path, *, prompts: bool
+) -> None:
+    """Both `capture` and `diagnose` find it, whatever addresses, MACs and devices are called, and
+    quote the packets.
+    """
     checks, words, quoted = FAULTS[ticket]
     expected = json.loads((TICKETS / ticket / "expected.json").read_text(encoding="utf-8"))
     renaming = AS_REPORTED if seed is None else make_renaming(seed, tuple(expected["words"]))
@@ -53,26 +69,44 @@ def test_fault_is_found_from_the_packets_alone(ticket: str, seed: int | None, tm
         paths.append(path)
     for command in ("capture", "diagnose"):
         code, answer = run(command, *paths)
-        faults = [finding for finding in answer["findings"] if finding["severity"] in {"cause", "fault"}]
+        faults = [
+            finding for finding in answer["findings"] if finding["severity"] in {"cause", "fault"}
+        ]
 
         assert code == 1, command
         assert checks & {finding["check"] for finding in faults}, command
-        said = " ".join(text for finding in faults for text in (finding["claim"], *finding["reasoning"]))
+        said = " ".join(
+            text for finding in faults for text in (finding["claim"], *finding["reasoning"])
+        )
         shown = " ".join(quote["text"] for finding in faults for quote in finding["evidence"])
         assert all(renaming.text(piece) in said for piece in words if prompts), said
         assert all(renaming.text(piece) in shown for piece in quoted), shown
 
 
 @pytest.mark.parametrize(
-    ("report", "check"), [("000", "foreign-arp"), ("000", "wrong-mac"), ("001", "lost-ack"), ("003", "untranslated-reply")]
+    ("report", "check"),
+    [
+        ("000", "foreign-arp"),
+        ("000", "wrong-mac"),
+        ("001", "lost-ack"),
+        ("003", "untranslated-reply"),
+    ],
 )
 def test_fault_is_found_in_the_report_itself(report: str, check: str, tmp_path: Path) -> None:
-    """The report's own text leads to it; of the first one each of its two captures shows the wrong MAC in its own way."""
+    """The report's own text leads to it; of the first one each of its two captures shows the wrong
+    MAC in its own way.
+    """
     found = sorted(REPORTS.glob(f"{report}_*.txt"))
     if not found:
         pytest.skip(f"needs report {report}, which stands outside of the repository")
-    blocks = [each["body"] for each in FENCED.finditer(found[0].read_text(encoding="utf-8")) if PACKET.search(each["body"])]
-    if report == "000":  # with its MACs, and with words for them and the ARP frame that taught the wrong one
+    blocks = [
+        each["body"]
+        for each in FENCED.finditer(found[0].read_text(encoding="utf-8"))
+        if PACKET.search(each["body"])
+    ]
+    if (
+        report == "000"
+    ):  # with its MACs, and with words for them and the ARP frame that taught the wrong one
         path = tmp_path / "capture.txt"
         path.write_text(blocks[0] if check == "wrong-mac" else blocks[1], encoding="utf-8")
     else:

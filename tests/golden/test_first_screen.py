@@ -1,4 +1,6 @@
-"""Acceptance 4: the first screen of every answer about every golden incident holds what decides, and --brief only that."""
+"""Acceptance 4: the first screen of every answer about every golden incident holds what decides,
+and --brief only that.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ HEADLINE = re.compile(r"[A-Z][A-Z ]+: \S")
 
 
 def assert_told_at_once(answer: Result) -> None:
-    """Require the verdict, the line that decides, and the cure or the question on the first screen, and in the brief answer."""
+    """Require the verdict, the line that decides, and the cure or the question on the first screen,
+    and in the brief answer.
+    """
     lines = answer.text(Style(width=100)).splitlines()
     screen = "\n".join(lines[:SCREEN])
     brief = answer.text(Style(width=100, brief=True)).splitlines()
@@ -51,7 +55,11 @@ def test_a_diagnosis_of_a_console_tells_at_once(ticket: Path) -> None:
 @pytest.mark.parametrize("incident", INCIDENTS, ids=lambda path: path.name)
 def test_a_trace_tells_at_once(incident: Path) -> None:
     """Of the connection that a diagnosis walked and that fails."""
-    failing = [each for each in podpath.diagnose(incident / "bundle").conversations if each.verdict != "ALWAYS"]
+    failing = [
+        each
+        for each in podpath.diagnose(incident / "bundle").conversations
+        if each.verdict != "ALWAYS"
+    ]
     for conversation in failing[:1]:
         assert_told_at_once(podpath.trace(incident / "bundle", conversation.probe))
 

@@ -10,7 +10,9 @@ from tests.golden.renaming import make_renaming
 
 def test_prefix_relations_hold_after_renaming() -> None:
     """An address that lay in a prefix lies in the renamed prefix."""
-    text = make_renaming(7, ()).text("10.244.3.0/24 10.244.3.136 100.96.0.0/11 100.96.54.247 169.254.0.0 255.255.0.0 127.0.0.0/8")
+    text = make_renaming(7, ()).text(
+        "10.244.3.0/24 10.244.3.136 100.96.0.0/11 100.96.54.247 169.254.0.0 255.255.0.0 127.0.0.0/8"
+    )
     near, inside, wide, pod, *kept = re.split(r" ", text)
     assert ipaddress.ip_address(inside) in ipaddress.ip_network(near)
     assert ipaddress.ip_address(pod) in ipaddress.ip_network(wide)

@@ -1,9 +1,11 @@
-"""Breaks a node on the real kernel in many ways, and asks nothing: each fault has to be seen from the snapshot alone.
+"""Breaks a node on the real kernel in many ways, and asks nothing: each fault has to be seen from
+the snapshot alone.
 
     python -m tests.incidents.blind_faults FOLDER [NAME...]
 
-Each fault is built on a fresh node, and a twin of it that has the same look and breaks nothing. A connection is tried on both,
-so that the kernel itself says which is broken; the bundles are left in the folder, and what came of it is printed as JSON.
+Each fault is built on a fresh node, and a twin of it that has the same look and breaks nothing. A
+connection is tried on both, so that the kernel itself says which is broken; the bundles are left in
+the folder, and what came of it is printed as JSON.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ _BY_MARK = (
     "in host: iptables-legacy -t mangle -A OUTPUT -d 10.244.1.0/24 -j MARK --set-xmark 0x200/0xf00",
     "in host: sysctl -qw net.ipv4.conf.veth1.rp_filter=1",
 )
-"""A pod that is reached by a mark's table, as tunnels of plugins do it, under strict source validation."""
+"""A pod that is reached by a mark's table, as tunnels of plugins do it, under strict source
+validation.
+"""
 _CONNTRACK = "in host: conntrack -I -p udp -s 10.244.1.5 -d 10.96.0.10 --sport 45678 --dport 53 --dst-nat {}:53 -t 600"
 _API = "in host: iptables-nft -t nat {} KUBE-SERVICES -d 10.96.44.7/32 -p tcp -m comment --comment 'shop/api cluster IP'"
 _HOSTPORT = "in host: iptables-nft -t nat -A CNI-DN-1f5bb1f5bb1f5bb1f5bb1 -p tcp -m tcp --dport {} -j DNAT --to-destination {}"
@@ -255,7 +259,9 @@ def main() -> None:
     folder, names = Path(sys.argv[1]), sys.argv[2:]
     enter_private_world()
     chosen = [fault for fault in FAULTS if not names or fault.name in names]
-    sys.stdout.write(json.dumps({fault.name: live_through(fault, folder) for fault in chosen}, indent=1) + "\n")
+    sys.stdout.write(
+        json.dumps({fault.name: live_through(fault, folder) for fault in chosen}, indent=1) + "\n"
+    )
 
 
 if __name__ == "__main__":

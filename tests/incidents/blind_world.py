@@ -1,7 +1,9 @@
-"""A node on the real kernel, written by hand as a cluster would leave it, for faults that nobody points at.
+"""A node on the real kernel, written by hand as a cluster would leave it, for faults that nobody
+points at.
 
-Namespaces: `host` with pods `web` and `api` and the DNS pod `dns` behind it, and `far`, which is the router, another node with a
-pod of its own behind a VXLAN tunnel, and the world. Only `host` and the three pods go into a bundle, as on a real node.
+Namespaces: `host` with pods `web` and `api` and the DNS pod `dns` behind it, and `far`, which is
+the router, another node with a pod of its own behind a VXLAN tunnel, and the world. Only `host` and
+the three pods go into a bundle, as on a real node.
 """
 
 from __future__ import annotations
@@ -63,12 +65,16 @@ in host: ip link set cni0 mtu 1450 up
 in host: sysctl -qw net.bridge.bridge-nf-call-iptables=1
 """
 
-RULES = (Path(__file__).parent.parent / "data" / "live" / "kube-proxy-and-flannel.rules").read_text()
+RULES = (
+    Path(__file__).parent.parent / "data" / "live" / "kube-proxy-and-flannel.rules"
+).read_text()
 """What kube-proxy, the portmap plugin and flannel write on such a node."""
 
 
 def emit_world(shape: str) -> Iterator[str]:
-    """Yield the lines that build the node: pods on a bridge (`bridge`), or behind a veth and a route each (`routed`)."""
+    """Yield the lines that build the node: pods on a bridge (`bridge`), or behind a veth and a
+    route each (`routed`).
+    """
     for name in NAMESPACES:
         yield f"ip netns add {name}"
     yield from (_FAR + _UPLINK + (_BRIDGE if shape == "bridge" else "")).strip().splitlines()
@@ -121,22 +127,34 @@ def standing(shape: str, backend: str) -> Iterator[None]:
 
 
 def _answer(sockets: tuple[socket.socket, ...], ended: threading.Event) -> None:
-    """Answer every datagram from the socket that it came to; the kernel takes TCP connections by itself."""
+    """Answer every datagram from the socket that it came to; the kernel takes TCP connections by
+    itself.
+    """
     while not ended.is_set():
         for ready in select.select(sockets, (), (), 0.1)[0]:
             try:
                 _, ancillary, _, client = ready.recvmsg(64, 64)
                 ready.sendmsg(
-                    [b"here"], [(level, kind, data) for level, kind, data in ancillary if kind == IP_PKTINFO], 0, client
+                    [b"here"],
+                    [(level, kind, data) for level, kind, data in ancillary if kind == IP_PKTINFO],
+                    0,
+                    client,
                 )
             except OSError:
                 continue
 
 
 def connects(connection: str) -> bool:
-    """Try a connection, as in `web udp 10.96.0.10 53 4444`: namespace, protocol, address, port, the client's own port."""
+    """Try a connection, as in `web udp 10.96.0.10 53 4444`: namespace, protocol, address, port, the
+    client's own port.
+    """
     netns, protocol, address, port, *own = connection.split()
-    with inside(netns), socket.socket(socket.AF_INET, socket.SOCK_STREAM if protocol == "tcp" else socket.SOCK_DGRAM) as client:
+    with (
+        inside(netns),
+        socket.socket(
+            socket.AF_INET, socket.SOCK_STREAM if protocol == "tcp" else socket.SOCK_DGRAM
+        ) as client,
+    ):
         client.settimeout(PATIENCE)
         client.bind(("0.0.0.0", int(own[0]) if own else 0))
         try:
@@ -152,7 +170,9 @@ def connects(connection: str) -> bool:
 def take_snapshot(bundle: Path) -> None:
     """Write the bundle that a snapshot on the node would write: the host's namespace and the pods'."""
     namespaces = tuple(
-        CollectedNamespace(name=name, path=str(NETNS_DIRECTORY / name), role="host" if name == "host" else "pod")
+        CollectedNamespace(
+            name=name, path=str(NETNS_DIRECTORY / name), role="host" if name == "host" else "pod"
+        )
         for name in ("host", *PODS)
     )
     collect_bundle(bundle, namespaces, now=0.0)

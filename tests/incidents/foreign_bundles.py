@@ -1,6 +1,8 @@
-"""Bundles as other tools make them, of a node on the real kernel: the tools' own commands, in the files of their layouts.
+"""Bundles as other tools make them, of a node on the real kernel: the tools' own commands, in the
+files of their layouts.
 
-Where a tool asks the kernel itself (kubeskoop over netlink) what `ip -j` prints is written in its form.
+Where a tool asks the kernel itself (kubeskoop over netlink) what `ip -j` prints is written in its
+form.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ Build = Callable[[Path, str], None]
 
 
 def printed(command: str, netns: str = HOST) -> str:
-    """Return what a command prints in a namespace; what fails prints its error, as collectors keep it."""
+    """Return what a command prints in a namespace; what fails prints its error, as collectors keep
+    it.
+    """
     return run(Command(("sh", "-c", f"{command} 2>&1 || true"), netns=netns))
 
 
@@ -47,16 +51,24 @@ def write_outputs(folder: Path, files: Iterable[tuple[str, str]], netns: str = H
 
 
 def build_eks(folder: Path, node: str) -> None:
-    """Write the EKS log collector's files: a count stands below each table, two outputs are in one file."""
+    """Write the EKS log collector's files: a count stands below each table, two outputs are in one
+    file.
+    """
     write(folder / "system/instance-id.txt", "i-0123456789abcdef0\n")
-    write(folder / "kernel/uname.txt", f"Linux {node} 6.1.92-99.174.amzn2023.x86_64 #1 SMP x86_64 GNU/Linux\n")
+    write(
+        folder / "kernel/uname.txt",
+        f"Linux {node} 6.1.92-99.174.amzn2023.x86_64 #1 SMP x86_64 GNU/Linux\n",
+    )
     write(folder / "system/ps.txt", "USER PID %CPU %MEM\nroot 1 0.0 0.1 /sbin/init\n")
     for six in ("ip", "ip6"):
         for table in ("mangle", "filter", "nat", ""):
             chosen = f" --table {table}" if table else ""
             rules = printed(f"{six}tables --wait 1 --numeric --verbose --list{chosen}")
             name = f"{six}tables-{table}.txt" if table else f"{six}tables.txt"
-            write(folder / "networking" / name, f"{rules}=======\nTotal Number of Rules: {rules.count(chr(10))}\n")
+            write(
+                folder / "networking" / name,
+                f"{rules}=======\nTotal Number of Rules: {rules.count(chr(10))}\n",
+            )
         write(folder / f"networking/{six}tables-save.txt", printed(f"{six}tables-save"))
     tracked = printed("conntrack -S"), printed("conntrack -L 2>/dev/null")
     write(
@@ -77,7 +89,9 @@ def build_sosreport(folder: Path, node: str) -> None:
     """Write a sosreport: a file for each command, and a folder for each namespace."""
     write(folder / "sos_commands/host/hostname", f"{node}\n")
     write(folder / "version.txt", "sosreport: 4.8.2\n")
-    write(folder / "sos_commands/systemd/systemctl_list-units", "UNIT LOAD ACTIVE SUB DESCRIPTION\n")
+    write(
+        folder / "sos_commands/systemd/systemctl_list-units", "UNIT LOAD ACTIVE SUB DESCRIPTION\n"
+    )
     write_outputs(folder / "sos_commands/networking", (
         ("ip_-o_addr", "ip -o addr"), ("ip_route_show_table_all", "ip route show table all"),
         ("ip_-6_route_show_table_all", "ip -6 route show table all"), ("ip_-4_rule_list", "ip -4 rule list"),
@@ -112,14 +126,21 @@ def build_bugtool(folder: Path, node: str) -> None:
         "ss -t -p -a -i -s", "iptables-nft-save -c", "iptables-legacy-save -c",
     )  # fmt: skip
     write_outputs(
-        folder / "cmd", ((f"{each.replace('/', ' ').replace(' ', '-')}.md", f"{each} 2>/dev/null") for each in commands)
+        folder / "cmd",
+        (
+            (f"{each.replace('/', ' ').replace(' ', '-')}.md", f"{each} 2>/dev/null")
+            for each in commands
+        ),
     )
 
 
 def build_calico_node(folder: Path, node: str) -> None:
     """Write what `calicoctl node diags` writes."""
     write(folder / "diagnostics/hostname", f"{node}\n")
-    write(folder / "diagnostics/logs/calico-node.log", "2026-11-22 10:00:00.000 [INFO][71] felix/summary.go 100: Summarising\n")
+    write(
+        folder / "diagnostics/logs/calico-node.log",
+        "2026-11-22 10:00:00.000 [INFO][71] felix/summary.go 100: Summarising\n",
+    )
     write_outputs(folder / "diagnostics", (
         ("ipv4_route", "ip -4 route"), ("ipv6_route", "ip -6 route"), ("ipv4_addr", "ip -4 addr"), ("ipv6_addr", "ip -6 addr"),
         ("nft_ruleset", "nft -n -a list ruleset"), ("ipv4_tables", "iptables-save -c"), ("ipv6_tables", "ip6tables-save -c"),
@@ -158,7 +179,9 @@ def build_aks(folder: Path, node: str) -> None:
 
 
 def build_retina(folder: Path, node: str) -> None:
-    """Write a Retina capture's metadata: several outputs in a file, each under its command; copies of kernel folders."""
+    """Write a Retina capture's metadata: several outputs in a file, each under its command; copies
+    of kernel folders.
+    """
     place = folder / f"capture-{node}-20261122100000UTC"
     _write_together(place / "ip-resources.txt", (
         ("/sbin/ip -d -j addr show", "IP address configuration"), ("/sbin/ip -d -j neighbor show", "IP neighbor status"),
@@ -173,8 +196,12 @@ def build_retina(folder: Path, node: str) -> None:
     _write_together(place / "socket-stats.txt", (
         ("/usr/bin/ss -s", "Socket statistics summary"), ("/usr/bin/ss -tapionume", "Socket statistics details"),
     ))  # fmt: skip
-    write_outputs(place / "proc-net", ((name, f"cat /proc/net/{name}") for name in ("route", "dev", "arp")))
-    for line in printed("sysctl -a -r '^net.ipv4.(ip_forward|conf.*(rp_filter|forwarding))' 2>/dev/null").splitlines():
+    write_outputs(
+        place / "proc-net", ((name, f"cat /proc/net/{name}") for name in ("route", "dev", "arp"))
+    )
+    for line in printed(
+        "sysctl -a -r '^net.ipv4.(ip_forward|conf.*(rp_filter|forwarding))' 2>/dev/null"
+    ).splitlines():
         key, _, value = line.partition(" = ")
         write(place / "proc-sys-net" / key.removeprefix("net.").replace(".", "/"), f"{value}\n")
 
@@ -196,7 +223,9 @@ def build_gke(folder: Path, node: str) -> None:
 
 
 def build_must_gather(folder: Path, node: str) -> None:
-    """Write what must-gather has of a node whose pods are OVN's or the SDN's, beside objects of the cluster."""
+    """Write what must-gather has of a node whose pods are OVN's or the SDN's, beside objects of the
+    cluster.
+    """
     place = folder / "quay-io-must-gather-sha256-1"
     write(place / "version", "openshift/must-gather\n4.8\n")
     pod = f"{node}_ovnkube-node-x7k2p"
@@ -205,19 +234,41 @@ def build_must_gather(folder: Path, node: str) -> None:
         (f"{pod}_ip_6_route", "ip -6 route"), (f"{pod}_ip_-s_-d_link", "ip -s -d link"),
     ))  # fmt: skip
     write(place / "nodes" / node / "ethtool_features", printed("ethtool -k eth0", "web"))
-    write(place / f"cluster-scoped-resources/core/nodes/{node}.yaml", f"apiVersion: v1\nkind: Node\nmetadata:\n  name: {node}\n")
+    write(
+        place / f"cluster-scoped-resources/core/nodes/{node}.yaml",
+        f"apiVersion: v1\nkind: Node\nmetadata:\n  name: {node}\n",
+    )
 
 
 def build_kubeskoop(folder: Path, node: str) -> None:
     """Write the collector's JSON: the host's namespace and those of pods."""
-    pods = [{"id": name * 4, "n": name, "ns": "shop", "u": "", "pid": 0, "net": "", "hn": False, "nm": "none"} for name in PODS]
+    pods = [
+        {
+            "id": name * 4,
+            "n": name,
+            "ns": "shop",
+            "u": "",
+            "pid": 0,
+            "net": "",
+            "hn": False,
+            "nm": "none",
+        }
+        for name in PODS
+    ]
     spaces = [_dump_netns(name, number) for number, name in enumerate((HOST, *PODS), 1)]
-    write(folder / node / "collector.json", json.dumps({"p": pods, "n": spaces}, separators=(",", ":")))
+    write(
+        folder / node / "collector.json",
+        json.dumps({"p": pods, "n": spaces}, separators=(",", ":")),
+    )
 
 
 def _dump_netns(name: str, number: int) -> dict[str, Any]:
     links = json.loads(printed("ip -d -j addr", name))
-    sysctls = dict(line.split(" = ", 1) for line in printed("sysctl -a 2>/dev/null", name).splitlines() if " = " in line)
+    sysctls = dict(
+        line.split(" = ", 1)
+        for line in printed("sysctl -a 2>/dev/null", name).splitlines()
+        if " = " in line
+    )
     neighbours = json.loads(printed("ip -4 -j neigh", name) or "[]")
     numbers = {link["ifname"]: link["ifindex"] for link in links}
     return {
@@ -230,7 +281,9 @@ def _dump_netns(name: str, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _dump_link(link: dict[str, Any], sysctls: dict[str, str], neighbours: list[Any], numbers: dict[str, int]) -> dict[str, Any]:
+def _dump_link(
+    link: dict[str, Any], sysctls: dict[str, str], neighbours: list[Any], numbers: dict[str, int]
+) -> dict[str, Any]:
     up = link["operstate"] == "UP" or (link["operstate"] == "UNKNOWN" and "UP" in link["flags"])
     return {
         "n": link["ifname"], "i": link["ifindex"], "m": link["mtu"], "d": link.get("linkinfo", {}).get("info_kind", "device"),
@@ -242,7 +295,16 @@ def _dump_link(link: dict[str, Any], sysctls: dict[str, str], neighbours: list[A
 
 
 def _dump_neighbour(entry: dict[str, Any], link: dict[str, Any]) -> dict[str, Any]:
-    states = {"INCOMPLETE": 1, "REACHABLE": 2, "STALE": 4, "DELAY": 8, "PROBE": 16, "FAILED": 32, "NOARP": 64, "PERMANENT": 128}
+    states = {
+        "INCOMPLETE": 1,
+        "REACHABLE": 2,
+        "STALE": 4,
+        "DELAY": 8,
+        "PROBE": 16,
+        "FAILED": 32,
+        "NOARP": 64,
+        "PERMANENT": 128,
+    }
     mac = base64.b64encode(bytes.fromhex(entry.get("lladdr", "").replace(":", ""))).decode()
     state = sum(states[each] for each in entry["state"])
     return {
@@ -263,10 +325,21 @@ def _dump_net(text: str, *, host: bool = False) -> dict[str, str]:
 
 
 def _dump_route(route: dict[str, Any]) -> dict[str, Any]:
-    types = {"unicast": 1, "local": 2, "broadcast": 3, "multicast": 5, "blackhole": 6, "unreachable": 7, "prohibit": 8}
+    types = {
+        "unicast": 1,
+        "local": 2,
+        "broadcast": 3,
+        "multicast": 5,
+        "blackhole": 6,
+        "unreachable": 7,
+        "prohibit": 8,
+    }
     tables = {"local": 255, "main": 254, "default": 253}
     table = str(route.get("table", "main"))
-    protocols, scopes = {"kernel": 2, "boot": 3, "static": 4}, {"global": 0, "link": 253, "host": 254}
+    protocols, scopes = (
+        {"kernel": 2, "boot": 3, "static": 4},
+        {"global": 0, "link": 253, "host": 254},
+    )
     dst = "0.0.0.0/0" if route["dst"] == "default" else route["dst"]
     return {
         "f": 2, "o": route.get("dev", ""), "i": "", "sc": scopes.get(route.get("scope", "global"), 0), "d": _dump_net(dst),
@@ -290,7 +363,14 @@ def _dump_sockets(name: str) -> Iterator[dict[str, Any]]:
     for line in printed("ss -4Hltn", name).splitlines():
         found = re.search(r"(?P<address>[\d.]+):(?P<port>\d+)\s+0\.0\.0\.0:\*", line)
         if found is not None:
-            yield {"l": found["address"], "lp": int(found["port"]), "r": "0.0.0.0", "rp": 0, "p": "tcp", "st": 0}
+            yield {
+                "l": found["address"],
+                "lp": int(found["port"]),
+                "r": "0.0.0.0",
+                "rp": 0,
+                "p": "tcp",
+                "st": 0,
+            }
 
 
 BUILDERS: dict[str, Build] = {
@@ -301,12 +381,17 @@ BUILDERS: dict[str, Build] = {
 
 
 def build_sysdump(folder: Path, node: str) -> None:
-    """Write a sysdump's objects, and the bugtool's folder of one agent: each agent's is a bundle of its own node."""
+    """Write a sysdump's objects, and the bugtool's folder of one agent: each agent's is a bundle of
+    its own node.
+    """
     stamp = "20261122-101500"
     top = folder / f"cilium-sysdump-{stamp}"
     build_bugtool(top / f"cilium-bugtool-cilium-{node}-{stamp}", node)
     for kind in ("nodes", "pods", "services"):
-        write(top / f"k8s-{kind}-{stamp}.yaml", f"apiVersion: v1\nitems: []\nkind: {kind.title()[:-1]}List\nmetadata: {{}}\n")
+        write(
+            top / f"k8s-{kind}-{stamp}.yaml",
+            f"apiVersion: v1\nitems: []\nkind: {kind.title()[:-1]}List\nmetadata: {{}}\n",
+        )
     write(top / f"cilium-configmap-{stamp}.yaml", _CONFIGURATION)
 
 
@@ -360,12 +445,18 @@ class Seen(TypedDict):
     """Those of each namespace that an output shows, by node."""
 
 
-_SETTLED = "for each in $(seq 40); do ip -br link show eth0 | grep -q ' UP ' && break; sleep 0.1; done"
-"""Waits for the kernel to tell that a device is up, up to a second later (net/core/link_watch.c:linkwatch_add_event v6.12)."""
+_SETTLED = (
+    "for each in $(seq 40); do ip -br link show eth0 | grep -q ' UP ' && break; sleep 0.1; done"
+)
+"""Waits for the kernel to tell that a device is up, up to a second later
+(net/core/link_watch.c:linkwatch_add_event v6.12).
+"""
 
 
 def build_all(folder: Path) -> None:
-    """Build every kind of bundle, with its fault in `bad` and with the twin in `good`; a second node is a twin in both."""
+    """Build every kind of bundle, with its fault in `bad` and with the twin in `good`; a second
+    node is a twin in both.
+    """
     for name in dict.fromkeys(planted.fault for planted in PLANTED):
         fault = next(fault for fault in FAULTS if fault.name == name)
         for state, lines in (("bad", fault.broken_by), ("good", fault.twin)):
@@ -399,7 +490,9 @@ def _list_addresses(node: NodeCase) -> dict[str, list[str]]:
     for name, netns in node.facts.node.namespaces.items():
         if netns.inferred is None:
             own = [
-                str(each.address) for each in netns.addresses.items if not each.address.is_loopback and each.address.family == 4
+                str(each.address)
+                for each in netns.addresses.items
+                if not each.address.is_loopback and each.address.family == 4
             ]
             found[name] = sorted(own)
     return found
@@ -412,7 +505,10 @@ def main() -> None:
     build_all(folder)
     wanted = {fault.name: fault.named for fault in FAULTS}
     seen = {
-        planted.kind: {state: judge(folder / state / planted.kind, wanted[planted.fault]) for state in ("bad", "good")}
+        planted.kind: {
+            state: judge(folder / state / planted.kind, wanted[planted.fault])
+            for state in ("bad", "good")
+        }
         for planted in PLANTED
     }
     sys.stdout.write(json.dumps(seen, indent=1) + "\n")

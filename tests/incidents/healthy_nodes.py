@@ -1,9 +1,10 @@
-"""Records nodes on the real kernel on which everything works, as consoles show them: what the tests of the verdict alter.
+"""Records nodes on the real kernel on which everything works, as consoles show them: what the tests
+of the verdict alter.
 
     python -m tests.incidents.healthy_nodes FOLDER
 
-Two nodes: one whose rules iptables-legacy wrote, one with native nftables. The connections of `PROBES` are tried on both, so
-that the kernel itself says that they work.
+Two nodes: one whose rules iptables-legacy wrote, one with native nftables. The connections of
+`PROBES` are tried on both, so that the kernel itself says that they work.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from typing import NamedTuple
 from podpath.lab.apply import enter_private_world
 from tests.incidents.blind_world import connects, run_lines, standing
 
-PROBES = ("tcp 10.244.1.5:41000 > 203.0.113.9:443 from web", "tcp 10.244.1.5:41000 > 10.96.44.7:80 from web")
+PROBES = (
+    "tcp 10.244.1.5:41000 > 203.0.113.9:443 from web",
+    "tcp 10.244.1.5:41000 > 10.96.44.7:80 from web",
+)
 """From a pod to the world, and to a service."""
 TRIED = ("web tcp 203.0.113.9 443", "web tcp 10.96.44.7 80")
 SHOWN = ("host", "web", "api")
@@ -83,7 +87,9 @@ ALWAYS = ("iptables-save", "nft -j list ruleset")
 def show(netns: str, command: str) -> str:
     """Return what a console shows of a command in a namespace."""
     typed = ("ip", "netns", "exec", netns, "sh", "-c", command)
-    done = subprocess.run(typed, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = subprocess.run(
+        typed, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
     within = "" if netns == "host" else f"ip netns exec {netns} "
     return f"root@worker-1:~# {within}{command}\n{done.stdout}"
 
@@ -91,7 +97,14 @@ def show(netns: str, command: str) -> str:
 def _record(node: Recorded) -> Iterator[tuple[str, str]]:
     native = node.name == "native"
     yield "state", "".join(show(name, command) for name in SHOWN for command in STATE)
-    yield "others", "".join(show(name, command) for name in SHOWN for command in ALWAYS[: 1 if native and name == "host" else 2])
+    yield (
+        "others",
+        "".join(
+            show(name, command)
+            for name in SHOWN
+            for command in ALWAYS[: 1 if native and name == "host" else 2]
+        ),
+    )
     for name, commands in node.rules:
         yield name, "".join(show("host", command) for command in commands)
 
@@ -104,7 +117,12 @@ def main() -> None:
         with standing(node.shape, "legacy" if node.name == "legacy" else "nft"):
             if node.name == "native":
                 run_lines(("in host: nft flush ruleset",))
-                subprocess.run(("ip", "netns", "exec", "host", "nft", "-f", "-"), input=NATIVE, text=True, check=True)
+                subprocess.run(
+                    ("ip", "netns", "exec", "host", "nft", "-f", "-"),
+                    input=NATIVE,
+                    text=True,
+                    check=True,
+                )
             assert all(connects(tried) for tried in TRIED)
             (folder / node.name).mkdir(parents=True, exist_ok=True)
             for name, text in _record(node):

@@ -1,9 +1,11 @@
-"""Records captures of incidents on the real kernel while they break, and prints what `podpath capture` says of them as JSON.
+"""Records captures of incidents on the real kernel while they break, and prints what `podpath
+capture` says of them as JSON.
 
     python -m tests.incidents.live_captures FOLDER
 
-Each is built and tried while tcpdump runs, broken and tried again. Of every capture the packets and the text that tcpdump prints
-of them are looked at. It moves into namespaces of its own, so it is a program of its own.
+Each is built and tried while tcpdump runs, broken and tried again. Of every capture the packets and
+the text that tcpdump prints of them are looked at. It moves into namespaces of its own, so it is a
+program of its own.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ class Recording(NamedTuple):
     seconds: float
     """How long the client waits: as long as the kernel takes to send again what was lost."""
     heals: bool = False
-    """True where it is mended while tcpdump still runs, and asked all the time, so that its end is seen too."""
+    """True where it is mended while tcpdump still runs, and asked all the time, so that its end is
+    seen too.
+    """
 
 
 RECORDINGS = (
@@ -78,7 +82,19 @@ def recorded(points: tuple[tuple[str, str], ...], folder: Path) -> Iterator[None
     running = []
     for netns, device in points:
         path = folder / f"{netns}-{device}.pcap"
-        command = [*within(netns), "tcpdump", "--immediate-mode", "-Z", "root", "-U", "-nn", "-i", device, "-w", str(path)]
+        command = [
+            *within(netns),
+            "tcpdump",
+            "--immediate-mode",
+            "-Z",
+            "root",
+            "-U",
+            "-nn",
+            "-i",
+            device,
+            "-w",
+            str(path),
+        ]
         running.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
     for each in running:
         assert each.stderr is not None
@@ -90,7 +106,9 @@ def recorded(points: tuple[tuple[str, str], ...], folder: Path) -> Iterator[None
         each.terminate()
         each.communicate()
     for path in sorted(folder.glob("*.pcap")):
-        printed = subprocess.run(["tcpdump", "-nn", "-e", "-r", str(path)], capture_output=True, text=True, check=True)
+        printed = subprocess.run(
+            ["tcpdump", "-nn", "-e", "-r", str(path)], capture_output=True, text=True, check=True
+        )
         path.with_suffix(".txt").write_text(printed.stdout)
 
 
@@ -102,7 +120,16 @@ def within(netns: str) -> list[str]:
 @contextmanager
 def pinged(probe: Probe) -> Iterator[None]:
     """Ask all the time meanwhile, from a little before to a little after."""
-    command = [*within(probe.netns or "host"), "ping", "-nq", "-i", "0.2", "-c", "100", str(probe.dst)]
+    command = [
+        *within(probe.netns or "host"),
+        "ping",
+        "-nq",
+        "-i",
+        "0.2",
+        "-c",
+        "100",
+        str(probe.dst),
+    ]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
         time.sleep(0.7)
         yield
@@ -113,13 +140,17 @@ def pinged(probe: Probe) -> Iterator[None]:
 def connect(probe: Probe, seconds: float) -> None:
     """Connect, send a request, and wait for what comes of it."""
     words = (str(probe.src), str(probe.dst), str(probe.dport), str(seconds))
-    subprocess.run([*within(probe.netns or "host"), sys.executable, "-c", CLIENT, *words], check=True)
+    subprocess.run(
+        [*within(probe.netns or "host"), sys.executable, "-c", CLIENT, *words], check=True
+    )
 
 
 def find(paths: list[Path]) -> tuple[list[str], list[str]]:
     """Name what captures show by themselves: checks, and what they say."""
     found = [finding for finding in captures(paths).findings if finding.severity != Severity.NOTE]
-    said = [text for one in found for text in (spell_claim(one.claim), *map(spell_link, one.reasoning))]
+    said = [
+        text for one in found for text in (spell_claim(one.claim), *map(spell_link, one.reasoning))
+    ]
     return [finding.check for finding in found], said
 
 
@@ -139,7 +170,10 @@ def live_through(recording: Recording, folder: Path) -> Shown:
         probe = incident.asked()
         with recorded(recording.points, folder / "good"):
             connect(probe, 0.5)
-        with recorded(recording.points, folder / "bad"), pinged(probe) if recording.heals else nullcontext():
+        with (
+            recorded(recording.points, folder / "bad"),
+            pinged(probe) if recording.heals else nullcontext(),
+        ):
             apply(incident.broken_by)
             connect(probe, recording.seconds)
             apply(incident.mended_by if recording.heals else ())
@@ -154,7 +188,9 @@ def main() -> None:
     """Live through all of them, their captures in the folder that is named."""
     enter_private_world()
     folder = Path(sys.argv[1])
-    sys.stdout.write(json.dumps({one.incident: live_through(one, folder / one.incident) for one in RECORDINGS}))
+    sys.stdout.write(
+        json.dumps({one.incident: live_through(one, folder / one.incident) for one in RECORDINGS})
+    )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python -m tests.incidents.live_faults FOLDER
 
-Each is built, tried, broken, tried, collected into a bundle, diagnosed from that alone, mended by the diagnosis' own commands
-(by the incident's where the diagnosis proposes none), and tried again. It moves into namespaces of its own, so it is a program
-of its own.
+Each is built, tried, broken, tried, collected into a bundle, diagnosed from that alone, mended by
+the diagnosis' own commands (by the incident's where the diagnosis proposes none), and tried again.
+It moves into namespaces of its own, so it is a program of its own.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def _mend(stage: StagedNode, incident: Incident, answer: DiagnosisResult) -> str
         apply(incident.mended_by)
         return "incident"
     for command in repairs[0].commands:
-        if not command.startswith("modprobe "):  # the kernel of the tests has its modules loaded already
+        if not command.startswith(
+            "modprobe "
+        ):  # the kernel of the tests has its modules loaded already
             run(Command(("sh", "-c", command), netns=HOST))
     for netns in stage.node.namespaces:
         run(Command(("ip", "-n", netns, "neigh", "flush", "all"), netns=HOST))
@@ -77,7 +79,11 @@ def _mend(stage: StagedNode, incident: Incident, answer: DiagnosisResult) -> str
 def main() -> None:
     """Rehearse all incidents, their bundles in the folder that is named."""
     enter_private_world()
-    sys.stdout.write(json.dumps({name: rehearse(incident, Path(sys.argv[1])) for name, incident in INCIDENTS.items()}))
+    sys.stdout.write(
+        json.dumps(
+            {name: rehearse(incident, Path(sys.argv[1])) for name, incident in INCIDENTS.items()}
+        )
+    )
 
 
 if __name__ == "__main__":

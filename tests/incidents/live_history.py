@@ -1,10 +1,12 @@
-"""Lives through the reset of rp_filter on the real kernel, and writes the logs that node and client would have kept.
+"""Lives through the reset of rp_filter on the real kernel, and writes the logs that node and client
+would have kept.
 
     python -m tests.incidents.live_history FOLDER
 
-The client tries again and again and says in its log, with the time and in klog's format, how it went; the node's log gets the
-lines of an upgrade right before the sysctl is set, as logger(1) spells them. Left in the folder: `bundle/`, `messages` and
-`client.log`. It moves into namespaces of its own, so it is a program of its own.
+The client tries again and again and says in its log, with the time and in klog's format, how it
+went; the node's log gets the lines of an upgrade right before the sysctl is set, as logger(1)
+spells them. Left in the folder: `bundle/`, `messages` and `client.log`. It moves into namespaces of
+its own, so it is a program of its own.
 """
 
 from __future__ import annotations
@@ -28,7 +30,11 @@ LOGGER = ("logger", "-n", "127.0.0.1", "-P", "9", "-d", "--no-act", "--stderr", 
 def log(path: Path, program: str, message: str) -> None:
     """Add a line to the node's log as logger(1) makes it, without the priority that no file has."""
     done = subprocess.run(
-        (*LOGGER, "-t", program, message), capture_output=True, text=True, check=True, env={"PATH": "/usr/bin:/bin", "TZ": "UTC"}
+        (*LOGGER, "-t", program, message),
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": "/usr/bin:/bin", "TZ": "UTC"},
     )
     with path.open("a", encoding="utf-8") as file:
         file.write(done.stderr.partition(">")[2])
@@ -45,7 +51,9 @@ def attempt(path: Path, stage: StagedNode, number: int) -> None:
         line = f"I{head} connected to {target.dst}:{target.dport}: success"
     else:
         place = f"{target.dst}:{target.dport}"
-        line = f"E{head} Get http://{place}/?timeout={now - began:.3f}s: dial tcp {place}: i/o timeout"
+        line = (
+            f"E{head} Get http://{place}/?timeout={now - began:.3f}s: dial tcp {place}: i/o timeout"
+        )
     with path.open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")
 
@@ -55,7 +63,9 @@ def main() -> None:
     folder = Path(sys.argv[1])
     messages, client = folder / "messages", folder / "client.log"
     enter_private_world()
-    run(Command(("ip", "link", "set", "lo", "up")))  # logger(1) wants to reach a server, though it sends nothing
+    run(
+        Command(("ip", "link", "set", "lo", "up"))
+    )  # logger(1) wants to reach a server, though it sends nothing
     stage = build_stage(INCIDENTS[NAME])
     try:
         log(messages, "systemd[1]", "Started Session 7 of user ops.")

@@ -1,6 +1,8 @@
-"""Live faults that nobody points at: each is named in the first three lines of the answer to a snapshot, and its twin is not.
+"""Live faults that nobody points at: each is named in the first three lines of the answer to a
+snapshot, and its twin is not.
 
-Six are lived through here; all of them are by `python -m tests.incidents.blind_faults FOLDER`, which takes some minutes.
+Six are lived through here; all of them are by `python -m tests.incidents.blind_faults FOLDER`,
+which takes some minutes.
 """
 
 from __future__ import annotations
@@ -26,22 +28,36 @@ CHOSEN = (
 )
 """One of each area: a sysctl, a policy rule, a tunnel, a neighbour, a rule that drops, translation."""
 
-pytestmark = pytest.mark.kernel("ip", "bridge", "iptables-nft-restore", "iptables-legacy-restore", "conntrack", "nft", "sysctl")
+pytestmark = pytest.mark.kernel(
+    "ip", "bridge", "iptables-nft-restore", "iptables-legacy-restore", "conntrack", "nft", "sysctl"
+)
 
 
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> dict[str, Seen]:
     """Live through the chosen ones once."""
-    program = [sys.executable, "-m", "tests.incidents.blind_faults", str(tmp_path_factory.mktemp("blind")), *CHOSEN]
-    done = subprocess.run(program, cwd=repository, capture_output=True, text=True, check=False, timeout=900)
+    program = [
+        sys.executable,
+        "-m",
+        "tests.incidents.blind_faults",
+        str(tmp_path_factory.mktemp("blind")),
+        *CHOSEN,
+    ]
+    done = subprocess.run(
+        program, cwd=repository, capture_output=True, text=True, check=False, timeout=900
+    )
     assert done.returncode == 0, done.stderr
     found: dict[str, Seen] = json.loads(done.stdout)
     return found
 
 
 @pytest.mark.parametrize("name", CHOSEN)
-def test_the_fault_is_named_unasked_and_its_twin_is_quiet(lived: dict[str, Seen], name: str) -> None:
-    """The kernel fails the connection where the fault is and carries it where the twin is; the answers say the same."""
+def test_the_fault_is_named_unasked_and_its_twin_is_quiet(
+    lived: dict[str, Seen], name: str
+) -> None:
+    """The kernel fails the connection where the fault is and carries it where the twin is; the
+    answers say the same.
+    """
     seen = lived[name]
     assert seen["fails"]
     assert seen["named"], seen["first"]

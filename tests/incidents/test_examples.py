@@ -1,4 +1,6 @@
-"""The recorded incidents: podpath names the cause on the bad node, by ticket and by bundle, and nothing on the good one."""
+"""The recorded incidents: podpath names the cause on the bad node, by ticket and by bundle, and
+nothing on the good one.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,11 @@ class Incident(NamedTuple):
 
 RECORDED = (
     Incident("host-disconnect", ("enslaved-route", "foreign-arp"), r"169\.254\.0\.0.*ens3f0"),
-    Incident("kube-proxy-before-cilium", ("chain-order",), r"DROP.*ctstate INVALID|ctstate INVALID -j DROP"),
+    Incident(
+        "kube-proxy-before-cilium",
+        ("chain-order",),
+        r"DROP.*ctstate INVALID|ctstate INVALID -j DROP",
+    ),
     Incident("rp-filter-reset", ("rp-filter",), r"net\.ipv4\.conf\.all\.rp_filter = 1"),
     Incident("br-netfilter-off", ("br-netfilter",), r"net\.bridge\.bridge-nf-call-iptables = 0"),
 )
@@ -52,16 +58,22 @@ def assert_cause(incident: Incident, answer: dict[str, Any]) -> None:
 
 def test_every_recorded_incident_is_tested() -> None:
     """A folder beside the others has its row here."""
-    assert {incident.name for incident in RECORDED} == {path.name for path in INCIDENTS.iterdir() if path.is_dir()}
+    assert {incident.name for incident in RECORDED} == {
+        path.name for path in INCIDENTS.iterdir() if path.is_dir()
+    }
 
 
-@pytest.mark.parametrize(("incident", "form"), BAD, ids=lambda value: value if isinstance(value, str) else value.name)
+@pytest.mark.parametrize(
+    ("incident", "form"), BAD, ids=lambda value: value if isinstance(value, str) else value.name
+)
 def test_the_cause_is_named_on_the_bad_node(incident: Incident, form: str) -> None:
     """The first finding is the cause, and quotes the line that decides."""
     assert_cause(incident, diagnosis(INCIDENTS / incident.name / form, exit_code=1))
 
 
-@pytest.mark.parametrize(("incident", "form"), BAD, ids=lambda value: value if isinstance(value, str) else value.name)
+@pytest.mark.parametrize(
+    ("incident", "form"), BAD, ids=lambda value: value if isinstance(value, str) else value.name
+)
 def test_the_text_quotes_the_deciding_line(incident: Incident, form: str) -> None:
     """What a person reads has the same line as the JSON."""
     done = podpath("diagnose", INCIDENTS / incident.name / form)
@@ -72,14 +84,18 @@ def test_the_text_quotes_the_deciding_line(incident: Incident, form: str) -> Non
 
 @pytest.mark.parametrize("incident", RECORDED, ids=lambda incident: incident.name)
 def test_nothing_is_found_on_the_good_twin(incident: Incident) -> None:
-    """On the same node with nothing changed but the cause nothing is found; all that forbids the all-clear was not recorded."""
+    """On the same node with nothing changed but the cause nothing is found; all that forbids the
+    all-clear was not recorded.
+    """
     answer = diagnosis(INCIDENTS / incident.name / "good", exit_code=3)
 
     assert answer["findings"] == []
     assert {one["kind"] for one in answer["forbids"]} <= {"NothingWalked", "NotShown"}
 
 
-@pytest.mark.parametrize(("incident", "form"), BAD, ids=lambda value: value if isinstance(value, str) else value.name)
+@pytest.mark.parametrize(
+    ("incident", "form"), BAD, ids=lambda value: value if isinstance(value, str) else value.name
+)
 def test_every_line_of_the_evidence_is_quoted_as_it_stands(incident: Incident, form: str) -> None:
     """A quote's file and line number lead to its text."""
     answer = diagnosis(INCIDENTS / incident.name / form, exit_code=1)
@@ -87,6 +103,6 @@ def test_every_line_of_the_evidence_is_quoted_as_it_stands(incident: Incident, f
         lines = Path(quote["source"]).read_text(encoding="utf-8").splitlines()
         quoted = quote["text"].splitlines()
 
-        assert [line.rstrip() for line in lines[quote["line"] - 1 : quote["line"] - 1 + len(quoted)]] == [
-            line.rstrip() for line in quoted
-        ]
+        assert [
+            line.rstrip() for line in lines[quote["line"] - 1 : quote["line"] - 1 + len(quoted)]
+        ] == [line.rstrip() for line in quoted]

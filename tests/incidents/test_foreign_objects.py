@@ -1,4 +1,6 @@
-"""Bundles that hold objects of a cluster: one fault in each is named, and the twin without it names nothing."""
+"""Bundles that hold objects of a cluster: one fault in each is named, and the twin without it names
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ UNREADY = READY.replace("addresses", "notReadyAddresses")
 
 def listed(kind: str, *items: object) -> str:
     """Spell a list as kubectl does."""
-    return json.dumps({"kind": f"{kind}List", "apiVersion": "v1", "metadata": {}, "items": items}, indent=4)
+    return json.dumps(
+        {"kind": f"{kind}List", "apiVersion": "v1", "metadata": {}, "items": items}, indent=4
+    )
 
 
 def must_gather(subsets: str) -> Files:
@@ -87,7 +91,10 @@ def cluster_dump(selector: str) -> Files:
     """Make a `kubectl cluster-info dump` with a service that selects these pods."""
     pod = {
         "metadata": {"name": "web-0", "namespace": "shop", "labels": {"app": "web"}},
-        "spec": {"nodeName": "n1", "containers": [{"name": "c", "ports": [{"containerPort": 8080}]}]},
+        "spec": {
+            "nodeName": "n1",
+            "containers": [{"name": "c", "ports": [{"containerPort": 8080}]}],
+        },
         "status": {"phase": "Running", "podIP": "10.244.1.5", "hostIP": "192.168.50.11"},
     }
     port = {"protocol": "TCP", "port": 80, "targetPort": 8080}
@@ -96,7 +103,9 @@ def cluster_dump(selector: str) -> Files:
         "spec": {"clusterIP": "10.96.44.7", "selector": {"app": selector}, "ports": [port]},
     }  # fmt: skip
     return {
-        "dump/nodes.json": listed("Node", {"metadata": {"name": "n1"}, "spec": {"podCIDR": "10.244.1.0/24"}}),
+        "dump/nodes.json": listed(
+            "Node", {"metadata": {"name": "n1"}, "spec": {"podCIDR": "10.244.1.0/24"}}
+        ),
         "dump/kube-system/pods.json": listed("Pod"),
         "dump/kube-system/services.json": listed("Service"),
         "dump/shop/pods.json": listed("Pod", pod),
@@ -107,7 +116,11 @@ def cluster_dump(selector: str) -> Files:
 
 def support_bundle(ingress: object) -> Files:
     """Make a support bundle of troubleshoot.sh with a policy, and sysctls of two nodes."""
-    spec = {"podSelector": {"matchLabels": {"app": "db"}}, "policyTypes": ["Ingress"], "ingress": ingress}
+    spec = {
+        "podSelector": {"matchLabels": {"app": "db"}},
+        "policyTypes": ["Ingress"],
+        "ingress": ingress,
+    }
     policy = {"metadata": {"name": "deny", "namespace": "shop"}, "spec": spec}
     top = "support-bundle"
     return {
@@ -115,7 +128,10 @@ def support_bundle(ingress: object) -> Files:
         f"{top}/cluster-resources/nodes.json": listed("Node"),
         f"{top}/cluster-resources/network-policy/shop.json": listed("NetworkPolicy", policy),
         f"{top}/cluster-resources/network-policy-errors.json": "null",
-        **{f"{top}/host-collectors/{name}/system/sysctl.json": '{"net.ipv4.ip_forward": "1"}' for name in ("n1", "n2")},
+        **{
+            f"{top}/host-collectors/{name}/system/sysctl.json": '{"net.ipv4.ip_forward": "1"}'
+            for name in ("n1", "n2")
+        },
     }
 
 
@@ -136,7 +152,9 @@ def write_folder(top: Path, files: Files) -> Path:
 
 
 @pytest.mark.parametrize(("check", "bad", "good"), CASES)
-def test_the_fault_is_named_and_its_twin_is_quiet(tmp_path: Path, check: str, bad: Files, good: Files) -> None:
+def test_the_fault_is_named_and_its_twin_is_quiet(
+    tmp_path: Path, check: str, bad: Files, good: Files
+) -> None:
     """The check that knows the fault is first; of the twin nothing is said."""
     findings = diagnose(write_folder(tmp_path / "bad", bad)).findings
     assert [check] == [finding.check for finding in findings if finding.severity in WEIGHTY]

@@ -1,4 +1,6 @@
-"""A fault on the node joined with the logs beside it: pasted into the ticket, in the bundle, as files, and live."""
+"""A fault on the node joined with the logs beside it: pasted into the ticket, in the bundle, as
+files, and live.
+"""
 
 from __future__ import annotations
 
@@ -49,17 +51,24 @@ def check_history(document: dict[str, Any], log: str, claim: str = CLAIM) -> Non
 
     assert ("rp-filter", "cause") == (cause["check"], cause["severity"])
     assert cause["claim"].endswith(claim)
-    assert ["polkit is upgraded", "polkit restarts"] == [text[10:].partition(" (")[0] for text in cause["history"][:2]]
+    assert ["polkit is upgraded", "polkit restarts"] == [
+        text[10:].partition(" (")[0] for text in cause["history"][:2]
+    ]
     assert (log, LOG.splitlines()[4]) in quoted
     assert (log, LOG.splitlines()[1]) in quoted
 
 
 def test_logs_pasted_into_the_ticket(incident: Path, tmp_path: Path) -> None:
-    """The ticket with two logs in it names tuned and how long before the first bad request it was, without being told when."""
+    """The ticket with two logs in it names tuned and how long before the first bad request it was,
+    without being told when.
+    """
     text = (incident / "ticket.md").read_text(encoding="utf-8")
     pasted = f"On the node:\n\n```\n$ grep 00:3 /var/log/messages\n{LOG}\n$ kubectl -n orders logs pg-main-0\n{CLIENT}```\n\n"
     ticket = tmp_path / "ticket.md"
-    ticket.write_text(text.replace("The only thing that happened", f"{pasted}The only thing that happened"), encoding="utf-8")
+    ticket.write_text(
+        text.replace("The only thing that happened", f"{pasted}The only thing that happened"),
+        encoding="utf-8",
+    )
 
     check_history(diagnose(ticket), "ticket.md")
 
@@ -80,12 +89,20 @@ def test_logs_beside_the_bundle(incident: Path, tmp_path: Path) -> None:
     log = tmp_path / "messages"
     log.write_text(LOG, encoding="utf-8")
 
-    check_history(diagnose(incident / "bundle", log, *TIMES), "messages", CLAIM.replace("2.1 s", "2 s"))
+    check_history(
+        diagnose(incident / "bundle", log, *TIMES), "messages", CLAIM.replace("2.1 s", "2 s")
+    )
 
 
 def test_without_the_sysctl_the_logs_weigh(incident: Path, tmp_path: Path) -> None:
-    """Where the ticket lacks the sysctl it stays undecided and asks for it, but the cause that the logs lead to gains."""
-    text = (incident / "ticket.md").read_text(encoding="utf-8").partition("The only thing that happened")[0]
+    """Where the ticket lacks the sysctl it stays undecided and asks for it, but the cause that the
+    logs lead to gains.
+    """
+    text = (
+        (incident / "ticket.md")
+        .read_text(encoding="utf-8")
+        .partition("The only thing that happened")[0]
+    )
     pasted = f"On the node:\n\n```\n$ grep 00:3 /var/log/messages\n{LOG}\n$ kubectl -n orders logs pg-main-0\n{CLIENT}```\n"
     shares = []
     for name, body in (("bare.md", text), ("logs.md", text + pasted)):
@@ -101,12 +118,16 @@ def test_without_the_sysctl_the_logs_weigh(incident: Path, tmp_path: Path) -> No
 
 
 def test_the_good_twin_stays_good(incident: Path, tmp_path: Path) -> None:
-    """On a node without the fault the same log accuses nothing: the restart is a note, and no all-clear is given unseen."""
+    """On a node without the fault the same log accuses nothing: the restart is a note, and no
+    all-clear is given unseen.
+    """
     log = tmp_path / "messages"
     log.write_text(LOG, encoding="utf-8")
     done = podpath("diagnose", incident / "good", log, *TIMES, "--json")
     document = json.loads(done.stdout)
 
     assert 3 == done.returncode
-    assert [] == [finding for finding in document["findings"] if finding["severity"] in {"cause", "fault"}]
+    assert [] == [
+        finding for finding in document["findings"] if finding["severity"] in {"cause", "fault"}
+    ]
     assert any("tuned started, 2 s before" in note for note in document["notes"])

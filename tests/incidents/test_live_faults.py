@@ -1,4 +1,6 @@
-"""Known faults on the real kernel: each is named from its bundle alone, and its cure brings the connection back."""
+"""Known faults on the real kernel: each is named from its bundle alone, and its cure brings the
+connection back.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,18 @@ from podpath.net.probe import Probe
 from tests.incidents.live_faults import Rehearsed
 
 UNMENDED = ("rejected-service", "duplicate-address", "cni-chain-race")
-"""What no change to the host's network mends: a service without endpoints, another's address, a pod without rules."""
+"""What no change to the host's network mends: a service without endpoints, another's address, a pod
+without rules.
+"""
 
 WITHOUT_NFT = ("kube-proxy-before-cilium",)
-"""Whose bundle leaves native nftables out: they would show the chains that stand in for BPF programs."""
+"""Whose bundle leaves native nftables out: they would show the chains that stand in for BPF
+programs.
+"""
 
-pytestmark = pytest.mark.kernel("ip", "iptables-nft-restore", "iptables-legacy-restore", "conntrack", "ipset", "nft", "sysctl")
+pytestmark = pytest.mark.kernel(
+    "ip", "iptables-nft-restore", "iptables-legacy-restore", "conntrack", "ipset", "nft", "sysctl"
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +43,21 @@ def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rehearsed(bundles: Path, repository: Path) -> dict[str, Rehearsed]:
     """Live through them all once."""
     program = [sys.executable, "-m", "tests.incidents.live_faults", str(bundles)]
-    done = subprocess.run(program, cwd=repository, capture_output=True, text=True, check=False, timeout=900)
+    done = subprocess.run(
+        program, cwd=repository, capture_output=True, text=True, check=False, timeout=900
+    )
     assert done.returncode == 0, done.stderr
     found: dict[str, Rehearsed] = json.loads(done.stdout)
     return found
 
 
 @pytest.mark.parametrize("name", INCIDENTS)
-def test_the_fault_breaks_is_named_blind_and_is_mended(rehearsed: dict[str, Rehearsed], name: str) -> None:
-    """It works, is broken, is named from its bundle, and works again after the commands that the diagnosis gives."""
+def test_the_fault_breaks_is_named_blind_and_is_mended(
+    rehearsed: dict[str, Rehearsed], name: str
+) -> None:
+    """It works, is broken, is named from its bundle, and works again after the commands that the
+    diagnosis gives.
+    """
     found = rehearsed[name]
     assert found["works"] == "ok"
     assert found["broken"] != "ok"
@@ -59,7 +73,9 @@ def test_the_fault_breaks_is_named_blind_and_is_mended(rehearsed: dict[str, Rehe
 
 @pytest.mark.parametrize("name", INCIDENTS)
 def test_the_sound_node_is_quiet(rehearsed: dict[str, Rehearsed], bundles: Path, name: str) -> None:
-    """Before it broke a connection that one asks about gets the all-clear, where the bundle shows all that could decide."""
+    """Before it broke a connection that one asks about gets the all-clear, where the bundle shows
+    all that could decide.
+    """
     assert rehearsed[name]["works"] == "ok"
     answer = diagnose(str(bundles / name / "good"), (Probe.parse(INCIDENTS[name].probe),))
     assert answer.findings == ()
@@ -70,11 +86,17 @@ def test_the_sound_node_is_quiet(rehearsed: dict[str, Rehearsed], bundles: Path,
 
 
 @pytest.mark.parametrize("name", INCIDENTS)
-def test_the_sound_node_is_quiet_unasked(rehearsed: dict[str, Rehearsed], bundles: Path, name: str) -> None:
-    """Where nobody names a connection nothing is found, and the all-clear rests on connections that were walked."""
+def test_the_sound_node_is_quiet_unasked(
+    rehearsed: dict[str, Rehearsed], bundles: Path, name: str
+) -> None:
+    """Where nobody names a connection nothing is found, and the all-clear rests on connections that
+    were walked.
+    """
     assert rehearsed[name]["works"] == "ok"
     answer = diagnose(str(bundles / name / "good"))
     assert answer.findings == ()
     assert answer.verdict != Verdict.FAULT
     works = all(conversation.verdict == "ALWAYS" for conversation in answer.conversations)
-    assert (answer.verdict == Verdict.NONE) == (works and bool(answer.conversations) and name not in WITHOUT_NFT)
+    assert (answer.verdict == Verdict.NONE) == (
+        works and bool(answer.conversations) and name not in WITHOUT_NFT
+    )

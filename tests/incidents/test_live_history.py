@@ -19,13 +19,17 @@ def lived(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
     """Live through it once, and give the folder with what is left."""
     folder = tmp_path_factory.mktemp("history")
     program = [sys.executable, "-m", "tests.incidents.live_history", str(folder)]
-    done = subprocess.run(program, cwd=repository, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(
+        program, cwd=repository, capture_output=True, text=True, check=False, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     return folder
 
 
 def test_the_timeline_finds_the_window_and_the_chain(lived: Path) -> None:
-    """From the two logs alone: the last success, when the first bad request began, and tuned in between."""
+    """From the two logs alone: the last success, when the first bad request began, and tuned in
+    between.
+    """
     done = podpath("timeline", lived / "messages", lived / "client.log", "--json")
     document = json.loads(done.stdout)
     window, chain = document["window"], document["chains"][0]
@@ -37,7 +41,9 @@ def test_the_timeline_finds_the_window_and_the_chain(lived: Path) -> None:
 
 
 def test_the_diagnosis_joins_fact_and_history(lived: Path) -> None:
-    """The bundle's rp_filter is the cause, and the log says what set it, and that it was before the first bad request."""
+    """The bundle's rp_filter is the cause, and the log says what set it, and that it was before the
+    first bad request.
+    """
     done = podpath(
         "diagnose",
         lived / "bundle",
@@ -52,5 +58,7 @@ def test_the_diagnosis_joins_fact_and_history(lived: Path) -> None:
     assert (1, "rp-filter") == (done.returncode, cause["check"])
     assert "What set it: tuned started" in cause["claim"]
     assert cause["claim"].endswith("before the first bad request began.")
-    assert any(line["text"].endswith("Started Dynamic System Tuning Daemon.") for line in cause["evidence"])
+    assert any(
+        line["text"].endswith("Started Dynamic System Tuning Daemon.") for line in cause["evidence"]
+    )
     assert any(line["text"].endswith("rp_filter = 1") for line in cause["evidence"])

@@ -24,9 +24,13 @@ def diagnose(incident: Incident) -> Outcome:
     return judge(incident, answer.exit_code, json.loads(answer.json()))
 
 
-@pytest.mark.parametrize("incident", read_incidents("open"), ids=lambda incident: incident.folder.name)
+@pytest.mark.parametrize(
+    "incident", read_incidents("open"), ids=lambda incident: incident.folder.name
+)
 def test_no_answer_misleads_or_is_worth_less_than_it_was(incident: Incident) -> None:
-    """An answer may get better, and then is recorded anew; where it misled when it was recorded, that is known."""
+    """An answer may get better, and then is recorded anew; where it misled when it was recorded,
+    that is known.
+    """
     outcome = diagnose(incident)
     recorded = RECORDED[incident.folder.name]
     assert outcome not in MISLEADING - {recorded}

@@ -1,4 +1,6 @@
-"""The incidents on the real kernel of this machine: built, broken, recorded, diagnosed, mended, diagnosed again."""
+"""The incidents on the real kernel of this machine: built, broken, recorded, diagnosed, mended,
+diagnosed again.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,28 @@ from bench.kube_proxy_ruleset import Service
 from examples.record.__main__ import INCIDENTS
 from tests.incidents.test_examples import RECORDED, Incident, assert_cause, diagnosis
 
-TOOLS = ("bridge", "conntrack", "curl", "ethtool", "ipset", "iptables-restore", "nft", "nsenter", "sysctl", "tcpdump", "unshare")
-OVS_TOOLS = ("ovs-appctl", "ovs-vsctl", "ovs-vswitchd", "ovsdb-server", "ovsdb-tool", "ping", "route")
+TOOLS = (
+    "bridge",
+    "conntrack",
+    "curl",
+    "ethtool",
+    "ipset",
+    "iptables-restore",
+    "nft",
+    "nsenter",
+    "sysctl",
+    "tcpdump",
+    "unshare",
+)
+OVS_TOOLS = (
+    "ovs-appctl",
+    "ovs-vsctl",
+    "ovs-vswitchd",
+    "ovsdb-server",
+    "ovsdb-tool",
+    "ping",
+    "route",
+)
 
 
 def test_every_recorded_incident_has_its_recorder() -> None:
@@ -20,11 +42,23 @@ def test_every_recorded_incident_has_its_recorder() -> None:
 
 
 def test_chains_are_named_as_kube_proxy_names_them() -> None:
-    """A service's chain in a recording is the one that a real kube-proxy would write (its own test has this name)."""
+    """A service's chain in a recording is the one that a real kube-proxy would write (its own test
+    has this name).
+    """
     ends = ("10.180.0.1:80",)
-    service = Service(name="ns1/svc1:p80", protocol="tcp", address="172.30.0.41", port=80, node_port=None, endpoints=ends)
+    service = Service(
+        name="ns1/svc1:p80",
+        protocol="tcp",
+        address="172.30.0.41",
+        port=80,
+        node_port=None,
+        endpoints=ends,
+    )
 
-    assert ("KUBE-SVC-XPGD46QRK7WJZT7O", "KUBE-SEP-SXIVWICOYRO3J4NJ") == (service.chain("SVC"), service.chain("SEP", ends[0]))
+    assert ("KUBE-SVC-XPGD46QRK7WJZT7O", "KUBE-SEP-SXIVWICOYRO3J4NJ") == (
+        service.chain("SVC"),
+        service.chain("SEP", ends[0]),
+    )
 
 
 @pytest.mark.kernel(*TOOLS, *OVS_TOOLS)
@@ -36,4 +70,7 @@ def test_an_incident_recorded_now_is_explained(incident: Incident, tmp_path: Pat
         assert_cause(incident, diagnosis(tmp_path / form, exit_code=1))
 
     answer = diagnosis(tmp_path / "good", exit_code=3)
-    assert ([], True) == (answer["findings"], {one["kind"] for one in answer["forbids"]} <= {"NothingWalked", "NotShown"})
+    assert ([], True) == (
+        answer["findings"],
+        {one["kind"] for one in answer["forbids"]} <= {"NothingWalked", "NotShown"},
+    )

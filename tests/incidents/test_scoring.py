@@ -1,4 +1,6 @@
-"""The scorer of gathered incidents: what an answer is worth, and that answers are written as the README says."""
+"""The scorer of gathered incidents: what an answer is worth, and that answers are written as the
+README says.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ from pathlib import Path
 import pytest
 
 from podpath.checks.category import Category
-from scripts.score_incidents import INCIDENTS, Incident, Outcome, judge, read_incident, read_incidents, render_misses
+from scripts.score_incidents import (
+    INCIDENTS,
+    Incident,
+    Outcome,
+    judge,
+    read_incident,
+    read_incidents,
+    render_misses,
+)
 
 INCIDENT = Incident(
     folder=Path("slug"),
@@ -21,10 +31,24 @@ INCIDENT = Incident(
 )
 
 
-def answer(code: int, *, check: str = "forward-policy", line: str = "Chain FORWARD (policy DROP)", ask: str = "") -> Outcome:
+def answer(
+    code: int,
+    *,
+    check: str = "forward-policy",
+    line: str = "Chain FORWARD (policy DROP)",
+    ask: str = "",
+) -> Outcome:
     """Judge an answer of one finding and one question."""
-    finding = {"check": check, "severity": "cause", "certainty": 1 if code == 1 else 0.5, "evidence": [{"text": line}]}
-    document: dict[str, object] = {"findings": [finding], "unknowns": [{"fact": "a rule", "ask": ask}]}
+    finding = {
+        "check": check,
+        "severity": "cause",
+        "certainty": 1 if code == 1 else 0.5,
+        "evidence": [{"text": line}],
+    }
+    document: dict[str, object] = {
+        "findings": [finding],
+        "unknowns": [{"fact": "a rule", "ask": ask}],
+    }
     return judge(INCIDENT, code, document)
 
 
@@ -44,7 +68,9 @@ def answer(code: int, *, check: str = "forward-policy", line: str = "Chain FORWA
     ],
 )
 def test_an_answer_is_worth_what_it_tells(got: Outcome, expected: Outcome) -> None:
-    """The right sort of cause with a decisive line is named; certainty about anything else is wrong."""
+    """The right sort of cause with a decisive line is named; certainty about anything else is
+    wrong.
+    """
     assert got == expected
 
 
@@ -61,7 +87,9 @@ def test_categories_are_those_that_checks_can_name() -> None:
 
 
 def test_answers_are_written_as_the_readme_says() -> None:
-    """Every incident is in its half, its categories exist and its decisive lines stand in its ticket."""
+    """Every incident is in its half, its categories exist and its decisive lines stand in its
+    ticket.
+    """
     known = set(Category)
     for half in ("open", "sealed"):
         for incident in read_incidents(half):
@@ -70,6 +98,9 @@ def test_answers_are_written_as_the_readme_says() -> None:
             sealed = hashlib.sha256(source.encode()).hexdigest()[0] >= "8"
             ticket = (incident.folder / "ticket.md").read_text(encoding="utf-8")
             assert sealed is (half == "sealed"), "an incident in the wrong half"
-            assert 1 <= len(incident.categories) <= 3 and incident.categories <= known, "unknown categories"  # noqa: PT018
-            assert all(line in ticket for line in incident.decisive), "a decisive line that is not in the ticket"
+            assert 1 <= len(incident.categories) <= 3, "too many categories or none"
+            assert incident.categories <= known, "unknown categories"
+            assert all(line in ticket for line in incident.decisive), (
+                "a decisive line that is not in the ticket"
+            )
             assert read_incident(file) == incident

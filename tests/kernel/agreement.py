@@ -1,4 +1,6 @@
-"""Kernel and model asked the same: one packet after another through the real router and through the hooks of the model."""
+"""Kernel and model asked the same: one packet after another through the real router and through the
+hooks of the model.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ class Both:
         self.router = Router(options.get("sysctls", {}))
 
     def __enter__(self) -> Self:
-        """Build the router, load its rules, and make a model of the rules that the kernel says it holds."""
+        """Build the router, load its rules, and make a model of the rules that the kernel says it
+        holds.
+        """
         with ExitStack() as stack:
             stack.enter_context(self.router)
             for link, texts in self.options.get("more", {}).items():
@@ -79,7 +83,12 @@ class Both:
         self.matched: Counter[tuple[str, str, str, int]] = Counter()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Take the router down."""
         self.stack.__exit__(kind, error, trace)
 
@@ -89,7 +98,9 @@ class Both:
         more = self.options.get("more", {})
         facts: Facts = {
             "sysctls": self.options.get("sysctls", {}),
-            "addresses": {link: f"{text} {more.get(link, '')}".strip() for link, text in ADDRESSES.items()},
+            "addresses": {
+                link: f"{text} {more.get(link, '')}".strip() for link, text in ADDRESSES.items()
+            },
         }
         if legacy:
             facts["legacy"] = legacy
@@ -102,9 +113,13 @@ class Both:
         """The model's node."""
         return self.given.node
 
-    def pass_through(self, link: str, packet: Packet, way: str = "original") -> tuple[list[Out], list[Out]]:
+    def pass_through(
+        self, link: str, packet: Packet, way: str = "original"
+    ) -> tuple[list[Out], list[Out]]:
         """Send one packet in on a device: what the kernel gave, and what the model says."""
-        packet = packet._replace(length=len(encode(packet, way)), smac=Mac(SIDES[link][1]), dmac=Mac(ROUTER_MAC[link]))
+        packet = packet._replace(
+            length=len(encode(packet, way)), smac=Mac(SIDES[link][1]), dmac=Mac(ROUTER_MAC[link])
+        )
         self.router.send(link, packet, way)
         kernel = [_spell(where, each) for where, each in self.router.receive()]
         return kernel, self._walk(self.sender.skb(packet, iif=link))
@@ -119,7 +134,9 @@ class Both:
             return kernel, []
         skb.oif = self.sender.skb(packet, oif=_route(skb.packet.dst)).oif
         verdict = self._send(skb, "POSTROUTING")
-        return kernel, [_spell(_route(skb.packet.dst), skb.packet)] if isinstance(verdict, Accept) else []
+        return kernel, [_spell(_route(skb.packet.dst), skb.packet)] if isinstance(
+            verdict, Accept
+        ) else []
 
     def _walk(self, skb: Skb) -> list[Out]:
         verdict = self._send(skb, "PREROUTING")
@@ -154,14 +171,21 @@ class Both:
 
     def _send(self, skb: Skb, hook: str) -> Verdict:
         verdict = self.sender.send(skb, hook)
-        self.matched.update((hit.flavour, hit.rule.table, hit.rule.chain, hit.rule.position) for hit in self.sender.walk.matched)
+        self.matched.update(
+            (hit.flavour, hit.rule.table, hit.rule.chain, hit.rule.position)
+            for hit in self.sender.walk.matched
+        )
         return verdict
 
-    def counters(self) -> tuple[dict[tuple[str, str, str, int], int], dict[tuple[str, str, str, int], int]]:
+    def counters(
+        self,
+    ) -> tuple[dict[tuple[str, str, str, int], int], dict[tuple[str, str, str, int], int]]:
         """Return how often each rule matched: in the kernel, in the model."""
         kernel: dict[tuple[str, str, str, int], int] = {}
         for flavour in ("nft", *(("legacy",) if self.legacy else ())):
-            kernel |= {(flavour, *place): count for place, count in self.router.counters(flavour).items()}
+            kernel |= {
+                (flavour, *place): count for place, count in self.router.counters(flavour).items()
+            }
         return kernel, dict(self.matched)
 
     def conntrack(self) -> tuple[list[Entry], list[Entry]]:
@@ -171,16 +195,30 @@ class Both:
 
 
 def _route(address: Address) -> str:
-    if str(address) in {text.partition("/")[0] for text, _ in SIDES.values()} or address.is_loopback:
+    if (
+        str(address) in {text.partition("/")[0] for text, _ in SIDES.values()}
+        or address.is_loopback
+    ):
         return "lo"
     return "cni0" if Prefix.of(address, PODS.length) == PODS else "eth0"
 
 
 def _spell(link: str, packet: Packet) -> Out:
-    kind = f" type {packet.icmp_type} id {packet.sport}" if packet.protocol == protocols.ICMP else ""
+    kind = (
+        f" type {packet.icmp_type} id {packet.sport}" if packet.protocol == protocols.ICMP else ""
+    )
     quoted = packet.quoted
-    about = "" if quoted is None else f" about {quoted.src}:{quoted.sport} > {quoted.dst}:{quoted.dport}"
-    return Out(link, f"{packet}{kind}{about}", 0 if quoted is not None or _is_answer(packet) else packet.ttl, packet.tos)
+    about = (
+        ""
+        if quoted is None
+        else f" about {quoted.src}:{quoted.sport} > {quoted.dst}:{quoted.dport}"
+    )
+    return Out(
+        link,
+        f"{packet}{kind}{about}",
+        0 if quoted is not None or _is_answer(packet) else packet.ttl,
+        packet.tos,
+    )
 
 
 def _is_answer(packet: Packet) -> bool:

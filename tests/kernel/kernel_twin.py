@@ -1,4 +1,5 @@
-"""A node rebuilt on the real kernel for one test: a child process enters a private world, builds it, sends the probe, compares.
+"""A node rebuilt on the real kernel for one test: a child process enters a private world, builds
+it, sends the probe, compares.
 
 What the child makes dies with it.
 """
@@ -70,19 +71,37 @@ def agree(node: Node, probe: str) -> Agreed:
     """Hold one probe on the model against the kernel, and give what both say."""
     run = run_in_child(replace(node, kernel=platform.release()), Probe.parse(probe))
     if run.differences:
-        pytest.fail("\n".join(f"{each.what}:\n{each.predicted}\nand the kernel:\n{each.observed}" for each in run.differences))
+        pytest.fail(
+            "\n".join(
+                f"{each.what}:\n{each.predicted}\nand the kernel:\n{each.observed}"
+                for each in run.differences
+            )
+        )
     branch = run.prediction.branches[0]
     outcome = branch.last.outcome
-    reason = outcome.reason if isinstance(outcome, Dropped) else outcome.answer if isinstance(outcome, Rejected) else ""
+    reason = (
+        outcome.reason
+        if isinstance(outcome, Dropped)
+        else outcome.answer
+        if isinstance(outcome, Rejected)
+        else ""
+    )
     return Agreed(run.prediction.verdict, branch.kind, reason)
 
 
 def agree_on_frame(node: Node, netns: str, frame: Packet) -> Run:
-    """Hold one frame that a namespace puts on its eth0 on the model against the kernel, and give both."""
+    """Hold one frame that a namespace puts on its eth0 on the model against the kernel, and give
+    both.
+    """
     run = _call(_compare_frame, replace(node, kernel=platform.release()), netns, frame)
     assert isinstance(run, Run), run
     if run.differences:
-        pytest.fail("\n".join(f"{each.what}:\n{each.predicted}\nand the kernel:\n{each.observed}" for each in run.differences))
+        pytest.fail(
+            "\n".join(
+                f"{each.what}:\n{each.predicted}\nand the kernel:\n{each.observed}"
+                for each in run.differences
+            )
+        )
     return run
 
 
@@ -94,7 +113,9 @@ def run_in_child(node: Node, probe: Probe) -> Run:
 
 
 def printed_in(node: Node, netns: str, command: str) -> str:
-    """Build the node in a process of its own and give what a command in one of its namespaces prints, whatever its exit code."""
+    """Build the node in a process of its own and give what a command in one of its namespaces
+    prints, whatever its exit code.
+    """
     answer = _call(_print, node, netns, command)
     assert isinstance(answer, Printed), answer
     return answer.text
@@ -123,14 +144,18 @@ def _work(pipe: Connection, work: Callable[..., object], arguments: tuple[object
 def _print(node: Node, netns: str, command: str) -> Printed:
     apply(plan_twin(_bare(node), None).commands)
     with inside(netns):
-        done = subprocess.run(command.split(), capture_output=True, text=True, check=False, timeout=30)
+        done = subprocess.run(
+            command.split(), capture_output=True, text=True, check=False, timeout=30
+        )
     return Printed(done.stdout)
 
 
 def _bare(node: Node) -> Node:
     """Leave the MACs to the kernel that a test has only words for."""
     namespaces = {
-        name: replace(netns, links=netns.links._replace(items=tuple(map(_without_words, netns.links.items))))
+        name: replace(
+            netns, links=netns.links._replace(items=tuple(map(_without_words, netns.links.items)))
+        )
         for name, netns in node.namespaces.items()
     }
     return replace(node, namespaces=namespaces)
@@ -161,5 +186,9 @@ def _run(node: Node, probe: Probe, tracer: DropTracer) -> Run:
     plan = plan_twin(node, probe)
     apply(plan.commands)
     sender = prediction.branches[0].traces[0].start
-    evidence = observe(plan.wired.node, probe._replace(netns=sender), tracer, PORTS, Patience(QUIET))
-    return Run(prediction, evidence, compare(prediction, evidence, ignored=frozenset(plan.wired.far_ends)))
+    evidence = observe(
+        plan.wired.node, probe._replace(netns=sender), tracer, PORTS, Patience(QUIET)
+    )
+    return Run(
+        prediction, evidence, compare(prediction, evidence, ignored=frozenset(plan.wired.far_ends))
+    )

@@ -1,4 +1,6 @@
-"""Cases in which the model is known to differ from the kernel, each with its reason: the shorter the better."""
+"""Cases in which the model is known to differ from the kernel, each with its reason: the shorter
+the better.
+"""
 
 from __future__ import annotations
 

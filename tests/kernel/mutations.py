@@ -1,4 +1,6 @@
-"""Deliberate errors in the model, each patched in alone: what the agreement with the kernel has to notice."""
+"""Deliberate errors in the model, each patched in alone: what the agreement with the kernel has to
+notice.
+"""
 # ruff: noqa: ANN401  # what is patched in stands for functions of many types
 
 from __future__ import annotations
@@ -73,7 +75,11 @@ def _a_dropped_packet_leaves_an_entry(patch: Patch) -> None:
 
     def traverse(walk: Walk, skb: Skb, name: str) -> Verdict:
         verdict = original(walk, skb, name)
-        if isinstance(verdict, Drop) and skb.connection is not None and not skb.connection.confirmed:
+        if (
+            isinstance(verdict, Drop)
+            and skb.connection is not None
+            and not skb.connection.confirmed
+        ):
             tracking.conntrack_table(walk, skb.netns).insert(skb.connection)
         return verdict
 
@@ -87,7 +93,11 @@ def _negation_is_ignored(patch: Patch) -> None:
 
 def replace_negation(match: Any) -> Any:
     """Return a match of addresses without its exclamation mark."""
-    return match._replace(negated=False) if hasattr(match, "_replace") else replace(match, negated=False)
+    return (
+        match._replace(negated=False)
+        if hasattr(match, "_replace")
+        else replace(match, negated=False)
+    )
 
 
 def _goto_returns(patch: Patch) -> None:
@@ -110,7 +120,11 @@ def _policy_rules_run_backwards(patch: Patch) -> None:
 
     def compile_rules(self: rpdb.Rpdb, *arguments: Any) -> None:
         original(self, *arguments)
-        self.rules = (self.rules[0], *reversed(self.rules[1:-2]), *self.rules[-2:]) if len(self.rules) > 3 else self.rules
+        self.rules = (
+            (self.rules[0], *reversed(self.rules[1:-2]), *self.rules[-2:])
+            if len(self.rules) > 3
+            else self.rules
+        )
 
     patch.setattr(rpdb.Rpdb, "__init__", compile_rules)
 
@@ -129,7 +143,10 @@ def _forward_sees_the_whole_ttl(patch: Patch) -> None:
         skb.packet = with_ttl(skb.packet, skb.packet.ttl - 1)
         return following
 
-    swapped = {path: tuple(forward_hook if run is original else run for run in stages) for path, stages in driver.RUNS[4].items()}
+    swapped = {
+        path: tuple(forward_hook if run is original else run for run in stages)
+        for path, stages in driver.RUNS[4].items()
+    }
     patch.setattr(driver, "RUNS", {**driver.RUNS, 4: swapped})
 
 
@@ -138,7 +155,9 @@ def _nat_for_every_packet(patch: Patch) -> None:
 
     def translate(self: NatStage, state: HookState) -> Verdict | None:
         connection = state.skb.connection
-        if connection is not None and (connection.src_nat_done if self.source else connection.dst_nat_done):
+        if connection is not None and (
+            connection.src_nat_done if self.source else connection.dst_nat_done
+        ):
             for stage in self._in_order(state):
                 stage.evaluate(state)
         return original(self, state)
@@ -167,7 +186,9 @@ def _a_drop_is_not_final(patch: Patch) -> None:
         for position, stage in enumerate(stages):
             verdict = stage(state)
             later = any(isinstance(other, TableStage) for other in stages[position + 1 :])
-            if verdict is not None and not (isinstance(verdict, Drop) and isinstance(stage, TableStage) and later):
+            if verdict is not None and not (
+                isinstance(verdict, Drop) and isinstance(stage, TableStage) and later
+            ):
                 return verdict
         return Accept(state.reroute) if state.reroute else ACCEPT
 
@@ -201,7 +222,9 @@ def _kernel_packets_have_an_owner(patch: Patch) -> None:
         self.uid = 0 if more.pop("by_kernel", False) else self.uid
 
     patch.setattr(Skb, "__init__", make)
-    patch.setattr("podpath.datapath.xtables.matches.owner.is_local", lambda state: state.skb.iif is None)
+    patch.setattr(
+        "podpath.datapath.xtables.matches.owner.is_local", lambda state: state.skb.iif is None
+    )
 
 
 MUTATIONS: Mapping[str, Callable[[Patch], None]] = {

@@ -1,4 +1,6 @@
-"""Nodes with native nftables for kernel tests: a drafted topology whose host holds the tables of a text."""
+"""Nodes with native nftables for kernel tests: a drafted topology whose host holds the tables of a
+text.
+"""
 
 from __future__ import annotations
 

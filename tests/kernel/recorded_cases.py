@@ -38,7 +38,9 @@ class RecordedCase(TypedDict):
 def build_case(text: str, name: PurePosixPath) -> GeneratedCase:
     """Build the node and the probe that a file describes."""
     held: RecordedCase = json.loads(text)
-    topology = next(made for made in (make() for make in TOPOLOGIES) if made.name == held["topology"])
+    topology = next(
+        made for made in (make() for make in TOPOLOGIES) if made.name == held["topology"]
+    )
     draft = topology.draft
     host = draft.namespaces[HOST]
     for scope in ("all", "default", *topology.devices):

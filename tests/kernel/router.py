@@ -1,7 +1,9 @@
-"""A real kernel as router: three network namespaces, raw frames in on one side, what comes out on either side.
+"""A real kernel as router: three network namespaces, raw frames in on one side, what comes out on
+either side.
 
-The ends have no addresses of their own, so that their stacks never answer: a test alone says which packets exist. The router
-has the devices and addresses of `tests.datapath.given.given`, so that a test can ask kernel and model the same.
+The ends have no addresses of their own, so that their stacks never answer: a test alone says which
+packets exist. The router has the devices and addresses of `tests.datapath.given.given`, so that a
+test can ask kernel and model the same.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ SIDES: Mapping[str, tuple[str, str]] = {
 ROUTER_MAC = {"cni0": "02:00:00:00:01:0a", "eth0": "02:00:00:00:01:0b"}
 FIRST_SEQUENCE = {"original": 1000, "reply": 5000}
 QUIET = 0.08
-"""Seconds without a frame after which none is coming: veth delivers within the sender's own system call."""
+"""Seconds without a frame after which none is coming: veth delivers within the sender's own system
+call.
+"""
 _CLONE_NEWNET = 0x40000000
 _libc = ctypes.CDLL(None, use_errno=True)
 _RULE = re.compile(r"\[(\d+):\d+\] -A (\S+) ?(.*)")
@@ -75,7 +79,11 @@ class Router:
     def __init__(self, sysctls: Mapping[str, str]) -> None:
         """Say what the router's namespace is to be like."""
         self.name = f"pnf-{os.getpid()}"
-        self.sysctls = {"net.ipv4.ip_forward": "1", "net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.default.rp_filter": "0"}
+        self.sysctls = {
+            "net.ipv4.ip_forward": "1",
+            "net.ipv4.conf.all.rp_filter": "0",
+            "net.ipv4.conf.default.rp_filter": "0",
+        }
         self.sysctls |= sysctls
         self.taps: dict[str, socket.socket] = {}
 
@@ -88,9 +96,16 @@ class Router:
         for link, (address, mac) in SIDES.items():
             far = f"{self.name}-{link}"
             run("ip", "netns", "add", far)
-            self._exec("ip", "link", "add", link, "type", "veth", "peer", "name", "end", "netns", far)
+            self._exec(
+                "ip", "link", "add", link, "type", "veth", "peer", "name", "end", "netns", far
+            )
             self._exec("ip", "link", "set", link, "address", ROUTER_MAC[link], "up")
-            self._exec("sysctl", "-qw", f"net.ipv6.conf.{link}.disable_ipv6=1", f"net.ipv4.conf.{link}.rp_filter=0")
+            self._exec(
+                "sysctl",
+                "-qw",
+                f"net.ipv6.conf.{link}.disable_ipv6=1",
+                f"net.ipv4.conf.{link}.rp_filter=0",
+            )
             run("ip", "netns", "exec", far, "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
             run("ip", "-n", far, "link", "set", "end", "address", mac, "up", "arp", "off")
             self._exec("ip", "addr", "add", address, "dev", link)
@@ -98,14 +113,30 @@ class Router:
                 tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
                 tap.bind(("end", 0x0800))
             self.taps[link] = tap
-        self._exec("ip", "neigh", "replace", "192.0.2.254", "lladdr", SIDES["eth0"][1], "dev", "eth0", "nud", "permanent")
+        self._exec(
+            "ip",
+            "neigh",
+            "replace",
+            "192.0.2.254",
+            "lladdr",
+            SIDES["eth0"][1],
+            "dev",
+            "eth0",
+            "nud",
+            "permanent",
+        )
         self._exec("ip", "route", "add", "default", "via", "192.0.2.254", "dev", "eth0")
         for host in (5, 6, 9):
             self.neighbour(f"10.244.0.{host}", "cni0")
             self.neighbour(f"192.0.2.{host}", "eth0")
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Take everything down."""
         for tap in self.taps.values():
             tap.close()
@@ -117,7 +148,18 @@ class Router:
 
     def neighbour(self, address: str, link: str) -> None:
         """Let the router know the MAC of a host without asking for it."""
-        self._exec("ip", "neigh", "replace", address, "lladdr", SIDES[link][1], "dev", link, "nud", "permanent")
+        self._exec(
+            "ip",
+            "neigh",
+            "replace",
+            address,
+            "lladdr",
+            SIDES[link][1],
+            "dev",
+            link,
+            "nud",
+            "permanent",
+        )
 
     def command(self, *arguments: str, stdin: str = "") -> str:
         """Run a command in the router."""
@@ -132,7 +174,9 @@ class Router:
         return self._exec(f"iptables-{flavour}-save")
 
     def counters(self, flavour: str = "nft") -> dict[tuple[str, str, int], int]:
-        """Return how often each rule matched, by table, chain and position; rules that never did are left out."""
+        """Return how often each rule matched, by table, chain and position; rules that never did
+        are left out.
+        """
         table, positions = "", dict[tuple[str, str], int]()
         counts: dict[tuple[str, str, int], int] = {}
         for line in self._exec(f"iptables-{flavour}-save", "-c").splitlines():
@@ -148,16 +192,29 @@ class Router:
 
     def conntrack(self) -> list[Entry]:
         """Return the router's conntrack entries."""
-        return sorted(entry for line in self._exec("conntrack", "-L").splitlines() if (entry := _parse_entry(line)) is not None)
+        return sorted(
+            entry
+            for line in self._exec("conntrack", "-L").splitlines()
+            if (entry := _parse_entry(line)) is not None
+        )
 
     def send(self, link: str, packet: Packet, way: str = "original") -> None:
         """Put a packet on the wire at the far end of one of the router's devices."""
-        head = bytes.fromhex(ROUTER_MAC[link].replace(":", "")) + bytes.fromhex(SIDES[link][1].replace(":", "")) + b"\x08\x00"
+        head = (
+            bytes.fromhex(ROUTER_MAC[link].replace(":", ""))
+            + bytes.fromhex(SIDES[link][1].replace(":", ""))
+            + b"\x08\x00"
+        )
         self.taps[link].send(head + encode(packet, way))
 
     def emit(self, packet: Packet, way: str = "original") -> bool:
-        """Send a packet from the router itself through a raw socket; False where netfilter refused it."""
-        with inside(self.name), socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) as raw:
+        """Send a packet from the router itself through a raw socket; False where netfilter refused
+        it.
+        """
+        with (
+            inside(self.name),
+            socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) as raw,
+        ):
             try:
                 raw.sendto(encode(packet, way), (str(packet.dst), 0))
             except (PermissionError, OSError):
@@ -165,7 +222,9 @@ class Router:
         return True
 
     def receive(self) -> list[tuple[str, Packet]]:
-        """Return what has come out of the router since the last call, with the device that it came out of."""
+        """Return what has come out of the router since the last call, with the device that it came
+        out of.
+        """
         found: list[tuple[str, Packet]] = []
         deadline = time.monotonic() + QUIET
         while (left := deadline - time.monotonic()) > 0:
@@ -194,9 +253,16 @@ def _parse_entry(line: str) -> Entry | None:
             tuples[-1].update({"sport": value, "dport": value} if key == "id" else {key: value})
     if len(tuples) != 2:
         return None
-    state = re.search(r"\b(SYN_SENT2?|SYN_RECV|ESTABLISHED|FIN_WAIT|CLOSE_WAIT|LAST_ACK|TIME_WAIT|CLOSE|NONE)\b", line)
-    one, two = ((each["src"], each["dst"], int(each["sport"]), int(each["dport"])) for each in tuples)
-    return Entry(one, two, state[1] if state else "", "[ASSURED]" in line, "[UNREPLIED]" not in line, mark)
+    state = re.search(
+        r"\b(SYN_SENT2?|SYN_RECV|ESTABLISHED|FIN_WAIT|CLOSE_WAIT|LAST_ACK|TIME_WAIT|CLOSE|NONE)\b",
+        line,
+    )
+    one, two = (
+        (each["src"], each["dst"], int(each["sport"]), int(each["dport"])) for each in tuples
+    )
+    return Entry(
+        one, two, state[1] if state else "", "[ASSURED]" in line, "[UNREPLIED]" not in line, mark
+    )
 
 
 def checksum(data: bytes) -> int:
@@ -226,20 +292,38 @@ def _encode_transport(packet: Packet, way: str) -> bytes:
         other = "reply" if way == "original" else "original"
         seq = packet.seq + FIRST_SEQUENCE[way]
         ack = packet.ack + FIRST_SEQUENCE[other] if packet.flags & protocols.ACK else 0
-        segment = struct.pack("!HHIIBBHHH", packet.sport, packet.dport, seq, ack, 0x50, packet.flags, 64240, 0, 0) + payload
+        segment = (
+            struct.pack(
+                "!HHIIBBHHH", packet.sport, packet.dport, seq, ack, 0x50, packet.flags, 64240, 0, 0
+            )
+            + payload
+        )
         return _with_checksum(packet, segment, 16)
     if packet.protocol == protocols.UDP:
-        return _with_checksum(packet, struct.pack("!HHHH", packet.sport, packet.dport, 8 + len(payload), 0) + payload, 6)
+        return _with_checksum(
+            packet,
+            struct.pack("!HHHH", packet.sport, packet.dport, 8 + len(payload), 0) + payload,
+            6,
+        )
     if packet.protocol == protocols.ICMP:
         quoted = encode(packet.quoted, way)[:28] if packet.quoted is not None else b""
-        head = struct.pack("!BBHHH", packet.icmp_type, packet.icmp_code, 0, 0 if quoted else packet.sport, 0 if quoted else 1)
+        head = struct.pack(
+            "!BBHHH",
+            packet.icmp_type,
+            packet.icmp_code,
+            0,
+            0 if quoted else packet.sport,
+            0 if quoted else 1,
+        )
         message = head + quoted + payload
         return message[:2] + struct.pack("!H", checksum(message)) + message[4:]
     return payload
 
 
 def _with_checksum(packet: Packet, segment: bytes, offset: int) -> bytes:
-    pseudo = struct.pack("!IIBBH", packet.src.value, packet.dst.value, 0, packet.protocol, len(segment))
+    pseudo = struct.pack(
+        "!IIBBH", packet.src.value, packet.dst.value, 0, packet.protocol, len(segment)
+    )
     value = checksum(pseudo + segment) ^ (0x1111 if packet.bad_checksum else 0)
     return segment[:offset] + struct.pack("!H", value) + segment[offset + 2 :]
 
@@ -257,5 +341,7 @@ def decode(data: bytes) -> Packet:
         kind, code, _, identifier = struct.unpack_from("!BBHH", body)
         quoted = None if kind in {0, 8} else decode(body[8:])
         number = identifier if kind in {0, 8} else 0
-        return packet._replace(icmp_type=kind, icmp_code=code, sport=number, dport=number, quoted=quoted)
+        return packet._replace(
+            icmp_type=kind, icmp_code=code, sport=number, dport=number, quoted=quoted
+        )
     return packet

@@ -1,4 +1,6 @@
-"""Generated nodes and probes: the model says what the kernel does, or the seed that it does not is printed."""
+"""Generated nodes and probes: the model says what the kernel does, or the seed that it does not is
+printed.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,16 @@ from podpath.lab.drops import DropTracer
 from tests.kernel.known import KNOWN_DISAGREEMENTS
 from tests.kernel.recorded_cases import build_case
 
-pytestmark = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "ipset", "bridge", "nft")
+pytestmark = pytest.mark.kernel(
+    "iptables-nft-restore", "iptables-legacy-restore", "ipset", "bridge", "nft"
+)
 
 CASES = 500
 NEWS = 1
-"""Fresh cases that may differ: what nobody has drawn before may show an error that is older than the change under test.
-One is said, with the seed that repeats it, and belongs into `tests/data/agreement/`; two are no accident."""
+"""Fresh cases that may differ: what nobody has drawn before may show an error that is older than
+the change under test. One is said, with the seed that repeats it, and belongs into
+`tests/data/agreement/`; two are no accident.
+"""
 RECORDED = sorted((Path(__file__).resolve().parents[1] / "data/agreement").glob("*.json"))
 NAMES = [path.stem for path in RECORDED]
 
@@ -54,7 +60,9 @@ def differing() -> Mapping[str, str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_recorded_case_agrees(differing: Mapping[str, str], name: str) -> None:
     """A case in which model and kernel once differed agrees, unless it is listed as known."""
-    assert (name in KNOWN_DISAGREEMENTS) is (name in differing), differing.get(name, "it agrees by now")
+    assert (name in KNOWN_DISAGREEMENTS) is (name in differing), differing.get(
+        name, "it agrees by now"
+    )
 
 
 def test_known_disagreements_are_recorded() -> None:
@@ -74,7 +82,8 @@ def _run_recorded(queue: multiprocessing.Queue[dict[str, str]]) -> None:
                 result = run_case(build_case(path.read_text(), PurePosixPath(path.name)), tracer)
                 if result.differences:
                     differing[path.stem] = "\n".join(
-                        f"{each.what}\n{each.predicted}\n{each.observed}" for each in result.differences
+                        f"{each.what}\n{each.predicted}\n{each.observed}"
+                        for each in result.differences
                     )
     finally:
         queue.put(differing)

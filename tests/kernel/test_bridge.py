@@ -15,13 +15,21 @@ pytestmark = pytest.mark.kernel("ip", "bridge", "sysctl", "iptables-nft-restore"
 WORKS = Agreed("ALWAYS", "", "")
 SERVICE = "tcp 10.1.0.2:40000 > 10.96.0.10:80 from pod1"
 DIRECT = "tcp 10.1.0.2:40000 > 10.1.0.3:80 from pod1"
-DNAT = ("PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.1.0.3:80",)
-HAIRPIN = ("PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.1.0.2:80",)
+DNAT = (
+    "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.1.0.3:80",
+)
+HAIRPIN = (
+    "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.1.0.2:80",
+)
 MASQUERADE = "POSTROUTING -s 10.1.0.2/32 -d 10.1.0.2/32 -j MASQUERADE"
 
 
-def given(*nat: str, port: str = "", call: str = "1", rules: tuple[str, ...] = (), **sysctls: str) -> Node:
-    """Return two pods on a bridge; `port` holds words of the first pod's port, `rules` those of filter."""
+def given(
+    *nat: str, port: str = "", call: str = "1", rules: tuple[str, ...] = (), **sysctls: str
+) -> Node:
+    """Return two pods on a bridge; `port` holds words of the first pod's port, `rules` those of
+    filter.
+    """
     settings = {**forwarding(rp_filter="0"), "net.bridge.bridge-nf-call-iptables": call}
     settings |= {key.replace("__", "."): value for key, value in sysctls.items()}
     texts = [given_rules(*nat, table="nat")] if nat else []
@@ -47,14 +55,22 @@ def test_pods_reach_each_other_over_the_bridge() -> None:
     assert WORKS == agree(given(), DIRECT)
 
 
-@pytest.mark.parametrize(("call", "expected"), [("1", WORKS), ("0", Agreed("NEVER", "reply not translated", ""))])
-def test_a_reply_on_the_same_bridge_is_translated_back_by_br_netfilter_alone(call: str, expected: Agreed) -> None:
-    """Without br_netfilter the reply of a pod on the same bridge keeps its own source, and the client resets."""
+@pytest.mark.parametrize(
+    ("call", "expected"), [("1", WORKS), ("0", Agreed("NEVER", "reply not translated", ""))]
+)
+def test_a_reply_on_the_same_bridge_is_translated_back_by_br_netfilter_alone(
+    call: str, expected: Agreed
+) -> None:
+    """Without br_netfilter the reply of a pod on the same bridge keeps its own source, and the
+    client resets.
+    """
     assert expected == agree(given(*DNAT, call=call), SERVICE)
 
 
 def test_bridged_dnat_needs_forwarding() -> None:
-    """A frame that is translated to another port of its bridge goes up and ends there without ip_forward."""
+    """A frame that is translated to another port of its bridge goes up and ends there without
+    ip_forward.
+    """
     node = given(*DNAT, net__ipv4__ip_forward="0")
 
     assert Agreed("NEVER", "dropped", "IP_INADDRERRORS") == agree(node, SERVICE)
@@ -74,7 +90,9 @@ def test_rules_see_the_bridge_as_the_device() -> None:
 
 @pytest.mark.parametrize("call", ["0", "1"])
 def test_filter_rules_count_for_bridged_packets_only_with_br_netfilter(call: str) -> None:
-    """A DROP in FORWARD stops pods of one bridge from each other only if br_netfilter shows it their packets."""
+    """A DROP in FORWARD stops pods of one bridge from each other only if br_netfilter shows it
+    their packets.
+    """
     expected = Agreed("NEVER", "dropped", "NETFILTER_DROP") if call == "1" else WORKS
 
     assert expected == agree(given(call=call, rules=("FORWARD -j DROP",)), DIRECT)
@@ -96,7 +114,9 @@ def test_a_pod_reaches_itself_through_a_service_with_hairpin_and_masquerade(
 
 
 def test_hairpin_is_not_needed_where_the_host_routes() -> None:
-    """With br_netfilter off the frame goes up, and the host sends it back down without a hairpin port."""
+    """With br_netfilter off the frame goes up, and the host sends it back down without a hairpin
+    port.
+    """
     assert "ALWAYS" == agree(given(*HAIRPIN, MASQUERADE, call="0"), SERVICE).verdict
 
 

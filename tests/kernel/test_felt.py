@@ -1,6 +1,7 @@
 """What a program is told of a connection that ends, row by row of the table, by the real kernel.
 
-A client, a router and a server stand in three namespaces; each row breaks the way between them and tries TCP, UDP and ping.
+A client, a router and a server stand in three namespaces; each row breaks the way between them and
+tries TCP, UDP and ping.
 """
 
 from __future__ import annotations
@@ -94,7 +95,14 @@ RESET = Row(Way.RESET, ROUTER, "iptables -A FORWARD -p tcp -j REJECT --reject-wi
 
 def run(command: str, *, check: bool = True) -> str:
     """Run a command of the test; what it prints, errors included."""
-    done = subprocess.run(command, shell=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)  # noqa: S602
+    done = subprocess.run(  # noqa: S602
+        command,
+        shell=True,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
     assert not check or done.returncode == 0, done.stdout
     return done.stdout
 
@@ -106,7 +114,9 @@ def network() -> Iterator[None]:
         run(f"ip netns add {netns} && ip -n {netns} link set lo up")
     for end, near, subnet in ((CLIENT, "a0", "10.1.0"), (SERVER, "b0", "10.2.0")):
         run(f"ip -n {end} link add e0 type veth peer name {near} netns {ROUTER}")
-        run(f"ip -n {end} address add {subnet}.2/24 dev e0 && ip -n {ROUTER} address add {subnet}.1/24 dev {near}")
+        run(
+            f"ip -n {end} address add {subnet}.2/24 dev e0 && ip -n {ROUTER} address add {subnet}.1/24 dev {near}"
+        )
         run(f"ip -n {end} link set e0 up && ip -n {ROUTER} link set {near} up")
         run(f"ip -n {end} route add default via {subnet}.1")
     settings = "net.ipv4.ip_forward=1 net.ipv4.icmp_ratelimit=0 net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.a0.rp_filter=0"
@@ -130,24 +140,36 @@ def try_all() -> dict[int, Result]:
     tcp, udp, ping = (process.communicate(timeout=30)[0] for process in started)
     answered = " 0% packet loss" in ping
     told = Ending.OK if answered else parse_result(ping) or FailureKind.TIMEOUT
-    return {protocols.TCP: ERRNO[tcp.strip()], protocols.UDP: ERRNO[udp.strip()], protocols.ICMP: told}
+    return {
+        protocols.TCP: ERRNO[tcp.strip()],
+        protocols.UDP: ERRNO[udp.strip()],
+        protocols.ICMP: told,
+    }
 
 
 @pytest.mark.usefixtures("network")
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.way.name}: {row.where.rpartition('-')[2]}: {row.command}")
+@pytest.mark.parametrize(
+    "row", ROWS, ids=lambda row: f"{row.way.name}: {row.where.rpartition('-')[2]}: {row.command}"
+)
 def test_a_row_is_felt_as_the_table_says(row: Row) -> None:
     """The kernel tells each protocol's program what the table says, and nothing else."""
     run(f"ip netns exec {row.where} sh -c '{row.command}'")
 
     told = try_all()
 
-    assert {} == {protocol: kind.value for protocol, kind in told.items() if kind not in FELT[row.way][protocol]}
+    assert {} == {
+        protocol: kind.value
+        for protocol, kind in told.items()
+        if kind not in FELT[row.way][protocol]
+    }
 
 
 @pytest.mark.usefixtures("network")
 @pytest.mark.parametrize("command", ["true", RESET.command])
 def test_a_reset_refuses_tcp_alone(command: str) -> None:
-    """A port on which nobody listens, and a reset, refuse TCP; a datagram is refused by the server, and a ping answered."""
+    """A port on which nobody listens, and a reset, refuse TCP; a datagram is refused by the server,
+    and a ping answered.
+    """
     run(f"ip netns exec {RESET.where} sh -c '{command}'")
 
     told = try_all()

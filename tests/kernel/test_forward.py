@@ -27,14 +27,24 @@ PING, HEADERS = 56, 28
 
 
 def given(*rules: str) -> Node:
-    """Return a router between a client and a server whose link has a smaller MTU; FORWARD has these rules."""
-    netfilter = {"netfilter": {4: Netfilter(tables=given_tables(given_rules(*rules)), complete=True)}}
+    """Return a router between a client and a server whose link has a smaller MTU; FORWARD has these
+    rules.
+    """
+    netfilter = {
+        "netfilter": {4: Netfilter(tables=given_tables(given_rules(*rules)), complete=True)}
+    }
     router = given_netns(
         "host", "near 10.0.0.1/24 peer client:eth0", "far 192.0.2.1/24 mtu 1400 peer server:eth0", "lo 203.0.113.1/32",
         sysctls=forwarding(rp_filter="0"), netns=netfilter,
     )  # fmt: skip
-    client = given_netns("client", "eth0 10.0.0.2/24 peer host:near", routes=["default via 10.0.0.1 dev eth0"])
-    server = given_netns("server", "eth0 192.0.2.2/24 mtu 1400 peer host:far", routes=["default via 192.0.2.1 dev eth0"])
+    client = given_netns(
+        "client", "eth0 10.0.0.2/24 peer host:near", routes=["default via 10.0.0.1 dev eth0"]
+    )
+    server = given_netns(
+        "server",
+        "eth0 192.0.2.2/24 mtu 1400 peer host:far",
+        routes=["default via 192.0.2.1 dev eth0"],
+    )
     return given_node(router, client, server)
 
 
@@ -42,7 +52,15 @@ def predict(node: Node, ttl: int, size: int) -> tuple[str, str]:
     """Say what the client is told of an echo request: the error and its source, or that it arrives."""
     walk = given_walk(node)
     echo = Packet(
-        ip("10.0.0.2"), ip("192.0.2.2"), protocols.ICMP, 7, 7, icmp_type=8, ttl=ttl, length=size + HEADERS, payload=size
+        ip("10.0.0.2"),
+        ip("192.0.2.2"),
+        protocols.ICMP,
+        7,
+        7,
+        icmp_type=8,
+        ttl=ttl,
+        length=size + HEADERS,
+        payload=size,
     )
     skb = Skb(echo, node.namespaces["client"], uid=0)
     outcome = drive(walk, skb, paths.OUTPUT)
@@ -61,12 +79,20 @@ PASSED = [(64, PING), (2, PING), (64, 1372)]
 
 
 @pytest.mark.parametrize(
-    ("rules", "ttl", "size"), [*(((), *case) for case in REFUSED + PASSED), *((("FORWARD -j DROP",), *case) for case in REFUSED)]
+    ("rules", "ttl", "size"),
+    [
+        *(((), *case) for case in REFUSED + PASSED),
+        *((("FORWARD -j DROP",), *case) for case in REFUSED),
+    ],
 )
 def test_what_ping_is_told(rules: tuple[str, ...], ttl: int, size: int) -> None:
-    """TTL comes before MTU and both before FORWARD; the error comes from the address on the client's side."""
+    """TTL comes before MTU and both before FORWARD; the error comes from the address on the
+    client's side.
+    """
     node = given(*rules)
-    found = TOLD.search(printed_in(node, "client", f"ping -c 1 -W 1 -M do -t {ttl} -s {size} 192.0.2.2"))
+    found = TOLD.search(
+        printed_in(node, "client", f"ping -c 1 -W 1 -M do -t {ttl} -s {size} 192.0.2.2")
+    )
     seen = (re.sub(r" \(mtu = \d+\)", "", found["what"]), found["source"]) if found else ("", "")
 
     assert predict(node, ttl, size) == seen

@@ -33,9 +33,13 @@ def saved_rules(recording: Recording) -> dict[tuple[str, str, int], RuleText]:
     }
 
 
-def listed_rules(recording: Recording, table: str, command: str) -> dict[tuple[str, str, int], RuleText]:
+def listed_rules(
+    recording: Recording, table: str, command: str
+) -> dict[tuple[str, str, int], RuleText]:
     """Return the rules of a listing in the same way."""
-    reading = read_listing(Source(name="list", lines=tuple(recording.listed(table).splitlines()), command=command))
+    reading = read_listing(
+        Source(name="list", lines=tuple(recording.listed(table).splitlines()), command=command)
+    )
     return {
         (table, chain.name, place): rule
         for each in reading.records
@@ -46,14 +50,21 @@ def listed_rules(recording: Recording, table: str, command: str) -> dict[tuple[s
 
 
 def differences(recording: Recording, tables: list[str], program: str) -> list[str]:
-    """Return the rules that the two outputs do not show alike; what a listing cannot tell is no difference."""
+    """Return the rules that the two outputs do not show alike; what a listing cannot tell is no
+    difference.
+    """
     saved = saved_rules(recording)
-    shown = {key: rule for table in tables for key, rule in listed_rules(recording, table, f"{program} -t {table} -nvL").items()}
+    shown = {
+        key: rule
+        for table in tables
+        for key, rule in listed_rules(recording, table, f"{program} -t {table} -nvL").items()
+    }
     assert shown.keys() == {key for key in saved if key[0] in tables}
     return [
         rule.span.text
         for key, rule in shown.items()
-        if not rule.unread and assemble_rule(rule, key[0], 1)[4:14] != assemble_rule(saved[key], key[0], 1)[4:14]
+        if not rule.unread
+        and assemble_rule(rule, key[0], 1)[4:14] != assemble_rule(saved[key], key[0], 1)[4:14]
     ]
 
 

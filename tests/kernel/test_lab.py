@@ -21,7 +21,9 @@ pytestmark = pytest.mark.kernel("iptables-nft-restore", "conntrack", "nft", "ips
 EXAMPLES = Path(__file__).parents[2] / "examples" / "incidents"
 STATE = ("ip netns list; ip -br link; ip rule; ip route show table all; sysctl -a 2>/dev/null | grep -E 'rp_filter|forward'; "
          "grep -v ' nsfs ' /proc/self/mounts; iptables-save; iptables-legacy-save")  # fmt: skip
-"""Mounts of namespaces are left out: those of other tests, copied when the world was made, go when their tests end."""
+"""Mounts of namespaces are left out: those of other tests, copied when the world was made, go when
+their tests end.
+"""
 KILLED = f"""
 mount -t tmpfs none /run/netns
 state() {{ {STATE}; }}
@@ -41,11 +43,19 @@ def orphans() -> list[str]:
     """Name the trace instances of processes that are gone."""
     if not TRACING.is_dir():
         return []
-    instances = [path.name.removeprefix(PREFIX) for path in (TRACING / "instances").glob(f"{PREFIX}*")]
-    return [process for process in instances if process.isdigit() and not Path(f"/proc/{process}").exists()]
+    instances = [
+        path.name.removeprefix(PREFIX) for path in (TRACING / "instances").glob(f"{PREFIX}*")
+    ]
+    return [
+        process
+        for process in instances
+        if process.isdigit() and not Path(f"/proc/{process}").exists()
+    ]
 
 
-@pytest.mark.parametrize("name", ["rp-filter-reset", "br-netfilter-off", "kube-proxy-before-cilium", "host-disconnect"])
+@pytest.mark.parametrize(
+    "name", ["rp-filter-reset", "br-netfilter-off", "kube-proxy-before-cilium", "host-disconnect"]
+)
 def test_the_twin_of_a_recorded_node_does_what_the_model_says(name: str) -> None:
     """A bundle rebuilt on the kernel fails as its node did: frame by frame, rule by rule."""
     require_lab()
@@ -55,7 +65,9 @@ def test_the_twin_of_a_recorded_node_does_what_the_model_says(name: str) -> None
 
 
 def test_a_twin_with_open_vswitch_teaches_the_wrong_mac() -> None:
-    """The look-up that goes out by a slave of the bond teaches the switch's neighbours the slave's MAC, as it did on the node."""
+    """The look-up that goes out by a slave of the bond teaches the switch's neighbours the slave's
+    MAC, as it did on the node.
+    """
     require_lab()
     probe = "udp 10.88.14.57 > 169.254.169.254:80 from host"
     result = podpath("lab", "twin", str(EXAMPLES / "host-disconnect/bundle"), "--probe", probe)
@@ -73,7 +85,9 @@ LEFTOVERS = {
 
 @pytest.mark.parametrize("name", sorted(INCIDENTS.keys() - LEFTOVERS.keys()))
 def test_an_incidents_name_stands_for_its_broken_node(name: str) -> None:
-    """The twin of a built-in incident, built from what its broken node's bundle shows, fails frame by frame as the model says."""
+    """The twin of a built-in incident, built from what its broken node's bundle shows, fails frame
+    by frame as the model says.
+    """
     require_lab()
     result = podpath("lab", "twin", name)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -81,10 +95,16 @@ def test_an_incidents_name_stands_for_its_broken_node(name: str) -> None:
 
 
 def test_an_incident_breaks_is_named_and_is_mended() -> None:
-    """The life of a built-in incident: it works, is broken, diagnosed from its bundle alone, and works again."""
+    """The life of a built-in incident: it works, is broken, diagnosed from its bundle alone, and
+    works again.
+    """
     result = podpath("lab", "incident", "rp-filter-reset")
     assert result.returncode == 0, result.stderr
-    states = [line.split() for line in result.stdout.splitlines() if line.startswith("  ") and len(line.split()) == 2]
+    states = [
+        line.split()
+        for line in result.stdout.splitlines()
+        if line.startswith("  ") and len(line.split()) == 2
+    ]
     assert ["works", "ok"] in states
     assert ["broken", "timeout"] in states
     assert ["mended", "ok"] in states
@@ -92,9 +112,11 @@ def test_an_incident_breaks_is_named_and_is_mended() -> None:
 
 
 def test_a_killed_lab_leaves_nothing_behind() -> None:
-    """Whenever it is killed, no namespace, link, rule, sysctl or mount of the host is other than before.
+    """Whenever it is killed, no namespace, link, rule, sysctl or mount of the host is other than
+    before.
 
-    The host is a network and mount namespace of the test's own, since other tests change the machine's meanwhile.
+    The host is a network and mount namespace of the test's own, since other tests change the
+    machine's meanwhile.
     """
     world = ["unshare", "--mount", "--net", "--propagation", "private", "sh", "-c", KILLED]
     done = subprocess.run(world, capture_output=True, text=True, check=False, timeout=120)
@@ -105,7 +127,9 @@ def test_a_killed_lab_leaves_nothing_behind() -> None:
 def test_workers_end_with_the_process_that_started_them() -> None:
     """Where only the parent is killed, its workers go too, and with them their namespaces."""
     command = [sys.executable, "-m", "podpath", "lab", "agree", "--cases", "100000", "--jobs", "2"]
-    parent = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    parent = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
     deadline = time.monotonic() + 30
     while len(members(parent.pid)) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -119,14 +143,35 @@ def test_workers_end_with_the_process_that_started_them() -> None:
 
 def members(session: int) -> list[int]:
     """Return the processes of a session that are alive."""
-    found = subprocess.run(["ps", "-o", "pid=,stat=", "-s", str(session)], capture_output=True, text=True, check=False).stdout
+    found = subprocess.run(
+        ["ps", "-o", "pid=,stat=", "-s", str(session)], capture_output=True, text=True, check=False
+    ).stdout
     rows = [row.split() for row in found.splitlines()]
     return [int(process) for process, state in rows if not state.startswith("Z")]
 
 
 def test_without_root_the_lab_says_so() -> None:
     """A user without root gets a sentence that says what to do, and exit code 2."""
-    command = ["setpriv", "--reuid", "65534", "--clear-groups", sys.executable, "-m", "podpath", "lab", "agree", "--cases", "1"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/", env={**os.environ, "HOME": "/"})
+    command = [
+        "setpriv",
+        "--reuid",
+        "65534",
+        "--clear-groups",
+        sys.executable,
+        "-m",
+        "podpath",
+        "lab",
+        "agree",
+        "--cases",
+        "1",
+    ]
+    result = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+        env={**os.environ, "HOME": "/"},
+    )
     assert result.returncode == 2
     assert "needs root" in result.stderr

@@ -14,7 +14,9 @@ from podpath.lab.drops import DropTracer
 from podpath.lab.generate import GeneratedCase, generate_case
 from tests.kernel.mutations import MUTATIONS
 
-pytestmark = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "ipset", "bridge")
+pytestmark = pytest.mark.kernel(
+    "iptables-nft-restore", "iptables-legacy-restore", "ipset", "bridge"
+)
 
 SEEDS = range(500)
 """One set of cases, observed once: each mutated model is held against the same evidence."""
@@ -33,7 +35,9 @@ def _observe(case: GeneratedCase, tracer: DropTracer) -> tuple[int, ObservedEvid
 def _differing(evidence: Mapping[int, ObservedEvidence]) -> set[int]:
     """Predict anew, in two processes that have the error that is patched in here."""
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        return {seed for seed, differs in pool.imap_unordered(_differs, evidence.items(), 25) if differs}
+        return {
+            seed for seed, differs in pool.imap_unordered(_differs, evidence.items(), 25) if differs
+        }
 
 
 def _differs(seen: tuple[int, ObservedEvidence]) -> tuple[int, bool]:
@@ -42,7 +46,9 @@ def _differs(seen: tuple[int, ObservedEvidence]) -> tuple[int, bool]:
 
 
 def test_every_mutation_is_caught(
-    evidence: Mapping[int, ObservedEvidence], monkeypatch: pytest.MonkeyPatch, say: Callable[[str], None]
+    evidence: Mapping[int, ObservedEvidence],
+    monkeypatch: pytest.MonkeyPatch,
+    say: Callable[[str], None],
 ) -> None:
     """Each error in the model makes some of 500 cases differ that agree without it."""
     unsure = _differing(evidence)  # test_agreement is about those

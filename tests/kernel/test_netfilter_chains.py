@@ -23,17 +23,26 @@ PLAIN_TARGETS = (
     "-j ACCEPT", "-j CONNMARK --save-mark --nfmask 0xff --ctmask 0xff", "-j CONNMARK --restore-mark --nfmask 0xff --ctmask 0xff",
     "-j MARK --xor-mark 0x3",
 )  # fmt: skip
-ENDING_TARGETS = ("-j DROP", "-j REJECT --reject-with icmp-host-prohibited", "-p tcp -j REJECT --reject-with tcp-reset")
+ENDING_TARGETS = (
+    "-j DROP",
+    "-j REJECT --reject-with icmp-host-prohibited",
+    "-p tcp -j REJECT --reject-with tcp-reset",
+)
 
 
 def random_rules(seed: int, table: str, bases: tuple[str, ...]) -> str:
-    """Write a table of rules that jump only onwards in the list of chains, so that the kernel takes it."""
+    """Write a table of rules that jump only onwards in the list of chains, so that the kernel takes
+    it.
+    """
     source = random.Random(seed)
     rules: list[str] = []
     for base in bases:
         rules += [_rule(source, base, USER_CHAINS, table) for _ in range(source.randint(2, 6))]
     for number, chain in enumerate(USER_CHAINS):
-        rules += [_rule(source, chain, USER_CHAINS[number + 1 :], table) for _ in range(source.randint(1, 22))]
+        rules += [
+            _rule(source, chain, USER_CHAINS[number + 1 :], table)
+            for _ in range(source.randint(1, 22))
+        ]
     policy = source.choice(("ACCEPT", "ACCEPT", "DROP")) if table == "filter" else "ACCEPT"
     return given_rules(*rules, table=table, policy=policy, chains=USER_CHAINS)
 
@@ -57,14 +66,20 @@ def packets(seed: int) -> list[tuple[str, Packet, str]]:
     source = random.Random(seed)
     made: list[tuple[str, Packet, str]] = []
     for number in range(12):
-        pod, port, host = f"10.244.0.{source.choice((5, 6))}", source.choice((80, 81, 443)), f"198.51.100.{source.choice((7, 8))}"
+        pod, port, host = (
+            f"10.244.0.{source.choice((5, 6))}",
+            source.choice((80, 81, 443)),
+            f"198.51.100.{source.choice((7, 8))}",
+        )
         sport = 40000 + number
         if source.random() < 0.3:
             made.append(("cni0", udp(pod, host, sport, port), "original"))
             made.append(("eth0", udp(host, pod, port, sport), "reply"))
         else:
             made.append(("cni0", tcp(pod, host, sport, port), "original"))
-            made.append(("eth0", tcp(host, pod, port, sport, flags=protocols.SYN | protocols.ACK), "reply"))
+            made.append(
+                ("eth0", tcp(host, pod, port, sport, flags=protocols.SYN | protocols.ACK), "reply")
+            )
             made.append(("cni0", tcp(pod, host, sport, port, flags=protocols.ACK), "original"))
     return made
 
@@ -73,7 +88,9 @@ def packets(seed: int) -> list[tuple[str, Packet, str]]:
 @pytest.mark.parametrize("flavour", ["nft", "legacy"])
 @pytest.mark.parametrize("seed", range(8))
 def test_random_chains_are_walked_as_the_kernel_walks_them(seed: int, flavour: str) -> None:
-    """Jump, goto, RETURN, policies and marks lead every packet of a random ruleset over the same rules to the same end."""
+    """Jump, goto, RETURN, policies and marks lead every packet of a random ruleset over the same
+    rules to the same end.
+    """
     mangle = random_rules(seed, "mangle", ("PREROUTING", "FORWARD", "POSTROUTING"))
     filtering = random_rules(seed + 100, "filter", ("FORWARD",))
     both = Both(mangle, filtering) if flavour == "nft" else Both(legacy=f"{mangle}\n{filtering}")

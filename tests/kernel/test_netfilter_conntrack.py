@@ -1,4 +1,6 @@
-"""What conntrack makes of segments: the kernel's states, verdicts and entries are the model's, packet by packet."""
+"""What conntrack makes of segments: the kernel's states, verdicts and entries are the model's,
+packet by packet.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,20 @@ from podpath.net.packet import Packet
 from tests.datapath.given import echo, given_rules, tcp, udp
 from tests.kernel.agreement import Both
 
-SYN, ACK, FIN, RST, PSH, URG = protocols.SYN, protocols.ACK, protocols.FIN, protocols.RST, protocols.PSH, protocols.URG
+SYN, ACK, FIN, RST, PSH, URG = (
+    protocols.SYN,
+    protocols.ACK,
+    protocols.FIN,
+    protocols.RST,
+    protocols.PSH,
+    protocols.URG,
+)
 POD, SERVER = "10.244.0.5", "198.51.100.7"
 TRACKING = given_rules(
-    *(f"FORWARD -m conntrack --ctstate {state}" for state in ("INVALID", "NEW", "ESTABLISHED", "RELATED", "UNTRACKED"))
+    *(
+        f"FORWARD -m conntrack --ctstate {state}"
+        for state in ("INVALID", "NEW", "ESTABLISHED", "RELATED", "UNTRACKED")
+    )
 )
 
 Way = tuple[str, Packet, str]
@@ -24,12 +36,20 @@ ATTEMPT = pytest.mark.kernel("iptables-nft-restore", "conntrack")
 
 def out(flags: int, seq: int = 1, ack: int = 1, payload: int = 0) -> Way:
     """Make a segment of the client, a pod."""
-    return "cni0", tcp(POD, SERVER, flags=flags)._replace(seq=seq, ack=ack, payload=payload), "original"
+    return (
+        "cni0",
+        tcp(POD, SERVER, flags=flags)._replace(seq=seq, ack=ack, payload=payload),
+        "original",
+    )
 
 
 def back(flags: int, seq: int = 1, ack: int = 1, payload: int = 0) -> Way:
     """Make a segment of the server."""
-    return "eth0", tcp(SERVER, POD, 80, 40000, flags=flags)._replace(seq=seq, ack=ack, payload=payload), "reply"
+    return (
+        "eth0",
+        tcp(SERVER, POD, 80, 40000, flags=flags)._replace(seq=seq, ack=ack, payload=payload),
+        "reply",
+    )
 
 
 OPEN, ANSWER, CONFIRM = out(SYN, 0, 0), back(SYN | ACK, 0, 1), out(ACK)
@@ -109,7 +129,9 @@ def test_sysctls_change_states_as_in_the_kernel(name: str, sysctl: str, value: s
 
 @ATTEMPT
 def test_a_dropped_first_packet_leaves_no_entry() -> None:
-    """An entry is confirmed when its first packet has got through: a drop on the way leaves none, and a retry is NEW again."""
+    """An entry is confirmed when its first packet has got through: a drop on the way leaves none,
+    and a retry is NEW again.
+    """
     with Both(TRACKING, given_rules("FORWARD -j DROP", table="security")) as both:
         _agree(both, [OPEN, OPEN])
 
@@ -136,7 +158,9 @@ def test_a_dropped_first_packet_leaves_no_entry() -> None:
     ],
 )  # fmt: skip
 def test_conntrack_is_on_where_a_rule_needs_it(rules: str, tracks: bool) -> None:  # noqa: FBT001  # a case
-    """A loaded rule switches conntrack on, whether it matches or not; a nat table without translations does not."""
+    """A loaded rule switches conntrack on, whether it matches or not; a nat table without
+    translations does not.
+    """
     with Both(rules) as both:
         _agree(both, [OPEN])
 

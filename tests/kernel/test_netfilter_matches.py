@@ -10,7 +10,14 @@ from podpath.net.packet import Packet
 from tests.datapath.given import echo, every_branch, given_rules, tcp, udp
 from tests.kernel.agreement import Both
 
-SYN, ACK, FIN, RST, PSH, URG = protocols.SYN, protocols.ACK, protocols.FIN, protocols.RST, protocols.PSH, protocols.URG
+SYN, ACK, FIN, RST, PSH, URG = (
+    protocols.SYN,
+    protocols.ACK,
+    protocols.FIN,
+    protocols.RST,
+    protocols.PSH,
+    protocols.URG,
+)
 BOTH = ("nft", "legacy")
 
 CONDITIONS = (
@@ -126,7 +133,13 @@ PREROUTING_CONDITIONS = (
 def _packets() -> list[tuple[str, Packet, str]]:
     """Packets of several kinds, with the way that their sequence numbers count in."""
     quoted = tcp("10.244.0.5", "198.51.100.7", 40000, 80)
-    error = Packet(Address.parse("198.51.100.1"), Address.parse("10.244.0.5"), protocols.ICMP, icmp_type=11, quoted=quoted)
+    error = Packet(
+        Address.parse("198.51.100.1"),
+        Address.parse("10.244.0.5"),
+        protocols.ICMP,
+        icmp_type=11,
+        quoted=quoted,
+    )
     stray = error._replace(quoted=tcp("10.244.0.5", "198.51.100.99", 1, 2))
     answer = tcp("198.51.100.7", "10.244.0.5", 80, 40000, flags=SYN | ACK)._replace(seq=0)
     return [
@@ -153,7 +166,11 @@ def _packets() -> list[tuple[str, Packet, str]]:
         ("cni0", echo(), "original"),
         ("eth0", echo("198.51.100.7", "10.244.0.5", reply=True), "original"),
         ("eth0", echo("198.51.100.7", "10.244.0.6", reply=True), "original"),
-        ("cni0", Packet(Address.parse("10.244.0.5"), Address.parse("198.51.100.7"), 47), "original"),
+        (
+            "cni0",
+            Packet(Address.parse("10.244.0.5"), Address.parse("198.51.100.7"), 47),
+            "original",
+        ),
         ("eth0", echo("192.0.2.9", "192.0.2.1", reply=True), "original"),
         ("eth0", echo("192.0.2.9", "10.244.0.1", reply=True), "original"),
         ("cni0", tcp("203.0.113.9", "198.51.100.7"), "original"),
@@ -164,7 +181,9 @@ def _packets() -> list[tuple[str, Packet, str]]:
 @pytest.mark.parametrize("flavour", BOTH)
 @pytest.mark.parametrize("hook", ["PREROUTING", "FORWARD", "POSTROUTING"])
 def test_matches_count_what_the_kernel_counts(flavour: str, hook: str) -> None:
-    """A rule of each match in a hook: the same packets pass, and every rule has counted the same ones."""
+    """A rule of each match in a hook: the same packets pass, and every rule has counted the same
+    ones.
+    """
     conditions = tuple(
         condition
         for condition in CONDITIONS
@@ -175,7 +194,8 @@ def test_matches_count_what_the_kernel_counts(flavour: str, hook: str) -> None:
         conditions += PREROUTING_CONDITIONS
     rules = given_rules(*(f"{hook} {condition}" for condition in conditions), table="mangle")
     nat = given_rules(
-        "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 198.51.100.7:80", table="nat"
+        "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 198.51.100.7:80",
+        table="nat",
     )
     texts, legacy = ((rules, nat), "") if flavour == "nft" else ((nat,), rules)
 
@@ -189,7 +209,9 @@ def test_matches_count_what_the_kernel_counts(flavour: str, hook: str) -> None:
         assert kernel_entries == model_entries
 
 
-def _named(counts: dict[tuple[str, str, str, int], int], conditions: tuple[str, ...]) -> dict[str, int]:
+def _named(
+    counts: dict[tuple[str, str, str, int], int], conditions: tuple[str, ...]
+) -> dict[str, int]:
     """Name each count by its rule's condition, so that a difference can be read."""
     return {
         conditions[position - 1] if table == "mangle" else f"{table} {chain} {position}": count
@@ -201,12 +223,20 @@ def _named(counts: dict[tuple[str, str, str, int], int], conditions: tuple[str, 
 @pytest.mark.parametrize("flavour", BOTH)
 def test_fragments_are_seen_where_conntrack_is_off(flavour: str) -> None:
     """A later fragment has no ports, and `-f` finds it."""
-    conditions = ["-f", "! -f", "-p udp -m multiport --dports 53", "-p udp -m multiport ! --dports 53", "-p udp"]
+    conditions = [
+        "-f",
+        "! -f",
+        "-p udp -m multiport --dports 53",
+        "-p udp -m multiport ! --dports 53",
+        "-p udp",
+    ]
     if flavour == "legacy":
         conditions += ["-p udp -m udp --dport 53", "-p udp -m udp ! --dport 53"]
     rules = given_rules(*(f"FORWARD {condition}" for condition in conditions))
     with Both(rules) if flavour == "nft" else Both(legacy=rules) as both:
-        kernel, model = both.pass_through("cni0", udp()._replace(fragment=True, dont_fragment=False))
+        kernel, model = both.pass_through(
+            "cni0", udp()._replace(fragment=True, dont_fragment=False)
+        )
         assert len(kernel) == len(model) == 1
         kernel_counts, model_counts = both.counters()
         assert kernel_counts == model_counts
@@ -215,10 +245,14 @@ def test_fragments_are_seen_where_conntrack_is_off(flavour: str) -> None:
 @pytest.mark.kernel("iptables-nft-restore")
 @pytest.mark.parametrize("port", [53, 54])
 def test_nft_reads_ports_out_of_a_later_fragments_data(port: int) -> None:
-    """iptables-nft takes a fragment's first bytes for ports; the model, which does not know them, walks both ways."""
+    """iptables-nft takes a fragment's first bytes for ports; the model, which does not know them,
+    walks both ways.
+    """
     with Both(given_rules("FORWARD -p udp -m udp --dport 53 -j DROP")) as both:
         fragment = udp(dport=port)._replace(fragment=True, dont_fragment=False)
         kernel, _ = both.pass_through("cni0", fragment)
 
         assert (port == 53) is (kernel == [])
-        assert {"Accept", "Drop"} == every_branch(both.given, fragment, "FORWARD", iif="cni0", oif="eth0")
+        assert {"Accept", "Drop"} == every_branch(
+            both.given, fragment, "FORWARD", iif="cni0", oif="eth0"
+        )

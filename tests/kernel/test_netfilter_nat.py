@@ -14,14 +14,27 @@ from tests.datapath.given import echo, given_rules, tcp, udp
 from tests.kernel.agreement import Both
 
 SYN, ACK, FIN, RST = protocols.SYN, protocols.ACK, protocols.FIN, protocols.RST
-POD, OTHER_POD, SERVER, VIP, HOST = "10.244.0.5", "10.244.0.6", "198.51.100.7", "10.96.0.10", "192.0.2.1"
+POD, OTHER_POD, SERVER, VIP, HOST = (
+    "10.244.0.5",
+    "10.244.0.6",
+    "198.51.100.7",
+    "10.96.0.10",
+    "192.0.2.1",
+)
 KERNEL = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "conntrack")
-TRACKING = given_rules(*(f"FORWARD -m conntrack --ctstate {state}" for state in ("INVALID", "NEW", "RELATED", "UNTRACKED")))
+TRACKING = given_rules(
+    *(
+        f"FORWARD -m conntrack --ctstate {state}"
+        for state in ("INVALID", "NEW", "RELATED", "UNTRACKED")
+    )
+)
 
 Way = tuple[str, Packet, str]
 
 
-def pod(dport: int = 80, sport: int = 40000, *, src: str = POD, dst: str = SERVER, flags: int = SYN) -> Way:
+def pod(
+    dport: int = 80, sport: int = 40000, *, src: str = POD, dst: str = SERVER, flags: int = SYN
+) -> Way:
     """Make a segment of a pod."""
     return "cni0", tcp(src, dst, sport, dport, flags=flags), "original"
 
@@ -31,11 +44,21 @@ def server(dst: str, sport: int, dport: int, flags: int = SYN | ACK) -> Way:
     return "eth0", tcp(SERVER, dst, sport, dport, flags=flags), "reply"
 
 
-MANY = [pod(80, 40000 + number, src=f"10.244.0.{5 + number % 2}", dst=f"198.51.100.{7 + number}") for number in range(10)]
+MANY = [
+    pod(80, 40000 + number, src=f"10.244.0.{5 + number % 2}", dst=f"198.51.100.{7 + number}")
+    for number in range(10)
+]
 SERVICE = "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 198.51.100.7:8080"
-ERROR_MASQUERADED = Packet(Address.parse("198.51.100.1"), Address.parse(HOST), 1, icmp_type=11, quoted=tcp(HOST, SERVER))
+ERROR_MASQUERADED = Packet(
+    Address.parse("198.51.100.1"), Address.parse(HOST), 1, icmp_type=11, quoted=tcp(HOST, SERVER)
+)
 ERROR_OF_SERVICE = Packet(
-    Address.parse("198.51.100.1"), Address.parse(POD), 1, icmp_type=3, icmp_code=1, quoted=tcp(POD, SERVER, 40000, 8080)
+    Address.parse("198.51.100.1"),
+    Address.parse(POD),
+    1,
+    icmp_type=3,
+    icmp_code=1,
+    quoted=tcp(POD, SERVER, 40000, 8080),
 )
 
 CASES: Mapping[str, tuple[Sequence[str], Sequence[Way]]] = {
@@ -108,7 +131,9 @@ CASES: Mapping[str, tuple[Sequence[str], Sequence[Way]]] = {
 
 def _agree(both: Both, packets: Sequence[Way]) -> None:
     for number, (link, packet, way) in enumerate(packets):
-        kernel, model = both.emit(packet, way) if link == "router" else both.pass_through(link, packet, way)
+        kernel, model = (
+            both.emit(packet, way) if link == "router" else both.pass_through(link, packet, way)
+        )
         assert kernel == model, f"packet {number}: {packet}"
     kernel_counts, model_counts = both.counters()
     assert kernel_counts == model_counts
@@ -141,15 +166,21 @@ def test_untracked_packets_leave_with_their_own_source() -> None:
 @KERNEL
 def test_a_packet_that_filter_drops_leaves_no_translation() -> None:
     """NAT is done before filter drops the packet, and forgotten with it."""
-    with Both(given_rules(SERVICE, table="nat"), given_rules("FORWARD -p tcp -m tcp --dport 8080 -j DROP")) as both:
+    with Both(
+        given_rules(SERVICE, table="nat"), given_rules("FORWARD -p tcp -m tcp --dport 8080 -j DROP")
+    ) as both:
         _agree(both, [pod(dst=VIP), pod(dst=VIP)])
 
 
 @KERNEL
 def test_redirect_takes_the_address_of_the_incoming_device() -> None:
     """REDIRECT in PREROUTING sends to the first address of the device that the packet came in on."""
-    redirect = given_rules("PREROUTING -i cni0 -p tcp -m tcp --dport 80 -j REDIRECT --to-ports 15001", table="nat")
-    with Both(redirect, given_rules("INPUT -d 10.244.0.1/32 -p tcp -m tcp --dport 15001 -j DROP")) as both:
+    redirect = given_rules(
+        "PREROUTING -i cni0 -p tcp -m tcp --dport 80 -j REDIRECT --to-ports 15001", table="nat"
+    )
+    with Both(
+        redirect, given_rules("INPUT -d 10.244.0.1/32 -p tcp -m tcp --dport 15001 -j DROP")
+    ) as both:
         _agree(both, [pod()])
 
         assert ("nft", "filter", "INPUT", 1) in both.counters()[1]
@@ -165,8 +196,12 @@ def test_redirect_takes_the_address_of_the_incoming_device() -> None:
     ],
 )
 def test_the_hosts_own_packets_pass_output(table: str, rule: str) -> None:
-    """OUTPUT translates, marks and drops what the host sends; filter sees the device of the first route."""
-    watch = given_rules("OUTPUT -o eth0", "OUTPUT -o cni0", "OUTPUT -m mark --mark 0x1", table="security")
+    """OUTPUT translates, marks and drops what the host sends; filter sees the device of the first
+    route.
+    """
+    watch = given_rules(
+        "OUTPUT -o eth0", "OUTPUT -o cni0", "OUTPUT -m mark --mark 0x1", table="security"
+    )
     with Both(given_rules(rule, table=table), watch, TRACKING) as both:
         _agree(both, [("router", tcp(HOST, VIP), "original")])
 
@@ -175,10 +210,18 @@ def test_the_hosts_own_packets_pass_output(table: str, rule: str) -> None:
 @pytest.mark.parametrize("answer", ["tcp-reset", "icmp-port-unreachable"])
 @pytest.mark.parametrize("established", [False, True])
 def test_answers_to_rejected_packets_are_translated_back(answer: str, established: bool) -> None:  # noqa: FBT001  # a case
-    """The reset or error comes from the address that the client spoke to, though the service was translated before."""
+    """The reset or error comes from the address that the client spoke to, though the service was
+    translated before.
+    """
     only = " --tcp-flags SYN,ACK ACK" if established else ""
-    reject = given_rules(f"FORWARD -p tcp -m tcp --dport 8080{only} -j REJECT --reject-with {answer}")
-    packets = [pod(dst=VIP), server(POD, 8080, 40000), pod(dst=VIP, flags=ACK)] if established else [pod(dst=VIP)]
+    reject = given_rules(
+        f"FORWARD -p tcp -m tcp --dport 8080{only} -j REJECT --reject-with {answer}"
+    )
+    packets = (
+        [pod(dst=VIP), server(POD, 8080, 40000), pod(dst=VIP, flags=ACK)]
+        if established
+        else [pod(dst=VIP)]
+    )
     with Both(given_rules(SERVICE, table="nat"), reject) as both:
         _agree(both, packets)
 
@@ -186,10 +229,14 @@ def test_answers_to_rejected_packets_are_translated_back(answer: str, establishe
 @KERNEL
 @pytest.mark.parametrize("last", ["legacy", "nft"])
 def test_the_flavour_that_came_last_translates(last: str) -> None:
-    """Of two nat tables the one that was registered last runs first, and the other one's rule is not reached."""
+    """Of two nat tables the one that was registered last runs first, and the other one's rule is
+    not reached.
+    """
     nft = given_rules("POSTROUTING -o eth0 -j SNAT --to-source 192.0.2.5", table="nat")
     legacy = given_rules("POSTROUTING -o eth0 -j SNAT --to-source 192.0.2.6", table="nat")
-    choices = Choices((), {"which flavour of iptables table nat was registered last in netns host": last})
+    choices = Choices(
+        (), {"which flavour of iptables table nat was registered last in netns host": last}
+    )
     with Both(nft, legacy=legacy, choices=choices, legacy_first=last == "nft") as both:
         _agree(both, [pod()])
 
@@ -204,7 +251,9 @@ def test_the_flavour_that_came_last_translates(last: str) -> None:
     ],
 )
 def test_masquerade_takes_the_devices_address_towards_the_next_hop(more: Mapping[str, str]) -> None:
-    """Of several addresses the primary one of the next hop's network is taken, else the device's first."""
+    """Of several addresses the primary one of the next hop's network is taken, else the device's
+    first.
+    """
     masquerade = given_rules("POSTROUTING -o eth0 -j MASQUERADE", table="nat")
     with Both(masquerade, more=more) as both:
         both.router.neighbour("203.0.113.9", "eth0")
@@ -212,9 +261,13 @@ def test_masquerade_takes_the_devices_address_towards_the_next_hop(more: Mapping
 
 
 @KERNEL
-@pytest.mark.parametrize("rule", ["POSTROUTING -o eth0 -j MASQUERADE", "POSTROUTING -s 203.0.113.1/32 -j MASQUERADE"])
+@pytest.mark.parametrize(
+    "rule", ["POSTROUTING -o eth0 -j MASQUERADE", "POSTROUTING -s 203.0.113.1/32 -j MASQUERADE"]
+)
 def test_a_taken_port_is_changed(rule: str) -> None:
-    """Two connections cannot have one reply tuple: the second one's port is another, though no rule may say so."""
+    """Two connections cannot have one reply tuple: the second one's port is another, though no rule
+    may say so.
+    """
     first = ["PREROUTING -d 10.96.0.10/32 -p tcp -j DNAT --to-destination 198.51.100.7:80", rule]
     packets = [pod(dst=VIP), pod()] if "203" in rule else [pod(), pod(src=OTHER_POD)]
     with Both(given_rules(*first, table="nat")) as both:
@@ -223,7 +276,11 @@ def test_a_taken_port_is_changed(rule: str) -> None:
         _, entries = both.conntrack()
 
         assert kernel[0].text.partition(" [")[0] != str(packets[0][1]).partition(" [")[0]
-        assert 2 == len({entry.reply for entry in both.conntrack()[0]}) == len({entry.reply for entry in entries})
+        assert (
+            2
+            == len({entry.reply for entry in both.conntrack()[0]})
+            == len({entry.reply for entry in entries})
+        )
         assert _without_port(kernel[0].text) == _without_port(model[0].text)
 
 

@@ -14,7 +14,9 @@ TABLES = ("raw", "mangle", "nat", "filter", "security")
 
 
 def _last(table: str, flavour: str) -> Choices:
-    return Choices((), {f"which flavour of iptables table {table} was registered last in netns host": flavour})
+    return Choices(
+        (), {f"which flavour of iptables table {table} was registered last in netns host": flavour}
+    )
 
 
 def _agree(both: Both) -> None:
@@ -28,7 +30,11 @@ def _agree(both: Both) -> None:
 @pytest.mark.parametrize("hook", ["PREROUTING", "FORWARD", "POSTROUTING"])
 def test_tables_come_in_the_order_of_their_priorities(hook: str) -> None:
     """Each table adds a digit to the mark, and the next one sees the digits before it."""
-    tables = [entry.name for entry in sorted(HOOK_ENTRIES, key=lambda entry: entry.priority) if entry.hook == hook]
+    tables = [
+        entry.name
+        for entry in sorted(HOOK_ENTRIES, key=lambda entry: entry.priority)
+        if entry.hook == hook
+    ]
     present = list(dict.fromkeys(name for name in tables if name in TABLES))
     texts = [
         given_rules(
@@ -42,7 +48,9 @@ def test_tables_come_in_the_order_of_their_priorities(hook: str) -> None:
     with Both(*texts) as both:
         _agree(both)
 
-        reached = {(table, position) for (_, table, chain, position) in both.counters()[0] if chain == hook}
+        reached = {
+            (table, position) for (_, table, chain, position) in both.counters()[0] if chain == hook
+        }
         assert {(name, 7) for name in present} <= reached
 
 
@@ -52,8 +60,16 @@ def test_tables_come_in_the_order_of_their_priorities(hook: str) -> None:
 def test_of_equal_priority_the_last_registered_runs_first(table: str, last: str) -> None:
     """The mark that the first flavour sets is the one that the second flavour sees."""
     hook = "PREROUTING" if table == "raw" else "FORWARD"
-    nft = given_rules(f"{hook} -m mark --mark 0x0 -j MARK --set-mark 0x1", f"{hook} -m mark --mark 0x2", table=table)
-    legacy = given_rules(f"{hook} -m mark --mark 0x0 -j MARK --set-mark 0x2", f"{hook} -m mark --mark 0x1", table=table)
+    nft = given_rules(
+        f"{hook} -m mark --mark 0x0 -j MARK --set-mark 0x1",
+        f"{hook} -m mark --mark 0x2",
+        table=table,
+    )
+    legacy = given_rules(
+        f"{hook} -m mark --mark 0x0 -j MARK --set-mark 0x2",
+        f"{hook} -m mark --mark 0x1",
+        table=table,
+    )
     with Both(nft, legacy=legacy, legacy_first=last == "nft", choices=_last(table, last)) as both:
         _agree(both)
 
@@ -74,12 +90,16 @@ def test_a_drop_of_either_flavour_is_final(last: str) -> None:
     """ACCEPT ends one flavour's table only; DROP ends the packet."""
     accept, drop = given_rules("FORWARD -p tcp -j ACCEPT"), given_rules("FORWARD -p tcp -j DROP")
     for nft, legacy in ((accept, drop), (drop, accept)):
-        with Both(nft, legacy=legacy, legacy_first=last == "nft", choices=_last("filter", last)) as both:
+        with Both(
+            nft, legacy=legacy, legacy_first=last == "nft", choices=_last("filter", last)
+        ) as both:
             _agree(both)
 
 
 @KERNEL
 def test_accept_ends_its_own_table_only() -> None:
     """A packet that mangle accepts is dropped by filter."""
-    with Both(given_rules("FORWARD -j ACCEPT", table="mangle"), given_rules("FORWARD -p tcp -j DROP")) as both:
+    with Both(
+        given_rules("FORWARD -j ACCEPT", table="mangle"), given_rules("FORWARD -p tcp -j DROP")
+    ) as both:
         _agree(both)

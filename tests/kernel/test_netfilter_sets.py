@@ -74,16 +74,25 @@ PACKETS = [
 @pytest.mark.parametrize("flavour", ["nft", "legacy"])
 @pytest.mark.parametrize("hook", ["PREROUTING", "FORWARD"])
 def test_sets_hold_what_the_kernel_finds_in_them(flavour: str, hook: str) -> None:
-    """Every dimension, `nomatch` exceptions, masks, devices, marks and lists of sets match the same packets."""
+    """Every dimension, `nomatch` exceptions, masks, devices, marks and lists of sets match the same
+    packets.
+    """
     mark = "-s 10.244.0.5/32 -j MARK --set-mark 0x7"
-    rules = given_rules(f"{hook} {mark}", *(f"{hook} {condition}" for condition in CONDITIONS), table="mangle")
-    both = Both(rules, sets=SETS.strip() + "\n") if flavour == "nft" else Both(legacy=rules, sets=SETS.strip() + "\n")
+    rules = given_rules(
+        f"{hook} {mark}", *(f"{hook} {condition}" for condition in CONDITIONS), table="mangle"
+    )
+    both = (
+        Both(rules, sets=SETS.strip() + "\n")
+        if flavour == "nft"
+        else Both(legacy=rules, sets=SETS.strip() + "\n")
+    )
     with both:
         for link, packet in PACKETS:
             kernel, model = both.pass_through(link, packet)
             assert kernel == model
         names = ("mark", *CONDITIONS)
         kernel_counts, model_counts = (
-            {names[position - 1]: count for (_, _, _, position), count in counts.items()} for counts in both.counters()
+            {names[position - 1]: count for (_, _, _, position), count in counts.items()}
+            for counts in both.counters()
         )
         assert kernel_counts == model_counts

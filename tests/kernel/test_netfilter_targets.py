@@ -118,8 +118,17 @@ def test_targets_without_effect_let_the_next_rule_decide(flavour: str) -> None:
     ],
 )  # fmt: skip
 def test_rejected_packets_are_answered_as_by_the_kernel(answer: str, flavour: str) -> None:
-    """The error has the rule's type, the host's address and the packet that it is about; errors get none."""
-    error = Packet(Address.parse("198.51.100.1"), Address.parse(POD), 1, icmp_type=3, icmp_code=1, quoted=tcp(POD, SERVER))
+    """The error has the rule's type, the host's address and the packet that it is about; errors get
+    none.
+    """
+    error = Packet(
+        Address.parse("198.51.100.1"),
+        Address.parse(POD),
+        1,
+        icmp_type=3,
+        icmp_code=1,
+        quoted=tcp(POD, SERVER),
+    )
     packets: list[Way] = [
         pod(), pod(flags=RST), ("cni0", udp()._replace(tos=0x18), "original"), ("cni0", echo(), "original"),
         ("eth0", error, "original"),

@@ -16,7 +16,9 @@ NOWHERE = Span(Source(name="generated", lines=("",)), 1, 1)
 
 def mark_rule(value: str) -> Rule:
     """Return a rule of iptables that sets the mark."""
-    return Rule("", "", 0, NOWHERE, Target("MARK", (MatchOption("set-xmark", (f"{value}/0xffffffff",)),)))
+    return Rule(
+        "", "", 0, NOWHERE, Target("MARK", (MatchOption("set-xmark", (f"{value}/0xffffffff",)),))
+    )
 
 
 @pytest.mark.parametrize("hook", ["prerouting", "forward", "postrouting"])
@@ -113,10 +115,14 @@ def test_tables_of_a_family_see_its_packets_alone(probe: str) -> None:
     hooks = ("prerouting", "input", "forward", "output", "postrouting")
 
     def table(family: str, name: str, rule: str) -> str:
-        chains = "".join(f"chain {hook} {{ type filter hook {hook} priority 5; {rule}; }}\n" for hook in hooks)
+        chains = "".join(
+            f"chain {hook} {{ type filter hook {hook} priority 5; {rule}; }}\n" for hook in hooks
+        )
         return f"table {family} {name} {{ {chains} }}\n"
 
-    text = table("inet", "a", "meta nfproto ipv4 counter; meta l4proto tcp counter; ip6 nexthdr tcp counter")
+    text = table(
+        "inet", "a", "meta nfproto ipv4 counter; meta l4proto tcp counter; ip6 nexthdr tcp counter"
+    )
     text += table("ip", "b", "counter") + table("ip6", "c", "meta l4proto tcp counter")
     assert hold(text, probe).verdict == "ALWAYS"
 
@@ -136,7 +142,9 @@ def test_only_a_chain_of_type_route_has_packets_routed_again(kind: str) -> None:
     assert hold(text, LOCAL, prepare=prepare).verdict == ("NEVER" if kind == "route" else "ALWAYS")
 
 
-@pytest.mark.parametrize("answer", ["", "with icmp host-unreachable", "with tcp reset", "with icmpx admin-prohibited"])
+@pytest.mark.parametrize(
+    "answer", ["", "with icmp host-unreachable", "with tcp reset", "with icmpx admin-prohibited"]
+)
 def test_reject_answers_as_it_says(answer: str) -> None:
     """The sender is told what the rule wants."""
     text = f"table inet t {{ chain c {{ type filter hook forward priority 0; tcp dport 80 counter reject {answer}; }}\n}}"

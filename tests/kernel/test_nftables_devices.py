@@ -19,14 +19,22 @@ def table(*chains: str) -> str:
 
 def chain(hook: str, device: str, rules: str, priority: int = 0) -> str:
     """Return a chain at a device."""
-    return CHAIN.format(name=f"{hook}_{device}_{priority + 500}", hook=hook, device=device, priority=priority, rules=rules)
+    return CHAIN.format(
+        name=f"{hook}_{device}_{priority + 500}",
+        hook=hook,
+        device=device,
+        priority=priority,
+        rules=rules,
+    )
 
 
 @pytest.mark.parametrize("device", ["lxc1", "eth0"])
 @pytest.mark.parametrize("hook", ["ingress", "egress"])
 def test_a_device_may_drop(hook: str, device: str) -> None:
     """What a device's chain drops neither arrives nor is answered."""
-    assert hold(table(chain(hook, device, "meta protocol ip tcp dport 80 counter drop"))).verdict == (
+    assert hold(
+        table(chain(hook, device, "meta protocol ip tcp dport 80 counter drop"))
+    ).verdict == (
         "NEVER" if (hook, device) in {("ingress", "lxc1"), ("egress", "eth0")} else "ALWAYS"
     )
 
@@ -44,11 +52,16 @@ def test_a_bridge_port_has_chains_too() -> None:
         chain("ingress", "veth1", "meta protocol ip counter"), chain("egress", "veth2", "meta protocol ip counter"),
         chain("egress", "cni0", "meta protocol ip counter"),
     )  # fmt: skip
-    assert hold(text, "tcp 10.1.0.2:40000 > 10.1.0.3:80 from pod1", shape=bridged_pods).verdict == "ALWAYS"
+    assert (
+        hold(text, "tcp 10.1.0.2:40000 > 10.1.0.3:80 from pod1", shape=bridged_pods).verdict
+        == "ALWAYS"
+    )
 
 
 def test_rewriting_past_netfilter_and_fwd_past_conntrack() -> None:
-    """A masquerade at egress and its way back at ingress, as a BPF program does it: answers never meet conntrack."""
+    """A masquerade at egress and its way back at ingress, as a BPF program does it: answers never
+    meet conntrack.
+    """
     out = chain("egress", "eth0", "ip saddr 10.1.0.2 counter ip saddr set 172.31.0.10")
     back = chain(
         "ingress", "eth0",

@@ -1,4 +1,6 @@
-"""Rulesets as programs write them, against the real kernel: kube-proxy's nftables mode, firewalld, and NAT by hand."""
+"""Rulesets as programs write them, against the real kernel: kube-proxy's nftables mode, firewalld,
+and NAT by hand.
+"""
 
 from __future__ import annotations
 
@@ -217,7 +219,9 @@ table inet firewalld {
     ],
 )
 def test_kube_proxy(probe: str, verdict: str) -> None:
-    """Services, node ports, services without endpoints and wrong ports go as kube-proxy's tables say."""
+    """Services, node ports, services without endpoints and wrong ports go as kube-proxy's tables
+    say.
+    """
     assert hold(KUBE_PROXY, probe).verdict == verdict
 
 
@@ -304,7 +308,9 @@ def test_source_nat(rule: str) -> None:
 
 
 def test_native_and_iptables_nat_chains_share_a_dispatcher() -> None:
-    """A native chain of an earlier priority translates first, and iptables' chain is not asked any more."""
+    """A native chain of an earlier priority translates first, and iptables' chain is not asked any
+    more.
+    """
 
     def prepare(host: DraftNetns) -> None:
         host.table("nat", "nft")

@@ -1,4 +1,6 @@
-"""Routing, source validation and ARP held against the real kernel: the same node, the same packet, the same end."""
+"""Routing, source validation and ARP held against the real kernel: the same node, the same packet,
+the same end.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,13 @@ POD_ROUTES = ("169.254.1.1 dev eth0 scope link", "default via 169.254.1.1 dev et
 
 
 def hasty(*devices: str) -> dict[str, str]:
-    """Return the sysctls by which ARP gives up at once, so that a test need not wait for three seconds."""
+    """Return the sysctls by which ARP gives up at once, so that a test need not wait for three
+    seconds.
+    """
     keys = {"mcast_solicit": "1", "retrans_time_ms": "4"}
-    return {f"net.ipv4.neigh.{device}.{key}": value for device in devices for key, value in keys.items()}
+    return {
+        f"net.ipv4.neigh.{device}.{key}": value for device in devices for key, value in keys.items()
+    }
 
 
 def pod(**parts: object) -> Netns:
@@ -35,7 +41,13 @@ def world(*routes: str) -> Netns:
                        sysctls=hasty("eth0"))  # fmt: skip
 
 
-def given(*routes: str, sysctls: dict[str, str] | None = None, rules: tuple[str, ...] = (), lxc: str = "", **more: Netns) -> Node:
+def given(
+    *routes: str,
+    sysctls: dict[str, str] | None = None,
+    rules: tuple[str, ...] = (),
+    lxc: str = "",
+    **more: Netns,
+) -> Node:
     """Return a host between a pod and the world."""
     settings = {
         **forwarding(rp_filter="0"),
@@ -66,9 +78,13 @@ def test_plain_forwarding() -> None:
     assert (WORKS, WORKS) == (agree(given(), TO_WORLD), agree(given(), TO_POD))
 
 
-@pytest.mark.parametrize(("everywhere", "own"), [("1", "0"), ("0", "1"), ("2", "1"), ("2", "0"), ("0", "2")])
+@pytest.mark.parametrize(
+    ("everywhere", "own"), [("1", "0"), ("0", "1"), ("2", "1"), ("2", "0"), ("0", "2")]
+)
 def test_rp_filter_is_the_larger_of_all_and_device(everywhere: str, own: str) -> None:
-    """On an unnumbered device every mode but 0 refuses a source that is reached elsewhere: already its ARP goes unanswered."""
+    """On an unnumbered device every mode but 0 refuses a source that is reached elsewhere: already
+    its ARP goes unanswered.
+    """
     assert "NEVER" == agree(given(*ELSEWHERE, sysctls=rp(everywhere, own)), TO_WORLD).verdict
 
 
@@ -81,9 +97,15 @@ def test_rp_filter_drops_the_packet_itself() -> None:
 
 
 def test_loose_mode_lets_an_asymmetric_source_in_on_a_numbered_device() -> None:
-    """With an address on the device the loose mode passes; the reply then goes where the route says, and is lost there."""
+    """With an address on the device the loose mode passes; the reply then goes where the route
+    says, and is lost there.
+    """
     settled = pod(neighbours=["169.254.1.1 dev eth0 lladdr 02:00:00:00:00:01 PERMANENT"])
-    routes = ("10.1.0.0/24 dev eth0", "10.1.0.2 dev lxc1 metric 5 table 100", "default via 192.0.2.1 dev eth0")
+    routes = (
+        "10.1.0.0/24 dev eth0",
+        "10.1.0.2 dev lxc1 metric 5 table 100",
+        "default via 192.0.2.1 dev eth0",
+    )
     rules = ("100: iif eth0 to 10.1.0.2 lookup 100",)
     node = given(*routes, rules=rules, sysctls=rp("2", "0"), lxc="10.7.0.1/24", pod=settled)
 
@@ -98,7 +120,11 @@ def test_own_address_as_source_is_refused_without_rp_filter() -> None:
     )  # fmt: skip
 
     found = agree(given(pod=thief), "tcp 192.0.2.10:40000 > 203.0.113.1:80 from pod")
-    assert ("NEVER", "dropped", True) == (found.verdict, found.kind, found.reason in {"IP_LOCAL_SOURCE", "NOT_SPECIFIED"})
+    assert ("NEVER", "dropped", True) == (
+        found.verdict,
+        found.kind,
+        found.reason in {"IP_LOCAL_SOURCE", "NOT_SPECIFIED"},
+    )
 
 
 def test_a_custom_local_route_refuses_its_sources() -> None:
@@ -118,7 +144,9 @@ def test_forwarding_off_is_silent() -> None:
 
 def test_forwarding_of_the_ingress_device_decides() -> None:
     """Only the device that the packet comes in on has to forward."""
-    assert Agreed("NEVER", "dropped", "IP_INADDRERRORS") == agree(given(sysctls={"net.ipv4.conf.eth0.forwarding": "0"}), TO_POD)
+    assert Agreed("NEVER", "dropped", "IP_INADDRERRORS") == agree(
+        given(sysctls={"net.ipv4.conf.eth0.forwarding": "0"}), TO_POD
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,7 +185,11 @@ def test_a_blackhole_is_silent() -> None:
 def test_policy_rules(rule: str, works: bool) -> None:  # noqa: FBT001
     """Policy rules choose by their selectors; table 100 holds a blackhole for the pod."""
     routes = ("10.1.0.2 dev lxc1", "default via 192.0.2.1 dev eth0", "blackhole 10.1.0.2 table 100")
-    rules = (rule, "200: from all lookup main", "300: from all blackhole") if "goto" in rule else (rule,)
+    rules = (
+        (rule, "200: from all lookup main", "300: from all blackhole")
+        if "goto" in rule
+        else (rule,)
+    )
 
     assert works == (agree(given(*routes, rules=rules), TO_POD).verdict == "ALWAYS")
 
@@ -170,30 +202,48 @@ def test_suppressed_default_route() -> None:
     assert WORKS == agree(given(*routes, rules=rules), TO_POD)
 
 
-@pytest.mark.parametrize(("rules", "works"), [((), True), (("5000: from 198.51.100.1 lookup 100",), False)])
+@pytest.mark.parametrize(
+    ("rules", "works"), [((), True), (("5000: from 198.51.100.1 lookup 100",), False)]
+)
 def test_local_and_main_are_one_trie_without_rules(rules: tuple[str, ...], works: bool) -> None:  # noqa: FBT001
-    """A wide route of the local table hides a longer one of main only once the namespace has policy rules."""
-    routes = ("prohibit 10.1.0.0/16 table local", "10.1.0.2 dev lxc1", "default via 192.0.2.1 dev eth0")
+    """A wide route of the local table hides a longer one of main only once the namespace has policy
+    rules.
+    """
+    routes = (
+        "prohibit 10.1.0.0/16 table local",
+        "10.1.0.2 dev lxc1",
+        "default via 192.0.2.1 dev eth0",
+    )
 
     assert ("ALWAYS" if works else "NEVER") == agree(given(*routes, rules=rules), TO_POD).verdict
 
 
 def test_lowest_metric_wins() -> None:
     """Of two equal prefixes the one with the lower metric is used, though it leads nowhere."""
-    routes = ("10.1.0.2 dev lxc1 metric 100", "prohibit 10.1.0.2 metric 50", "default via 192.0.2.1 dev eth0")
+    routes = (
+        "10.1.0.2 dev lxc1 metric 100",
+        "prohibit 10.1.0.2 metric 50",
+        "default via 192.0.2.1 dev eth0",
+    )
 
     assert Agreed("NEVER", "rejected", "icmp-pkt-filtered") == agree(given(*routes), TO_POD)
 
 
 def test_rp_filter_blocks_arp() -> None:
-    """A request from an address that the strict check refuses is not answered, though the owner is right there."""
+    """A request from an address that the strict check refuses is not answered, though the owner is
+    right there.
+    """
     sysctls = {"net.ipv4.conf.eth0.rp_filter": "1"}
     node = given("10.1.0.2 dev lxc1", "203.0.113.0/24 dev lxc1", sysctls=sysctls)
 
-    assert Agreed("NEVER", "rejected", "EHOSTUNREACH") == agree(node, "tcp 203.0.113.1:40000 > 192.0.2.10:80 from world")
+    assert Agreed("NEVER", "rejected", "EHOSTUNREACH") == agree(
+        node, "tcp 203.0.113.1:40000 > 192.0.2.10:80 from world"
+    )
 
 
-@pytest.mark.parametrize(("level", "works"), [("0", True), ("1", False), ("2", False), ("8", False)])
+@pytest.mark.parametrize(
+    ("level", "works"), [("0", True), ("1", False), ("2", False), ("8", False)]
+)
 def test_arp_ignore(level: str, works: bool) -> None:  # noqa: FBT001
     """arp_ignore keeps a host from answering for an address of another device."""
     routes = ("10.1.0.2 dev lxc1", "default via 192.0.2.1 dev eth0")
@@ -212,7 +262,10 @@ def test_nobody_answers() -> None:
 
 def test_loopback_addresses_do_not_come_in_from_a_wire() -> None:
     """127.0.0.0/8 is a martian, unless route_localnet lets it in."""
-    strange = pod(routes=("127.9.9.9 dev eth0 scope link table 100", *POD_ROUTES), rules=["1: to 127.9.9.9 lookup 100"])
+    strange = pod(
+        routes=("127.9.9.9 dev eth0 scope link table 100", *POD_ROUTES),
+        rules=["1: to 127.9.9.9 lookup 100"],
+    )
     found = agree(given(pod=strange), "tcp 10.1.0.2:40000 > 127.9.9.9:80 from pod")
 
     assert "ALWAYS" == found.verdict

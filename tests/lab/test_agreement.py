@@ -24,7 +24,9 @@ def prediction() -> Branch:
 
 def as_predicted(branch: Branch) -> tuple[SeenFrame, ...]:
     """Return the frames that a kernel shows that does just what the model says."""
-    steps = [step for trace in branch.traces for step in trace.steps if step.stage.startswith("device ")]
+    steps = [
+        step for trace in branch.traces for step in trace.steps if step.stage.startswith("device ")
+    ]
     return tuple(
         SeenFrame(time, step.netns, step.link or "", step.stage == "device transmit", step.after)
         for time, step in enumerate(steps)
@@ -33,7 +35,9 @@ def as_predicted(branch: Branch) -> tuple[SeenFrame, ...]:
 
 def seen(branch: Branch, **changes: object) -> ObservedEvidence:
     """Return the evidence of a kernel that agrees, but for some changes."""
-    evidence = ObservedEvidence(observation=Observation(as_predicted(branch), "ok"), counters={}, drops=())
+    evidence = ObservedEvidence(
+        observation=Observation(as_predicted(branch), "ok"), counters={}, drops=()
+    )
     return replace(evidence, **changes)  # type: ignore[arg-type]  # fields of Evidence
 
 
@@ -59,7 +63,12 @@ def test_a_rewritten_header_differs() -> None:
     first, *others = as_predicted(branch)
     assert first.packet is not None
     wrong = first._replace(packet=first.packet._replace(ttl=9))
-    assert "ttl 9" in compare_branch(branch, seen(branch, observation=Observation((wrong, *others), "ok")))[0].observed
+    assert (
+        "ttl 9"
+        in compare_branch(branch, seen(branch, observation=Observation((wrong, *others), "ok")))[
+            0
+        ].observed
+    )
 
 
 def test_namespaces_of_the_lab_itself_do_not_count() -> None:
@@ -67,7 +76,9 @@ def test_namespaces_of_the_lab_itself_do_not_count() -> None:
     branch = prediction()
     stray = as_predicted(branch)[0]._replace(netns="wire-0")
     observation = Observation((stray, *as_predicted(branch)), "ok")
-    assert () == compare_branch(branch, seen(branch, observation=observation), frozenset({"wire-0"}))
+    assert () == compare_branch(
+        branch, seen(branch, observation=observation), frozenset({"wire-0"})
+    )
 
 
 def test_the_branch_that_agrees_best_is_told() -> None:

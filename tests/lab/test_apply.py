@@ -11,7 +11,9 @@ from podpath.lab.apply import LabError, run
 from podpath.lab.script import WRITE_SYSCTLS, Command
 
 
-def test_sysctls_are_written_where_they_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sysctls_are_written_where_they_exist(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each line sets its key; one that the kernel lacks is passed over, as sysctl(8) does with -e."""
     monkeypatch.setattr(apply, "SYSCTLS", tmp_path)
     (tmp_path / "net").mkdir()

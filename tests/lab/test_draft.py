@@ -12,8 +12,16 @@ def test_frozen_draft_has_the_routes_that_the_kernel_makes_of_addresses() -> Non
     """An address implies its local route, its subnet's route and the subnet's broadcast address."""
     host = bridged_pods().draft.freeze().host
     implied = {(str(route.prefix), route.type) for route in host.routes.items if route.inferred}
-    assert {("10.1.0.1", "local"), ("10.1.0.0/24", "unicast"), ("10.1.0.255", "broadcast")} <= implied
-    assert all(route.table == LOCAL for route in host.routes.items if route.inferred and route.type != "unicast")
+    assert {
+        ("10.1.0.1", "local"),
+        ("10.1.0.0/24", "unicast"),
+        ("10.1.0.255", "broadcast"),
+    } <= implied
+    assert all(
+        route.table == LOCAL
+        for route in host.routes.items
+        if route.inferred and route.type != "unicast"
+    )
 
 
 def test_both_ends_of_a_pair_know_each_other() -> None:

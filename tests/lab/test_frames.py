@@ -19,9 +19,19 @@ def test_tcp_segment() -> None:
     packet, arp = decode_frame(ETHERNET + IPV4 + TCP)
     assert arp is None
     assert packet is not None
-    assert (str(packet.src), str(packet.dst), packet.sport, packet.dport) == ("10.1.0.2", "10.1.0.3", 40000, 80)
+    assert (str(packet.src), str(packet.dst), packet.sport, packet.dport) == (
+        "10.1.0.2",
+        "10.1.0.3",
+        40000,
+        80,
+    )
     assert packet.flags == protocols.PSH | protocols.ACK
-    assert (packet.ttl, packet.tos, packet.payload, packet.smac) == (64, 0x10, 0, "02:00:00:00:01:00")
+    assert (packet.ttl, packet.tos, packet.payload, packet.smac) == (
+        64,
+        0x10,
+        0,
+        "02:00:00:00:01:00",
+    )
 
 
 def test_arp_request() -> None:

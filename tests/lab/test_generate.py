@@ -31,12 +31,22 @@ def test_shares_of_nat_and_faults() -> None:
 
 @given(seed=st.integers(0, 2**40))
 def test_the_model_decides_every_case(seed: int) -> None:
-    """A generated node is wholly known: a walk on it ends in a verdict; only the kernel's draws are open."""
+    """A generated node is wholly known: a walk on it ends in a verdict; only the kernel's draws are
+    open.
+    """
     case = generate_case(seed)
     conversation = converse(case.node, case.probe)
     assert conversation.branches[0].works is not None
     taken = [made.fact for made in conversation.branches[0].assumptions if not made.random]
-    words = ("registered last", "IPsec", "runs as uid", "it depends on", "netfilter queue", "an MSS", "an earlier packet")
+    words = (
+        "registered last",
+        "IPsec",
+        "runs as uid",
+        "it depends on",
+        "netfilter queue",
+        "an MSS",
+        "an earlier packet",
+    )
     assert all(any(word in fact for word in words) for fact in taken)
 
 
@@ -44,7 +54,13 @@ def test_every_match_and_target_is_generated() -> None:
     """What the model evaluates is drawn, but for what is listed with the reason why it is not."""
     cases = (generate_case(seed) for seed in range(1500))
     hosts = (case.node.namespaces[HOST].netfilter[4] for case in cases)
-    chains = (fact.value for host in hosts for table in host.tables for fact in table.chains.values() if isinstance(fact, Known))
+    chains = (
+        fact.value
+        for host in hosts
+        for table in host.tables
+        for fact in table.chains.values()
+        if isinstance(fact, Known)
+    )
     rules = [rule for chain in chains for rule in chain.rules]
     drawn = {match.name for rule in rules for match in rule.matches}
     drawn |= {rule.target.name for rule in rules if rule.target is not None}

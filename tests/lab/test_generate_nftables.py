@@ -1,4 +1,6 @@
-"""Generated native tables: the same seed gives the same ones, and what they say survives nft's language."""
+"""Generated native tables: the same seed gives the same ones, and what they say survives nft's
+language.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,13 @@ def test_tables_read_back(seed: int) -> None:
     for table in draw(seed):
         (again,) = native_tables(emit_table(table))
         for name, chain in table.chains.items():
-            assert [emit_rule(rule) for rule in chain.rules] == [emit_rule(rule) for rule in again.chains[name].rules]
-            assert all(sum(isinstance(each, nft.Counter) for each in rule.statements) == 1 for rule in chain.rules)
+            assert [emit_rule(rule) for rule in chain.rules] == [
+                emit_rule(rule) for rule in again.chains[name].rules
+            ]
+            assert all(
+                sum(isinstance(each, nft.Counter) for each in rule.statements) == 1
+                for rule in chain.rules
+            )
 
 
 def test_about_a_fifth_of_the_cases_has_native_tables() -> None:

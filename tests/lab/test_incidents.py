@@ -33,4 +33,7 @@ def test_a_node_that_needs_no_preparation_works_in_the_model() -> None:
     """Where nothing but the draft makes the node, the model lets the probe through."""
     plain = [incident for incident in INCIDENTS.values() if not incident.prepared_by]
     assert plain
-    assert all(converse(incident.build().freeze(), incident.asked()).verdict == "ALWAYS" for incident in plain)
+    assert all(
+        converse(incident.build().freeze(), incident.asked()).verdict == "ALWAYS"
+        for incident in plain
+    )

@@ -6,7 +6,14 @@ import subprocess
 from dataclasses import replace
 
 from podpath.lab.draft import Draft
-from podpath.lab.script import emit_connection, emit_policy_rule, emit_removal, emit_shell, emit_table, emit_twin
+from podpath.lab.script import (
+    emit_connection,
+    emit_policy_rule,
+    emit_removal,
+    emit_shell,
+    emit_table,
+    emit_twin,
+)
 from podpath.lab.topologies import bridged_pods, routed_pods
 from podpath.net.addresses import Address, IfName, MaskedMark, PortRange, Prefix
 from podpath.net.provenance import Listing
@@ -18,7 +25,9 @@ from podpath.node.routing import Nexthop, PolicyRule, Route
 def lines(draft: Draft, netns: str) -> str:
     """Return all that is fed to the commands of one namespace."""
     twin = emit_twin(draft.freeze())
-    return "".join(command.stdin for command in twin.commands if netns in (command.netns, *command.arguments))
+    return "".join(
+        command.stdin for command in twin.commands if netns in (command.netns, *command.arguments)
+    )
 
 
 def test_namespaces_come_first_and_a_veth_pair_is_made_once() -> None:
@@ -31,7 +40,9 @@ def test_namespaces_come_first_and_a_veth_pair_is_made_once() -> None:
 
 
 def test_gateways_follow_the_routes_that_reach_them() -> None:
-    """A route by a gateway is added after the on-link route to it, in whatever order the node lists them."""
+    """A route by a gateway is added after the on-link route to it, in whatever order the node lists
+    them.
+    """
     text = lines(routed_pods().draft, "pod1")
     assert text.index("10.1.1.1/32 dev eth0") < text.index("via 10.1.1.1")
 
@@ -45,7 +56,9 @@ def test_a_device_that_cannot_be_built_is_named() -> None:
 
 
 def test_only_sysctls_of_the_datapath_are_written_by_path() -> None:
-    """A device's name may hold a dot, so sysctls are spelled with slashes; the ones that decide nothing stay away."""
+    """A device's name may hold a dot, so sysctls are spelled with slashes; the ones that decide
+    nothing stay away.
+    """
     draft = Draft()
     host = draft.add_netns("host", "host")
     host.links.append(replace(Link(name=IfName("flannel.1"), kind="vxlan"), bridge=None))
@@ -66,10 +79,14 @@ def test_policy_rule_with_every_selector() -> None:
 
 
 def test_a_translated_connection_is_given_as_before_nat() -> None:
-    """`conntrack -R` gets the tuple before NAT and what NAT made of it, so that the kernel translates its packets."""
+    """`conntrack -R` gets the tuple before NAT and what NAT made of it, so that the kernel
+    translates its packets.
+    """
     client, service, pod = (Address.parse(text) for text in ("10.0.0.5", "10.96.0.10", "10.0.0.9"))
     entry = ConntrackEntry(
-        original=ConnTuple(client, service, 17, 4444, 53), reply=ConnTuple(pod, client, 17, 5353, 4444), replied=True
+        original=ConnTuple(client, service, 17, 4444, 53),
+        reply=ConnTuple(pod, client, 17, 5353, 4444),
+        replied=True,
     )
     words = emit_connection(entry)
     assert "-s 10.0.0.5 -d 10.96.0.10 -r 10.96.0.10 -q 10.0.0.5" in words
@@ -82,15 +99,24 @@ def test_a_table_reads_as_iptables_restore_takes_it() -> None:
     draft = Draft()
     draft.add_netns("host", "host").table("filter", "nft").policies["FORWARD"] = "DROP"
     table = draft.freeze().host.netfilter[4].tables[0]
-    assert "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n" == emit_table(table, [])
+    assert (
+        "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"
+        == emit_table(table, [])
+    )
 
 
 def test_multipath_route_names_every_way() -> None:
     """Each nexthop has its gateway, device and weight."""
     draft = Draft()
-    hops = tuple(Nexthop(link=IfName("eth0"), gateway=Address.parse(f"10.0.0.{n}"), weight=n) for n in (1, 2))
-    draft.add_netns("host", "host").routes.append(Route(prefix=Prefix.parse("10.9.0.0/16"), nexthops=hops))
-    assert "nexthop via 10.0.0.1 dev eth0 weight 1 nexthop via 10.0.0.2 dev eth0 weight 2" in lines(draft, "host")
+    hops = tuple(
+        Nexthop(link=IfName("eth0"), gateway=Address.parse(f"10.0.0.{n}"), weight=n) for n in (1, 2)
+    )
+    draft.add_netns("host", "host").routes.append(
+        Route(prefix=Prefix.parse("10.9.0.0/16"), nexthops=hops)
+    )
+    assert "nexthop via 10.0.0.1 dev eth0 weight 1 nexthop via 10.0.0.2 dev eth0 weight 2" in lines(
+        draft, "host"
+    )
 
 
 def test_shell_script_is_one_that_a_shell_can_read() -> None:

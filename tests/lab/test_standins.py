@@ -24,7 +24,11 @@ def node_with_uplink() -> Node:
     host.links.append(Link(name=IfName("eth0"), mac=Mac("02:00:00:00:09:09")))
     host.add_address("eth0", "172.31.0.10/24")
     host.add_route("default", "eth0", "172.31.0.1")
-    host.neighbours.append(Neighbour(address=Address.parse("172.31.0.1"), link=IfName("eth0"), mac=Mac("02:00:00:00:08:08")))
+    host.neighbours.append(
+        Neighbour(
+            address=Address.parse("172.31.0.1"), link=IfName("eth0"), mac=Mac("02:00:00:00:08:08")
+        )
+    )
     pod.add_address("eth0", "10.1.0.2/32")
     return draft.freeze()
 
@@ -42,7 +46,9 @@ def test_a_device_that_leads_out_gets_a_far_end_with_the_gateways_mac() -> None:
 
 def test_bpf_masquerade_becomes_chains_at_the_uplink() -> None:
     """The source is rewritten at egress, and the answer handed to the pod's device at ingress."""
-    node = replace(node_with_uplink(), cilium=Cilium(options={"enable-bpf-masquerade": Known("true")}))
+    node = replace(
+        node_with_uplink(), cilium=Cilium(options={"enable-bpf-masquerade": Known("true")})
+    )
     (command,) = emulate_programs(node, PROBE, ("eth0",))
     assert 'hook egress device "eth0"' in command.stdin
     assert "ip saddr 10.1.0.2 ip saddr set 172.31.0.10" in command.stdin

@@ -13,19 +13,31 @@ from podpath.node.links import Peer
 from podpath.node.node import HOST, Node
 from podpath.testing.nodes import given_netns, given_node, given_ovs
 
-DEVICES = ("mgmt0 kind tun mac 02:00:00:00:00:0a 10.0.0.1/24", "p1 slave bond", "p2 slave bond", "up0 10.9.0.1/24")
+DEVICES = (
+    "mgmt0 kind tun mac 02:00:00:00:00:0a 10.0.0.1/24",
+    "p1 slave bond",
+    "p2 slave bond",
+    "up0 10.9.0.1/24",
+)
 
 
 def switched(*more: str) -> Node:
-    """Return a host with an Open vSwitch bridge over a bond of two devices, and one device beside it."""
-    return given_node(given_netns(HOST, *DEVICES, *more), ovs=(given_ovs("sw", "sw", "bond: p1 p2", "mgmt0", active="p2"),))
+    """Return a host with an Open vSwitch bridge over a bond of two devices, and one device beside
+    it.
+    """
+    return given_node(
+        given_netns(HOST, *DEVICES, *more),
+        ovs=(given_ovs("sw", "sw", "bond: p1 p2", "mgmt0", active="p2"),),
+    )
 
 
 def test_ports_and_the_hosts_own_devices_are_told_apart() -> None:
     """Of an Open vSwitch bridge by its ports, of a bond by who is its slave."""
     (segment,) = find_segments(switched())
     assert (segment.name, segment.ports, segment.inside) == ("sw", ("p1", "p2"), ("mgmt0",))
-    bonded = given_node(given_netns(HOST, "bond0 kind bond 10.0.0.1/24", "e1 slave bond0", "e2 slave bond0"))
+    bonded = given_node(
+        given_netns(HOST, "bond0 kind bond 10.0.0.1/24", "e1 slave bond0", "e2 slave bond0")
+    )
     (segment,) = find_segments(bonded)
     assert (segment.ports, segment.inside, segment.bridge) == (("e1", "e2"), ("bond0",), None)
 
@@ -50,14 +62,21 @@ def test_a_switch_has_a_port_for_each_plug() -> None:
 def test_open_vswitch_is_configured_as_the_evidence_shows_it() -> None:
     """The bond with its slaves, the internal port with its MAC; the daemons stay."""
     commands = emit_openvswitch(switched(), tuple(find_segments(switched())))
-    words = " ".join(next(command for command in commands if "ovs-vsctl" in command.arguments).arguments)
+    words = " ".join(
+        next(command for command in commands if "ovs-vsctl" in command.arguments).arguments
+    )
     assert "add-bond sw bond p1 p2" in words
     assert 'add-port sw mgmt0 -- set interface mgmt0 type=internal mac="02:00:00:00:00:0a"' in words
-    assert [command.arguments[2] for command in commands if command.stays] == ["ovsdb-server", "ovs-vswitchd"]
+    assert [command.arguments[2] for command in commands if command.stays] == [
+        "ovsdb-server",
+        "ovs-vswitchd",
+    ]
 
 
 def test_with_open_vswitch_the_ports_lead_to_a_switch() -> None:
-    """The internal port is what Open vSwitch makes; one far end stands behind all ports, another behind the other device."""
+    """The internal port is what Open vSwitch makes; one far end stands behind all ports, another
+    behind the other device.
+    """
     wired = wire_outward_devices(switched(), openvswitch=True)
     links = {str(link.name): link for link in wired.node.host.links.items}
     assert links["p1"].peer == Known(Peer(netns="switch-0", link=IfName("swp1")))
@@ -79,7 +98,9 @@ def test_without_open_vswitch_a_bridge_that_is_down_holds_the_ports() -> None:
 def test_a_script_starts_daemons_and_ends_them() -> None:
     """What stays is started in the background, and the trap kills it."""
     node = switched()
-    twin = emit_twin(node, (Command(("sleep", "9"), "", HOST, stays=True),), frozenset({(HOST, "mgmt0")}))
+    twin = emit_twin(
+        node, (Command(("sleep", "9"), "", HOST, stays=True),), frozenset({(HOST, "mgmt0")})
+    )
     script = emit_shell(replace(twin, left_out=()))
     assert 'ip netns exec host sleep 9 &\ndaemons="$daemons $!"' in script
     assert "kill $daemons" in script

@@ -1,4 +1,6 @@
-"""Evidence that the tests of the library read: a recorded ticket, and a node as short as one can paste it."""
+"""Evidence that the tests of the library read: a recorded ticket, and a node as short as one can
+paste it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ net.ipv4.ip_forward = 0
     "ticket.txt",
 )
 SECOND_NODE = Pasted(
-    NO_FORWARDING.text.replace("node1", "node2").replace("192.0.2.2", "192.0.2.3").replace("= 0", "= 1"), "other.txt"
+    NO_FORWARDING.text.replace("node1", "node2")
+    .replace("192.0.2.2", "192.0.2.3")
+    .replace("= 0", "= 1"),
+    "other.txt",
 )
 """Another node, which forwards."""
 PROBE = "tcp 10.244.1.5 > 198.51.100.7:443 in cni0"

@@ -26,14 +26,20 @@ def test_capture_files_and_printed_ones_give_the_same_kind_of_answer(eth0: Path)
     one = whole.connections[0]
     port = one.words.rpartition(":")[2]
 
-    assert (1, whole.answer.verdict, whole.answer.exit_code) == (len(whole.connections), whole.verdict, whole.exit_code)
+    assert (1, whole.answer.verdict, whole.answer.exit_code) == (
+        len(whole.connections),
+        whole.verdict,
+        whole.exit_code,
+    )
     assert [one.words] == [found.words for found in captures([eth0], [f":{port}"]).connections]
     with pytest.raises(UsageError, match="they show tcp"):
         captures(eth0, ["10.9.9.9"])
 
 
 def test_only_connection_is_drawn(eth0: Path) -> None:
-    """The ladder is of the connection that there is, in the text where it is asked for, and as a drawing."""
+    """The ladder is of the connection that there is, in the text where it is asked for, and as a
+    drawing.
+    """
     result = captures(eth0)
     drawn = result.with_ladder()
 
@@ -45,7 +51,10 @@ def test_only_connection_is_drawn(eth0: Path) -> None:
 def test_drawing_needs_packets(eth0: Path) -> None:
     """Where they could not be put together, what to install is said."""
     result = captures(eth0)
-    nothing = replace(result, case=replace(result.case, matched=None, facts=replace(result.case.facts, sightings=())))
+    nothing = replace(
+        result,
+        case=replace(result.case, matched=None, facts=replace(result.case.facts, sightings=())),
+    )
 
     with pytest.raises(MissingExtra, match="NumPy"):
         nothing.ladder()

@@ -9,7 +9,9 @@ from tests.library.samples import NO_FORWARDING, PROBE
 
 def test_one_difference_explains() -> None:
     """Of two differences the one that cures is named, and the other is listed."""
-    good = Pasted(NO_FORWARDING.text.replace("= 0", "= 1").replace("mtu 1500", "mtu 1400"), "good.txt")
+    good = Pasted(
+        NO_FORWARDING.text.replace("= 0", "= 1").replace("mtu 1500", "mtu 1400"), "good.txt"
+    )
     result = diff(NO_FORWARDING, good, [PROBE])
 
     assert ("explained", 1) == (result.verdict, result.exit_code)

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from podpath.library.given import Pasted, ThisNode, list_paths, list_pieces, name_piece, parse_probes, place_probes
+from podpath.library.given import (
+    Pasted,
+    ThisNode,
+    list_paths,
+    list_pieces,
+    name_piece,
+    parse_probes,
+    place_probes,
+)
 from podpath.net.errors import UsageError
 from podpath.testing.nodes import given_node, probe
 
@@ -14,9 +22,13 @@ TEXT = "tcp 10.0.0.1 > 10.0.0.2:80"
 
 
 def test_one_piece_needs_no_list() -> None:
-    """A path, as text or as a path, and pasted text stand for themselves; only paths are read as files."""
+    """A path, as text or as a path, and pasted text stand for themselves; only paths are read as
+    files.
+    """
     pasted = Pasted("net.ipv4.ip_forward = 0")
-    assert [("a",), (Path("b"),), (pasted,)] == [list_pieces(one) for one in ("a", Path("b"), pasted)]
+    assert [("a",), (Path("b"),), (pasted,)] == [
+        list_pieces(one) for one in ("a", Path("b"), pasted)
+    ]
     assert ("a", "b") == list_paths(["a", ThisNode(), pasted, Path("b")])
 
 

@@ -30,10 +30,16 @@ def test_other_outputs_are_no_logs(text: str) -> None:
 
 
 def test_logs_make_a_chronicle_and_no_gaps() -> None:
-    """Logs are read, and what the node's readers could not make of them is no gap any more; other gaps stay."""
+    """Logs are read, and what the node's readers could not make of them is no gap any more; other
+    gaps stay.
+    """
     log, other = source(MESSAGES), Source(name="y", lines=("?",))
-    case = Case(node=NODE.node, gaps=(Gap(Span(log, 1, 1), "unknown"), Gap(Span(other, 1, 1), "unknown")))
-    left, chronicle = read_chronicle(case, [log, source(CLIENT, "client.log"), other], When(now="2025-03-20T12:00:00Z"))
+    case = Case(
+        node=NODE.node, gaps=(Gap(Span(log, 1, 1), "unknown"), Gap(Span(other, 1, 1), "unknown"))
+    )
+    left, chronicle = read_chronicle(
+        case, [log, source(CLIENT, "client.log"), other], When(now="2025-03-20T12:00:00Z")
+    )
     assert chronicle is not None
 
     assert ([other], "found") == ([gap.span.source for gap in left.gaps], chronicle.verdict)

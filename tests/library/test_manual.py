@@ -15,7 +15,9 @@ def test_manual_lists_every_fault() -> None:
 
     assert len(CHECKS) == len(manual)
     assert [check.page for check in manual] == [manual[check.name].page for check in CHECKS]
-    assert [check.name for check in CHECKS] == [line.split()[0] for line in str(manual).splitlines()]
+    assert [check.name for check in CHECKS] == [
+        line.split()[0] for line in str(manual).splitlines()
+    ]
 
 
 def test_near_names_are_suggested() -> None:

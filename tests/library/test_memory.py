@@ -15,7 +15,9 @@ from tests.library.samples import NO_FORWARDING
 
 @pytest.fixture(autouse=True)
 def untouched() -> Iterator[None]:
-    """Begin as a program does that never touched the collector, whatever tests of the same process did."""
+    """Begin as a program does that never touched the collector, whatever tests of the same process
+    did.
+    """
     thresholds, enabled = gc.get_threshold(), gc.isenabled()
     gc.unfreeze()
     gc.enable()

@@ -34,4 +34,6 @@ def test_nobody_needs_to_listen(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert capsys.readouterr() == ("", "")
     assert [("reading 1 input", 0.0), ("reading 1 input", 1.0)] == told[:2]
-    assert [doing for doing, share in told if share == 0.0] == [doing for doing, share in told if share == 1.0]
+    assert [doing for doing, share in told if share == 0.0] == [
+        doing for doing, share in told if share == 1.0
+    ]

@@ -23,10 +23,14 @@ def test_text_reads_as_a_file_does() -> None:
 
 
 def test_nodes_are_told_apart_and_chosen() -> None:
-    """Each node of the evidence has its facts; one may be asked for by name, and all may be read as one."""
+    """Each node of the evidence has its facts; one may be asked for by name, and all may be read as
+    one.
+    """
     both = read([NO_FORWARDING, SECOND_NODE])
     key = "net.ipv4.ip_forward"
-    assert {"node1": "0", "node2": "1"} == {one.name: str(one.facts.node.host.sysctls[key][0]) for one in both.nodes}
+    assert {"node1": "0", "node2": "1"} == {
+        one.name: str(one.facts.node.host.sysctls[key][0]) for one in both.nodes
+    }
     assert ["node2"] == [one.name for one in read([NO_FORWARDING, SECOND_NODE], node="node2").nodes]
     assert "" == read_together([NO_FORWARDING, SECOND_NODE]).name
     with pytest.raises(UsageError, match="node1, node2"):

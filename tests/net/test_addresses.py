@@ -28,7 +28,9 @@ def test_an_address_reads_back_what_it_spells(address: Address) -> None:
 
 
 @given(ADDRESSES, st.data())
-def test_a_prefix_holds_exactly_what_the_standard_library_says(address: Address, data: st.DataObject) -> None:
+def test_a_prefix_holds_exactly_what_the_standard_library_says(
+    address: Address, data: st.DataObject
+) -> None:
     """Membership agrees with `ipaddress`, for addresses inside and outside."""
     width = 32 if address.family == 4 else 128
     prefix = Prefix.of(address, data.draw(st.integers(0, width)))
@@ -100,7 +102,9 @@ def test_a_prefix_holds_narrower_prefixes_only() -> None:
         ("::", False, False, False, True),
     ],
 )
-def test_an_address_knows_what_it_is(*, text: str, loopback: bool, multicast: bool, link_local: bool, unspecified: bool) -> None:
+def test_an_address_knows_what_it_is(
+    *, text: str, loopback: bool, multicast: bool, link_local: bool, unspecified: bool
+) -> None:
     """The special ranges of both families are told apart."""
     address = Address.parse(text)
 
@@ -113,7 +117,9 @@ def test_a_port_range_includes_both_ends() -> None:
     """`80:90` holds 80 and 90, and nothing that is no number."""
     ports = PortRange(80, 90)
 
-    assert [False, True, True, False, False] == [holds(ports, item) for item in (79, 80, 90, 91, "80")]
+    assert [False, True, True, False, False] == [
+        holds(ports, item) for item in (79, 80, 90, 91, "80")
+    ]
     assert (str(ports), str(PortRange(80, 80))) == ("80:90", "80")
 
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.net.failures import ANSWERED, NAMES, VAGUE, Ending, FailureKind, breaks_path, is_failure
+from podpath.net.failures import (
+    ANSWERED,
+    NAMES,
+    VAGUE,
+    Ending,
+    FailureKind,
+    breaks_path,
+    is_failure,
+)
 
 
 @pytest.mark.parametrize("ending", Ending)

@@ -14,7 +14,10 @@ A, B = Address.parse("10.0.0.1"), Address.parse("10.0.0.2")
 @pytest.mark.parametrize(
     ("packet", "expected"),
     [
-        (Packet(A, B, protocols.TCP, 4000, 80, protocols.SYN | protocols.ACK), "tcp 10.0.0.1:4000 > 10.0.0.2:80 [SYN,ACK]"),
+        (
+            Packet(A, B, protocols.TCP, 4000, 80, protocols.SYN | protocols.ACK),
+            "tcp 10.0.0.1:4000 > 10.0.0.2:80 [SYN,ACK]",
+        ),
         (Packet(A, B, protocols.UDP, 4000, 53), "udp 10.0.0.1:4000 > 10.0.0.2:53"),
         (Packet(A, B, protocols.ICMP, icmp_type=8), "icmp 10.0.0.1 > 10.0.0.2 type 8 code 0"),
         (Packet(A, B, protocols.TCP, fragment=True), "tcp 10.0.0.1 > 10.0.0.2"),

@@ -8,7 +8,8 @@ from podpath.net import protocols
 
 
 @pytest.mark.parametrize(
-    ("text", "number"), [("tcp", 6), ("TCP", 6), ("icmpv6", 58), ("ipv6-icmp", 58), ("all", 0), ("132", 132)]
+    ("text", "number"),
+    [("tcp", 6), ("TCP", 6), ("icmpv6", 58), ("ipv6-icmp", 58), ("all", 0), ("132", 132)],
 )
 def test_a_protocol_is_read_by_name_or_number(text: str, number: int) -> None:
     """Case does not matter; numbers are taken as they are."""
@@ -24,9 +25,14 @@ def test_what_is_no_protocol_is_refused(text: str) -> None:
 
 def test_names_are_iptables_names() -> None:
     """A number without a name spells itself."""
-    assert ("udp", "ipv6-icmp", "253") == tuple(protocols.protocol_name(number) for number in (17, 58, 253))
+    assert ("udp", "ipv6-icmp", "253") == tuple(
+        protocols.protocol_name(number) for number in (17, 58, 253)
+    )
 
 
 def test_flags_spell_in_header_order() -> None:
     """No flags are `NONE`."""
-    assert ("SYN,ACK", "NONE") == (protocols.flag_names(protocols.ACK | protocols.SYN), protocols.flag_names(0))
+    assert ("SYN,ACK", "NONE") == (
+        protocols.flag_names(protocols.ACK | protocols.SYN),
+        protocols.flag_names(0),
+    )

@@ -21,4 +21,6 @@ def test_settings_are_found_by_name_and_by_block() -> None:
 
 def test_words_stand_without_marks() -> None:
     """Lists are spelled with commas, brackets and quotation marks."""
-    assert ("10.0.0.1/24", "10.0.0.2/24") == Setting((), "addresses", '["10.0.0.1/24", "10.0.0.2/24"]', PLACE).words
+    assert ("10.0.0.1/24", "10.0.0.2/24") == Setting(
+        (), "addresses", '["10.0.0.1/24", "10.0.0.2/24"]', PLACE
+    ).words

@@ -40,7 +40,9 @@ def targets(changed: Node) -> list[tuple[int, str]]:
     """Return the places and targets of FORWARD."""
     fact = changed.host.netfilter[4].tables[0].chains["FORWARD"]
     assert isinstance(fact, Known)
-    return [(rule.position, rule.target.name) for rule in fact.value.rules if rule.target is not None]
+    return [
+        (rule.position, rule.target.name) for rule in fact.value.rules if rule.target is not None
+    ]
 
 
 def known(changed: Node, key: str) -> str:
@@ -62,7 +64,10 @@ def test_a_rule_moves_up() -> None:
 def test_a_policy_is_set() -> None:
     """The rules stay."""
     changed = apply_change(
-        host(), SetPolicy(netns=HOST, family=4, flavour="nft", table="filter", chain="FORWARD", policy="ACCEPT")
+        host(),
+        SetPolicy(
+            netns=HOST, family=4, flavour="nft", table="filter", chain="FORWARD", policy="ACCEPT"
+        ),
     )
     fact = changed.host.netfilter[4].tables[0].chains["FORWARD"]
     assert isinstance(fact, Known)
@@ -92,14 +97,21 @@ def test_policy_rules_come_and_go() -> None:
     extra = PolicyRule(family=4, priority=100, src=Prefix.parse("10.0.0.0/8"))
     added = apply_change(host(), AddPolicyRule(netns=HOST, rule=extra))
     assert added.host.rules.items == (*DEFAULT_RULES[4], extra)
-    assert apply_change(added, DeletePolicyRule(netns=HOST, rule=extra)).host.rules.items == DEFAULT_RULES[4]
+    assert (
+        apply_change(added, DeletePolicyRule(netns=HOST, rule=extra)).host.rules.items
+        == DEFAULT_RULES[4]
+    )
 
 
 def test_the_forwarding_switch_is_copied_to_every_device() -> None:
     """As the kernel does when net.ipv4.ip_forward is written."""
-    before = host(sysctls={"net.ipv4.conf.eth0.forwarding": "0", "net.ipv4.conf.eth0.rp_filter": "1"})
+    before = host(
+        sysctls={"net.ipv4.conf.eth0.forwarding": "0", "net.ipv4.conf.eth0.rp_filter": "1"}
+    )
     changed = apply_change(before, SetSysctl(netns=HOST, key="net.ipv4.ip_forward", value="1"))
-    assert [known(changed, key) for key in ("net.ipv4.ip_forward", "net.ipv4.conf.eth0.forwarding")] == ["1", "1"]
+    assert [
+        known(changed, key) for key in ("net.ipv4.ip_forward", "net.ipv4.conf.eth0.forwarding")
+    ] == ["1", "1"]
     assert known(changed, "net.ipv4.conf.eth0.rp_filter") == "1"
 
 
@@ -113,9 +125,16 @@ def test_a_loaded_module_brings_its_sysctls() -> None:
 def test_a_device_takes_its_attributes() -> None:
     """Hairpin belongs to the bridge port, the others to the device."""
     attributes = (("hairpin", "on"), ("mtu", "1400"), ("state", "down"), ("promisc", "on"))
-    changed = apply_change(host(), SetLink(netns=HOST, link="eth0", attributes=attributes)).host.links.items[0]
+    changed = apply_change(
+        host(), SetLink(netns=HOST, link="eth0", attributes=attributes)
+    ).host.links.items[0]
     assert changed.port is not None
-    assert (True, 1400, False, True) == (changed.port.hairpin, changed.mtu, changed.up, changed.promisc)
+    assert (True, 1400, False, True) == (
+        changed.port.hairpin,
+        changed.mtu,
+        changed.up,
+        changed.promisc,
+    )
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,11 @@ SPAN = Span(Source(name="ticket.md", lines=("curl: (28) timed out",)), 1, 1)
     ],
 )
 def test_what_failed(result: Result, good: bool, failed: bool, bad: bool) -> None:  # noqa: FBT001  # columns of a table
-    """A try fails on the way, or by its answer; on a good node, or after the cure, it counts for neither."""
-    attempt = Attempt(probe=Probe.parse("tcp 10.0.0.1 > 10.0.0.2:80"), result=result, span=SPAN, good=good)
+    """A try fails on the way, or by its answer; on a good node, or after the cure, it counts for
+    neither.
+    """
+    attempt = Attempt(
+        probe=Probe.parse("tcp 10.0.0.1 > 10.0.0.2:80"), result=result, span=SPAN, good=good
+    )
 
     assert (failed, bad) == (attempt.failed, attempt.is_bad)

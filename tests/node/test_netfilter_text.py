@@ -12,7 +12,15 @@ from podpath.assembly.netfilter.rules import assemble_rule
 from podpath.evidence.iptables.rule_line import unquote
 from podpath.evidence.iptables.ruleset_lines import read_rule
 from podpath.net.addresses import Address, Prefix
-from podpath.node.netfilter import InterfaceMatch, Match, MatchOption, PrefixMatch, ProtocolMatch, Rule, Target
+from podpath.node.netfilter import (
+    InterfaceMatch,
+    Match,
+    MatchOption,
+    PrefixMatch,
+    ProtocolMatch,
+    Rule,
+    Target,
+)
 from podpath.node.netfilter_text import emit_rule, quote_word
 from tests.netfilter_strategies import NOWHERE, TEXTS, meaning, rules
 
@@ -39,7 +47,9 @@ def test_ipv6_rules_are_read_back(rule: Rule) -> None:
 def test_a_shell_reads_the_same_words(words: list[str]) -> None:
     """What is printed as a repair command means the same to a shell as to iptables-restore."""
     line = " ".join(map(quote_word, words))
-    shell = subprocess.run(["sh", "-c", f"printf '%s\\n' {line}"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    shell = subprocess.run(
+        ["sh", "-c", f"printf '%s\\n' {line}"], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
 
     assert words == shell.split("\n")[:-1]
     assert words == [unquote(word) for word in re.findall(r'(?:[^\s"]|"(?:[^"\\]|\\.)*")+', line)]
@@ -72,7 +82,13 @@ def test_a_rule_is_spelled_as_iptables_save_does() -> None:
 
 def test_the_command_and_the_position_can_be_chosen() -> None:
     """The same words delete a rule, or insert it where it stood."""
-    rule = Rule(table="filter", chain="FORWARD", position=2, span=NOWHERE, target=Target("KUBE-FORWARD", goto=True))
+    rule = Rule(
+        table="filter",
+        chain="FORWARD",
+        position=2,
+        span=NOWHERE,
+        target=Target("KUBE-FORWARD", goto=True),
+    )
 
     assert emit_rule(rule, "-D") == "-D FORWARD -g KUBE-FORWARD"
     assert emit_rule(rule, "-I", position=2) == "-I FORWARD 2 -g KUBE-FORWARD"

@@ -31,7 +31,9 @@ def test_a_sysctl_that_nobody_printed_is_a_question() -> None:
     fact = netns().sysctl("net.ipv4.ip_forward", "0", (("1", "routes"), ("0", "does not")))
 
     assert isinstance(fact, Unknown)
-    assert [("0", "the kernel's default"), ("1", "routes")] == [(option.value, option.meaning) for option in fact.options]
+    assert [("0", "the kernel's default"), ("1", "routes")] == [
+        (option.value, option.meaning) for option in fact.options
+    ]
     assert "sysctl net.ipv4.ip_forward" in fact.ask
 
 

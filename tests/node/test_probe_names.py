@@ -68,7 +68,10 @@ def cluster() -> Node:
     [
         ("tcp pod/shop/web-0 > svc/shop/api:http", "tcp 10.22.0.5 > 10.96.0.7:80 from cni-1"),
         ("tcp pod/web-0 > svc/api:443", "tcp 10.22.0.5 > 10.96.0.7:443 from cni-1"),
-        ("udp pod/web-0:5353 > service/kube-system/kube-dns", "udp 10.22.0.5:5353 > 10.96.0.10:53 from cni-1"),
+        (
+            "udp pod/web-0:5353 > service/kube-system/kube-dns",
+            "udp 10.22.0.5:5353 > 10.96.0.10:53 from cni-1",
+        ),
         ("icmp po/shop/web-0 > pods/test/db-0", "icmp 10.22.0.5 > 10.22.0.7 from cni-1"),
         ("tcp pod/batch-7 > 192.0.2.1:80", "tcp 10.22.0.9 > 192.0.2.1:80 from batch-7"),
         ("tcp host > pod/web-0:8080", "tcp 10.9.0.2 > 10.22.0.5:8080 from host"),
@@ -79,7 +82,9 @@ def cluster() -> Node:
     ],
 )
 def test_names_become_addresses(named: str, spelled: str) -> None:
-    """A pod sends from its own namespace where that is known; a service is met at the port that is named, or its only one."""
+    """A pod sends from its own namespace where that is known; a service is met at the port that is
+    named, or its only one.
+    """
     assert str(resolve_probe(named, cluster())) == spelled
 
 

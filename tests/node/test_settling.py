@@ -12,7 +12,9 @@ from tests.checks.nodes import chain, netns, node, rule, span, table
 
 def unknown(fact: str) -> Unknown[str]:
     """Make an unknown sysctl whose second value a line speaks for."""
-    return Unknown(fact, f"sysctl {fact}", (Option("0", "off"), Option("1", "as shown", span("= 1"))))
+    return Unknown(
+        fact, f"sysctl {fact}", (Option("0", "off"), Option("1", "as shown", span("= 1")))
+    )
 
 
 def test_a_named_fact_is_known_afterwards_with_its_options_line() -> None:
@@ -30,9 +32,15 @@ def test_a_named_fact_is_known_afterwards_with_its_options_line() -> None:
 def test_chains_and_plugin_options_are_settled_too() -> None:
     """A chain that two outputs disagree about becomes the one that is supposed."""
     one, two = chain("FORWARD", rule("FORWARD", 1, "A")), chain("FORWARD", rule("FORWARD", 1, "B"))
-    disputed = Unknown("chain FORWARD", "iptables -S", (Option(one.value, "one", one.span), Option(two.value, "two", two.span)))
+    disputed = Unknown(
+        "chain FORWARD",
+        "iptables -S",
+        (Option(one.value, "one", one.span), Option(two.value, "two", two.span)),
+    )
     filter_table = replace(table("filter", one), chains={"FORWARD": disputed})
-    unsettled = replace(node(netns(tables=[filter_table])), cilium=Cilium(options={"tunnel": unknown("tunnel")}))
+    unsettled = replace(
+        node(netns(tables=[filter_table])), cilium=Cilium(options={"tunnel": unknown("tunnel")})
+    )
     settled = settle_facts(unsettled, {"chain FORWARD": two.value, "tunnel": "0"})
     fact = settled.host.netfilter[4].tables[0].chains["FORWARD"]
     assert isinstance(fact, Known)

@@ -1,8 +1,10 @@
-"""What the nearest peer gets wrong, each as a small ruleset through the public way: text, case, conversation.
+"""What the nearest peer gets wrong, each as a small ruleset through the public way: text, case,
+conversation.
 
-kubeskoop walks iptables too; its known mistakes are listed in this order: negations ignored, MARK taken for a verdict, NAT that
-does not rewrite, nested chains that do not return, interface wildcards, unknown matches that void a ruleset, no reply path and
-no reverse-path filter, and only its own plugins' interface names.
+kubeskoop walks iptables too; its known mistakes are listed in this order: negations ignored, MARK
+taken for a verdict, NAT that does not rewrite, nested chains that do not return, interface
+wildcards, unknown matches that void a ruleset, no reply path and no reverse-path filter, and only
+its own plugins' interface names.
 """
 
 from __future__ import annotations
@@ -90,9 +92,14 @@ def test_negated_matches_are_honoured(match: str, *, dropped: bool) -> None:
 
 def test_mark_does_not_end_the_table() -> None:
     """MARK sets the mark, and the next rule is asked."""
-    conversation = connect(":FORWARD ACCEPT [0:0]\n-A FORWARD -j MARK --set-mark 0x1\n-A FORWARD -m mark --mark 0x1 -j DROP")
+    conversation = connect(
+        ":FORWARD ACCEPT [0:0]\n-A FORWARD -j MARK --set-mark 0x1\n-A FORWARD -m mark --mark 0x1 -j DROP"
+    )
 
-    assert (conversation.verdict, deciding_line(conversation)) == ("NEVER", "-A FORWARD -m mark --mark 0x1 -j DROP")
+    assert (conversation.verdict, deciding_line(conversation)) == (
+        "NEVER",
+        "-A FORWARD -m mark --mark 0x1 -j DROP",
+    )
 
 
 def test_dnat_rewrites_and_the_reply_is_translated_back() -> None:
@@ -113,8 +120,12 @@ def test_dnat_rewrites_and_the_reply_is_translated_back() -> None:
 
 @pytest.mark.parametrize("target", [f"SNAT --to-source {UPLINK}", "MASQUERADE"])
 def test_snat_rewrites_and_the_reply_finds_its_way(target: str) -> None:
-    """The source is rewritten as the packet leaves; the reply comes to the node and goes on to the pod."""
-    conversation = connect(nat=f":POSTROUTING ACCEPT [0:0]\n-A POSTROUTING -s {POD}/32 -o eth0 -j {target}")
+    """The source is rewritten as the packet leaves; the reply comes to the node and goes on to the
+    pod.
+    """
+    conversation = connect(
+        nat=f":POSTROUTING ACCEPT [0:0]\n-A POSTROUTING -s {POD}/32 -o eth0 -j {target}"
+    )
     syn, answer = conversation.branches[0].traces[:2]
 
     assert conversation.verdict == "ALWAYS"
@@ -131,7 +142,10 @@ def test_nested_chains_return_to_their_caller() -> None:
         "-A TWO -p tcp -j RETURN\n-A TWO -j ACCEPT"
     )
 
-    assert (conversation.verdict, deciding_line(conversation)) == ("NEVER", "-A FORWARD -p tcp -j DROP")
+    assert (conversation.verdict, deciding_line(conversation)) == (
+        "NEVER",
+        "-A FORWARD -p tcp -j DROP",
+    )
 
 
 def test_goto_returns_to_the_callers_caller() -> None:
@@ -154,8 +168,12 @@ def test_a_wildcard_of_interfaces_matches() -> None:
 
 def test_an_unknown_match_does_not_void_the_ruleset() -> None:
     """Rules before and after one that nobody knows keep their meaning."""
-    before = connect(":FORWARD ACCEPT [0:0]\n-A FORWARD -p tcp -j DROP\n-A FORWARD -m quantum --spin up -j ACCEPT")
-    after = connect(":FORWARD ACCEPT [0:0]\n-A FORWARD -p udp -m quantum --spin up -j ACCEPT\n-A FORWARD -p tcp -j DROP")
+    before = connect(
+        ":FORWARD ACCEPT [0:0]\n-A FORWARD -p tcp -j DROP\n-A FORWARD -m quantum --spin up -j ACCEPT"
+    )
+    after = connect(
+        ":FORWARD ACCEPT [0:0]\n-A FORWARD -p udp -m quantum --spin up -j ACCEPT\n-A FORWARD -p tcp -j DROP"
+    )
 
     assert ("NEVER", "-A FORWARD -p tcp -j DROP") == (before.verdict, deciding_line(before))
     assert ("NEVER", "-A FORWARD -p tcp -j DROP") == (after.verdict, deciding_line(after))
@@ -164,7 +182,9 @@ def test_an_unknown_match_does_not_void_the_ruleset() -> None:
 def test_an_unknown_match_that_matters_forks_the_walk() -> None:
     """Where it decides, both answers are walked, and the assumption says which rule it is about."""
     conversation = connect(":FORWARD ACCEPT [0:0]\n-A FORWARD -p tcp -m quantum --spin up -j DROP")
-    assumed = {assumption.fact for branch in conversation.branches for assumption in branch.assumptions}
+    assumed = {
+        assumption.fact for branch in conversation.branches for assumption in branch.assumptions
+    }
 
     assert {True, False} == {branch.works for branch in conversation.branches}
     assert any("quantum" in fact for fact in assumed)
@@ -173,17 +193,30 @@ def test_an_unknown_match_that_matters_forks_the_walk() -> None:
 def test_an_unknown_target_forks_or_is_undecided_and_is_named() -> None:
     """A target that nobody knows never counts as a verdict in silence."""
     conversation = connect(":FORWARD ACCEPT [0:0]\n-A FORWARD -p tcp -j TELEPORT --to mars")
-    said = {assumption.fact for branch in conversation.branches for assumption in branch.assumptions}
-    said |= {spell_reason(step.reason) for branch in conversation.branches for trace in branch.traces for step in trace.steps}
+    said = {
+        assumption.fact for branch in conversation.branches for assumption in branch.assumptions
+    }
+    said |= {
+        spell_reason(step.reason)
+        for branch in conversation.branches
+        for trace in branch.traces
+        for step in trace.steps
+    }
 
     assert any("TELEPORT" in sentence for sentence in said)
 
 
 def test_the_reply_path_is_walked() -> None:
     """A rule that drops only what comes back breaks the connection at its second packet."""
-    conversation = connect(":FORWARD ACCEPT [0:0]\n-A FORWARD -i eth0 -p tcp -m tcp --sport 80 -j DROP")
+    conversation = connect(
+        ":FORWARD ACCEPT [0:0]\n-A FORWARD -i eth0 -p tcp -m tcp --sport 80 -j DROP"
+    )
 
-    assert (conversation.verdict, last(conversation).direction, last(conversation).name) == ("NEVER", "reply", "SYN-ACK")
+    assert (conversation.verdict, last(conversation).direction, last(conversation).name) == (
+        "NEVER",
+        "reply",
+        "SYN-ACK",
+    )
 
 
 def test_the_reverse_path_filter_is_walked() -> None:
@@ -198,9 +231,15 @@ def test_the_reverse_path_filter_is_walked() -> None:
     assert last(off).deciding.stage != last(strict).deciding.stage
 
 
-@pytest.mark.parametrize("device", ["cali5e0a", "lxc88a1", "veth0b2c3d", "vnet0", "tap1.100", "enP2p1s0", "nic-of-pod", "π0"])
+@pytest.mark.parametrize(
+    "device",
+    ["cali5e0a", "lxc88a1", "veth0b2c3d", "vnet0", "tap1.100", "enP2p1s0", "nic-of-pod", "π0"],
+)
 def test_any_interface_name_is_accepted(device: str) -> None:
     """What a device is called tells nothing: what it is stands in the evidence."""
-    conversation = connect(":FORWARD DROP [0:0]\n-A FORWARD -i DEVICE -j ACCEPT\n-A FORWARD -o DEVICE -j ACCEPT", device=device)
+    conversation = connect(
+        ":FORWARD DROP [0:0]\n-A FORWARD -i DEVICE -j ACCEPT\n-A FORWARD -o DEVICE -j ACCEPT",
+        device=device,
+    )
 
     assert conversation.verdict == "ALWAYS"

@@ -1,4 +1,6 @@
-"""A real containerd with a folder of CNI configurations of the test's own, asked over its CRI socket what it has loaded."""
+"""A real containerd with a folder of CNI configurations of the test's own, asked over its CRI
+socket what it has loaded.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,17 @@ class Containerd:
         address = "http://localhost/runtime.v1.RuntimeService/Status"
         headers = ("-H", "content-type: application/grpc", "-H", "te: trailers")
         socket = str(self.root / "containerd.sock")
-        words = ["curl", "-sf", "--http2-prior-knowledge", "--unix-socket", socket, *headers, "--data-binary", "@-", address]
+        words = [
+            "curl",
+            "-sf",
+            "--http2-prior-knowledge",
+            "--unix-socket",
+            socket,
+            *headers,
+            "--data-binary",
+            "@-",
+            address,
+        ]
         body = subprocess.run(words, input=REQUEST, capture_output=True, check=True).stdout[5:]
         return dict(_entry(value) for number, value in _fields(body) if number == 2)
 
@@ -57,12 +69,16 @@ class Containerd:
         """Return the name and the plugins of the network that pods get; None where there is none."""
         for network in json.loads(self.info())["cniconfig"]["Networks"]:
             if network["Config"]["Name"] != "cni-loopback":
-                return network["Config"]["Name"], tuple(plugin["Network"]["type"] for plugin in network["Config"]["Plugins"])
+                return network["Config"]["Name"], tuple(
+                    plugin["Network"]["type"] for plugin in network["Config"]["Plugins"]
+                )
         return None
 
     def info(self) -> str:
         """Return what `crictl info` would print."""
-        told: dict[str, Any] = {key: json.loads(value) for key, value in self.status().items() if value.startswith("{")}
+        told: dict[str, Any] = {
+            key: json.loads(value) for key, value in self.status().items() if value.startswith("{")
+        }
         return json.dumps(told)
 
     def wait(self, holds: Callable[[], bool], seconds: float = 15.0) -> bool:
@@ -85,11 +101,17 @@ def containerd(root: Path) -> Iterator[Containerd]:
     made = Containerd(root)
     with (
         (root / "log").open("wb") as log,
-        subprocess.Popen(["containerd", "-c", str(root / "config.toml")], stdout=log, stderr=log) as process,
+        subprocess.Popen(
+            ["containerd", "-c", str(root / "config.toml")], stdout=log, stderr=log
+        ) as process,
     ):
         try:
             assert made.wait(
-                lambda: (root / "containerd.sock").exists() and b"successfully booted" in (root / "log").read_bytes(), 20
+                lambda: (
+                    (root / "containerd.sock").exists()
+                    and b"successfully booted" in (root / "log").read_bytes()
+                ),
+                20,
             )
             yield made
         finally:

@@ -1,4 +1,6 @@
-"""CNI plugins run as libcni runs them: ADD in the chain's order with the result handed on, CHECK, and DEL the other way round."""
+"""CNI plugins run as libcni runs them: ADD in the chain's order with the result handed on, CHECK,
+and DEL the other way round.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class Attachment:
         for plugin in reversed(self.network.plugins):
             self._call("DEL", plugin.type, plugin.conf, result)
 
-    def _call(self, command: str, kind: str, conf: Mapping[str, object], result: Mapping[str, Any] | None) -> str:
+    def _call(
+        self, command: str, kind: str, conf: Mapping[str, object], result: Mapping[str, Any] | None
+    ) -> str:
         given = {**conf, "name": self.network.name, "cniVersion": self.network.version}
         if result is not None:
             given["prevResult"] = result
@@ -49,7 +53,12 @@ class Attachment:
             "CNI_IFNAME": "eth0", "CNI_PATH": str(self.bin_dir), "PATH": os.environ["PATH"],
         }  # fmt: skip
         done = subprocess.run(
-            [str(self.bin_dir / kind)], input=json.dumps(given), env=environment, capture_output=True, text=True, check=False
+            [str(self.bin_dir / kind)],
+            input=json.dumps(given),
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, (command, kind, done.stdout, done.stderr)
         return done.stdout

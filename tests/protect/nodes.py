@@ -69,7 +69,9 @@ class CniNode:
 
     def names(self) -> list[str]:
         """List the folder of configurations, what is kept aside left out."""
-        return sorted(path.name for path in self.conf.iterdir() if not path.name.endswith(".podpath-original"))
+        return sorted(
+            path.name for path in self.conf.iterdir() if not path.name.endswith(".podpath-original")
+        )
 
     def guard(self, *, dry_run: bool = False, **more: object) -> Guard:
         """Make a guard."""

@@ -1,4 +1,6 @@
-"""A pod and its node in network namespaces, redirect rules as the meshes write them, and the validator run inside."""
+"""A pod and its node in network namespaces, redirect rules as the meshes write them, and the
+validator run inside.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 PREFIX = "pvt"
-UNPRIVILEGED = ("setpriv", "--clear-groups", "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--no-new-privs")
+UNPRIVILEGED = (
+    "setpriv",
+    "--clear-groups",
+    "--inh-caps=-all",
+    "--ambient-caps=-all",
+    "--bounding-set=-all",
+    "--no-new-privs",
+)
 SOMEBODY = 65534
 
 
@@ -39,9 +48,18 @@ class Pod:
         """Load NAT rules by iptables-restore: `%P` is dropped."""
         for family in families:
             program = f"{'iptables' if family == '4' else 'ip6tables'}-{backend}-restore"
-            run("ip", "netns", "exec", self.name, program, stdin="\n".join(("*nat", *lines, "COMMIT", "")))
+            run(
+                "ip",
+                "netns",
+                "exec",
+                self.name,
+                program,
+                stdin="\n".join(("*nat", *lines, "COMMIT", "")),
+            )
 
-    def start(self, *arguments: str, uid: int = SOMEBODY, netns: str | None = None) -> subprocess.Popen[str]:
+    def start(
+        self, *arguments: str, uid: int = SOMEBODY, netns: str | None = None
+    ) -> subprocess.Popen[str]:
         """Start the validator inside, as a user without any capability."""
         user = (*UNPRIVILEGED, f"--reuid={uid}", f"--regid={uid}")
         words = (
@@ -57,7 +75,9 @@ class Pod:
             "validate",
             *arguments,
         )
-        return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/")
+        return subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/"
+        )
 
     def validate(self, *arguments: str, uid: int = SOMEBODY) -> Answer:
         """Run the validator inside to its end."""
@@ -74,11 +94,19 @@ class Answer:
 
     def states(self, purpose: str) -> dict[int, str]:
         """Return the states of one purpose's checks, by family."""
-        return {check["family"]: check["state"] for check in self.document["checks"] if check["purpose"] == purpose}
+        return {
+            check["family"]: check["state"]
+            for check in self.document["checks"]
+            if check["purpose"] == purpose
+        }
 
     def claims(self, state: str) -> str:
         """Return the claims of all checks in a state."""
-        return "\n".join(check["claim"] + " " + check["rule"] for check in self.document["checks"] if check["state"] == state)
+        return "\n".join(
+            check["claim"] + " " + check["rule"]
+            for check in self.document["checks"]
+            if check["state"] == state
+        )
 
 
 def finish(process: subprocess.Popen[str]) -> Answer:
@@ -95,7 +123,21 @@ def pod(*, six: bool = True, addresses: bool = True) -> Iterator[Pod]:
         for name in (made.name, made.node):
             run("ip", "netns", "add", name)
             run("ip", "-n", name, "link", "set", "lo", "up")
-        run("ip", "-n", made.node, "link", "add", "veth0", "type", "veth", "peer", "name", "eth0", "netns", made.name)
+        run(
+            "ip",
+            "-n",
+            made.node,
+            "link",
+            "add",
+            "veth0",
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "eth0",
+            "netns",
+            made.name,
+        )
         for name, device, last in ((made.node, "veth0", 1), (made.name, "eth0", 2)):
             run("ip", "-n", name, "link", "set", device, "up")
             if addresses:
@@ -113,15 +155,26 @@ def pod(*, six: bool = True, addresses: bool = True) -> Iterator[Pod]:
 
 
 def linkerd(*skip: int, inbound: bool = True, outbound: bool = True) -> Sequence[str]:
-    """Write rules as linkerd-init does: the proxy's user and the loopback let go, skipped ports, the rest to 4140 and 4143."""
+    """Write rules as linkerd-init does: the proxy's user and the loopback let go, skipped ports,
+    the rest to 4140 and 4143.
+    """
     lines = [":PROXY_INIT_OUTPUT - [0:0]", ":PROXY_INIT_REDIRECT - [0:0]"]
     if outbound:
-        lines += ["-A PROXY_INIT_OUTPUT -m owner --uid-owner 2102 -j RETURN", "-A PROXY_INIT_OUTPUT -o lo -j RETURN"]
+        lines += [
+            "-A PROXY_INIT_OUTPUT -m owner --uid-owner 2102 -j RETURN",
+            "-A PROXY_INIT_OUTPUT -o lo -j RETURN",
+        ]
         lines += [f"-A PROXY_INIT_OUTPUT -p tcp -m tcp --dport {port} -j RETURN" for port in skip]
-        lines += ["-A PROXY_INIT_OUTPUT -p tcp -j REDIRECT --to-ports 4140", "-A OUTPUT -j PROXY_INIT_OUTPUT"]
+        lines += [
+            "-A PROXY_INIT_OUTPUT -p tcp -j REDIRECT --to-ports 4140",
+            "-A OUTPUT -j PROXY_INIT_OUTPUT",
+        ]
     if inbound:
         lines += [f"-A PROXY_INIT_REDIRECT -p tcp -m tcp --dport {port} -j RETURN" for port in skip]
-        lines += ["-A PROXY_INIT_REDIRECT -p tcp -j REDIRECT --to-ports 4143", "-A PREROUTING -j PROXY_INIT_REDIRECT"]
+        lines += [
+            "-A PROXY_INIT_REDIRECT -p tcp -j REDIRECT --to-ports 4143",
+            "-A PREROUTING -j PROXY_INIT_REDIRECT",
+        ]
     return lines
 
 
@@ -140,7 +193,9 @@ def istio() -> Sequence[str]:
 
 @contextmanager
 def server(netns: str, family: int, port: int, *, says: str | None) -> Iterator[None]:
-    """Be somebody else at 192.0.2.2 or fd00::1 on the node: says something and hangs up, or (None) stays silent."""
+    """Be somebody else at 192.0.2.2 or fd00::1 on the node: says something and hangs up, or (None)
+    stays silent.
+    """
     address = "fd00::1" if family == 6 else "192.0.2.2"
     run(
         "ip",
@@ -162,7 +217,11 @@ def server(netns: str, family: int, port: int, *, says: str | None) -> Iterator[
         "time.sleep(20) if says is None else c.sendall(says.encode())\n"
         "c.close()\n"
     )
-    process = subprocess.Popen(["ip", "netns", "exec", netns, sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        ["ip", "netns", "exec", netns, sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert process.stdout is not None
     process.stdout.readline()
     try:

@@ -1,4 +1,6 @@
-"""`protect.apply`: files are the old ones or the new ones, nothing foreign is touched, and a dry run touches nothing."""
+"""`protect.apply`: files are the old ones or the new ones, nothing foreign is touched, and a dry
+run touches nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.apply import TEMPORARY, Applier, ApplyError, Effect, check_directory, check_trusted
+from podpath.protect.apply import (
+    TEMPORARY,
+    Applier,
+    ApplyError,
+    Effect,
+    check_directory,
+    check_trusted,
+)
 
 ROOT = os.geteuid() == 0
 FOREIGN = 65534
@@ -86,7 +95,9 @@ def test_a_rival_write_is_not_overwritten(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["link", "fifo", "directory"])
 def test_what_is_no_file_is_refused(tmp_path: Path, kind: str) -> None:
-    """A symbolic link, a pipe or a directory under the name is neither followed nor replaced nor removed."""
+    """A symbolic link, a pipe or a directory under the name is neither followed nor replaced nor
+    removed.
+    """
     target, path = tmp_path / "target", tmp_path / "a"
     target.write_bytes(b"kept")
     if kind == "link":
@@ -107,7 +118,9 @@ def test_what_is_no_file_is_refused(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.skipif(not ROOT, reason="needs root to give files away")
 def test_foreign_files_and_directories_are_refused(tmp_path: Path) -> None:
-    """What belongs to another user is not written, and neither is anything in a directory of another user."""
+    """What belongs to another user is not written, and neither is anything in a directory of
+    another user.
+    """
     path, folder, linked = tmp_path / "a", tmp_path / "theirs", tmp_path / "linked"
     path.write_bytes(b"kept")
     os.chown(path, FOREIGN, FOREIGN)
@@ -169,7 +182,9 @@ def test_a_missing_directory_is_absent(tmp_path: Path) -> None:
 
 def test_directories_are_made_once(tmp_path: Path) -> None:
     """A directory is made under a parent that is there, and only once."""
-    assert ["done", "unchanged"] == [Applier().make_directory(tmp_path / "d").state for _ in range(2)]
+    assert ["done", "unchanged"] == [
+        Applier().make_directory(tmp_path / "d").state for _ in range(2)
+    ]
     assert mode(tmp_path / "d") == 0o755
 
 
@@ -201,7 +216,9 @@ def test_a_read_only_setting_says_so() -> None:
 
 
 def test_programs_run_to_their_end() -> None:
-    """A program's output is kept; one that fails, is missing or never ends is an error that says so."""
+    """A program's output is kept; one that fails, is missing or never ends is an error that says
+    so.
+    """
     assert "here\n" == Applier().run(["cat"], stdin="here\n").detail
     with pytest.raises(ApplyError, match="ended with 3: broken"):
         Applier().run(["sh", "-c", "echo broken >&2; exit 3"])

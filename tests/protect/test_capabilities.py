@@ -27,11 +27,15 @@ def test_dropped_capabilities_are_missing() -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
 
-    assert set(done.stdout.split()) == held_capabilities() - {"CAP_NET_ADMIN"} != held_capabilities()
+    assert (
+        set(done.stdout.split()) == held_capabilities() - {"CAP_NET_ADMIN"} != held_capabilities()
+    )
 
 
 def test_what_is_missing_is_said_with_its_purpose() -> None:
     """A person learns what the part cannot do."""
     needed = {"CAP_NET_ADMIN": "writing net.* sysctls", "CAP_SYS_MODULE": "loading br_netfilter"}
 
-    assert describe_missing(needed, frozenset({"CAP_NET_ADMIN"})) == ("CAP_SYS_MODULE is missing: loading br_netfilter",)
+    assert describe_missing(needed, frozenset({"CAP_NET_ADMIN"})) == (
+        "CAP_SYS_MODULE is missing: loading br_netfilter",
+    )

@@ -63,8 +63,12 @@ def conflist(text: str) -> ConfFile:
     st.sampled_from([None, 2, "\t"]),
     st.dictionaries(st.sampled_from(["name", "cniVersion", "disableGC"]), st.text(max_size=4)),
 )
-def test_stripping_undoes_chaining(plugins: list[dict[str, object]], indent: int | str | None, more: dict[str, str]) -> None:
-    """What was chained strips to the same network; chaining twice is chaining once; nothing else is touched."""
+def test_stripping_undoes_chaining(
+    plugins: list[dict[str, object]], indent: int | str | None, more: dict[str, str]
+) -> None:
+    """What was chained strips to the same network; chaining twice is chaining once; nothing else is
+    touched.
+    """
     file = conflist(json.dumps({**more, "plugins": plugins}, indent=indent))
     once = conflist(chain(file, MESH_ENTRY).content.decode())
     others = [plugin for plugin in plugins if plugin["type"] != "linkerd-cni"]
@@ -73,7 +77,9 @@ def test_stripping_undoes_chaining(plugins: list[dict[str, object]], indent: int
     assert once.content == chain(once, MESH_ENTRY).content
     assert {**more, "plugins": [*others, MESH]} == json.loads(once.text)
     assert same_network(file, once, "linkerd-cni")
-    assert (None if not others else {**more, "plugins": others}) == (None if stripped is None else json.loads(stripped))
+    assert (None if not others else {**more, "plugins": others}) == (
+        None if stripped is None else json.loads(stripped)
+    )
     assert is_chained(once, MESH_ENTRY) is bool(others)
 
 
@@ -81,10 +87,18 @@ def test_letters_and_indentation_stay() -> None:
     """Text that is not ASCII stays as it is written, tabs stay tabs."""
     text = '{\n\t"name": "größe",\n\t"plugins": [\n\t\t{\n\t\t\t"type": "bridge"\n\t\t}\n\t]\n}\n'
 
-    assert text == (strip(conflist(chain(conflist(text), MESH_ENTRY).content.decode()), "linkerd-cni") or b"").decode()
+    assert (
+        text
+        == (
+            strip(conflist(chain(conflist(text), MESH_ENTRY).content.decode()), "linkerd-cni")
+            or b""
+        ).decode()
+    )
 
 
-@pytest.mark.parametrize("content", [b'{"name": "\xff", "plugins": [{"type": "bridge"}]}', b"{", b"[]"])
+@pytest.mark.parametrize(
+    "content", [b'{"name": "\xff", "plugins": [{"type": "bridge"}]}', b"{", b"[]"]
+)
 def test_what_would_not_survive_is_not_edited(content: bytes) -> None:
     """Bytes that are no UTF-8, and what is no object of JSON, are refused."""
     with pytest.raises(EditingError):
@@ -94,19 +108,34 @@ def test_what_would_not_survive_is_not_edited(content: bytes) -> None:
 @pytest.mark.parametrize("text", ["", "{}", '{"type": ""}', '{"type": 1}', "[]", "/nowhere"])
 def test_a_wrong_entry_is_a_usage_error(node: CniNode, text: str) -> None:
     """An entry without a type, or a file that is not there, ends with 2 and what was expected."""
-    done = podpath("protect", "chain", "keep", "--once", "--entry", text, "--conf-dir", node.conf, "--bin-dir", node.bin)
+    done = podpath(
+        "protect",
+        "chain",
+        "keep",
+        "--once",
+        "--entry",
+        text,
+        "--conf-dir",
+        node.conf,
+        "--bin-dir",
+        node.bin,
+    )
 
     assert (2, True) == (done.returncode, "expected a plugin's entry" in done.stderr)
 
 
 def test_an_entry_is_read() -> None:
     """Its type is known, and keys of the list are not in it."""
-    assert ChainedPlugin("a", {"type": "a", "x": 1}) == parse_entry('{"type": "a", "x": 1, "name": "n", "cniVersion": "1.0.0"}')
+    assert ChainedPlugin("a", {"type": "a", "x": 1}) == parse_entry(
+        '{"type": "a", "x": 1, "name": "n", "cniVersion": "1.0.0"}'
+    )
     assert not has_entry(conflist("{"), "a")
 
 
 def test_keep_and_remove_by_command(node: CniNode) -> None:
-    """`keep --once` puts the plugin in and says by its code whether it is in effect; `remove` gives the file back."""
+    """`keep --once` puts the plugin in and says by its code whether it is in effect; `remove` gives
+    the file back.
+    """
     text = listed()
     node.write("10-net.conflist", text)
     options = ("--entry", ENTRY, "--conf-dir", node.conf, "--bin-dir", node.bin)
@@ -118,7 +147,10 @@ def test_keep_and_remove_by_command(node: CniNode) -> None:
     assert ["bridge", "linkerd-cni"] == node.types("10-net.conflist")
     assert podpath("protect", "chain", "remove", "--dry-run", *options).returncode == 0
     assert ["bridge", "linkerd-cni"] == node.types("10-net.conflist")
-    assert "10-net.conflist is again what it was" in podpath("protect", "chain", "remove", *options).stdout
+    assert (
+        "10-net.conflist is again what it was"
+        in podpath("protect", "chain", "remove", *options).stdout
+    )
     assert (text, ["10-net.conflist"]) == (
         (node.conf / "10-net.conflist").read_text(),
         [path.name for path in node.conf.iterdir()],
@@ -146,7 +178,9 @@ def test_the_keeper_ends_by_signal(node: CniNode, number: signal.Signals) -> Non
     )
     process = subprocess.Popen([*words, "--remove-on-stop"], stderr=subprocess.PIPE, text=True)
     over = time.monotonic() + 10
-    while "linkerd-cni" not in (node.conf / "10-net.conflist").read_text() and time.monotonic() < over:
+    while (
+        "linkerd-cni" not in (node.conf / "10-net.conflist").read_text() and time.monotonic() < over
+    ):
         time.sleep(0.01)
     time.sleep(0.2)
     process.send_signal(number)
@@ -157,7 +191,9 @@ def test_the_keeper_ends_by_signal(node: CniNode, number: signal.Signals) -> Non
 
 
 def test_lint_by_command(node: CniNode, repository: Path) -> None:
-    """Both verdicts are printed with their reasons, as text and as JSON, and an error makes the code 1."""
+    """Both verdicts are printed with their reasons, as text and as JSON, and an error makes the
+    code 1.
+    """
     node.write("05-bad.conflist", "{")
     node.write("10-net.conflist", listed(BRIDGE, PORTMAP))
     text, document = (
@@ -169,11 +205,16 @@ def test_lint_by_command(node: CniNode, repository: Path) -> None:
     assert (1, 1) == (text.returncode, document.returncode)
     assert "containerd: no network: 05-bad.conflist:1: it is not JSON" in text.stdout
     assert "cri-o: 10-net.conflist: network 'k8s' 1.0.0: bridge > portmap" in text.stdout
-    assert [("containerd", None), ("cri-o", "10-net.conflist")] == [(one["runtime"], one["file"]) for one in told["runtimes"]]
+    assert [("containerd", None), ("cri-o", "10-net.conflist")] == [
+        (one["runtime"], one["file"]) for one in told["runtimes"]
+    ]
     schema = json.loads((repository / "src/podpath/report/schema/cni-lint-v1.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(told)
     (node.conf / "05-bad.conflist").unlink()
-    assert podpath("protect", "chain", "lint", node.conf, "--bin-dir", node.bin, "--probe").returncode == 0
+    assert (
+        podpath("protect", "chain", "lint", node.conf, "--bin-dir", node.bin, "--probe").returncode
+        == 0
+    )
     assert podpath("protect", "chain", "lint", node.root / "nowhere").returncode == 2
 
 
@@ -186,7 +227,10 @@ def test_lint_escapes_what_files_say(node: CniNode) -> None:
 
 def info(*networks: dict[str, object]) -> str:
     """Write what `crictl info` prints of these networks."""
-    loopback = {"Config": {"Name": "cni-loopback", "Plugins": [{"Network": {"type": "loopback"}}]}, "IFName": "lo"}
+    loopback = {
+        "Config": {"Name": "cni-loopback", "Plugins": [{"Network": {"type": "loopback"}}]},
+        "IFName": "lo",
+    }
     return json.dumps({"cniconfig": {"Networks": [loopback, *networks]}})
 
 
@@ -197,7 +241,12 @@ def loaded(text: str) -> dict[str, object]:
     plugins = [{"Network": {"type": plugin["type"]}} for plugin in value["plugins"]]
     assert network
     return {
-        "Config": {"Name": value["name"], "CNIVersion": value["cniVersion"], "Plugins": plugins, "Source": text},
+        "Config": {
+            "Name": value["name"],
+            "CNIVersion": value["cniVersion"],
+            "Plugins": plugins,
+            "Source": text,
+        },
         "IFName": "eth0",
     }
 
@@ -208,7 +257,10 @@ def loaded(text: str) -> dict[str, object]:
         (info(), "the runtime has loaded no network"),
         (info(loaded(listed(BRIDGE, name="old"))), "the runtime has 'old' with bridge"),
         (info(loaded(listed(BRIDGE))), "on the disk it is bridge > linkerd-cni"),
-        (info(loaded(listed(BRIDGE, {"type": "linkerd-cni", "old": 1}))), "an older content of this file"),
+        (
+            info(loaded(listed(BRIDGE, {"type": "linkerd-cni", "old": 1}))),
+            "an older content of this file",
+        ),
         (info(loaded(listed(BRIDGE, MESH))), ""),
     ],
     ids=["nothing", "another", "without the plugin", "older", "the same"],
@@ -227,11 +279,18 @@ def test_g10_what_is_no_crictl_info_is_refused(node: CniNode) -> None:
     """Text that is no JSON is unreadable input."""
     (node.root / "info.json").write_text("cniconfig")
 
-    assert podpath("protect", "chain", "lint", node.conf, "--crictl-info", node.root / "info.json").returncode == 2
+    assert (
+        podpath(
+            "protect", "chain", "lint", node.conf, "--crictl-info", node.root / "info.json"
+        ).returncode
+        == 2
+    )
 
 
 def test_a_folder_is_read_without_waiting(node: CniNode) -> None:
-    """A pipe is not opened; a link to nothing and a directory under a file's name are told; drop-ins are read."""
+    """A pipe is not opened; a link to nothing and a directory under a file's name are told;
+    drop-ins are read.
+    """
     os.mkfifo(node.conf / "05-pipe.conf")
     (node.conf / "06-link.conf").symlink_to("/nowhere")
     (node.conf / "07-folder.conf").symlink_to(node.bin)
@@ -241,7 +300,10 @@ def test_a_folder_is_read_without_waiting(node: CniNode) -> None:
 
     assert {"05-pipe.conf", "06-link.conf", "07-folder.conf", "k8s/a.conf"} == set(found)
     assert "it is not a regular file" == found["05-pipe.conf"].obstacle
-    assert (True, "it leads to a directory") == (found["06-link.conf"].is_link, found["07-folder.conf"].obstacle)
+    assert (True, "it leads to a directory") == (
+        found["06-link.conf"].is_link,
+        found["07-folder.conf"].obstacle,
+    )
 
 
 RIVAL = "import sys, time\nfor _ in range(100):\n    open(sys.argv[1], 'w').write('{}')\n    time.sleep(0.05)\n"
@@ -265,7 +327,10 @@ def test_fanotify_names_the_writer(node: CniNode) -> None:
         watch.close()
 
     assert "" == watch.why_not
-    assert (True, f"(process {rival.pid})") == (seen[0].startswith("python"), f"({seen[0].partition('(')[2]}")
+    assert (True, f"(process {rival.pid})") == (
+        seen[0].startswith("python"),
+        f"({seen[0].partition('(')[2]}",
+    )
     assert () == watch.writers()
 
 
@@ -277,7 +342,15 @@ def test_without_rights_fanotify_says_so(node: CniNode) -> None:
         "print(WriterWatch(Path(sys.argv[1])).why_not)"
     )
     done = subprocess.run(
-        ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-c", code, str(node.conf)],
+        [
+            "setpriv",
+            "--bounding-set=-all",
+            "--inh-caps=-all",
+            sys.executable,
+            "-c",
+            code,
+            str(node.conf),
+        ],
         capture_output=True,
         text=True,
         check=True,
@@ -287,23 +360,32 @@ def test_without_rights_fanotify_says_so(node: CniNode) -> None:
 
 
 def test_those_who_watch_the_folder_are_listed(node: CniNode) -> None:
-    """A process with an inotify watch on the folder is told by its number; one that watches another folder is not."""
+    """A process with an inotify watch on the folder is told by its number; one that watches another
+    folder is not.
+    """
     code = (
         "import sys; from pathlib import Path; from podpath.protect.watch import DirectoryWatch; "
         "w = DirectoryWatch([Path(sys.argv[1])]); print(1, flush=True); sys.stdin.read()"
     )
-    with subprocess.Popen([sys.executable, "-c", code, str(node.conf)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(node.conf)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
         assert other.stdout is not None
         other.stdout.readline()
         with DirectoryWatch([node.conf]):
             seen, elsewhere = list_watchers(node.conf), list_watchers(node.bin)
         other.communicate()
 
-    assert ([f"(process {other.pid})"], ()) == ([f"({one.partition('(')[2]}" for one in seen], elsewhere)
+    assert ([f"(process {other.pid})"], ()) == (
+        [f"({one.partition('(')[2]}" for one in seen],
+        elsewhere,
+    )
 
 
 def test_a_rival_is_named_by_every_sign() -> None:
-    """By its program, by its network, by what it set aside; containerd only reads; nobody known is said to be unknown."""
+    """By its program, by its network, by what it set aside; containerd only reads; nobody known is
+    said to be unknown.
+    """
     network = parse_network(conflist(listed({"type": "calico"})))
     assert isinstance(network, Network)
 
@@ -311,7 +393,10 @@ def test_a_rival_is_named_by_every_sign() -> None:
     assert "Calico" == name_rival((), network, "x", (), ["containerd (process 3)"]).name
     assert "somebody unknown" == name_rival((), None, "x", (), ["containerd (process 3)"]).name
     assert "vim (process 9)" == name_rival((), None, "x", ["vim (process 9)"], ()).name
-    assert "Cilium" == name_rival([ConfFile(name="a.conf.cilium_bak", content=b"")], None, "x", (), ()).name
+    assert (
+        "Cilium"
+        == name_rival([ConfFile(name="a.conf.cilium_bak", content=b"")], None, "x", (), ()).name
+    )
 
 
 def loaded_by_containerd(node: CniNode) -> tuple[str, tuple[str, ...]] | None:
@@ -322,14 +407,20 @@ def loaded_by_containerd(node: CniNode) -> tuple[str, tuple[str, ...]] | None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_storm_of_vendors_ends_in_the_chain(node: CniNode, seed: int) -> None:
-    """Whatever vendors write, rename, cut off and remove, in whatever order: when they rest, the plugin is in what is loaded."""
+    """Whatever vendors write, rename, cut off and remove, in whatever order: when they rest, the
+    plugin is in what is loaded.
+    """
     draw = random.Random(seed)
     names = ["10-a.conf", "10-a.conflist", "20-b.conflist", "30-c.json"]
     with node.kept(poll=0.5, fight_rounds=1000, runtime="containerd") as kept:
         over = time.monotonic() + 2
         while time.monotonic() < over:
             path = node.conf / draw.choice(names)
-            text = single(name=draw.choice("xyz")) if path.suffix != ".conflist" else listed(BRIDGE, name=draw.choice("xyz"))
+            text = (
+                single(name=draw.choice("xyz"))
+                if path.suffix != ".conflist"
+                else listed(BRIDGE, name=draw.choice("xyz"))
+            )
             match draw.randrange(5):
                 case 0:
                     path.unlink(missing_ok=True)
@@ -349,7 +440,9 @@ def test_a_storm_of_vendors_ends_in_the_chain(node: CniNode, seed: int) -> None:
 
 @pytest.mark.kernel
 def test_a_thousand_rewrites_a_minute_are_no_busy_loop(node: CniNode) -> None:
-    """A rival that writes 17 times a second for 6 seconds costs less than a tenth of a processor; the rival's writer is named."""
+    """A rival that writes 17 times a second for 6 seconds costs less than a tenth of a processor;
+    the rival's writer is named.
+    """
     code = f"import sys, time\nfor _ in range(100):\n    open(sys.argv[1], 'w').write({listed()!r})\n    time.sleep(0.058)\n"
     rival = subprocess.Popen([sys.executable, "-c", code, str(node.conf / "10-net.conflist")])
     before = resource.getrusage(resource.RUSAGE_SELF)
@@ -357,7 +450,12 @@ def test_a_thousand_rewrites_a_minute_are_no_busy_loop(node: CniNode) -> None:
         rival.wait()
         after = resource.getrusage(resource.RUSAGE_SELF)
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        fights = [finding for status in kept.heard for finding in status.findings if finding.check == "chain-fight"]
+        fights = [
+            finding
+            for status in kept.heard
+            for finding in status.findings
+            if finding.check == "chain-fight"
+        ]
 
     assert spent < 0.6
     assert len(kept.heard) < 40

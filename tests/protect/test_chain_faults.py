@@ -1,4 +1,6 @@
-"""Faults while a configuration is written: killed at every system call, a full disk, a read-only file system."""
+"""Faults while a configuration is written: killed at every system call, a full disk, a read-only
+file system.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,18 @@ CALL = re.compile(r"^(?:\d+ +)?(?P<name>\w+)\(")
 def trace(program: str, *arguments: str, log: Path, inject: str = "") -> int:
     """Run a program under strace; `inject` kills it at a system call."""
     options = ["-e", f"inject={inject}"] if inject else []
-    words = ["strace", "-f", "-qq", "-o", str(log), *options, sys.executable, "-c", program, *arguments]
+    words = [
+        "strace",
+        "-f",
+        "-qq",
+        "-o",
+        str(log),
+        *options,
+        sys.executable,
+        "-c",
+        program,
+        *arguments,
+    ]
     return subprocess.run(words, capture_output=True, check=False).returncode
 
 
@@ -75,7 +88,9 @@ def kill_points(log: Path, only: frozenset[str] | None = None) -> Iterator[tuple
 
 @pytest.mark.kernel("strace")
 def test_killed_at_every_system_call_of_a_write(tmp_path: Path) -> None:
-    """Wherever a writer is killed the file is the old or the new one; what it leaves no runtime reads, and is swept up."""
+    """Wherever a writer is killed the file is the old or the new one; what it leaves no runtime
+    reads, and is swept up.
+    """
     folder = tmp_path / "net.d"
     folder.mkdir()
     (tmp_path / "new").write_text(NEW)
@@ -87,10 +102,15 @@ def test_killed_at_every_system_call_of_a_write(tmp_path: Path) -> None:
     for name, number in points:
         path.write_text(OLD)
         trace(WRITE, str(tmp_path), log=log, inject=f"{name}:signal=SIGKILL:when={number}")
-        seen["old" if path.read_text() == OLD else "new" if path.read_text() == NEW else "torn"] += 1
+        seen[
+            "old" if path.read_text() == OLD else "new" if path.read_text() == NEW else "torn"
+        ] += 1
         left = [other.name for other in folder.iterdir() if other.name != path.name]
         assert all(other.endswith(TEMPORARY) for other in left)
-        assert (len(left), [path.name]) == (Applier().sweep(folder), [other.name for other in folder.iterdir()])
+        assert (len(left), [path.name]) == (
+            Applier().sweep(folder),
+            [other.name for other in folder.iterdir()],
+        )
 
     assert len(points) >= 15
     assert {"old", "new"} == set(seen), seen
@@ -112,13 +132,27 @@ def test_a_write_survives_a_power_cut(tmp_path: Path) -> None:
 
 
 CHANGING = frozenset(
-    {"openat", "write", "fsync", "rename", "renameat", "renameat2", "unlink", "unlinkat", "fchmod", "close", "flock"}
+    {
+        "openat",
+        "write",
+        "fsync",
+        "rename",
+        "renameat",
+        "renameat2",
+        "unlink",
+        "unlinkat",
+        "fchmod",
+        "close",
+        "flock",
+    }
 )
 
 
 @pytest.mark.kernel("strace")
 def test_killed_while_a_single_configuration_is_wrapped_and_unwrapped(tmp_path: Path) -> None:
-    """Wherever it is killed on the way from a single configuration to a list and back, containerd has a network, whole JSON."""
+    """Wherever it is killed on the way from a single configuration to a list and back, containerd
+    has a network, whole JSON.
+    """
     node = CniNode(tmp_path / "node")
     text, log = single(name="my-net"), tmp_path / "log"
     node.write("10-net.conf", text)
@@ -147,7 +181,9 @@ def test_killed_while_a_single_configuration_is_wrapped_and_unwrapped(tmp_path: 
 def small_disk(folder: Path, size: str = "64k") -> Iterator[Path]:
     """Mount a small file system."""
     folder.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "none", str(folder)], check=True)
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "none", str(folder)], check=True
+    )
     try:
         yield folder
     finally:
@@ -162,7 +198,9 @@ def fill(file: RawIOBase) -> None:
 
 @pytest.mark.kernel("mount")
 def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
-    """Without space the vendor's file stays as it was and it is told; when there is space again the plugin gets in."""
+    """Without space the vendor's file stays as it was and it is told; when there is space again the
+    plugin gets in.
+    """
     with small_disk(tmp_path / "disk") as disk:
         node = CniNode(disk / "node")
         path = node.write("10-net.conflist", OLD)
@@ -170,7 +208,11 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
         with filler.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
             fill(file)
         look = node.look()
-        assert (OLD, False, "chain-refused") == (path.read_text(), look.holds, look.troubles[0].check)
+        assert (OLD, False, "chain-refused") == (
+            path.read_text(),
+            look.holds,
+            look.troubles[0].check,
+        )
         assert "No space left on device" in look.troubles[0].claim
         assert ["10-net.conflist"] == [other.name for other in node.conf.iterdir()]
 
@@ -200,7 +242,9 @@ def test_a_read_only_file_system_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.kernel
 def test_foreign_files_are_refused(tmp_path: Path) -> None:
-    """A configuration of a foreign owner, and a link, are not edited, and it is said whose they are."""
+    """A configuration of a foreign owner, and a link, are not edited, and it is said whose they
+    are.
+    """
     node = CniNode(tmp_path / "node")
     path = node.write("10-net.conflist", OLD)
     os.chown(path, 65534, 65534)

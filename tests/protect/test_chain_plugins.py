@@ -25,7 +25,9 @@ PREFIX = f"pvt{os.getpid()}"
 
 @pytest.fixture
 def node(tmp_path: Path) -> Iterator[CniNode]:
-    """Provide a node whose programs are Debian's, with a bridge network of its own in a namespace of its own."""
+    """Provide a node whose programs are Debian's, with a bridge network of its own in a namespace
+    of its own.
+    """
     made = CniNode(tmp_path)
     for name in (f"{PREFIX}h", f"{PREFIX}c"):
         subprocess.run(["ip", "netns", "add", name], check=True)
@@ -36,25 +38,49 @@ def node(tmp_path: Path) -> Iterator[CniNode]:
 
 def vendor(node: CniNode, version: str = "1.0.0") -> str:
     """Write a vendor's list: bridge with host-local, then portmap."""
-    ipam = {"type": "host-local", "ranges": [[{"subnet": "10.77.0.0/24"}]], "dataDir": str(node.root / "ipam")}
+    ipam = {
+        "type": "host-local",
+        "ranges": [[{"subnet": "10.77.0.0/24"}]],
+        "dataDir": str(node.root / "ipam"),
+    }
     bridge = {"type": "bridge", "bridge": "pvtbr0", "isGateway": True, "ipam": ipam}
     portmap = {"type": "portmap", "capabilities": {"portMappings": True}}
-    return json.dumps({"cniVersion": version, "name": "pvtnet", "plugins": [bridge, portmap]}, indent=2)
+    return json.dumps(
+        {"cniVersion": version, "name": "pvtnet", "plugins": [bridge, portmap]}, indent=2
+    )
 
 
 def network(node: CniNode) -> Network:
     """Return what CRI-O would load, its probe included."""
     files = read_folder(node.conf)
-    found = judge_crio(files, RuntimeSettings(), probe_programs([PLUGINS], ["bridge", "portmap", "tuning"])).network
+    found = judge_crio(
+        files, RuntimeSettings(), probe_programs([PLUGINS], ["bridge", "portmap", "tuning"])
+    ).network
     assert found is not None
     return found
 
 
 def in_pod(node: CniNode, code: str) -> str:
-    """Run the chain in the host's namespace of this test: plugins work on the namespace that they run in."""
-    words = ["ip", "netns", "exec", f"{PREFIX}h", sys.executable, "-c", code, str(node.conf), f"{PREFIX}c"]
+    """Run the chain in the host's namespace of this test: plugins work on the namespace that they
+    run in.
+    """
+    words = [
+        "ip",
+        "netns",
+        "exec",
+        f"{PREFIX}h",
+        sys.executable,
+        "-c",
+        code,
+        str(node.conf),
+        f"{PREFIX}c",
+    ]
     done = subprocess.run(
-        words, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        words,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -78,7 +104,9 @@ print(json.dumps({"types": network.types, "ips": [ip["address"] for ip in result
 @KERNEL
 @pytest.mark.parametrize("drop_in", [False, True])
 def test_a_pod_gets_the_kept_plugin(node: CniNode, *, drop_in: bool) -> None:
-    """A pod attached before the plugin is chained lacks what it does; one attached after has it, and the address too."""
+    """A pod attached before the plugin is chained lacks what it does; one attached after has it,
+    and the address too.
+    """
     for name in ("bridge", "host-local", "portmap", "tuning"):
         node.program(name)
     node.write("10-net.conflist", vendor(node))
@@ -87,7 +115,10 @@ def test_a_pod_gets_the_kept_plugin(node: CniNode, *, drop_in: bool) -> None:
     after = json.loads(in_pod(node, ATTACH))
 
     assert look.holds
-    assert (["bridge", "portmap"], ["bridge", "portmap", "tuning"]) == (before["types"], after["types"])
+    assert (["bridge", "portmap"], ["bridge", "portmap", "tuning"]) == (
+        before["types"],
+        after["types"],
+    )
     assert ("777" == after["somaxconn"]) > ("777" == before["somaxconn"])
     assert after["ips"][0].startswith("10.77.0.")
 
@@ -106,7 +137,9 @@ def test_a_wrapped_single_configuration_still_works(node: CniNode) -> None:
 
 @KERNEL
 def test_real_programs_are_probed(node: CniNode) -> None:
-    """Debian's plugins say what they support; a list newer than that is passed over by CRI-O and loaded by containerd."""
+    """Debian's plugins say what they support; a list newer than that is passed over by CRI-O and
+    loaded by containerd.
+    """
     programs = probe_programs([PLUGINS], ["bridge", "portmap"])
     assert {"0.3.1", "0.4.0", "1.0.0"} <= set(programs["bridge"])
     assert "bridge" in list_programs([PLUGINS])
@@ -125,4 +158,6 @@ def test_a_program_that_does_not_answer_is_only_listed(tmp_path: Path) -> None:
     node.program("odd", "#!/bin/sh\necho nothing\n")
     node.program("none", "not a program")
 
-    assert {"odd": (), "none": ()} == {name: probe_programs([node.bin], ["odd", "none"])[name] for name in ("odd", "none")}
+    assert {"odd": (), "none": ()} == {
+        name: probe_programs([node.bin], ["odd", "none"])[name] for name in ("odd", "none")
+    }

@@ -17,7 +17,9 @@ def test_a_few_changes_are_no_fight() -> None:
 
 
 def test_a_rival_at_every_step_is_met_ever_more_slowly() -> None:
-    """Against a thousand changes in a minute, mending slows to a few, and it is told who is fought over what."""
+    """Against a thousand changes in a minute, mending slows to a few, and it is told who is fought
+    over what.
+    """
     fights = Fights()
     mended = []
     for step in range(1000):
@@ -44,7 +46,9 @@ def test_the_pause_has_an_end() -> None:
 
 
 def test_a_fight_that_is_over_is_forgotten() -> None:
-    """After a quiet time the next change is mended at once, and nothing is kept of things that are gone."""
+    """After a quiet time the next change is mended at once, and nothing is kept of things that are
+    gone.
+    """
     fights = Fights()
     for now in range(5):
         fights.record("k", now)

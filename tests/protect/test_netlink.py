@@ -16,7 +16,16 @@ from hypothesis import strategies as st
 
 from podpath.collect.netns import inside
 from podpath.protect import netlink
-from podpath.protect.netlink import Link, Lost, Message, Monitor, Netconf, Rule, parse_event, parse_messages
+from podpath.protect.netlink import (
+    Link,
+    Lost,
+    Message,
+    Monitor,
+    Netconf,
+    Rule,
+    parse_event,
+    parse_messages,
+)
 
 NAME = f"psy-netlink-{os.getpid()}"
 
@@ -25,7 +34,9 @@ NAME = f"psy-netlink-{os.getpid()}"
 def namespace() -> Iterator[str]:
     """Make a namespace with a pair of devices."""
     subprocess.run(["ip", "netns", "add", NAME], check=True)
-    subprocess.run(["ip", "-n", NAME, "link", "add", "one", "type", "veth", "peer", "name", "two"], check=True)
+    subprocess.run(
+        ["ip", "-n", NAME, "link", "add", "one", "type", "veth", "peer", "name", "two"], check=True
+    )
     yield f"/run/netns/{NAME}"
     subprocess.run(["ip", "netns", "delete", NAME], check=True)
 
@@ -63,7 +74,9 @@ def test_a_cut_message_ends_the_reading() -> None:
 def test_changes_of_settings_are_told(namespace: str) -> None:
     """rp_filter of `all` and of a device, and forwarding of IPv6, are told as they are written."""
     with inside(namespace):
-        with Monitor(netlink.LINK_GROUP, netlink.IPV4_NETCONF_GROUP, netlink.IPV6_NETCONF_GROUP) as monitor:
+        with Monitor(
+            netlink.LINK_GROUP, netlink.IPV4_NETCONF_GROUP, netlink.IPV6_NETCONF_GROUP
+        ) as monitor:
             conf = Path("/proc/sys/net/ipv4/conf")
             (conf / "all/rp_filter").write_text("1", encoding="utf-8")
             (conf / "one/rp_filter").write_text("2", encoding="utf-8")
@@ -83,11 +96,17 @@ def test_changes_of_settings_are_told(namespace: str) -> None:
 def test_devices_that_come_and_go_are_told(namespace: str) -> None:
     """A new veth is told by its name, also one with a dot."""
     with inside(namespace), Monitor(netlink.LINK_GROUP) as monitor:
-        subprocess.run(["ip", "link", "add", "lxc.1", "type", "veth", "peer", "name", "lxc2"], check=True)
+        subprocess.run(
+            ["ip", "link", "add", "lxc.1", "type", "veth", "peer", "name", "lxc2"], check=True
+        )
         subprocess.run(["ip", "link", "delete", "lxc.1"], check=True)
         events = [event for event in gather(monitor, 4) if isinstance(event, Link)]
 
-    assert {(event.name, event.gone) for event in events} >= {("lxc.1", False), ("lxc2", False), ("lxc.1", True)}
+    assert {(event.name, event.gone) for event in events} >= {
+        ("lxc.1", False),
+        ("lxc2", False),
+        ("lxc.1", True),
+    }
 
 
 @pytest.mark.kernel
@@ -107,6 +126,8 @@ def test_lost_messages_are_an_event(namespace: str) -> None:
 def test_changes_of_rules_are_told(namespace: str) -> None:
     """A change of an nftables ruleset, which iptables-nft makes too, is an event."""
     with inside(namespace), Monitor(netlink.NFTABLES_GROUP, protocol=netlink.NETFILTER) as monitor:
-        subprocess.run(["nft", "add table ip x; add chain ip x c; add rule ip x c counter"], check=True)
+        subprocess.run(
+            ["nft", "add table ip x; add chain ip x c; add rule ip x c counter"], check=True
+        )
 
         assert Rule("x", "c") in gather(monitor, 3)

@@ -1,4 +1,6 @@
-"""The order of jumps on real iptables, in both backends: told, moved in one transaction, never doubled, and fought over."""
+"""The order of jumps on real iptables, in both backends: told, moved in one transaction, never
+doubled, and fought over.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ NAME = f"psy-order-{os.getpid()}"
 HANDLE = f"/run/netns/{NAME}"
 FEEDER = ("-m", "comment", "--comment", "cilium-feeder: CILIUM_FORWARD", "-j", "CILIUM_FORWARD")
 KUBE = ("-m", "comment", "--comment", "kubernetes forwarding rules", "-j", "KUBE-FORWARD")
-BOTH = pytest.mark.parametrize("program", ["iptables-nft", "iptables-legacy", "ip6tables-nft", "ip6tables-legacy"])
+BOTH = pytest.mark.parametrize(
+    "program", ["iptables-nft", "iptables-legacy", "ip6tables-nft", "ip6tables-legacy"]
+)
 PLACE = BaseChain("nft", "ipv4", "filter", "FORWARD")
 FORWARD = next(rule for rule in load_rules() if rule.name == "cilium-forward")
 
@@ -47,12 +51,16 @@ def namespace() -> Iterator[None]:
 
 def command(*arguments: str) -> str:
     """Run a command in the namespace."""
-    done = subprocess.run(["ip", "netns", "exec", NAME, *arguments], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["ip", "netns", "exec", NAME, *arguments], capture_output=True, text=True, check=True
+    )
     return done.stdout
 
 
 def start_kube_proxy_after_cilium(program: str) -> None:
-    """Do what both do when they start, in the order that breaks the path: each puts its jump at the top."""
+    """Do what both do when they start, in the order that breaks the path: each puts its jump at the
+    top.
+    """
     for chain in ("CILIUM_FORWARD", "KUBE-FORWARD", "KUBE-SERVICES"):
         command(program, "-N", chain)
     command(program, "-A", "FORWARD", "-p", "tcp", "--dport", "9", "-j", "DROP")
@@ -63,7 +71,11 @@ def start_kube_proxy_after_cilium(program: str) -> None:
 
 def targets(program: str) -> list[str]:
     """Return the targets of FORWARD in order."""
-    return [line.split("-j ")[1] for line in command(program, "-S", "FORWARD").split("\n") if "-j " in line]
+    return [
+        line.split("-j ")[1]
+        for line in command(program, "-S", "FORWARD").split("\n")
+        if "-j " in line
+    ]
 
 
 def protect(*arguments: str) -> tuple[int, dict[str, Any]]:
@@ -75,7 +87,10 @@ def protect(*arguments: str) -> tuple[int, dict[str, Any]]:
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     jsonschema.validate(
-        found, json.loads((resources.files("podpath.report") / "schema/order-v1.json").read_text(encoding="utf-8"))
+        found,
+        json.loads(
+            (resources.files("podpath.report") / "schema/order-v1.json").read_text(encoding="utf-8")
+        ),
     )
     return done.returncode, found
 
@@ -84,7 +99,9 @@ def protect(*arguments: str) -> tuple[int, dict[str, Any]]:
 @pytest.mark.usefixtures("namespace")
 @BOTH
 def test_a_jump_that_comes_too_late_is_told(program: str) -> None:
-    """The two rules are quoted with their numbers, with why it matters and the commands that mend it; nothing is changed."""
+    """The two rules are quoted with their numbers, with why it matters and the commands that mend
+    it; nothing is changed.
+    """
     start_kube_proxy_after_cilium(program)
     before = command(program, "-S")
     code, found = protect()
@@ -101,7 +118,9 @@ def test_a_jump_that_comes_too_late_is_told(program: str) -> None:
 @pytest.mark.usefixtures("namespace")
 @BOTH
 def test_it_is_moved_and_never_doubled(program: str) -> None:
-    """After the move the same rules are there, the others in their order; a second run moves nothing."""
+    """After the move the same rules are there, the others in their order; a second run moves
+    nothing.
+    """
     start_kube_proxy_after_cilium(program)
     code, found = protect("--fix")
 
@@ -151,13 +170,20 @@ def test_the_text_says_what_is_wrong_and_what_was_done() -> None:
     start_kube_proxy_after_cilium("iptables-nft")
     code, shown, _ = text()
     assert code == 1
-    assert "error: in FORWARD the jump to CILIUM_FORWARD stands behind that to KUBE-FORWARD" in shown
+    assert (
+        "error: in FORWARD the jump to CILIUM_FORWARD stands behind that to KUBE-FORWARD" in shown
+    )
     assert "  mend: iptables-nft -t filter -D FORWARD -m comment" in shown
     assert text("--leave-out", "cilium-forward")[0] == 0
     code, shown, _ = text("--fix")
-    assert (code, "done: cilium-forward in iptables-nft\n    *filter\n    -D FORWARD" in shown) == (0, True)
+    assert (code, "done: cilium-forward in iptables-nft\n    *filter\n    -D FORWARD" in shown) == (
+        0,
+        True,
+    )
     assert "base chains are in order" in text()[1]
-    assert "cilium-forward: filter FORWARD: CILIUM_FORWARD before KUBE-FORWARD" in text("--rules")[1]
+    assert (
+        "cilium-forward: filter FORWARD: CILIUM_FORWARD before KUBE-FORWARD" in text("--rules")[1]
+    )
     code, shown, complained = text("--leave-out", "nope")
     assert (code, shown, complained.count("\n")) == (2, "", 1)
 
@@ -165,7 +191,9 @@ def test_the_text_says_what_is_wrong_and_what_was_done() -> None:
 @pytest.mark.kernel("iptables-nft")
 @pytest.mark.usefixtures("namespace")
 def test_several_chains_are_put_right_at_once() -> None:
-    """Filter and nat, each of its own accord; a chain with an older copy of a jump keeps all its rules."""
+    """Filter and nat, each of its own accord; a chain with an older copy of a jump keeps all its
+    rules.
+    """
     start_kube_proxy_after_cilium("iptables-nft")
     for chain in ("CILIUM_POST_nat", "KUBE-POSTROUTING"):
         command("iptables-nft", "-t", "nat", "-N", chain)
@@ -176,7 +204,13 @@ def test_several_chains_are_put_right_at_once() -> None:
     code, found = protect("--fix")
 
     assert (code, len(found["moves"])) == (0, 2)
-    assert targets("iptables-nft") == ["CILIUM_FORWARD", "KUBE-FORWARD", "KUBE-SERVICES", "DROP", "CILIUM_FORWARD"]
+    assert targets("iptables-nft") == [
+        "CILIUM_FORWARD",
+        "KUBE-FORWARD",
+        "KUBE-SERVICES",
+        "DROP",
+        "CILIUM_FORWARD",
+    ]
 
 
 @pytest.mark.kernel("iptables-nft", "iptables-legacy")
@@ -189,7 +223,11 @@ def test_jumps_in_two_backends_are_told_apart() -> None:
     command("iptables-nft", "-A", "FORWARD", *FEEDER)
     code, found = protect("--fix")
 
-    assert (code, [each["check"] for each in found["findings"]], found["moves"]) == (0, ["jump-order-split"], [])
+    assert (code, [each["check"] for each in found["findings"]], found["moves"]) == (
+        0,
+        ["jump-order-split"],
+        [],
+    )
 
 
 @pytest.mark.kernel("iptables-nft", "iptables-legacy")
@@ -223,7 +261,9 @@ def test_a_missing_capability_is_named() -> None:
 def test_the_keeper_moves_within_moments_and_says_when_it_is_fought() -> None:
     """A jump put at the top again and again is moved back ever more slowly, and the rival is named."""
     start_kube_proxy_after_cilium("iptables-nft")
-    keeper = ThreadKeeper("order", lambda desk: keep_order(desk, OrderOptions(mode="fix", poll=60.0), Applier()))
+    keeper = ThreadKeeper(
+        "order", lambda desk: keep_order(desk, OrderOptions(mode="fix", poll=60.0), Applier())
+    )
     with inside(HANDLE):
         keeper.start()
     fought: tuple[Finding, ...] = ()
@@ -237,7 +277,9 @@ def test_the_keeper_moves_within_moments_and_says_when_it_is_fought() -> None:
                 command("iptables-nft", "-D", "FORWARD", *KUBE)
                 command("iptables-nft", "-I", "FORWARD", *KUBE)
             time.sleep(0.05)
-            fought = tuple(each for each in keeper.status().findings if each.check == "jump-order-fought")
+            fought = tuple(
+                each for each in keeper.status().findings if each.check == "jump-order-fought"
+            )
     finally:
         keeper.stop()
 
@@ -247,9 +289,13 @@ def test_the_keeper_moves_within_moments_and_says_when_it_is_fought() -> None:
 @pytest.mark.kernel("iptables-nft")
 @pytest.mark.usefixtures("namespace")
 def test_watching_goes_on_until_a_signal() -> None:
-    """A jump that is put at the top while it watches is moved back; the exit code is that of the last look."""
+    """A jump that is put at the top while it watches is moved back; the exit code is that of the
+    last look.
+    """
     arguments = [sys.executable, "-m", "podpath", "protect", "order", "--fix", "--watch", "--json"]
-    watching = subprocess.Popen(["ip", "netns", "exec", NAME, *arguments], stdout=subprocess.PIPE, text=True)
+    watching = subprocess.Popen(
+        ["ip", "netns", "exec", NAME, *arguments], stdout=subprocess.PIPE, text=True
+    )
     assert watching.stdout is not None
     with watching.stdout:
         assert json.loads(watching.stdout.readline())["holds"]
@@ -300,9 +346,19 @@ def test_a_comment_is_no_jump() -> None:
 def test_a_comment_cannot_give_a_person_a_command() -> None:
     """What stands in a rule's comment reaches a shell as one word."""
     comment = "$(reboot) `id` it's; x"
-    (disorder,) = find_disorder((FORWARD,), (parse_listing(LISTING.replace("cilium-feeder: CILIUM_FORWARD", comment), PLACE),))
+    (disorder,) = find_disorder(
+        (FORWARD,),
+        (parse_listing(LISTING.replace("cilium-feeder: CILIUM_FORWARD", comment), PLACE),),
+    )
 
-    assert shlex.split(disorder.late.arguments) == ["-m", "comment", "--comment", comment, "-j", "CILIUM_FORWARD"]
+    assert shlex.split(disorder.late.arguments) == [
+        "-m",
+        "comment",
+        "--comment",
+        comment,
+        "-j",
+        "CILIUM_FORWARD",
+    ]
     assert "'$(reboot) `id` it'" in disorder.late.arguments
 
 
@@ -316,8 +372,13 @@ def test_the_chain_after_a_move_is_compared() -> None:
     elsewhere = parse_listing("\n".join([lines[0], lines[3], lines[1], lines[2]]), PLACE)
 
     assert check_move(before, good, disorder) == ""
-    assert check_move(before, doubled, disorder).startswith("the chain changed while the jump was moved: gone [], new [")
-    assert check_move(before, elsewhere, disorder) == "the chain has the same rules, and not in the order that was asked for"
+    assert check_move(before, doubled, disorder).startswith(
+        "the chain changed while the jump was moved: gone [], new ["
+    )
+    assert (
+        check_move(before, elsewhere, disorder)
+        == "the chain has the same rules, and not in the order that was asked for"
+    )
 
 
 def test_a_chain_that_is_not_understood_is_left_alone() -> None:
@@ -330,7 +391,9 @@ def test_a_chain_that_is_not_understood_is_left_alone() -> None:
 
 def test_every_known_order_has_its_reason_and_source() -> None:
     """The rules are evidence too."""
-    assert [] == [rule.name for rule in load_rules() if not (rule.why and rule.source and rule.rival)]
+    assert [] == [
+        rule.name for rule in load_rules() if not (rule.why and rule.source and rule.rival)
+    ]
     assert len({rule.name for rule in load_rules()}) == len(load_rules())
 
 

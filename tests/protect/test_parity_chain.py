@@ -1,4 +1,6 @@
-"""Parity with linkerd's installer (rows L) and istio's (rows N): the plugin is in what the runtime loads, whoever starts when."""
+"""Parity with linkerd's installer (rows L) and istio's (rows N): the plugin is in what the runtime
+loads, whoever starts when.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def node(tmp_path: Path) -> CniNode:
 
 @pytest.mark.parametrize("delay", [0.0, 0.001, 0.01, 0.1])
 def test_l1_a_writer_during_the_start_is_not_missed(node: CniNode, delay: float) -> None:
-    """The watch is armed before the first look: whenever the vendor writes its file, the plugin gets into it."""
+    """The watch is armed before the first look: whenever the vendor writes its file, the plugin
+    gets into it.
+    """
     writer = threading.Timer(delay, node.write, ("10-net.conflist", listed()))
     writer.start()
     with node.kept(poll=60.0) as kept:
@@ -41,7 +45,9 @@ def test_l1_a_writer_during_the_start_is_not_missed(node: CniNode, delay: float)
 
 
 def test_l1_programs_come_before_the_chain(node: CniNode, tmp_path: Path) -> None:
-    """The program is copied first; where its directory cannot be written nothing is chained, and it says so."""
+    """The program is copied first; where its directory cannot be written nothing is chained, and it
+    says so.
+    """
     source = tmp_path / "new-cni"
     source.write_bytes(b"\x7fELF")
     node.write("10-net.conflist", listed())
@@ -54,13 +60,18 @@ def test_l1_programs_come_before_the_chain(node: CniNode, tmp_path: Path) -> Non
     assert ("chain-unprepared", False) == (refused.troubles[0].check, refused.holds)
     assert done.holds
     assert ["bridge", "new-cni"] == node.types("10-net.conflist")
-    assert (b"\x7fELF", 0o755) == ((node.bin / "new-cni").read_bytes(), stat.S_IMODE((node.bin / "new-cni").stat().st_mode))
+    assert (b"\x7fELF", 0o755) == (
+        (node.bin / "new-cni").read_bytes(),
+        stat.S_IMODE((node.bin / "new-cni").stat().st_mode),
+    )
 
 
 @pytest.mark.parametrize("name", ["10-net.conflist", "10-net.conf", "10-net.json"])
 @pytest.mark.parametrize("how", ["rename", "in place", "link"])
 def test_l2_every_way_of_writing_is_heard(node: CniNode, name: str, how: str) -> None:
-    """A file renamed in, written in place or linked in is chained at once, whichever of the three extensions it has."""
+    """A file renamed in, written in place or linked in is chained at once, whichever of the three
+    extensions it has.
+    """
     text = listed() if name.endswith("list") else single()
     other = node.root / "other"
     other.write_text(text)
@@ -89,7 +100,10 @@ def test_l2_a_deleted_file_is_noticed(node: CniNode) -> None:
 
 def test_l3_the_entry_stands_once_and_last(node: CniNode) -> None:
     """All older entries are removed, and the new one comes behind the others."""
-    node.write("10-net.conflist", listed(BRIDGE, {"type": "linkerd-cni", "old": 1}, PORTMAP, {"type": "linkerd-cni"}))
+    node.write(
+        "10-net.conflist",
+        listed(BRIDGE, {"type": "linkerd-cni", "old": 1}, PORTMAP, {"type": "linkerd-cni"}),
+    )
 
     assert node.look().holds
     assert ["bridge", "portmap", "linkerd-cni"] == node.types("10-net.conflist")
@@ -97,7 +111,9 @@ def test_l3_the_entry_stands_once_and_last(node: CniNode) -> None:
 
 @pytest.mark.parametrize("name", ["10-net.conf", "10-net.json"])
 def test_l4_n3_a_single_configuration_becomes_a_list(node: CniNode, name: str) -> None:
-    """It keeps its own name and version and loses nothing; the single file is gone, its original kept aside."""
+    """It keeps its own name and version and loses nothing; the single file is gone, its original
+    kept aside.
+    """
     conf = {"cniVersion": "0.4.0", "name": "my-net", **BRIDGE}
     text = json.dumps(conf)
     node.write(name, text)
@@ -111,7 +127,9 @@ def test_l4_n3_a_single_configuration_becomes_a_list(node: CniNode, name: str) -
 
 
 def test_l4_another_list_of_the_name_is_let_be(node: CniNode) -> None:
-    """A list that has the name already is another network: the new one gets a name that sorts before it."""
+    """A list that has the name already is another network: the new one gets a name that sorts
+    before it.
+    """
     node.write("10-net.conf", single(name="first"))
     node.write("10-net.conflist", listed(name="second"))
 
@@ -121,7 +139,9 @@ def test_l4_another_list_of_the_name_is_let_be(node: CniNode) -> None:
 
 
 def test_l5_every_file_or_the_loaded_one(node: CniNode) -> None:
-    """By choice all files that a runtime could load are chained, as linkerd does, or what is loaded, as istio does."""
+    """By choice all files that a runtime could load are chained, as linkerd does, or what is
+    loaded, as istio does.
+    """
     node.write("10-net.conflist", listed())
     node.write("20-other.conflist", listed(name="other"))
     node.look()
@@ -132,7 +152,9 @@ def test_l5_every_file_or_the_loaded_one(node: CniNode) -> None:
 
 
 def test_l6_what_is_right_is_not_written(node: CniNode) -> None:
-    """A second look writes nothing, whatever order of keys and spaces the file has: no loop with itself."""
+    """A second look writes nothing, whatever order of keys and spaces the file has: no loop with
+    itself.
+    """
     path = node.write("10-net.conflist", listed(BRIDGE, dict(reversed(list(MESH.items())))))
     before = path.stat()
     looks = [node.look() for _ in range(3)]
@@ -170,7 +192,11 @@ def account(tmp_path: Path, token: str) -> Path:
 
 def kubeconfig(tmp_path: Path, server: str = "https://[fd00::1]:443") -> KubeconfigOptions:
     """Say where the kubeconfig is kept."""
-    return KubeconfigOptions(path=str(tmp_path / "kubeconfig"), account_dir=str(account(tmp_path, "first")), server=server)
+    return KubeconfigOptions(
+        path=str(tmp_path / "kubeconfig"),
+        account_dir=str(account(tmp_path, "first")),
+        server=server,
+    )
 
 
 def test_l8_g26_a_new_token_is_written_at_once(node: CniNode, tmp_path: Path) -> None:
@@ -218,7 +244,9 @@ def test_l10_n11_stopping_takes_it_out_when_asked_to(node: CniNode, tmp_path: Pa
 
 
 def test_l11_n2_a_reader_never_sees_half_a_file(node: CniNode) -> None:
-    """While the plugin is put in and taken out again and again, every read gives whole JSON; mode and owner stay."""
+    """While the plugin is put in and taken out again and again, every read gives whole JSON; mode
+    and owner stay.
+    """
     path = node.write("10-net.conflist", listed(*[BRIDGE] * 200))
     path.chmod(0o640)
     seen: list[int] = []
@@ -252,7 +280,9 @@ def test_l12_stopping_takes_no_time(node: CniNode) -> None:
 
 
 def test_n1_an_invalid_file_is_passed_over_as_the_runtime_does(node: CniNode) -> None:
-    """CRI-O passes over it and its next file is chained; containerd loads nothing, and that is told instead of hidden."""
+    """CRI-O passes over it and its next file is chained; containerd loads nothing, and that is told
+    instead of hidden.
+    """
     node.write("05-bad.conflist", '{"name": "bad", "plugins": []}')
     node.write("10-net.conflist", listed())
     look = node.look()
@@ -263,7 +293,9 @@ def test_n1_an_invalid_file_is_passed_over_as_the_runtime_does(node: CniNode) ->
 
 
 def test_n1_a_named_file_behind_a_meta_plugin(node: CniNode) -> None:
-    """With Multus in front the plugin goes into the file that Multus delegates to; behind any other file it is not ready."""
+    """With Multus in front the plugin goes into the file that Multus delegates to; behind any other
+    file it is not ready.
+    """
     node.write("00-multus.conf", single({"type": "multus"}, name="multus"))
     node.write("10-net.conf", single())
     node.program("multus")
@@ -285,7 +317,9 @@ def test_n4_the_entry_has_no_version_of_its_own(node: CniNode) -> None:
 
 
 def test_n5_g16_ready_means_in_effect(node: CniNode) -> None:
-    """Ready is what the runtime would load, by content: an entry that differs, or stands in another file, is not enough."""
+    """Ready is what the runtime would load, by content: an entry that differs, or stands in another
+    file, is not enough.
+    """
     node.write("10-net.conflist", listed(BRIDGE, {"type": "linkerd-cni", "old": True}))
     node.write("20-other.conflist", listed(BRIDGE, MESH, name="other"))
     guard = node.guard(dry_run=True)
@@ -296,14 +330,20 @@ def test_n5_g16_ready_means_in_effect(node: CniNode) -> None:
 
 
 def test_n6_a_file_that_comes_to_stand_first_is_chained_again_and_again(node: CniNode) -> None:
-    """After the first installation, a second and a third file that sorts before it are chained too; ready says the truth."""
+    """After the first installation, a second and a third file that sorts before it are chained too;
+    ready says the truth.
+    """
     node.write("50-net.conflist", listed())
     with node.kept(poll=60.0) as kept:
         kept.wait_ready()
         for name in ("40-net.conflist", "30-net.conf", "20-net.conflist"):
             node.write(name, listed(name=name) if name.endswith("list") else single(name=name))
             target = name.removesuffix(".conf").removesuffix(".conflist") + ".conflist"
-            kept.wait(lambda target=target: (node.conf / target).exists() and "linkerd-cni" in node.types(target))  # type: ignore[misc]  # bound now
+            kept.wait(
+                lambda target=target: (  # type: ignore[misc]  # bound now
+                    (node.conf / target).exists() and "linkerd-cni" in node.types(target)
+                )
+            )
         kept.wait_ready()
 
 
@@ -315,18 +355,29 @@ def test_n7_a_program_that_goes_is_put_back(node: CniNode, tmp_path: Path) -> No
     with node.kept(binaries=(str(source),), poll=60.0) as kept:
         kept.wait_ready()
         (node.bin / "linkerd-cni").unlink()
-        kept.wait(lambda: (node.bin / "linkerd-cni").exists() and (node.bin / "linkerd-cni").read_text() == "program")
+        kept.wait(
+            lambda: (
+                (node.bin / "linkerd-cni").exists()
+                and (node.bin / "linkerd-cni").read_text() == "program"
+            )
+        )
 
 
 def test_n8_readiness_and_counts_are_told(node: CniNode) -> None:
     """Each report has whether the plugin is in effect, looks and edits."""
     with node.kept(poll=60.0) as kept:
         kept.wait_ready(ready=False)
-        assert (0.0, 0.0) == (sample(kept.last, "chain_in_effect"), sample(kept.last, "chain_edits"))
+        assert (0.0, 0.0) == (
+            sample(kept.last, "chain_in_effect"),
+            sample(kept.last, "chain_edits"),
+        )
         node.write("10-net.conflist", listed())
         kept.wait_ready()
 
-        assert (1.0, 1.0) == (sample(kept.last, "chain_in_effect"), sample(kept.last, "chain_edits"))
+        assert (1.0, 1.0) == (
+            sample(kept.last, "chain_in_effect"),
+            sample(kept.last, "chain_edits"),
+        )
 
 
 def rivalry(revert: Callable[[], object], seconds: float, every: float) -> None:
@@ -337,8 +388,12 @@ def rivalry(revert: Callable[[], object], seconds: float, every: float) -> None:
         time.sleep(every)
 
 
-def test_n9_g6_g7_a_rival_is_named_and_not_raced(node: CniNode, caplog: pytest.LogCaptureFixture) -> None:
-    """Who reverts more than a few times is told with the setting that makes peace; the keeper slows down and stays calm."""
+def test_n9_g6_g7_a_rival_is_named_and_not_raced(
+    node: CniNode, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Who reverts more than a few times is told with the setting that makes peace; the keeper slows
+    down and stays calm.
+    """
     cilium = listed({"type": "cilium-cni"}, name="cilium")
     (node.conf / "10-linkerd.conflist.cilium_bak").write_text("{}")
     with node.kept(poll=60.0, longest_pause=2.0) as kept:
@@ -360,12 +415,17 @@ def test_n9_g6_g7_a_rival_is_named_and_not_raced(node: CniNode, caplog: pytest.L
 
 
 def test_n10_the_kubeconfig_is_private_and_knows_ipv6(node: CniNode, tmp_path: Path) -> None:
-    """Mode 0600 also where it was wider before; an IPv6 service gets its brackets; nothing secret is in a message."""
+    """Mode 0600 also where it was wider before; an IPv6 service gets its brackets; nothing secret
+    is in a message.
+    """
     options = kubeconfig(tmp_path, server="")
     Path(options.path).write_text("old")
     Path(options.path).chmod(0o644)
     node.write("10-net.conflist", listed())
-    os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"] = "fd00:10::1", "6443"
+    os.environ["KUBERNETES_SERVICE_HOST"], os.environ["KUBERNETES_SERVICE_PORT"] = (
+        "fd00:10::1",
+        "6443",
+    )
     try:
         look = node.look(kubeconfig=options)
     finally:
@@ -395,7 +455,9 @@ def test_n10_a_broken_account_is_told_without_its_secret(node: CniNode, tmp_path
 
 
 def test_n11_g11_what_cannot_be_taken_out_keeps_its_program(node: CniNode, tmp_path: Path) -> None:
-    """Where a file cannot be mended the program stays: a chain that calls a missing program would stop the node."""
+    """Where a file cannot be mended the program stays: a chain that calls a missing program would
+    stop the node.
+    """
     source = tmp_path / "linkerd-cni"
     source.write_text("program")
     node.write("10-net.conflist", listed())
@@ -416,7 +478,9 @@ def test_n11_g11_what_cannot_be_taken_out_keeps_its_program(node: CniNode, tmp_p
 
 
 def test_n12_the_chain_outlives_the_keeper(node: CniNode) -> None:
-    """Stopped without being asked to remove, it leaves the plugin in place: pods wait for it and none bypasses it."""
+    """Stopped without being asked to remove, it leaves the plugin in place: pods wait for it and
+    none bypasses it.
+    """
     node.write("10-net.conflist", listed())
     with node.kept() as kept:
         kept.wait_ready()
@@ -425,13 +489,21 @@ def test_n12_the_chain_outlives_the_keeper(node: CniNode) -> None:
 
 
 def test_d4_our_writes_are_heard_by_both_runtimes(node: CniNode) -> None:
-    """A file is renamed within its folder (containerd heeds Rename, CRI-O Create), and a wrapped one is removed at the end."""
+    """A file is renamed within its folder (containerd heeds Rename, CRI-O Create), and a wrapped
+    one is removed at the end.
+    """
     node.write("10-net.conf", single())
     with INotify() as heard:
         heard.add_watch(node.conf, flags.MOVED_FROM | flags.MOVED_TO | flags.DELETE)
         node.look()
-        events = [(flags.from_mask(event.mask)[0].name, event.name) for event in heard.read(timeout=1000)]
-    temporary = next(name for kind, name in events if kind == "MOVED_FROM" and name.startswith(".10-net.conflist."))
+        events = [
+            (flags.from_mask(event.mask)[0].name, event.name) for event in heard.read(timeout=1000)
+        ]
+    temporary = next(
+        name
+        for kind, name in events
+        if kind == "MOVED_FROM" and name.startswith(".10-net.conflist.")
+    )
 
     assert not temporary.endswith((".conf", ".conflist", ".json"))
     assert ("MOVED_TO", "10-net.conflist") in events
@@ -439,7 +511,9 @@ def test_d4_our_writes_are_heard_by_both_runtimes(node: CniNode) -> None:
 
 
 def test_d6_a_folder_that_went_and_came_is_kept(node: CniNode) -> None:
-    """containerd polls for a removed folder and loads what is in the new one: the plugin is in that before or soon after."""
+    """containerd polls for a removed folder and loads what is in the new one: the plugin is in that
+    before or soon after.
+    """
     node.write("10-net.conflist", listed())
     with node.kept(poll=60.0) as kept:
         kept.wait_ready()
@@ -460,27 +534,42 @@ def test_g4_g5_an_upgrade_of_the_vendor_is_chained_again(node: CniNode) -> None:
             text = listed(version=version)
             node.write("10-net.conflist", text)
             kept.wait(lambda: node.types("10-net.conflist") == MESHED)
-            kept.wait(lambda text=text: (node.conf / "10-net.conflist.podpath-original").read_text() == text)  # type: ignore[misc]  # bound now
+            kept.wait(
+                lambda text=text: (  # type: ignore[misc]  # bound now
+                    (node.conf / "10-net.conflist.podpath-original").read_text() == text
+                )
+            )
     node.remove()
 
     assert listed(version="1.0.0") == (node.conf / "10-net.conflist").read_text()
 
 
 def test_g4_an_upgrade_of_a_single_configuration_replaces_its_list(node: CniNode) -> None:
-    """A vendor that writes its single configuration anew gets one list of the new content, under the name that it had."""
+    """A vendor that writes its single configuration anew gets one list of the new content, under
+    the name that it had.
+    """
     for name in ("first", "second", "third"):
         node.write("10-net.conf", single(name=name))
         node.look()
-        assert (["10-net.conflist"], name) == (node.names(), json.loads((node.conf / "10-net.conflist").read_text())["name"])
+        assert (["10-net.conflist"], name) == (
+            node.names(),
+            json.loads((node.conf / "10-net.conflist").read_text())["name"],
+        )
     node.write("10-net.conflist", listed(name="of-its-own"))
     for name in ("fourth", "fifth"):
         node.write("10-net.conf", single(name=name))
         node.look()
         chained = json.loads((node.conf / "10-net-chained.conflist").read_text())
-        assert (["10-net-chained.conflist", "10-net.conflist"], name) == (node.names(), chained["name"])
+        assert (["10-net-chained.conflist", "10-net.conflist"], name) == (
+            node.names(),
+            chained["name"],
+        )
     node.remove()
 
-    assert (["10-net.conf", "10-net.conflist"], single(name="fifth")) == (node.names(), (node.conf / "10-net.conf").read_text())
+    assert (["10-net.conf", "10-net.conflist"], single(name="fifth")) == (
+        node.names(),
+        (node.conf / "10-net.conf").read_text(),
+    )
 
 
 def test_g8_removal_keeps_what_others_changed_since(node: CniNode) -> None:
@@ -496,7 +585,9 @@ def test_g8_removal_keeps_what_others_changed_since(node: CniNode) -> None:
 
 
 def test_g9_half_a_file_is_never_touched(node: CniNode) -> None:
-    """A vendor that writes in place is waited for: half its file is neither edited nor an end of the keeper."""
+    """A vendor that writes in place is waited for: half its file is neither edited nor an end of
+    the keeper.
+    """
     with node.kept(poll=60.0) as kept:
         path = node.conf / "10-net.conflist"
         with path.open("w") as file:
@@ -511,7 +602,9 @@ def test_g9_half_a_file_is_never_touched(node: CniNode) -> None:
 
 
 def test_g11_nothing_is_chained_without_its_program(node: CniNode) -> None:
-    """A plugin whose program is not there is not chained: it would stop every pod, its own installer's too."""
+    """A plugin whose program is not there is not chained: it would stop every pod, its own
+    installer's too.
+    """
     (node.bin / "linkerd-cni").unlink()
     node.write("10-net.conflist", listed())
     look = node.look()
@@ -521,7 +614,9 @@ def test_g11_nothing_is_chained_without_its_program(node: CniNode) -> None:
 
 
 def test_p4_a_drop_in_leaves_the_vendors_file_alone(node: CniNode) -> None:
-    """By choice the entry stands in the network's own directory; the vendor's file is not touched, and removal takes it away."""
+    """By choice the entry stands in the network's own directory; the vendor's file is not touched,
+    and removal takes it away.
+    """
     path = node.write("10-net.conflist", listed())
     before = path.stat()
     look = node.look(drop_in=True)

@@ -1,4 +1,6 @@
-"""docs/quality/parity.md tells the truth: every row stands in it, and every test that it names exists."""
+"""docs/quality/parity.md tells the truth: every row stands in it, and every test that it names
+exists.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,16 @@ ROWS = {"V": 11, "W": 5, "L": 12, "N": 13, "D": 7, "P": 11, "R": 11, "I": 10, "Y
 def test_every_row_has_its_line(repository: Path) -> None:
     """Each numbered row is held by a test or has a reason."""
     page = (repository / "docs" / "quality" / "parity.md").read_text()
-    told = {found[1] for found in re.finditer(r"^\| ([A-Z]\d+) \| [^|]+ \| [^|]+ \|$", page, re.MULTILINE)}
+    told = {
+        found[1]
+        for found in re.finditer(r"^\| ([A-Z]\d+) \| [^|]+ \| [^|]+ \|$", page, re.MULTILINE)
+    }
 
     assert [] == [
-        f"{letter}{number}" for letter, last in ROWS.items() for number in range(1, last + 1) if f"{letter}{number}" not in told
+        f"{letter}{number}"
+        for letter, last in ROWS.items()
+        for number in range(1, last + 1)
+        if f"{letter}{number}" not in told
     ]
 
 
@@ -27,10 +35,16 @@ def test_every_gap_has_its_line(repository: Path) -> None:
 
 
 def test_no_line_is_empty_of_proof(repository: Path) -> None:
-    """Whatever is claimed names a test; a row without one says that it is not ours, or what is done instead."""
+    """Whatever is claimed names a test; a row without one says that it is not ours, or what is done
+    instead.
+    """
     page = (repository / "docs" / "quality" / "parity.md").read_text()
     rows = re.findall(r"^\| ([A-Z]\d+)\b[^|]*\|(.*)\|$", page, re.MULTILINE)
-    bare = [name for name, rest in rows if "`test_" not in rest and not re.search(r"not ours|not needed|differs", rest)]
+    bare = [
+        name
+        for name, rest in rows
+        if "`test_" not in rest and not re.search(r"not ours|not needed|differs", rest)
+    ]
 
     assert [] == bare
 

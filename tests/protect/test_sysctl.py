@@ -1,4 +1,6 @@
-"""The rows Y1 to Y12 and the gaps G18 to G24 of docs/quality/parity.md, on the real /proc/sys of network namespaces."""
+"""The rows Y1 to Y12 and the gaps G18 to G24 of docs/quality/parity.md, on the real /proc/sys of
+network namespaces.
+"""
 
 from __future__ import annotations
 
@@ -53,13 +55,17 @@ def root(tmp_path: Path) -> Path:
 
 def command(*arguments: str) -> str:
     """Run a command in the namespace."""
-    done = subprocess.run(["ip", "netns", "exec", NAME, *arguments], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["ip", "netns", "exec", NAME, *arguments], capture_output=True, text=True, check=True
+    )
     return done.stdout
 
 
 def add(name: str, peer: str) -> None:
     """Add a pair of devices."""
-    subprocess.run(["ip", "-n", NAME, "link", "add", name, "type", "veth", "peer", "name", peer], check=True)
+    subprocess.run(
+        ["ip", "-n", NAME, "link", "add", name, "type", "veth", "peer", "name", peer], check=True
+    )
 
 
 def put(device: str, value: int) -> None:
@@ -84,14 +90,24 @@ def protect(root: Path, *arguments: str, wrap: tuple[str, ...] = ()) -> tuple[in
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     jsonschema.validate(
-        found, json.loads((resources.files("podpath.report") / "schema/sysctl-v1.json").read_text(encoding="utf-8"))
+        found,
+        json.loads(
+            (resources.files("podpath.report") / "schema/sysctl-v1.json").read_text(
+                encoding="utf-8"
+            )
+        ),
     )
     return done.returncode, found
 
 
 def kept(root: Path, *keys: str, poll: float = 60.0) -> ThreadKeeper:
-    """Start a keeper in the namespace; its thread lives in the namespace of the thread that starts it."""
-    settings = tuple(Setting(key=parse_key(name), value=value) for name, value in (key.split("=") for key in keys))
+    """Start a keeper in the namespace; its thread lives in the namespace of the thread that starts
+    it.
+    """
+    settings = tuple(
+        Setting(key=parse_key(name), value=value)
+        for name, value in (key.split("=") for key in keys)
+    )
     options = SysctlOptions(profiles=(), key=settings, root=str(root), poll=poll)
     keeper = ThreadKeeper("sysctl", lambda desk: keep_sysctls(desk, options, Applier()))
     with inside(HANDLE):
@@ -112,7 +128,9 @@ def wait_until(holds: Callable[[], bool], seconds: float = 5.0) -> bool:
 
 @pytest.mark.kernel("strace")
 def test_y1_what_is_right_is_not_written(root: Path, tmp_path: Path) -> None:
-    """With every key right, --fix opens nothing below /proc/sys for writing, and the kernel tells of no change."""
+    """With every key right, --fix opens nothing below /proc/sys for writing, and the kernel tells
+    of no change.
+    """
     put("lxc1", 0)
     trace = tmp_path / "trace"
     with inside(HANDLE), netlink.Monitor(netlink.IPV4_NETCONF_GROUP) as monitor:
@@ -121,13 +139,17 @@ def test_y1_what_is_right_is_not_written(root: Path, tmp_path: Path) -> None:
 
         assert monitor.events() == []
     assert (code, found["writes"]) == (0, [])
-    opened = [line for line in trace.read_text(encoding="utf-8").split("\n") if "/proc/sys/net" in line]
+    opened = [
+        line for line in trace.read_text(encoding="utf-8").split("\n") if "/proc/sys/net" in line
+    ]
     assert opened
     assert not [line for line in opened if "O_WRONLY" in line or "O_RDWR" in line]
 
 
 def test_y2_drift_is_put_back_at_once(root: Path) -> None:
-    """What netconf tells (rp_filter) and what only inotify tells (somaxconn) is put back long before the poll."""
+    """What netconf tells (rp_filter) and what only inotify tells (somaxconn) is put back long
+    before the poll.
+    """
     keeper = kept(root, LXC, "net.core.somaxconn=4096")
     try:
         began = time.monotonic()
@@ -141,7 +163,9 @@ def test_y2_drift_is_put_back_at_once(root: Path) -> None:
 
 
 def test_y2_a_write_that_nothing_tells_of_is_found_by_the_poll(root: Path) -> None:
-    """A key that netconf does not know, written through another mount of proc, is put back within an interval."""
+    """A key that netconf does not know, written through another mount of proc, is put back within
+    an interval.
+    """
     keeper = kept(root, "net.core.somaxconn=4096", poll=1.0)
     try:
         subprocess.run(
@@ -149,7 +173,9 @@ def test_y2_a_write_that_nothing_tells_of_is_found_by_the_poll(root: Path) -> No
              "mount -t proc proc /proc && echo 128 > /proc/sys/net/core/somaxconn"],
             check=True,
         )  # fmt: skip
-        assert wait_until(lambda: command("sysctl", "-n", "net.core.somaxconn").strip() == "4096", 3.0)
+        assert wait_until(
+            lambda: command("sysctl", "-n", "net.core.somaxconn").strip() == "4096", 3.0
+        )
     finally:
         keeper.stop()
 
@@ -157,15 +183,21 @@ def test_y2_a_write_that_nothing_tells_of_is_found_by_the_poll(root: Path) -> No
 def test_y3_a_missing_key(root: Path) -> None:
     """A key that does not exist is an error where it is mandatory, and a warning where it is not."""
     options = {
-        mandatory: Setting(key=parse_key("net.ipv4.no_such_key"), value="1", mandatory=mandatory) for mandatory in (True, False)
+        mandatory: Setting(key=parse_key("net.ipv4.no_such_key"), value="1", mandatory=mandatory)
+        for mandatory in (True, False)
     }
     found = {}
     for mandatory, setting in options.items():
         duty, _ = make_duty(SysctlOptions(profiles=(), key=(setting,), root=str(root)))
         outcome = Guard(duty, Applier()).look(0.0)
-        found[mandatory] = [(finding.check, finding.severity, outcome.holds) for finding in outcome.findings]
+        found[mandatory] = [
+            (finding.check, finding.severity, outcome.holds) for finding in outcome.findings
+        ]
 
-    assert found == {True: [("sysctl-missing", "error", False)], False: [("sysctl-missing", "warning", True)]}
+    assert found == {
+        True: [("sysctl-missing", "error", False)],
+        False: [("sysctl-missing", "warning", True)],
+    }
 
 
 def test_y4_a_device_with_a_dot(root: Path) -> None:
@@ -186,7 +218,10 @@ def test_y4_a_device_with_a_dot(root: Path) -> None:
 def test_y5_what_leads_out_of_the_tree_is_refused(key: str) -> None:
     """`..`, slashes and empty segments are a usage error, and nothing is touched."""
     done = subprocess.run(
-        [sys.executable, "-m", "podpath", "protect", "sysctl", "--key", key, "--fix"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "podpath", "protect", "sysctl", "--key", key, "--fix"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert done.returncode == 2
@@ -194,7 +229,9 @@ def test_y5_what_leads_out_of_the_tree_is_refused(key: str) -> None:
 
 
 @pytest.mark.kernel("strace")
-def test_y6_an_unchanged_drop_in_is_not_written_and_no_unit_is_restarted(root: Path, tmp_path: Path) -> None:
+def test_y6_an_unchanged_drop_in_is_not_written_and_no_unit_is_restarted(
+    root: Path, tmp_path: Path
+) -> None:
     """The second time nothing is written; neither time is systemd spoken to (G19)."""
     trace = tmp_path / "trace"
     arguments = ("--key", LXC, "--fix", "--persist")
@@ -217,29 +254,44 @@ def test_y6_an_unchanged_drop_in_is_not_written_and_no_unit_is_restarted(root: P
 
 
 def test_y7_who_wins_is_told_for_each_device(root: Path) -> None:
-    """A line that names the device outright beats our pattern: file, line and value are told, for that device only."""
+    """A line that names the device outright beats our pattern: file, line and value are told, for
+    that device only.
+    """
     add("lxc2", "peer")
     (root / "usr/lib/sysctl.d/50-vendor.conf").write_text(
-        "net.ipv4.conf.*.rp_filter = 2\nnet.ipv4.conf.lxc2.rp_filter = 1\n-net.ipv4.conf.all.rp_filter\n", encoding="utf-8"
+        "net.ipv4.conf.*.rp_filter = 2\nnet.ipv4.conf.lxc2.rp_filter = 1\n-net.ipv4.conf.all.rp_filter\n",
+        encoding="utf-8",
     )
     _, found = protect(root, "--key", LXC, "--fix", "--persist")
 
-    (lost,) = [finding for finding in found["findings"] if finding["check"] == "sysctl-lost-at-boot"]
+    (lost,) = [
+        finding for finding in found["findings"] if finding["check"] == "sysctl-lost-at-boot"
+    ]
     assert lost["subject"] == "net.ipv4.conf.lxc2.rp_filter"
-    assert lost["evidence"] == ["/usr/lib/sysctl.d/50-vendor.conf:2: net.ipv4.conf.lxc2.rp_filter = 1"]
+    assert lost["evidence"] == [
+        "/usr/lib/sysctl.d/50-vendor.conf:2: net.ipv4.conf.lxc2.rp_filter = 1"
+    ]
 
 
 @pytest.mark.parametrize("folder", ["etc/sysctl.d", "usr/lib/sysctl.d"])
 def test_y7_a_new_drop_in_is_told_at_once(root: Path, folder: str) -> None:
-    """A file that will win at the next boot is named when it comes, and no more when it goes, long before the poll."""
+    """A file that will win at the next boot is named when it comes, and no more when it goes, long
+    before the poll.
+    """
     keeper = kept(root, "net.core.somaxconn=4096")
 
     def lost() -> list[str]:
-        return [finding.evidence[0] for finding in keeper.status().findings if finding.check == "sysctl-lost-at-boot"]
+        return [
+            finding.evidence[0]
+            for finding in keeper.status().findings
+            if finding.check == "sysctl-lost-at-boot"
+        ]
 
     try:
         (root / folder / "zz-rival.conf").write_text("net.core.somaxconn = 128\n", encoding="utf-8")
-        assert wait_until(lambda: lost() == [f"/{folder}/zz-rival.conf:1: net.core.somaxconn = 128"])
+        assert wait_until(
+            lambda: lost() == [f"/{folder}/zz-rival.conf:1: net.core.somaxconn = 128"]
+        )
         (root / folder / "zz-rival.conf").unlink()
         assert wait_until(lambda: lost() == [])
     finally:
@@ -251,15 +303,23 @@ def test_y7_a_storm_of_drop_ins_is_read_once_a_second(root: Path) -> None:
     keeper = kept(root, "net.core.somaxconn=4096")
 
     def looks() -> float:
-        return next(sample.value for sample in keeper.status().samples if sample.name == "sysctl_looks")
+        return next(
+            sample.value for sample in keeper.status().samples if sample.name == "sysctl_looks"
+        )
 
     try:
         time.sleep(0.2)
         before, began = looks(), time.monotonic()
         for number in range(100):
-            (root / "etc/sysctl.d/zz-rival.conf").write_text(f"net.core.somaxconn = {number}\n", encoding="utf-8")
+            (root / "etc/sysctl.d/zz-rival.conf").write_text(
+                f"net.core.somaxconn = {number}\n", encoding="utf-8"
+            )
             time.sleep(0.01)
-        assert wait_until(lambda: any(finding.check == "sysctl-lost-at-boot" for finding in keeper.status().findings))
+        assert wait_until(
+            lambda: any(
+                finding.check == "sysctl-lost-at-boot" for finding in keeper.status().findings
+            )
+        )
         assert looks() - before <= 3 + (time.monotonic() - began)
     finally:
         keeper.stop()
@@ -267,14 +327,17 @@ def test_y7_a_storm_of_drop_ins_is_read_once_a_second(root: Path) -> None:
 
 @pytest.mark.skipif(not Path("/lib/systemd/systemd-sysctl").exists(), reason="needs systemd-sysctl")
 def test_y8_a_new_device_is_ours_after_udev(root: Path, tmp_path: Path) -> None:
-    """A veth appears, udev's rule applies the distribution's drop-in to it a little later: the value ends as ours."""
+    """A veth appears, udev's rule applies the distribution's drop-in to it a little later: the
+    value ends as ours.
+    """
     (tmp_path / "50-default.conf").write_text("net.ipv4.conf.*.rp_filter = 2\n", encoding="utf-8")
     keeper = kept(root, LXC)
     try:
         for number in range(2, 6):
             add(f"lxc{number}", f"peer{number}")
             put(f"lxc{number}", 2)
-            # As 99-systemd.rules does for each new interface, with the drop-in named instead of the machine's own.
+            # As 99-systemd.rules does for each new interface, with the drop-in named instead of the
+            # machine's own.
             conf = str(tmp_path / "50-default.conf")
             command("/lib/systemd/systemd-sysctl", f"--prefix=/net/ipv4/conf/lxc{number}", conf)
         assert wait_until(lambda: [look(f"lxc{number}") for number in range(2, 6)] == [0, 0, 0, 0])
@@ -285,14 +348,22 @@ def test_y8_a_new_device_is_ours_after_udev(root: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("everywhere", "own", "in_force"), [(1, 0, "1"), (0, 2, "2"), (2, 1, "2")])
-def test_y9_the_value_in_force_is_judged(root: Path, everywhere: int, own: int, in_force: str) -> None:
-    """`all` = 1 over a device's 0, and a device's 2 over `all` = 0, are told with the value in force (G18), and mended."""
+def test_y9_the_value_in_force_is_judged(
+    root: Path, everywhere: int, own: int, in_force: str
+) -> None:
+    """`all` = 1 over a device's 0, and a device's 2 over `all` = 0, are told with the value in
+    force (G18), and mended.
+    """
     put("all", everywhere)
     put("lxc1", own)
 
     code, found = protect(root, "--key", LXC)
     key = next(key for key in found["keys"] if key["key"] == "net.ipv4.conf.lxc1.rp_filter")
-    assert (code, key["in_force"], key["state"]) == (1, in_force, "forced" if own == 0 else "drifted")
+    assert (code, key["in_force"], key["state"]) == (
+        1,
+        in_force,
+        "forced" if own == 0 else "drifted",
+    )
 
     assert protect(root, "--key", LXC, "--fix")[0] == 0
     assert max(look("all"), look("lxc1")) == 0
@@ -302,8 +373,12 @@ def test_y9_the_value_in_force_is_judged(root: Path, everywhere: int, own: int, 
 @pytest.mark.parametrize("program", ["iptables-nft", "iptables-legacy", "ip6tables-nft", "nft"])
 @pytest.mark.parametrize("dropping", [True, False])
 @pytest.mark.parametrize("liberal", [True, False])
-def test_y10_conntrack_and_kube_proxy(root: Path, program: str, *, dropping: bool, liberal: bool) -> None:
-    """be_liberal flipped while the INVALID rule stands, and back while it does not, is told in every mode (G22)."""
+def test_y10_conntrack_and_kube_proxy(
+    root: Path, program: str, *, dropping: bool, liberal: bool
+) -> None:
+    """be_liberal flipped while the INVALID rule stands, and back while it does not, is told in
+    every mode (G22).
+    """
     command("sysctl", "-qw", f"net.netfilter.nf_conntrack_tcp_be_liberal={int(liberal)}")
     if program == "nft":
         command("nft", "add table ip kube-proxy; add chain ip kube-proxy forward")
@@ -312,10 +387,24 @@ def test_y10_conntrack_and_kube_proxy(root: Path, program: str, *, dropping: boo
     else:
         command(program, "-N", "KUBE-FORWARD")
         if dropping:
-            command(program, "-A", "KUBE-FORWARD", "-m", "conntrack", "--ctstate", "INVALID", "-j", "DROP")
+            command(
+                program,
+                "-A",
+                "KUBE-FORWARD",
+                "-m",
+                "conntrack",
+                "--ctstate",
+                "INVALID",
+                "-j",
+                "DROP",
+            )
     _, found = protect(root, "--key", LXC)
 
-    kinds = [(each["subject"], each["mend"]) for each in found["findings"] if each["check"] == "conntrack-contradiction"]
+    kinds = [
+        (each["subject"], each["mend"])
+        for each in found["findings"]
+        if each["check"] == "conntrack-contradiction"
+    ]
     if dropping is liberal:
         wrong = "drops-though-liberal" if dropping else "lets-pass-though-strict"
         assert kinds == [(wrong, ["restart kube-proxy on this node"])]
@@ -342,7 +431,9 @@ def test_y11_a_read_only_tree_is_told(root: Path) -> None:
 
 
 def test_y11_a_read_only_etc_is_told(root: Path) -> None:
-    """Where the drop-in cannot be written the keys hold now, and it is told that they will not at the next boot (G21)."""
+    """Where the drop-in cannot be written the keys hold now, and it is told that they will not at
+    the next boot (G21).
+    """
     put("lxc1", 2)
     wrap = (
         "unshare",
@@ -368,21 +459,29 @@ def test_y12_conntrack_max_is_global(root: Path) -> None:
 
 
 def test_y12_a_floor_is_content_with_more_and_names_the_owner(root: Path, tmp_path: Path) -> None:
-    """A lowered size is put back, a raised one let be; a running kube-proxy is named with the option that tells it otherwise."""
+    """A lowered size is put back, a raised one let be; a running kube-proxy is named with the
+    option that tells it otherwise.
+    """
     tree = tmp_path / "sys"
     (tree / "net/netfilter").mkdir(parents=True)
     size = tree / "net/netfilter/nf_conntrack_max"
     rival = tmp_path / "kube-proxy"
     shutil.copy(shutil.which("sleep") or "/bin/sleep", rival)
     running = subprocess.Popen([rival, "60"])
-    setting = Setting(key=parse_key("net.netfilter.nf_conntrack_max"), value="131072", policy="floor")
+    setting = Setting(
+        key=parse_key("net.netfilter.nf_conntrack_max"), value="131072", policy="floor"
+    )
     options = SysctlOptions(profiles=(), key=(setting,), root=str(root), proc_sys=str(tree))
     try:
         size.write_text("262144\n", encoding="utf-8")
         guard = Guard(make_duty(options)[0], Applier())
         assert guard.look(0.0).attempts == ()
         size.write_text("65536\n", encoding="utf-8")
-        report = make_duty(SysctlOptions(mode="report", profiles=(), key=(setting,), root=str(root), proc_sys=str(tree)))[0]
+        report = make_duty(
+            SysctlOptions(
+                mode="report", profiles=(), key=(setting,), root=str(root), proc_sys=str(tree)
+            )
+        )[0]
         (finding,) = Guard(report, Applier()).look(0.0).findings
         assert guard.look(1.0).holds
     finally:
@@ -396,7 +495,9 @@ def test_y12_a_floor_is_content_with_more_and_names_the_owner(root: Path, tmp_pa
 
 def test_g19_the_neighbours_settings_are_left_alone(root: Path) -> None:
     """What another CNI set on its own device since boot stays, whatever drop-ins say."""
-    (root / "etc/sysctl.d/10-all.conf").write_text("net.ipv4.conf.eth0.rp_filter = 1\n", encoding="utf-8")
+    (root / "etc/sysctl.d/10-all.conf").write_text(
+        "net.ipv4.conf.eth0.rp_filter = 1\n", encoding="utf-8"
+    )
     put("eth0", 2)
     put("lxc1", 1)
     code, found = protect(root, "--key", LXC, "--fix", "--persist")
@@ -407,13 +508,19 @@ def test_g19_the_neighbours_settings_are_left_alone(root: Path) -> None:
 
 @pytest.mark.parametrize("declared", [(LXC,), (LXC, "net.ipv4.conf.all.rp_filter=0")])
 def test_g20_the_uplink_keeps_its_spoof_protection(root: Path, declared: tuple[str, ...]) -> None:
-    """`all` gives way to the pods' devices, and the uplink and devices to come have as their own what `all` gave them."""
+    """`all` gives way to the pods' devices, and the uplink and devices to come have as their own
+    what `all` gave them.
+    """
     put("all", 1)
     keys = [argument for key in declared for argument in ("--key", key)]
     code, _ = protect(root, *keys, "--fix")
 
     assert code == 0
-    assert {name: max(look("all"), look(name)) for name in ("lxc1", "eth0", "default")} == {"lxc1": 0, "eth0": 1, "default": 1}
+    assert {name: max(look("all"), look(name)) for name in ("lxc1", "eth0", "default")} == {
+        "lxc1": 0,
+        "eth0": 1,
+        "default": 1,
+    }
     assert protect(root, *keys, "--fix")[1]["writes"] == []
 
 
@@ -426,25 +533,39 @@ def test_g20_all_is_left_alone_on_request(root: Path) -> None:
 
 
 def test_g24_br_netfilter_is_asked_for_by_the_cni(root: Path, tmp_path: Path) -> None:
-    """A node whose CNI is flannel and whose module is not loaded is told so for IPv4 and IPv6, with the command."""
+    """A node whose CNI is flannel and whose module is not loaded is told so for IPv4 and IPv6, with
+    the command.
+    """
     (root / "etc/cni/net.d/10-flannel.conflist").write_text(
-        json.dumps({"name": "cbr0", "plugins": [{"type": "flannel"}, {"type": "portmap"}]}), encoding="utf-8"
+        json.dumps({"name": "cbr0", "plugins": [{"type": "flannel"}, {"type": "portmap"}]}),
+        encoding="utf-8",
     )
     tree = tmp_path / "sys"
     (tree / "net/ipv4").mkdir(parents=True)
     (tree / "net/ipv4/ip_forward").write_text("1\n", encoding="utf-8")
-    duty, chosen = make_duty(SysctlOptions(mode="report", root=str(root), proc_sys=str(tree), proc=str(tmp_path)))
+    duty, chosen = make_duty(
+        SysctlOptions(mode="report", root=str(root), proc_sys=str(tree), proc=str(tmp_path))
+    )
     outcome = Guard(duty, Applier()).look(0.0)
 
     assert dict(chosen) == {"bridge": "CNI plugin flannel"}
-    errors = {finding.subject: finding for finding in outcome.findings if finding.severity == "error"}
-    assert set(errors) == {"net.bridge.bridge-nf-call-iptables", "net.bridge.bridge-nf-call-ip6tables"}
+    errors = {
+        finding.subject: finding for finding in outcome.findings if finding.severity == "error"
+    }
+    assert set(errors) == {
+        "net.bridge.bridge-nf-call-iptables",
+        "net.bridge.bridge-nf-call-ip6tables",
+    }
     assert all(finding.mend == ("modprobe br_netfilter",) for finding in errors.values())
 
 
 def test_a_fight_is_told_and_slowed_down(root: Path) -> None:
-    """A rival that writes again and again is met ever more slowly, named by its drop-in, and the part is still alive."""
-    (root / "etc/sysctl.d/10-rival.conf").write_text("net.ipv4.conf.lxc1.rp_filter = 2\n", encoding="utf-8")
+    """A rival that writes again and again is met ever more slowly, named by its drop-in, and the
+    part is still alive.
+    """
+    (root / "etc/sysctl.d/10-rival.conf").write_text(
+        "net.ipv4.conf.lxc1.rp_filter = 2\n", encoding="utf-8"
+    )
     keeper = kept(root, LXC)
     try:
         writes = 0
@@ -454,7 +575,11 @@ def test_a_fight_is_told_and_slowed_down(root: Path) -> None:
             writes += 1
             time.sleep(0.02)
         found = {finding.check: finding for finding in keeper.status().findings}
-        done = {sample.labels: sample.value for sample in keeper.status().samples if sample.name == "sysctl_writes"}
+        done = {
+            sample.labels: sample.value
+            for sample in keeper.status().samples
+            if sample.name == "sysctl_writes"
+        }
     finally:
         keeper.stop()
 
@@ -464,7 +589,9 @@ def test_a_fight_is_told_and_slowed_down(root: Path) -> None:
 
 
 def test_exactly_one_capability_is_needed(root: Path) -> None:
-    """As nobody with CAP_NET_ADMIN alone, keys are written; without it, it is said which capability is missing."""
+    """As nobody with CAP_NET_ADMIN alone, keys are written; without it, it is said which capability
+    is missing.
+    """
     put("lxc1", 2)
     code, found = protect(root, "--key", LXC, "--fix", wrap=as_nobody())
     assert code == 1
@@ -484,7 +611,9 @@ def test_a_dry_run_changes_nothing(root: Path) -> None:
 
 
 def test_the_proposed_commands_mend_what_all_forces(root: Path) -> None:
-    """Typed one after the other, what a person is told leaves every declared device and the uplink as they shall be."""
+    """Typed one after the other, what a person is told leaves every declared device and the uplink
+    as they shall be.
+    """
     add("lxc2", "peer")
     put("all", 1)
     _, found = protect(root, "--key", LXC)
@@ -492,7 +621,11 @@ def test_the_proposed_commands_mend_what_all_forces(root: Path) -> None:
     for line in forced["mend"]:
         command("sh", "-c", line)
 
-    assert {name: max(look("all"), look(name)) for name in ("lxc1", "lxc2", "eth0")} == {"lxc1": 0, "lxc2": 0, "eth0": 1}
+    assert {name: max(look("all"), look(name)) for name in ("lxc1", "lxc2", "eth0")} == {
+        "lxc1": 0,
+        "lxc2": 0,
+        "eth0": 1,
+    }
 
 
 def test_the_automatic_profile_follows_the_node(root: Path) -> None:
@@ -505,14 +638,20 @@ def test_the_automatic_profile_follows_the_node(root: Path) -> None:
     try:
         assert wait_until(lambda: "no profile fits" in keeper.status().why)
         assert keeper.status().ready
-        (root / "etc/cni/net.d/10-calico.conflist").write_text('{"name": "k", "plugins": [{"type": "calico"}]}', encoding="utf-8")
+        (root / "etc/cni/net.d/10-calico.conflist").write_text(
+            '{"name": "k", "plugins": [{"type": "calico"}]}', encoding="utf-8"
+        )
         assert wait_until(lambda: command("sysctl", "-n", "net.ipv4.ip_forward").strip() == "1")
     finally:
         keeper.stop()
 
 
-def test_modules_are_loaded_on_request_and_refusals_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """modprobe is run for what a mandatory key lacks and for what is named; what it says is in the finding."""
+def test_modules_are_loaded_on_request_and_refusals_told(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """modprobe is run for what a mandatory key lacks and for what is named; what it says is in the
+    finding.
+    """
     (root / "bin").mkdir()
     script = '#!/bin/sh\necho "$@" >> "${0%/*}/ran"\necho no such module >&2\nexit 1\n'
     (root / "bin/modprobe").write_text(script, encoding="utf-8")
@@ -520,11 +659,18 @@ def test_modules_are_loaded_on_request_and_refusals_told(root: Path, monkeypatch
     monkeypatch.setenv("PATH", f"{root}/bin:/usr/sbin:/usr/bin:/sbin:/bin")
     setting = Setting(key=parse_key("net.no_such.key"), value="1", module="no_such_module")
     options = SysctlOptions(
-        profiles=(), key=(setting,), modules=("no_other_module",), load_modules=True, persist=True, root=str(root)
+        profiles=(),
+        key=(setting,),
+        modules=("no_other_module",),
+        load_modules=True,
+        persist=True,
+        root=str(root),
     )
     outcome = Guard(make_duty(options)[0], Applier()).look(0.0)
 
-    assert (root / "bin/ran").read_text(encoding="utf-8") == "-- no_other_module\n-- no_such_module\n"
+    assert (root / "bin/ran").read_text(
+        encoding="utf-8"
+    ) == "-- no_other_module\n-- no_such_module\n"
     claims = [finding.claim for finding in outcome.findings if finding.check == "module-missing"]
     assert [claim for claim in claims if "ended with 1: no such module" in claim] == claims
     assert len(claims) == 2
@@ -549,21 +695,34 @@ def test_the_text_says_what_is_what_it_shall_be_and_what_mends_it(root: Path) ->
     assert "✗ net.ipv4.conf.lxc1.rp_filter = 2  (shall be = 0)" in shown
     assert "  mend: sysctl -w net.ipv4.conf.lxc1.rp_filter=0\n" in shown
     code, shown, _ = text(root, "--key", LXC, "--fix")
-    assert (code, "  done: sysctl -w net.ipv4.conf.lxc1.rp_filter=0 (declared)" in shown) == (0, True)
-    assert text(root, "--key", LXC) == (0, "✓ net.ipv4.conf.lxc1.rp_filter = 0  (shall be = 0)\n", "")
+    assert (code, "  done: sysctl -w net.ipv4.conf.lxc1.rp_filter=0 (declared)" in shown) == (
+        0,
+        True,
+    )
+    assert text(root, "--key", LXC) == (
+        0,
+        "✓ net.ipv4.conf.lxc1.rp_filter = 0  (shall be = 0)\n",
+        "",
+    )
 
 
 def test_profiles_are_listed() -> None:
     """Each key with what it shall be and why."""
     done = subprocess.run(
-        [sys.executable, "-m", "podpath", "protect", "sysctl", "--profiles"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "podpath", "protect", "sysctl", "--profiles"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
 
     assert "kube-proxy: " in done.stdout
     assert "    net.netfilter.nf_conntrack_max >= 131072  " in done.stdout
 
 
-@pytest.mark.parametrize("wrong", [("--key", "net.ipv4.x"), ("--key", "a.b>=x"), ("--profile", "weave"), ("--module", "-r")])
+@pytest.mark.parametrize(
+    "wrong",
+    [("--key", "net.ipv4.x"), ("--key", "a.b>=x"), ("--profile", "weave"), ("--module", "-r")],
+)
 def test_usage_errors(root: Path, wrong: tuple[str, ...]) -> None:
     """What cannot be meant ends with 2 and one clear line."""
     code, shown, complained = text(root, *wrong)
@@ -598,7 +757,9 @@ def test_watching_goes_on_until_a_signal(root: Path) -> None:
         "--watch",
         "--json",
     ]
-    watching = subprocess.Popen(["ip", "netns", "exec", NAME, *command], stdout=subprocess.PIPE, text=True)
+    watching = subprocess.Popen(
+        ["ip", "netns", "exec", NAME, *command], stdout=subprocess.PIPE, text=True
+    )
     assert watching.stdout is not None
     with watching.stdout:
         assert json.loads(watching.stdout.readline())["holds"]
@@ -610,7 +771,9 @@ def test_watching_goes_on_until_a_signal(root: Path) -> None:
 
 
 def test_a_devices_name_cannot_write_on_the_terminal(root: Path) -> None:
-    """The kernel allows an escape in a name: it is shown escaped, in text and in JSON, and the device is kept as any other."""
+    """The kernel allows an escape in a name: it is shown escaped, in text and in JSON, and the
+    device is kept as any other.
+    """
     name = "lxc\x1b[31m'x"
     add(name, "peer")
     put(name, 2)

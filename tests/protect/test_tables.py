@@ -45,7 +45,13 @@ def test_a_file_becomes_its_dataclass() -> None:
     text += '[inner]\nkey = "k"\n[[items]]\nkey = "i"\ncount = 3'
 
     assert parse_tables(text, "agent.toml", Outer) == Outer(
-        mode="fix", every=0.5, share=2.0, value="0 1", words=("a",), inner=Inner(key="k"), items=(Inner(key="i", count=3),)
+        mode="fix",
+        every=0.5,
+        share=2.0,
+        value="0 1",
+        words=("a",),
+        inner=Inner(key="k"),
+        items=(Inner(key="i", count=3),),
     )
 
 
@@ -75,10 +81,16 @@ def test_the_line_is_that_where_the_statement_begins() -> None:
     [
         ("name = 3", "agent.toml:1: expected a text, saw a whole number: 3"),
         ('mode = "mend"', "agent.toml:1: expected one of fix, watch, saw a text: 'mend'"),
-        ('every = "soon"', "agent.toml:1: expected a duration such as `500ms`, `10s` or `5m`, saw a text: 'soon'"),
+        (
+            'every = "soon"',
+            "agent.toml:1: expected a duration such as `500ms`, `10s` or `5m`, saw a text: 'soon'",
+        ),
         ("inner = 1", "agent.toml:1: expected a table, saw a whole number: 1"),
         ("[[items]]", "agent.toml:1: expected the key `key`, saw none"),
-        ("inner = {key = 'k', count = true}", "agent.toml:1: expected a whole number, saw true or false: True"),
+        (
+            "inner = {key = 'k', count = true}",
+            "agent.toml:1: expected a whole number, saw true or false: True",
+        ),
         ("words = 'a'", "agent.toml:1: expected a list, saw a text: 'a'"),
     ],
 )

@@ -1,4 +1,6 @@
-"""`podpath protect validate`: what it proves beyond the meshes' own validators, what it says, and how fast."""
+"""`podpath protect validate`: what it proves beyond the meshes' own validators, what it says, and
+how fast.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,12 @@ import pytest
 from podpath.protect.validate.addresses import Family, Surroundings
 from podpath.protect.validate.attempt import ProbeOutcome
 from podpath.protect.validate.judgement import CODES, Check, conclude, judge
-from podpath.protect.validate.kernel import gather_symbols, is_legacy_absent, judge_symbols, read_kernel
+from podpath.protect.validate.kernel import (
+    gather_symbols,
+    is_legacy_absent,
+    judge_symbols,
+    read_kernel,
+)
 from podpath.protect.validate.plan import MESHES, NOWHERE, Settings, choose_families, plan_probes
 from podpath.protect.validate.sockets import SocketEnd, parse_end
 from tests.command import podpath
@@ -40,14 +47,24 @@ def bare() -> Iterator[Pod]:
 @KERNEL
 @pytest.mark.parametrize("backend", ["nft", "legacy"])
 @pytest.mark.parametrize("mesh", ["linkerd", "istio"])
-def test_both_families_on_both_backends(bare: Pod, mesh: str, backend: str, repository: Path) -> None:
-    """Rules of either mesh, written by iptables-nft or iptables-legacy, are proven in IPv4 and IPv6 without knowing the mesh."""
-    bare.restore(*(linkerd() if mesh == "linkerd" else [line for line in istio() if "127.0.0" not in line]), backend=backend)
+def test_both_families_on_both_backends(
+    bare: Pod, mesh: str, backend: str, repository: Path
+) -> None:
+    """Rules of either mesh, written by iptables-nft or iptables-legacy, are proven in IPv4 and IPv6
+    without knowing the mesh.
+    """
+    bare.restore(
+        *(linkerd() if mesh == "linkerd" else [line for line in istio() if "127.0.0" not in line]),
+        backend=backend,
+    )
     answer = bare.validate()
 
     assert (0, {4: "passed", 6: "passed"}) == (answer.code, answer.states("outbound"))
     assert {4: "untested", 6: "untested"} == answer.states("inbound")
-    assert "give --reflector with the node's address (the agent's [reflect] serves it)" in answer.claims("untested")
+    assert (
+        "give --reflector with the node's address (the agent's [reflect] serves it)"
+        in answer.claims("untested")
+    )
     schema = json.loads((repository / "src/podpath/report/schema/validate-v1.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(answer.document)
 
@@ -55,7 +72,10 @@ def test_both_families_on_both_backends(bare: Pod, mesh: str, backend: str, repo
 @KERNEL
 def test_native_nftables_are_proven_too(bare: Pod) -> None:
     """It looks at what rules do, so it does not matter who wrote them."""
-    chain = ("type nat hook output priority -100", "oifname != lo meta l4proto tcp redirect to :4140")
+    chain = (
+        "type nat hook output priority -100",
+        "oifname != lo meta l4proto tcp redirect to :4140",
+    )
     ruleset = "\n".join(("table inet m {", "chain o {", *chain, "}", "}", ""))
     run("ip", "netns", "exec", bare.name, "nft", "-f", "-", stdin=ruleset)
 
@@ -85,13 +105,20 @@ def test_the_cause_is_named(bare: Pod, lines: tuple[str, ...], families: str, ca
 
 
 SYMBOLS = "0000 T nf_hook_slow\n{}0000 t redirect_tg4\t[xt_REDIRECT]\n"
-LEGACY, NFT = "0000 t iptable_nat_table_init\t[iptable_nat]\n", "0000 t nf_tables_newrule\n0000 t nft_nat_do_chain.cold\n"
+LEGACY, NFT = (
+    "0000 t iptable_nat_table_init\t[iptable_nat]\n",
+    "0000 t nf_tables_newrule\n0000 t nft_nat_do_chain.cold\n",
+)
 
 
 @pytest.mark.parametrize(
     ("symbols", "kinds", "said"),
     [
-        (SYMBOLS.format(""), (False, False, True), "has not loaded a NAT table for IPv4, of iptables-legacy or iptables-nft"),
+        (
+            SYMBOLS.format(""),
+            (False, False, True),
+            "has not loaded a NAT table for IPv4, of iptables-legacy or iptables-nft",
+        ),
         (SYMBOLS.format(LEGACY), (True, False, True), ""),
         (SYMBOLS.format(NFT), (False, True, True), ""),
         (
@@ -107,7 +134,9 @@ LEGACY, NFT = "0000 t iptable_nat_table_init\t[iptable_nat]\n", "0000 t nf_table
 def test_what_the_kernel_never_loaded_wrote_no_rule(
     tmp_path: Path, symbols: str, kinds: tuple[bool | None, ...], said: str
 ) -> None:
-    """Where no NAT table of either kind, or no REDIRECT, was ever loaded, nobody wrote such rules; else nothing follows."""
+    """Where no NAT table of either kind, or no REDIRECT, was ever loaded, nobody wrote such rules;
+    else nothing follows.
+    """
     path = tmp_path / "kallsyms"
     path.write_text(symbols, encoding="latin-1")
     (kernel,) = read_kernel((4,), path)
@@ -135,35 +164,74 @@ def test_a_list_of_symbols_may_be_cut_anywhere() -> None:
 
 
 def test_a_hidden_list_is_unknown(tmp_path: Path) -> None:
-    """Without the list nothing is claimed; that the kernel has not even heard of the old kind is known without it."""
+    """Without the list nothing is claimed; that the kernel has not even heard of the old kind is
+    known without it.
+    """
     assert [(4, None, None, None)] == [tuple(one) for one in read_kernel((4,), tmp_path / "none")]
     assert judge_symbols(6, frozenset(), absent=True).legacy is False
-    assert judge_symbols(4, frozenset({"nf_hook_slow", "iptable_nat_table_init"}), absent=True).legacy is False
+    assert (
+        judge_symbols(4, frozenset({"nf_hook_slow", "iptable_nat_table_init"}), absent=True).legacy
+        is False
+    )
 
 
 @pytest.mark.kernel("iptables-legacy-restore", "setpriv", "unshare")
 def test_as_nobody_it_tells_what_the_kernel_never_loaded(bare: Pod, tmp_path: Path) -> None:
-    """It says what the kernel has, as root would; on a node whose kernel never loaded what rules need the claim names that."""
+    """It says what the kernel has, as root would; on a node whose kernel never loaded what rules
+    need the claim names that.
+    """
     bare.restore(*linkerd(), backend="legacy", families="4")
     own = bare.validate("--timeout", "1s", "--families", "both")
-    (tmp_path / "kallsyms").write_text("0 T nf_hook_slow\n0 t iptable_nat_table_init\n0 t redirect_tg4\n")
+    (tmp_path / "kallsyms").write_text(
+        "0 T nf_hook_slow\n0 t iptable_nat_table_init\n0 t redirect_tg4\n"
+    )
     let_pass(tmp_path)
     user = (*UNPRIVILEGED, f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}")
-    validator = (sys.executable, "-m", "podpath", "protect", "validate", "--json", "--timeout", "1s", "--families", "both")
+    validator = (
+        sys.executable,
+        "-m",
+        "podpath",
+        "protect",
+        "validate",
+        "--json",
+        "--timeout",
+        "1s",
+        "--families",
+        "both",
+    )
     script = f'mount --bind {tmp_path}/kallsyms /proc/kallsyms && exec "$@"'
-    words = ("ip", "netns", "exec", bare.name, "unshare", "-m", "sh", "-c", script, "sh", *user, *validator)
-    other = json.loads(subprocess.run(words, capture_output=True, text=True, check=False, cwd="/").stdout)
+    words = (
+        "ip",
+        "netns",
+        "exec",
+        bare.name,
+        "unshare",
+        "-m",
+        "sh",
+        "-c",
+        script,
+        "sh",
+        *user,
+        *validator,
+    )
+    other = json.loads(
+        subprocess.run(words, capture_output=True, text=True, check=False, cwd="/").stdout
+    )
 
     (seen,) = read_kernel((6,))
     assert [seen._asdict()] == own.document["kernel"]
     assert [{"family": 6, "legacy": False, "nft": False, "redirects": False}] == other["kernel"]
     assert bool(seen.explain()) == ("No pod of this node has such rules" in own.document["claim"])
-    assert "has not loaded a NAT table for IPv6, of iptables-legacy or iptables-nft" in other["claim"]
+    assert (
+        "has not loaded a NAT table for IPv6, of iptables-legacy or iptables-nft" in other["claim"]
+    )
 
 
 @pytest.mark.parametrize("family", [4, 6])
 def test_the_kernel_says_whether_it_knows_the_old_kind(family: Family) -> None:
-    """Its refusal is no denial: where iptables-legacy lists tables, or is refused, the old kind is there."""
+    """Its refusal is no denial: where iptables-legacy lists tables, or is refused, the old kind is
+    there.
+    """
     there = Path(f"/proc/net/ip{'6' * (family == 6)}_tables_names").exists()
 
     assert is_legacy_absent(family) is not there
@@ -171,7 +239,11 @@ def test_the_kernel_says_whether_it_knows_the_old_kind(family: Family) -> None:
 
 def test_a_refusing_filter_is_told_apart() -> None:
     """A program on the control group that refuses the connection (EPERM) is no missing redirection."""
-    (probe,) = [one for one in plan_probes(Settings(families=(4,)), around())[0] if one.purpose == "outbound"]
+    (probe,) = [
+        one
+        for one in plan_probes(Settings(families=(4,)), around())[0]
+        if one.purpose == "outbound"
+    ]
     verdict = judge(Settings(), [ProbeOutcome(probe, None, None, errno.EPERM)], (), {4: True})
 
     assert ("filtered", 67) == (verdict.cause, verdict.exit_code("podpath"))
@@ -193,7 +265,9 @@ def test_skipped_ports_are_held_to(bare: Pod) -> None:
 
 @KERNEL
 def test_the_proxys_user_is_let_go(bare: Pod) -> None:
-    """Run as the proxy's own user, it proves that the proxy's connections are not sent back to the proxy."""
+    """Run as the proxy's own user, it proves that the proxy's connections are not sent back to the
+    proxy.
+    """
     bare.restore(*linkerd())
     good = bare.validate("--proxy-uid", "2102", "--timeout", "1s", uid=2102)
     bad = bare.validate("--proxy-uid", "2103", "--timeout", "1s", uid=2103)
@@ -204,7 +278,9 @@ def test_the_proxys_user_is_let_go(bare: Pod) -> None:
 
 @KERNEL
 def test_with_cap_setuid_every_user_is_tried(bare: Pod) -> None:
-    """Who may change its user needs to be run but once: outbound, exemption and inbound chain are all tested."""
+    """Who may change its user needs to be run but once: outbound, exemption and inbound chain are
+    all tested.
+    """
     bare.restore(*[line for line in istio() if "127.0.0.6" not in line], families="4")
     words = (
         "ip",
@@ -234,9 +310,18 @@ def test_with_cap_setuid_every_user_is_tried(bare: Pod) -> None:
 @contextmanager
 def reflecting(pod: Pod, *more: str) -> Iterator[None]:
     """Run a reflector on the node, in both families, as nobody."""
-    started = [pod.start("--reflect", at, *more, netns=pod.node) for at in ("10.9.0.1:15105", "[fd00:9::1]:15105")]
+    started = [
+        pod.start("--reflect", at, *more, netns=pod.node)
+        for at in ("10.9.0.1:15105", "[fd00:9::1]:15105")
+    ]
     try:
-        until(lambda: run("ip", "netns", "exec", pod.node, "ss", "-Hlun", "sport = :15105").count("\n") == 2, "it listens")
+        until(
+            lambda: (
+                run("ip", "netns", "exec", pod.node, "ss", "-Hlun", "sport = :15105").count("\n")
+                == 2
+            ),
+            "it listens",
+        )
         yield
     finally:
         for process in started:
@@ -252,7 +337,9 @@ INBOUND = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", 
 @pytest.mark.parametrize("backend", ["nft", "legacy"])
 @pytest.mark.parametrize("inbound", [True, False])
 def test_inbound_is_proven_with_somebody_outside(bare: Pod, backend: str, *, inbound: bool) -> None:
-    """A reflector on the node connects back: arriving at the proxy's port proves the rule, elsewhere disproves it."""
+    """A reflector on the node connects back: arriving at the proxy's port proves the rule,
+    elsewhere disproves it.
+    """
     bare.restore(*linkerd(8080, inbound=inbound), backend=backend)
     with reflecting(bare):
         answer = bare.validate(*BOTH, "--skip-inbound-ports", "8080")
@@ -291,20 +378,29 @@ for family, (address, gateway) in own.items():
 
 @INBOUND
 def test_no_connection_of_its_own_meets_a_pods_inbound_rules(bare: Pod) -> None:
-    """Why somebody outside is needed: what a pod without rights connects to meets no PREROUTING; the node does so."""
+    """Why somebody outside is needed: what a pod without rights connects to meets no PREROUTING;
+    the node does so.
+    """
     bare.restore(*linkerd(outbound=False))
     user = (*UNPRIVILEGED, f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}")
     run("ip", "netns", "exec", bare.node, "sysctl", "-qw", "net.ipv4.ip_forward=1")
     connected = bare.exec(*user, sys.executable, "-c", OWN).count("connected")
 
     def asked() -> list[int]:
-        listed = "".join(bare.exec(program, "-t", "nat", "-vxnL", "PROXY_INIT_REDIRECT") for program in ("iptables", "ip6tables"))
+        listed = "".join(
+            bare.exec(program, "-t", "nat", "-vxnL", "PROXY_INIT_REDIRECT")
+            for program in ("iptables", "ip6tables")
+        )
         return [int(line.split()[0]) for line in listed.splitlines() if "4143" in line]
 
     before = asked()
     for address in ("10.9.0.2", "fd00:9::2"):
         code = f"import socket; socket.create_connection(({address!r}, 15104), 1)"
-        subprocess.run(["ip", "netns", "exec", bare.node, sys.executable, "-c", code], capture_output=True, check=False)
+        subprocess.run(
+            ["ip", "netns", "exec", bare.node, sys.executable, "-c", code],
+            capture_output=True,
+            check=False,
+        )
 
     assert ([0, 0], [1, 1]) == (before, asked())
     assert connected >= 6, "the pod reaches itself in both families"
@@ -312,19 +408,25 @@ def test_no_connection_of_its_own_meets_a_pods_inbound_rules(bare: Pod) -> None:
 
 @INBOUND
 def test_inbound_that_is_missing_in_one_family_is_found(bare: Pod) -> None:
-    """Outbound rules in both families, inbound in IPv4 alone: IPv6 fails, with the rule that is missing."""
+    """Outbound rules in both families, inbound in IPv4 alone: IPv6 fails, with the rule that is
+    missing.
+    """
     bare.restore(*linkerd(), families="4")
     bare.restore(*linkerd(inbound=False), families="6")
     with reflecting(bare):
         answer = bare.validate(*BOTH)
 
     assert (63, {4: "passed", 6: "failed"}) == (answer.code, answer.states("inbound"))
-    assert "ip6tables -t nat -A PREROUTING -p tcp -j REDIRECT --to-ports 4143" in answer.claims("failed")
+    assert "ip6tables -t nat -A PREROUTING -p tcp -j REDIRECT --to-ports 4143" in answer.claims(
+        "failed"
+    )
 
 
 @INBOUND
 def test_a_skipped_inbound_port_that_is_redirected_is_found(bare: Pod) -> None:
-    """A port that must be let go and is redirected fails, by its number; the one that is let go passes."""
+    """A port that must be let go and is redirected fails, by its number; the one that is let go
+    passes.
+    """
     bare.restore(*linkerd(8080))
     with reflecting(bare):
         answer = bare.validate(*BOTH, "--skip-inbound-ports", "8080,9090")
@@ -336,7 +438,9 @@ def test_a_skipped_inbound_port_that_is_redirected_is_found(bare: Pod) -> None:
 
 @INBOUND
 def test_inbound_that_leads_elsewhere_is_no_silence(bare: Pod) -> None:
-    """Redirected to a port where nobody listens, the connection is refused: the reflector says so, and it is a failure."""
+    """Redirected to a port where nobody listens, the connection is refused: the reflector says so,
+    and it is a failure.
+    """
     bare.restore(*linkerd(inbound=False), "-A PREROUTING -p tcp -j REDIRECT --to-ports 4999")
     with reflecting(bare):
         answer = bare.validate(*BOTH)
@@ -347,7 +451,9 @@ def test_inbound_that_leads_elsewhere_is_no_silence(bare: Pod) -> None:
 
 @INBOUND
 def test_inbound_that_is_dropped_is_untested(bare: Pod) -> None:
-    """A policy that drops what comes from the node says nothing of the redirection: untested, with the reason."""
+    """A policy that drops what comes from the node says nothing of the redirection: untested, with
+    the reason.
+    """
     bare.restore(*linkerd())
     for program in ("iptables", "ip6tables"):
         bare.exec(program, "-A", "INPUT", "-i", "eth0", "-p", "tcp", "-j", "DROP")
@@ -377,16 +483,34 @@ def test_a_meshs_own_mode_proves_inbound_too(bare: Pod, options: tuple[str, ...]
         missing = bare.validate(*options, *BOTH)
 
     assert (0, {4: "passed", 6: "passed"}) == (proven.code, proven.states("inbound"))
-    assert (126 if "istio" in options else 95, {4: "passed", 6: "failed"}) == (missing.code, missing.states("inbound"))
+    assert (126 if "istio" in options else 95, {4: "passed", 6: "failed"}) == (
+        missing.code,
+        missing.states("inbound"),
+    )
 
 
 @INBOUND
 def test_lost_requests_are_asked_again(bare: Pod) -> None:
-    """Every other datagram to the reflector is lost, and so is every other answer: inbound is proven all the same."""
+    """Every other datagram to the reflector is lost, and so is every other answer: inbound is
+    proven all the same.
+    """
     bare.restore(*linkerd())
     for program in ("iptables", "ip6tables"):
         for chain, port in (("INPUT", "--dport"), ("OUTPUT", "--sport")):
-            lossy = ("-p", "udp", port, "15105", "-m", "statistic", "--mode", "nth", "--every", "2", "--packet", "0")
+            lossy = (
+                "-p",
+                "udp",
+                port,
+                "15105",
+                "-m",
+                "statistic",
+                "--mode",
+                "nth",
+                "--every",
+                "2",
+                "--packet",
+                "0",
+            )
             run("ip", "netns", "exec", bare.node, program, "-A", chain, *lossy, "-j", "DROP")
     with reflecting(bare):
         answer = bare.validate("--reflector", "10.9.0.1,fd00:9::1", "--timeout", "20s")
@@ -396,7 +520,9 @@ def test_lost_requests_are_asked_again(bare: Pod) -> None:
 
 @INBOUND
 def test_as_the_proxys_user_inbound_is_proven_all_the_same(bare: Pod) -> None:
-    """The proxy's own user is let go outbound, which leaves that open; a packet from outside knows no user."""
+    """The proxy's own user is let go outbound, which leaves that open; a packet from outside knows
+    no user.
+    """
     bare.restore(*linkerd())
     with reflecting(bare):
         answer = bare.validate(*BOTH, "--proxy-uid", "2102", uid=2102)
@@ -410,23 +536,30 @@ def test_as_the_proxys_user_inbound_is_proven_all_the_same(bare: Pod) -> None:
 
 @KERNEL
 def test_nobody_at_the_reflectors_address_costs_a_second(bare: Pod) -> None:
-    """Without an agent that reflects, pods start all the same, soon, and it is said that inbound is not proven and why."""
+    """Without an agent that reflects, pods start all the same, soon, and it is said that inbound is
+    not proven and why.
+    """
     bare.restore(*linkerd())
     started = time.monotonic()
     answer = bare.validate("--reflector", "10.9.0.1", "--timeout", "30s")
 
     assert (0, {4: "untested", 6: "untested"}) == (answer.code, answer.states("inbound"))
-    assert "no reflector answers at 10.9.0.1:15105 (nobody listens there)" in answer.claims("untested")
+    assert "no reflector answers at 10.9.0.1:15105 (nobody listens there)" in answer.claims(
+        "untested"
+    )
     assert "no reflector with an address of IPv6 was given" in answer.claims("untested")
     assert time.monotonic() - started < 10
 
 
 @KERNEL
 @pytest.mark.parametrize(
-    ("address", "proven"), [("10.9.0.2", {4: "passed", 6: "untested"}), ("fd00:9::2", {4: "untested", 6: "passed"})]
+    ("address", "proven"),
+    [("10.9.0.2", {4: "passed", 6: "untested"}), ("fd00:9::2", {4: "untested", 6: "passed"})],
 )
 def test_inbound_is_proven_by_who_comes(bare: Pod, address: str, proven: dict[int, str]) -> None:
-    """A connection from outside, as a startup probe of the kubelet makes it, is enough; the other family is not waited for."""
+    """A connection from outside, as a startup probe of the kubelet makes it, is enough; the other
+    family is not waited for.
+    """
     bare.restore(*linkerd())
     process = bare.start("--json", "--await-inbound", "--timeout", "30s")
     caller = (
@@ -443,7 +576,9 @@ def test_inbound_is_proven_by_who_comes(bare: Pod, address: str, proven: dict[in
 
 @KERNEL
 def test_who_means_the_proxys_port_proves_nothing(bare: Pod) -> None:
-    """A connection from outside to port 4143 itself arrives there without any rule; it is not taken for a redirection."""
+    """A connection from outside to port 4143 itself arrives there without any rule; it is not taken
+    for a redirection.
+    """
     bare.restore(*linkerd(inbound=False))
     process = bare.start("--json", "--await-inbound", "--families", "4", "--timeout", "4s")
     caller = (
@@ -460,7 +595,9 @@ def test_a_reflector_serves_its_networks_only(bare: Pod) -> None:
     """Who asks from elsewhere gets no connection, and no answer either."""
     bare.restore(*linkerd())
     with reflecting(bare, "--allow", "10.77.0.0/16"):
-        answer = bare.validate("--reflector", "10.9.0.1:15105", "--timeout", "5s", "--families", "4")
+        answer = bare.validate(
+            "--reflector", "10.9.0.1:15105", "--timeout", "5s", "--families", "4"
+        )
 
     assert {4: "untested"} == answer.states("inbound")
     assert "no reflector answers at 10.9.0.1:15105 (no answer)" in answer.claims("untested")
@@ -468,7 +605,9 @@ def test_a_reflector_serves_its_networks_only(bare: Pod) -> None:
 
 @KERNEL
 def test_without_a_route_it_is_undecided() -> None:
-    """A pod with nothing but its loopback: without any NAT that is told, with rules that only a route would show it is 3."""
+    """A pod with nothing but its loopback: without any NAT that is told, with rules that only a
+    route would show it is 3.
+    """
     with pod(addresses=False) as made:
         answer = made.validate("--timeout", "1s")
 
@@ -497,9 +636,23 @@ def test_the_termination_message_names_the_cause(bare: Pod, tmp_path: Path) -> N
 
 
 def time_verdicts(pod: Pod, *arguments: str) -> tuple[float, float]:
-    """Return the least that the clock and the processor took from the start of Python to the verdict, in five runs."""
+    """Return the least that the clock and the processor took from the start of Python to the
+    verdict, in five runs.
+    """
     user = (*UNPRIVILEGED, f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}")
-    words = ("ip", "netns", "exec", pod.name, *user, sys.executable, "-m", "podpath", "protect", "validate", *arguments)
+    words = (
+        "ip",
+        "netns",
+        "exec",
+        pod.name,
+        *user,
+        sys.executable,
+        "-m",
+        "podpath",
+        "protect",
+        "validate",
+        *arguments,
+    )
     taken: list[tuple[float, float]] = []
     for _ in range(5):
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
@@ -512,7 +665,9 @@ def time_verdicts(pod: Pod, *arguments: str) -> tuple[float, float]:
 
 @KERNEL
 def test_start_to_verdict_is_fast(bare: Pod) -> None:
-    """From the start of Python to the verdict on both families: less than 300 ms of the processor, and of the clock at best."""
+    """From the start of Python to the verdict on both families: less than 300 ms of the processor,
+    and of the clock at best.
+    """
     bare.restore(*linkerd(443))
     wall, cpu = time_verdicts(bare, "--skip-outbound-ports", "443")
 
@@ -525,7 +680,9 @@ def test_with_a_reflector_it_is_as_fast(bare: Pod) -> None:
     """Inbound and two skipped ports in both families too: still within 300 ms."""
     bare.restore(*linkerd(4190, 4191))
     with reflecting(bare):
-        wall, cpu = time_verdicts(bare, "--reflector", "10.9.0.1,fd00:9::1", "--skip-inbound-ports", "4190,4191")
+        wall, cpu = time_verdicts(
+            bare, "--reflector", "10.9.0.1,fd00:9::1", "--skip-inbound-ports", "4190,4191"
+        )
 
     assert cpu < 0.3
     assert wall < 0.3 or os.getloadavg()[0] > 2
@@ -533,7 +690,12 @@ def test_with_a_reflector_it_is_as_fast(bare: Pod) -> None:
 
 def around(uid: int = 1000, *, may: bool = False, six: bool = True) -> Surroundings:
     """Make surroundings of a pod."""
-    return Surroundings(uid=uid, may_change_user=may, addresses={4: ("10.9.0.2",), 6: ("fd00::2",) if six else ()}, tracked=0)
+    return Surroundings(
+        uid=uid,
+        may_change_user=may,
+        addresses={4: ("10.9.0.2",), 6: ("fd00::2",) if six else ()},
+        tracked=0,
+    )
 
 
 def test_families_are_those_of_the_pods_addresses() -> None:
@@ -546,14 +708,27 @@ def test_families_are_those_of_the_pods_addresses() -> None:
 
 
 def test_what_cannot_be_tried_is_said() -> None:
-    """As the proxy's user outbound stays untried; as another its exemption does; with CAP_SETUID neither."""
+    """As the proxy's user outbound stays untried; as another its exemption does; with CAP_SETUID
+    neither.
+    """
     mesh = MESHES["istio"]
-    settings = Settings(style="istio", proxy_uid=1337, outbound=mesh.outbound, inbound=mesh.inbound, inbound_chain=True)
+    settings = Settings(
+        style="istio",
+        proxy_uid=1337,
+        outbound=mesh.outbound,
+        inbound=mesh.inbound,
+        inbound_chain=True,
+    )
     as_proxy, as_other, as_any = (
-        {one.purpose for one in plan_probes(settings, seen)[1]} for seen in (around(1337), around(7), around(7, may=True))
+        {one.purpose for one in plan_probes(settings, seen)[1]}
+        for seen in (around(1337), around(7), around(7, may=True))
     )
 
-    assert ({"outbound", "inbound"}, {"proxy-user", "inbound"}, {"inbound"}) == (as_proxy, as_other, as_any)
+    assert ({"outbound", "inbound"}, {"proxy-user", "inbound"}, {"inbound"}) == (
+        as_proxy,
+        as_other,
+        as_any,
+    )
 
 
 def test_probes_do_not_leave_the_node() -> None:
@@ -564,10 +739,21 @@ def test_probes_do_not_leave_the_node() -> None:
 
 
 def test_an_answer_from_outside_is_no_missing_route() -> None:
-    """An ICMP error that comes back proves that the packet left the pod; only an error of the call itself means no route."""
-    (probe,) = [one for one in plan_probes(Settings(families=(4,)), around())[0] if one.purpose == "outbound"]
+    """An ICMP error that comes back proves that the packet left the pod; only an error of the call
+    itself means no route.
+    """
+    (probe,) = [
+        one
+        for one in plan_probes(Settings(families=(4,)), around())[0]
+        if one.purpose == "outbound"
+    ]
     causes = [
-        judge(Settings(), [ProbeOutcome(probe, None, None, errno.ENETUNREACH, at_once=at_once)], (), {4: True}).cause
+        judge(
+            Settings(),
+            [ProbeOutcome(probe, None, None, errno.ENETUNREACH, at_once=at_once)],
+            (),
+            {4: True},
+        ).cause
         for at_once in (False, True)
     ]
 
@@ -575,9 +761,17 @@ def test_an_answer_from_outside_is_no_missing_route() -> None:
 
 
 def test_an_arrival_without_its_origin_proves_nothing() -> None:
-    """A connection that arrived with another original destination was rewritten by somebody else first."""
-    (probe,) = [one for one in plan_probes(Settings(families=(4,)), around())[0] if one.purpose == "outbound"]
-    verdict = judge(Settings(), [ProbeOutcome(probe, 4140, SocketEnd("10.0.0.9", 80))], (), {4: True})
+    """A connection that arrived with another original destination was rewritten by somebody else
+    first.
+    """
+    (probe,) = [
+        one
+        for one in plan_probes(Settings(families=(4,)), around())[0]
+        if one.purpose == "outbound"
+    ]
+    verdict = judge(
+        Settings(), [ProbeOutcome(probe, 4140, SocketEnd("10.0.0.9", 80))], (), {4: True}
+    )
 
     assert "wrong-port" == verdict.cause
     assert "another rule rewrites it first" in verdict.claim
@@ -588,7 +782,10 @@ def test_nothing_proven_is_undecided() -> None:
     assert "undecided" == conclude([Check("inbound", 4, "untested", "x")]).cause
 
 
-@pytest.mark.parametrize("text", ["1.2.3.4", "1.2.3.4:x", "fd00::1:20001", "[1.2.3.4]:1", "host:1", "[fd00::1]:99999", ":1"])
+@pytest.mark.parametrize(
+    "text",
+    ["1.2.3.4", "1.2.3.4:x", "fd00::1:20001", "[1.2.3.4]:1", "host:1", "[fd00::1]:99999", ":1"],
+)
 def test_wrong_addresses_are_refused(text: str) -> None:
     """An address without a port, a name, an IPv6 address without brackets."""
     with pytest.raises(ValueError):  # noqa: PT011  # what the message is, the option says
@@ -598,7 +795,9 @@ def test_wrong_addresses_are_refused(text: str) -> None:
 
 def test_addresses_are_spelt_as_they_are_read() -> None:
     """Reading and spelling an end are each other's inverse."""
-    assert ["192.0.2.2:1404", "[fd00::1]:20001"] == [str(parse_end(text)) for text in ("192.0.2.2:1404", "[fd00::1]:20001")]
+    assert ["192.0.2.2:1404", "[fd00::1]:20001"] == [
+        str(parse_end(text)) for text in ("192.0.2.2:1404", "[fd00::1]:20001")
+    ]
 
 
 def test_bad_options_are_usage_errors() -> None:
@@ -611,7 +810,10 @@ def test_bad_options_are_usage_errors() -> None:
     )  # fmt: skip
     for options in wrong:
         done = podpath("protect", "validate", *options)
-        assert (2, True) == (done.returncode, done.stderr.startswith("podpath: ")), (options, done.stderr)
+        assert (2, True) == (done.returncode, done.stderr.startswith("podpath: ")), (
+            options,
+            done.stderr,
+        )
 
 
 def test_namespaces_are_gone() -> None:

@@ -37,7 +37,9 @@ def test_what_happens_before_the_first_wait_is_seen(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("deed", ["rename", "hardlink", "symlink", "truncate", "delete", "chmod"])
 def test_every_way_of_changing_a_file_is_seen(tmp_path: Path, deed: str) -> None:
-    """Renaming in, linking in, writing in place, removing and changing the mode are all told, by the entry's name."""
+    """Renaming in, linking in, writing in place, removing and changing the mode are all told, by
+    the entry's name.
+    """
     folder, other, path = tmp_path / "net.d", tmp_path / "other", tmp_path / "net.d" / "a.conf"
     folder.mkdir()
     other.write_text("{}")
@@ -67,7 +69,9 @@ def test_nothing_happens_and_nothing_is_told(tmp_path: Path) -> None:
 
 
 def test_a_directory_survives_removal(tmp_path: Path) -> None:
-    """A directory that is removed with its parents and made again is watched again, and files in it are told."""
+    """A directory that is removed with its parents and made again is watched again, and files in it
+    are told.
+    """
     folder = tmp_path / "etc" / "cni" / "net.d"
     folder.mkdir(parents=True)
     with DirectoryWatch([folder]) as watched:
@@ -98,7 +102,9 @@ def test_a_directory_that_comes_late_is_awaited(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_exchanged_is_watched_anew(tmp_path: Path) -> None:
-    """A directory moved away and replaced by another of the name: what happens in the new one is told."""
+    """A directory moved away and replaced by another of the name: what happens in the new one is
+    told.
+    """
     folder, new = tmp_path / "net.d", tmp_path / "new"
     folder.mkdir()
     new.mkdir()
@@ -111,8 +117,12 @@ def test_a_directory_that_is_exchanged_is_watched_anew(tmp_path: Path) -> None:
         assert Change(folder, "a.conf") in settle(watched)
 
 
-def test_another_path_to_the_directory_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A parent that is exchanged gives no event; the slow look finds that the path names another directory now."""
+def test_another_path_to_the_directory_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A parent that is exchanged gives no event; the slow look finds that the path names another
+    directory now.
+    """
     monkeypatch.setattr(watch, "SAFETY_SECONDS", 0.1)
     folder, other = tmp_path / "a" / "net.d", tmp_path / "b" / "net.d"
     folder.mkdir(parents=True)
@@ -137,7 +147,9 @@ def test_many_changes_are_told_once(tmp_path: Path) -> None:
 
 @pytest.mark.kernel
 def test_an_overflowing_queue_loses_nothing(tmp_path: Path) -> None:
-    """More events than the kernel queues (fs.inotify.max_queued_events) make every directory worth a look."""
+    """More events than the kernel queues (fs.inotify.max_queued_events) make every directory worth
+    a look.
+    """
     limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     with DirectoryWatch([tmp_path]) as watched:
         for number in range(limit // 2 + 100):
@@ -186,25 +198,37 @@ watched.close()
 
 @pytest.mark.kernel("unshare")
 def test_used_up_inotify_makes_it_poll_and_come_back(tmp_path: Path) -> None:
-    """Where the user may have no more inotify instances it lists the directory, says why, and goes back when it may."""
+    """Where the user may have no more inotify instances it lists the directory, says why, and goes
+    back when it may.
+    """
     done = subprocess.run(
         ["unshare", "--user", "--map-root-user", sys.executable, "-c", EXHAUSTED, str(tmp_path)],
         capture_output=True, text=True, check=False, timeout=30,
     )  # fmt: skip
     told = f"(Change(directory={tmp_path!r}, name=''),)"
 
-    assert ["inotify is refused: Too many open files (fs.inotify.max_user_instances, max_user_watches)", told, told, "'' 1"] == (
-        done.stdout.splitlines()
-    ), done.stderr
+    assert [
+        "inotify is refused: Too many open files (fs.inotify.max_user_instances, max_user_watches)",
+        told,
+        told,
+        "'' 1",
+    ] == (done.stdout.splitlines()), done.stderr
 
 
 def test_without_the_package_it_polls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without inotify-simple it says how to get it, and sees changes all the same, also that the directory goes and comes."""
+    """Without inotify-simple it says how to get it, and sees changes all the same, also that the
+    directory goes and comes.
+    """
     monkeypatch.setitem(sys.modules, "inotify_simple", None)
     folder = tmp_path / "net.d"
     with DirectoryWatch([folder], poll_seconds=0.05) as watched:
         assert "pip install 'podpath[protect]'" in watched.why_polling
         assert () == watched.descriptors()
-        for deed in (folder.mkdir, (folder / "a.conf").touch, (folder / "a.conf").unlink, folder.rmdir):
+        for deed in (
+            folder.mkdir,
+            (folder / "a.conf").touch,
+            (folder / "a.conf").unlink,
+            folder.rmdir,
+        ):
             deed()
             assert (Change(folder, ""),) == watched.wait(PATIENCE)

@@ -1,4 +1,6 @@
-"""Hypothesis strategies for diagnoses: every field filled with whatever its type allows, hostile text included."""
+"""Hypothesis strategies for diagnoses: every field filled with whatever its type allows, hostile
+text included.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,8 @@ probes = st.builds(
 )
 RULE = Rule("filter", "FORWARD", 1, Span(Source(name="rules", lines=("-A FORWARD",)), 1, 1), None)
 reasons: st.SearchStrategy[Reason] = st.one_of(
-    st.builds(HandedToMaster, link=texts, master=texts), st.builds(ChainTaken, chain=texts, verdict=texts)
+    st.builds(HandedToMaster, link=texts, master=texts),
+    st.builds(ChainTaken, chain=texts, verdict=texts),
 )
 outcomes: st.SearchStrategy[Outcome] = st.one_of(
     st.builds(Delivered, netns=texts, packet=packets),
@@ -82,7 +85,9 @@ outcomes: st.SearchStrategy[Outcome] = st.one_of(
     st.builds(Rejected, netns=texts, reason=texts, answer=texts),
     st.builds(Undecided, netns=texts, reason=reasons, ask=texts),
 )
-near_misses = st.builds(NearMiss, span=spans(), reason=st.builds(MissedByOne, rule=st.just(RULE), condition=texts))
+near_misses = st.builds(
+    NearMiss, span=spans(), reason=st.builds(MissedByOne, rule=st.just(RULE), condition=texts)
+)
 steps = st.builds(
     Step,
     stage=texts,
@@ -94,7 +99,12 @@ steps = st.builds(
     reason=reasons,
     spans=span_tuples,
     near=st.lists(
-        st.builds(NearMiss, span=spans(), reason=st.builds(MissedByOne, rule=st.just(RULE), condition=texts)), max_size=1
+        st.builds(
+            NearMiss,
+            span=spans(),
+            reason=st.builds(MissedByOne, rule=st.just(RULE), condition=texts),
+        ),
+        max_size=1,
     ).map(tuple),
     link=st.none() | texts,
 )
@@ -122,7 +132,8 @@ branches = st.builds(
     assumptions=st.lists(assumptions, max_size=2).map(tuple),
     traces=st.lists(traces, max_size=3).map(tuple),
     works=st.sampled_from((True, False, None)),
-    failure=st.none() | st.builds(PacketDropped, name=texts, netns=texts, stage=texts, reason=reasons),
+    failure=st.none()
+    | st.builds(PacketDropped, name=texts, netns=texts, stage=texts, reason=reasons),
 )
 conversations = st.builds(
     Conversation,
@@ -132,7 +143,12 @@ conversations = st.builds(
     truncated=st.booleans(),
 )
 repairs = st.builds(
-    Repair, title=texts, commands=words, proven=st.sampled_from(("", "simulated", "lab")), side_effects=words, changes=st.just(())
+    Repair,
+    title=texts,
+    commands=words,
+    proven=st.sampled_from(("", "simulated", "lab")),
+    side_effects=words,
+    changes=st.just(()),
 )
 findings = st.builds(
     Finding,
@@ -154,8 +170,12 @@ diagnoses = st.builds(
     verdict=st.sampled_from(Verdict),
     findings=st.lists(findings, max_size=3).map(tuple),
     conversations=st.lists(conversations, max_size=2).map(tuple),
-    questions=st.lists(st.builds(Question, fact=texts, ask=texts, decides=words), max_size=5).map(tuple),
-    contradictions=st.lists(st.builds(Contradiction, fact=texts, spans=span_tuples, meaning=texts), max_size=1).map(tuple),
+    questions=st.lists(st.builds(Question, fact=texts, ask=texts, decides=words), max_size=5).map(
+        tuple
+    ),
+    contradictions=st.lists(
+        st.builds(Contradiction, fact=texts, spans=span_tuples, meaning=texts), max_size=1
+    ).map(tuple),
     gaps=gaps,
     notes=words,
 )

@@ -13,9 +13,13 @@ NODE = given_node(given_netns("host", "eth0 10.0.0.1/24"), given_netns("pod-a", 
 
 def test_namespaces_and_what_they_hold() -> None:
     """One line each, with numbers of what there is and without what there is not."""
-    lines = render_cases([NodeSummary("kn-04", Case(node=NODE))], [span("x").source], Style()).splitlines()
+    lines = render_cases(
+        [NodeSummary("kn-04", Case(node=NODE))], [span("x").source], Style()
+    ).splitlines()
 
-    assert ["node kn-04", "  netns host   1 device, 1 address, 1 route, 5 policy rules"] == lines[:2]
+    assert ["node kn-04", "  netns host   1 device, 1 address, 1 route, 5 policy rules"] == lines[
+        :2
+    ]
     assert "  netns pod-a  5 policy rules" == lines[2]
     assert "read from 1 output in 1 file" == lines[-1]
 

@@ -13,10 +13,18 @@ from podpath.report.escape import clip, escape
 
 @given(st.text())
 def test_escaped_text_has_no_character_that_a_terminal_acts_on(text: str) -> None:
-    """Whatever the text, what comes out is printable: no controls, no format characters, no lone surrogates."""
+    """Whatever the text, what comes out is printable: no controls, no format characters, no lone
+    surrogates.
+    """
     safe = escape(text)
     assert safe.isprintable()
-    assert not {unicodedata.category(character) for character in safe} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    assert not {unicodedata.category(character) for character in safe} & {
+        "Cc",
+        "Cf",
+        "Cs",
+        "Zl",
+        "Zp",
+    }
 
 
 @given(st.text(alphabet=st.characters(categories=("L", "N", "P", "S", "M"))))
@@ -39,7 +47,9 @@ def test_plain_text_stays_as_it_is(text: str) -> None:
     ],
 )
 def test_each_dangerous_character_is_spelled(text: str, expected: str) -> None:
-    """A control or format character is spelled as Python spells it; blanks of any width become spaces."""
+    """A control or format character is spelled as Python spells it; blanks of any width become
+    spaces.
+    """
     assert expected == escape(text)
 
 

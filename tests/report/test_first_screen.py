@@ -1,4 +1,6 @@
-"""The first screen: verdict, deciding line with its place, cure or question, in 24 lines; or all in three."""
+"""The first screen: verdict, deciding line with its place, cure or question, in 24 lines; or all in
+three.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from tests.report import diagnoses
 
 ROOT = Path(__file__).resolve().parents[2]
 INCIDENTS = sorted((ROOT / "examples" / "incidents").glob("*/ticket.md"))
-EXAMPLES = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+EXAMPLES = settings(
+    max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 
 @pytest.mark.parametrize("ticket", INCIDENTS, ids=lambda path: str(path.parent.name))

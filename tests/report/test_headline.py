@@ -22,7 +22,9 @@ def test_one_of_four_words_begins_it(diagnosis: Diagnosis) -> None:
 
 def test_a_possibility_is_named_with_the_question() -> None:
     """Whoever reads no further knows what to look at."""
-    diagnosis = diagnose(case(cilium_node(known(GOOD), rp_filter=None), attempt(f"tcp {POD}:5000 > {OUTSIDE}:80")))
+    diagnosis = diagnose(
+        case(cilium_node(known(GOOD), rp_filter=None), attempt(f"tcp {POD}:5000 > {OUTSIDE}:80"))
+    )
     said = " ".join(line.strip() for line in render_headline(diagnosis, Style()))
     assert said.startswith("UNDECIDED: one cause is possible: The reverse-path filter drops")
     assert said.endswith("sysctl net.ipv4.conf.all.rp_filter tells")

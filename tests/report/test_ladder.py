@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from podpath.capture.sightings import Step
-from podpath.report.ladder import MOST_STEPS, choose_steps, describe_post, letter, render_ladder, spell_ends
+from podpath.report.ladder import (
+    MOST_STEPS,
+    choose_steps,
+    describe_post,
+    letter,
+    render_ladder,
+    spell_ends,
+)
 from podpath.report.style import Style
 from tests.capture.ladder_worlds import laid_out
 
@@ -55,13 +62,17 @@ def test_colours_are_only_around_signs() -> None:
     painted = render_ladder(laid_out(), Style(width=200, colour=True))
 
     assert "\x1b[1;31m✗\x1b[0m" in painted
-    assert painted.replace("\x1b[1;31m", "").replace("\x1b[1m", "").replace("\x1b[0m", "") == render_ladder(laid_out(), WIDE)
+    assert painted.replace("\x1b[1;31m", "").replace("\x1b[1m", "").replace(
+        "\x1b[0m", ""
+    ) == render_ladder(laid_out(), WIDE)
 
 
 def test_names_are_escaped() -> None:
     """A file's name cannot move the cursor."""
     ladder = laid_out()
-    hostile = replace(ladder, posts=(replace(ladder.posts[0], name="a\x1b[2J\u202eb"), *ladder.posts[1:]))
+    hostile = replace(
+        ladder, posts=(replace(ladder.posts[0], name="a\x1b[2J\u202eb"), *ladder.posts[1:])
+    )
 
     assert "a\\x1b[2J\\u202eb" in render_ladder(hostile, WIDE)
 
@@ -74,11 +85,16 @@ def test_a_packet_that_a_point_missed_passes_it() -> None:
     assert "·" in render_ladder(replace(ladder, steps=(passed,)), WIDE).splitlines()[-1]
 
 
-@pytest.mark.parametrize(("numbers", "text"), [((4, 5, 6), "#4-6"), ((4, 9), "#4,9"), ((4, 9, 11), "#4,9,.."), ((4,), "#4")])
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [((4, 5, 6), "#4-6"), ((4, 9), "#4,9"), ((4, 9, 11), "#4,9,.."), ((4,), "#4")],
+)
 def test_many_packets_are_spelled_shortly(numbers: tuple[int, ...], text: str) -> None:
     """Ranges, pairs, and the first two of many."""
     ladder = laid_out()
-    row = render_ladder(replace(ladder, steps=(replace(STEP, packets=(numbers, (), (), ())),)), WIDE).splitlines()[-1]
+    row = render_ladder(
+        replace(ladder, steps=(replace(STEP, packets=(numbers, (), (), ())),)), WIDE
+    ).splitlines()[-1]
 
     assert text == row.split()[-1]
 
@@ -106,7 +122,9 @@ def _runs(chosen: list[Step | int]) -> list[int]:
 
 
 def test_columns_and_ends_have_names() -> None:
-    """Past Z columns are numbered; echoes have an identifier, not ports; unknown clocks are said to be unknown."""
+    """Past Z columns are numbered; echoes have an identifier, not ports; unknown clocks are said to
+    be unknown.
+    """
     post = laid_out().posts[0]
     assert post.ends is not None
 

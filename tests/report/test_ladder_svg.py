@@ -32,7 +32,9 @@ def test_a_picture_has_a_line_for_each_point_and_a_cross_for_each_loss() -> None
 def test_names_cannot_break_out() -> None:
     """Markup and controls in a name are text."""
     ladder = laid_out()
-    hostile = replace(ladder, posts=(replace(ladder.posts[0], name='"><script>\x1b'), *ladder.posts[1:]))
+    hostile = replace(
+        ladder, posts=(replace(ladder.posts[0], name='"><script>\x1b'), *ladder.posts[1:])
+    )
     text = render_ladder_svg(hostile)
 
     assert [] == list(drawn(text).iter(f"{SVG}script"))

@@ -24,4 +24,8 @@ def test_zones_by_their_offset() -> None:
 
 def test_iso_is_utc() -> None:
     """JSON has moments in UTC, and none for what nobody placed."""
-    assert ("1970-01-01T00:00:05.250Z", None, "unknown") == (spell_iso(5.25), spell_iso(math.nan), spell_moment(math.nan, UTC))
+    assert ("1970-01-01T00:00:05.250Z", None, "unknown") == (
+        spell_iso(5.25),
+        spell_iso(math.nan),
+        spell_moment(math.nan, UTC),
+    )

@@ -26,10 +26,16 @@ def test_markup_is_text() -> None:
     assert "&lt;script&gt;&amp;&quot;" in render_html('<script>&"')
 
 
-@given(st.lists(st.tuples(st.sampled_from([*SGR, ""]), st.text(st.characters(exclude_characters="\x1b")))))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([*SGR, ""]), st.text(st.characters(exclude_characters="\x1b")))
+    )
+)
 def test_page_holds_the_text_and_only_our_tags(pieces: list[tuple[str, str]]) -> None:
     """Whatever the text is: unescaped it reads the same, and every span is closed."""
-    page = render_html("".join(PAINT.paint(meaning, text) if meaning else text for meaning, text in pieces))
+    page = render_html(
+        "".join(PAINT.paint(meaning, text) if meaning else text for meaning, text in pieces)
+    )
     inner = page.partition(">")[2].removesuffix("</pre>\n")
     bare = re.sub(r'<span style="[a-z0-9#:;.-]+">|</span>', "", inner)
 

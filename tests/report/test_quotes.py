@@ -11,7 +11,9 @@ from podpath.net.provenance import Source, Span
 from podpath.report.quotes import LONGEST_LINE, render_quotes
 from podpath.report.style import Style
 
-ROUTES = [{"dst": f"10.1.{number}.0/24", "dev": f"veth{number}", "flags": []} for number in range(40)]
+ROUTES = [
+    {"dst": f"10.1.{number}.0/24", "dev": f"veth{number}", "flags": []} for number in range(40)
+]
 
 
 def shown(text: str, *marks: str) -> list[str]:
@@ -24,15 +26,21 @@ def shown(text: str, *marks: str) -> list[str]:
 def test_the_element_that_counts_of_a_line_of_json() -> None:
     """A listing on one line, and one over many, show the route that is meant."""
     for text in (json.dumps(ROUTES), json.dumps(ROUTES, indent=1)):
-        assert ['b/ip-route.json:1 | {"dst": "10.1.7.0/24", "dev": "veth7", "flags": []}'] == shown(text, "veth7", "10.1.7.0/24")
+        assert ['b/ip-route.json:1 | {"dst": "10.1.7.0/24", "dev": "veth7", "flags": []}'] == shown(
+            text, "veth7", "10.1.7.0/24"
+        )
 
 
 def test_other_text_is_quoted_as_it_stands() -> None:
     """What is no JSON keeps its lines, though it begins like it."""
-    assert ["b/ip-route.json:1 | [0:0] -A FORWARD", "b/ip-route.json:2 | -j DROP"] == shown("[0:0] -A FORWARD\n-j DROP", "DROP")
+    assert ["b/ip-route.json:1 | [0:0] -A FORWARD", "b/ip-route.json:2 | -j DROP"] == shown(
+        "[0:0] -A FORWARD\n-j DROP", "DROP"
+    )
 
 
-@given(st.text(st.characters(codec="utf-8"), max_size=400), st.lists(st.text(max_size=5), max_size=3))
+@given(
+    st.text(st.characters(codec="utf-8"), max_size=400), st.lists(st.text(max_size=5), max_size=3)
+)
 def test_quotes_are_short_and_printable(text: str, marks: list[str]) -> None:
     """Whatever stands in the evidence."""
     lines = shown(text, *marks)

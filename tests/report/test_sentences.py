@@ -1,4 +1,6 @@
-"""Tests of reasons in words: every one has a sentence, and no finding depends on what the sentence says."""
+"""Tests of reasons in words: every one has a sentence, and no finding depends on what the sentence
+says.
+"""
 
 from __future__ import annotations
 
@@ -80,8 +82,13 @@ def test_a_failure_says_which_packet_failed() -> None:
     assert "SYN dropped in host at forward: its TTL of 1 ends here" == spell_failure(
         failures.PacketDropped("SYN", "host", "forward", routes.TtlExceeded(1))
     )
-    assert "data misdelivered: it reached a process in pod, and the connection is with a host behind eth0" == spell_failure(
-        failures.Misdelivered("data", failures.End("pod", None), failures.End("host", "eth0"), False)
+    assert (
+        "data misdelivered: it reached a process in pod, and the connection is with a host behind eth0"
+        == spell_failure(
+            failures.Misdelivered(
+                "data", failures.End("pod", None), failures.End("host", "eth0"), False
+            )
+        )
     )
     assert all("name" in kind._fields or kind is failures.FrameEnded for kind in get_args(Failure))
 
@@ -89,17 +96,24 @@ def test_a_failure_says_which_packet_failed() -> None:
 def diagnose(folder: Path) -> dict[str, Any]:
     """Diagnose a ticket, and give all of the answer that is no sentence."""
     answer = json.loads(podpath.diagnose([str(folder / "console.txt")]).json())
-    found = [{key: value for key, value in finding.items() if key not in PROSE} for finding in answer["findings"]]
+    found = [
+        {key: value for key, value in finding.items() if key not in PROSE}
+        for finding in answer["findings"]
+    ]
     asked = [unknown["ask"] for unknown in answer["unknowns"]]
     return {"verdict": answer["verdict"], "findings": found, "asked": asked}
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in TICKETS.iterdir()))
 def test_no_finding_depends_on_a_sentence(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With every reason said in a nonsense language the same is found, by the same lines, with the same cure."""
+    """With every reason said in a nonsense language the same is found, by the same lines, with the
+    same cure.
+    """
     sensible = diagnose(TICKETS / name)
     for family in FAMILIES:
-        monkeypatch.setattr(reasons, family, lambda reason: f"blim {len(type(reason).__name__)} florp")
+        monkeypatch.setattr(
+            reasons, family, lambda reason: f"blim {len(type(reason).__name__)} florp"
+        )
     monkeypatch.setattr(near, "spell_near", lambda _: "quux")
 
     assert "blim 11 florp" == reasons.spell_reason(routes.TtlExceeded(1))

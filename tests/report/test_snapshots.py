@@ -1,4 +1,5 @@
-"""Printed reports, word for word: what a person reads of a cause, of possibilities, of a sound node and of a trace.
+"""Printed reports, word for word: what a person reads of a cause, of possibilities, of a sound node
+and of a trace.
 
 PODPATH_WRITE_SNAPSHOTS=1 writes them anew; the difference is then reviewed like code.
 """
@@ -42,7 +43,10 @@ PLAIN = Style(width=100)
 def cause() -> str:
     """Render a cause that two listings disagree about."""
     return render_diagnosis(
-        diagnose(case(cilium_node(disputed(GOOD, BAD)), attempt(PROBE), sightings=handshake_capture())), PLAIN
+        diagnose(
+            case(cilium_node(disputed(GOOD, BAD)), attempt(PROBE), sightings=handshake_capture())
+        ),
+        PLAIN,
     )
 
 
@@ -54,12 +58,17 @@ def coloured() -> str:
 
 def possibilities() -> str:
     """Render a failure for which the decisive sysctl is missing."""
-    return render_diagnosis(diagnose(case(cilium_node(known(GOOD), rp_filter=None), attempt(PROBE))), PLAIN)
+    return render_diagnosis(
+        diagnose(case(cilium_node(known(GOOD), rp_filter=None), attempt(PROBE))), PLAIN
+    )
 
 
 def sound() -> str:
     """Render a node with nothing wrong, in ASCII."""
-    return render_diagnosis(diagnose(case(whole(bridged_node("1"))), (Probe.parse(PROBE),)), Style(width=100, unicode=False))
+    return render_diagnosis(
+        diagnose(case(whole(bridged_node("1"))), (Probe.parse(PROBE),)),
+        Style(width=100, unicode=False),
+    )
 
 
 def trace() -> str:
@@ -69,21 +78,40 @@ def trace() -> str:
 
 def verbose_trace() -> str:
     """Render them with near misses and every branch."""
-    return render_trace(converse(cilium_node(disputed(BAD, GOOD)), Probe.parse(PROBE)), Style(width=100, verbose=True))
+    return render_trace(
+        converse(cilium_node(disputed(BAD, GOOD)), Probe.parse(PROBE)),
+        Style(width=100, verbose=True),
+    )
 
 
 def diagnosis_document() -> str:
     """Render the JSON of a diagnosis."""
-    return render_diagnosis_json(diagnose(case(bridged_node("0"), attempt("tcp 10.22.0.5 > 10.96.0.7:80", FailureKind.RESET))))
+    return render_diagnosis_json(
+        diagnose(
+            case(bridged_node("0"), attempt("tcp 10.22.0.5 > 10.96.0.7:80", FailureKind.RESET))
+        )
+    )
 
 
 def trace_document() -> str:
     """Render the JSON of a trace."""
-    return render_trace_json(converse(bridged_node("1"), Probe.parse("icmp 10.22.0.5 > 10.22.0.6")), ())
+    return render_trace_json(
+        converse(bridged_node("1"), Probe.parse("icmp 10.22.0.5 > 10.22.0.6")), ()
+    )
 
 
 @pytest.mark.parametrize(
-    "render", [cause, coloured, possibilities, sound, trace, verbose_trace, diagnosis_document, trace_document]
+    "render",
+    [
+        cause,
+        coloured,
+        possibilities,
+        sound,
+        trace,
+        verbose_trace,
+        diagnosis_document,
+        trace_document,
+    ],
 )
 def test_the_report_reads_as_reviewed(render: Callable[[], str]) -> None:
     """A change of a report's words is seen, and meant."""

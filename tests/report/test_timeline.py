@@ -29,7 +29,11 @@ EVIL = 'Mar 12 03:13:47 kn-04 systemd[1]: Started \x1b[31m<script>"&\u202e evil 
 
 def schema() -> dict[str, Any]:
     """Return the published schema."""
-    text = resources.files("podpath.report").joinpath("schema", "timeline-v1.json").read_text(encoding="utf-8")
+    text = (
+        resources.files("podpath.report")
+        .joinpath("schema", "timeline-v1.json")
+        .read_text(encoding="utf-8")
+    )
     loaded: dict[str, Any] = json.loads(text)
     return loaded
 
@@ -37,9 +41,12 @@ def schema() -> dict[str, Any]:
 CHRONICLES = {
     "found": chronicle(MESSAGES, CLIENT),
     "no window": chronicle(MESSAGES),
-    "given": chronicle(MESSAGES, told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39"))),
+    "given": chronicle(
+        MESSAGES, told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39"))
+    ),
     "quiet": chronicle(
-        "Mar 12 03:13:47 n sshd: a\nMar 12 03:30:47 n sshd: a", told=ToldFailure(failed_at=at("03:20:00"), last_ok=at("03:14:00"))
+        "Mar 12 03:13:47 n sshd: a\nMar 12 03:30:47 n sshd: a",
+        told=ToldFailure(failed_at=at("03:20:00"), last_ok=at("03:14:00")),
     ),
     "evil": chronicle(MESSAGES + EVIL, CLIENT),
     "empty": Chronicle(window=None),
@@ -57,7 +64,11 @@ def test_json_keeps_its_schema(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHRONICLES)
-@pytest.mark.parametrize("style", [PLAIN, Style(colour=True, verbose=True, unicode=False, width=60)], ids=["plain", "rich"])
+@pytest.mark.parametrize(
+    "style",
+    [PLAIN, Style(colour=True, verbose=True, unicode=False, width=60)],
+    ids=["plain", "rich"],
+)
 def test_text_is_safe(name: str, style: Style) -> None:
     """No control or bidirectional character of a log reaches the terminal."""
     text = render_timeline(CHRONICLES[name], style)
@@ -77,7 +88,9 @@ def test_the_picture_is_wellformed(name: str) -> None:
 
 
 def test_the_text_tells_the_story() -> None:
-    """The chain's links with their moments and lines, how long before, and what it leads to stand in the text."""
+    """The chain's links with their moments and lines, how long before, and what it leads to stand
+    in the text.
+    """
     text = render_timeline(CHRONICLES["found"], PLAIN)
 
     assert text.startswith("LIKELY: An upgrade of polkit restarts polkit")
@@ -96,7 +109,9 @@ def test_times_are_of_the_zone() -> None:
 
 
 def test_the_window_stands_in_the_picture() -> None:
-    """The window is a band from the last success to where the first bad request began, the chain a line through its events."""
+    """The window is a band from the last success to where the first bad request began, the chain a
+    line through its events.
+    """
     root = ET.fromstring(render_timeline_svg(CHRONICLES["given"]))  # noqa: S314 - our own output
     (band,) = [one for one in root.iter(f"{SVG}rect") if one.get("class") == "window"]
     (chain,) = list(root.iter(f"{SVG}polyline"))
@@ -107,14 +122,20 @@ def test_the_window_stands_in_the_picture() -> None:
     assert {"package", "service", "sysctl"} <= {one.text for one in root.iter(f"{SVG}text")}
 
 
-@given(st.lists(st.text(max_size=60), max_size=5), st.sampled_from(["systemd[1]: Started ", "kernel: ", "tuned: applied "]))
+@given(
+    st.lists(st.text(max_size=60), max_size=5),
+    st.sampled_from(["systemd[1]: Started ", "kernel: ", "tuned: applied "]),
+)
 @settings(max_examples=60, deadline=None)
 def test_any_message_is_drawn_and_told(messages: list[str], head: str) -> None:
     """Whatever stands in a log, all three reports can be made of it."""
     lines = "\n".join(
-        f"Mar 12 03:13:4{number} kn-04 {head}{message}".replace("\n", " ") for number, message in enumerate(messages)
+        f"Mar 12 03:13:4{number} kn-04 {head}{message}".replace("\n", " ")
+        for number, message in enumerate(messages)
     )
-    found = chronicle(lines or "x", told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39")))
+    found = chronicle(
+        lines or "x", told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39"))
+    )
     clean = render_timeline_svg(found)
     ET.fromstring(clean)  # noqa: S314 - our own output
 

@@ -5,9 +5,22 @@ from __future__ import annotations
 import pytest
 
 from podpath.net.provenance import Known
-from podpath.testing.nodes import forwarding, given_netns, given_node, given_route, given_rule, ip, with_sysctl
+from podpath.testing.nodes import (
+    forwarding,
+    given_netns,
+    given_node,
+    given_route,
+    given_rule,
+    ip,
+    with_sysctl,
+)
 
-HOST = given_netns("host", "eth0 10.0.0.1/24 mtu 1400", routes=["default via 10.0.0.254 dev eth0"], sysctls=forwarding())
+HOST = given_netns(
+    "host",
+    "eth0 10.0.0.1/24 mtu 1400",
+    routes=["default via 10.0.0.254 dev eth0"],
+    sysctls=forwarding(),
+)
 
 
 def test_words_become_facts_with_their_span() -> None:

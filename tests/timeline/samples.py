@@ -1,4 +1,6 @@
-"""A log of a node on which an upgrade of polkit took the pods' network down, and helpers to read such logs."""
+"""A log of a node on which an upgrade of polkit took the pods' network down, and helpers to read
+such logs.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ W0312 03:14:10.815335       1 leader.go:286] failed: Get https://10.9.0.1:443/ap
 
 def source(text: str, name: str = "messages", **fields: float | None) -> Source:
     """Make a source of a text."""
-    return Source(name=name, lines=tuple(text.rstrip("\n").split("\n")), taken_at=fields.get("taken_at"))
+    return Source(
+        name=name, lines=tuple(text.rstrip("\n").split("\n")), taken_at=fields.get("taken_at")
+    )
 
 
 def logs(*texts: str, clock: Clock = CLOCK) -> Logs:

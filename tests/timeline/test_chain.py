@@ -29,7 +29,10 @@ def test_there_are_a_dozen_chains_and_more() -> None:
     chains = load_chains()
 
     assert len(chains) >= 12
-    assert all(chain.sources and all(source.startswith("https://") for source in chain.sources) for chain in chains)
+    assert all(
+        chain.sources and all(source.startswith("https://") for source in chain.sources)
+        for chain in chains
+    )
     assert len({chain.name for chain in chains}) == len(chains)
 
 

@@ -12,7 +12,9 @@ from podpath.timeline.clock import Clock, to_wall
 
 def test_today_is_of_the_zone() -> None:
     """The moment of the evidence is told on the wall clock of its zone."""
-    assert (1970, 1, 2) == Clock(now=80_000.0, zone=timezone(timedelta(hours=8))).today.timetuple()[:3]
+    assert (1970, 1, 2) == Clock(now=80_000.0, zone=timezone(timedelta(hours=8))).today.timetuple()[
+        :3
+    ]
 
 
 @given(st.floats(allow_nan=False))

@@ -34,11 +34,15 @@ def test_a_file_that_is_a_log() -> None:
 
 
 def test_logs_pasted_into_a_ticket() -> None:
-    """Of a ticket the blocks that are logs are found, with their lines' numbers and the commands that printed them."""
+    """Of a ticket the blocks that are logs are found, with their lines' numbers and the commands
+    that printed them.
+    """
     found = find_logs(source(TICKET, "ticket.md"))
 
     assert [7, 17] == [one.first_line for one in found]
-    assert ["kubectl -n db logs pg-main-0", "grep -v CRON /var/log/messages"] == [one.command for one in found]
+    assert ["kubectl -n db logs pg-main-0", "grep -v CRON /var/log/messages"] == [
+        one.command for one in found
+    ]
 
 
 def test_logs_between_prose_without_any_fence() -> None:

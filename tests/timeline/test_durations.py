@@ -9,7 +9,15 @@ from podpath.timeline.durations import parse_duration, parse_timeout, render_dur
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("10s", 10), ("10", 10), ("1m30s", 90), ("500ms", 0.5), ("3d4h", 273_600), ("2y", 63_072_000), ("1.5 minutes", 90)],
+    [
+        ("10s", 10),
+        ("10", 10),
+        ("1m30s", 90),
+        ("500ms", 0.5),
+        ("3d4h", 273_600),
+        ("2y", 63_072_000),
+        ("1.5 minutes", 90),
+    ],
 )
 def test_a_span_of_time(text: str, seconds: float) -> None:
     """Numbers with units add up; a bare number is seconds."""
@@ -42,7 +50,15 @@ def test_the_timeout_of_a_message(message: str, seconds: float | None) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.25, "250 ms"), (2, "2 s"), (2.5, "2.5 s"), (90, "1 min 30 s"), (90_000, "1 d 1 h"), (-3, "-3 s"), (0, "0 ms")],
+    [
+        (0.25, "250 ms"),
+        (2, "2 s"),
+        (2.5, "2.5 s"),
+        (90, "1 min 30 s"),
+        (90_000, "1 d 1 h"),
+        (-3, "-3 s"),
+        (0, "0 ms"),
+    ],
 )
 def test_a_span_for_a_reader(seconds: float, text: str) -> None:
     """A span is told in its two largest units."""

@@ -13,7 +13,11 @@ from podpath.timeline.clock import Clock
 from podpath.timeline.event import LogReading
 from podpath.timeline.formats.table import LOG_FORMATS, read_log
 
-CLOCK = Clock(now=datetime(2025, 3, 20, 12, tzinfo=UTC).timestamp(), printed=1742472000.0, boots=(1742000000.0,))
+CLOCK = Clock(
+    now=datetime(2025, 3, 20, 12, tzinfo=UTC).timestamp(),
+    printed=1742472000.0,
+    boots=(1742000000.0,),
+)
 LINES = (
     "Mar 12 09:49:03 node-7 systemd[1]: Stopping Dynamic System Tuning Daemon...",
     "Dec 31 23:59:59 n kernel: [1.0] x",
@@ -64,7 +68,9 @@ def covered(reading: LogReading) -> list[int]:
 
 
 def check_account(source: Source, reading: LogReading) -> None:
-    """Every line that is not blank belongs to exactly one event, gap or heading, and the times are the events'."""
+    """Every line that is not blank belongs to exactly one event, gap or heading, and the times are
+    the events'.
+    """
     lines = {source.first_line + index for index, line in enumerate(source.lines) if line.strip()}
     found = covered(reading)
 
@@ -82,12 +88,16 @@ def logs(draw: st.DrawFn) -> Source:
         place = draw(st.integers(0, len(text)))
         noise = draw(
             st.one_of(
-                st.just(""), st.sampled_from(["99", "\n", '"', "{", "]", "\x00", "\ufffd", "٣", ":", " "]), st.text(max_size=3)
+                st.just(""),
+                st.sampled_from(["99", "\n", '"', "{", "]", "\x00", "\ufffd", "٣", ":", " "]),
+                st.text(max_size=3),
             )
         )
         text = text[:place] + noise + text[place + draw(st.integers(0, 5)) :]
     return Source(
-        name=draw(st.sampled_from(("messages", "kubelet.log"))), lines=tuple(text.split("\n")), first_line=draw(st.integers(1, 9))
+        name=draw(st.sampled_from(("messages", "kubelet.log"))),
+        lines=tuple(text.split("\n")),
+        first_line=draw(st.integers(1, 9)),
     )
 
 
@@ -118,11 +128,18 @@ def test_any_text_is_read(lines: list[str], row: object) -> None:
 
 
 def test_a_slice_of_events() -> None:
-    """Events are a sequence: indices from the end and slices work, and one past the end is an error."""
-    source = Source(name="messages", lines=tuple(f"Mar 12 09:49:0{second} n a: {second}" for second in range(4)))
+    """Events are a sequence: indices from the end and slices work, and one past the end is an
+    error.
+    """
+    source = Source(
+        name="messages", lines=tuple(f"Mar 12 09:49:0{second} n a: {second}" for second in range(4))
+    )
     reading = read_log(source, CLOCK)
     assert reading is not None
 
-    assert ["3", "1", "2"] == [reading.events[-1].message, *(event.message for event in reading.events[1:3])]
+    assert ["3", "1", "2"] == [
+        reading.events[-1].message,
+        *(event.message for event in reading.events[1:3]),
+    ]
     with pytest.raises(IndexError):
         reading.events[4]

@@ -1,4 +1,6 @@
-"""Each format of logs: lines as the tools print them, to events with their times, writers and messages."""
+"""Each format of logs: lines as the tools print them, to events with their times, writers and
+messages.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,21 @@ NOW = datetime(2025, 3, 20, 12, tzinfo=UTC).timestamp()
 CHINA = timezone(timedelta(hours=8))
 
 
-def read(text: str, *, name: str = "log", clock: Clock | None = None, command: str | None = None) -> LogReading:
+def read(
+    text: str, *, name: str = "log", clock: Clock | None = None, command: str | None = None
+) -> LogReading:
     """Read a text as the log that it is recognised for."""
-    reading = read_log(Source(name=name, lines=tuple(text.strip("\n").split("\n")), command=command), clock or Clock(now=NOW))
+    reading = read_log(
+        Source(name=name, lines=tuple(text.strip("\n").split("\n")), command=command),
+        clock or Clock(now=NOW),
+    )
     assert reading is not None
     return reading
 
 
-def only(text: str, *, name: str = "log", clock: Clock | None = None, command: str | None = None) -> Event:
+def only(
+    text: str, *, name: str = "log", clock: Clock | None = None, command: str | None = None
+) -> Event:
     """Read a log of one event."""
     reading = read(text, name=name, clock=clock, command=command)
     assert (1, ()) == (len(reading.events), reading.gaps)
@@ -101,12 +110,19 @@ def at(event: Event) -> str:
          "2025-03-12T09:49:03+00:00", "", "[error] 7#7: upstream timed out"),
     ],
 )  # fmt: skip
-def test_a_line_of_each_format(format_name: str, text: str, time: str, program: str, message: str) -> None:
+def test_a_line_of_each_format(
+    format_name: str, text: str, time: str, program: str, message: str
+) -> None:
     """Each format is recognised by one line, and the line taken apart."""
     found = recognise_log(Source(name="log", lines=(text,)))
     event = only(text)
 
-    assert (format_name, time, program, message) == (found.name if found else None, at(event), event.program, event.message)
+    assert (format_name, time, program, message) == (
+        found.name if found else None,
+        at(event),
+        event.program,
+        event.message,
+    )
 
 
 def test_a_zone_is_an_argument() -> None:
@@ -115,23 +131,35 @@ def test_a_zone_is_an_argument() -> None:
 
     assert "2025-03-12T01:49:03+00:00" == at(only("Mar 12 09:49:03 node-7 x: y", clock=clock))
     assert "2025-03-12T01:49:03+00:00" == at(only("I0312 09:49:03.000000 1 a.go:1] y", clock=clock))
-    assert "2025-03-12T01:49:03+00:00" == at(only("2025-03-12 09:49:03 upgrade a:amd64 1 2", clock=clock))
+    assert "2025-03-12T01:49:03+00:00" == at(
+        only("2025-03-12 09:49:03 upgrade a:amd64 1 2", clock=clock)
+    )
 
 
 def test_years_turn_within_a_log() -> None:
-    """A stamp without a year is of the latest year that is not in the future, and December is of the year before January's."""
-    reading = read("Nov 30 10:00:00 n a: b\nDec 31 23:59:59 n a: b\nJan  1 00:00:01 n a: b\nMar 19 10:00:00 n a: b")
+    """A stamp without a year is of the latest year that is not in the future, and December is of
+    the year before January's.
+    """
+    reading = read(
+        "Nov 30 10:00:00 n a: b\nDec 31 23:59:59 n a: b\nJan  1 00:00:01 n a: b\nMar 19 10:00:00 n a: b"
+    )
     late = read("Oct  1 10:00:00 n a: b")
 
-    assert ["2024-11-30", "2024-12-31", "2025-01-01", "2025-03-19"] == [at(event)[:10] for event in reading.events]
+    assert ["2024-11-30", "2024-12-31", "2025-01-01", "2025-03-19"] == [
+        at(event)[:10] for event in reading.events
+    ]
     assert "2024-10-01" == at(late.events[0])[:10]
 
 
 def test_lines_out_of_order_keep_their_year() -> None:
     """A line of December after one of January is of the old year."""
-    reading = read("Dec 31 23:59:58 n a: b\nJan  1 00:00:01 n a: b\nDec 31 23:59:59 n a: b\nJan  1 00:00:02 n a: b")
+    reading = read(
+        "Dec 31 23:59:58 n a: b\nJan  1 00:00:01 n a: b\nDec 31 23:59:59 n a: b\nJan  1 00:00:02 n a: b"
+    )
 
-    assert ["2024-12-31", "2025-01-01", "2024-12-31", "2025-01-01"] == [at(event)[:10] for event in reading.events]
+    assert ["2024-12-31", "2025-01-01", "2024-12-31", "2025-01-01"] == [
+        at(event)[:10] for event in reading.events
+    ]
 
 
 def test_the_29th_of_february_needs_a_leap_year() -> None:
@@ -148,12 +176,18 @@ def test_repeated_messages() -> None:
         "Mar 12 09:49:09 n kernel: message repeated 4 times: [ nf_conntrack: table full, dropping packet]"
     )
 
-    assert [("kernel", 1), ("kernel", 17), ("kernel", 4)] == [(event.program, event.repeats) for event in reading.events]
-    assert {"nf_conntrack: table full, dropping packet"} == {event.message for event in reading.events}
+    assert [("kernel", 1), ("kernel", 17), ("kernel", 4)] == [
+        (event.program, event.repeats) for event in reading.events
+    ]
+    assert {"nf_conntrack: table full, dropping packet"} == {
+        event.message for event in reading.events
+    }
 
 
 def test_events_of_kubectl_by_their_ages() -> None:
-    """An age counts back from the moment it was printed, and `(x43 over 7m9s)` says how often and since when."""
+    """An age counts back from the moment it was printed, and `(x43 over 7m9s)` says how often and
+    since when.
+    """
     text = (
         "LAST SEEN   TYPE      REASON      OBJECT       MESSAGE\n"
         "4s (x43 over 7m9s)   Warning   Unhealthy   pod/pg-0   Readiness probe failed: timeout\n"
@@ -163,17 +197,25 @@ def test_events_of_kubectl_by_their_ages() -> None:
     first, second = reading.events
 
     assert (NOW - 4, 43, NOW - 429) == (first.time, first.repeats, first.since)
-    assert (NOW - 1200, "Killing pod/cilium-x: Stopping container cilium-agent") == (second.time, second.message)
+    assert (NOW - 1200, "Killing pod/cilium-x: Stopping container cilium-agent") == (
+        second.time,
+        second.message,
+    )
     assert 1 == len(reading.headings)
 
 
 def test_ages_without_a_clock_have_no_place() -> None:
-    """Where nobody says when the ages were printed, and for `<invalid>`, the event is kept without a time."""
+    """Where nobody says when the ages were printed, and for `<invalid>`, the event is kept without
+    a time.
+    """
     text = "Warning  Unhealthy  4s  kubelet  Readiness probe failed: timeout"
     invalid = "Warning  Unhealthy  <invalid> (x11 over <invalid>)  kubelet  Readiness probe failed: timeout"
 
     assert not only(text).placed
-    assert (False, 11) == (only(invalid, clock=Clock(now=NOW, printed=NOW)).placed, only(invalid).repeats)
+    assert (False, 11) == (
+        only(invalid, clock=Clock(now=NOW, printed=NOW)).placed,
+        only(invalid).repeats,
+    )
 
 
 EVENT = {
@@ -185,13 +227,18 @@ EVENT = {
 
 def test_events_of_kubectl_in_json() -> None:
     """A list of events, or one alone, in JSON, each with the lines that it stands in."""
-    listing = json.dumps({"apiVersion": "v1", "items": [EVENT, {**EVENT, "count": 1}], "kind": "List"}, indent=4)
+    listing = json.dumps(
+        {"apiVersion": "v1", "items": [EVENT, {**EVENT, "count": 1}], "kind": "List"}, indent=4
+    )
     reading = read(listing)
     first = reading.events[0]
 
     assert 2 == len(reading.events)
     assert ("2025-03-12T01:49:03+00:00", "kubelet", 3) == (at(first), first.program, first.repeats)
-    assert ("Killing pod/kube-proxy-7x: Stopping container kube-proxy", 543.0) == (first.message, first.time - (first.since or 0))
+    assert ("Killing pod/kube-proxy-7x: Stopping container kube-proxy", 543.0) == (
+        first.message,
+        first.time - (first.since or 0),
+    )
     assert first.span.text.lstrip().startswith("{")
     assert 1 == len(read(json.dumps(EVENT, indent=1)).events)
 
@@ -218,7 +265,10 @@ def test_a_description_gives_its_events() -> None:
     )
     event = only(text, clock=Clock(now=NOW, printed=NOW))
 
-    assert (NOW - 4, "Unhealthy pod/pg-0: Readiness probe failed: timeout") == (event.time, event.message)
+    assert (NOW - 4, "Unhealthy pod/pg-0: Readiness probe failed: timeout") == (
+        event.time,
+        event.message,
+    )
 
 
 def test_runs_of_apt() -> None:
@@ -230,9 +280,12 @@ def test_runs_of_apt() -> None:
         "End-Date: 2025-03-13  01:00:01"
     )
 
-    assert ["upgrade polkitd 122-3, 122-3+deb12u1", "upgrade tuned 2.20, 2.21", "remove ufw 0.36", "apt-get check"] == [
-        event.message for event in reading.events
-    ]
+    assert [
+        "upgrade polkitd 122-3, 122-3+deb12u1",
+        "upgrade tuned 2.20, 2.21",
+        "remove ufw 0.36",
+        "apt-get check",
+    ] == [event.message for event in reading.events]
     assert [4, 4, 5, 9] == [event.span.line for event in reading.events]
     assert ((), "2025-03-12T09:48:58+00:00") == (reading.gaps, at(reading.events[0]))
 
@@ -260,7 +313,9 @@ def test_the_export_of_the_journal() -> None:
 
 
 def test_boots_of_the_ring_buffer() -> None:
-    """Seconds since the boot are placed by the boot they are of; those of a boot that nobody knows are not."""
+    """Seconds since the boot are placed by the boot they are of; those of a boot that nobody knows
+    are not.
+    """
     text = "[  900.000000] eth0: link is up\n[    0.000000] Linux version 6.1.0\n[   12.500000] eth0: link is down"
     events = read(text, clock=Clock(now=NOW, boots=(NOW - 1000,))).events
 
@@ -274,22 +329,34 @@ def test_a_log_is_named_after_its_container() -> None:
     line = "W0312 01:12:52.815335       1 leader.go:286] failed"
 
     assert (
-        "cilium-agent" == only(line, name="/var/log/containers/cilium-x1_kube-system_cilium-agent-" + 64 * "a" + ".log").program
+        "cilium-agent"
+        == only(
+            line, name="/var/log/containers/cilium-x1_kube-system_cilium-agent-" + 64 * "a" + ".log"
+        ).program
     )
     assert "kubelet" == only(line, name="logs/kubelet.log.1").program
-    assert "coredns" == only(line, name="ticket.md", command="kubectl -n kube-system logs coredns-5dd5756b68-abcde").program
+    assert (
+        "coredns"
+        == only(
+            line, name="ticket.md", command="kubectl -n kube-system logs coredns-5dd5756b68-abcde"
+        ).program
+    )
     assert "" == only(line, name="ticket.md").program
 
 
 def test_a_trace_of_a_stack_belongs_to_its_event() -> None:
     """Lines without a stamp go on with the event above them, in formats whose messages do that."""
-    event = only("E0312 01:12:52.815335       1 a.go:286] panic\ngoroutine 1 [running]:\n\tmain.main()")
+    event = only(
+        "E0312 01:12:52.815335       1 a.go:286] panic\ngoroutine 1 [running]:\n\tmain.main()"
+    )
 
     assert (1, 3) == (event.span.line, event.span.last_line)
 
 
 def test_a_line_without_a_stamp_is_a_gap() -> None:
-    """Of syslog every line has its stamp: another one is a gap with its number, a heading of journalctl is none."""
+    """Of syslog every line has its stamp: another one is a gap with its number, a heading of
+    journalctl is none.
+    """
     reading = read(
         "-- Logs begin at Mon 2025-03-10 08:00:00 UTC, end at Wed. --\nMar 12 09:49:03 n a: b\nrm: cannot remove x\n"
         "Mar 12 09:49:04 n a: b\n"
@@ -311,7 +378,9 @@ def test_a_line_of_another_format_is_read_as_such() -> None:
     )
 
     assert ["b", "klog within", "AVC denied", "last"] == [event.message for event in reading.events]
-    assert [0.0, 0.5, 0.7, 1.0] == [round(event.time - reading.events[0].time, 3) for event in reading.events]
+    assert [0.0, 0.5, 0.7, 1.0] == [
+        round(event.time - reading.events[0].time, 3) for event in reading.events
+    ]
 
 
 def test_names_of_formats_differ() -> None:
@@ -319,13 +388,18 @@ def test_names_of_formats_differ() -> None:
     assert len(LOG_FORMATS) == len({row.name for row in LOG_FORMATS})
 
 
-@pytest.mark.parametrize("text", ["", "hello world\nthis is no log", "net.ipv4.ip_forward = 1\nnet.ipv4.conf.all.rp_filter = 1"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "hello world\nthis is no log", "net.ipv4.ip_forward = 1\nnet.ipv4.conf.all.rp_filter = 1"],
+)
 def test_other_texts_are_no_logs(text: str) -> None:
     """A text without stamps is not taken for a log."""
     assert recognise_log(Source(name="x", lines=tuple(text.split("\n")))) is None
 
 
-@pytest.mark.skipif(not Path("/var/log/dpkg.log").is_file(), reason="no /var/log/dpkg.log on this machine")
+@pytest.mark.skipif(
+    not Path("/var/log/dpkg.log").is_file(), reason="no /var/log/dpkg.log on this machine"
+)
 def test_this_machines_dpkg_log() -> None:
     """The log of dpkg of the machine that the test runs on is read without a gap."""
     reading = read(Path("/var/log/dpkg.log").read_text(encoding="utf-8"))
@@ -334,7 +408,10 @@ def test_this_machines_dpkg_log() -> None:
     assert reading.gaps == ()
 
 
-@pytest.mark.skipif(not Path("/var/log/apt/history.log").is_file(), reason="no /var/log/apt/history.log on this machine")
+@pytest.mark.skipif(
+    not Path("/var/log/apt/history.log").is_file(),
+    reason="no /var/log/apt/history.log on this machine",
+)
 def test_this_machines_history_of_apt() -> None:
     """The history of apt of the machine that the test runs on is read without a gap."""
     reading = read(Path("/var/log/apt/history.log").read_text(encoding="utf-8"))
@@ -346,7 +423,9 @@ def test_this_machines_history_of_apt() -> None:
 @pytest.mark.skipif(shutil.which("dmesg") is None, reason="no dmesg on this machine")
 @pytest.mark.parametrize("options", [(), ("-T",), ("-x",), ("--time-format", "iso")], ids=" ".join)
 def test_this_machines_ring_buffer(options: tuple[str, ...]) -> None:
-    """What dmesg prints on the machine that the test runs on is read, each line with a stamp as an event."""
+    """What dmesg prints on the machine that the test runs on is read, each line with a stamp as an
+    event.
+    """
     done = subprocess.run(("dmesg", *options), capture_output=True, text=True, check=False)
     if done.returncode or not done.stdout.strip():
         pytest.skip("dmesg prints nothing here")

@@ -57,7 +57,9 @@ from tests.timeline.samples import event
     ],
 )  # fmt: skip
 def test_what_a_line_means(program: str, message: str, expected: tuple[str, str, str]) -> None:
-    """systemd, the kernel, audit, package managers, sudo and the kubelet say what happened, each in its words."""
+    """systemd, the kernel, audit, package managers, sudo and the kubelet say what happened, each in
+    its words.
+    """
     assert Mark(*expected) == mark_event(event(program, message))
 
 
@@ -97,7 +99,9 @@ def test_long_messages_are_cheap(program: str, words: list[str]) -> None:
 
 
 def test_weights_know_packages_and_links() -> None:
-    """A package of the network weighs more than another one, a network card's link more than a pod's."""
+    """A package of the network weighs more than another one, a network card's link more than a
+    pod's.
+    """
     weights = [weigh_mark(Mark("package", name, "upgraded")) for name in ("polkit", "vim")]
     links = [weigh_mark(Mark("link", name, "down")) for name in ("eth0", "veth12ab")]
 
@@ -109,5 +113,9 @@ def test_marks_in_words() -> None:
     """A mark reads as a short sentence."""
     assert ["package polkit upgraded", "tuned started", "conntrack full"] == [
         mark.words
-        for mark in (Mark("package", "polkit", "upgraded"), Mark("sysctl", "tuned", "started"), Mark("conntrack", "", "full"))
+        for mark in (
+            Mark("package", "polkit", "upgraded"),
+            Mark("sysctl", "tuned", "started"),
+            Mark("conntrack", "", "full"),
+        )
     ]

@@ -48,7 +48,9 @@ def test_a_moment_without_logs() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "soon", "25:00", "2025-02-30T00:00:00Z", "03:13:59 tomorrow", "Foo 11 03:13:59"])
+@pytest.mark.parametrize(
+    "text", ["", "soon", "25:00", "2025-02-30T00:00:00Z", "03:13:59 tomorrow", "Foo 11 03:13:59"]
+)
 def test_no_moment(text: str) -> None:
     """What is no moment is refused with what is accepted."""
     with pytest.raises(UsageError, match="expected a moment such as"):

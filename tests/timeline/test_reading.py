@@ -17,7 +17,9 @@ def test_a_log_that_names_the_year_places_one_that_does_not() -> None:
     container = "2022-03-12T03:13:59Z stderr F dial tcp 10.9.0.1:443: i/o timeout"
     read = logs(MESSAGES, container)
 
-    assert {"2022"} == {str(1970 + int(time // 31_556_952)) for reading in read.readings for time in reading.times}
+    assert {"2022"} == {
+        str(1970 + int(time // 31_556_952)) for reading in read.readings for time in reading.times
+    }
 
 
 def test_a_history_of_packages_does_not_say_when_a_log_was_taken() -> None:
@@ -28,7 +30,9 @@ def test_a_history_of_packages_does_not_say_when_a_log_was_taken() -> None:
 
 
 def test_stamps_within_messages_tell_the_zone() -> None:
-    """A line of containerd in syslog has a stamp with its zone: so the stamp before it is of that zone, without being told."""
+    """A line of containerd in syslog has a stamp with its zone: so the stamp before it is of that
+    zone, without being told.
+    """
     text = (
         'Mar 12 11:13:45 kn-04 containerd[99]: time="2025-03-12T03:13:45.123456789Z" level=info msg="a"\n'
         "Mar 12 11:13:46 kn-04 systemd[1]: Started Dynamic System Tuning Daemon."
@@ -40,7 +44,9 @@ def test_stamps_within_messages_tell_the_zone() -> None:
 
 
 def test_the_nodes_zone_is_that_of_its_other_logs() -> None:
-    """What the node itself writes without a zone is of the zone that one of its logs tells; a container's klog is not."""
+    """What the node itself writes without a zone is of the zone that one of its logs tells; a
+    container's klog is not.
+    """
     read = logs(
         'Mar 12 11:13:45 kn-04 containerd[99]: time="2025-03-12T03:13:45Z" level=info msg="a"',
         "2025-03-12 11:13:40 upgrade polkitd:amd64 1 2",
@@ -48,21 +54,32 @@ def test_the_nodes_zone_is_that_of_its_other_logs() -> None:
         "[Wed Mar 12 11:13:41 2025] eth0: link is down",
     )
 
-    assert [at("03:13:45"), at("03:13:40"), at("03:13:39"), at("03:13:41")] == [reading.times[0] for reading in read.readings]
+    assert [at("03:13:45"), at("03:13:40"), at("03:13:39"), at("03:13:41")] == [
+        reading.times[0] for reading in read.readings
+    ]
 
 
 def test_a_zone_of_one_log() -> None:
     """The caller gives single logs zones of their own, which go before anything that is inferred."""
     clock = replace(CLOCK, zones=(("messages", CHINA),))
-    read = read_logs([source(MESSAGES, "var/messages"), source("I0312 03:13:39.000000 1 a.go:1] b", "app.log")], clock)
+    read = read_logs(
+        [source(MESSAGES, "var/messages"), source("I0312 03:13:39.000000 1 a.go:1] b", "app.log")],
+        clock,
+    )
 
-    assert [at("19:10:01", "2025-03-11"), at("03:13:39")] == [read.readings[0].times[0], read.readings[1].times[0]]
+    assert [at("19:10:01", "2025-03-11"), at("03:13:39")] == [
+        read.readings[0].times[0],
+        read.readings[1].times[0],
+    ]
 
 
 def test_syslog_places_the_ring_buffer() -> None:
     """A message of the kernel that stands in syslog too says when the kernel booted."""
     ring = "[  100.000000] eth0: link is up\n[  160.500000] eth0: link is down\n[  200.000000] repeated\n[  201.000000] repeated"
-    read = logs("Mar 12 03:13:20 kn-04 kernel: [  160.500000] eth0: link is down\nMar 12 03:14:00 kn-04 kernel: repeated", ring)
+    read = logs(
+        "Mar 12 03:13:20 kn-04 kernel: [  160.500000] eth0: link is down\nMar 12 03:14:00 kn-04 kernel: repeated",
+        ring,
+    )
 
     assert [at("03:12:19.500000"), at("03:13:20")] == list(read.readings[1].times)[:2]
 
@@ -72,7 +89,9 @@ def test_each_boot_has_its_place() -> None:
     ring = "[  100.000000] first boot\n[    0.000000] Linux version 6\n[   10.000000] second boot"
     read = logs("Mar 11 03:00:00 n kernel: first boot\nMar 12 03:00:00 n kernel: second boot", ring)
 
-    assert [at("03:00:00", "2025-03-11"), at("02:59:50"), at("03:00:00")] == list(read.readings[1].times)
+    assert [at("03:00:00", "2025-03-11"), at("02:59:50"), at("03:00:00")] == list(
+        read.readings[1].times
+    )
 
 
 def test_what_is_no_log_is_left_out() -> None:
@@ -86,11 +105,18 @@ def test_the_reach_of_logs() -> None:
     """Logs reach from their first placed event to their last."""
     reach = logs(MESSAGES).reach
 
-    assert (at("03:10:01"), at("03:20:01")) == (reach.first if reach else 0, reach.last if reach else 0)
+    assert (at("03:10:01"), at("03:20:01")) == (
+        reach.first if reach else 0,
+        reach.last if reach else 0,
+    )
 
 
 def test_a_day_that_no_month_has_beside_a_stamp_with_its_zone() -> None:
-    """A line whose own stamp is no moment tells nothing of the zone, and the log is read all the same."""
-    lines = MESSAGES.replace("Mar 12 03:20:01 kn-04", "Mar 32 03:20:01 kn-04 x[1]: 2025-03-12T03:20:01.123456789Z")
+    """A line whose own stamp is no moment tells nothing of the zone, and the log is read all the
+    same.
+    """
+    lines = MESSAGES.replace(
+        "Mar 12 03:20:01 kn-04", "Mar 32 03:20:01 kn-04 x[1]: 2025-03-12T03:20:01.123456789Z"
+    )
 
     assert 9 == sum(len(reading.events) + len(reading.gaps) for reading in logs(lines).readings)

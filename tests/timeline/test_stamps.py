@@ -36,14 +36,25 @@ def test_iso_stamps(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["2025-02-30T09:49:03Z", "2025-03-12T25:49:03Z", "2025-03-12T09:61:03Z", "0000-01-01 00:00:00", "x", ""]
+    "text",
+    [
+        "2025-02-30T09:49:03Z",
+        "2025-03-12T25:49:03Z",
+        "2025-03-12T09:61:03Z",
+        "0000-01-01 00:00:00",
+        "x",
+        "",
+    ],
 )
 def test_no_stamps(text: str) -> None:
     """A date that no calendar has is no stamp."""
     assert WallClock(UTC).match(text) is None
 
 
-@given(st.datetimes(min_value=datetime(1900, 1, 1), max_value=datetime(2200, 1, 1)), st.integers(-840, 840))  # noqa: DTZ001 - naive by intent
+@given(
+    st.datetimes(min_value=datetime(1900, 1, 1), max_value=datetime(2200, 1, 1)),  # noqa: DTZ001
+    st.integers(-840, 840),
+)
 def test_stamps_come_back(moment: datetime, minutes: int) -> None:
     """What `isoformat` writes in any zone is read as the same moment."""
     placed = moment.replace(microsecond=0, tzinfo=timezone(timedelta(minutes=minutes)))

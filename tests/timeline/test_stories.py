@@ -24,7 +24,9 @@ def names(text: str, window: Window | None = WINDOW) -> list[str]:
 
 
 def test_the_chain_of_polkit() -> None:
-    """polkit upgraded, polkit restarted, tuned restarted: each link with its line, the last one before the first bad request."""
+    """polkit upgraded, polkit restarted, tuned restarted: each link with its line, the last one
+    before the first bad request.
+    """
     found = chronicle(MESSAGES, CLIENT).stories[0]
 
     assert "polkit-tuned-sysctl" == found.chain.name
@@ -42,7 +44,9 @@ def test_optional_links_may_be_missing() -> None:
 
 
 def test_the_last_link_has_to_be_in_the_window() -> None:
-    """A restart of tuned after the first bad request began, or long before it last worked, is not what broke it."""
+    """A restart of tuned after the first bad request began, or long before it last worked, is not
+    what broke it.
+    """
     for clock in ("03:13:55", "03:13:20"):
         text = f"Mar 12 {clock} kn-04 systemd[1]: Started Dynamic System Tuning Daemon."
         assert [] == names(text)
@@ -107,18 +111,32 @@ def test_every_chain_has_a_case() -> None:
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_each_chain_is_found(name: str) -> None:
     """Lines such as the reports quote make their chain, whose last link is in the window."""
-    text = "\n".join(f"Mar 12 03:13:{40 + number} kn-04 {line}" for number, line in enumerate(CASES[name]))
-    found = chronicle(text, told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39")))
+    text = "\n".join(
+        f"Mar 12 03:13:{40 + number} kn-04 {line}" for number, line in enumerate(CASES[name])
+    )
+    found = chronicle(
+        text, told=ToldFailure(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39"))
+    )
 
     assert name in [story.chain.name for story in found.stories]
-    assert len(CASES[name]) == len(next(story for story in found.stories if story.chain.name == name).told)
+    assert len(CASES[name]) == len(
+        next(story for story in found.stories if story.chain.name == name).told
+    )
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 59), st.sampled_from([line for lines in CASES.values() for line in lines])), max_size=12)
+    st.lists(
+        st.tuples(
+            st.integers(0, 59),
+            st.sampled_from([line for lines in CASES.values() for line in lines]),
+        ),
+        max_size=12,
+    )
 )
 def test_stories_are_in_order_and_in_the_window(lines: list[tuple[int, str]]) -> None:
-    """Whatever happens in whatever order, the links of a story follow each other, and its last one is where it may be."""
+    """Whatever happens in whatever order, the links of a story follow each other, and its last one
+    is where it may be.
+    """
     text = "\n".join(f"Mar 12 03:13:{second:02d} kn-04 {line}" for second, line in lines)
     marked = mark_events(logs(text).readings, 0, at("23:59:59")) if lines else ()
     for story in find_stories(load_chains(), marked, WINDOW):
@@ -137,7 +155,9 @@ def test_without_a_window_chains_are_found_anywhere() -> None:
 
 
 def test_a_cause_comes_before_what_shows_it() -> None:
-    """Martians that the kernel logs show the fault and confirm what caused it: the cause is told first, before likelier ones."""
+    """Martians that the kernel logs show the fault and confirm what caused it: the cause is told
+    first, before likelier ones.
+    """
     text = (
         "Mar 12 03:13:40 n sudo: ann : USER=root ; COMMAND=/sbin/sysctl --system\n"
         "Mar 12 03:13:45 n systemd[1]: Reloaded firewalld - dynamic firewall daemon.\n"
@@ -151,4 +171,6 @@ def test_no_chain_no_story() -> None:
     """Without chains there is no story."""
     chains: tuple[CauseChain, ...] = ()
 
-    assert () == find_stories(chains, mark_events(logs(MESSAGES).readings, 0, at("23:59:59")), WINDOW)
+    assert () == find_stories(
+        chains, mark_events(logs(MESSAGES).readings, 0, at("23:59:59")), WINDOW
+    )

@@ -11,16 +11,27 @@ from tests.timeline.samples import CLIENT, at, event, logs
 
 
 def test_the_window_of_a_clients_log() -> None:
-    """The first failure, its timeout and the last success of the same writer make the window, each with its line."""
+    """The first failure, its timeout and the last success of the same writer make the window, each
+    with its line.
+    """
     window = find_window(logs(CLIENT).readings)
     assert window is not None
 
-    assert (10.0, 2, 1) == (window.timeout, window.failed_by and window.failed_by.line, window.ok_by and window.ok_by.line)
-    assert (at("03:13:59.815335"), at("03:13:39.100000")) == (round(window.failed_at, 6), round(window.last_ok or 0, 6))
+    assert (10.0, 2, 1) == (
+        window.timeout,
+        window.failed_by and window.failed_by.line,
+        window.ok_by and window.ok_by.line,
+    )
+    assert (at("03:13:59.815335"), at("03:13:39.100000")) == (
+        round(window.failed_at, 6),
+        round(window.last_ok or 0, 6),
+    )
 
 
 def test_a_single_failure_long_before_is_another_matter() -> None:
-    """The run of failures that has most of them is the incident, not one that failed once the day before."""
+    """The run of failures that has most of them is the incident, not one that failed once the day
+    before.
+    """
     early = "W0311 09:00:00.000000       1 l.go:1] Get https://10.9.0.1:443/api: i/o timeout\n"
     window = find_window(logs(early + CLIENT).readings)
 
@@ -29,7 +40,9 @@ def test_a_single_failure_long_before_is_another_matter() -> None:
 
 def test_failures_in_question_come_first() -> None:
     """Where other evidence names the failing lines, others do not count."""
-    other = "".join(f"Mar 12 02:00:0{second} n app: connect to 10.0.0.9:80 timed out\n" for second in range(9))
+    other = "".join(
+        f"Mar 12 02:00:0{second} n app: connect to 10.0.0.9:80 timed out\n" for second in range(9)
+    )
     read = logs(CLIENT, other).readings
     asked = read[0].events[2].span
     window = find_window(read, [Span(asked.source, asked.line, asked.last_line)])
@@ -39,13 +52,19 @@ def test_failures_in_question_come_first() -> None:
 
 def test_an_event_that_tells_of_many_failures_tells_of_the_first() -> None:
     """`(x43 over 7m9s)` failed for the first time seven minutes before it was printed."""
-    failure = read_failure(event("kubelet", "Readiness probe failed: Get http://10.4.0.1:80/: timeout")._replace(since=77.0))
+    failure = read_failure(
+        event("kubelet", "Readiness probe failed: Get http://10.4.0.1:80/: timeout")._replace(
+            since=77.0
+        )
+    )
 
     assert 77.0 == (failure.first if failure else None)
 
 
 def test_other_timeouts_are_no_failed_connections() -> None:
-    """A unit that took too long to start, a network card's watchdog or a disk are no failed connections."""
+    """A unit that took too long to start, a network card's watchdog or a disk are no failed
+    connections.
+    """
     messages = [
         "foo.service: start operation timed out. Terminating.",
         "NETDEV WATCHDOG: eth0: transmit queue 0 timed out",
@@ -60,12 +79,16 @@ def test_a_quiet_log_has_no_window() -> None:
     assert find_window(logs("Mar 12 03:13:20 kn-04 a: all is well").readings) is None
 
 
-@given(st.lists(st.sampled_from(["a timeout", "nothing", "", "Timeout", "timed", "out"]), max_size=30))
+@given(
+    st.lists(st.sampled_from(["a timeout", "nothing", "", "Timeout", "timed", "out"]), max_size=30)
+)
 def test_lines_with_signs_are_all_found(lines: list[str]) -> None:
     """Searching many lines at once finds what searching each would."""
     signs = ("timeout", "Timeout")
 
-    assert [place for place, line in enumerate(lines) if any(sign in line for sign in signs)] == find_lines(lines, signs)
+    assert [
+        place for place, line in enumerate(lines) if any(sign in line for sign in signs)
+    ] == find_lines(lines, signs)
 
 
 def test_failures_of_a_log_of_events() -> None:
@@ -85,7 +108,10 @@ def test_the_first_of_many_failures() -> None:
         f"Mar 12 04:{number // 60 % 60:02d}:{number % 60:02d} n app: connect to 10.0.0.9:80 timed out after 3s\n"
         for number in range(3000)
     )
-    chatter = "".join(f"Mar 12 01:00:{number % 60:02d} n sshd[1]: Timeout, client not responding\n" for number in range(5000))
+    chatter = "".join(
+        f"Mar 12 01:00:{number % 60:02d} n sshd[1]: Timeout, client not responding\n"
+        for number in range(5000)
+    )
     window = find_window(logs(chatter + many).readings)
 
     assert (at("04:00:00"), 3.0, 5001) == (
@@ -103,4 +129,7 @@ def test_a_gateways_answers() -> None:
     )
     window = find_window(logs(text).readings)
 
-    assert (at("03:13:50"), at("03:13:40")) == (window and window.failed_at, window and window.last_ok)
+    assert (at("03:13:50"), at("03:13:40")) == (
+        window and window.failed_at,
+        window and window.last_ok,
+    )

@@ -9,11 +9,15 @@ from podpath.timeline.window import LOOKBACK, Window
 
 
 def test_the_first_bad_request_began_a_timeout_earlier() -> None:
-    """A failure seen at 15 s after a timeout of 10 s was sent at 5 s; a change at 3 s is in the window, one at 8 s is not."""
+    """A failure seen at 15 s after a timeout of 10 s was sent at 5 s; a change at 3 s is in the
+    window, one at 8 s is not.
+    """
     window = Window(failed_at=1015.0, timeout=10.0, last_ok=994.0)
 
     assert (1005.0, 994.0) == (window.began, window.start)
-    assert [True, True, False, False] == [window.holds(time) for time in (1003.0, 1006.0, 1008.0, 992.0)]
+    assert [True, True, False, False] == [
+        window.holds(time) for time in (1003.0, 1006.0, 1008.0, 992.0)
+    ]
 
 
 def test_without_a_last_success_it_looks_back() -> None:

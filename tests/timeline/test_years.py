@@ -25,5 +25,9 @@ def test_turns_of_the_year_count_back() -> None:
 
 @given(st.integers(1, 12), st.integers(1, 12))
 def test_disorder_over_new_year_comes_out_even(before: int, month: int) -> None:
-    """Going forth over New Year and back again counts no year; a log that pauses for half a year has turned no year twice."""
-    assert turn(before, month) + turn(month, before) in ({0} if abs(before - month) >= 10 or abs(before - month) < 6 else {1})
+    """Going forth over New Year and back again counts no year; a log that pauses for half a year
+    has turned no year twice.
+    """
+    assert turn(before, month) + turn(month, before) in (
+        {0} if abs(before - month) >= 10 or abs(before - month) < 6 else {1}
+    )

@@ -8,7 +8,9 @@ from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 
-PACKET = Packet(Address.parse("10.244.0.5"), Address.parse("198.51.100.7"), protocols.TCP, 40000, 80)
+PACKET = Packet(
+    Address.parse("10.244.0.5"), Address.parse("198.51.100.7"), protocols.TCP, 40000, 80
+)
 
 
 class FakePacket(NamedTuple):

@@ -8,7 +8,10 @@ from podpath.xtables.length import MATCH
 from tests.xtables.seen import PACKET, FakePacket
 
 
-@pytest.mark.parametrize(("text", "holds"), [("60", True), ("0:59", False), (":60", True), ("61:", False), ("40:100", True)])
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [("60", True), ("0:59", False), (":60", True), ("61:", False), ("40:100", True)],
+)
 def test_both_ends_of_a_range_belong_to_it(text: str, *, holds: bool) -> None:
     """A packet of 60 bytes; an end that is left out is the least or the most."""
     condition = MATCH.options["length"].read(text)

@@ -9,7 +9,8 @@ from tests.xtables.seen import FakePacket
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"), [("unicast", "host"), ("host", "host"), ("mcast", "multicast"), ("bcast", "broadcast")]
+    ("text", "kind"),
+    [("unicast", "host"), ("host", "host"), ("mcast", "multicast"), ("bcast", "broadcast")],
 )
 def test_each_spelling_stands_for_its_type(text: str, kind: str) -> None:
     """It holds for that type and for no other."""

@@ -11,14 +11,18 @@ from podpath.xtables.extension import MatchExtension, OptionMeaning
 from podpath.xtables.legality import ALL_TABLES
 from podpath.xtables.registry import MATCHES
 
-OPTIONS = [(match.name, name, option) for match in MATCHES for name, option in match.options.items()]
+OPTIONS = [
+    (match.name, name, option) for match in MATCHES for name, option in match.options.items()
+]
 
 
 @pytest.mark.parametrize("extension", MATCHES, ids=lambda extension: extension.name)
 def test_what_save_and_list_print_is_the_same_rule(extension: MatchExtension) -> None:
     """Every form names options of its own extension, and tables are those that there are."""
     named = {
-        group.removeprefix("no_").replace("_", "-") for form in extension.forms for group in re.compile(form.text).groupindex
+        group.removeprefix("no_").replace("_", "-")
+        for form in extension.forms
+        for group in re.compile(form.text).groupindex
     }
 
     assert {extension.name} == {form.extension for form in extension.forms}
@@ -26,7 +30,11 @@ def test_what_save_and_list_print_is_the_same_rule(extension: MatchExtension) ->
     assert extension.tables <= ALL_TABLES
 
 
-@pytest.mark.parametrize(("name", "spelling", "option"), OPTIONS, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("name", "spelling", "option"),
+    OPTIONS,
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_what_the_lab_draws_can_be_read(name: str, spelling: str, option: OptionMeaning) -> None:
     """Every value that is drawn is one that the option takes, and is read back from a rule's line."""
     for value in option.draws:

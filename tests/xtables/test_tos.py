@@ -8,7 +8,10 @@ from podpath.xtables.tos import DSCP, TOS, spell_tos
 from tests.xtables.seen import PACKET, FakePacket
 
 
-@pytest.mark.parametrize(("text", "tos"), [("0x10", 0x10), ("0x10/0x3f", 0xD0), ("Minimize-Delay", 0x10), ("0x08/0x08", 0x0C)])
+@pytest.mark.parametrize(
+    ("text", "tos"),
+    [("0x10", 0x10), ("0x10/0x3f", 0xD0), ("Minimize-Delay", 0x10), ("0x08/0x08", 0x0C)],
+)
 def test_a_name_and_a_mask_leave_bits_out(text: str, tos: int) -> None:
     """A name looks at six bits, a number without a mask at all eight."""
     condition = TOS.options["tos"].read(text)
@@ -17,7 +20,9 @@ def test_a_name_and_a_mask_leave_bits_out(text: str, tos: int) -> None:
     assert not condition(FakePacket(packet=PACKET._replace(tos=0x01)))
 
 
-@pytest.mark.parametrize(("option", "text"), [("dscp", "0x2e"), ("dscp-class", "EF"), ("dscp-class", "ef")])
+@pytest.mark.parametrize(
+    ("option", "text"), [("dscp", "0x2e"), ("dscp-class", "EF"), ("dscp-class", "ef")]
+)
 def test_a_class_is_the_upper_six_bits(option: str, text: str) -> None:
     """The two bits of congestion do not count."""
     condition = DSCP.options[option].read(text)

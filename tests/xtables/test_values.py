@@ -25,8 +25,12 @@ def test_marks_ports_and_ranges_have_open_ends() -> None:
     """A missing mask is all bits; a missing end is the last number."""
     assert MaskedMark(0x4000) == values.parse_mark("0x4000")
     assert MaskedMark(0x4000, 0xC000) == values.parse_mark("0x4000/0xc000")
-    assert [PortRange(0, 9), PortRange(9, 65535), PortRange(9, 9)] == [values.parse_ports(text) for text in (":9", "9:", "9")]
-    assert [(0, 9), (9, 99), (9, 9)] == [values.parse_range(text, most=99) for text in (":9", "9:", "9")]
+    assert [PortRange(0, 9), PortRange(9, 65535), PortRange(9, 9)] == [
+        values.parse_ports(text) for text in (":9", "9:", "9")
+    ]
+    assert [(0, 9), (9, 99), (9, 9)] == [
+        values.parse_range(text, most=99) for text in (":9", "9:", "9")
+    ]
 
 
 def test_addresses_are_of_the_rules_family() -> None:

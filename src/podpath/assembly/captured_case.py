@@ -1,7 +1,9 @@
-"""Captures that come without any other output to a case: what they show, and what of the node follows from that.
+"""Captures that come without any other output to a case: what they show, and what of the node
+follows from that.
 
-It is what `assembly.case` gives of them, without what nobody asks captures alone: attempts, and the other ways that a node may
-be. It stands by itself since most of the assembly, which takes longer to load than many a capture to read, has no part in it.
+It is what `assembly.case` gives of them, without what nobody asks captures alone: attempts, and the
+other ways that a node may be. It stands by itself since most of the assembly, which takes longer to
+load than many a capture to read, has no part in it.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from podpath.node.case import Case
 
 
 def assemble_captured(read: Iterable[tuple[Source, Reading]]) -> Case:
-    """Put captures together, in the order of the evidence. Never raises for what their reader gives."""
+    """Put captures together, in the order of the evidence. Never raises for what their reader
+    gives.
+    """
     evidence = SceneEvidence.gather(read)
     draft, disputes = NodeDraft(), Disputes({})
     sightings = assemble_sightings(draft, evidence, disputes)

@@ -1,8 +1,9 @@
 """Readings to a case: the one place where records become the node that walks go through.
 
-First comes what outputs list, then what follows from it and from captures, always marked `inferred`, so that a walk has a path
-even where a ticket holds fragments. Where outputs differ the likeliest state is built; the whole assembly is then run again
-for each other way, which gives the case's alternatives.
+First comes what outputs list, then what follows from it and from captures, always marked
+`inferred`, so that a walk has a path even where a ticket holds fragments. Where outputs differ the
+likeliest state is built; the whole assembly is then run again for each other way, which gives the
+case's alternatives.
 """
 
 from __future__ import annotations
@@ -37,7 +38,13 @@ from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.deeds import list_deeds, read_effects
 from podpath.assembly.scenes.labels import Standing
 from podpath.assembly.scenes.scene import SceneEvidence
-from podpath.evidence.records import MessageRecord, Reading, SettingsRecord, StatementRecord, SysctlRecord
+from podpath.evidence.records import (
+    MessageRecord,
+    Reading,
+    SettingsRecord,
+    StatementRecord,
+    SysctlRecord,
+)
 from podpath.net.addresses import Address
 from podpath.net.firewall import TypedRule
 from podpath.net.messages import Message
@@ -61,13 +68,19 @@ class _Built(NamedTuple):
 def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, ...] = ()) -> Case:
     """Put together what was read, in the order of the evidence. Never raises for what readers give.
 
-    The order tells which of two outputs that disagree comes first; of what agrees it changes nothing. `asked` are addresses that
-    the user asks about: one in the subnet of a bridge is taken for that of a pod there.
+    The order tells which of two outputs that disagree comes first; of what agrees it changes
+    nothing. `asked` are addresses that the user asks about: one in the subnet of a bridge is taken
+    for that of a pod there.
     """
     evidence = SceneEvidence.gather(read, asked)
     netfilter = _assemble_netfilter(evidence)
     base = _build(evidence, netfilter, {})
-    ways = [(fork, way) for fork in base.disputes.forks for way in range(len(fork.ways)) if way != fork.taken]
+    ways = [
+        (fork, way)
+        for fork in base.disputes.forks
+        for way in range(len(fork.ways))
+        if way != fork.taken
+    ]
     ways.sort(key=lambda way: way[0].standings[way[1]])
     alternatives = [
         _make_alternative(fork, way, _build(evidence, netfilter, {fork.fact: way}, base.sightings))
@@ -98,7 +111,9 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
 
 
 def _list_statements(evidence: SceneEvidence) -> Iterator[Stated]:
-    """Yield what outputs state of the host beside its facts, but for those of a later state; what was done stays done."""
+    """Yield what outputs state of the host beside its facts, but for those of a later state; what
+    was done stays done.
+    """
     for scene, record in evidence.records(StatementRecord):
         done = isinstance(record.statement, TypedRule) and not scene.is_elsewhere
         if done or scene.standing < Standing.AFTER:
@@ -109,11 +124,15 @@ def _list_configured(evidence: SceneEvidence) -> Iterator[ConfiguredSysctl]:
     """Yield what files set sysctls to, but for those of a later or a good state."""
     for scene, record in evidence.records(SysctlRecord):
         if record.configured and scene.standing < Standing.AFTER:
-            yield ConfiguredSysctl(key=record.key.replace("/", "."), value=record.value.strip(), span=record.span)
+            yield ConfiguredSysctl(
+                key=record.key.replace("/", "."), value=record.value.strip(), span=record.span
+            )
 
 
 def _list_files(evidence: SceneEvidence) -> Iterator[SettingsFile]:
-    """Yield configuration files, but for those of a good one: what is wrong in a later file is wrong still."""
+    """Yield configuration files, but for those of a good one: what is wrong in a later file is
+    wrong still.
+    """
     for scene, record in evidence.records(SettingsRecord):
         if scene.standing < Standing.GOOD:
             yield replace(record.file, netns=scene.netns)
@@ -130,7 +149,10 @@ def _assemble_netfilter(evidence: SceneEvidence) -> Mapping[str, NetfilterAssemb
     """Read rules once: they are the bulk of a node, and no way that a fork may take changes them."""
     names = dict.fromkeys(["host", *(scene.netns for scene in evidence.scenes)])
     return {
-        name: assemble_netfilter(((scene.source, scene.reading) for scene in evidence.scenes if scene.netns == name), netns=name)
+        name: assemble_netfilter(
+            ((scene.source, scene.reading) for scene in evidence.scenes if scene.netns == name),
+            netns=name,
+        )
         for name in names
     }
 
@@ -143,7 +165,8 @@ def _build(
 ) -> _Built:
     """Run the assembly once, taking the named ways at forks and the likeliest elsewhere.
 
-    What was seen and tried is the same whatever way is taken: an alternative takes the frames as they were placed first.
+    What was seen and tried is the same whatever way is taken: an alternative takes the frames as
+    they were placed first.
     """
     draft, disputes = NodeDraft(), Disputes(selection)
     tables, effects = TableNumbers(evidence), read_effects(evidence)
@@ -164,7 +187,13 @@ def _build(
     assemble_kubernetes(draft, evidence, disputes)
     assemble_manifest(draft, evidence)
     for name, part in netfilter.items():
-        if part.netfilter or part.conntrack.items or part.conntrack.complete or part.nftables.items or part.nftables.complete:
+        if (
+            part.netfilter
+            or part.conntrack.items
+            or part.conntrack.complete
+            or part.nftables.items
+            or part.nftables.complete
+        ):
             netns = draft.netns(name)
             netns.netfilter, netns.conntrack = part.netfilter, part.conntrack
             netns.nftables = part.nftables

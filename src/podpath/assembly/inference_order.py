@@ -1,4 +1,6 @@
-"""The inferences in the order in which they build on one another: what routes and captures show before what is guessed."""
+"""The inferences in the order in which they build on one another: what routes and captures show
+before what is guessed.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,12 @@ from podpath.node.links import InterfaceAddress, Link
 from podpath.node.node import HOST, Pod
 
 
-def infer_topology(draft: NodeDraft, evidence: SceneEvidence, sightings: Sightings, disputes: Disputes) -> None:
-    """Add to the node what no output lists, but its routes, captures, services and failures show or need."""
+def infer_topology(
+    draft: NodeDraft, evidence: SceneEvidence, sightings: Sightings, disputes: Disputes
+) -> None:
+    """Add to the node what no output lists, but its routes, captures, services and failures show or
+    need.
+    """
     infer_devices(draft, sightings)
     infer_from_routes(draft)
     _infer_described_pods(draft)
@@ -36,9 +42,12 @@ def infer_topology(draft: NodeDraft, evidence: SceneEvidence, sightings: Sightin
     infer_routed_pods(draft)
     pods = dict(local_pods(draft, evidence)) or dict(tried_pod(draft, evidence))
     asked = {address: Mention(None, "the question is about") for address in evidence.asked}
-    infer_bridge_pods(draft, sightings, asked | dict(_spoken_of(draft)) | dict(_unjoined(draft)) | pods)
+    infer_bridge_pods(
+        draft, sightings, asked | dict(_spoken_of(draft)) | dict(_unjoined(draft)) | pods
+    )
     infer_from_macs(draft, sightings)
-    # a pod's gateway and a host's connection both need an address of the host: the uplink comes before lone pods
+    # a pod's gateway and a host's connection both need an address of the host: the uplink comes
+    # before lone pods
     if sightings.packets or next(evidence.records(AttemptRecord), None) is not None:
         infer_uplink(draft, sightings)
     infer_lone_pods(draft, pods.items(), disputes)
@@ -48,11 +57,18 @@ def infer_topology(draft: NodeDraft, evidence: SceneEvidence, sightings: Sightin
 
 
 def _infer_described_pods(draft: NodeDraft) -> None:
-    """Give the namespace of a described pod, of which no output shows the address, the one that Kubernetes says it has."""
+    """Give the namespace of a described pod, of which no output shows the address, the one that
+    Kubernetes says it has.
+    """
     for pod in draft.pods:
         name = _netns_of(draft, pod)
         netns = draft.namespaces.get(name) if name is not None else None
-        if pod.address is None or netns is None or netns.name == HOST or draft.owner(pod.address) is not None:
+        if (
+            pod.address is None
+            or netns is None
+            or netns.name == HOST
+            or draft.owner(pod.address) is not None
+        ):
             continue
         if not any(own.scope == "global" for own in netns.addresses):
             why = f"{pod.span or 'the evidence'}: pod {pod.namespace}/{pod.name} has {pod.address}"
@@ -61,20 +77,34 @@ def _infer_described_pods(draft: NodeDraft) -> None:
             netns.add_link(Link(name=devices[0], kind="veth", inferred=reason))
             netns.addresses.append(
                 InterfaceAddress(
-                    link=devices[0], address=pod.address, length=_length_of(draft, pod.address), span=pod.span, inferred=reason
+                    link=devices[0],
+                    address=pod.address,
+                    length=_length_of(draft, pod.address),
+                    span=pod.span,
+                    inferred=reason,
                 )
             )
 
 
 def _length_of(draft: NodeDraft, address: Address) -> int:
-    """Return the prefix length of a pod's address: of the bridge in whose range it is, since its pods share a subnet."""
+    """Return the prefix length of a pod's address: of the bridge in whose range it is, since its
+    pods share a subnet.
+    """
     host = draft.host
-    bridged = [own for own in host.addresses if own.link in host.links and looks_like_bridge(host.links[own.link])]
-    return max((own.length for own in bridged if own.prefix.covers(address)), default=WIDTH[address.family])
+    bridged = [
+        own
+        for own in host.addresses
+        if own.link in host.links and looks_like_bridge(host.links[own.link])
+    ]
+    return max(
+        (own.length for own in bridged if own.prefix.covers(address)), default=WIDTH[address.family]
+    )
 
 
 def _netns_of(draft: NodeDraft, pod: Pod) -> str | None:
-    """Return the namespace that is a pod's: the one stated, of its name, or with its address; the host's for some."""
+    """Return the namespace that is a pod's: the one stated, of its name, or with its address; the
+    host's for some.
+    """
     if pod.netns is not None:
         return pod.netns
     for name in (f"pod/{pod.namespace}/{pod.name}", f"pod/?/{pod.name}", pod.name):
@@ -85,13 +115,18 @@ def _netns_of(draft: NodeDraft, pod: Pod) -> str | None:
 
 
 def _unjoined(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
-    """Yield the addresses of namespaces that outputs were taken in and that no output joins with the host."""
+    """Yield the addresses of namespaces that outputs were taken in and that no output joins with
+    the host.
+    """
     for netns in draft.namespaces.values():
         if netns.name == HOST or any(link.peer is not None for link in netns.links.values()):
             continue
         for own in netns.addresses:
             if own.scope == "global" and own.span is not None:
-                yield own.address, Mention(own.span, f"{netns.name} shows its own address,", certain=True)
+                yield (
+                    own.address,
+                    Mention(own.span, f"{netns.name} shows its own address,", certain=True),
+                )
 
 
 def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
@@ -106,7 +141,10 @@ def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
     for service in draft.services:
         for port in service.ports:
             for address, _ in port.endpoints:
-                yield address, Mention(service.span, f"an endpoint of {service.namespace}/{service.name}")
+                yield (
+                    address,
+                    Mention(service.span, f"an endpoint of {service.namespace}/{service.name}"),
+                )
     for pod in draft.pods:
         if pod.address is not None:
             yield pod.address, Mention(pod.span, f"pod {pod.namespace}/{pod.name}", shown=True)

@@ -1,4 +1,6 @@
-"""Packets as columns: one array per field, one row per packet. Of a packet in a tunnel, the fields are the inner packet's."""
+"""Packets as columns: one array per field, one row per packet. Of a packet in a tunnel, the fields
+are the inner packet's.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,13 @@ CUT, MALFORMED = 1, 2
 """Values of the column `broken`: a header that was not captured whole, or that contradicts itself."""
 SENT_HERE, BROADCAST, MULTICAST, OTHER_HOST, OUTGOING = 1, 2, 3, 4, 5
 """Values of the column `direction`: the cooked capture's packet type and one."""
-DIRECTIONS = {SENT_HERE: "in", BROADCAST: "broadcast", MULTICAST: "multicast", OTHER_HOST: "promisc", OUTGOING: "out"}
+DIRECTIONS = {
+    SENT_HERE: "in",
+    BROADCAST: "broadcast",
+    MULTICAST: "multicast",
+    OTHER_HOST: "promisc",
+    OUTGOING: "out",
+}
 """What they are called; 0 has no name."""
 
 
@@ -70,7 +78,9 @@ class Columns:
     """Of ICMP echo, the identifier."""
     dport: U2
     fragment: U2
-    """Flags and offset as IPv4 has them: 0x4000 don't fragment, 0x2000 more fragments, the rest the offset in 8 bytes."""
+    """Flags and offset as IPv4 has them: 0x4000 don't fragment, 0x2000 more fragments, the rest the
+    offset in 8 bytes.
+    """
     window: U2
     """As in the header, not scaled."""
     mss: U2
@@ -169,7 +179,8 @@ class Packets:
 def empty_arrays(count: int) -> dict[str, NDArray[Any]]:
     """Make columns of zeros; memory is taken only as they are written.
 
-    They do not lie in one piece: the kernel would look for huge pages for it, which in scattered memory takes long.
+    They do not lie in one piece: the kernel would look for huge pages for it, which in scattered
+    memory takes long.
     """
     return {name: np.zeros(count, kind) for name, kind in TYPES.items()}
 
@@ -181,9 +192,14 @@ SIDE_TYPES: dict[str, Any] = {
 """The type of each column of the side tables."""
 
 
-def join_rows(table: type[Arps | Quotes], parts: list[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+def join_rows(
+    table: type[Arps | Quotes], parts: list[dict[str, NDArray[Any]]]
+) -> dict[str, NDArray[Any]]:
     """Put parts of a side table together, in the order of the packets."""
     names = [field.name for field in fields(table)]
-    joined = {name: np.concatenate([np.zeros(0, SIDE_TYPES[name]), *(part[name] for part in parts)]) for name in names}
+    joined = {
+        name: np.concatenate([np.zeros(0, SIDE_TYPES[name]), *(part[name] for part in parts)])
+        for name in names
+    }
     order = np.argsort(joined["row"], kind="stable")
     return {name: values[order].astype(SIDE_TYPES[name]) for name, values in joined.items()}

@@ -1,7 +1,9 @@
-"""Frames to what they say without a network's model: who talks to whom at each point, what was sent again, what went unanswered.
+"""Frames to what they say without a network's model: who talks to whom at each point, what was sent
+again, what went unanswered.
 
-Plain values, so that checks reason on captures that were read from text without NumPy. A frame is whatever has the attributes
-of `Frame`: what is known of one packet, and the line or the packet number that says so.
+Plain values, so that checks reason on captures that were read from text without NumPy. A frame is
+whatever has the attributes of `Frame`: what is known of one packet, and the line or the packet
+number that says so.
 """
 
 from __future__ import annotations
@@ -17,10 +19,15 @@ from podpath.net.provenance import Span
 
 Endpoint = tuple[Address, int]
 RESEND_AFTER = 0.15
-"""Seconds: TCP_RTO_MIN is 200 ms (include/net/tcp.h:TCP_RTO_MIN v6.12); captures are off by less than a quarter of it."""
+"""Seconds: TCP_RTO_MIN is 200 ms (include/net/tcp.h:TCP_RTO_MIN v6.12); captures are off by less
+than a quarter of it.
+"""
 _OPENING = protocols.SYN | protocols.ACK | protocols.RST | protocols.FIN
 _SYN_ACK = protocols.SYN | protocols.ACK
-_REQUESTS, _REPLIES = ((protocols.ICMP, 8), (protocols.ICMPV6, 128)), ((protocols.ICMP, 0), (protocols.ICMPV6, 129))
+_REQUESTS, _REPLIES = (
+    ((protocols.ICMP, 8), (protocols.ICMPV6, 128)),
+    ((protocols.ICMP, 0), (protocols.ICMPV6, 129)),
+)
 
 
 class Frame(Protocol):
@@ -87,12 +94,16 @@ class Point(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Talk(Generic[F]):
-    """What one point shows of two ends and their ports, in the order of the capture. Mutable while it is gathered."""
+    """What one point shows of two ends and their ports, in the order of the capture. Mutable while
+    it is gathered.
+    """
 
     point: Point
     protocol: int
     client: Endpoint
-    """Who opened it; where the capture does not show that, the end with the higher port, or who is seen first."""
+    """Who opened it; where the capture does not show that, the end with the higher port, or who is
+    seen first.
+    """
     server: Endpoint
     opened: bool = False
     """True where its beginning is seen: a SYN, an echo request."""
@@ -118,7 +129,11 @@ class Talk(Generic[F]):
         """Both directions, by time where the capture has it, else as they stand."""
         both = [*self.forward, *self.backward]
         both.sort(key=_place)
-        return both if any(seen.time is None for seen in both) else sorted(both, key=lambda seen: seen.time or 0.0)
+        return (
+            both
+            if any(seen.time is None for seen in both)
+            else sorted(both, key=lambda seen: seen.time or 0.0)
+        )
 
     @property
     def syns(self) -> list[F]:
@@ -132,11 +147,19 @@ class Talk(Generic[F]):
 
     @property
     def acks(self) -> list[F]:
-        """What the client sends once it has the server's answer: acknowledgements, data, the end; no resets."""
-        return [seen for seen in self.forward if seen.packet.flags & _OPENING == protocols.ACK or _ends(seen.packet)]
+        """What the client sends once it has the server's answer: acknowledgements, data, the end;
+        no resets.
+        """
+        return [
+            seen
+            for seen in self.forward
+            if seen.packet.flags & _OPENING == protocols.ACK or _ends(seen.packet)
+        ]
 
     def first_number(self, frames: Sequence[F]) -> int | None:
-        """Return the sequence number of a direction's SYN, as on the wire; None where it was not seen."""
+        """Return the sequence number of a direction's SYN, as on the wire; None where it was not
+        seen.
+        """
         return next((seen.packet.seq for seen in frames if seen.packet.flags & protocols.SYN), None)
 
     @property
@@ -160,14 +183,17 @@ def point_of(frame: Frame) -> Point:
 
 
 def spell_point(point: Point, frame: Frame) -> str:
-    """Name a point: its device, or the file of a frame that was captured there, where no device is known."""
+    """Name a point: its device, or the file of a frame that was captured there, where no device is
+    known.
+    """
     return str(point) if point.link is not None else frame.span.source.name.rpartition("/")[2]
 
 
 def gather_talks(frames: Iterable[F]) -> list[Talk[F]]:
     """Return everything that is said between two ends at each point, in order of its first frame.
 
-    A SYN with another sequence number on the same ports begins a new one. Fragments and ICMP errors belong to none.
+    A SYN with another sequence number on the same ports begins a new one. Fragments and ICMP errors
+    belong to none.
     """
     current: dict[tuple[object, ...], Talk[F]] = {}
     talks: list[Talk[F]] = []
@@ -185,7 +211,11 @@ def gather_talks(frames: Iterable[F]) -> list[Talk[F]]:
         elif not talk.opened and _is_opening(packet):
             _turn(talk, source)
             talk.opened = True
-        (talk.forward if talk.client == source and (talk.server != source or not talk.forward) else talk.backward).append(seen)
+        (
+            talk.forward
+            if talk.client == source and (talk.server != source or not talk.forward)
+            else talk.backward
+        ).append(seen)
     return talks
 
 
@@ -195,7 +225,11 @@ def _start(seen: F, source: Endpoint, target: Endpoint) -> Talk[F]:
     likely_server = not _is_opening(packet) and packet.has_ports and packet.sport < packet.dport
     client, server = (target, source) if answers or likely_server else (source, target)
     return Talk(
-        point=point_of(seen), protocol=packet.protocol, client=client, server=server, opened=_is_opening(packet) or answers
+        point=point_of(seen),
+        protocol=packet.protocol,
+        client=client,
+        server=server,
+        opened=_is_opening(packet) or answers,
     )
 
 
@@ -229,7 +263,8 @@ def is_error(packet: Packet) -> bool:
 
 
 def times_sent(same: Sequence[F]) -> list[F]:
-    """Return the frames that were each sent anew, without copies of one that the same point shows on its way through.
+    """Return the frames that were each sent anew, without copies of one that the same point shows
+    on its way through.
 
     Where no time is printed, what stands there a third time was sent anew.
     """
@@ -244,7 +279,9 @@ def times_sent(same: Sequence[F]) -> list[F]:
 
 
 def repeated_data(frames: Sequence[F]) -> list[list[F]]:
-    """Return the segments of one direction that were sent more than once, each with all times it was sent."""
+    """Return the segments of one direction that were sent more than once, each with all times it
+    was sent.
+    """
     sent: dict[tuple[int, int], list[F]] = {}
     for seen in frames:
         if seen.packet.payload and not seen.packet.flags & (protocols.SYN | protocols.RST):
@@ -267,7 +304,9 @@ def is_acknowledged(talk: Talk[F], sent: F) -> bool:
 
 
 def counted(number: int, first: int | None) -> int:
-    """Count a sequence number from that of the SYN: tcpdump prints both ways, the first of a connection as it is on the wire."""
+    """Count a sequence number from that of the SYN: tcpdump prints both ways, the first of a
+    connection as it is on the wire.
+    """
     if first is None or number < first:
         return number
     return number - first if number - first < 1 << 31 else number
@@ -291,7 +330,9 @@ def errors_about(frames: Iterable[F]) -> Iterator[F]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection(Generic[F]):
-    """One TCP connection at all points that show its handshake: NAT changes its ends, and never the number of its SYN."""
+    """One TCP connection at all points that show its handshake: NAT changes its ends, and never the
+    number of its SYN.
+    """
 
     talks: tuple[Talk[F], ...]
     """In the order in which its SYN came to them."""
@@ -303,18 +344,26 @@ class Connection(Generic[F]):
 
 
 def gather_connections(talks: Iterable[Talk[F]]) -> list[Connection[F]]:
-    """Join what several points show of one connection by the number of its SYN; those whose SYN nobody saw stand alone."""
+    """Join what several points show of one connection by the number of its SYN; those whose SYN
+    nobody saw stand alone.
+    """
     groups: dict[object, list[Talk[F]]] = {}
     for number, talk in enumerate(talks):
         if talk.protocol == protocols.TCP:
             syns = talk.syns
-            key = ("syn", syns[0].packet.seq, talk.client[1]) if syns and syns[0].packet.seq else number
+            key = (
+                ("syn", syns[0].packet.seq, talk.client[1])
+                if syns and syns[0].packet.seq
+                else number
+            )
             groups.setdefault(key, []).append(talk)
     return [Connection(talks=_in_order(group)) for group in groups.values()]
 
 
 def _in_order(talks: Sequence[Talk[F]]) -> tuple[Talk[F], ...]:
     """Order the points of one connection: by the clock where they share one, else as they stand."""
-    if len({talk.point.capture for talk in talks}) > 1 or any(seen.time is None for talk in talks for seen in talk.syns[:1]):
+    if len({talk.point.capture for talk in talks}) > 1 or any(
+        seen.time is None for talk in talks for seen in talk.syns[:1]
+    ):
         return tuple(talks)
     return tuple(sorted(talks, key=lambda talk: talk.syns[0].time or 0.0 if talk.syns else 0.0))

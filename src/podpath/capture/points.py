@@ -1,7 +1,8 @@
-"""Capture files to capture points: a file, one of its devices, and a direction where the link type tells it.
+"""Capture files to capture points: a file, one of its devices, and a direction where the link type
+tells it.
 
-A capture on `any` shows a packet once at each device that it passes; with SLL2 each device is a point of its own, with the older
-cooked header only the two directions are.
+A capture on `any` shows a packet once at each device that it passes; with SLL2 each device is a
+point of its own, with the older cooked header only the two directions are.
 """
 
 from __future__ import annotations
@@ -28,15 +29,21 @@ class CapturedFile:
     """As it is to be named in answers."""
     capture: Capture
     data: Bytes | None = None
-    """The file's bytes, by which packets without sequence numbers (UDP, ICMP) are told apart; None for printed captures."""
+    """The file's bytes, by which packets without sequence numbers (UDP, ICMP) are told apart; None
+    for printed captures.
+    """
     host: str = ""
-    """Whose clock stamped it: files of one host are taken to have one clock. Empty: a clock of its own."""
+    """Whose clock stamped it: files of one host are taken to have one clock. Empty: a clock of its
+    own.
+    """
     device: str = ""
     """The device it was taken on, where the file does not say."""
     devices: Mapping[int, str] = field(default_factory=dict)
     """Names of devices by their index, for captures on `any`."""
     dropped: int | None = None
-    """Packets that tcpdump said the kernel dropped; None where only the file's own counters are known."""
+    """Packets that tcpdump said the kernel dropped; None where only the file's own counters are
+    known.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +63,9 @@ class Point:
     """Whose clock stamped its packets: the file's name, where no host is known."""
     packets: int
     first: int
-    """When the first packet was captured on its device, either direction: nanoseconds since the epoch, by its own clock."""
+    """When the first packet was captured on its device, either direction: nanoseconds since the
+    epoch, by its own clock.
+    """
     last: int
     dropped: int
     """Packets that the kernel dropped there by its own count; 0 where nobody counted."""
@@ -75,7 +84,9 @@ class Numbered(NamedTuple):
 
 
 def number_points(files: Sequence[CapturedFile]) -> Numbered:
-    """Find the points, in the order of the files, and in each of devices and directions as they first appear."""
+    """Find the points, in the order of the files, and in each of devices and directions as they
+    first appear.
+    """
     points: list[Point] = []
     devices: list[int] = []
     places = []
@@ -106,7 +117,9 @@ def name_devices(columns: Columns) -> NDArray[np.int64]:
     if not (columns.direction.any() or columns.ifindex.any() or columns.interface.any()):
         return np.broadcast_to(np.int64(0), len(columns))
     turn = np.where(columns.direction == 0, 0, np.where(columns.direction == OUTGOING, 2, 1))
-    words: NDArray[np.int64] = columns.ifindex.astype(np.int64) << 18 | columns.interface.astype(np.int64) << 2 | turn
+    words: NDArray[np.int64] = (
+        columns.ifindex.astype(np.int64) << 18 | columns.interface.astype(np.int64) << 2 | turn
+    )
     return words
 
 
@@ -116,7 +129,11 @@ def _point(file: CapturedFile, word: int, here: NDArray[np.bool_] | slice, numbe
     ifindex, interface, turn = word >> 18, word >> 2 & 0xFFFF, DIRECTIONS[word & 3]
     times = columns.time[here]
     known = interfaces[interface] if interface < len(interfaces) else None
-    device = file.devices.get(ifindex, f"ifindex {ifindex}") if ifindex else (known.name if known else "") or file.device
+    device = (
+        file.devices.get(ifindex, f"ifindex {ifindex}")
+        if ifindex
+        else (known.name if known else "") or file.device
+    )
     dropped = file.dropped if file.dropped is not None else (known.dropped if known else 0) or 0
     return Point(
         number=number,

@@ -1,4 +1,5 @@
-"""What the matching of captures says, as plain values: who passed where, rewritten how, and what did not arrive.
+"""What the matching of captures says, as plain values: who passed where, rewritten how, and what
+did not arrive.
 
 Every packet is named by its point, file and number, counted from 1 as Wireshark counts.
 """
@@ -45,7 +46,9 @@ class Tunnel(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Packets of one direction of a connection at one point, with one pair of ends: before and after NAT are two passages."""
+    """Packets of one direction of a connection at one point, with one pair of ends: before and
+    after NAT are two passages.
+    """
 
     point: int
     ends: Ends
@@ -75,7 +78,13 @@ class Translation:
     def kind(self) -> str:
         """Say which end was rewritten: `source`, `destination` or `both`."""
         source = self.original[1:3] != self.translated[1:3]
-        return "both" if source and self.original[3:] != self.translated[3:] else "source" if source else "destination"
+        return (
+            "both"
+            if source and self.original[3:] != self.translated[3:]
+            else "source"
+            if source
+            else "destination"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +92,9 @@ class Way:
     """One direction of a connection."""
 
     passages: tuple[Passage, ...]
-    """In the order in which packets pass: the first shows where they were first seen, the last where last."""
+    """In the order in which packets pass: the first shows where they were first seen, the last
+    where last.
+    """
     translations: tuple[Translation, ...]
 
 
@@ -94,7 +105,9 @@ class Connection:
     number: int
     protocol: int
     client_isn: int | None
-    """The initial sequence number of who opened it; None where no point shows the handshake, and for what is no TCP."""
+    """The initial sequence number of who opened it; None where no point shows the handshake, and
+    for what is no TCP.
+    """
     server_isn: int | None
     forward: Way
     """From who opened it; where nobody saw that, from who spoke first."""
@@ -103,15 +116,20 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """A packet, or bytes of one, that passed one point and did not come to the next that was capturing before and after."""
+    """A packet, or bytes of one, that passed one point and did not come to the next that was
+    capturing before and after.
+    """
 
     connection: int
     forward: bool
     what: str
-    """`SYN`, `SYN-ACK`, `ACK`, `FIN`, `RST`, `data 1:1449` (relative to the initial sequence number), `UDP 40`, `echo 3`."""
+    """`SYN`, `SYN-ACK`, `ACK`, `FIN`, `RST`, `data 1:1449` (relative to the initial sequence
+    number), `UDP 40`, `echo 3`.
+    """
     begin: int
-    """The first lost byte, relative to the initial sequence number (to the first one seen, where that is not known); 0 for
-    what is no data."""
+    """The first lost byte, relative to the initial sequence number (to the first one seen, where
+    that is not known); 0 for what is no data.
+    """
     end: int
     """One past the last lost byte; `begin` for what is no data."""
     seen: tuple[Sighting, ...]
@@ -119,13 +137,15 @@ class Loss:
     missing_at: int
     """The point where it should have been seen next."""
     before: Sighting
-    """What shows that the missing point was capturing: the last packet there before it should have come, of the same direction
-    where there is one, else any."""
+    """What shows that the missing point was capturing: the last packet there before it should have
+    come, of the same direction where there is one, else any.
+    """
     after: Sighting
     """The same, the first one after it."""
     basis: str
-    """Why it should have come there: `same direction` passed there, the `reverse direction` did, or `neighbours` (other
-    connections with the same server) do."""
+    """Why it should have come there: `same direction` passed there, the `reverse direction` did, or
+    `neighbours` (other connections with the same server) do.
+    """
     repeated: bool
     """True where the same bytes, or the same SYN, passed that point in another copy."""
 
@@ -137,7 +157,9 @@ class Loss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unseen:
-    """Packets of one direction that a later point does not show, though nothing says that they were lost."""
+    """Packets of one direction that a later point does not show, though nothing says that they were
+    lost.
+    """
 
     connection: int
     forward: bool
@@ -165,14 +187,18 @@ class ClockOffset:
 
     host: str
     nanoseconds: int | None
-    """Half of (shortest time forward - shortest time backward); None where no connection passed both in both directions."""
+    """Half of (shortest time forward - shortest time backward); None where no connection passed
+    both in both directions.
+    """
     within: int
     """The true offset differs by at most this: half of the shortest round trip."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journey:
-    """One packet across the points; with segmentation offload one large packet and the small ones that it becomes."""
+    """One packet across the points; with segmentation offload one large packet and the small ones
+    that it becomes.
+    """
 
     connection: int
     forward: bool
@@ -180,7 +206,9 @@ class Journey:
     time: int
     """When it was first seen, in nanoseconds by the first host's clock."""
     seen: tuple[tuple[Sighting, ...], ...]
-    """For each passage of its way (`Way.passages`) the packets there, in the order of the file; none where it was not seen."""
+    """For each passage of its way (`Way.passages`) the packets there, in the order of the file;
+    none where it was not seen.
+    """
     lost: tuple[Loss, ...]
     """It, or parts of it."""
 
@@ -208,7 +236,9 @@ class Step:
     packets: tuple[tuple[int, ...], ...]
     """For each post the numbers of its packets there; none where it was not seen."""
     lost: tuple[tuple[int, int, str], ...]
-    """What was lost (`data 1:1449`), between which two posts: the one that shows it, and the next that should have."""
+    """What was lost (`data 1:1449`), between which two posts: the one that shows it, and the next
+    that should have.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,10 @@
-"""A capture of any length in bounded memory: what it shows as a whole, and the packets of it that tell something.
+"""A capture of any length in bounded memory: what it shows as a whole, and the packets of it that
+tell something.
 
-The file is decoded batch by batch; what tells connections apart, and how they went, goes into a store (`reading.narrow`). Then
-connections are judged some at a time. All of that gives what the capture would give in one piece; only what is held at once is
-less: five bytes for each packet, and the packets of one batch, or of one connection, where that is longer.
+The file is decoded batch by batch; what tells connections apart, and how they went, goes into a
+store (`reading.narrow`). Then connections are judged some at a time. All of that gives what the
+capture would give in one piece; only what is held at once is less: five bytes for each packet, and
+the packets of one batch, or of one connection, where that is longer.
 """
 
 from __future__ import annotations
@@ -46,22 +48,32 @@ class Survey:
     rows: tuple[int, ...]
     """Where each of these stands among all packets, from 0."""
     states: Mapping[str, int]
-    """How many TCP connections went how, by Zeek's word, in the order in which the first of each began."""
+    """How many TCP connections went how, by Zeek's word, in the order in which the first of each
+    began.
+    """
     narrow: Narrow
     data: NDArray[np.uint8]
 
-    def select(self, one: tuple[Address | None, int], other: tuple[Address | None, int]) -> tuple[Capture, tuple[int, ...]]:
-        """Return the packets that tell something and those that are said between two ends, with their rows."""
+    def select(
+        self, one: tuple[Address | None, int], other: tuple[Address | None, int]
+    ) -> tuple[Capture, tuple[int, ...]]:
+        """Return the packets that tell something and those that are said between two ends, with
+        their rows.
+        """
         packets = Packets(
-            columns=self.narrow.columns, arps=self.capture.packets.arps, quotes=self.capture.packets.quotes,
+            columns=self.narrow.columns,
+            arps=self.capture.packets.arps,
+            quotes=self.capture.packets.quotes,
             addresses=self.narrow.addresses,
-        )  # fmt: skip
+        )
         rows = np.union1d(select_ends(packets, one, other), np.array(self.rows, np.int64))
         chosen = decode_rows(self.data, self.narrow.columns, list(self.capture.interfaces), rows)
         return replace(self.capture, packets=chosen), tuple(rows.tolist())
 
     def list_points(self, file: CapturedFile) -> tuple[Point, ...]:
-        """Return the points of the whole capture; `file` says what it is called and where it was taken."""
+        """Return the points of the whole capture; `file` says what it is called and where it was
+        taken.
+        """
         counts: Counter[int] = Counter()
         cut: Counter[int] = Counter()
         shown: dict[int, list[int]] = {}
@@ -72,14 +84,19 @@ class Survey:
                 counts[word] += len(here)
                 cut[word >> 2] += int((columns.broken[here] == CUT).sum())
                 times = columns.time[here]
-                shown.setdefault(word, []).extend(int(here[at]) + start for at in (0, times.argmin(), times.argmax()))
+                shown.setdefault(word, []).extend(
+                    int(here[at]) + start for at in (0, times.argmin(), times.argmax())
+                )
         rows = np.array(sorted({row for rows in shown.values() for row in rows}), np.int64)
         few = take(self.narrow.columns, rows)
         packets = replace(self.capture.packets, columns=few)
-        numbered = number_points([replace(file, capture=replace(self.capture, packets=packets), data=None)])
+        numbered = number_points(
+            [replace(file, capture=replace(self.capture, packets=packets), data=None)]
+        )
         named = dict(zip(numbered.places[0].tolist(), name_devices(few).tolist(), strict=True))
         return tuple(
-            replace(point, packets=counts[named[point.number]], cut=cut[named[point.number] >> 2]) for point in numbered.points
+            replace(point, packets=counts[named[point.number]], cut=cut[named[point.number] >> 2])
+            for point in numbered.points
         )
 
 
@@ -104,7 +121,9 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
     chosen = [np.zeros(0, np.int64)]
     for some, rows, mine in _part(columns, flows):
         followed = follow_connections(some, mine)
-        states.update(state for state, tcp in zip(followed.state, followed.tcp.tolist(), strict=True) if tcp)
+        states.update(
+            state for state, tcp in zip(followed.state, followed.tcp.tolist(), strict=True) if tcp
+        )
         odd = find_odd(some, mine)
         chosen.append(rows[thin(some, mine, np.flatnonzero(odd[mine.number] & (mine.number >= 0)))])
         tell(0.8 + 0.15 * (int(rows[-1]) + 1) / len(columns))
@@ -112,12 +131,28 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
     telling = choose(np.sort(np.concatenate(chosen)), (arps, errors, macs))
     packets = decode_rows(data, columns, contents.interfaces, telling)
     damages = sorted([*contents.damages, *unread_link_types(contents.interfaces)])
-    capture = Capture(packets=packets, interfaces=tuple(contents.interfaces), damages=tuple(damages), names=dict(contents.names))
-    return Survey(count=len(columns), capture=capture, rows=tuple(telling.tolist()), states=states, narrow=narrow, data=data)
+    capture = Capture(
+        packets=packets,
+        interfaces=tuple(contents.interfaces),
+        damages=tuple(damages),
+        names=dict(contents.names),
+    )
+    return Survey(
+        count=len(columns),
+        capture=capture,
+        rows=tuple(telling.tolist()),
+        states=states,
+        narrow=narrow,
+        data=data,
+    )
 
 
-def _add_all(data: NDArray[np.uint8], contents: Contents, narrow: Narrow, tell: Tell) -> tuple[Rows, Rows]:
-    """Read all packets into the narrow columns; give the first rows that are ARP, and the first that are ICMP errors."""
+def _add_all(
+    data: NDArray[np.uint8], contents: Contents, narrow: Narrow, tell: Tell
+) -> tuple[Rows, Rows]:
+    """Read all packets into the narrow columns; give the first rows that are ARP, and the first
+    that are ICMP errors.
+    """
     arps: list[Rows] = [np.zeros(0, np.int64)]
     errors: list[Rows] = [np.zeros(0, np.int64)]
     start = 0
@@ -125,7 +160,10 @@ def _add_all(data: NDArray[np.uint8], contents: Contents, narrow: Narrow, tell: 
         if not len(packets):
             continue
         columns = narrow.add(packets)
-        for found, rows in ((arps, packets.arps.row), (errors, np.flatnonzero(find_errors(columns)))):
+        for found, rows in (
+            (arps, packets.arps.row),
+            (errors, np.flatnonzero(find_errors(columns))),
+        ):
             if sum(map(len, found)) < SHARE:
                 found.append(rows[:SHARE] + start)
         start += len(packets)
@@ -134,10 +172,14 @@ def _add_all(data: NDArray[np.uint8], contents: Contents, narrow: Narrow, tell: 
 
 
 def _part(columns: Columns, flows: Flows) -> Iterator[tuple[Columns, Rows, Flows]]:
-    """Yield the packets of some flows after the others, about a batch at a time, with their rows and their flows."""
+    """Yield the packets of some flows after the others, about a batch at a time, with their rows
+    and their flows.
+    """
     counts = np.zeros(len(flows) + 1, np.int64)
     for start in range(0, len(columns), BATCH):
-        counts += np.bincount(flows.number[start : start + BATCH] + np.int32(1), minlength=len(counts))
+        counts += np.bincount(
+            flows.number[start : start + BATCH] + np.int32(1), minlength=len(counts)
+        )
     ends = np.cumsum(counts[1:])
     low = 0
     while low < len(flows):
@@ -150,6 +192,10 @@ def _part(columns: Columns, flows: Flows) -> Iterator[tuple[Columns, Rows, Flows
         yield (
             take(columns, rows),
             rows,
-            Flows(number=flows.number[rows] - np.int32(low), first=first.astype(np.int64), forward=flows.forward[rows]),
+            Flows(
+                number=flows.number[rows] - np.int32(low),
+                first=first.astype(np.int64),
+                forward=flows.forward[rows],
+            ),
         )
         low = high

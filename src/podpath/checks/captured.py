@@ -18,12 +18,16 @@ BRIDGES = ("cni", "docker", "br-", "cbr", "kube-bridge", "virbr", "lxdbr", "podm
 
 
 def quote(*groups: Iterable[Sighting]) -> tuple[Span, ...]:
-    """Return the lines of frames, the first group's first, each once and as many of a group as are worth reading."""
+    """Return the lines of frames, the first group's first, each once and as many of a group as are
+    worth reading.
+    """
     return tuple(dict.fromkeys(seen.span for group in groups for seen in list(group)[:SHOWN]))
 
 
 def words_of(start: float | None, end: float | None) -> str:
-    """Say when something began and ended, and how long it took: `from 15:38:52.897481 to 15:39:22.088589 (29.2 s)`."""
+    """Say when something began and ended, and how long it took: `from 15:38:52.897481 to
+    15:39:22.088589 (29.2 s)`.
+    """
     if start is None:
         return "at a time that the capture does not show"
     if end is None:
@@ -42,7 +46,9 @@ def count(number: int, what: str) -> str:
 
 
 def is_bridge(case: Case, point: Point) -> bool:
-    """Tell whether a point is a bridge, by the node's listing, else by what such devices are called."""
+    """Tell whether a point is a bridge, by the node's listing, else by what such devices are
+    called.
+    """
     if point.link is None:
         return False
     namespace = case.node.namespaces.get(point.netns or HOST)

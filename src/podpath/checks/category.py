@@ -1,4 +1,6 @@
-"""The kinds of root cause that a check can name: the words by which answers are counted and compared."""
+"""The kinds of root cause that a check can name: the words by which answers are counted and
+compared.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,13 @@ class Category(StrEnum):
     """What sort of fault is at the root of a failure."""
 
     NO_ROUTE = "no-route"
-    """No route, or a blackhole/unreachable one, to the destination where the packet is routed (or back to its sender)."""
+    """No route, or a blackhole/unreachable one, to the destination where the packet is routed (or
+    back to its sender).
+    """
     WRONG_ROUTE = "wrong-route"
-    """A more specific, stale or competing route, a second default route or a VPN takes the packet elsewhere."""
+    """A more specific, stale or competing route, a second default route or a VPN takes the packet
+    elsewhere.
+    """
     POLICY_ROUTING = "policy-routing"
     """A policy rule or its table is missing, wrong or shadowed."""
     OVERLAPPING_RANGES = "overlapping-ranges"
@@ -29,11 +35,15 @@ class Category(StrEnum):
     POD_CIDR = "pod-cidr"
     """A node's podCIDR is missing, or differs from what its plugin, bridge or controller uses."""
     ROUTE_DISTRIBUTION = "route-distribution"
-    """Routes to other nodes are not announced or installed: BGP peers down, route controller, host-gw across subnets."""
+    """Routes to other nodes are not announced or installed: BGP peers down, route controller,
+    host-gw across subnets.
+    """
     FORWARD_POLICY = "forward-policy"
     """The policy of FORWARD is DROP and nothing accepts the packet."""
     HOST_FIREWALL = "host-firewall"
-    """A rule of the host's firewall (firewalld, ufw, an admin's, a security agent's) drops or rejects it."""
+    """A rule of the host's firewall (firewalld, ufw, an admin's, a security agent's) drops or
+    rejects it.
+    """
     NETWORK_POLICY = "network-policy"
     """A NetworkPolicy or its like in a plugin denies it."""
     RULE_ORDER = "rule-order"
@@ -43,7 +53,9 @@ class Category(StrEnum):
     MASQUERADE_UNWANTED = "masquerade-unwanted"
     """The source is translated where it must not be, or to a wrong address."""
     SERVICE_RULES_MISSING = "service-rules-missing"
-    """No DNAT rules for the service, hostPort or NodePort: not programmed, flushed or never written."""
+    """No DNAT rules for the service, hostPort or NodePort: not programmed, flushed or never
+    written.
+    """
     STALE_DNAT = "stale-dnat"
     """DNAT leads to an address that no living pod has."""
     BACKEND_MISMATCH = "backend-mismatch"
@@ -55,7 +67,9 @@ class Category(StrEnum):
     BRIDGE_NETFILTER = "bridge-netfilter"
     """Bridged packets do not pass, or should not pass, iptables: br_netfilter and its sysctls."""
     HAIRPIN = "hairpin"
-    """A pod cannot reach itself through its service: hairpin mode, promiscuous bridge, missing SNAT."""
+    """A pod cannot reach itself through its service: hairpin mode, promiscuous bridge, missing
+    SNAT.
+    """
     ROUTE_LOCALNET = "route-localnet"
     """127.0.0.0/8 cannot be the far end: route_localnet, loopback NodePorts."""
     CONNTRACK_FULL = "conntrack-full"
@@ -65,7 +79,9 @@ class Category(StrEnum):
     CONNTRACK_INVALID = "conntrack-invalid"
     """Packets count as INVALID and are dropped, or slip past NAT."""
     CONNTRACK_RACE = "conntrack-race"
-    """Two packets race to insert an entry and one is dropped (insert_failed), parallel DNS requests above all."""
+    """Two packets race to insert an entry and one is dropped (insert_failed), parallel DNS requests
+    above all.
+    """
     NEIGHBOUR_UNRESOLVED = "neighbour-unresolved"
     """ARP or neighbour discovery gets no answer, or is not sent."""
     NEIGHBOUR_TABLE_FULL = "neighbour-table-full"
@@ -75,7 +91,9 @@ class Category(StrEnum):
     ARP_WRONG_ANSWER = "arp-wrong-answer"
     """ARP is answered by the wrong host or device, or announces a wrong binding."""
     MAC_NOT_ALLOWED = "mac-not-allowed"
-    """A hypervisor, switch or cloud drops frames of MACs it does not know: promiscuous mode, port security."""
+    """A hypervisor, switch or cloud drops frames of MACs it does not know: promiscuous mode, port
+    security.
+    """
     MACVLAN_PARENT = "macvlan-parent"
     """Macvlan or ipvlan: the host cannot reach its own children, or the reverse."""
     BRIDGE_CONFIGURATION = "bridge-configuration"
@@ -97,7 +115,9 @@ class Category(StrEnum):
     TUNNEL_ENDPOINT = "tunnel-endpoint"
     """The overlay uses a wrong interface or address for a node, or wrong FDB or VTEP data."""
     TUNNEL_CONFIGURATION = "tunnel-configuration"
-    """The overlay is set up differently on two ends, or its device is missing: port, VNI, keys, backend."""
+    """The overlay is set up differently on two ends, or its device is missing: port, VNI, keys,
+    backend.
+    """
     NO_ENDPOINTS = "no-endpoints"
     """A service has no ready endpoints: selector, readiness."""
     WRONG_PORT = "wrong-port"
@@ -111,7 +131,9 @@ class Category(StrEnum):
     IPVS = "ipvs"
     """IPVS itself: its virtual address, connection reuse, scheduler, modules."""
     LOAD_BALANCER = "load-balancer"
-    """The address of a LoadBalancer is not announced or not handled: MetalLB, strict ARP, cloud controller."""
+    """The address of a LoadBalancer is not announced or not handled: MetalLB, strict ARP, cloud
+    controller.
+    """
     DNS_CONFIGURATION = "dns-configuration"
     """Resolv.conf, ndots, search domains, stub resolver loop, dnsPolicy."""
     DNS_SERVER = "dns-server"

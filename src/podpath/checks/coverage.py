@@ -1,7 +1,9 @@
-"""Which packets rules take, held against each other: what stands first, what it leaves over, what falls under it.
+"""Which packets rules take, held against each other: what stands first, what it leaves over, what
+falls under it.
 
-Answers are of three kinds: True, False, and None where the evidence hides what decides (columns without devices, masked values).
-Only packets that open a connection count: what follows is accepted elsewhere.
+Answers are of three kinds: True, False, and None where the evidence hides what decides (columns
+without devices, masked values). Only packets that open a connection count: what follows is accepted
+elsewhere.
 """
 
 from __future__ import annotations
@@ -15,7 +17,15 @@ from podpath.net.failures import FailureKind
 from podpath.net.protocols import TCP, UDP
 from podpath.net.provenance import Known
 from podpath.node.case import Case
-from podpath.node.netfilter import Chain, InterfaceMatch, Match, MatchOption, PrefixMatch, Rule, Table
+from podpath.node.netfilter import (
+    Chain,
+    InterfaceMatch,
+    Match,
+    MatchOption,
+    PrefixMatch,
+    Rule,
+    Table,
+)
 
 Maybe = bool | None
 
@@ -51,7 +61,9 @@ class Asked(NamedTuple):
 
 
 def chains_in(table: Table) -> Mapping[str, Chain]:
-    """Return the chains of a table as outputs agree on them, or as the likeliest of them shows them."""
+    """Return the chains of a table as outputs agree on them, or as the likeliest of them shows
+    them.
+    """
     return {
         name: fact.value if isinstance(fact, Known) else fact.options[0].value
         for name, fact in islice(table.chains.items(), MOST)
@@ -60,17 +72,31 @@ def chains_in(table: Table) -> Mapping[str, Chain]:
 
 def roots(chains: Mapping[str, Chain]) -> Iterator[Chain]:
     """Yield the chains to which nothing shown jumps: the base chains, and those of an excerpt."""
-    reached = {rule.target.name for chain in chains.values() for rule in islice(chain.rules, MOST) if rule.target is not None}
+    reached = {
+        rule.target.name
+        for chain in chains.values()
+        for rule in islice(chain.rules, MOST)
+        if rule.target is not None
+    }
     yield from (chain for name, chain in chains.items() if name not in reached)
 
 
-def list_paths(chains: Mapping[str, Chain], root: Chain, skipped: tuple[str, ...] = ()) -> list[Path]:
-    """Return every rule in the order in which a packet meets them; a jump stands for itself where its chain is not shown."""
+def list_paths(
+    chains: Mapping[str, Chain], root: Chain, skipped: tuple[str, ...] = ()
+) -> list[Path]:
+    """Return every rule in the order in which a packet meets them; a jump stands for itself where
+    its chain is not shown.
+    """
     return list(islice(_walk(chains, root, (), skipped, leaky=False), MOST))
 
 
 def _walk(
-    chains: Mapping[str, Chain], chain: Chain, before: tuple[Rule, ...], skipped: tuple[str, ...], *, leaky: bool
+    chains: Mapping[str, Chain],
+    chain: Chain,
+    before: tuple[Rule, ...],
+    skipped: tuple[str, ...],
+    *,
+    leaky: bool,
 ) -> Iterator[Path]:
     for rule in islice(chain.rules, MOST):
         name = rule.target.name if rule.target is not None else ""
@@ -84,7 +110,9 @@ def _walk(
 
 
 def covers(upper: Path, lower: Path) -> Maybe:
-    """Tell whether the first takes every packet that opens a connection and that the second would take."""
+    """Tell whether the first takes every packet that opens a connection and that the second would
+    take.
+    """
     if upper.leaky:
         return False
     return _least(_is_implied(rule, lower.rules) for rule in upper.rules)
@@ -107,13 +135,21 @@ def ports_of(rule: Rule) -> tuple[tuple[int, int], ...] | None:
 
 def list_asked(case: Case) -> tuple[Asked, ...]:
     """Return what the prose says that fails and what was tried in vain."""
-    said = [Asked(one.ports, one.addresses, one.protocol, one.failure) for one in case.complaints if not one.works]
+    said = [
+        Asked(one.ports, one.addresses, one.protocol, one.failure)
+        for one in case.complaints
+        if not one.works
+    ]
     tried = [
         Asked((one.probe.dport,), (one.probe.dst,), one.probe.protocol, None)
         for one in case.attempts
         if one.result != "ok" and not one.good and one.probe.dport
     ]
-    lost = [Asked((one.dport,), (one.dst,), None, None) for one in case.unplaced if one.dst is not None and one.dport]
+    lost = [
+        Asked((one.dport,), (one.dst,), None, None)
+        for one in case.unplaced
+        if one.dst is not None and one.dport
+    ]
     return (*said, *tried, *lost)
 
 
@@ -130,15 +166,17 @@ def _is_implied(rule: Rule, given: Sequence[Rule]) -> Maybe:
     """Tell whether every packet that all the given rules take passes the conditions of a rule too."""
     if rule.unread and not rule.hidden:
         return None
-    return _least((
-        _is_prefix_implied(rule, given, "source"),
-        _is_prefix_implied(rule, given, "destination"),
-        _is_protocol_implied(rule, given),
-        _is_link_implied(rule, given, "in-interface"),
-        _is_link_implied(rule, given, "out-interface"),
-        rule.fragment is None or any(one.fragment == rule.fragment for one in given),
-        *(_is_match_implied(match, given) for match in rule.matches if match.name not in _FREE),
-    ))  # fmt: skip
+    return _least(
+        (
+            _is_prefix_implied(rule, given, "source"),
+            _is_prefix_implied(rule, given, "destination"),
+            _is_protocol_implied(rule, given),
+            _is_link_implied(rule, given, "in-interface"),
+            _is_link_implied(rule, given, "out-interface"),
+            rule.fragment is None or any(one.fragment == rule.fragment for one in given),
+            *(_is_match_implied(match, given) for match in rule.matches if match.name not in _FREE),
+        )
+    )
 
 
 def _is_prefix_implied(rule: Rule, given: Sequence[Rule], name: str) -> Maybe:
@@ -184,13 +222,19 @@ def _holds_link(wanted: InterfaceMatch, stated: InterfaceMatch) -> bool:
         return True
     if stated.negated:
         return False
-    fits = stated.name.startswith(wanted.name) if wanted.wildcard else stated.name == wanted.name and not stated.wildcard
+    fits = (
+        stated.name.startswith(wanted.name)
+        if wanted.wildcard
+        else stated.name == wanted.name and not stated.wildcard
+    )
     return not fits if wanted.negated and not stated.wildcard else fits and not wanted.negated
 
 
 def _is_match_implied(match: Match, given: Sequence[Rule]) -> bool:
     others = [other for one in given for other in one.matches]
-    return match in others or all(_is_option_implied(option, given, others) for option in match.options)
+    return match in others or all(
+        _is_option_implied(option, given, others) for option in match.options
+    )
 
 
 def _is_option_implied(option: MatchOption, given: Sequence[Rule], others: Sequence[Match]) -> bool:
@@ -219,7 +263,10 @@ def _read_ranges(values: Iterable[str]) -> Iterator[tuple[int, int]]:
         for part in value.split(","):
             first, colon, last = part.partition(":")
             if first.isdecimal() or (colon and not first):
-                yield int(first or 0), int(last) if last.isdecimal() else (65535 if colon else int(first))
+                yield (
+                    int(first or 0),
+                    int(last) if last.isdecimal() else (65535 if colon else int(first)),
+                )
 
 
 def _is_within(one: tuple[int, int], ranges: Sequence[tuple[int, int]]) -> bool:

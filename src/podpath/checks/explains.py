@@ -1,8 +1,10 @@
-"""Which failures a fault can make: how a packet ends, what the kernel then tells who sent it, and so what its user meets.
+"""Which failures a fault can make: how a packet ends, what the kernel then tells who sent it, and
+so what its user meets.
 
-One table says what each way to end a packet looks like to a program (`FELT`), seen on a real kernel, row by row, by
-`tests/kernel/test_felt.py`. Everything else is drawn from it: which ways a sort of fault takes (`WAYS`), and so which failures a
-finding can make. A silent drop never refuses, and a port without listener never says that there is no route.
+One table says what each way to end a packet looks like to a program (`FELT`), seen on a real
+kernel, row by row, by `tests/kernel/test_felt.py`. Everything else is drawn from it: which ways a
+sort of fault takes (`WAYS`), and so which failures a finding can make. A silent drop never refuses,
+and a port without listener never says that there is no route.
 """
 
 from __future__ import annotations
@@ -20,20 +22,26 @@ class Way(Enum):
     """How a connection's first packet, or the answer to it, ends."""
 
     LOST = auto()
-    """Dropped without a word, anywhere behind the sender's own output: forwarding off, a DROP, rp_filter, a lost answer."""
+    """Dropped without a word, anywhere behind the sender's own output: forwarding off, a DROP,
+    rp_filter, a lost answer.
+    """
     DROPPED_BY_SENDER = auto()
     """Dropped by a rule of the sender's own OUTPUT or POSTROUTING."""
     REJECTED_BY_SENDER = auto()
     """Rejected with an ICMP error by a rule of the sender's own OUTPUT."""
     NO_NEIGHBOUR = auto()
-    """The next hop does not answer ARP or neighbour discovery: the sender's, or a router's that says so after three seconds."""
+    """The next hop does not answer ARP or neighbour discovery: the sender's, or a router's that
+    says so after three seconds.
+    """
     NET_UNREACHABLE = auto()
     """An ICMP error of the net: a router without a route, or REJECT."""
     HOST_UNREACHABLE = auto()
     """An ICMP error of the host: a router's `unreachable` route, or REJECT."""
     NET_PROHIBITED = auto()
     HOST_PROHIBITED = auto()
-    """Host or administratively prohibited: REJECT as firewalld uses it, or a router's `prohibit` route."""
+    """Host or administratively prohibited: REJECT as firewalld uses it, or a router's `prohibit`
+    route.
+    """
     PROHIBITED_IPV6 = auto()
     """ICMPv6 administratively prohibited, policy fail or reject route."""
     PORT_UNREACHABLE = auto()
@@ -43,13 +51,17 @@ class Way(Enum):
     """A TCP reset as answer to the SYN: nobody listens, or REJECT with tcp-reset."""
     TTL_EXCEEDED = auto()
     OWN_NO_ROUTE = auto()
-    """The sender's own routing finds no way: no route, a `throw` route, an `unreachable` policy rule, a device that is down."""
+    """The sender's own routing finds no way: no route, a `throw` route, an `unreachable` policy
+    rule, a device that is down.
+    """
     OWN_UNREACHABLE = auto()
     """The sender's own route is of type `unreachable`."""
     OWN_PROHIBIT = auto()
     """The sender's own route or policy rule is of type `prohibit`."""
     OWN_BLACKHOLE = auto()
-    """The sender's own route or policy rule is of type `blackhole`, or its source is none of its addresses."""
+    """The sender's own route or policy rule is of type `blackhole`, or its source is none of its
+    addresses.
+    """
     TOO_BIG = auto()
     """Small packets pass and large ones do not."""
     LATER = auto()
@@ -65,7 +77,9 @@ def _alike(*kinds: Kind) -> Mapping[int, frozenset[Kind]]:
     return {protocol: frozenset(kinds) for protocol in (_TCP, _UDP, _PING)}
 
 
-def _each(tcp: Iterable[Kind], udp: Iterable[Kind], ping: Iterable[Kind]) -> Mapping[int, frozenset[Kind]]:
+def _each(
+    tcp: Iterable[Kind], udp: Iterable[Kind], ping: Iterable[Kind]
+) -> Mapping[int, frozenset[Kind]]:
     return {_TCP: frozenset(tcp), _UDP: frozenset(udp), _PING: frozenset(ping)}
 
 
@@ -94,15 +108,19 @@ FELT: Mapping[Way, Mapping[int, frozenset[Kind]]] = MappingProxyType({
     Way.LATER: _alike(Kind.HANGS, Kind.TIMEOUT, Kind.RESET),
     Way.MISTAKEN: _alike(Kind.WRONG_PEER, Kind.TIMEOUT, Kind.RESET, Kind.REFUSED, Kind.HANGS, Kind.NO_ROUTE_TO_HOST),
 })  # fmt: skip
-"""What a program is told, by protocol. A datagram's sender is told of fatal errors only (net/ipv4/icmp.c:icmp_err_convert v6.12).
+"""What a program is told, by protocol. A datagram's sender is told of fatal errors only
+(net/ipv4/icmp.c:icmp_err_convert v6.12).
 
-Answers that take longer than their client's patience are timeouts to it: a neighbour's silence is told after three seconds.
+Answers that take longer than their client's patience are timeouts to it: a neighbour's silence is
+told after three seconds.
 """
 
 SHARP = frozenset({
     Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.NOT_PERMITTED, Kind.ACCESS_DENIED, Kind.INVALID_ARGUMENT,
 })  # fmt: skip
-"""Failures that the kernel names. The others may follow from any loss by a program's patience, its proxy or its supervisor."""
+"""Failures that the kernel names. The others may follow from any loss by a program's patience, its
+proxy or its supervisor.
+"""
 
 _DROPS = frozenset({Way.LOST, Way.DROPPED_BY_SENDER, Way.LATER})
 _REJECTS = frozenset({
@@ -139,8 +157,9 @@ WAYS: Mapping[Category, frozenset[Way]] = MappingProxyType({
 })  # fmt: skip
 """By sort of fault, how it ends a connection. A sort that no row names may end it in any way.
 
-Strict rp_filter is heard of in one way: a router whose way back to a sender of its own subnet leads elsewhere does not answer its
-ARP requests either, so that the sender itself says that there is no route to the host.
+Strict rp_filter is heard of in one way: a router whose way back to a sender of its own subnet leads
+elsewhere does not answer its ARP requests either, so that the sender itself says that there is no
+route to the host.
 """
 
 
@@ -156,12 +175,18 @@ def excluded_by(category: Category) -> frozenset[Kind]:
 
 
 def explained_by(categories: Iterable[Category]) -> frozenset[Kind]:
-    """Return the failures that a fault of these sorts can make. A sysctl is how another sort comes about."""
+    """Return the failures that a fault of these sorts can make. A sysctl is how another sort comes
+    about.
+    """
     named = [category for category in categories if category is not Category.SYSCTL]
-    found = frozenset(kind for category in named for kind in frozenset(Kind) - excluded_by(category))
+    found = frozenset(
+        kind for category in named for kind in frozenset(Kind) - excluded_by(category)
+    )
     return found or frozenset(Kind)
 
 
 def can_make(categories: Iterable[Category], kinds: frozenset[Kind]) -> bool:
-    """Tell whether a cause of these sorts may make one of the failures; where none is stated, any may."""
+    """Tell whether a cause of these sorts may make one of the failures; where none is stated, any
+    may.
+    """
     return not kinds or bool(kinds & explained_by(categories))

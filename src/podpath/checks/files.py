@@ -1,4 +1,6 @@
-"""What checks ask of configuration files: files of a kind, the host's own addresses and devices that a file must fit."""
+"""What checks ask of configuration files: files of a kind, the host's own addresses and devices
+that a file must fit.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def files_of(case: Case, *kinds: str) -> tuple[SettingsFile, ...]:
 
 
 def own_addresses(case: Case, netns: str = "host") -> Mapping[Address, tuple[str, Span | None]]:
-    """Return the addresses that listings show on a namespace's devices, each with its device and line."""
+    """Return the addresses that listings show on a namespace's devices, each with its device and
+    line.
+    """
     namespace = case.node.namespaces.get(netns)
     if namespace is None:
         return {}
@@ -32,7 +36,11 @@ def device_networks(case: Case, device: str, netns: str = "host") -> tuple[Prefi
     namespace = case.node.namespaces.get(netns)
     if namespace is None:
         return ()
-    return tuple(one.prefix for one in namespace.addresses.items if str(one.link) == device and one.inferred is None)
+    return tuple(
+        one.prefix
+        for one in namespace.addresses.items
+        if str(one.link) == device and one.inferred is None
+    )
 
 
 def listed_devices(case: Case, netns: str = "host") -> frozenset[str]:
@@ -44,7 +52,9 @@ def listed_devices(case: Case, netns: str = "host") -> frozenset[str]:
 
 
 def named_devices(setting: Setting) -> Iterator[str]:
-    """Yield the words of a setting that are names of devices, as far as names tell; patterns are left out."""
+    """Yield the words of a setting that are names of devices, as far as names tell; patterns are
+    left out.
+    """
     for word in setting.words:
         if _DEVICE.match(word):
             yield word

@@ -48,9 +48,13 @@ class Repair:
     title: str
     commands: tuple[str, ...]
     changes: tuple[Change, ...] = ()
-    """The same on the model, so that the cure can be walked; empty where the model has no word for it."""
+    """The same on the model, so that the cure can be walked; empty where the model has no word for
+    it.
+    """
     proven: str = ""
-    """`simulated` where the walk on the changed node delivers; `lab` where a real kernel did; empty where neither."""
+    """`simulated` where the walk on the changed node delivers; `lab` where a real kernel did; empty
+    where neither.
+    """
     side_effects: tuple[str, ...] = ()
     """Other flows of the evidence that the change alters; empty when none does."""
 
@@ -82,11 +86,14 @@ class Finding:
     history: tuple[str, ...] = ()
     """What logs say led to it, in order; empty where none does."""
     rests_on: tuple[Inferred, ...] = ()
-    """What it rests on that nothing states; where there is any, it is possible, and its cure is described, never commanded."""
+    """What it rests on that nothing states; where there is any, it is possible, and its cure is
+    described, never commanded.
+    """
     shown_by: Branch | None = None
     """The walk that shows it break; None for what no walk sees."""
     explains: frozenset[FailureKind] | None = None
     """The failures that it can make; None for those of its check's categories (`checks.explains`)."""
     proves: frozenset[FailureKind] = frozenset()
-    """Failures that hardly anything else makes where the quoted lines hold: one of these, stated of the same traffic, makes a
-    finding certain that stands alone."""
+    """Failures that hardly anything else makes where the quoted lines hold: one of these, stated of
+    the same traffic, makes a finding certain that stands alone.
+    """

@@ -1,4 +1,6 @@
-"""What checks of a firewall ask of rules: what a rule lets in, who put it there, which chains an output shows of which hook."""
+"""What checks of a firewall ask of rules: what a rule lets in, who put it there, which chains an
+output shows of which hook.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,21 @@ T = TypeVar("T")
 
 HOOKS = ("FORWARD", "INPUT", "OUTPUT")
 DROPS = frozenset({"DROP", "REJECT"})
-_LEAVES = frozenset({"RETURN", "LOG", "NFLOG", "MARK", "CONNMARK", "AUDIT", "TRACE", "CT", "TCPMSS", "CHECKSUM", *DROPS})
+_LEAVES = frozenset(
+    {
+        "RETURN",
+        "LOG",
+        "NFLOG",
+        "MARK",
+        "CONNMARK",
+        "AUDIT",
+        "TRACE",
+        "CT",
+        "TCPMSS",
+        "CHECKSUM",
+        *DROPS,
+    }
+)
 """Targets that let nothing in."""
 _FOLLOWING = frozenset({"ESTABLISHED", "RELATED", "DNAT", "SNAT", "UNTRACKED"})
 _ICMP = frozenset({1, 58})
@@ -72,7 +88,9 @@ def ends(rule: Rule) -> bool:
 
 
 def lets_new_in(rule: Rule) -> bool:
-    """Tell whether a rule may let a new connection in: an accept that is no mere return path, or a jump to a chain that may."""
+    """Tell whether a rule may let a new connection in: an accept that is no mere return path, or a
+    jump to a chain that may.
+    """
     if rule.target is None or rule.target.name in _LEAVES:
         return False
     if rule.in_link is not None and rule.in_link.name == "lo" and not rule.in_link.negated:
@@ -86,7 +104,9 @@ def lets_new_in(rule: Rule) -> bool:
 
 
 def owner_of(rule: Rule) -> str:
-    """Name who writes such rules, by the chain that it is in or goes to; empty where the names tell nobody."""
+    """Name who writes such rules, by the chain that it is in or goes to; empty where the names tell
+    nobody.
+    """
     names = (rule.chain, rule.target.name if rule.target is not None else "")
     for name in names:
         for prefixes, owner in _OWNERS:

@@ -1,4 +1,6 @@
-"""The checks that look at captures alone, without the ones that look at nodes: who has only captures need not load those."""
+"""The checks that look at captures alone, without the ones that look at nodes: who has only
+captures need not load those.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ from podpath.checks.captures import (
     untranslated_reply,
 )
 from podpath.checks.finding import Finding
-from podpath.checks.links import checksum_received, duplicate_address, gratuitous_arp, mac_flap, wrong_mac
+from podpath.checks.links import (
+    checksum_received,
+    duplicate_address,
+    gratuitous_arp,
+    mac_flap,
+    wrong_mac,
+)
 from podpath.checks.tunnels import checksum_offload, vxlan_outer
 from podpath.node.case import Case
 

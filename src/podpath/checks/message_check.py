@@ -1,7 +1,8 @@
 """A fault that a message tells by itself, as a row of its room's table.
 
-Words of the evidence come into a claim as they stand, each in its place; what stands in them is never read as a template, and
-`report` escapes them as it escapes every claim. A command takes only words that a shell takes as one plain word.
+Words of the evidence come into a claim as they stand, each in its place; what stands in them is
+never read as a template, and `report` escapes them as it escapes every claim. A command takes only
+words that a shell takes as one plain word.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
 
 ASIDE = (" (", ")")
-"""What stands around a value that is said aside: `The bond (bond0) ...`, and nothing where it is not known."""
+"""What stands around a value that is said aside: `The bond (bond0) ...`, and nothing where it is
+not known.
+"""
 SPACED = (" ", "")
 """What stands around a value that follows a word."""
 WIDTH = 118
@@ -35,7 +38,9 @@ class Value(NamedTuple):
     place: str
     """Its name in the text, between braces."""
     names: tuple[str, ...] = ()
-    """The values that may stand there, of which the first one counts; the place's own name where none is told."""
+    """The values that may stand there, of which the first one counts; the place's own name where
+    none is told.
+    """
     default: str = ""
     """What stands there where no message has the value."""
     frame: tuple[str, str] = ("", "")
@@ -67,7 +72,9 @@ class MessageCheck:
     commands: tuple[str, ...] = ()
     """The cure as commands, with places as in the claim."""
     needs: tuple[str, str] | None = None
-    """A value that a message must have to tell of this fault, and what it must be (empty: anything); None where all do."""
+    """A value that a message must have to tell of this fault, and what it must be (empty:
+    anything); None where all do.
+    """
     severity: Severity = Severity.FAULT
     prevention: str = ""
     """How it is kept from coming back."""
@@ -103,13 +110,20 @@ class MessageCheck:
         return name in message.values and word in {"", message.values[name]}
 
     def _read(self, said: Sequence[Message]) -> Meaning:
-        known = {value.place: get_value(said, *(value.names or (value.place,))) for value in self.values}
+        known = {
+            value.place: get_value(said, *(value.names or (value.place,))) for value in self.values
+        }
         return Meaning(
-            claim=_put(self.claim, {value.place: _word(value, known[value.place]) for value in self.values}),
+            claim=_put(
+                self.claim, {value.place: _word(value, known[value.place]) for value in self.values}
+            ),
             breaks=self.breaks,
             cure=self.cure,
             commands=tuple(
-                _put(command, {value.place: _argument(value, known[value.place]) for value in self.values})
+                _put(
+                    command,
+                    {value.place: _argument(value, known[value.place]) for value in self.values},
+                )
                 for command in self.commands
             ),
             severity=self.severity,
@@ -125,7 +139,9 @@ def _word(value: Value, known: str) -> str:
 
 
 def _argument(value: Value, known: str) -> str:
-    """Return what stands at a place of a command: a plain word, or the place's name for somebody to fill in."""
+    """Return what stands at a place of a command: a plain word, or the place's name for somebody to
+    fill in.
+    """
     words = (word for word in (known, value.default) if _PLAIN_WORD.fullmatch(word))
     return next(words, value.place.upper())
 

@@ -1,7 +1,8 @@
-"""What the objects of a case say together: every sight of an object as one, pods with their templates, and what was tried.
+"""What the objects of a case say together: every sight of an object as one, pods with their
+templates, and what was tried.
 
-Outputs show an object in part: a row of a table has its address, a description its selector, YAML the rest. The first sight that
-has a field counts.
+Outputs show an object in part: a row of a table has its address, a description its selector, YAML
+the rest. The first sight that has a field counts.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class Seen:
 
     def at(self, *path: str) -> Tree | None:
         """Return what the first sight that has the field says; None where none has it."""
-        return next((found for sight in self.sights if (found := sight.tree.at(*path)) is not None), None)
+        return next(
+            (found for sight in self.sights if (found := sight.tree.at(*path)) is not None), None
+        )
 
     def text_at(self, *path: str) -> str:
         """Return a scalar; empty where no sight has it."""
@@ -54,7 +57,9 @@ class Seen:
 
 
 def see(case: Case, *kinds: str) -> tuple[Seen, ...]:
-    """Return the objects of these kinds, in the order of the evidence; those without a name stand alone."""
+    """Return the objects of these kinds, in the order of the evidence; those without a name stand
+    alone.
+    """
     found: dict[tuple[str, str, str, int], list[ApiObject]] = {}
     spaces: dict[tuple[str, str], str] = {}
     for number, one in enumerate(case.objects):
@@ -62,7 +67,9 @@ def see(case: Case, *kinds: str) -> tuple[Seen, ...]:
             known = spaces.setdefault((one.kind, one.name), one.namespace)
             space = one.namespace or known
             found.setdefault((one.kind, space, one.name, 0 if one.name else number), []).append(one)
-    return tuple(Seen(kind, space, name, tuple(sights)) for (kind, space, name, _), sights in found.items())
+    return tuple(
+        Seen(kind, space, name, tuple(sights)) for (kind, space, name, _), sights in found.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +120,13 @@ def selects(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
 def chosen(case: Case, service: Seen) -> tuple[PodView, ...]:
     """Return the pods that a service's selector chooses."""
     selector = service.at("spec", "selector")
-    wanted = {} if selector is None else {name: field.text for name, field in selector.fields.items()}
+    wanted = (
+        {} if selector is None else {name: field.text for name, field in selector.fields.items()}
+    )
     near = [pod for pod in pods(case) if is_near(pod.seen.namespace, service.namespace)]
-    return tuple(pod for pod in near if wanted and pod.labels is not None and selects(wanted, pod.labels))
+    return tuple(
+        pod for pod in near if wanted and pod.labels is not None and selects(wanted, pod.labels)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +172,11 @@ def covering(prefixes: Sequence[Prefix], address: Address) -> bool:
 
 def endpoints(service: Seen, case: Case) -> Seen | None:
     """Return the Endpoints of a service; None where no output shows them."""
-    shown = (one for one in see(case, "Endpoints") if one.name == service.name and is_near(one.namespace, service.namespace))
+    shown = (
+        one
+        for one in see(case, "Endpoints")
+        if one.name == service.name and is_near(one.namespace, service.namespace)
+    )
     return next((one for one in shown if one.at("subsets") is not None), None)
 
 
@@ -169,4 +184,8 @@ def is_without_endpoints(found: Seen | None) -> bool:
     """Tell whether Endpoints are shown, and hold no address that is ready."""
     if found is None or found.at("elided") is not None:
         return False
-    return not any(subset.items_at("addresses") for sight in found.sights for subset in sight.tree.items_at("subsets"))
+    return not any(
+        subset.items_at("addresses")
+        for sight in found.sights
+        for subset in sight.tree.items_at("subsets")
+    )

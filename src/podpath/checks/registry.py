@@ -214,19 +214,27 @@ class Check(NamedTuple):
     @property
     def found_by(self) -> str:
         """Say who finds it: `a check`, `a walk`, `a capture`, or several of them."""
-        ways = [name for name, way in (("a check", self.run), ("a capture", self.look)) if way is not None]
+        ways = [
+            name
+            for name, way in (("a check", self.run), ("a capture", self.look))
+            if way is not None
+        ]
         return " or ".join(ways or ["a walk"])
 
     @property
     def confirm(self) -> tuple[str, ...]:
         """The commands of its page that confirm it, one a line, without what is remarked on them."""
         section = self.page.partition("\nHow to confirm\n")[2].partition("\n\n")[0]
-        return tuple(command for line in section.splitlines() if (command := line.partition("  #")[0].strip()))
+        return tuple(
+            command
+            for line in section.splitlines()
+            if (command := line.partition("  #")[0].strip())
+        )
 
     @property
     def summary(self) -> str:
-        """The page's first line, without the name."""
-        return self.page.split("\n", 1)[0].partition(": ")[2]
+        """The page's first paragraph in one line, without the name."""
+        return " ".join(self.page.partition("\n\n")[0].split()).partition(": ")[2]
 
 
 def _of_module(module: ModuleType) -> Check:
@@ -394,7 +402,9 @@ MODULES: tuple[ModuleType, ...] = (
     own_address_received,
     bridge_calls_disabled,
 )
-"""In the order that the manual lists them: what breaks pods most often first, then what captures alone show."""
+"""In the order that the manual lists them: what breaks pods most often first, then what captures
+alone show.
+"""
 MESSAGES: tuple[MessageCheck, ...] = (
     *LINKS,
     *TUNNELS,

@@ -39,7 +39,9 @@ def find_said(case: Case, *kinds: MessageKind) -> tuple[Message, ...]:
 
 
 def get_value(said: Sequence[Message], *names: str, default: str = "") -> str:
-    """Return the first value of any of these names that the messages have; the default where none has one."""
+    """Return the first value of any of these names that the messages have; the default where none
+    has one.
+    """
     values = (message.values[name] for message in said for name in names if name in message.values)
     return next(values, default)
 

@@ -39,8 +39,12 @@ def is_tunnel(name: str) -> bool:
 
 def uplinks(namespace: Netns) -> frozenset[str]:
     """Return the devices of the default routes that outputs list."""
-    defaults = (route for route in namespace.routes.items if route.prefix.length == 0 and not route.inferred)
-    return frozenset(str(hop.link) for route in defaults for hop in route.nexthops if hop.link is not None)
+    defaults = (
+        route for route in namespace.routes.items if route.prefix.length == 0 and not route.inferred
+    )
+    return frozenset(
+        str(hop.link) for route in defaults for hop in route.nexthops if hop.link is not None
+    )
 
 
 def spans_of(found: Iterable[object]) -> tuple[Span, ...]:

@@ -1,7 +1,8 @@
-"""Which traffic people say is cut off: the second fact beside a switch that is stated off, where no connection could be walked.
+"""Which traffic people say is cut off: the second fact beside a switch that is stated off, where no
+connection could be walked.
 
-A sentence states nothing of a host. It says what the host is to do: a switch that is off is a fault only on a host that has to
-forward, and what it breaks is told apart by the ends of the sentence.
+A sentence states nothing of a host. It says what the host is to do: a switch that is off is a fault
+only on a host that has to forward, and what it breaks is told apart by the ends of the sentence.
 """
 
 from __future__ import annotations
@@ -19,13 +20,17 @@ LOSSES = frozenset({
     FailureKind.TIMEOUT, FailureKind.UNREACHABLE, FailureKind.HANGS,
     FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT,
 })  # fmt: skip
-"""How people say that nothing comes back. That names are not resolved is the same where their server is beyond the host."""
+"""How people say that nothing comes back. That names are not resolved is the same where their
+server is beyond the host.
+"""
 ROUTERS = frozenset({
     Technology.DOCKER, Technology.KUBERNETES, Technology.PODMAN, Technology.LXC, Technology.KVM, Technology.SECOND_INTERFACE,
     Technology.OPENVPN, Technology.WIREGUARD, Technology.BRIDGE, Technology.PROXMOX, Technology.K3S,
 })  # fmt: skip
 """What a ticket speaks of where the host forwards for somebody."""
-UNBRIDGED = frozenset({Technology.CILIUM, Technology.CALICO, Technology.MACVLAN, Technology.IPVLAN, Technology.SRIOV})
+UNBRIDGED = frozenset(
+    {Technology.CILIUM, Technology.CALICO, Technology.MACVLAN, Technology.IPVLAN, Technology.SRIOV}
+)
 """Networks whose pods hang on no bridge of the host, or pass by its own stack."""
 
 
@@ -35,22 +40,32 @@ def list_failing(case: Case) -> Iterator[Complaint]:
 
 
 def is_forwarder(case: Case) -> bool:
-    """Tell whether the ticket speaks of something that the host forwards for, and says that anything fails."""
+    """Tell whether the ticket speaks of something that the host forwards for, and says that
+    anything fails.
+    """
     return bool(ROUTERS & case.mentions) and any(True for _ in list_failing(case))
 
 
 def is_forwarded(complaint: Complaint) -> bool:
-    """Tell whether what fails has to be forwarded: from a workload to the world, or to one on another node."""
-    leaves = complaint.target is End.OUTSIDE or (complaint.target in WORKLOADS and complaint.same_node is False)
+    """Tell whether what fails has to be forwarded: from a workload to the world, or to one on
+    another node.
+    """
+    leaves = complaint.target is End.OUTSIDE or (
+        complaint.target in WORKLOADS and complaint.same_node is False
+    )
     return complaint.source in WORKLOADS and leaves and complaint.failure in {None, *LOSSES}
 
 
 def is_bridged(complaint: Complaint) -> bool:
-    """Tell whether what fails goes from a workload by a service's address to another of the same node."""
+    """Tell whether what fails goes from a workload by a service's address to another of the same
+    node.
+    """
     return (
-        complaint.source in WORKLOADS and complaint.target in SERVICES
-        and complaint.same_node is True and complaint.failure in {None, *LOSSES}
-    )  # fmt: skip
+        complaint.source in WORKLOADS
+        and complaint.target in SERVICES
+        and complaint.same_node is True
+        and complaint.failure in {None, *LOSSES}
+    )
 
 
 def is_by_service(complaint: Complaint) -> bool:

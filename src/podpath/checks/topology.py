@@ -1,4 +1,6 @@
-"""What the checks ask of a node: who is enslaved to whom, which pod is behind which device, what a sysctl is known to be."""
+"""What the checks ask of a node: who is enslaved to whom, which pod is behind which device, what a
+sysctl is known to be.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def find_link(namespace: Netns, name: str) -> Link | None:
 
 
 def find_enslaved(node: Node, link: Link) -> Enslaved | None:
-    """Tell which bond, bridge or Open vSwitch port a host device is a slave of; None where it stands alone."""
+    """Tell which bond, bridge or Open vSwitch port a host device is a slave of; None where it
+    stands alone.
+    """
     spans = (link.span,) if link.span is not None else ()
     for bridge in node.ovs:
         for port, members in bridge.ports.items():
@@ -51,13 +55,19 @@ def find_enslaved(node: Node, link: Link) -> Enslaved | None:
                     if len(members) > 1
                     else f"a port of the Open vSwitch bridge {bridge.name}"
                 )
-                return Enslaved(port, how, (*spans, *((bridge.span,) if bridge.span is not None else ())))
+                return Enslaved(
+                    port, how, (*spans, *((bridge.span,) if bridge.span is not None else ()))
+                )
     if link.bond_slave_of is not None:
         return Enslaved(link.bond_slave_of, f"a slave of the bond {link.bond_slave_of}", spans)
     if link.master is None:
         return None
     if link.master == "ovs-system":
-        return None if link.kind == "openvswitch" else Enslaved("ovs-system", "a port of Open vSwitch", spans)
+        return (
+            None
+            if link.kind == "openvswitch"
+            else Enslaved("ovs-system", "a port of Open vSwitch", spans)
+        )
     master = find_link(node.host, link.master)
     if master is not None and master.kind and master.kind not in ENSLAVING:
         return None
@@ -75,8 +85,12 @@ def find_attachments(node: Node) -> Iterator[Attachment]:
             if not isinstance(peer, Known) or peer.value.netns != HOST:
                 continue
             outer = find_link(node.host, peer.value.link)
-            if outer is not None and any(item.link == inner.name for item in namespace.addresses.items):
-                addresses = tuple(item for item in namespace.addresses.items if item.link == inner.name)
+            if outer is not None and any(
+                item.link == inner.name for item in namespace.addresses.items
+            ):
+                addresses = tuple(
+                    item for item in namespace.addresses.items if item.link == inner.name
+                )
                 yield Attachment(namespace, inner, outer, addresses)
 
 
@@ -87,23 +101,34 @@ def known_sysctl(namespace: Netns, key: str) -> Known[str] | None:
 
 
 def device_key(family: Family, link: IfName, name: str) -> str:
-    """Spell a per-device sysctl: a dot in the device's name is written as a slash, as sysctl(8) does."""
+    """Spell a per-device sysctl: a dot in the device's name is written as a slash, as sysctl(8)
+    does.
+    """
     return f"net.ipv{family}.conf.{link.replace('.', '/')}.{name}"
 
 
 def strictest(namespace: Netns, link: IfName, name: str) -> tuple[int, Known[str]] | None:
-    """Return the greater of the sysctl's values for all devices and for this one, where both are stated.
+    """Return the greater of the sysctl's values for all devices and for this one, where both are
+    stated.
 
     One that is stated and already the greatest possible decision (1 or more) is enough.
     """
     known = [known_sysctl(namespace, device_key(4, where, name)) for where in (IfName("all"), link)]
-    stated = [(int(fact.value), fact) for fact in known if fact is not None and fact.value.isdigit()]
+    stated = [
+        (int(fact.value), fact) for fact in known if fact is not None and fact.value.isdigit()
+    ]
     return max(stated, key=lambda pair: pair[0], default=None)
 
 
 def best_routes(namespace: Netns, destination: Address) -> tuple[Route, ...]:
-    """Return the main table's routes to an address, the one that wins first: longest prefix, then lowest metric."""
-    matching = [route for route in namespace.routes.items if route.table == MAIN and route.prefix.covers(destination)]
+    """Return the main table's routes to an address, the one that wins first: longest prefix, then
+    lowest metric.
+    """
+    matching = [
+        route
+        for route in namespace.routes.items
+        if route.table == MAIN and route.prefix.covers(destination)
+    ]
     return tuple(sorted(matching, key=lambda route: (-route.prefix.length, route.metric)))
 
 
@@ -130,7 +155,9 @@ def chain_states(table: Table, name: str) -> tuple[Chain, ...]:
     fact = table.chains.get(name)
     if fact is None:
         return ()
-    return (fact.value,) if isinstance(fact, Known) else tuple(option.value for option in fact.options)
+    return (
+        (fact.value,) if isinstance(fact, Known) else tuple(option.value for option in fact.options)
+    )
 
 
 def known_rules(table: Table) -> Iterator[Rule]:
@@ -141,7 +168,9 @@ def known_rules(table: Table) -> Iterator[Rule]:
 
 
 def option_values(rule: Rule, match: str, option: str) -> tuple[str, ...]:
-    """Return the values of an option of a match extension; empty where the rule has none, or has it negated."""
+    """Return the values of an option of a match extension; empty where the rule has none, or has it
+    negated.
+    """
     for extension in rule.matches:
         if extension.name == match:
             for found in extension.options:
@@ -151,7 +180,9 @@ def option_values(rule: Rule, match: str, option: str) -> tuple[str, ...]:
 
 
 def dnat_destinations(table: Table) -> Iterator[tuple[Rule, Address, int]]:
-    """Yield every DNAT rule with the address and port that it rewrites to; 0 where it keeps the port."""
+    """Yield every DNAT rule with the address and port that it rewrites to; 0 where it keeps the
+    port.
+    """
     for rule in known_rules(table):
         if rule.target is None or rule.target.name != "DNAT":
             continue
@@ -173,4 +204,8 @@ def _parse_destination(text: str) -> tuple[Address, int] | None:
 
 def bridge_subnets(namespace: Netns, bridge: IfName) -> tuple[Prefix, ...]:
     """Return the IPv4 subnets that a bridge has an address in."""
-    return tuple(item.prefix for item in namespace.addresses.items if item.link == bridge and item.address.family == 4)
+    return tuple(
+        item.prefix
+        for item in namespace.addresses.items
+        if item.link == bridge and item.address.family == 4
+    )

@@ -1,6 +1,7 @@
 """What configuration files want of devices, in one form: all managers say the same things.
 
-A file's own words stay with their lines; what is no address is kept as it is spelled, since that may be the fault.
+A file's own words stay with their lines; what is no address is kept as it is spelled, since that
+may be the fault.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class Wanted:
     dhcp: Span | None = None
     """The line that asks for addresses by DHCP."""
     on_link: bool = False
-    """True where the file has the gateway reached otherwise: a far end, a route of its own, `on-link`."""
+    """True where the file has the gateway reached otherwise: a far end, a route of its own,
+    `on-link`.
+    """
     route: str = ""
     """Where the route goes that is being read."""
 
@@ -52,7 +55,9 @@ def wanted_devices(case: Case) -> tuple[Wanted, ...]:
 
 
 def prefixes(wanted: Wanted) -> Iterator[tuple[Setting, Address, int]]:
-    """Yield the addresses with the lengths of their networks; what has none, or is none, is left out."""
+    """Yield the addresses with the lengths of their networks; what has none, or is none, is left
+    out.
+    """
     for place, setting in enumerate(wanted.addresses):
         word = setting.words[0] if setting.words else ""
         text, sign, rest = word.partition("/")
@@ -90,7 +95,11 @@ def _read_interfaces(file: SettingsFile) -> Iterator[Wanted]:
             if current is not None:
                 yield current
             current = Wanted(setting.words[0], setting.span)
-            current.dhcp = setting.span if setting.words[-1] == "dhcp" and "inet6" not in setting.words else None
+            current.dhcp = (
+                setting.span
+                if setting.words[-1] == "dhcp" and "inet6" not in setting.words
+                else None
+            )
         elif current is not None and setting.path and setting.path[-1].startswith("iface "):
             _take_interfaces(current, setting)
     if current is not None:
@@ -106,7 +115,9 @@ def _take_interfaces(wanted: Wanted, setting: Setting) -> None:
     elif name == "gateway":
         wanted.gateways.append(setting)
     elif name == "bridge-ports":
-        wanted.ports += [(word, setting.span) for word in setting.words if word not in {"none", "regex"}]
+        wanted.ports += [
+            (word, setting.span) for word in setting.words if word not in {"none", "regex"}
+        ]
     elif name in {"pointopoint", "onlink"} or (name in _ROUTES and "route" in setting.value):
         wanted.on_link = True
 
@@ -139,7 +150,9 @@ def _read_netplan(file: SettingsFile) -> Iterator[Wanted]:
     """Read devices of netplan's tree."""
     found: dict[tuple[str, ...], Wanted] = {}
     for setting in file.settings:
-        place = next((place for place, name in enumerate(setting.path) if name in _NETPLAN_SECTIONS), None)
+        place = next(
+            (place for place, name in enumerate(setting.path) if name in _NETPLAN_SECTIONS), None
+        )
         if place is None or len(setting.path) < place + 2:
             continue
         key = setting.path[: place + 2]
@@ -148,7 +161,9 @@ def _read_netplan(file: SettingsFile) -> Iterator[Wanted]:
     yield from found.values()
 
 
-def _take_netplan(wanted: Wanted, setting: Setting, inner: tuple[str, ...], *, is_bridge: bool) -> None:
+def _take_netplan(
+    wanted: Wanted, setting: Setting, inner: tuple[str, ...], *, is_bridge: bool
+) -> None:
     if setting.name == "on-link" and setting.value.lower() in _ON:
         wanted.on_link = True
     elif inner == ("routes",) and setting.name == "to":
@@ -188,7 +203,9 @@ def _read_networkd(file: SettingsFile) -> Iterator[Wanted]:
 
 
 def _read_keyfile(file: SettingsFile) -> Iterator[Wanted]:
-    """Read a connection of NetworkManager; the gateway stands behind the address, or in a setting of its own."""
+    """Read a connection of NetworkManager; the gateway stands behind the address, or in a setting
+    of its own.
+    """
     head = next(file.all("interface-name"), None)
     if head is None:
         return

@@ -17,29 +17,59 @@ _WANTED = "podpath.wanted"
 """Where the filters of one call are kept: any number of them narrows what is shown."""
 
 
-def _want(context: click.Context, parameter: click.Parameter, values: tuple[str | int, ...]) -> None:
+def _want(
+    context: click.Context, parameter: click.Parameter, values: tuple[str | int, ...]
+) -> None:
     """Take a filter."""
     texts = [f":{value}" if parameter.name == "port" else str(value) for value in values]
     context.meta.setdefault(_WANTED, []).extend(parse_wanted(text) for text in texts)
 
 
-def _filter(name: str, metavar: str, text: str, kind: click.ParamType[Any] | None = None) -> Callable[[F], F]:
+def _filter(
+    name: str, metavar: str, text: str, kind: click.ParamType[Any] | None = None
+) -> Callable[[F], F]:
     """Make an option that narrows what is shown."""
-    return click.option(name, multiple=True, metavar=metavar, type=kind, expose_value=False, callback=_want, help=text)
+    return click.option(
+        name,
+        multiple=True,
+        metavar=metavar,
+        type=kind,
+        expose_value=False,
+        callback=_want,
+        help=text,
+    )
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@_filter("--connection", "C", "Only this connection, e.g. 'tcp 10.0.0.1:1024 > 10.0.0.2:80', or as much of it as you know.")
+@_filter(
+    "--connection",
+    "C",
+    "Only this connection, e.g. 'tcp 10.0.0.1:1024 > 10.0.0.2:80', or as much of it as you know.",
+)
 @_filter("--host", "ADDRESS", "Only connections of this address.")
 @_filter("--port", "PORT", "Only connections to or from this port.", click.IntRange(1, 65535))
 @click.option(
-    "--ladder", is_flag=True, help="Draw the connection asked about, or the first that fails, across the capture points."
+    "--ladder",
+    is_flag=True,
+    help="Draw the connection asked about, or the first that fails, across the capture points.",
 )
-@click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Write the same drawing as SVG into this file.")
+@click.option(
+    "--svg",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write the same drawing as SVG into this file.",
+)
 @output_options
 def capture(  # noqa: PLR0913 - click gives each option as one argument
-    files: tuple[str, ...], *, ladder: bool, svg: str | None, as_json: bool, colour: str, verbose: bool, brief: bool
+    files: tuple[str, ...],
+    *,
+    ladder: bool,
+    svg: str | None,
+    as_json: bool,
+    colour: str,
+    verbose: bool,
+    brief: bool,
 ) -> None:
     """Say what captures alone show, each finding with the packets that show it.
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import click
 
 from podpath.cli.evidence import read_one
-from podpath.cli.options import limits_option, live_option, node_option, output_options, window_options
+from podpath.cli.options import (
+    limits_option,
+    live_option,
+    node_option,
+    output_options,
+    window_options,
+)
 from podpath.cli.output import show
 from podpath.cli.terminal import Progress
 from podpath.collect.limits import Limits
@@ -19,8 +25,19 @@ from podpath.library.when import When
 @live_option
 @node_option
 @limits_option
-@click.option("--probe", "probes", multiple=True, metavar="P", help="A connection to ask about; may be given more than once.")
-@click.option("--good", multiple=True, metavar="EVIDENCE", help="Evidence of a node where it works: what differs is told.")
+@click.option(
+    "--probe",
+    "probes",
+    multiple=True,
+    metavar="P",
+    help="A connection to ask about; may be given more than once.",
+)
+@click.option(
+    "--good",
+    multiple=True,
+    metavar="EVIDENCE",
+    help="Evidence of a node where it works: what differs is told.",
+)
 @window_options
 @output_options
 def diagnose(  # noqa: PLR0913 - click gives each option as one argument

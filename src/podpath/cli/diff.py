@@ -15,11 +15,25 @@ from podpath.library import diff as comparison
 @click.command()
 @click.argument("bad", metavar="BAD")
 @click.argument("good", metavar="GOOD")
-@click.option("--probe", "probes", multiple=True, metavar="P", help="A connection to ask about; may be given more than once.")
+@click.option(
+    "--probe",
+    "probes",
+    multiple=True,
+    metavar="P",
+    help="A connection to ask about; may be given more than once.",
+)
 @limits_option
 @output_options
 def diff(  # noqa: PLR0913 - click gives each option as one argument
-    bad: str, good: str, probes: tuple[str, ...], *, limits: Limits, as_json: bool, colour: str, verbose: bool, brief: bool
+    bad: str,
+    good: str,
+    probes: tuple[str, ...],
+    *,
+    limits: Limits,
+    as_json: bool,
+    colour: str,
+    verbose: bool,
+    brief: bool,
 ) -> None:
     """Name the smallest difference that explains why one node works and the other does not.
 

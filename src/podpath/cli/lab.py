@@ -14,7 +14,14 @@ from podpath.cli.lab_text import render_tally, render_twin
 from podpath.cli.options import evidence_argument
 from podpath.cli.terminal import Progress, choose_style
 from podpath.lab.agree import Tally, run_case, run_cases
-from podpath.lab.apply import LabError, apply, enter_private_world, has_openvswitch, require_lab, stop_daemons
+from podpath.lab.apply import (
+    LabError,
+    apply,
+    enter_private_world,
+    has_openvswitch,
+    require_lab,
+    stop_daemons,
+)
 from podpath.lab.drops import DropTracer
 from podpath.lab.generate import GeneratedCase, generate_case
 from podpath.lab.incidents.incident import Incident
@@ -39,14 +46,19 @@ DISAGREES = 1
 def lab() -> None:
     """Rebuild nodes in network namespaces on the real kernel, and see what it does.
 
-    Everything happens in namespaces of the command's own: nothing of this machine's network is changed, and nothing is left
-    behind, however the command ends. Needs root, except `lab script` and `lab incident` without a name.
+    Everything happens in namespaces of the command's own: nothing of this machine's network is
+    changed, and nothing is left behind, however the command ends. Needs root, except `lab script`
+    and `lab incident` without a name.
     """
 
 
 @lab.command()
 @evidence_argument
-@click.option("--probe", metavar="P", help="The connection to try; the evidence's first failing one where none is given.")
+@click.option(
+    "--probe",
+    metavar="P",
+    help="The connection to try; the evidence's first failing one where none is given.",
+)
 def twin(evidence: tuple[str, ...], probe: str | None) -> None:
     """Build the node of some evidence on this kernel, send the probe, and hold what happens against the model.
 
@@ -61,7 +73,11 @@ def twin(evidence: tuple[str, ...], probe: str | None) -> None:
     Exit codes: 0 the kernel does what the model says, 1 it does not, 2 usage error or no root.
     """  # noqa: D301  # click wants the backspace itself
     require_lab()
-    chosen = INCIDENTS.get(evidence[0]) if len(evidence) == 1 and not Path(evidence[0]).exists() else None
+    chosen = (
+        INCIDENTS.get(evidence[0])
+        if len(evidence) == 1 and not Path(evidence[0]).exists()
+        else None
+    )
     if chosen is None:
         case = read_one(evidence, progress=Progress())
         asked = _choose_probe(case, probe)
@@ -83,7 +99,9 @@ def twin(evidence: tuple[str, ...], probe: str | None) -> None:
 
 @lab.command()
 @evidence_argument
-@click.option("--probe", metavar="P", help="The connection that stand-ins for BPF programs are made for.")
+@click.option(
+    "--probe", metavar="P", help="The connection that stand-ins for BPF programs are made for."
+)
 def script(evidence: tuple[str, ...], probe: str | None) -> None:
     """Print the node of some evidence as a shell script that rebuilds it in network namespaces.
 
@@ -93,7 +111,9 @@ def script(evidence: tuple[str, ...], probe: str | None) -> None:
     """  # noqa: D301  # as above
     case = read_one(evidence, progress=Progress())
     plan = plan_twin(
-        case.node, _choose_probe(case, probe) if probe or case.facts.attempts else None, openvswitch=has_openvswitch()
+        case.node,
+        _choose_probe(case, probe) if probe or case.facts.attempts else None,
+        openvswitch=has_openvswitch(),
     )
     click.echo(emit_shell(plan.twin, plan.standins, plan.wired.notes), nl=False)
 
@@ -118,7 +138,9 @@ def incident(name: str | None, *, only_break: bool, only_fix: bool, bundle: str 
             click.echo(f"{each.name:<{width}}  {each.summary}")
         return
     if name not in INCIDENTS:
-        raise UsageError(f"expected the name of a built-in incident, saw {name!r}; `podpath lab incident` lists them")
+        raise UsageError(
+            f"expected the name of a built-in incident, saw {name!r}; `podpath lab incident` lists them"
+        )
     require_lab()
     enter_private_world()
     chosen = INCIDENTS[name]
@@ -151,7 +173,9 @@ def _break(chosen: Incident) -> Case:
         stage.close()
 
 
-def diagnose_stage(stage: StagedNode, chosen: Incident, bundle: str | None = None) -> DiagnosisResult:
+def diagnose_stage(
+    stage: StagedNode, chosen: Incident, bundle: str | None = None
+) -> DiagnosisResult:
     """Collect the standing node into a bundle and diagnose that, knowing nothing but the probe."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(bundle) if bundle else Path(folder) / "bundle"
@@ -165,9 +189,17 @@ def _tell(state: str, stage: StagedNode, attempt: int) -> None:
 
 @lab.command()
 @click.option("--cases", default=500, show_default=True, metavar="N", help="How many cases.")
-@click.option("--seed", type=int, metavar="S", help="The first case's number; drawn where none is given.")
-@click.option("--jobs", default=os.cpu_count() or 1, show_default=True, metavar="J", help="Worker processes.")
-@click.option("--reproducers", metavar="DIR", help="Write a shell script for each case that differs, made as small as it can be.")
+@click.option(
+    "--seed", type=int, metavar="S", help="The first case's number; drawn where none is given."
+)
+@click.option(
+    "--jobs", default=os.cpu_count() or 1, show_default=True, metavar="J", help="Worker processes."
+)
+@click.option(
+    "--reproducers",
+    metavar="DIR",
+    help="Write a shell script for each case that differs, made as small as it can be.",
+)
 def agree(cases: int, seed: int | None, jobs: int, reproducers: str | None) -> None:
     """Generate nodes and probes, and hold what the model predicts against what this kernel does.
 
@@ -201,9 +233,15 @@ def _write_reproducers(tally: Tally, folder: Path) -> None:
             smallest = shrink_case(generate_case(result.seed, os.uname().release), differs)
             difference = run_case(smallest, tracer).differences
             shown = (line for each in difference for line in _notes(each.predicted, each.observed))
-            sent = smallest.probe if smallest.frame is None else f"a frame from {smallest.probe.netns}: {smallest.frame}"
+            sent = (
+                smallest.probe
+                if smallest.frame is None
+                else f"a frame from {smallest.probe.netns}: {smallest.frame}"
+            )
             notes = (f"case {result.seed}: {sent}", *shown)
-            (folder / f"{result.seed}.sh").write_text(emit_shell(emit_twin(smallest.node), (), notes))
+            (folder / f"{result.seed}.sh").write_text(
+                emit_shell(emit_twin(smallest.node), (), notes)
+            )
             click.echo(str(folder / f"{result.seed}.sh"))
     finally:
         tracer.close()
@@ -218,5 +256,7 @@ def _choose_probe(case: Case, probe: str | None) -> Probe:
         return place_probes((probe,), case.node)[0]
     failing = [attempt.probe for attempt in case.facts.attempts if is_failure(attempt.result)]
     if not failing:
-        raise UsageError("the evidence shows no connection that fails; name one: --probe 'tcp 10.0.0.1 > 10.0.0.2:80'")
+        raise UsageError(
+            "the evidence shows no connection that fails; name one: --probe 'tcp 10.0.0.1 > 10.0.0.2:80'"
+        )
     return failing[0]

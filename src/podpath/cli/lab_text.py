@@ -16,7 +16,9 @@ def render_twin(seen: TwinRun) -> str:
     branch = seen.prediction.branches[0]
     lines = [escape(str(seen.prediction.probe)), ""]
     fails = f"fails: {escape(spell_failure(branch.failure))}"
-    lines.append(f"model   {'works' if branch.works else 'undecided' if branch.works is None else fails}")
+    lines.append(
+        f"model   {'works' if branch.works else 'undecided' if branch.works is None else fails}"
+    )
     drops = f" (freed: {', '.join(seen.evidence.drops)})" if seen.evidence.drops else ""
     lines += [f"kernel  {seen.evidence.observation.application}{drops}", ""]
     if seen.differences:
@@ -24,7 +26,9 @@ def render_twin(seen: TwinRun) -> str:
         lines += [line for difference in seen.differences for line in _difference(difference)]
     else:
         count = sum(frame.packet is not None for frame in seen.evidence.observation.frames)
-        lines.append(f"They agree: {count} frames on the node's devices, every rule that matched, and what the client saw.")
+        lines.append(
+            f"They agree: {count} frames on the node's devices, every rule that matched, and what the client saw."
+        )
     lines += ["", *(f"learned: {escape(line)}" for line in seen.learned)] if seen.learned else []
     lines += ["", *(f"note: {escape(note)}" for note in seen.notes)] if seen.notes else []
     return "\n".join(lines) + "\n"
@@ -47,7 +51,9 @@ def render_tally(tally: Tally) -> str:
         lines.append(f"DIFFERS: case {result.seed} ({result.topology}): {said}")
         lines += [line for difference in result.differences for line in _difference(difference)]
     agree = tally.cases - len(tally.differing)
-    lines.append(f"{agree} agree, {tally.again} of them when looked at again; {len(tally.differing)} differ")
+    lines.append(
+        f"{agree} agree, {tally.again} of them when looked at again; {len(tally.differing)} differ"
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -55,5 +61,9 @@ def _difference(difference: Disagreement) -> Iterator[str]:
     """Show only what is on one side: most of two long lists is alike."""
     predicted, observed = difference.predicted.split("\n"), difference.observed.split("\n")
     yield f"  {difference.what}"
-    yield from (f"    model only:  {escape(line)}" for line in predicted if line not in observed and line)
-    yield from (f"    kernel only: {escape(line)}" for line in observed if line not in predicted and line)
+    yield from (
+        f"    model only:  {escape(line)}" for line in predicted if line not in observed and line
+    )
+    yield from (
+        f"    kernel only: {escape(line)}" for line in observed if line not in predicted and line
+    )

@@ -1,6 +1,8 @@
-"""The command line's front door: which commands there are, and the one boundary where every error ends as one clear line.
+"""The command line's front door: which commands there are, and the one boundary where every error
+ends as one clear line.
 
-A command's module is imported when it is called, so that `podpath --help` reads none of the evidence readers.
+A command's module is imported when it is called, so that `podpath --help` reads none of the
+evidence readers.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ BROKEN_PIPE = 141
 TRACEBACK = "PODPATH_TRACEBACK"
 """Set to anything, it shows where an internal error came from."""
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
-"""NumPy's library of matrices, which nothing here uses, starts a thread for each core as it is loaded: 50 ms on two."""
+"""NumPy's library of matrices, which nothing here uses, starts a thread for each core as it is
+loaded: 50 ms on two.
+"""
 
 
 class CommandEntry(NamedTuple):
@@ -38,29 +42,53 @@ class CommandEntry(NamedTuple):
 
 
 COMMANDS: dict[str, CommandEntry] = {
-    "diagnose": CommandEntry("podpath.cli.diagnose", "Name what broke the path, quote the lines that say so, and give the fix."),
-    "trace": CommandEntry("podpath.cli.trace", "Follow one connection through the node, packet by packet and step by step."),
+    "diagnose": CommandEntry(
+        "podpath.cli.diagnose",
+        "Name what broke the path, quote the lines that say so, and give the fix.",
+    ),
+    "trace": CommandEntry(
+        "podpath.cli.trace",
+        "Follow one connection through the node, packet by packet and step by step.",
+    ),
     "diff": CommandEntry(
-        "podpath.cli.diff", "Name the smallest difference that explains why one node works and another does not."
+        "podpath.cli.diff",
+        "Name the smallest difference that explains why one node works and another does not.",
     ),
     "capture": CommandEntry(
-        "podpath.cli.capture", "Say what captures alone show: losses, untranslated replies, wrong MACs, black holes."
+        "podpath.cli.capture",
+        "Say what captures alone show: losses, untranslated replies, wrong MACs, black holes.",
     ),
-    "timeline": CommandEntry("podpath.cli.timeline", "Say what changed in the window in which it broke, and what that led to."),
-    "snapshot": CommandEntry("podpath.cli.snapshot", "Collect this node and its pods' namespaces into a bundle."),
-    "lab": CommandEntry("podpath.cli.lab", "Rebuild a node on the real kernel: twins, known faults, agreement with the model."),
+    "timeline": CommandEntry(
+        "podpath.cli.timeline",
+        "Say what changed in the window in which it broke, and what that led to.",
+    ),
+    "snapshot": CommandEntry(
+        "podpath.cli.snapshot", "Collect this node and its pods' namespaces into a bundle."
+    ),
+    "lab": CommandEntry(
+        "podpath.cli.lab",
+        "Rebuild a node on the real kernel: twins, known faults, agreement with the model.",
+    ),
     "protect": CommandEntry(
-        "podpath.cli.protect", "Keep the path from breaking: validator, CNI chain, sysctls, pod repair, agent."
+        "podpath.cli.protect",
+        "Keep the path from breaking: validator, CNI chain, sysctls, pod repair, agent.",
     ),
     "checks": CommandEntry("podpath.cli.manual", "List the faults that podpath knows by name."),
-    "explain": CommandEntry("podpath.cli.manual", "Print the manual page of one fault: what, why, how to confirm, how to fix."),
-    "completion": CommandEntry("podpath.cli.completion", "Print the completion script for bash, zsh or fish."),
+    "explain": CommandEntry(
+        "podpath.cli.manual",
+        "Print the manual page of one fault: what, why, how to confirm, how to fix.",
+    ),
+    "completion": CommandEntry(
+        "podpath.cli.completion", "Print the completion script for bash, zsh or fish."
+    ),
 }
 
 
 @contextmanager
 def _gathering_no_garbage() -> Iterator[None]:
-    """Leave the garbage collector off for a while: it would look again and again at what only grows."""
+    """Leave the garbage collector off for a while: it would look again and again at what only
+    grows.
+    """
     was = gc.isenabled()
     gc.disable()
     try:
@@ -73,7 +101,12 @@ def _gathering_no_garbage() -> Iterator[None]:
 class LazyGroup(click.Group):
     """A group that imports a command when it is called, and lists it by the table's words."""
 
-    def __init__(self, *arguments: Any, table: Mapping[str, CommandEntry], **attributes: Any) -> None:  # noqa: ANN401  # click's
+    def __init__(
+        self,
+        *arguments: Any,  # noqa: ANN401
+        table: Mapping[str, CommandEntry],
+        **attributes: Any,  # noqa: ANN401
+    ) -> None:  # click's
         """Take the table of commands beside what every group takes."""
         super().__init__(*arguments, **attributes)
         self.table = table
@@ -105,7 +138,9 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Run `podpath COMMAND --help` for a command's options and examples.",
 )
-@click.version_option(__version__, "-V", "--version", prog_name="podpath", message="%(prog)s %(version)s")
+@click.version_option(
+    __version__, "-V", "--version", prog_name="podpath", message="%(prog)s %(version)s"
+)
 def podpath() -> None:
     """Explain, down to the line, why a pod on a Kubernetes node cannot reach something.
 
@@ -136,7 +171,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _refuse("standard output is closed")
     out = sys.stdout
     try:
-        code = podpath.main(None if arguments is None else list(arguments), prog_name="podpath", standalone_mode=False)
+        code = podpath.main(
+            None if arguments is None else list(arguments),
+            prog_name="podpath",
+            standalone_mode=False,
+        )
         sys.stdout.flush()
     except click.UsageError as error:
         return _usage(error)
@@ -191,13 +230,16 @@ def _usage(error: click.UsageError) -> int:
 
 
 def _spell_error(error: OSError) -> str:
-    """Spell an error of the system as its own tools do: the file, where it is about one, and its words."""
+    """Spell an error of the system as its own tools do: the file, where it is about one, and its
+    words.
+    """
     reason = (error.strerror or str(error)).lower()
     return reason if error.filename is None else f"{error.filename}: {reason}"
 
 
 def _hang_up(code: int) -> int:
-    """Let what is not written go, so that the interpreter's end does not fail once more, and leave with a code.
+    """Let what is not written go, so that the interpreter's end does not fail once more, and leave
+    with a code.
 
     The reader of our output has gone (`podpath diagnose ... | head`), or the disk is full.
     """

@@ -1,4 +1,6 @@
-"""`podpath checks` and `podpath explain`: the manual of faults, printed from the checks' own docstrings."""
+"""`podpath checks` and `podpath explain`: the manual of faults, printed from the checks' own
+docstrings.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def checks(*, as_json: bool) -> None:
         click.echo(known.json(), nl=False)
         return
     click.echo(known.text(), nl=False)
-    click.echo("\nRun `podpath explain NAME` for what it is, why it breaks, how to confirm and how to fix it.")
+    click.echo(
+        "\nRun `podpath explain NAME` for what it is, why it breaks, how to confirm and how to fix it."
+    )
 
 
 @click.command()
@@ -33,6 +37,10 @@ def explain(check: str, *, as_json: bool) -> None:
     """  # noqa: D301  # click wants the backspace itself
     found = manual.checks()[check]
     if as_json:
-        click.echo(json.dumps({"check": found.name, "summary": found.summary, "page": found.page}, indent=2))
+        click.echo(
+            json.dumps(
+                {"check": found.name, "summary": found.summary, "page": found.page}, indent=2
+            )
+        )
     else:
         click.echo(found.page.rstrip())

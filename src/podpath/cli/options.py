@@ -27,18 +27,26 @@ def live_option(function: F) -> F:
     """Take this node itself as evidence, besides or instead of what is given."""
 
     @wraps(function)
-    def demand(*arguments: object, evidence: tuple[str, ...], live: bool, **options: object) -> object:
+    def demand(
+        *arguments: object, evidence: tuple[str, ...], live: bool, **options: object
+    ) -> object:
         if not evidence and not live:
             raise click.UsageError("Missing argument 'EVIDENCE...'.")
         return function(*arguments, evidence=evidence, live=live, **options)
 
-    option = click.option("--live", is_flag=True, help="Ask this node itself, besides the evidence given or instead. Needs root.")
+    option = click.option(
+        "--live",
+        is_flag=True,
+        help="Ask this node itself, besides the evidence given or instead. Needs root.",
+    )
     return click.argument("evidence", nargs=-1, metavar="EVIDENCE...")(option(cast("F", demand)))
 
 
 def node_option(function: F) -> F:
     """Choose among the nodes that the evidence is of."""
-    return click.option("--node", metavar="NAME", help="Of evidence of several nodes, the one that is asked about.")(function)
+    return click.option(
+        "--node", metavar="NAME", help="Of evidence of several nodes, the one that is asked about."
+    )(function)
 
 
 def limits_option(function: F) -> F:
@@ -50,7 +58,9 @@ def limits_option(function: F) -> F:
         return function(*arguments, limits=limits, **options)
 
     text = "Read as much of an input as this (512M, 2G), where it would be cut."
-    return click.option(MAX_SIZE, "max_size", metavar="SIZE", callback=_parse_size, help=text)(cast("F", lift))
+    return click.option(MAX_SIZE, "max_size", metavar="SIZE", callback=_parse_size, help=text)(
+        cast("F", lift)
+    )
 
 
 def _parse_size(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
@@ -59,30 +69,52 @@ def _parse_size(context: click.Context, parameter: click.Parameter, text: str | 
         return None
     found = _SIZE.fullmatch(text)
     if found is None:
-        raise click.BadParameter(f"expected a size such as 512M or 2G, saw {text!r}", context, parameter)
+        raise click.BadParameter(
+            f"expected a size such as 512M or 2G, saw {text!r}", context, parameter
+        )
     return int(found["number"]) << _SHIFTS[found["unit"].upper()]
 
 
 def output_options(function: F) -> F:
     """Say how the answer is printed."""
-    function = click.option("--json", "as_json", is_flag=True, help="Print one JSON document of the published schema.")(function)
+    function = click.option(
+        "--json", "as_json", is_flag=True, help="Print one JSON document of the published schema."
+    )(function)
     colour = click.Choice(["auto", "always", "never"])
-    function = click.option("--color", "colour", type=colour, default="auto", show_default=True, help="Colour the text.")(
-        function
-    )
-    function = click.option("--brief", is_flag=True, help="Print three lines: verdict, the line that decides, cure or question.")(
-        function
-    )
-    return click.option("-v", "--verbose", is_flag=True, help="List every gap, branch and near miss.")(function)
+    function = click.option(
+        "--color", "colour", type=colour, default="auto", show_default=True, help="Colour the text."
+    )(function)
+    function = click.option(
+        "--brief",
+        is_flag=True,
+        help="Print three lines: verdict, the line that decides, cure or question.",
+    )(function)
+    return click.option(
+        "-v", "--verbose", is_flag=True, help="List every gap, branch and near miss."
+    )(function)
 
 
 WINDOW = (
-    click.option("--failed-at", metavar="T", help="When the first failure was seen; else it is looked for in the logs."),
-    click.option("--timeout", metavar="SPAN", help="How long the failed request had waited: 10s, 500ms."),
-    click.option("--last-ok", metavar="T", help="When it last worked."),
-    click.option("--now", metavar="T", help="When the logs were taken: ages and missing years count back from it."),
     click.option(
-        "--zone", "zones", multiple=True, metavar="ZONE", help="The zone of stamps that name none; NAME=ZONE for one log. [UTC]"
+        "--failed-at",
+        metavar="T",
+        help="When the first failure was seen; else it is looked for in the logs.",
+    ),
+    click.option(
+        "--timeout", metavar="SPAN", help="How long the failed request had waited: 10s, 500ms."
+    ),
+    click.option("--last-ok", metavar="T", help="When it last worked."),
+    click.option(
+        "--now",
+        metavar="T",
+        help="When the logs were taken: ages and missing years count back from it.",
+    ),
+    click.option(
+        "--zone",
+        "zones",
+        multiple=True,
+        metavar="ZONE",
+        help="The zone of stamps that name none; NAME=ZONE for one log. [UTC]",
     ),
 )
 

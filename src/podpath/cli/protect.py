@@ -1,4 +1,6 @@
-"""`podpath protect`: the group of what keeps the path; each command's module is imported when it is called."""
+"""`podpath protect`: the group of what keeps the path; each command's module is imported when it is
+called.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,28 @@ from podpath.cli.main import CommandEntry, LazyGroup
 
 COMMANDS: dict[str, CommandEntry] = {
     "validate": CommandEntry(
-        "podpath.cli.protect_validate", "Prove, before a pod's containers start, that its traffic is redirected."
+        "podpath.cli.protect_validate",
+        "Prove, before a pod's containers start, that its traffic is redirected.",
     ),
     "chain": CommandEntry(
-        "podpath.cli.protect_chain", "Keep a plugin in the CNI configuration that the runtime loads; judge such a folder."
+        "podpath.cli.protect_chain",
+        "Keep a plugin in the CNI configuration that the runtime loads; judge such a folder.",
     ),
     "agent": CommandEntry(
-        "podpath.cli.protect_agent", "Run every part in one process, with health, metrics, events and a node taint."
+        "podpath.cli.protect_agent",
+        "Run every part in one process, with health, metrics, events and a node taint.",
     ),
-    "order": CommandEntry("podpath.cli.protect_order", "Check and mend the order of base chains' jumps that CNIs depend on."),
-    "sysctl": CommandEntry("podpath.cli.protect_sysctl", "Check, put right and keep the sysctls that pods' packets need."),
+    "order": CommandEntry(
+        "podpath.cli.protect_order",
+        "Check and mend the order of base chains' jumps that CNIs depend on.",
+    ),
+    "sysctl": CommandEntry(
+        "podpath.cli.protect_sysctl",
+        "Check, put right and keep the sysctls that pods' packets need.",
+    ),
     "repair": CommandEntry(
-        "podpath.cli.protect_repair", "Find a node's pods that started without redirect rules; mend or replace them."
+        "podpath.cli.protect_repair",
+        "Find a node's pods that started without redirect rules; mend or replace them.",
     ),
 }
 

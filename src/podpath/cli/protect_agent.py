@@ -1,4 +1,6 @@
-"""`podpath protect agent`: everything that the configuration asks for, in one process, until told to stop."""
+"""`podpath protect agent`: everything that the configuration asks for, in one process, until told
+to stop.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,18 @@ UNKNOWN_ENDS = "the pod's addresses (POD_IPS), which are not known here"
 
 
 @click.command()
-@click.option("--config", default=DEFAULT, show_default=True, metavar="FILE", help="The configuration, in TOML.")
-@click.option("--check", is_flag=True, help="Only read the configuration, and say what would run and what it lacks.")
+@click.option(
+    "--config",
+    default=DEFAULT,
+    show_default=True,
+    metavar="FILE",
+    help="The configuration, in TOML.",
+)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Only read the configuration, and say what would run and what it lacks.",
+)
 @click.option("--dry-run", is_flag=True, help="Look, tell and serve, and change nothing.")
 def agent(*, config: str, check: bool, dry_run: bool) -> None:
     """Keep this node's path: every part that the configuration names, with health endpoints, metrics, events and a node taint.
@@ -70,5 +82,9 @@ def describe_config(path: Path) -> str:
     if read.reflect is not None:
         ends = resolve(read.reflect.listen, environment)
         lines.append(f"reflect: {', '.join(map(str, ends)) or UNKNOWN_ENDS}")
-    lines += [f"{name}: {lack}" for name, lacks in describe_lacks(read.parts(), held_capabilities()).items() for lack in lacks]
+    lines += [
+        f"{name}: {lack}"
+        for name, lacks in describe_lacks(read.parts(), held_capabilities()).items()
+        for lack in lacks
+    ]
     return "".join(f"{line}\n" for line in lines)

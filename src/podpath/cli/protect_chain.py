@@ -45,16 +45,42 @@ def chain() -> None:
 def chain_options(function: F) -> F:
     """Say which plugin, and where."""
     for option in (
-        click.option("--dry-run", is_flag=True, help="Say what would be changed, and change nothing."),
         click.option(
-            "--account-dir", default="/var/run/secrets/kubernetes.io/serviceaccount", help="Where the token is mounted."
+            "--dry-run", is_flag=True, help="Say what would be changed, and change nothing."
         ),
-        click.option("--server", default="", metavar="URL", help="The API server for the kubeconfig."),
-        click.option("--kubeconfig", metavar="FILE", help="Keep a kubeconfig for the plugin here, mode 0600."),
-        click.option("--binary", "binaries", multiple=True, metavar="FILE", help="A program to copy into the first --bin-dir."),
-        click.option("--bin-dir", "bin_dirs", multiple=True, default=("/opt/cni/bin",), show_default=True, metavar="DIR"),
+        click.option(
+            "--account-dir",
+            default="/var/run/secrets/kubernetes.io/serviceaccount",
+            help="Where the token is mounted.",
+        ),
+        click.option(
+            "--server", default="", metavar="URL", help="The API server for the kubeconfig."
+        ),
+        click.option(
+            "--kubeconfig", metavar="FILE", help="Keep a kubeconfig for the plugin here, mode 0600."
+        ),
+        click.option(
+            "--binary",
+            "binaries",
+            multiple=True,
+            metavar="FILE",
+            help="A program to copy into the first --bin-dir.",
+        ),
+        click.option(
+            "--bin-dir",
+            "bin_dirs",
+            multiple=True,
+            default=("/opt/cni/bin",),
+            show_default=True,
+            metavar="DIR",
+        ),
         click.option("--conf-dir", default="/etc/cni/net.d", show_default=True, metavar="DIR"),
-        click.option("--entry", required=True, metavar="JSON", help="The plugin's entry, or the file that has it."),
+        click.option(
+            "--entry",
+            required=True,
+            metavar="JSON",
+            help="The plugin's entry, or the file that has it.",
+        ),
     ):
         function = option(function)
     return function
@@ -62,12 +88,40 @@ def chain_options(function: F) -> F:
 
 @chain.command()
 @chain_options
-@click.option("--runtime", type=click.Choice(["auto", "containerd", "cri-o"]), default="auto", show_default=True)
-@click.option("--scope", type=click.Choice(["loaded", "every"]), default="loaded", show_default=True, help="Which files.")
-@click.option("--conf-name", default="", metavar="FILE", help="Chain into this file: what Multus delegates to.")
-@click.option("--drop-in", is_flag=True, help="Use the network's drop-in directory (runtimes with libcni 1.3.0 or newer).")
-@click.option("--poll", default=10.0, show_default=True, metavar="SECONDS", help="Look at least so often.")
-@click.option("--fight-rounds", default=5, show_default=True, metavar="N", help="Reverted so often in a minute, slow down.")
+@click.option(
+    "--runtime",
+    type=click.Choice(["auto", "containerd", "cri-o"]),
+    default="auto",
+    show_default=True,
+)
+@click.option(
+    "--scope",
+    type=click.Choice(["loaded", "every"]),
+    default="loaded",
+    show_default=True,
+    help="Which files.",
+)
+@click.option(
+    "--conf-name",
+    default="",
+    metavar="FILE",
+    help="Chain into this file: what Multus delegates to.",
+)
+@click.option(
+    "--drop-in",
+    is_flag=True,
+    help="Use the network's drop-in directory (runtimes with libcni 1.3.0 or newer).",
+)
+@click.option(
+    "--poll", default=10.0, show_default=True, metavar="SECONDS", help="Look at least so often."
+)
+@click.option(
+    "--fight-rounds",
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Reverted so often in a minute, slow down.",
+)
 @click.option("--remove-on-stop", is_flag=True, help="Take the plugin out when told to stop.")
 @click.option("--once", is_flag=True, help="Look and mend once.")
 def keep(*, dry_run: bool, once: bool, **given: object) -> None:
@@ -111,15 +165,43 @@ def remove(*, dry_run: bool, **given: object) -> None:
 @chain.command()
 @click.argument("folder", metavar="DIR")
 @click.option(
-    "--bin-dir", "bin_dirs", multiple=True, metavar="DIR", help="Where the plugins' programs are; not looked for without."
+    "--bin-dir",
+    "bin_dirs",
+    multiple=True,
+    metavar="DIR",
+    help="Where the plugins' programs are; not looked for without.",
 )
-@click.option("--probe", is_flag=True, help="Run each plugin with CNI_COMMAND=VERSION, as CRI-O does.")
-@click.option("--max-conf-num", default=1, show_default=True, metavar="N", help="containerd's setting; 0 loads all.")
+@click.option(
+    "--probe", is_flag=True, help="Run each plugin with CNI_COMMAND=VERSION, as CRI-O does."
+)
+@click.option(
+    "--max-conf-num",
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="containerd's setting; 0 loads all.",
+)
 @click.option("--default-network", default="", metavar="NAME", help="CRI-O's cni_default_network.")
-@click.option("--old-libcni", is_flag=True, help="The runtime's libcni is older than 1.3.0: no drop-in directories.")
-@click.option("--crictl-info", metavar="FILE", help="What `crictl info` printed: say where the runtime is behind the disk.")
+@click.option(
+    "--old-libcni",
+    is_flag=True,
+    help="The runtime's libcni is older than 1.3.0: no drop-in directories.",
+)
+@click.option(
+    "--crictl-info",
+    metavar="FILE",
+    help="What `crictl info` printed: say where the runtime is behind the disk.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def lint(folder: str, bin_dirs: tuple[str, ...], crictl_info: str | None, *, probe: bool, as_json: bool, **given: object) -> None:
+def lint(
+    folder: str,
+    bin_dirs: tuple[str, ...],
+    crictl_info: str | None,
+    *,
+    probe: bool,
+    as_json: bool,
+    **given: object,
+) -> None:
     """Say what containerd and what CRI-O would load from DIR, why, and what is wrong.
 
     \b
@@ -137,14 +219,26 @@ def lint(folder: str, bin_dirs: tuple[str, ...], crictl_info: str | None, *, pro
         raise UsageError(f"{error.filename}: {error.strerror}") from error
     first = lint_folder(files, settings)
     kinds = {
-        kind for verdict in first.verdicts for network in (verdict.network, *verdict.others) if network for kind in network.types
+        kind
+        for verdict in first.verdicts
+        for network in (verdict.network, *verdict.others)
+        if network
+        for kind in network.types
     }
     directories = [Path(directory) for directory in bin_dirs]
-    programs = None if not directories else probe_programs(directories, kinds) if probe else list_programs(directories)
+    programs = (
+        None
+        if not directories
+        else probe_programs(directories, kinds)
+        if probe
+        else list_programs(directories)
+    )
     found = lint_folder(files, settings, programs)
     if told:
         found = compare_loaded(found, told, files)
-    click.echo(json.dumps(_document(folder, found), indent=2) if as_json else _render(found), nl=as_json)
+    click.echo(
+        json.dumps(_document(folder, found), indent=2) if as_json else _render(found), nl=as_json
+    )
     click.get_current_context().exit(CODES[found.worst])
 
 
@@ -189,7 +283,9 @@ def _render(found: Lint) -> str:
         lines += [f"    {one.file}: {one.action}: {one.why}" for one in verdict.decisions]
     lines += [""] if found.remarks else []
     for remark in found.remarks:
-        lines.append(f"{remark.severity:<7} {remark.file or '.'}:{remark.line}: {remark.claim} [{remark.row}]")
+        lines.append(
+            f"{remark.severity:<7} {remark.file or '.'}:{remark.line}: {remark.claim} [{remark.row}]"
+        )
         lines += [f"        mend: {remark.mend}"] if remark.mend else []
     return "\n".join(map(escape, lines)) + "\n"
 
@@ -198,9 +294,7 @@ def _render_verdict(verdict: RuntimeVerdict) -> str:
     if verdict.network is None:
         return f"{verdict.runtime}: no network: {verdict.why_none}"
     network = verdict.network
-    return (
-        f"{verdict.runtime}: {network.file}: network {network.name!r} {network.version or '0.1.0'}: {' > '.join(network.types)}"
-    )
+    return f"{verdict.runtime}: {network.file}: network {network.name!r} {network.version or '0.1.0'}: {' > '.join(network.types)}"
 
 
 def _document(folder: str, found: Lint) -> dict[str, object]:
@@ -209,7 +303,9 @@ def _document(folder: str, found: Lint) -> dict[str, object]:
         "folder": folder,
         "runtimes": [
             {
-                "runtime": verdict.runtime, "file": verdict.file, "why_none": verdict.why_none,
+                "runtime": verdict.runtime,
+                "file": verdict.file,
+                "why_none": verdict.why_none,
                 "network": verdict.network.name if verdict.network else None,
                 "version": verdict.network.version if verdict.network else None,
                 "plugins": list(verdict.network.types) if verdict.network else [],
@@ -219,4 +315,4 @@ def _document(folder: str, found: Lint) -> dict[str, object]:
             for verdict in found.verdicts
         ],
         "remarks": [remark._asdict() for remark in found.remarks],
-    }  # fmt: skip
+    }

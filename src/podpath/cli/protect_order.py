@@ -26,9 +26,19 @@ WRONG = 1
 @click.option("--dry-run", is_flag=True, help="Show what --fix would do, and change nothing.")
 @click.option("--watch", is_flag=True, help="Go on: look again at every change, until interrupted.")
 @click.option("--leave-out", multiple=True, metavar="RULE", help="Do not hold this rule.")
-@click.option("--rules", "list_them", is_flag=True, help="List the orders that are known, with their sources.")
+@click.option(
+    "--rules", "list_them", is_flag=True, help="List the orders that are known, with their sources."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def order(*, fix: bool, dry_run: bool, watch: bool, leave_out: tuple[str, ...], list_them: bool, as_json: bool) -> None:
+def order(
+    *,
+    fix: bool,
+    dry_run: bool,
+    watch: bool,
+    leave_out: tuple[str, ...],
+    list_them: bool,
+    as_json: bool,
+) -> None:
     """Check that jumps in base chains stand in the order that CNIs depend on: CILIUM_FORWARD before KUBE-FORWARD, for one.
 
     Reads both backends of iptables, IPv4 and IPv6; a jump is moved in one transaction, never doubled. Needs CAP_NET_ADMIN.
@@ -49,11 +59,17 @@ def order(*, fix: bool, dry_run: bool, watch: bool, leave_out: tuple[str, ...], 
     rules = gather_rules(options)
     if list_them:
         for rule in rules:
-            click.echo(f"{rule.name}: {rule.table} {rule.chain}: {rule.first} before {', '.join(rule.then)}\n    {rule.why}")
+            click.echo(
+                f"{rule.name}: {rule.table} {rule.chain}: {rule.first} before {', '.join(rule.then)}\n    {rule.why}"
+            )
             click.echo(f"    {rule.source}")
         return
     if watch:
-        held = run_part(lambda desk: keep_order(desk, options, Applier(dry_run=dry_run)), WATCH_SCHEMA, as_json=as_json)
+        held = run_part(
+            lambda desk: keep_order(desk, options, Applier(dry_run=dry_run)),
+            WATCH_SCHEMA,
+            as_json=as_json,
+        )
         click.get_current_context().exit(0 if held else WRONG)
     outcome = OrderGuard(rules, Applier(dry_run=dry_run), mend=options.mode == "fix").look(0.0)
     if as_json:
@@ -85,10 +101,13 @@ def outcome_document(outcome: OrderOutcome) -> dict[str, object]:
         "chains": outcome.chains,
         "moves": [
             {
-                "rule": move.disorder.rule.name, "program": move.disorder.listing.place.program, "state": move.state,
-                "script": move.script, "why": move.why,
+                "rule": move.disorder.rule.name,
+                "program": move.disorder.listing.place.program,
+                "state": move.state,
+                "script": move.script,
+                "why": move.why,
             }
             for move in outcome.moves
         ],
         "findings": [finding_document(each) for each in outcome.findings],
-    }  # fmt: skip
+    }

@@ -1,4 +1,6 @@
-"""`podpath protect repair`: find a node's pods that started without their redirect rules, mend them or send them away."""
+"""`podpath protect repair`: find a node's pods that started without their redirect rules, mend them
+or send them away.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +30,25 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--node", envvar="NODE_NAME", metavar="NAME", help="Whose pods.  [default: $NODE_NAME]", required=True)
 @click.option(
-    "--kubeconfig", metavar="FILE", help="How to reach the API server.  [default: the pod's own, $KUBECONFIG, ~/.kube/config]"
+    "--node",
+    envvar="NODE_NAME",
+    metavar="NAME",
+    help="Whose pods.  [default: $NODE_NAME]",
+    required=True,
+)
+@click.option(
+    "--kubeconfig",
+    metavar="FILE",
+    help="How to reach the API server.  [default: the pod's own, $KUBECONFIG, ~/.kube/config]",
 )
 @click.option("--context", metavar="NAME", help="The kubeconfig's context.")
-@click.option("--policy", "policy_file", metavar="FILE", help="A TOML file with the policy: the keys of the agent's [repair].")
+@click.option(
+    "--policy",
+    "policy_file",
+    metavar="FILE",
+    help="A TOML file with the policy: the keys of the agent's [repair].",
+)
 @click.option(
     "--action",
     "actions",
@@ -46,16 +61,50 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Judge, ask the server, and change nothing.")
 @click.option("--once", is_flag=True, help="Look at all pods once and end.")
 @click.option("--json", "as_json", is_flag=True, help="With --once: print one JSON document.")
-@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True)
-@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--proc", "proc", default="/proc", show_default=True, metavar="DIR", help="The node's /proc.")
-@click.option("--state", metavar="FILE", help="Where the budget outlives this process, as /run/podpath/repair.json.")
 @click.option(
-    "--chain-entry", metavar="JSON", help="A plugin's entry, or its file: nothing is done while no pod would get that plugin."
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="info",
+    show_default=True,
 )
-@click.option("--conf-dir", default="/etc/cni/net.d", show_default=True, metavar="DIR", help="Where the runtime reads the chain.")
-@click.option("--bin-dir", "bin_dirs", multiple=True, default=("/opt/cni/bin",), show_default=True, metavar="DIR")
-@click.option("--own-pod", envvar="POD", metavar="NAMESPACE/NAME", default="", help="Our own pod, which is never touched.")
+@click.option(
+    "--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+@click.option(
+    "--proc", "proc", default="/proc", show_default=True, metavar="DIR", help="The node's /proc."
+)
+@click.option(
+    "--state",
+    metavar="FILE",
+    help="Where the budget outlives this process, as /run/podpath/repair.json.",
+)
+@click.option(
+    "--chain-entry",
+    metavar="JSON",
+    help="A plugin's entry, or its file: nothing is done while no pod would get that plugin.",
+)
+@click.option(
+    "--conf-dir",
+    default="/etc/cni/net.d",
+    show_default=True,
+    metavar="DIR",
+    help="Where the runtime reads the chain.",
+)
+@click.option(
+    "--bin-dir",
+    "bin_dirs",
+    multiple=True,
+    default=("/opt/cni/bin",),
+    show_default=True,
+    metavar="DIR",
+)
+@click.option(
+    "--own-pod",
+    envvar="POD",
+    metavar="NAMESPACE/NAME",
+    default="",
+    help="Our own pod, which is never touched.",
+)
 def repair(**given: object) -> None:
     """Find pods of one node that started without their redirect rules; mend them in place or have them made anew.
 
@@ -90,7 +139,9 @@ def repair(**given: object) -> None:
             finally:
                 work.close()
             _report(found, work, assignment, as_json=bool(given["as_json"]))
-        click.get_current_context().exit(int(any(judgement.state == "broken" for _, judgement in found)))
+        click.get_current_context().exit(
+            int(any(judgement.state == "broken" for _, judgement in found))
+        )
     desk = KeeperContext(_quiet)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: desk.stop())
@@ -108,7 +159,9 @@ def _assign(given: dict[str, object]) -> Assignment:
     return Assignment(
         node=str(given["node"]),
         policy=_policy(given),
-        access=access.find(Path(kubeconfig) if kubeconfig else None, context=cast("str | None", given["context"])),
+        access=access.find(
+            Path(kubeconfig) if kubeconfig else None, context=cast("str | None", given["context"])
+        ),
         own_pod=str(given["own_pod"]),
         chain=_watch_chain(given),
         state=Path(state) if state else None,
@@ -117,14 +170,20 @@ def _assign(given: dict[str, object]) -> Assignment:
 
 
 def _watch_chain(given: dict[str, object]) -> Callable[[], str]:
-    """Return what looks whether the runtime's chain has the plugin; a chain that nobody named is taken to be well."""
+    """Return what looks whether the runtime's chain has the plugin; a chain that nobody named is
+    taken to be well.
+    """
     entry = cast("str | None", given["chain_entry"])
     if entry is None:
         return str
     from podpath.protect.chain.guard import Guard  # noqa: PLC0415  # only where it is asked for
     from podpath.protect.chain.options import ChainOptions  # noqa: PLC0415  # as above
 
-    options = ChainOptions(entry=entry, conf_dir=str(given["conf_dir"]), bin_dirs=cast("tuple[str, ...]", given["bin_dirs"]))
+    options = ChainOptions(
+        entry=entry,
+        conf_dir=str(given["conf_dir"]),
+        bin_dirs=cast("tuple[str, ...]", given["bin_dirs"]),
+    )
     guard = Guard(options, Applier(dry_run=True))
 
     def unhealthy() -> str:
@@ -133,7 +192,8 @@ def _watch_chain(given: dict[str, object]) -> Callable[[], str]:
         return (
             ""
             if look.holds
-            else claims or f"no network that the runtime would load from {options.conf_dir} has {guard.entry.type}"
+            else claims
+            or f"no network that the runtime would load from {options.conf_dir} has {guard.entry.type}"
         )
 
     return unhealthy
@@ -144,9 +204,15 @@ def _policy(given: dict[str, object]) -> Policy:
 
     name = cast("str | None", given["policy_file"])
     try:
-        policy = Policy() if name is None else parse_tables(Path(name).read_text(encoding="utf-8"), name, Policy)
+        policy = (
+            Policy()
+            if name is None
+            else parse_tables(Path(name).read_text(encoding="utf-8"), name, Policy)
+        )
     except (OSError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{name}: {error.strerror if isinstance(error, OSError) else 'this is no text'}") from error
+        raise click.UsageError(
+            f"{name}: {error.strerror if isinstance(error, OSError) else 'this is no text'}"
+        ) from error
     changes: dict[str, object] = {
         "dry_run": policy.dry_run or bool(given["dry_run"]),
         "bare_pods": policy.bare_pods or bool(given["bare_pods"]),
@@ -161,10 +227,17 @@ def _policy(given: dict[str, object]) -> Policy:
         raise click.UsageError(f"expected {error}") from error
 
 
-def _report(found: tuple[tuple[Pod, PodJudgement], ...], work: Work, assignment: Assignment, *, as_json: bool) -> None:
+def _report(
+    found: tuple[tuple[Pod, PodJudgement], ...],
+    work: Work,
+    assignment: Assignment,
+    *,
+    as_json: bool,
+) -> None:
     held = {finding.subject: finding.evidence for finding in work.controller.findings()}
     deeds = [
-        {"action": action, "result": result, "count": count} for (action, result), count in sorted(work.controller.counts.items())
+        {"action": action, "result": result, "count": count}
+        for (action, result), count in sorted(work.controller.counts.items())
     ]
     if as_json:
         pods = [
@@ -178,7 +251,12 @@ def _report(found: tuple[tuple[Pod, PodJudgement], ...], work: Work, assignment:
             }
             for pod, one in found
         ]
-        head = {"schema": "podpath/repair/v1", "time": time.time(), "node": assignment.node, "dry_run": assignment.policy.dry_run}
+        head = {
+            "schema": "podpath/repair/v1",
+            "time": time.time(),
+            "node": assignment.node,
+            "dry_run": assignment.policy.dry_run,
+        }
         click.echo(json.dumps({**head, "pods": pods, "deeds": deeds}, indent=2))
         return
     for pod, one in found:

@@ -26,23 +26,55 @@ WRONG = 1
 
 @click.command()
 @click.option(
-    "--profile", "profiles", multiple=True, metavar="NAME", help="Keys of this profile; `auto` (the default) looks which fit."
+    "--profile",
+    "profiles",
+    multiple=True,
+    metavar="NAME",
+    help="Keys of this profile; `auto` (the default) looks which fit.",
 )
 @click.option(
-    "--key", "keys", multiple=True, metavar="KEY=VALUE", help="A key, or a pattern such as net.ipv4.conf.lxc*.rp_filter=0."
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A key, or a pattern such as net.ipv4.conf.lxc*.rp_filter=0.",
 )
-@click.option("--module", "modules", multiple=True, metavar="NAME", help="A kernel module that shall be there.")
+@click.option(
+    "--module",
+    "modules",
+    multiple=True,
+    metavar="NAME",
+    help="A kernel module that shall be there.",
+)
 @click.option("--fix", is_flag=True, help="Write what is wrong.")
-@click.option("--persist", is_flag=True, help="With --fix: keep it for the next boot, in a drop-in below /etc/sysctl.d.")
 @click.option(
-    "--load-modules", is_flag=True, help="With --fix: load modules that declared keys need; with --persist also at boot."
+    "--persist",
+    is_flag=True,
+    help="With --fix: keep it for the next boot, in a drop-in below /etc/sysctl.d.",
 )
-@click.option("--keep-all", is_flag=True, help="Leave `all` alone where it overrules a device, and only report it.")
+@click.option(
+    "--load-modules",
+    is_flag=True,
+    help="With --fix: load modules that declared keys need; with --persist also at boot.",
+)
+@click.option(
+    "--keep-all",
+    is_flag=True,
+    help="Leave `all` alone where it overrules a device, and only report it.",
+)
 @click.option("--watch", is_flag=True, help="Go on: look again at every change, until interrupted.")
 @click.option("--dry-run", is_flag=True, help="Show what --fix would do, and change nothing.")
-@click.option("--root", default="/", show_default=True, metavar="DIR", help="Where the host's root is mounted.")
+@click.option(
+    "--root",
+    default="/",
+    show_default=True,
+    metavar="DIR",
+    help="Where the host's root is mounted.",
+)
 @click.option("--profiles", "list_them", is_flag=True, help="List the profiles with their keys.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; with --watch a line for each look.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON; with --watch a line for each look."
+)
 def sysctl(  # noqa: PLR0913  # one parameter for each option, as click has it
     *, profiles: tuple[str, ...], keys: tuple[str, ...], modules: tuple[str, ...], fix: bool, persist: bool, load_modules: bool,
     keep_all: bool, watch: bool, dry_run: bool, root: str, list_them: bool, as_json: bool,
@@ -65,19 +97,29 @@ def sysctl(  # noqa: PLR0913  # one parameter for each option, as click has it
     settings = tuple(map(parse_setting, keys))
     try:
         options = SysctlOptions(
-            mode="fix" if fix or dry_run else "report", profiles=profiles or (() if keys else (AUTOMATIC,)), key=settings,
-            modules=modules, load_modules=load_modules, persist=persist, lower_all=not keep_all, root=root,
-        )  # fmt: skip
+            mode="fix" if fix or dry_run else "report",
+            profiles=profiles or (() if keys else (AUTOMATIC,)),
+            key=settings,
+            modules=modules,
+            load_modules=load_modules,
+            persist=persist,
+            lower_all=not keep_all,
+            root=root,
+        )
     except ValueError as error:
         raise UsageError(f"expected {error}") from error
     applier = Applier(dry_run=dry_run)
     if watch:
-        held = run_part(lambda desk: keep_sysctls(desk, options, applier), WATCH_SCHEMA, as_json=as_json)
+        held = run_part(
+            lambda desk: keep_sysctls(desk, options, applier), WATCH_SCHEMA, as_json=as_json
+        )
         click.get_current_context().exit(0 if held else WRONG)
     duty, chosen = make_duty(options)
     if not duty.settings and not duty.modules:
         known = ", ".join(list_profiles())
-        raise UsageError(f"expected a node that shows which profile it needs, saw none; name one with --profile: {known}")
+        raise UsageError(
+            f"expected a node that shows which profile it needs, saw none; name one with --profile: {known}"
+        )
     outcome = Guard(duty, applier).look(0.0)
     if as_json:
         click.echo(json.dumps(outcome_document(outcome, dict(chosen)), indent=2))
@@ -93,7 +135,9 @@ def parse_setting(text: str) -> Setting:
         raise UsageError(f"--key {text}: expected KEY=VALUE, KEY>=VALUE or KEY<=VALUE")
     policy: Policy = "floor" if name.endswith(">") else "ceiling" if name.endswith("<") else "exact"
     try:
-        return Setting(key=parse_key(name.rstrip("<>")), value=" ".join(value.split()), policy=policy)
+        return Setting(
+            key=parse_key(name.rstrip("<>")), value=" ".join(value.split()), policy=policy
+        )
     except ValueError as error:
         raise UsageError(f"--key {text}: expected {error}") from error
 
@@ -104,7 +148,10 @@ def render_profiles() -> str:
     for name in list_profiles():
         profile = load_profile(name)
         lines.append(f"{name}: {profile.title}")
-        lines += [f"    {each.key} {_sign(each.policy)} {each.wanted(1)}  {each.why}" for each in profile.setting]
+        lines += [
+            f"    {each.key} {_sign(each.policy)} {each.wanted(1)}  {each.why}"
+            for each in profile.setting
+        ]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -117,13 +164,23 @@ def render_outcome(outcome: SysctlOutcome, chosen: dict[str, str]) -> str:
     style = choose_style("auto", verbose=False)
     lines = [f"profile {name}: {escape(sign)}" for name, sign in chosen.items()]
     for judgement in outcome.after:
-        sign = style.arrived if judgement.holds else style.broken if judgement.setting.mandatory else style.doubtful
+        sign = (
+            style.arrived
+            if judgement.holds
+            else style.broken
+            if judgement.setting.mandatory
+            else style.doubtful
+        )
         shown = judgement.in_force if judgement.in_force is not None else judgement.state
         want = f"{_sign(judgement.setting.policy)} {judgement.want}"
-        lines.append(f"{sign} {escape(str(judgement.key))} = {escape(str(shown))}  (shall be {want})")
+        lines.append(
+            f"{sign} {escape(str(judgement.key))} = {escape(str(shown))}  (shall be {want})"
+        )
     for attempt in outcome.attempts:
         why = f": {attempt.why}" if attempt.why else ""
-        lines.append(f"  {attempt.state}: {escape(attempt.write.command)} ({attempt.write.reason}){escape(why)}")
+        lines.append(
+            f"  {attempt.state}: {escape(attempt.write.command)} ({attempt.write.reason}){escape(why)}"
+        )
     lines += [f"  {escape(effect)}" for effect in outcome.effects]
     return "".join(f"{line}\n" for line in lines) + render_findings(outcome.findings, style)
 
@@ -136,18 +193,27 @@ def outcome_document(outcome: SysctlOutcome, chosen: dict[str, str]) -> dict[str
         "profiles": chosen,
         "keys": [
             {
-                "key": str(each.key), "state": each.state, "value": each.raw, "in_force": each.in_force, "want": each.want,
-                "policy": each.setting.policy, "mandatory": each.setting.mandatory, "profile": each.setting.profile,
+                "key": str(each.key),
+                "state": each.state,
+                "value": each.raw,
+                "in_force": each.in_force,
+                "want": each.want,
+                "policy": each.setting.policy,
+                "mandatory": each.setting.mandatory,
+                "profile": each.setting.profile,
             }
             for each in outcome.after
         ],
         "writes": [
             {
-                "key": str(each.write.key), "value": each.write.value, "reason": each.write.reason, "state": each.state,
+                "key": str(each.write.key),
+                "value": each.write.value,
+                "reason": each.write.reason,
+                "state": each.state,
                 "why": each.why,
             }
             for each in outcome.attempts
         ],
         "deeds": list(outcome.effects),
         "findings": [finding_document(each) for each in outcome.findings],
-    }  # fmt: skip
+    }

@@ -1,4 +1,6 @@
-"""What the parts of protect found, as text and as JSON; names from the system are escaped before they reach a terminal."""
+"""What the parts of protect found, as text and as JSON; names from the system are escaped before
+they reach a terminal.
+"""
 
 from __future__ import annotations
 

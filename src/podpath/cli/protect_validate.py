@@ -26,7 +26,9 @@ from podpath.report.escape import escape
 MESSAGE_LIMIT = 4096
 """Bytes of a termination message that the kubelet keeps."""
 FAILED = "Failed to validate networking configuration. Please ensure traffic redirection rules are rewriting traffic as expected."
-UNABLE = "Unable to connect to validator. Please ensure iptables rules are rewriting traffic as expected"
+UNABLE = (
+    "Unable to connect to validator. Please ensure iptables rules are rewriting traffic as expected"
+)
 ENV = "LINKERD_NETWORK_VALIDATOR"
 
 
@@ -39,20 +41,30 @@ class EndType(click.ParamType[SocketEnd]):
 
     name = "address:port"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> SocketEnd:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> SocketEnd:
         """Read it; a usage error says what was expected."""
         try:
             return value if isinstance(value, SocketEnd) else parse_end(str(value))
         except ValueError:
-            self.fail(f"expected an address with a port, as 192.0.2.2:1404 or [fd00::1]:20001, saw {value!r}", param, ctx)
+            self.fail(
+                f"expected an address with a port, as 192.0.2.2:1404 or [fd00::1]:20001, saw {value!r}",
+                param,
+                ctx,
+            )
 
 
 class ReflectorsType(click.ParamType[tuple[SocketEnd, ...]]):
-    """Addresses with or without a port, as the downward API gives them in status.hostIP and status.hostIPs."""
+    """Addresses with or without a port, as the downward API gives them in status.hostIP and
+    status.hostIPs.
+    """
 
     name = "address[:port][,...]"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[SocketEnd, ...]:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[SocketEnd, ...]:
         """Read them; a usage error says what was expected."""
         if isinstance(value, tuple):
             return value
@@ -60,7 +72,9 @@ class ReflectorsType(click.ParamType[tuple[SocketEnd, ...]]):
             return tuple(_parse_reflector(word.strip()) for word in str(value).split(","))
         except ValueError:
             self.fail(
-                f"expected addresses such as 10.0.0.1, fd00::1, 10.0.0.1:15105 or [fd00::1]:15105, saw {value!r}", param, ctx
+                f"expected addresses such as 10.0.0.1, fd00::1, 10.0.0.1:15105 or [fd00::1]:15105, saw {value!r}",
+                param,
+                ctx,
             )
 
 
@@ -76,7 +90,9 @@ class PortsType(click.ParamType[tuple[int, ...]]):
 
     name = "ports"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
         """Read `80,443,8000-8010`; a usage error says what was expected."""
         if isinstance(value, tuple):
             return value
@@ -89,15 +105,40 @@ class PortsType(click.ParamType[tuple[int, ...]]):
 
 @click.command()
 @click.option(
-    "--mode", type=click.Choice(["podpath", "linkerd", "istio"]), help="Whose ports, user and exit codes; by the options."
+    "--mode",
+    type=click.Choice(["podpath", "linkerd", "istio"]),
+    help="Whose ports, user and exit codes; by the options.",
 )
-@click.option("--timeout", metavar="D", help="How long to try: 500ms, 10s, 2m.  [default: 10s; istio: 5s]")
+@click.option(
+    "--timeout", metavar="D", help="How long to try: 500ms, 10s, 2m.  [default: 10s; istio: 5s]"
+)
 @click.option("--probe-timeout", metavar="D", help="The same as istio writes it.")
-@click.option("--outbound-port", "-p", type=PortsType(), help="Where the proxy takes outbound connections.")
-@click.option("--inbound-port", "-z", type=PortsType(), help="Where the proxy takes inbound connections.")
-@click.option("--proxy-uid", "-u", type=click.IntRange(0), help="The proxy's own user, whom the rules must leave alone.")
-@click.option("--skip-outbound-ports", "-o", type=PortsType(), default=(), help="Destination ports that must not be redirected.")
-@click.option("--skip-inbound-ports", "-d", type=PortsType(), default=(), help="Ports of the pod that must not be redirected.")
+@click.option(
+    "--outbound-port", "-p", type=PortsType(), help="Where the proxy takes outbound connections."
+)
+@click.option(
+    "--inbound-port", "-z", type=PortsType(), help="Where the proxy takes inbound connections."
+)
+@click.option(
+    "--proxy-uid",
+    "-u",
+    type=click.IntRange(0),
+    help="The proxy's own user, whom the rules must leave alone.",
+)
+@click.option(
+    "--skip-outbound-ports",
+    "-o",
+    type=PortsType(),
+    default=(),
+    help="Destination ports that must not be redirected.",
+)
+@click.option(
+    "--skip-inbound-ports",
+    "-d",
+    type=PortsType(),
+    default=(),
+    help="Ports of the pod that must not be redirected.",
+)
 @click.option(
     "--families",
     type=click.Choice(["auto", "4", "6", "both"]),
@@ -111,23 +152,70 @@ class PortsType(click.ParamType[tuple[int, ...]]):
     default=(),
     help="Who connects back from outside, to prove inbound redirection: the node's addresses, where the agent has [reflect].",
 )
-@click.option("--await-inbound", is_flag=True, help="Wait for a connection from outside instead: a startup probe of the kubelet.")
-@click.option("--listen-addr", type=EndType(), help="linkerd: where to say the token.  [default: 0.0.0.0:4140]")
-@click.option("--connect-addr", type=EndType(), help="linkerd: where the token must come from.  [default: 192.0.2.2:1404]")
 @click.option(
-    "--log-level", envvar=f"{ENV}_LOG_LEVEL", default="info", show_default=True, metavar="L", help="debug, info, warn or error."
+    "--await-inbound",
+    is_flag=True,
+    help="Wait for a connection from outside instead: a startup probe of the kubelet.",
 )
 @click.option(
-    "--log-format", envvar=f"{ENV}_LOG_FORMAT", type=click.Choice(["plain", "json"]), default="plain", help="How logs look."
+    "--listen-addr",
+    type=EndType(),
+    help="linkerd: where to say the token.  [default: 0.0.0.0:4140]",
 )
-@click.option("--iptables-probe-port", "probe_port", type=click.IntRange(1, 65535), default=15002, help="istio: the port probed.")
+@click.option(
+    "--connect-addr",
+    type=EndType(),
+    help="linkerd: where the token must come from.  [default: 192.0.2.2:1404]",
+)
+@click.option(
+    "--log-level",
+    envvar=f"{ENV}_LOG_LEVEL",
+    default="info",
+    show_default=True,
+    metavar="L",
+    help="debug, info, warn or error.",
+)
+@click.option(
+    "--log-format",
+    envvar=f"{ENV}_LOG_FORMAT",
+    type=click.Choice(["plain", "json"]),
+    default="plain",
+    help="How logs look.",
+)
+@click.option(
+    "--iptables-probe-port",
+    "probe_port",
+    type=click.IntRange(1, 65535),
+    default=15002,
+    help="istio: the port probed.",
+)
 @click.option("--run-validation", is_flag=True, help="istio: accepted, and chooses its mode.")
-@click.option("--skip-rule-apply", is_flag=True, help="istio: accepted; no rule is ever applied here.")
-@click.option("-m", "-i", "-x", "-b", "-g", "--log_output_level", "ignored", hidden=True, help="istio: accepted, without effect.")
-@click.option("--termination-message", metavar="FILE", help="Write the cause here too: /dev/termination-log.")
-@click.option("--reflect", type=EndType(), help="Be the reflector instead, at this address, until killed.")
 @click.option(
-    "--allow", "networks", multiple=True, metavar="CIDR", help="Whom the reflector serves.  [default: the pods of this node]"
+    "--skip-rule-apply", is_flag=True, help="istio: accepted; no rule is ever applied here."
+)
+@click.option(
+    "-m",
+    "-i",
+    "-x",
+    "-b",
+    "-g",
+    "--log_output_level",
+    "ignored",
+    hidden=True,
+    help="istio: accepted, without effect.",
+)
+@click.option(
+    "--termination-message", metavar="FILE", help="Write the cause here too: /dev/termination-log."
+)
+@click.option(
+    "--reflect", type=EndType(), help="Be the reflector instead, at this address, until killed."
+)
+@click.option(
+    "--allow",
+    "networks",
+    multiple=True,
+    metavar="CIDR",
+    help="Whom the reflector serves.  [default: the pods of this node]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def validate(**given: object) -> None:
@@ -166,12 +254,17 @@ def validate(**given: object) -> None:
     _conclude(settings, verdict, given, time.monotonic() - started, tell)
 
 
-def _run(settings: Settings, given: dict[str, object], tell: Callable[[str, str], None]) -> Validation:
+def _run(
+    settings: Settings, given: dict[str, object], tell: Callable[[str, str], None]
+) -> Validation:
     wait = bool(given["await_inbound"])
     if settings.style != "linkerd":
         return run_probes(settings, tell, await_inbound=wait)
     default = TokenEnds()
-    listen, connect = cast("SocketEnd | None", given["listen_addr"]), cast("SocketEnd | None", given["connect_addr"])
+    listen, connect = (
+        cast("SocketEnd | None", given["listen_addr"]),
+        cast("SocketEnd | None", given["connect_addr"]),
+    )
     ends = TokenEnds(listen=listen or default.listen, connect=connect or default.connect)
     if (":" in ends.connect.address) and ":" not in ends.listen.address:
         raise UsageError(f"expected addresses of one family, saw {ends.listen} and {ends.connect}")
@@ -179,7 +272,11 @@ def _run(settings: Settings, given: dict[str, object], tell: Callable[[str, str]
 
 
 def _conclude(
-    settings: Settings, verdict: Validation, given: dict[str, object], seconds: float, tell: Callable[[str, str], None]
+    settings: Settings,
+    verdict: Validation,
+    given: dict[str, object],
+    seconds: float,
+    tell: Callable[[str, str], None],
 ) -> None:
     code = verdict.exit_code(settings.style)
     if verdict.cause and verdict.cause != "killed":
@@ -191,7 +288,10 @@ def _conclude(
         click.echo(json.dumps(_document(settings, verdict, code, seconds), indent=2))
     else:
         for check in verdict.checks:
-            click.echo(f"{check.state:<8} {escape(check.claim)}" + (f"\n         missing: {check.rule}" if check.rule else ""))
+            click.echo(
+                f"{check.state:<8} {escape(check.claim)}"
+                + (f"\n         missing: {check.rule}" if check.rule else "")
+            )
         for one in verdict.kernel:
             click.echo(f"kernel   {one.describe()}")
     target = cast("str | None", given["termination_message"])
@@ -200,12 +300,16 @@ def _conclude(
         try:
             Path(target).write_bytes(message)
         except OSError as error:
-            tell("error", f"the termination message cannot be written to {target}: {error.strerror}")
+            tell(
+                "error", f"the termination message cannot be written to {target}: {error.strerror}"
+            )
     click.get_current_context().exit(code)
 
 
 def _complaints(settings: Settings, verdict: Validation) -> list[str]:
-    """Say it as the mesh's own validator does, for those who look for its words, and then what it is."""
+    """Say it as the mesh's own validator does, for those who look for its words, and then what it
+    is.
+    """
     own = [check.claim for check in verdict.checks if check.state == "failed"] or [verdict.claim]
     if settings.style == "linkerd":
         head = UNABLE if any(claim.startswith("unable to connect") for claim in own) else FAILED
@@ -215,18 +319,29 @@ def _complaints(settings: Settings, verdict: Validation) -> list[str]:
     return own
 
 
-def _document(settings: Settings, verdict: Validation, code: int, seconds: float) -> dict[str, object]:
+def _document(
+    settings: Settings, verdict: Validation, code: int, seconds: float
+) -> dict[str, object]:
     return {
-        "schema": "podpath/validate/v1", "ok": not verdict.cause, "mode": settings.style, "cause": verdict.cause,
-        "claim": verdict.claim, "exit_code": code, "seconds": round(seconds, 4),
-        "checks": [check._asdict() for check in verdict.checks], "kernel": [one._asdict() for one in verdict.kernel],
-    }  # fmt: skip
+        "schema": "podpath/validate/v1",
+        "ok": not verdict.cause,
+        "mode": settings.style,
+        "cause": verdict.cause,
+        "claim": verdict.claim,
+        "exit_code": code,
+        "seconds": round(seconds, 4),
+        "checks": [check._asdict() for check in verdict.checks],
+        "kernel": [one._asdict() for one in verdict.kernel],
+    }
 
 
 def _settings(given: dict[str, object]) -> Settings:
     style: Style = cast("Style | None", given["mode"]) or _guess_style(given)
     mesh = MESHES[style]
-    asked, probing = cast("str | None", given["timeout"]), cast("str | None", given["probe_timeout"])
+    asked, probing = (
+        cast("str | None", given["timeout"]),
+        cast("str | None", given["probe_timeout"]),
+    )
     limit = 5.0 if style == "istio" else 10.0
     if probing is not None:
         limit = parse_go_duration(probing)
@@ -237,7 +352,8 @@ def _settings(given: dict[str, object]) -> Settings:
     uid = cast("int | None", given["proxy_uid"])
     return Settings(
         style=style,
-        outbound=cast("tuple[int, ...] | None", given["outbound_port"]) or ((listen.port,) if listen else mesh.outbound),
+        outbound=cast("tuple[int, ...] | None", given["outbound_port"])
+        or ((listen.port,) if listen else mesh.outbound),
         inbound=cast("tuple[int, ...] | None", given["inbound_port"]) or mesh.inbound,
         proxy_uid=mesh.proxy_uid if uid is None else uid,
         inbound_chain=mesh.inbound_chain,
@@ -262,7 +378,9 @@ def _reflect(end: SocketEnd, texts: tuple[str, ...]) -> None:
     from podpath.protect.reflect.reflector import Reflector  # noqa: PLC0415  # as above
 
     if ipaddress.ip_address(end.address).is_unspecified:
-        raise UsageError(f"expected an address of this host to answer from, saw the wildcard {end.address}")
+        raise UsageError(
+            f"expected an address of this host to answer from, saw the wildcard {end.address}"
+        )
     try:
         networks = parse_networks(list(texts))
     except ValueError as error:
@@ -283,11 +401,15 @@ def _be_killed(number: int, _: object) -> None:
 
 
 def _logger(level: str, form: str) -> Callable[[str, str], None]:
-    """Return what writes logs to standard error, from a level on; of a filter `a=warn,debug` the last word counts."""
+    """Return what writes logs to standard error, from a level on; of a filter `a=warn,debug` the
+    last word counts.
+    """
     ranks = {"trace": 0, "debug": 0, "info": 1, "warn": 2, "error": 3, "off": 4}
     word = level.rpartition(",")[2].rpartition("=")[2].lower()
     if word not in ranks:
-        raise UsageError(f"expected a level of trace, debug, info, warn, error or off, saw {level!r}")
+        raise UsageError(
+            f"expected a level of trace, debug, info, warn, error or off, saw {level!r}"
+        )
 
     def tell(grade: str, sentence: str) -> None:
         if ranks[grade] >= ranks[word]:

@@ -22,7 +22,10 @@ from podpath.library.progress import stage
     help="A new .tar.gz, .tar.zst, .tar, .zip or folder.",
 )
 @click.option(
-    "--logs/--no-logs", default=True, show_default=True, help="Take the logs of the last hours too; they may hold secrets."
+    "--logs/--no-logs",
+    default=True,
+    show_default=True,
+    help="Take the logs of the last hours too; they may hold secrets.",
 )
 def snapshot(output: str, *, logs: bool) -> None:
     """Collect this node and the network namespaces of its pods into a bundle.

@@ -1,4 +1,6 @@
-"""What the terminal can show, and progress on it: the only module that looks at the streams' nature and the environment."""
+"""What the terminal can show, and progress on it: the only module that looks at the streams' nature
+and the environment.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ NARROW, WIDE = 60, 120
 def choose_style(colour: str, *, verbose: bool, brief: bool = False) -> Style:
     """Choose colours, signs and width for standard output.
 
-    `auto` colours a terminal only, and not where NO_COLOR is set (no-color.org) or the terminal is dumb.
+    `auto` colours a terminal only, and not where NO_COLOR is set (no-color.org) or the terminal is
+    dumb.
     """
     tty = sys.stdout.isatty()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
@@ -34,7 +37,9 @@ def choose_style(colour: str, *, verbose: bool, brief: bool = False) -> Style:
 
 
 class Progress:
-    """Says on a terminal's standard error what takes so long, with its share where that is known, and takes the line back."""
+    """Says on a terminal's standard error what takes so long, with its share where that is known,
+    and takes the line back.
+    """
 
     def __init__(self) -> None:
         """Start with nothing under way."""
@@ -42,7 +47,9 @@ class Progress:
         self._shown = threading.Event()
 
     def __call__(self, doing: str, share: float) -> None:
-        """Take what is being done and the share that is done: 0.0 as it begins, 1.0 once it has ended."""
+        """Take what is being done and the share that is done: 0.0 as it begins, 1.0 once it has
+        ended.
+        """
         if share <= 0.0:
             self._begin(doing)
         elif share >= 1.0:

@@ -17,7 +17,14 @@ from podpath.library.when import When
 @click.option("--svg", metavar="FILE", help="Draw the timeline into this file too.")
 @output_options
 def timeline(  # noqa: PLR0913 - click gives each option as one argument
-    logs: tuple[str, ...], svg: str | None, *, when: When, as_json: bool, colour: str, verbose: bool, brief: bool
+    logs: tuple[str, ...],
+    svg: str | None,
+    *,
+    when: When,
+    as_json: bool,
+    colour: str,
+    verbose: bool,
+    brief: bool,
 ) -> None:
     """Say what changed in the window in which it broke, and which known chain of causes leads from there to what.
 

@@ -17,7 +17,12 @@ from podpath.library.given import Piece, ThisNode
 @live_option
 @node_option
 @limits_option
-@click.option("--probe", required=True, metavar="P", help="The connection, e.g. 'tcp 172.16.0.30 > 104.17.32.82:80'.")
+@click.option(
+    "--probe",
+    required=True,
+    metavar="P",
+    help="The connection, e.g. 'tcp 172.16.0.30 > 104.17.32.82:80'.",
+)
 @output_options
 def trace(  # noqa: PLR0913 - click gives each option as one argument
     evidence: tuple[str, ...],
@@ -49,4 +54,10 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
     progress = Progress()
     pieces: tuple[Piece, ...] = (ThisNode(), *evidence) if live else evidence
     case = read_one(pieces, (probe,), node=node, limits=limits, progress=progress)
-    show(tracing.trace(case, probe, progress=progress), as_json=as_json, colour=colour, verbose=verbose, brief=brief)
+    show(
+        tracing.trace(case, probe, progress=progress),
+        as_json=as_json,
+        colour=colour,
+        verbose=verbose,
+        brief=brief,
+    )

@@ -1,1 +1,3 @@
-"""CNI configurations as libcni and the runtimes read them: parsed, judged, and what is wrong with a folder of them."""
+"""CNI configurations as libcni and the runtimes read them: parsed, judged, and what is wrong with a
+folder of them.
+"""

@@ -1,8 +1,10 @@
-"""One CNI configuration file as libcni reads it: a network with its plugins, or the fault for which it is refused.
+"""One CNI configuration file as libcni reads it: a network with its plugins, or the fault for which
+it is refused.
 
-What comes in is a file's name and bytes, and the files of the drop-in directory named after its network; what goes out is a
-`Network` or a `Trouble` with the line it stands in. The rules are those of libcni 1.3 (`libcni/conf.go`), row P1 to P5 of
-parity.md; where an older libcni decides otherwise (drop-in directories came with 1.3.0), `drop_ins` says which is meant.
+What comes in is a file's name and bytes, and the files of the drop-in directory named after its
+network; what goes out is a `Network` or a `Trouble` with the line it stands in. The rules are those
+of libcni 1.3 (`libcni/conf.go`), row P1 to P5 of parity.md; where an older libcni decides otherwise
+(drop-in directories came with 1.3.0), `drop_ins` says which is meant.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ class Trouble(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfFile:
-    """A file of the folder, by the name that it has there; one of a drop-in directory as `NETWORK/NAME`."""
+    """A file of the folder, by the name that it has there; one of a drop-in directory as
+    `NETWORK/NAME`.
+    """
 
     name: str
     content: bytes | None
@@ -51,7 +55,9 @@ class ConfFile:
 
     @property
     def extension(self) -> str:
-        """The part of the name from its last dot on, as Go's filepath.Ext has it: of `.conf` it is `.conf`."""
+        """The part of the name from its last dot on, as Go's filepath.Ext has it: of `.conf` it is
+        `.conf`.
+        """
         base = self.name.rpartition("/")[2]
         return f".{base.rpartition('.')[2]}" if "." in base else ""
 
@@ -97,7 +103,9 @@ class Network:
         return tuple(plugin.type for plugin in self.plugins)
 
 
-def parse_network(file: ConfFile, folder: Sequence[ConfFile] = (), *, drop_ins: bool = True) -> Network | Trouble:
+def parse_network(
+    file: ConfFile, folder: Sequence[ConfFile] = (), *, drop_ins: bool = True
+) -> Network | Trouble:
     """Read a file as a runtime does: a list where it is a `.conflist`, one plugin otherwise."""
     if file.content is None:
         return Trouble("D2", file.name, 1, f"it cannot be read: {file.obstacle}")
@@ -141,20 +149,31 @@ def _refuse_constant(name: str) -> object:
 def _parse_single(file: ConfFile, value: Mapping[str, object]) -> Network | Trouble:
     if "plugins" in value and not value.get("type"):
         line = file.line_of(r'"plugins"\s*:')
-        return Trouble("D5", file.name, line, "it is a list of plugins under the name of a single one: it must end in .conflist")
+        return Trouble(
+            "D5",
+            file.name,
+            line,
+            "it is a list of plugins under the name of a single one: it must end in .conflist",
+        )
     plugin = _parse_plugin(file, value, 1)
     if isinstance(plugin, Trouble):
         return plugin
     name, version = value.get("name") or "", value.get("cniVersion") or ""
-    return Network(file=file.name, name=str(name), version=str(version), plugins=(plugin,), single=True)
+    return Network(
+        file=file.name, name=str(name), version=str(version), plugins=(plugin,), single=True
+    )
 
 
-def _parse_list(file: ConfFile, value: Mapping[str, object], *, drop_ins: bool) -> Network | Trouble:
+def _parse_list(
+    file: ConfFile, value: Mapping[str, object], *, drop_ins: bool
+) -> Network | Trouble:
     name = value.get("name")
     if "name" not in value:
         return Trouble("P1", file.name, 1, "it has no name")
     if not isinstance(name, str):
-        return Trouble("P1", file.name, file.line_of(r'"name"\s*:'), f"its name is no string but {_kind(name)}")
+        return Trouble(
+            "P1", file.name, file.line_of(r'"name"\s*:'), f"its name is no string but {_kind(name)}"
+        )
     version = _choose_version(file, value)
     if isinstance(version, Trouble):
         return version
@@ -167,7 +186,9 @@ def _parse_list(file: ConfFile, value: Mapping[str, object], *, drop_ins: bool) 
             return Trouble("P4", file.name, 1, "it has no key plugins")
         if "loadOnlyInlinedPlugins" in flags:
             line = file.line_of('"loadOnlyInlinedPlugins"')
-            return Trouble("P4", file.name, line, "loadOnlyInlinedPlugins is true, and there is no key plugins")
+            return Trouble(
+                "P4", file.name, line, "loadOnlyInlinedPlugins is true, and there is no key plugins"
+            )
         return network
     listed, line = value["plugins"], file.line_of(r'"plugins"\s*:')
     if not isinstance(listed, list):
@@ -176,7 +197,9 @@ def _parse_list(file: ConfFile, value: Mapping[str, object], *, drop_ins: bool) 
         return Trouble("P4", file.name, line, "its list of plugins is empty")
     plugins = tuple(_parse_plugin(file, entry, number + 1) for number, entry in enumerate(listed))
     trouble = next((plugin for plugin in plugins if isinstance(plugin, Trouble)), None)
-    return trouble or replace(network, plugins=tuple(plugin for plugin in plugins if isinstance(plugin, Plugin)))
+    return trouble or replace(
+        network, plugins=tuple(plugin for plugin in plugins if isinstance(plugin, Plugin))
+    )
 
 
 def _choose_version(file: ConfFile, value: Mapping[str, object]) -> str | Trouble:
@@ -201,27 +224,50 @@ def _read_flags(file: ConfFile, value: Mapping[str, object]) -> tuple[str, ...] 
     flags: list[str] = []
     for key in _FLAGS:
         held = value.get(key, False)
-        word = held.lower() if isinstance(held, str) else {True: "true", False: "false"}[held] if isinstance(held, bool) else ""
+        word = (
+            held.lower()
+            if isinstance(held, str)
+            else {True: "true", False: "false"}[held]
+            if isinstance(held, bool)
+            else ""
+        )
         if word not in {"true", "false"}:
-            return Trouble("P3", file.name, file.line_of(f'"{key}"'), f"{key} is neither true nor false: {json.dumps(held)[:40]}")
+            return Trouble(
+                "P3",
+                file.name,
+                file.line_of(f'"{key}"'),
+                f"{key} is neither true nor false: {json.dumps(held)[:40]}",
+            )
         flags += [key] if word == "true" else []
     return tuple(flags)
 
 
 def _parse_plugin(file: ConfFile, value: object, number: int) -> Plugin | Trouble:
-    """Read one plugin's configuration; its keys are found in any case, as encoding/json finds them for a struct."""
+    """Read one plugin's configuration; its keys are found in any case, as encoding/json finds them
+    for a struct.
+    """
     which = f"plugin {number}"
     if not isinstance(value, dict):
-        return Trouble("P5", file.name, file.line_of(r'"plugins"\s*:'), f"{which} is no object but {_kind(value)}")
+        return Trouble(
+            "P5",
+            file.name,
+            file.line_of(r'"plugins"\s*:'),
+            f"{which} is no object but {_kind(value)}",
+        )
     fields = {key.lower(): held for key, held in value.items()}
     for key in ("type", "name", "cniversion"):
         if not isinstance(fields.get(key), str | None):
             line = file.line_of(rf'(?i)"{key}"\s*:')
-            return Trouble("P5", file.name, line, f"the {key} of {which} is no string but {_kind(fields[key])}")
+            return Trouble(
+                "P5", file.name, line, f"the {key} of {which} is no string but {_kind(fields[key])}"
+            )
     wrong = next(_misshapen(fields), None)
     if wrong is not None:
         return Trouble(
-            "P5", file.name, file.line_of(rf'(?i)"{wrong}"\s*:'), f"the {wrong} of {which} has not the shape that it must"
+            "P5",
+            file.name,
+            file.line_of(rf'(?i)"{wrong}"\s*:'),
+            f"the {wrong} of {which} has not the shape that it must",
         )
     kind = fields.get("type")
     if not kind or not isinstance(kind, str):
@@ -234,27 +280,42 @@ def _misshapen(fields: Mapping[str, object]) -> Iterator[str]:
     """Name the typed keys of a plugin whose value encoding/json would refuse (`types.PluginConf`)."""
     capabilities, ipam, dns = fields.get("capabilities"), fields.get("ipam"), fields.get("dns")
     if capabilities is not None and not (
-        isinstance(capabilities, dict) and all(isinstance(held, bool | None) for held in capabilities.values())
+        isinstance(capabilities, dict)
+        and all(isinstance(held, bool | None) for held in capabilities.values())
     ):
         yield "capabilities"
-    if ipam is not None and not (isinstance(ipam, dict) and isinstance(ipam.get("type"), str | None)):
+    if ipam is not None and not (
+        isinstance(ipam, dict) and isinstance(ipam.get("type"), str | None)
+    ):
         yield "ipam"
     if dns is not None and not isinstance(dns, dict):
         yield "dns"
 
 
-def _with_drop_ins(file: ConfFile, network: Network, folder: Sequence[ConfFile]) -> Network | Trouble:
+def _with_drop_ins(
+    file: ConfFile, network: Network, folder: Sequence[ConfFile]
+) -> Network | Trouble:
     added: list[Plugin] = []
     for other in sorted(folder, key=lambda other: other.name):
-        if other.name.rpartition("/")[0] != network.name or not network.name or other.extension != ".conf":
+        if (
+            other.name.rpartition("/")[0] != network.name
+            or not network.name
+            or other.extension != ".conf"
+        ):
             continue
-        value = parse_json(other) if other.content is not None else Trouble("P4", other.name, 1, other.obstacle)
+        value = (
+            parse_json(other)
+            if other.content is not None
+            else Trouble("P4", other.name, 1, other.obstacle)
+        )
         plugin = value if isinstance(value, Trouble) else _parse_plugin(other, value, 1)
         if isinstance(plugin, Trouble):
             return plugin
         added.append(plugin)
     if not network.plugins and not added:
-        return Trouble("P4", file.name, 1, f"it lists no plugin, and {network.name}/ has none either")
+        return Trouble(
+            "P4", file.name, 1, f"it lists no plugin, and {network.name}/ has none either"
+        )
     return replace(network, plugins=(*network.plugins, *added))
 
 

@@ -1,9 +1,10 @@
 """What containerd and CRI-O would load from a folder of CNI configurations, and why.
 
-What comes in are the folder's files and, where known, the plugins' programs; what goes out is one `Verdict` for each runtime: the
-same folder, two answers, since the two differ where something is wrong (D1 to D7 of parity.md). containerd takes the first
-file by name and fails as a whole where that is broken (go-cni 1.1, `opts.go:loadFromConfDir`); CRI-O passes over what is broken
-or lacks a program and takes the next (ocicni 0.4, `ocicni.go:loadNetworks`).
+What comes in are the folder's files and, where known, the plugins' programs; what goes out is one
+`Verdict` for each runtime: the same folder, two answers, since the two differ where something is
+wrong (D1 to D7 of parity.md). containerd takes the first file by name and fails as a whole where
+that is broken (go-cni 1.1, `opts.go:loadFromConfDir`); CRI-O passes over what is broken or lacks a
+program and takes the next (ocicni 0.4, `ocicni.go:loadNetworks`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ CONTAINERD, CRIO = "containerd", "cri-o"
 SIZE_LIMIT = 2 * 1024 * 1024
 """More than this containerd's go-cni does not read (1.1.13, `MaxFileSize`)."""
 Programs = Mapping[str, tuple[str, ...]]
-"""Plugin programs that are there, with the versions that they say they support; empty where nobody asked them."""
+"""Plugin programs that are there, with the versions that they say they support; empty where nobody
+asked them.
+"""
 
 
 class Decision(NamedTuple):
@@ -64,7 +67,10 @@ class RuntimeSettings:
 
 def candidates(files: Sequence[ConfFile]) -> list[ConfFile]:
     """Return the files that a runtime looks at, in its order: by name, byte by byte."""
-    return sorted((file for file in files if "/" not in file.name and file.extension in EXTENSIONS), key=_order)
+    return sorted(
+        (file for file in files if "/" not in file.name and file.extension in EXTENSIONS),
+        key=_order,
+    )
 
 
 def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> RuntimeVerdict:
@@ -74,7 +80,9 @@ def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> Ru
     waiting = candidates(files)
     for file in waiting:
         if settings.max_conf_num > 0 and len(networks) == settings.max_conf_num:
-            decisions.append(Decision(file.name, "not reached", f"{networks[0].file} comes first", "D1"))
+            decisions.append(
+                Decision(file.name, "not reached", f"{networks[0].file} comes first", "D1")
+            )
             continue
         found = (
             Trouble("D2", file.name, 1, f"it is larger than {SIZE_LIMIT} bytes")
@@ -84,7 +92,10 @@ def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> Ru
         if isinstance(found, Trouble):
             decisions.append(Decision(file.name, "fails", found.why, found.row, found.line))
             rest = waiting[len(decisions) :]
-            decisions += [Decision(other.name, "not reached", f"loading ended at {file.name}", "D2") for other in rest]
+            decisions += [
+                Decision(other.name, "not reached", f"loading ended at {file.name}", "D2")
+                for other in rest
+            ]
             return RuntimeVerdict(
                 runtime=CONTAINERD,
                 network=None,
@@ -93,14 +104,28 @@ def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> Ru
             )
         networks.append(found)
         decisions.append(
-            Decision(file.name, "loaded", "the first by name" if len(networks) == 1 else "max_conf_num allows it", "D1")
+            Decision(
+                file.name,
+                "loaded",
+                "the first by name" if len(networks) == 1 else "max_conf_num allows it",
+                "D1",
+            )
         )
     if not networks:
-        return RuntimeVerdict(runtime=CONTAINERD, network=None, why_none="no file ends in .conf, .conflist or .json")
-    return RuntimeVerdict(runtime=CONTAINERD, network=networks[0], others=tuple(networks[1:]), decisions=tuple(decisions))
+        return RuntimeVerdict(
+            runtime=CONTAINERD, network=None, why_none="no file ends in .conf, .conflist or .json"
+        )
+    return RuntimeVerdict(
+        runtime=CONTAINERD,
+        network=networks[0],
+        others=tuple(networks[1:]),
+        decisions=tuple(decisions),
+    )
 
 
-def judge_crio(files: Sequence[ConfFile], settings: RuntimeSettings, programs: Programs | None = None) -> RuntimeVerdict:
+def judge_crio(
+    files: Sequence[ConfFile], settings: RuntimeSettings, programs: Programs | None = None
+) -> RuntimeVerdict:
     """Say what CRI-O would load; without `programs` every plugin's program is taken to be there."""
     decisions: list[Decision] = []
     networks: dict[str, Network] = {}
@@ -113,16 +138,35 @@ def judge_crio(files: Sequence[ConfFile], settings: RuntimeSettings, programs: P
             continue
         name = found.name or file.name
         if name in networks:
-            decisions.append(Decision(file.name, "skipped", f"{networks[name].file} has a network {name!r} already", "D1"))
+            decisions.append(
+                Decision(
+                    file.name,
+                    "skipped",
+                    f"{networks[name].file} has a network {name!r} already",
+                    "D1",
+                )
+            )
             continue
-        why = "the first by name that can be used" if not networks else "held for pods that ask for it by name"
+        why = (
+            "the first by name that can be used"
+            if not networks
+            else "held for pods that ask for it by name"
+        )
         networks[name] = found
         decisions.append(Decision(file.name, "loaded", why, "D1"))
     wanted = settings.default_network or next(iter(networks), "")
     chosen = networks.get(wanted)
-    why_none = "" if chosen else f"no file has the network {wanted!r}" if wanted else "no file has a network that can be used"
+    why_none = (
+        ""
+        if chosen
+        else f"no file has the network {wanted!r}"
+        if wanted
+        else "no file has a network that can be used"
+    )
     others = tuple(network for network in networks.values() if network is not chosen)
-    return RuntimeVerdict(runtime=CRIO, network=chosen, others=others, decisions=tuple(decisions), why_none=why_none)
+    return RuntimeVerdict(
+        runtime=CRIO, network=chosen, others=others, decisions=tuple(decisions), why_none=why_none
+    )
 
 
 def lacking(network: Network, programs: Programs | None) -> Trouble | None:
@@ -133,7 +177,12 @@ def lacking(network: Network, programs: Programs | None) -> Trouble | None:
     for plugin in network.plugins:
         supported = programs.get(plugin.type)
         if supported is None:
-            return Trouble("D3", plugin.file, plugin.line, f"the program of the plugin {plugin.type} is not there")
+            return Trouble(
+                "D3",
+                plugin.file,
+                plugin.line,
+                f"the program of the plugin {plugin.type} is not there",
+            )
         if supported and version not in supported:
             why = f"the plugin {plugin.type} does not support version {version} (it says: {', '.join(supported)})"
             return Trouble("P11", plugin.file, plugin.line, why)

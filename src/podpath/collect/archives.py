@@ -1,8 +1,10 @@
-"""Members of a tar or zip, packed or not, read in memory one after the other: nothing is unpacked to disk, no link is followed.
+"""Members of a tar or zip, packed or not, read in memory one after the other: nothing is unpacked
+to disk, no link is followed.
 
-An archive that reaches out of itself (`../`, absolute names), or that unpacks to far more than it is, is refused as a whole:
-nobody makes such a bundle by accident. So is one that is damaged anywhere, its checksums included: what a flipped byte or a
-broken copy left of it is not the evidence that was collected.
+An archive that reaches out of itself (`../`, absolute names), or that unpacks to far more than it
+is, is refused as a whole: nobody makes such a bundle by accident. So is one that is damaged
+anywhere, its checksums included: what a flipped byte or a broken copy left of it is not the
+evidence that was collected.
 """
 
 from __future__ import annotations
@@ -19,7 +21,17 @@ from podpath.collect.unpacking import DAMAGED, PACKED, Bounded, Budget, open_unp
 from podpath.net.errors import EvidenceError
 
 TAR = b"ustar"
-ARCHIVE_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".zip")
+ARCHIVE_NAMES = (
+    ".tar",
+    ".tar.gz",
+    ".tgz",
+    ".tar.zst",
+    ".tar.xz",
+    ".txz",
+    ".tar.bz2",
+    ".tbz2",
+    ".zip",
+)
 _TAR_MAGIC_AT = 257
 _ZEROS = bytes(tarfile.BLOCKSIZE)
 
@@ -43,10 +55,16 @@ def holds_members(head: bytes) -> bool:
 
 
 def read_members(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterator[Member]:
-    """Yield the files of an archive, within the limits; `EvidenceError` where it is damaged or must not be read."""
+    """Yield the files of an archive, within the limits; `EvidenceError` where it is damaged or must
+    not be read.
+    """
     head = file.read(max(len(magic) for magic in zips.MAGIC))
     file.seek(0)
-    return zips.read_members(name, file, size, limits) if head.startswith(zips.MAGIC) else _read_tar(name, file, size, limits)
+    return (
+        zips.read_members(name, file, size, limits)
+        if head.startswith(zips.MAGIC)
+        else _read_tar(name, file, size, limits)
+    )
 
 
 def _read_tar(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterator[Member]:
@@ -55,20 +73,28 @@ def _read_tar(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterator[
         with tarfile.open(fileobj=cast("BinaryIO", stream), mode="r|", tarinfo=_Header) as archive:
             for count, info in enumerate(archive):
                 if count >= limits.files:
-                    raise EvidenceError(f"{name}: expected at most {limits.files} members, saw more")
+                    raise EvidenceError(
+                        f"{name}: expected at most {limits.files} members, saw more"
+                    )
                 yield from _read_member(name, archive, info, limits)
         while stream.read():
             """The checksum of what is packed stands behind its last byte."""
     except (tarfile.TarError, *DAMAGED) as error:
-        raise EvidenceError(f"{name}: expected a whole tar archive, saw a damaged one: {error}") from error
+        raise EvidenceError(
+            f"{name}: expected a whole tar archive, saw a damaged one: {error}"
+        ) from error
 
 
 class _Header(tarfile.TarInfo):
-    """A member's header; `tarfile` takes a damaged one, or none, for the end of the archive, and says nothing."""
+    """A member's header; `tarfile` takes a damaged one, or none, for the end of the archive, and
+    says nothing.
+    """
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
-        """Read a header; `tarfile.ReadError` where it is neither one nor the mark that ends an archive."""
+        """Read a header; `tarfile.ReadError` where it is neither one nor the mark that ends an
+        archive.
+        """
         try:
             return super().frombuf(buf, encoding, errors)
         except tarfile.HeaderError as error:
@@ -79,7 +105,9 @@ class _Header(tarfile.TarInfo):
 
 
 def read_single(name: str, file: BinaryIO, size: int, limits: Limits) -> Unpacked:
-    """Return the content of a single packed file (`ticket.md.gz`), or of a plain one that only looked like an archive."""
+    """Return the content of a single packed file (`ticket.md.gz`), or of a plain one that only
+    looked like an archive.
+    """
     blocks: list[bytes] = []
     wanted = limits.output_bytes
     for block in read_blocks(name, file, size, limits):
@@ -92,7 +120,9 @@ def read_single(name: str, file: BinaryIO, size: int, limits: Limits) -> Unpacke
 
 
 def read_blocks(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterator[bytes]:
-    """Yield the content of a single packed file block by block, within the limits but for that of one output."""
+    """Yield the content of a single packed file block by block, within the limits but for that of
+    one output.
+    """
     stream = Bounded(open_unpacked(name, file), Budget(name, size, limits))
     try:
         while block := stream.read():
@@ -102,13 +132,17 @@ def read_blocks(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterato
 
 
 def unpack(name: str, data: bytes, limits: Limits) -> Unpacked:
-    """Unpack a file that stands packed among others, as rotated logs do; `EvidenceError` where it is damaged or too much."""
+    """Unpack a file that stands packed among others, as rotated logs do; `EvidenceError` where it
+    is damaged or too much.
+    """
     if not data.startswith(PACKED):
         return Unpacked(data)
     return read_single(name, io.BytesIO(data), len(data), limits)
 
 
-def _read_member(name: str, archive: tarfile.TarFile, info: tarfile.TarInfo, limits: Limits) -> Iterator[Member]:
+def _read_member(
+    name: str, archive: tarfile.TarFile, info: tarfile.TarInfo, limits: Limits
+) -> Iterator[Member]:
     shown = inner_name(name, info.name)
     if info.isdir():
         return
@@ -122,5 +156,7 @@ def _read_member(name: str, archive: tarfile.TarFile, info: tarfile.TarInfo, lim
         return
     data = content.read(info.size)
     if len(data) < info.size:
-        raise EvidenceError(f"{name}: expected {info.size} bytes of {info.name!r}, saw the archive end after {len(data)}")
+        raise EvidenceError(
+            f"{name}: expected {info.size} bytes of {info.name!r}, saw the archive end after {len(data)}"
+        )
     yield Member(shown, data)

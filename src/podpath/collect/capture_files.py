@@ -1,4 +1,6 @@
-"""Capture files by themselves, as people mostly give them to `podpath capture`: neither documents nor archives are among them."""
+"""Capture files by themselves, as people mostly give them to `podpath capture`: neither documents
+nor archives are among them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _MAGIC_BYTES = 4
 
 
 def are_captures(paths: Sequence[str]) -> bool:
-    """Tell whether every path leads to a capture file that is not packed; of one that cannot be read others say why."""
+    """Tell whether every path leads to a capture file that is not packed; of one that cannot be
+    read others say why.
+    """
     return all(_is_capture(path) for path in paths)
 
 
@@ -31,9 +35,14 @@ def _is_capture(path: str) -> bool:
         return False
 
 
-def read_capture_files(paths: Sequence[str], keep: Keep = forget, tell: Tell = tell_nobody) -> Evidence:
+def read_capture_files(
+    paths: Sequence[str], keep: Keep = forget, tell: Tell = tell_nobody
+) -> Evidence:
     """Read capture files in their order; `EvidenceError` names the first that cannot be read."""
-    found = [_read_file(path, keep, _tell_part(tell, number, len(paths))) for number, path in enumerate(paths)]
+    found = [
+        _read_file(path, keep, _tell_part(tell, number, len(paths)))
+        for number, path in enumerate(paths)
+    ]
     return join(found)
 
 

@@ -1,8 +1,9 @@
-"""Packets of a capture file as the records that its printed text would give, straight from the columns.
+"""Packets of a capture file as the records that its printed text would give, straight from the
+columns.
 
-The lines of a capture's source are made to be quoted, by people who know tcpdump; nobody reads them again. What a line does not
-print (a TTL, an IP identification) its record does not have either, so that a capture and its printed text are one evidence: a
-test holds both side by side.
+The lines of a capture's source are made to be quoted, by people who know tcpdump; nobody reads them
+again. What a line does not print (a TTL, an IP identification) its record does not have either, so
+that a capture and its printed text are one evidence: a test holds both side by side.
 """
 
 from __future__ import annotations
@@ -39,9 +40,15 @@ Row = Mapping[str, int]
 
 
 def read_records(
-    source: Source, packets: Packets, rows: Sequence[int], devices: Mapping[int, str], wrong: Collection[int]
+    source: Source,
+    packets: Packets,
+    rows: Sequence[int],
+    devices: Mapping[int, str],
+    wrong: Collection[int],
 ) -> Reading:
-    """Return the records of a capture's rows, a line of the source each; packets in `wrong` have a wrong outer checksum."""
+    """Return the records of a capture's rows, a line of the source each; packets in `wrong` have a
+    wrong outer checksum.
+    """
     reader = _PacketReader(source, packets, rows, devices)
     records: list[Record] = []
     gaps: list[Gap] = []
@@ -54,7 +61,11 @@ def read_records(
         if not reader.is_packet(at, row):
             records.append(HeadingRecord(span=span, text=source.lines[line]))
         elif not reader.is_known(row):
-            gaps.append(Gap(span, f"expected an ARP request or reply, saw operation {reader.operation(row)}"))
+            gaps.append(
+                Gap(
+                    span, f"expected an ARP request or reply, saw operation {reader.operation(row)}"
+                )
+            )
         else:
             records += reader.read(at, row, span, wrong_sum=row in wrong)
     return Reading(tuple(records), tuple(gaps))
@@ -63,7 +74,9 @@ def read_records(
 class _PacketReader:
     """Makes records of the packets of one capture. Local to `read_records`."""
 
-    def __init__(self, source: Source, packets: Packets, rows: Sequence[int], devices: Mapping[int, str]) -> None:
+    def __init__(
+        self, source: Source, packets: Packets, rows: Sequence[int], devices: Mapping[int, str]
+    ) -> None:
         self._packets, self._devices = packets, devices
         self._link = parse_point(source.command).link
         columns = packets.columns
@@ -74,7 +87,9 @@ class _PacketReader:
 
     def is_packet(self, at: int, row: int) -> bool:
         """Tell whether it is IP or ARP."""
-        return row in self._arps or (self._values["version"][at] > 0 and self._values["broken"][at] != MALFORMED)
+        return row in self._arps or (
+            self._values["version"][at] > 0 and self._values["broken"][at] != MALFORMED
+        )
 
     def operation(self, row: int) -> int:
         """Return what an ARP frame does, by its number."""
@@ -90,17 +105,38 @@ class _PacketReader:
         arp = self._read_arp(self._arps[row]) if row in self._arps else None
         link, direction, smac, dmac = self._read_link(value)
         length = max(value["wirelen"] - _ETHERNET, 0) if smac is not None else None
-        place = partial(PacketRecord, span=span, time=_read_time(value["time"]), link=link, direction=direction, relative=False)
+        place = partial(
+            PacketRecord,
+            span=span,
+            time=_read_time(value["time"]),
+            link=link,
+            direction=direction,
+            relative=False,
+        )
         tunnel = ""
         if value["depth"]:
             outer, tunnel = self._read_outer(value, length)
-            yield place(packet=_with_macs(outer, smac, dmac), smac=smac, dmac=dmac, wrong_sum=wrong_sum)
+            yield place(
+                packet=_with_macs(outer, smac, dmac), smac=smac, dmac=dmac, wrong_sum=wrong_sum
+            )
             wrong_sum = False
             smac, dmac = _read_macs(value["smac"], value["dmac"])
             length = value["length"] if smac is not None else None
-        packet = None if arp is not None else _with_macs(self._read_packet(row, value, length), smac, dmac)
+        packet = (
+            None
+            if arp is not None
+            else _with_macs(self._read_packet(row, value, length), smac, dmac)
+        )
         mtu = 0 if packet is None else self._read_mtu(row)
-        yield place(packet=packet, smac=smac, dmac=dmac, arp=arp, tunnel=tunnel, mtu=mtu, wrong_sum=wrong_sum)
+        yield place(
+            packet=packet,
+            smac=smac,
+            dmac=dmac,
+            arp=arp,
+            tunnel=tunnel,
+            mtu=mtu,
+            wrong_sum=wrong_sum,
+        )
 
     def _read_link(self, value: Row) -> tuple[IfName | None, str | None, str | None, str | None]:
         """Return device, direction and MACs of the frame, as far as the link type has them."""
@@ -125,12 +161,18 @@ class _PacketReader:
         if arps.operation[place] == 2:
             return ArpRecord("reply", sender, None, _spell_mac(int(arps.sender_mac[place])), None)
         mac = int(arps.target_mac[place])
-        return ArpRecord("request", sender, target, None, None if mac in {0, _EVERYBODY} else _spell_mac(mac))
+        return ArpRecord(
+            "request", sender, target, None, None if mac in {0, _EVERYBODY} else _spell_mac(mac)
+        )
 
     def _read_outer(self, value: Row, length: int | None) -> tuple[Packet, str]:
         """Return the packet around a tunnel's, and the name of the tunnel."""
         version, protocol = value["outer_version"], value["outer_protocol"]
-        packet = Packet(self._address(version, value["outer_src"]), self._address(version, value["outer_dst"]), protocol)
+        packet = Packet(
+            self._address(version, value["outer_src"]),
+            self._address(version, value["outer_dst"]),
+            protocol,
+        )
         packet = packet if length is None else packet._replace(length=length)
         if protocol == protocols.GRE:
             return packet, "GRE"
@@ -142,7 +184,9 @@ class _PacketReader:
 
     def _read_packet(self, row: int, value: Row, length: int | None) -> Packet:
         version, protocol = value["version"], value["protocol"]
-        packet = Packet(self._address(version, value["src"]), self._address(version, value["dst"]), protocol)
+        packet = Packet(
+            self._address(version, value["src"]), self._address(version, value["dst"]), protocol
+        )
         if length is not None:
             packet = packet._replace(length=length)
         if value["fragment"] & _OFFSET or value["broken"] == CUT:
@@ -151,22 +195,38 @@ class _PacketReader:
             return self._read_icmp(row, value, packet)
         if protocol not in {protocols.TCP, protocols.UDP}:
             return packet
-        packet = packet._replace(sport=value["sport"], dport=value["dport"], payload=value["payload"])
+        packet = packet._replace(
+            sport=value["sport"], dport=value["dport"], payload=value["payload"]
+        )
         return packet if protocol == protocols.UDP else _read_tcp(value, packet)
 
     def _read_icmp(self, row: int, value: Row, packet: Packet) -> Packet:
         kind = value["icmp_type"]
-        packet = packet._replace(icmp_type=kind, icmp_code=value["icmp_code"], payload=value["payload"] + 8)
+        packet = packet._replace(
+            icmp_type=kind, icmp_code=value["icmp_code"], payload=value["payload"] + 8
+        )
         if kind in ({0, 8} if packet.protocol == protocols.ICMP else {128, 129}):
             return packet._replace(sport=value["sport"], dport=value["sport"], seq=value["seq"])
-        return packet if row not in self._quotes else packet._replace(quoted=self._read_quote(self._quotes[row]))
+        return (
+            packet
+            if row not in self._quotes
+            else packet._replace(quoted=self._read_quote(self._quotes[row]))
+        )
 
     def _read_quote(self, place: int) -> Packet:
         """Return the packet that an ICMP error is about."""
         quotes = self._packets.quotes
         version = int(quotes.version[place])
-        source, target = (self._address(version, int(getattr(quotes, end)[place])) for end in ("src", "dst"))
-        return Packet(source, target, int(quotes.protocol[place]), int(quotes.sport[place]), int(quotes.dport[place]))
+        source, target = (
+            self._address(version, int(getattr(quotes, end)[place])) for end in ("src", "dst")
+        )
+        return Packet(
+            source,
+            target,
+            int(quotes.protocol[place]),
+            int(quotes.sport[place]),
+            int(quotes.dport[place]),
+        )
 
     def _read_mtu(self, row: int) -> int:
         """Return the size that an ICMP error says would fit; 0 where it names none."""
@@ -176,7 +236,9 @@ class _PacketReader:
 def _with_macs(packet: Packet, smac: str | None, dmac: str | None) -> Packet:
     if smac is None and dmac is None:
         return packet
-    return packet._replace(smac=None if smac is None else Mac(smac), dmac=None if dmac is None else Mac(dmac))
+    return packet._replace(
+        smac=None if smac is None else Mac(smac), dmac=None if dmac is None else Mac(dmac)
+    )
 
 
 def _find_rows(known: Sequence[int], rows: Sequence[int]) -> dict[int, int]:

@@ -1,7 +1,8 @@
-"""Capture files to evidence: each packet as the line that tcpdump prints of it, so that a span's line is the packet's number.
+"""Capture files to evidence: each packet as the line that tcpdump prints of it, so that a span's
+line is the packet's number.
 
-Of a long capture only what tells of a failure is shown (`capture.flows.telling`): connections that may have failed, ARP
-and ICMP errors.
+Of a long capture only what tells of a failure is shown (`capture.flows.telling`): connections that
+may have failed, ARP and ICMP errors.
 """
 
 from __future__ import annotations
@@ -29,7 +30,16 @@ if TYPE_CHECKING:
     from podpath.collect.printed import ReadText
 
 MAGICS = tuple(
-    bytes.fromhex(magic) for magic in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "34cdb2a1", "a1b2cd34", "0a0d0d0a")
+    bytes.fromhex(magic)
+    for magic in (
+        "d4c3b2a1",
+        "a1b2c3d4",
+        "4d3cb2a1",
+        "a1b23c4d",
+        "34cdb2a1",
+        "a1b2cd34",
+        "0a0d0d0a",
+    )
 )
 """The first bytes of pcap, in both byte orders, its finer and its older shape, and of pcapng."""
 WHOLE = 2000
@@ -55,7 +65,9 @@ class Kept(NamedTuple):
     printed: ReadText | None = None
     """The text, where the capture is a printed one: its packets are quoted by their lines."""
     survey: Survey | None = None
-    """What a capture shows that is too long to be held: `capture` has only the packets that tell something."""
+    """What a capture shows that is too long to be held: `capture` has only the packets that tell
+    something.
+    """
     flows: Flows | None = None
     """The flows of its packets, where they were numbered already."""
 
@@ -76,8 +88,12 @@ def forget(kept: Kept) -> None:
     _ = kept
 
 
-def read_mapped(name: str, file: BinaryIO, keep: Keep = forget, tell: Tell = tell_nobody) -> Evidence:
-    """Read a capture from its file without copying it: only the pages that are looked at are loaded."""
+def read_mapped(
+    name: str, file: BinaryIO, keep: Keep = forget, tell: Tell = tell_nobody
+) -> Evidence:
+    """Read a capture from its file without copying it: only the pages that are looked at are
+    loaded.
+    """
     size = os.fstat(file.fileno()).st_size
     return read_packets(name, map_file(file, load=count_workers(size) < 2), keep=keep, tell=tell)
 
@@ -90,24 +106,36 @@ def read_packets(
     keep: Keep = forget,
     tell: Tell = tell_nobody,
 ) -> Evidence:
-    """Return a capture's packets as printed lines; `devices` are the names of devices by index, for captures on `any`.
+    """Return a capture's packets as printed lines; `devices` are the names of devices by index, for
+    captures on `any`.
 
     `MissingExtra` where NumPy is not installed.
     """
     try:
         from podpath.capture.reading.read import read_capture  # noqa: PLC0415 - NumPy is an extra, and slow to load
     except ImportError as error:
-        raise MissingExtra(f"{name}: reading a capture needs NumPy: pip install 'podpath[capture]'") from error
+        raise MissingExtra(
+            f"{name}: reading a capture needs NumPy: pip install 'podpath[capture]'"
+        ) from error
     try:
         survey = survey_long(name, data, tell)
         capture = read_capture(data, gather_crew(data)) if survey is None else survey.capture
     except ValueError as error:
         raise EvidenceError(f"{name}: {error}") from error
-    kept = Kept(name, capture, data, place, devices or {}, survey=survey, flows=_number_flows(capture))
+    kept = Kept(
+        name, capture, data, place, devices or {}, survey=survey, flows=_number_flows(capture)
+    )
     keep(kept)
-    gaps = [make_gap(name, f"byte {damage.offset}: {damage.why}", kind=GapKind.CUT) for damage in capture.damages]
+    gaps = [
+        make_gap(name, f"byte {damage.offset}: {damage.why}", kind=GapKind.CUT)
+        for damage in capture.damages
+    ]
     gaps += [
-        make_gap(name, f"the kernel dropped {interface.dropped} packets that the capture does not show", kind=GapKind.CUT)
+        make_gap(
+            name,
+            f"the kernel dropped {interface.dropped} packets that the capture does not show",
+            kind=GapKind.CUT,
+        )
         for interface in capture.interfaces
         if interface.dropped
     ]
@@ -117,7 +145,9 @@ def read_packets(
 
 
 def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Evidence | None:
-    """Return of a long printed capture the lines that tell of a failure; None where it is to be read line by line."""
+    """Return of a long printed capture the lines that tell of a failure; None where it is to be
+    read line by line.
+    """
     from podpath.collect.printed import read_text  # noqa: PLC0415 - the readers of text are slow to load
 
     try:
@@ -132,11 +162,15 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
     from podpath.capture.flows.telling import select_telling  # noqa: PLC0415 - as above
 
     rows = select_telling(capture.packets, kept.flows).tolist()
-    return Evidence((read.show(rows),), (make_gap(name, _say_how_many(kept, rows), kind=GapKind.ASIDE),))
+    return Evidence(
+        (read.show(rows),), (make_gap(name, _say_how_many(kept, rows), kind=GapKind.ASIDE),)
+    )
 
 
 def _number_flows(capture: Capture) -> Flows | None:
-    """Return the flows of a capture that is not shown whole: its packets are selected by them, and captures matched."""
+    """Return the flows of a capture that is not shown whole: its packets are selected by them, and
+    captures matched.
+    """
     from podpath.capture.flows.flows import number_flows  # noqa: PLC0415 - as above
 
     return number_flows(capture.packets.columns) if len(capture.packets) > WHOLE else None
@@ -147,7 +181,9 @@ def _say_how_many(kept: Kept, rows: list[int]) -> str:
 
 
 def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
-    """Print the packets: all of them, a line each, or those of a long capture that tell of a failure, each with its number."""
+    """Print the packets: all of them, a line each, or those of a long capture that tell of a
+    failure, each with its number.
+    """
     from podpath.capture.flows.telling import select_telling  # noqa: PLC0415 - as above
 
     packets = kept.capture.packets
@@ -155,7 +191,11 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     if kept.survey is not None:
         rows, numbers = list(range(len(packets))), kept.survey.rows
     else:
-        rows = list(range(len(packets))) if len(packets) <= WHOLE else select_telling(packets, kept.flows).tolist()
+        rows = (
+            list(range(len(packets)))
+            if len(packets) <= WHOLE
+            else select_telling(packets, kept.flows).tolist()
+        )
         numbers = rows
     if kept.total > WHOLE:
         gaps.append(make_gap(kept.name, _say_how_many(kept, rows), kind=GapKind.ASIDE))
@@ -165,8 +205,12 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     return Evidence((source,), tuple(gaps), readings=((source, reading),))
 
 
-def _quote(kept: Kept, rows: list[int], numbers: Sequence[int] | None = None) -> tuple[Source, Reading]:
-    """Make the records of some packets, and the lines that they are quoted by; of packets that are not all with `numbers`."""
+def _quote(
+    kept: Kept, rows: list[int], numbers: Sequence[int] | None = None
+) -> tuple[Source, Reading]:
+    """Make the records of some packets, and the lines that they are quoted by; of packets that are
+    not all with `numbers`.
+    """
     from podpath.capture.flows.checksums import find_wrong_sums  # noqa: PLC0415 - as above
     from podpath.capture.printed.lines import render_lines  # noqa: PLC0415 - as above
     from podpath.collect.captured_records import read_records  # noqa: PLC0415 - as above
@@ -175,7 +219,10 @@ def _quote(kept: Kept, rows: list[int], numbers: Sequence[int] | None = None) ->
     wrong = find_wrong_sums(capture.packets, kept.data, capture.interfaces, rows)
     lines = render_lines(capture.packets, rows, kept.devices)
     if wrong:
-        lines = [_NAMED.sub(_BAD_SUM, line, count=1) if row in wrong else line for row, line in zip(rows, lines, strict=True)]
+        lines = [
+            _NAMED.sub(_BAD_SUM, line, count=1) if row in wrong else line
+            for row, line in zip(rows, lines, strict=True)
+        ]
     if numbers is not None:
         lines = [f"{row + 1}  {line}" for row, line in zip(numbers, lines, strict=True)]
     start = next((at for at, line in enumerate(lines) if line), 0)
@@ -196,7 +243,8 @@ def _as_source(kept: Kept, lines: list[str], first: int) -> Source:
 
 
 def show_ends(kept: Kept, one: End, other: End) -> tuple[Source, Reading | None] | None:
-    """Show what is said between two ends in a long capture, beside what tells of a failure; None for a short one.
+    """Show what is said between two ends in a long capture, beside what tells of a failure; None
+    for a short one.
 
     Of a printed one there are the lines alone, which are still to be read.
     """
@@ -208,7 +256,9 @@ def show_ends(kept: Kept, one: End, other: End) -> tuple[Source, Reading | None]
     packets = kept.capture.packets
     if len(packets) <= WHOLE:
         return None
-    rows = sorted({*select_ends(packets, one, other).tolist(), *select_telling(packets, kept.flows).tolist()})
+    rows = sorted(
+        {*select_ends(packets, one, other).tolist(), *select_telling(packets, kept.flows).tolist()}
+    )
     if kept.printed is not None:
         return kept.printed.show(rows), None
     return _quote(kept, rows, rows)
@@ -222,12 +272,16 @@ def _interface(capture: Capture) -> str:
 
 
 def device_names(listing: bytes) -> dict[int, str]:
-    """Read the names of devices by their index from the output of `ip -j link`; none where it is no such output."""
+    """Read the names of devices by their index from the output of `ip -j link`; none where it is no
+    such output.
+    """
     try:
         links = json.loads(listing)
     except ValueError:
         return {}
     found = links if isinstance(links, list) else []
     return {
-        link["ifindex"]: str(link["ifname"]) for link in found if isinstance(link, dict) and {"ifindex", "ifname"} <= link.keys()
+        link["ifindex"]: str(link["ifname"])
+        for link in found
+        if isinstance(link, dict) and {"ifindex", "ifname"} <= link.keys()
     }

@@ -17,13 +17,17 @@ class Limits:
     printed_bytes: int = 1 << 30
     """Of one printed capture, whose lines become columns: 200 bytes each, as many as they have."""
     text_bytes: int = 4 << 20
-    """Of one document or log: what people paste is far less, and its lines are looked at one by one."""
+    """Of one document or log: what people paste is far less, and its lines are looked at one by
+    one.
+    """
     files: int = 20_000
     """Members of an archive, or files in a folder."""
     total_bytes: int = 512 << 20
     """Of all members together, unpacked."""
     ratio: int = 200
-    """Bytes that one byte of an archive may unpack to, once it is past `ratio_from`: text packs to a tenth or so."""
+    """Bytes that one byte of an archive may unpack to, once it is past `ratio_from`: text packs to
+    a tenth or so.
+    """
     ratio_from: int = 16 << 20
 
     def lifted(self, size: int) -> Limits:

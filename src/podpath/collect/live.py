@@ -1,4 +1,6 @@
-"""This node as evidence, without a bundle in between: what `podpath snapshot` would write is read at once."""
+"""This node as evidence, without a bundle in between: what `podpath snapshot` would write is read
+at once.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,14 @@ NAME = "live"
 
 
 def read_live(progress: Callable[[str], None] = lambda _: None, *, logs: bool = False) -> Evidence:
-    """Collect this node and its pods' namespaces; what could not be had is a gap. `CollectError` without root."""
+    """Collect this node and its pods' namespaces; what could not be had is a gap. `CollectError`
+    without root.
+    """
     collected = collect_files(find_namespaces(), now=time.time(), progress=progress, logs=logs)
-    evidence = assemble_bundle((name, f"{NAME}/{name}", data) for name, data in collected.files.items())
-    return Evidence(evidence.sources, (*evidence.gaps, *(make_gap(NAME, sentence) for sentence in collected.missing)))
+    evidence = assemble_bundle(
+        (name, f"{NAME}/{name}", data) for name, data in collected.files.items()
+    )
+    return Evidence(
+        evidence.sources,
+        (*evidence.gaps, *(make_gap(NAME, sentence) for sentence in collected.missing)),
+    )

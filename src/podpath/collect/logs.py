@@ -1,7 +1,8 @@
-"""Logs to sources: files, folders such as /var/log, archives and standard input, whole and unjudged.
+"""Logs to sources: files, folders such as /var/log, archives and standard input, whole and
+unjudged.
 
-Logs may be far larger than any other evidence, and a folder of them holds much that is no log: what cannot be read as text is
-said in a gap, and nothing stops for it.
+Logs may be far larger than any other evidence, and a folder of them holds much that is no log: what
+cannot be read as text is said in a gap, and nothing stops for it.
 """
 
 from __future__ import annotations
@@ -30,8 +31,12 @@ LIMITS = Limits(output_bytes=256 << 20, text_bytes=256 << 20, total_bytes=1 << 3
 _BLOCK = 1 << 20
 
 
-def read_texts(paths: Sequence[str], limits: Limits = LIMITS, stdin: BinaryIO | None = None) -> Evidence:
-    """Read every text that is given, each as one source; `EvidenceError` names the first path that cannot be read at all."""
+def read_texts(
+    paths: Sequence[str], limits: Limits = LIMITS, stdin: BinaryIO | None = None
+) -> Evidence:
+    """Read every text that is given, each as one source; `EvidenceError` names the first path that
+    cannot be read at all.
+    """
     sources: list[Source] = []
     gaps: list[Gap] = []
     for path in paths:
@@ -66,24 +71,39 @@ def _read_file(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence
     head = file.read(512)
     file.seek(0)
     if not archives.is_archive(head):
-        return _read_end(name, file, size, limits) if size > limits.output_bytes else _gather([(name, file.read(size))], None)
+        return (
+            _read_end(name, file, size, limits)
+            if size > limits.output_bytes
+            else _gather([(name, file.read(size))], None)
+        )
     packed = archives.read_single(name, file, size, replace(limits, output_bytes=512)).data
     file.seek(0)
     if not archives.holds_members(packed) and not name.endswith(archives.ARCHIVE_NAMES):
         return _gather([(name, archives.read_single(name, file, size, limits).data)], None)
-    members = [member for member in archives.read_members(name, file, size, limits) if not member.refused]
-    manifest = next((member.data for member in members if member.name.rpartition("/")[2] == MANIFEST), b"")
-    return _gather(list(_unpacked_members(name, members, limits)), parse_time(load_manifest(manifest).get("time")))
+    members = [
+        member for member in archives.read_members(name, file, size, limits) if not member.refused
+    ]
+    manifest = next(
+        (member.data for member in members if member.name.rpartition("/")[2] == MANIFEST), b""
+    )
+    return _gather(
+        list(_unpacked_members(name, members, limits)),
+        parse_time(load_manifest(manifest).get("time")),
+    )
 
 
-def _unpacked_members(name: str, members: Sequence[Member], limits: Limits) -> Iterator[tuple[str, bytes]]:
+def _unpacked_members(
+    name: str, members: Sequence[Member], limits: Limits
+) -> Iterator[tuple[str, bytes]]:
     """Yield the members of an archive, rotated logs among them unpacked."""
     total = 0
     for member in members:
         data = _unpack(member.name, member.data, limits)
         total += len(data)
         if total > limits.total_bytes:
-            raise EvidenceError(f"{name}: expected at most {limits.total_bytes >> 20} MB unpacked, saw more")
+            raise EvidenceError(
+                f"{name}: expected at most {limits.total_bytes >> 20} MB unpacked, saw more"
+            )
         yield f"{name}/{member.name}", data
 
 
@@ -106,12 +126,17 @@ def _read_end(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence:
         left -= len(block)
     found = _gather([(name, file.read(limits.output_bytes).partition(b"\n")[2])], None)
     sources = tuple(replace(source, first_line=skipped + 2) for source in found.sources)
-    gap = make_gap(name, f"only the last {limits.output_bytes / _BLOCK:.0f} MB of {size / _BLOCK:.0f} MB are read")
+    gap = make_gap(
+        name,
+        f"only the last {limits.output_bytes / _BLOCK:.0f} MB of {size / _BLOCK:.0f} MB are read",
+    )
     return Evidence(sources, (*found.gaps, gap))
 
 
 def _folder(folder: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a folder in order; links, what is hidden and what may not be read are left out."""
+    """Yield the files of a folder in order; links, what is hidden and what may not be read are left
+    out.
+    """
     total = 0
     for top, folders, names in os.walk(folder, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -146,7 +171,12 @@ def _gather(files: Sequence[tuple[str, bytes]], taken_at: float | None) -> Evide
             continue
         data, zeros = _strip_zeros(data)  # noqa: PLW2901 - the same file, without what a crash left in it
         if zeros:
-            gaps.append(make_gap(name, f"{zeros} zero bytes are left out: a crash leaves such in the file that was written"))
+            gaps.append(
+                make_gap(
+                    name,
+                    f"{zeros} zero bytes are left out: a crash leaves such in the file that was written",
+                )
+            )
         try:
             text, unread = decode_text(name, data)
         except EvidenceError as error:
@@ -159,7 +189,9 @@ def _gather(files: Sequence[tuple[str, bytes]], taken_at: float | None) -> Evide
 
 
 def _strip_zeros(data: bytes) -> tuple[bytes, int]:
-    """Take out the zeros that a crash leaves in a log; what is UTF-16, or hardly text, is left as it is."""
+    """Take out the zeros that a crash leaves in a log; what is UTF-16, or hardly text, is left as
+    it is.
+    """
     zeros = data.count(0)
     if not zeros or zeros > len(data) // 4 or data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data, 0

@@ -13,8 +13,8 @@ AT_ONCE = 1 << 30
 def map_file(file: BinaryIO, *, load: bool = True) -> memoryview:
     """Map a file.
 
-    One that is not long is loaded at once: a walk in lanes comes to its pages in an order in which each costs more. Not so
-    where several processes share the work, since each loads what it reads.
+    One that is not long is loaded at once: a walk in lanes comes to its pages in an order in which
+    each costs more. Not so where several processes share the work, since each loads what it reads.
     """
     flags = mmap.MAP_SHARED
     if load and os.fstat(file.fileno()).st_size <= AT_ONCE:

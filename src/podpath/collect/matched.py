@@ -1,6 +1,8 @@
-"""Captures of several points to the facts that follow from all of them: where they were taken, and what was lost between them.
+"""Captures of several points to the facts that follow from all of them: where they were taken, and
+what was lost between them.
 
-This is where NumPy's answers become plain values with the packets' own lines. Without captures nothing is loaded.
+This is where NumPy's answers become plain values with the packets' own lines. Without captures
+nothing is loaded.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ class _Shown(NamedTuple):
 
 
 class MatchedCaptures:
-    """Captures put together. Made from what `read_evidence` handed to `keep`; NumPy is there, since they were read."""
+    """Captures put together. Made from what `read_evidence` handed to `keep`; NumPy is there, since
+    they were read.
+    """
 
     def __init__(self, kept: Sequence[Kept], printed: Sequence[PrintedCapture] = ()) -> None:
         """Match all captures; printed ones whose packets have no times are left out."""
@@ -61,11 +65,17 @@ class MatchedCaptures:
 
         self._kept = {capture.name: capture for capture in kept}
         held = [capture for capture in self._kept.values() if capture.survey is None]
-        shown = [*map(_show_kept, held), *(one for each in printed if (one := _show_printed(each)) is not None)]
+        shown = [
+            *map(_show_kept, held),
+            *(one for each in printed if (one := _show_printed(each)) is not None),
+        ]
         self._shown = {one.file.name: one for one in shown}
         self._files = [one.file for one in self._shown.values()]
         numbered = {capture.name: capture.flows for capture in held if capture.flows is not None}
-        self._flows = [numbered.get(file.name) or number_flows(file.capture.packets.columns) for file in self._files]
+        self._flows = [
+            numbered.get(file.name) or number_flows(file.capture.packets.columns)
+            for file in self._files
+        ]
         self._points = number_points(self._files).points
         self._surveyed = [
             (capture, point)
@@ -79,24 +89,40 @@ class MatchedCaptures:
         """What all captures show of one another; None where there is nothing to match."""
         from podpath.capture.matching.matching import match_captures  # noqa: PLC0415 - as above
 
-        return match_captures(self._files, self._flows) if any(len(each) for each in self._flows) else None
+        return (
+            match_captures(self._files, self._flows)
+            if any(len(each) for each in self._flows)
+            else None
+        )
 
     @property
     def points(self) -> tuple[CapturedPoint, ...]:
-        """Where packets were captured, as files tell it; printed captures are listed by what they show."""
+        """Where packets were captured, as files tell it; printed captures are listed by what they
+        show.
+        """
         held = [point for point in self._points if point.file in self._kept]
-        return tuple(_as_point(point, self._spell(point)) for point in (*held, *(point for _, point in self._surveyed)))
+        return tuple(
+            _as_point(point, self._spell(point))
+            for point in (*held, *(point for _, point in self._surveyed))
+        )
 
     @property
     def unfollowed(self) -> tuple[Gap, ...]:
-        """Long captures that might show, with other points, what was lost between them, and are not followed."""
+        """Long captures that might show, with other points, what was lost between them, and are not
+        followed.
+        """
         if len(self._points) + len(self._surveyed) < 2:
             return ()
         long = {capture.name: capture for capture, _ in self._surveyed}
-        return tuple(make_gap(name, say_unfollowed(name, capture.total), kind=GapKind.CUT) for name, capture in long.items())
+        return tuple(
+            make_gap(name, say_unfollowed(name, capture.total), kind=GapKind.CUT)
+            for name, capture in long.items()
+        )
 
     def count_states(self) -> Mapping[str, int] | None:
-        """Count the TCP connections of a long capture by their state; None where they are all shown anyway, or at many points."""
+        """Count the TCP connections of a long capture by their state; None where they are all shown
+        anyway, or at many points.
+        """
         if len(self._kept) != 1:
             return None
         (kept,) = self._kept.values()
@@ -108,7 +134,9 @@ class MatchedCaptures:
         from podpath.capture.flows.connections import follow_connections  # noqa: PLC0415 - as above
 
         found = follow_connections(columns, self._flows[0])
-        return Counter(state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp)
+        return Counter(
+            state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp
+        )
 
     def find_lost(self) -> tuple[LostPacket, ...]:
         """Return what was lost between points; nothing where there is one alone."""
@@ -120,11 +148,17 @@ class MatchedCaptures:
 
         found = (loss for loss in find_losses(matching).lost if lies_on_one_way(matching, loss))
         lost = tuple(islice(found, MOST_LOST))
-        names = {number: spell_connection(matching.connection(number)) for number in {loss.connection for loss in lost}}
+        names = {
+            number: spell_connection(matching.connection(number))
+            for number in {loss.connection for loss in lost}
+        }
         return tuple(self._as_fact(loss, names[loss.connection]) for loss in lost)
 
-    def draw(self, names: Sequence[str], fits: Callable[[str], bool] | None = None) -> Ladder | None:
-        """Lay out one connection: the first that `fits`, else the first of these names that there is, else the first of all.
+    def draw(
+        self, names: Sequence[str], fits: Callable[[str], bool] | None = None
+    ) -> Ladder | None:
+        """Lay out one connection: the first that `fits`, else the first of these names that there
+        is, else the first of all.
 
         `UsageError` where there are only captures that are too long to be followed.
         """
@@ -136,7 +170,10 @@ class MatchedCaptures:
                 long, _ = self._surveyed[0]
                 raise UsageError(f"{long.name}: {say_unfollowed(long.name, long.total)}")
             return None
-        spelled = ((spell_connection(one), number) for number, one in enumerate(islice(matching, MOST_NAMED)))
+        spelled = (
+            (spell_connection(one), number)
+            for number, one in enumerate(islice(matching, MOST_NAMED))
+        )
         if fits is not None:
             number = next((number for name, number in spelled if fits(name)), None)
         else:
@@ -190,7 +227,11 @@ def _show_kept(kept: Kept) -> _Shown:
         printed = kept.printed
         file = CapturedFile(name=kept.name, capture=kept.capture, devices=kept.devices)
         return _Shown(file, lambda number: printed.quote(number - 1))
-    device = parse_command(kept.place.command).option("-i", "--interface") if kept.place.command else None
+    device = (
+        parse_command(kept.place.command).option("-i", "--interface")
+        if kept.place.command
+        else None
+    )
     file = CapturedFile(
         name=kept.name,
         capture=kept.capture,
@@ -204,7 +245,9 @@ def _show_kept(kept: Kept) -> _Shown:
         """Render the packet's line, as tcpdump would print it."""
         lines = tuple(render_lines(kept.capture.packets, (number - 1,), kept.devices))
         command = f"{kept.place.command or 'tcpdump'} -nn -e -S -tttt -r {shlex.quote(kept.name)}"
-        source = Source(name=kept.name, lines=lines, first_line=number, command=command, netns=kept.place.netns)
+        source = Source(
+            name=kept.name, lines=lines, first_line=number, command=command, netns=kept.place.netns
+        )
         return Span(source, number, number)
 
     return _Shown(file, quote)
@@ -222,7 +265,8 @@ def _show_printed(printed: PrintedCapture) -> _Shown | None:
 
 
 def list_printed(case: Case, kept: Collection[str]) -> tuple[PrintedCapture, ...]:
-    """Return the printed captures of a case, each with its packets; those of the files that are kept are no printed ones.
+    """Return the printed captures of a case, each with its packets; those of the files that are
+    kept are no printed ones.
 
     A text without the commands that printed it is one capture, though notes may stand in it.
     """
@@ -230,7 +274,9 @@ def list_printed(case: Case, kept: Collection[str]) -> tuple[PrintedCapture, ...
     for seen in case.sightings:
         source = seen.span.source
         if source.name not in kept:
-            groups.setdefault(source.name if source.command is None else seen.capture, []).append(seen)
+            groups.setdefault(source.name if source.command is None else seen.capture, []).append(
+                seen
+            )
     found = []
     for frames in groups.values():
         name, line = frames[0].span.source.name, frames[0].span.line

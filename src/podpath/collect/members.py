@@ -23,10 +23,14 @@ class Member(NamedTuple):
 
 
 def inner_name(archive: str, name: str) -> str:
-    """Return a member's name in plain form; `EvidenceError` for one that stands outside of its archive."""
+    """Return a member's name in plain form; `EvidenceError` for one that stands outside of its
+    archive.
+    """
     parts = name.split("/")
     if name.startswith(("/", "\\")) or ".." in parts or "\0" in name:
-        raise EvidenceError(f"{archive}: member {name!r} stands outside of the archive: it is refused as a whole")
+        raise EvidenceError(
+            f"{archive}: member {name!r} stands outside of the archive: it is refused as a whole"
+        )
     return "/".join(part for part in parts if part not in {"", "."})
 
 

@@ -1,4 +1,6 @@
-"""Being in another network namespace for a moment, and the numbers by which namespaces know each other (rtnetlink(7))."""
+"""Being in another network namespace for a moment, and the numbers by which namespaces know each
+other (rtnetlink(7)).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class NetnsError(PodpathError):
 
 @contextmanager
 def inside(path: str) -> Iterator[None]:
-    """Be in the namespace of a file (`/run/netns/NAME`, `/proc/PID/ns/net`) for a block: sockets and programs stay in it."""
+    """Be in the namespace of a file (`/run/netns/NAME`, `/proc/PID/ns/net`) for a block: sockets
+    and programs stay in it.
+    """
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     try:
         _enter(path)
@@ -40,14 +44,21 @@ def _enter(path: str) -> None:
         raise NetnsError(f"expected a network namespace at {path}: {error.strerror}") from error
     try:
         if _libc.setns(descriptor, _CLONE_NEWNET) != 0:
-            raise NetnsError(f"expected to enter {path}, the kernel said: {os.strerror(ctypes.get_errno())}")
+            raise NetnsError(
+                f"expected to enter {path}, the kernel said: {os.strerror(ctypes.get_errno())}"
+            )
     finally:
         os.close(descriptor)
 
 
 def peer_identifier(path: str, other: str) -> int | None:
-    """Return the `link-netnsid` by which one namespace knows another; None where it knows it by none (RTM_GETNSID)."""
-    with inside(path), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as netlink:
+    """Return the `link-netnsid` by which one namespace knows another; None where it knows it by
+    none (RTM_GETNSID).
+    """
+    with (
+        inside(path),
+        socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as netlink,
+    ):
         descriptor = os.open(other, os.O_RDONLY)
         try:
             body = struct.pack("=Bxxx", 0) + _ATTRIBUTE.pack(8, _NETNSA_FD, descriptor)

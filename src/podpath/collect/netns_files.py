@@ -1,7 +1,9 @@
-"""What a bundle holds of each network namespace: a file's name and the command that prints it, as data.
+"""What a bundle holds of each network namespace: a file's name and the command that prints it, as
+data.
 
-Machine-readable forms are asked for wherever a tool has one; nft JSON is kept for native tables only, since it loses the
-arguments of iptables extensions, and the text stands beside it, since up to nft 1.0.6 it loses the devices of ingress chains.
+Machine-readable forms are asked for wherever a tool has one; nft JSON is kept for native tables
+only, since it loses the arguments of iptables extensions, and the text stands beside it, since up
+to nft 1.0.6 it loses the devices of ingress chains.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ NETNS_FILES: tuple[FileCommand, ...] = (
     FileCommand("ip-link.json", ("ip", "-d", "-j", "link"), "iproute2"),
     FileCommand("ip-addr.json", ("ip", "-d", "-j", "addr"), "iproute2"),
     FileCommand("ip-route.json", ("ip", "-d", "-j", "route", "show", "table", "all"), "iproute2"),
-    FileCommand("ip6-route.json", ("ip", "-6", "-d", "-j", "route", "show", "table", "all"), "iproute2"),
+    FileCommand(
+        "ip6-route.json", ("ip", "-6", "-d", "-j", "route", "show", "table", "all"), "iproute2"
+    ),
     FileCommand("ip-rule.json", ("ip", "-d", "-j", "rule"), "iproute2"),
     FileCommand("ip6-rule.json", ("ip", "-6", "-d", "-j", "rule"), "iproute2"),
     FileCommand("ip-neigh.json", ("ip", "-d", "-j", "neigh"), "iproute2"),
@@ -40,7 +44,9 @@ NETNS_FILES: tuple[FileCommand, ...] = (
     FileCommand("ss.txt", ("ss", "-tulnp"), "iproute2"),
     FileCommand("nstat.json", ("nstat", "-asj"), "iproute2"),
 )
-"""In the order they are taken: what changes fastest comes last but one, so that a bundle is one moment as far as it can be."""
+"""In the order they are taken: what changes fastest comes last but one, so that a bundle is one
+moment as far as it can be.
+"""
 
 NODE_FILES: tuple[FileCommand, ...] = (
     FileCommand("modules.txt", ("lsmod",), "kmod"),

@@ -1,7 +1,8 @@
-"""What a bundle holds of a node's logs: the journal of the last hours, the kernel's ring buffer, the histories of packages.
+"""What a bundle holds of a node's logs: the journal of the last hours, the kernel's ring buffer,
+the histories of packages.
 
-Logs are the one part of a bundle that may be endless, and that may hold what is nobody's business: each is cut to its end, and
-the caller may leave them out.
+Logs are the one part of a bundle that may be endless, and that may hold what is nobody's business:
+each is cut to its end, and the caller may leave them out.
 """
 
 from __future__ import annotations
@@ -26,11 +27,20 @@ class LogCommand(NamedTuple):
 
 
 COMMANDS: tuple[LogCommand, ...] = (
-    LogCommand("journal.txt", ("journalctl", "--quiet", "--no-pager", "--output=short-iso-precise", f"--since=-{HOURS}h")),
+    LogCommand(
+        "journal.txt",
+        ("journalctl", "--quiet", "--no-pager", "--output=short-iso-precise", f"--since=-{HOURS}h"),
+    ),
     LogCommand("dmesg.txt", ("dmesg", "--time-format", "iso")),
     LogCommand("rpm-last.txt", ("rpm", "-qa", "--last")),
 )
-FILES: tuple[str, ...] = ("dpkg.log", "apt/history.log", "yum.log", "dnf.rpm.log", "audit/audit.log")
+FILES: tuple[str, ...] = (
+    "dpkg.log",
+    "apt/history.log",
+    "yum.log",
+    "dnf.rpm.log",
+    "audit/audit.log",
+)
 """Below /var/log; what the journal does not have."""
 SYSLOGS: tuple[str, ...] = ("messages", "syslog", "kern.log")
 """The same lines as the journal's, where there is one: taken only where it printed nothing."""
@@ -60,7 +70,9 @@ def _run(arguments: tuple[str, ...]) -> bytes:
 
 
 def read_end(path: Path, most: int = MOST) -> bytes:
-    """Return the last whole lines of a file, up to that many bytes; nothing where it cannot be read or is no file."""
+    """Return the last whole lines of a file, up to that many bytes; nothing where it cannot be read
+    or is no file.
+    """
     try:
         if not path.is_file() or path.is_symlink():
             return b""

@@ -1,4 +1,6 @@
-"""Packed captures of any length: unpacked into memory where they are short, else into a file without a name."""
+"""Packed captures of any length: unpacked into memory where they are short, else into a file
+without a name.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ LIMITS = Limits(output_bytes=1 << 20, total_bytes=64 << 30)
 
 
 def read_packed_capture(name: str, file: BinaryIO, size: int, keep: captures.Keep) -> Evidence:
-    """Read a packed capture; `EvidenceError` where it is damaged, must not be read, or no room is left for it."""
+    """Read a packed capture; `EvidenceError` where it is damaged, must not be read, or no room is
+    left for it.
+    """
     blocks, count = [], 0
     rest = archives.read_blocks(name, file, size, LIMITS)
     for block in rest:

@@ -1,4 +1,6 @@
-"""Work that is shared by processes: a fork for each core, memory that all of them see, and a place where they meet."""
+"""Work that is shared by processes: a fork for each core, memory that all of them see, and a place
+where they meet.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,15 @@ MOST = 8
 POPULATE_READ = 22
 """MADV_POPULATE_READ (Linux 5.14), which Python has no name for."""
 NORESERVE = 0x4000
-"""MAP_NORESERVE: memory that is never touched is not held against the limit of what may be promised."""
+"""MAP_NORESERVE: memory that is never touched is not held against the limit of what may be
+promised.
+"""
 
 
 def count_workers(size: int) -> int:
-    """Say how many processes should read a capture of so many bytes: one where a fork is not safe or does not pay."""
+    """Say how many processes should read a capture of so many bytes: one where a fork is not safe
+    or does not pay.
+    """
     if size < WORTH or sys.platform != "linux" or threading.active_count() > 1:
         return 1
     return min(len(os.sched_getaffinity(0)), MOST)
@@ -51,7 +57,9 @@ class Forks:
     def share(size: int) -> memoryview:
         """Return zeros that every worker sees; `LostError` where this process may not have so much."""
         try:
-            return memoryview(mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | NORESERVE))
+            return memoryview(
+                mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | NORESERVE)
+            )
         except OSError as error:
             raise LostError(f"no memory to share: {error}") from error
 
@@ -119,7 +127,9 @@ def _start(work: Callable[[int, Meet], object], number: int, others: list[_Child
     there, here = os.pipe(), os.pipe()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # the threads are NumPy's, which are idle and know of forks
+            warnings.simplefilter(
+                "ignore", DeprecationWarning
+            )  # the threads are NumPy's, which are idle and know of forks
             pid = os.fork()
     except OSError:
         for end in (*there, *here):
@@ -141,7 +151,9 @@ def _start(work: Callable[[int, Meet], object], number: int, others: list[_Child
     return _Child(pid, os.fdopen(there[1], "wb"), os.fdopen(here[0], "rb"))
 
 
-def _serve(work: Callable[[int, Meet], object], number: int, source: BinaryIO, target: BinaryIO) -> None:
+def _serve(
+    work: Callable[[int, Meet], object], number: int, source: BinaryIO, target: BinaryIO
+) -> None:
     """Do a worker's work in its own process, and say what came of it."""
 
     def say(value: object) -> None:

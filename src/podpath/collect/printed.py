@@ -1,7 +1,9 @@
-"""Long printed captures as evidence: all packets as columns, and as lines only those that tell of a failure.
+"""Long printed captures as evidence: all packets as columns, and as lines only those that tell of a
+failure.
 
-What short texts give line by line stays the same for the lines that are shown, each under its own number of the file; what is
-no packet is shown whole. Nothing is kept for a line that is not shown but its columns.
+What short texts give line by line stays the same for the lines that are shown, each under its own
+number of the file; what is no packet is shown whole. Nothing is kept for a line that is not shown
+but its columns.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ class PrintedText:
 
     def line(self, number: int) -> str:
         """Return a line, by its number from 0."""
-        return bytes(self._data[int(self._starts[number]) : int(self._ends[number])]).decode("utf-8", "replace")
+        return bytes(self._data[int(self._starts[number]) : int(self._ends[number])]).decode(
+            "utf-8", "replace"
+        )
 
     def show(self, numbers: Iterable[int]) -> Source:
         """Return the text with all other lines empty."""
@@ -66,7 +70,9 @@ class ReadText(NamedTuple):
     """Lines that are no packets, from 0."""
 
     def show(self, rows: Sequence[int]) -> Source:
-        """Return the lines of some packets, and all that are no packets, as if all others were empty."""
+        """Return the lines of some packets, and all that are no packets, as if all others were
+        empty.
+        """
         lines = set(self.words)
         for row in rows:
             lines.update(range(int(self.packed.first[row]), int(self.packed.last[row]) + 1))
@@ -88,7 +94,8 @@ def is_printed(head: bytes) -> bool:
 
 
 def read_text(name: str, data: bytes | memoryview) -> ReadText | None:
-    """Read a printed capture; None where it is short, or a document with prompts in it, or not plain: then its lines decide.
+    """Read a printed capture; None where it is short, or a document with prompts in it, or not
+    plain: then its lines decide.
 
     `ImportError` where NumPy is missing.
     """
@@ -108,12 +115,19 @@ def read_text(name: str, data: bytes | memoryview) -> ReadText | None:
 
 
 def _read_left(text: PrintedText, left: Sequence[int]) -> tuple[list[OtherLine], list[int], str]:
-    """Read lines of unusual shapes: the packets that they show, the lines that show none, and the device that they name."""
+    """Read lines of unusual shapes: the packets that they show, the lines that show none, and the
+    device that they name.
+    """
     others: list[OtherLine] = []
     words: list[int] = []
     link = ""
     for numbers in _batches(left):
-        reading = read_tcpdump(Source(name=text.name, lines=tuple("" if number < 0 else text.line(number) for number in numbers)))
+        reading = read_tcpdump(
+            Source(
+                name=text.name,
+                lines=tuple("" if number < 0 else text.line(number) for number in numbers),
+            )
+        )
         told: set[int] = set()
         for record in reading.records:
             first, last = numbers[record.span.line - 1], numbers[record.span.last_line - 1]
@@ -133,12 +147,18 @@ def _as_other(record: PacketRecord, first: int, last: int) -> OtherLine:
 
     time = record.time or 0.0
     packet = record.packet
-    shown = None if packet is None else Shown(packet, time, record.direction, record.tunnel, record.span.text)
+    shown = (
+        None
+        if packet is None
+        else Shown(packet, time, record.direction, record.tunnel, record.span.text)
+    )
     return OtherLine(first, last, time, record.link, shown, record.arp, (record.smac, record.dmac))
 
 
 def _batches(left: Sequence[int]) -> Iterator[list[int]]:
-    """Yield lines in batches; an empty line, of number -1, stands where lines are left out, and no packet goes on behind one."""
+    """Yield lines in batches; an empty line, of number -1, stands where lines are left out, and no
+    packet goes on behind one.
+    """
     batch: list[int] = []
     for place, number in enumerate(left):
         if place and number != left[place - 1] + 1:

@@ -35,11 +35,16 @@ _HEAD = 256 << 10
 
 
 def read_evidence(
-    paths: Sequence[str], limits: Limits = DEFAULT, stdin: BinaryIO | None = None, keep: captures.Keep = captures.forget
+    paths: Sequence[str],
+    limits: Limits = DEFAULT,
+    stdin: BinaryIO | None = None,
+    keep: captures.Keep = captures.forget,
 ) -> Evidence:
-    """Read all that is given, in that order; `EvidenceError` names the first that cannot be read at all.
+    """Read all that is given, in that order; `EvidenceError` names the first that cannot be read at
+    all.
 
-    Captures whose packets are read are handed to `keep` as well, for whoever follows packets across them.
+    Captures whose packets are read are handed to `keep` as well, for whoever follows packets across
+    them.
     """
     return join(_read_path(path, limits, stdin, keep) for path in paths)
 
@@ -55,7 +60,9 @@ def _read_path(path: str, limits: Limits, stdin: BinaryIO | None, keep: captures
     if stat.S_ISDIR(mode):
         return _read_folder(Path(path), limits, keep)
     if not stat.S_ISREG(mode):
-        raise EvidenceError(f"{path}: expected a file, a folder or an archive, saw a device or pipe; use - for standard input")
+        raise EvidenceError(
+            f"{path}: expected a file, a folder or an archive, saw a device or pipe; use - for standard input"
+        )
     try:
         with Path(path).open("rb") as file:
             return _read_file(path, file, os.fstat(file.fileno()).st_size, limits, keep)
@@ -66,13 +73,17 @@ def _read_path(path: str, limits: Limits, stdin: BinaryIO | None, keep: captures
 def _read_stream(stream: BinaryIO, limits: Limits, keep: captures.Keep) -> Evidence:
     data = stream.read(limits.output_bytes + 1)
     if not data.strip():
-        raise EvidenceError("standard input is empty: pipe the output of a command or a ticket into it")
+        raise EvidenceError(
+            "standard input is empty: pipe the output of a command or a ticket into it"
+        )
     if archives.is_archive(data[:512]) and len(data) <= limits.output_bytes:
         return _read_archive("stdin", io.BytesIO(data), len(data), limits, keep)
     return _parse_whole("stdin", data, limits, keep, whole=len(data) <= limits.output_bytes)
 
 
-def _read_file(name: str, file: BinaryIO, size: int, limits: Limits, keep: captures.Keep) -> Evidence:
+def _read_file(
+    name: str, file: BinaryIO, size: int, limits: Limits, keep: captures.Keep
+) -> Evidence:
     head = file.read(_HEAD)
     file.seek(0)
     if captures.is_capture(head):
@@ -89,7 +100,11 @@ def _read_file(name: str, file: BinaryIO, size: int, limits: Limits, keep: captu
 
 
 def _read_printed(
-    name: str, head: bytes, load: Callable[[], bytes | memoryview], limits: Limits, keep: captures.Keep
+    name: str,
+    head: bytes,
+    load: Callable[[], bytes | memoryview],
+    limits: Limits,
+    keep: captures.Keep,
 ) -> Evidence | None:
     """Read a file that is one long output of tcpdump as packets; None for any other."""
     if not is_printed(head):
@@ -104,16 +119,28 @@ def _read_printed(
     return None if found is None else Evidence(found.sources, (*found.gaps, cut))
 
 
-def _parse_whole(name: str, data: bytes, limits: Limits, keep: captures.Keep, *, whole: bool = True) -> Evidence:
-    """Parse a file's content that is in memory; unless it is `whole`, there is more of it than the limits let in."""
-    long = _read_printed(name, data[:_HEAD], lambda: data, limits, keep) if len(data) > _HEAD else None
+def _parse_whole(
+    name: str, data: bytes, limits: Limits, keep: captures.Keep, *, whole: bool = True
+) -> Evidence:
+    """Parse a file's content that is in memory; unless it is `whole`, there is more of it than the
+    limits let in.
+    """
+    long = (
+        _read_printed(name, data[:_HEAD], lambda: data, limits, keep) if len(data) > _HEAD else None
+    )
     if long is None:
         return _parse(name, data, len(data) if whole else None, limits, keep)
-    return long if whole else Evidence(long.sources, (*long.gaps, make_cut(Cut(name, len(data), None, MAX_SIZE))))
+    return (
+        long
+        if whole
+        else Evidence(long.sources, (*long.gaps, make_cut(Cut(name, len(data), None, MAX_SIZE))))
+    )
 
 
 def _share(name: str, head: bytes, size: int, limits: Limits) -> int:
-    """Say how much of a file is read: one that is one output may be long, a document or a log is cut."""
+    """Say how much of a file is read: one that is one output may be long, a document or a log is
+    cut.
+    """
     if size <= limits.text_bytes or (size <= limits.output_bytes and is_single(head)):
         return size
     lines = split_lines(head.decode("utf-8", "replace"))
@@ -130,8 +157,12 @@ _CUT = frozenset({"component log"})
 """Formats of which a part is as good as the whole, and the whole may be endless."""
 
 
-def _parse(name: str, data: bytes, size: int | None, limits: Limits, keep: captures.Keep) -> Evidence:
-    """Parse a file's content, of which only the beginning may be there: its `size` is another then, or not known."""
+def _parse(
+    name: str, data: bytes, size: int | None, limits: Limits, keep: captures.Keep
+) -> Evidence:
+    """Parse a file's content, of which only the beginning may be there: its `size` is another then,
+    or not known.
+    """
     if captures.is_capture(data):
         return captures.read_packets(name, data, keep=keep)
     single = _read_single(name, data) if size == len(data) else None
@@ -147,7 +178,9 @@ def _parse(name: str, data: bytes, size: int | None, limits: Limits, keep: captu
     return found._replace(gaps=(*found.gaps, *gaps))
 
 
-def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits, keep: captures.Keep) -> Evidence:
+def _read_archive(
+    name: str, file: BinaryIO, size: int, limits: Limits, keep: captures.Keep
+) -> Evidence:
     head = archives.read_single(name, file, size, replace(limits, output_bytes=512)).data
     file.seek(0)
     if captures.is_capture(head):
@@ -160,14 +193,22 @@ def _read_archive(name: str, file: BinaryIO, size: int, limits: Limits, keep: ca
     if not any(member.data for member in members):
         raise EvidenceError(f"{name}: the archive holds no files that can be read")
     found = _assemble(
-        [_File(member.name, f"{name}/{member.name}", member.data) for member in members if not member.refused], limits, keep
+        [
+            _File(member.name, f"{name}/{member.name}", member.data)
+            for member in members
+            if not member.refused
+        ],
+        limits,
+        keep,
     )
     return found._replace(gaps=(*refused, *found.gaps))
 
 
 def _refuse(shown: str, member: Member) -> Gap:
     cut = None if member.cut is None else member.cut._replace(source=shown)
-    return make_gap(shown, member.refused, kind=GapKind.ASIDE if member.is_link else GapKind.UNREAD)._replace(cut=cut)
+    return make_gap(
+        shown, member.refused, kind=GapKind.ASIDE if member.is_link else GapKind.UNREAD
+    )._replace(cut=cut)
 
 
 class _File(NamedTuple):
@@ -181,7 +222,9 @@ class _File(NamedTuple):
 
 
 def _assemble(files: list[_File], limits: Limits, keep: captures.Keep) -> Evidence:
-    """Read files that came together, packed ones unpacked: as a bundle where they are laid out as one, else each by itself."""
+    """Read files that came together, packed ones unpacked: as a bundle where they are laid out as
+    one, else each by itself.
+    """
     gaps: list[Gap] = []
     files = list(_unpack(files, limits, gaps))
     if is_bundle(file.name for file in files):
@@ -208,7 +251,9 @@ def _read_single(name: str, data: bytes) -> Evidence | None:
 
 
 def _unpack(files: list[_File], limits: Limits, gaps: list[Gap]) -> Iterator[_File]:
-    """Yield the files unpacked; one that is damaged is left out and said, and so is what a limit leaves of one."""
+    """Yield the files unpacked; one that is damaged is left out and said, and so is what a limit
+    leaves of one.
+    """
     total = 0
     for file in files:
         try:
@@ -218,20 +263,30 @@ def _unpack(files: list[_File], limits: Limits, gaps: list[Gap]) -> Iterator[_Fi
             continue
         if not unpacked.whole:
             gaps.append(make_cut(Cut(file.shown, len(unpacked.data), None, MAX_SIZE)))
-        plain = file if unpacked.data is file.data else _File(file.name.rpartition(".")[0], file.shown, unpacked.data)
+        plain = (
+            file
+            if unpacked.data is file.data
+            else _File(file.name.rpartition(".")[0], file.shown, unpacked.data)
+        )
         nested = unpacked.whole and archives.holds_members(plain.data[:_HEAD])
         for each in _unpack_members(plain, limits, gaps) if nested else (plain,):
             total += len(each.data)
             if total > limits.total_bytes + (limits.total_bytes >> 3):
-                raise EvidenceError(f"{file.shown}: expected at most {limits.total_bytes >> 20} MB of files unpacked, saw more")
+                raise EvidenceError(
+                    f"{file.shown}: expected at most {limits.total_bytes >> 20} MB of files unpacked, saw more"
+                )
             yield each
 
 
 def _unpack_members(file: _File, limits: Limits, gaps: list[Gap]) -> Iterator[_File]:
-    """Yield the files of an archive that stands among others, as collectors nest them; what is packed in those stays so."""
+    """Yield the files of an archive that stands among others, as collectors nest them; what is
+    packed in those stays so.
+    """
     root = file.name.removesuffix(".tar")
     try:
-        for member in archives.read_members(file.shown, io.BytesIO(file.data), len(file.data), limits):
+        for member in archives.read_members(
+            file.shown, io.BytesIO(file.data), len(file.data), limits
+        ):
             shown = f"{file.shown}/{member.name}"
             if member.refused:
                 gaps.append(_refuse(shown, member))
@@ -242,12 +297,16 @@ def _unpack_members(file: _File, limits: Limits, gaps: list[Gap]) -> Iterator[_F
 
 
 def _packets_reader(files: list[_File], keep: captures.Keep) -> ReadPackets:
-    """Make the reader of a bundle's captures, which knows the devices of each namespace by their indices."""
+    """Make the reader of a bundle's captures, which knows the devices of each namespace by their
+    indices.
+    """
     listings = {name: data for name, _, data in files if name.endswith("/ip-link.json")}
 
     def read(shown: str, data: bytes, place: Place) -> Evidence:
         ending = f"netns/{place.netns or 'host'}/ip-link.json"
-        listing = next((listing for name, listing in listings.items() if name.endswith(ending)), b"")
+        listing = next(
+            (listing for name, listing in listings.items() if name.endswith(ending)), b""
+        )
         return captures.read_packets(shown, data, place, captures.device_names(listing), keep)
 
     return read
@@ -264,7 +323,9 @@ def _read_folder(folder: Path, limits: Limits, keep: captures.Keep) -> Evidence:
             continue
         total += len(data)
         if total > limits.total_bytes or len(files) >= limits.files:
-            raise EvidenceError(f"{folder}: expected at most {limits.files} files and {limits.total_bytes >> 20} MB, saw more")
+            raise EvidenceError(
+                f"{folder}: expected at most {limits.files} files and {limits.total_bytes >> 20} MB, saw more"
+            )
         files.append(_File(path.relative_to(folder).as_posix(), shown, data))
     if not files:
         raise EvidenceError(f"{folder}: the folder holds no files that can be read")
@@ -273,20 +334,32 @@ def _read_folder(folder: Path, limits: Limits, keep: captures.Keep) -> Evidence:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder in order, without those that are hidden; folders behind links are not entered."""
+    """Yield the files of a folder in order, without those that are hidden; folders behind links are
+    not entered.
+    """
     for top, folders, names in os.walk(folder, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(top) / name for name in sorted(names) if not name.startswith("."))
 
 
 def _read_within(path: Path, folder: Path, limits: Limits, gaps: list[Gap]) -> bytes | None:
-    """Read a file of a folder; None, and a gap, where it leads out of it, is no file, or may not be read."""
+    """Read a file of a folder; None, and a gap, where it leads out of it, is no file, or may not be
+    read.
+    """
     try:
         if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-            gaps.append(make_gap(str(path), "expected a file, saw a link that leads out of the folder: left out"))
+            gaps.append(
+                make_gap(
+                    str(path), "expected a file, saw a link that leads out of the folder: left out"
+                )
+            )
             return None
         if not path.is_file():
-            gaps.append(make_gap(str(path), "expected a file, saw a device, a pipe or a dangling link: left out"))
+            gaps.append(
+                make_gap(
+                    str(path), "expected a file, saw a device, a pipe or a dangling link: left out"
+                )
+            )
             return None
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size

@@ -1,7 +1,8 @@
-"""A live node to a bundle: each namespace's state as the tools print it, and who is whose veth peer.
+"""A live node to a bundle: each namespace's state as the tools print it, and who is whose veth
+peer.
 
-Nothing is changed on the node, and the taking leaves no process behind. A program that is missing or fails costs its file
-and a line in `bundle.json`, never the bundle.
+Nothing is changed on the node, and the taking leaves no process behind. A program that is missing
+or fails costs its file and a line in `bundle.json`, never the bundle.
 """
 
 from __future__ import annotations
@@ -45,11 +46,14 @@ class CollectedNamespace:
     role: str = "pod"
 
 
-def find_namespaces(proc: Path = Path("/proc"), named: Path = Path("/run/netns")) -> tuple[CollectedNamespace, ...]:
+def find_namespaces(
+    proc: Path = Path("/proc"), named: Path = Path("/run/netns")
+) -> tuple[CollectedNamespace, ...]:
     """Find the network namespaces of this node, the host's first, one name each.
 
-    A namespace is named after the host name that its oldest process sees: in a pod, that is the pod's name. Where that is the
-    node's own name, or no process lives there, it is called as `ip netns` calls it.
+    A namespace is named after the host name that its oldest process sees: in a pod, that is the
+    pod's name. Where that is the node's own name, or no process lives there, it is called as `ip
+    netns` calls it.
     """
     oldest: dict[int, int] = {}
     for process in sorted(int(entry.name) for entry in proc.iterdir() if entry.name.isdigit()):
@@ -72,7 +76,9 @@ def find_namespaces(proc: Path = Path("/proc"), named: Path = Path("/run/netns")
                 name = called.get(inode, f"pid-{process}")
             unique = name if name not in names else f"{name}-{process}"
             names.add(unique)
-            namespaces.append(CollectedNamespace(name=unique, path=str(proc / str(process) / "ns/net")))
+            namespaces.append(
+                CollectedNamespace(name=unique, path=str(proc / str(process) / "ns/net"))
+            )
     for inode, name in called.items():
         if inode not in oldest and inode != host and name not in names:
             namespaces.append(CollectedNamespace(name=name, path=str(named / name)))
@@ -89,7 +95,9 @@ def _named_namespaces(named: Path) -> dict[int, str]:
 
 
 def _home(proc: Path) -> Path:
-    """Return the node's own namespace: process 1's, or where that may not be looked at (a container) the one we are in."""
+    """Return the node's own namespace: process 1's, or where that may not be looked at (a
+    container) the one we are in.
+    """
     first = proc / "1/ns/net"
     try:
         first.stat()
@@ -100,7 +108,11 @@ def _home(proc: Path) -> Path:
 
 def _host_name(process: int) -> str:
     done = subprocess.run(
-        ("nsenter", "-t", str(process), "-u", "hostname"), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        ("nsenter", "-t", str(process), "-u", "hostname"),
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
     )
     return _UNSAFE.sub("-", done.stdout.strip())
 
@@ -113,7 +125,9 @@ def collect_bundle(
     progress: Callable[[str], None] = lambda _: None,
     logs: bool = False,
 ) -> tuple[str, ...]:
-    """Write a bundle as a folder, or as the archive that the name says; return a sentence for each thing that is missing."""
+    """Write a bundle as a folder, or as the archive that the name says; return a sentence for each
+    thing that is missing.
+    """
     check_target(target)
     collected = collect_files(namespaces, now=now, progress=progress, logs=logs)
     write_bundle(target, collected.files)
@@ -138,7 +152,9 @@ def collect_files(
 ) -> Collected:
     """Ask every namespace and the node, and give what they say."""
     if os.geteuid() != 0:
-        raise CollectError("expected root, since entering network namespaces needs it; run it with sudo")
+        raise CollectError(
+            "expected root, since entering network namespaces needs it; run it with sudo"
+        )
     missing: list[str] = []
     files: dict[str, bytes] = {}
     for namespace in namespaces:
@@ -162,22 +178,32 @@ def _collect_commands(
     for command in commands:
         program = command.arguments[0]
         if shutil.which(program) is None:
-            missing.append(f"{namespace.name}: {program} is not installed (Debian package {command.package})")
+            missing.append(
+                f"{namespace.name}: {program} is not installed (Debian package {command.package})"
+            )
             continue
         done = subprocess.run(
-            ("nsenter", f"--net={namespace.path}", *command.arguments), capture_output=True, check=False, stdin=subprocess.DEVNULL
+            ("nsenter", f"--net={namespace.path}", *command.arguments),
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
         if done.returncode != 0 and not done.stdout:
             reason = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
             missing.append(f"{namespace.name}: `{' '.join(command.arguments)}` failed: {reason}")
             continue
-        yield command.name, put_in_lines(done.stdout) if command.name.endswith(".json") else done.stdout
+        yield (
+            command.name,
+            put_in_lines(done.stdout) if command.name.endswith(".json") else done.stdout,
+        )
 
 
 def put_in_lines(listing: bytes) -> bytes:
-    """Return a JSON listing with one of its objects to a line, so that a quoted line is one fact; as it is where it is none.
+    """Return a JSON listing with one of its objects to a line, so that a quoted line is one fact;
+    as it is where it is none.
 
-    The text of each object stays as it was printed: iproute2 repeats keys, which a decoded object would lose.
+    The text of each object stays as it was printed: iproute2 repeats keys, which a decoded object
+    would lose.
     """
     text = listing.decode("utf-8", "surrogateescape")
     opening = _LISTING.match(text)
@@ -192,13 +218,17 @@ def put_in_lines(listing: bytes) -> bytes:
             place = following.end() if following is not None else end
     except (ValueError, RecursionError):
         return listing
-    lines = "\n".join((text[: opening.end()].strip(), ",\n".join(objects), text[place:].strip(), ""))
+    lines = "\n".join(
+        (text[: opening.end()].strip(), ",\n".join(objects), text[place:].strip(), "")
+    )
     whole = bool(objects) and text[place : place + 1] == "]"
     return lines.encode("utf-8", "surrogateescape") if whole else listing
 
 
 def _cni_files() -> Iterator[Path]:
-    """Return the configurations, set-aside ones too; a kubeconfig beside them holds a token and is left where it is."""
+    """Return the configurations, set-aside ones too; a kubeconfig beside them holds a token and is
+    left where it is.
+    """
     if CNI_DIRECTORY.is_dir():
         for path in sorted(CNI_DIRECTORY.iterdir()):
             if _CNI_NAME.search(path.name) and path.is_file() and not path.is_symlink():
@@ -206,37 +236,67 @@ def _cni_files() -> Iterator[Path]:
 
 
 def _emit_manifest(
-    namespaces: tuple[CollectedNamespace, ...], files: Mapping[str, bytes], now: float, missing: list[str]
+    namespaces: tuple[CollectedNamespace, ...],
+    files: Mapping[str, bytes],
+    now: float,
+    missing: list[str],
 ) -> bytes:
     manifest = {
-        "format": FORMAT, "node": os.uname().nodename, "kernel": os.uname().release, "time": now,
+        "format": FORMAT,
+        "node": os.uname().nodename,
+        "kernel": os.uname().release,
+        "time": now,
         "netns": {namespace.name: {"role": namespace.role} for namespace in namespaces},
-        "veth": _pair_veths(namespaces, files), "missing": missing,
-    }  # fmt: skip
+        "veth": _pair_veths(namespaces, files),
+        "missing": missing,
+    }
     return json.dumps(manifest, indent=1).encode()
 
 
-def _pair_veths(namespaces: tuple[CollectedNamespace, ...], files: Mapping[str, bytes]) -> list[dict[str, str]]:
-    """Pair veth ends by the indices that each names for the other, and the namespace id where the pair could be another."""
+def _pair_veths(
+    namespaces: tuple[CollectedNamespace, ...], files: Mapping[str, bytes]
+) -> list[dict[str, str]]:
+    """Pair veth ends by the indices that each names for the other, and the namespace id where the
+    pair could be another.
+    """
     ends = [
         (namespace, link)
         for namespace in namespaces
         for link in json.loads(files.get(f"netns/{namespace.name}/ip-link.json") or b"[]")
         if link.get("linkinfo", {}).get("info_kind") == "veth"
     ]
-    identifiers = {namespace.name: _peer_identifiers(namespace, namespaces) for namespace, _ in ends}
+    identifiers = {
+        namespace.name: _peer_identifiers(namespace, namespaces) for namespace, _ in ends
+    }
     pairs = []
     for namespace, link in ends:
-        there = namespace.name if "link_netnsid" not in link else identifiers[namespace.name].get(link["link_netnsid"])
+        there = (
+            namespace.name
+            if "link_netnsid" not in link
+            else identifiers[namespace.name].get(link["link_netnsid"])
+        )
         index = link.get("link_index")
         for other, far in ends:
             same = far["ifname"] == link.get("link") or far["ifindex"] == index
-            if other.name == there and same and (namespace.name, link["ifname"]) < (other.name, far["ifname"]):
-                pairs.append({"netns": namespace.name, "link": link["ifname"], "peer_netns": other.name, "peer": far["ifname"]})
+            if (
+                other.name == there
+                and same
+                and (namespace.name, link["ifname"]) < (other.name, far["ifname"])
+            ):
+                pairs.append(
+                    {
+                        "netns": namespace.name,
+                        "link": link["ifname"],
+                        "peer_netns": other.name,
+                        "peer": far["ifname"],
+                    }
+                )
     return pairs
 
 
-def _peer_identifiers(namespace: CollectedNamespace, namespaces: tuple[CollectedNamespace, ...]) -> dict[int, str]:
+def _peer_identifiers(
+    namespace: CollectedNamespace, namespaces: tuple[CollectedNamespace, ...]
+) -> dict[int, str]:
     known: dict[int, str] = {}
     for other in namespaces:
         try:

@@ -1,4 +1,6 @@
-"""Columns of a long capture in files without a name: the kernel may write them out, and they go however the process ends."""
+"""Columns of a long capture in files without a name: the kernel may write them out, and they go
+however the process ends.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Where a bundle is written: a new folder, or a new archive of the kind that its name says.
 
-The target is looked at before the node is asked, which takes a while. An archive that could not be written to its end is
-taken away again: half a bundle would look like a whole one.
+The target is looked at before the node is asked, which takes a while. An archive that could not be
+written to its end is taken away again: half a bundle would look like a whole one.
 """
 
 from __future__ import annotations
@@ -26,12 +26,16 @@ class TargetError(PodpathError):
 
 
 def check_target(target: Path) -> None:
-    """Refuse a target that exists, that cannot be written to, or whose name says a kind that bundles are not written in."""
+    """Refuse a target that exists, that cannot be written to, or whose name says a kind that
+    bundles are not written in.
+    """
     if target.exists() or target.is_symlink():
         raise TargetError(f"{target} exists already; name another file or remove it")
     other = next((ending for ending in OTHERS if target.name.endswith(ending)), None)
     if other is not None and _writer(target) is None:
-        raise TargetError(f"{target}: expected a folder or a name with {', '.join(WRITERS)}, saw {other}")
+        raise TargetError(
+            f"{target}: expected a folder or a name with {', '.join(WRITERS)}, saw {other}"
+        )
     above = next(folder for folder in target.absolute().parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
         reason = "is no folder" if not above.is_dir() else "may not be written to"
@@ -95,7 +99,10 @@ def _write_tar_gz(out: IO[bytes], files: Files) -> None:
 
 def _write_tar_zst(out: IO[bytes], files: Files) -> None:
     zstd = import_zstd("a .tar.zst")
-    with zstd.ZstdFile(out, "w") as packed, tarfile.open(fileobj=cast("IO[bytes]", packed), mode="w|") as archive:
+    with (
+        zstd.ZstdFile(out, "w") as packed,
+        tarfile.open(fileobj=cast("IO[bytes]", packed), mode="w|") as archive,
+    ):
         _add_members(archive, files)
 
 

@@ -1,7 +1,9 @@
-"""Packed data as a stream of what it holds: gzip, bzip2, xz and zstd, each told from its first bytes.
+"""Packed data as a stream of what it holds: gzip, bzip2, xz and zstd, each told from its first
+bytes.
 
-What is damaged raises one of `DAMAGED`, and what unpacks to far more than it is raises `EvidenceError`. A checksum stands at
-the end of its data: who wants to know that all of it is sound reads to the end.
+What is damaged raises one of `DAMAGED`, and what unpacks to far more than it is raises
+`EvidenceError`. A checksum stands at the end of its data: who wants to know that all of it is sound
+reads to the end.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ class Budget:
         self._count += count
         if self._count > self._limits.total_bytes + (self._limits.total_bytes >> 3):
             most = f"{self._limits.total_bytes >> 20} MB"
-            raise EvidenceError(f"{self._name}: expected at most {most} unpacked, saw more; {MAX_SIZE} lifts the limit")
+            raise EvidenceError(
+                f"{self._name}: expected at most {most} unpacked, saw more; {MAX_SIZE} lifts the limit"
+            )
         if self._count > self._limits.ratio_from and self._count > self._limits.ratio * self._size:
             raise EvidenceError(
                 f"{self._name}: unpacks to over {self._limits.ratio} times its size: no bundle does, it is refused"
@@ -81,7 +85,9 @@ def open_unpacked(name: str, file: BinaryIO) -> BinaryIO:
 
 
 class _Xz(io.RawIOBase):
-    """Unpacked xz, of one stream or several: `lzma.LZMAFile` knows no bound on the memory that a file may ask for."""
+    """Unpacked xz, of one stream or several: `lzma.LZMAFile` knows no bound on the memory that a
+    file may ask for.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -98,7 +104,9 @@ class _Xz(io.RawIOBase):
         while True:
             packed = b""
             if self._stream.eof:
-                packed = (self._stream.unused_data or self._file.read(_BLOCK)).lstrip(b"\0")  # padding between streams
+                packed = (self._stream.unused_data or self._file.read(_BLOCK)).lstrip(
+                    b"\0"
+                )  # padding between streams
                 if not packed:
                     return b""
                 self._stream = self._begin()
@@ -119,7 +127,9 @@ def import_zstd(name: str) -> ModuleType:
         try:
             from backports import zstd  # noqa: PLC0415 - an extra
         except ImportError as error:
-            raise MissingExtra(f"{name}: zstd needs one more package: pip install 'podpath[zstd]'") from error
+            raise MissingExtra(
+                f"{name}: zstd needs one more package: pip install 'podpath[zstd]'"
+            ) from error
     return cast("ModuleType", zstd)
 
 

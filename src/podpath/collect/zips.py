@@ -1,4 +1,5 @@
-"""Members of a zip, read in memory one after the other, each as far as its checksum says that it is sound.
+"""Members of a zip, read in memory one after the other, each as far as its checksum says that it is
+sound.
 
 A zip says in its directory how large its members are, and may lie: what comes out is counted.
 """
@@ -23,7 +24,9 @@ _BLOCK = 1 << 20
 
 
 def read_members(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterator[Member]:
-    """Yield the files of a zip, within the limits; `EvidenceError` where it is damaged or must not be read."""
+    """Yield the files of a zip, within the limits; `EvidenceError` where it is damaged or must not
+    be read.
+    """
     budget = Budget(name, size, limits)
     try:
         with zipfile.ZipFile(file) as archive:
@@ -35,10 +38,14 @@ def read_members(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterat
                 if not info.is_dir():
                     yield _read_member(archive, info, shown, budget, limits)
     except (zipfile.BadZipFile, *DAMAGED) as error:
-        raise EvidenceError(f"{name}: expected a whole zip archive, saw a damaged one: {error}") from error
+        raise EvidenceError(
+            f"{name}: expected a whole zip archive, saw a damaged one: {error}"
+        ) from error
 
 
-def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, shown: str, budget: Budget, limits: Limits) -> Member:
+def _read_member(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, shown: str, budget: Budget, limits: Limits
+) -> Member:
     kind = info.external_attr >> 16
     if stat.S_IFMT(kind) not in {0, stat.S_IFREG}:
         return Member(shown, b"", "expected a file, saw a link, a device or a pipe: left out")
@@ -49,7 +56,11 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, shown: str, bu
     try:
         content = archive.open(info)
     except NotImplementedError as error:
-        return Member(shown, b"", f"expected a file that zip or Python packed, saw another method: {error}: left out")
+        return Member(
+            shown,
+            b"",
+            f"expected a file that zip or Python packed, saw another method: {error}: left out",
+        )
     blocks: list[bytes] = []
     with content:
         while block := content.read(_BLOCK):

@@ -33,7 +33,9 @@ def is_error(packet: Packet) -> bool:
 
 
 def reject(walk: Walk, skb: Skb, cause: str, answer: str) -> Dropped | Rejected:
-    """End a packet and send its sender an ICMP error, as far as one may be sent (`net/ipv4/icmp.c:icmp_send v6.12`)."""
+    """End a packet and send its sender an ICMP error, as far as one may be sent
+    (`net/ipv4/icmp.c:icmp_send v6.12`).
+    """
     reason = drop_reason(cause, walk.node.kernel)
     packet, name = skb.packet, skb.netns.name
     to_many = packet.dst.is_multicast or skb.pkt_type in {"broadcast", "multicast"}
@@ -50,11 +52,20 @@ def _error(packet: Packet, answer: str, source: Address) -> Packet:
     protocol = protocols.ICMPV6 if six else protocols.ICMP
     tos = packet.tos & 0x1E | 0xC0
     return Packet(
-        source, packet.src, protocol, icmp_type=kind, icmp_code=code, tos=tos, length=error_length(packet),
-        dont_fragment=False, quoted=packet,
-    )  # fmt: skip
+        source,
+        packet.src,
+        protocol,
+        icmp_type=kind,
+        icmp_code=code,
+        tos=tos,
+        length=error_length(packet),
+        dont_fragment=False,
+        quoted=packet,
+    )
 
 
 def error_length(about: Packet) -> int:
-    """Return the bytes of an ICMP error: it quotes as much of the packet as fits (`icmp_send`, RFC 4443 section 2.4)."""
+    """Return the bytes of an ICMP error: it quotes as much of the packet as fits (`icmp_send`, RFC
+    4443 section 2.4).
+    """
     return min(28 + about.length, 576) if about.family == 4 else min(48 + about.length, 1280)

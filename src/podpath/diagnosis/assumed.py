@@ -1,4 +1,6 @@
-"""Which possible causes quote nothing but the failure that they are to explain: what they suppose nobody pasted."""
+"""Which possible causes quote nothing but the failure that they are to explain: what they suppose
+nobody pasted.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from podpath.node.case import Case
 
 
 def is_assumed(case: Case, finding: Finding) -> bool:
-    """Tell whether a possible cause rests on no line but those that show what was tried, captured or said of it."""
+    """Tell whether a possible cause rests on no line but those that show what was tried, captured
+    or said of it.
+    """
     if finding.severity != Severity.CAUSE or finding.certainty == 1:
         return False
     tried = {one.span for one in case.attempts} | {one.span for one in case.unplaced}

@@ -1,4 +1,6 @@
-"""The answer of `podpath capture`, as data: what the captures alone show, where they were taken, and who talked with whom."""
+"""The answer of `podpath capture`, as data: what the captures alone show, where they were taken,
+and who talked with whom.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,9 @@ class CaptureAnswer:
 
     @property
     def forbids(self) -> tuple[CaptureForbids, ...]:
-        """Return what forbids to say that nothing is wrong: what was seen is not whole, or a connection fails in it."""
+        """Return what forbids to say that nothing is wrong: what was seen is not whole, or a
+        connection fails in it.
+        """
         found: list[CaptureForbids] = list(forbid_by_gaps(self.gaps))
         dropping = tuple(point for point in self.points if point.dropped)
         if dropping:
@@ -102,26 +106,44 @@ class CaptureAnswer:
 
     @property
     def verdict(self) -> str:
-        """`fault` for a fault found, `undecided` where something forbids to say that nothing is wrong, else `none`."""
+        """`fault` for a fault found, `undecided` where something forbids to say that nothing is
+        wrong, else `none`.
+        """
         if any(finding.severity in WEIGHTY for finding in self.findings):
             return "fault"
         return "undecided" if self.forbids else "none"
 
     @property
     def exit_code(self) -> int:
-        """0 nothing wrong found, 1 a fault found, 3 what was seen is not whole, or holds failures that nothing explains."""
+        """0 nothing wrong found, 1 a fault found, 3 what was seen is not whole, or holds failures
+        that nothing explains.
+        """
         return {"fault": 1, "undecided": 3, "none": 0}[self.verdict]
 
 
-def answer_captures(case: Case, points: Sequence[CapturedPoint] = (), states: Mapping[str, int] | None = None) -> CaptureAnswer:
-    """Say what captures show; `points` and `states` where the packets themselves told them, else they follow from the case."""
+def answer_captures(
+    case: Case, points: Sequence[CapturedPoint] = (), states: Mapping[str, int] | None = None
+) -> CaptureAnswer:
+    """Say what captures show; `points` and `states` where the packets themselves told them, else
+    they follow from the case.
+    """
     talks = gather_talks(case.sightings)
-    binary = {file for file, _ in list_points(case) if any(point.name.startswith(file.rpartition("/")[2]) for point in points)}
+    binary = {
+        file
+        for file, _ in list_points(case)
+        if any(point.name.startswith(file.rpartition("/")[2]) for point in points)
+    }
     found = [*points, *(point for file, point in list_points(case) if file not in binary)]
     connections = list_connections(talks)
-    counted = states if states is not None else Counter(one.state for one in connections if one.state)
+    counted = (
+        states if states is not None else Counter(one.state for one in connections if one.state)
+    )
     return CaptureAnswer(
-        findings=check_captures(case), points=tuple(found), connections=connections, states=counted, gaps=case.gaps
+        findings=check_captures(case),
+        points=tuple(found),
+        connections=connections,
+        states=counted,
+        gaps=case.gaps,
     )
 
 
@@ -130,25 +152,34 @@ def list_points(case: Case) -> list[tuple[str, CapturedPoint]]:
     groups: dict[tuple[str, str | None, int], list[tuple[float | None, Span]]] = {}
     shown: Iterator[Sighting | ArpSighting] = chain(case.sightings, case.arps)
     for seen in shown:
-        groups.setdefault((seen.span.source.name, seen.link, seen.capture), []).append((seen.time, seen.span))
+        groups.setdefault((seen.span.source.name, seen.link, seen.capture), []).append(
+            (seen.time, seen.span)
+        )
     found = []
     for (file, link, _), frames in groups.items():
         times = [time for time, _ in frames if time is not None]
         point = CapturedPoint(
-            name=f"{file} {link}" if link else file, packets=len({span for _, span in frames}), first=min(times, default=None),
-            last=max(times, default=None), span=frames[0][1],
-        )  # fmt: skip
+            name=f"{file} {link}" if link else file,
+            packets=len({span for _, span in frames}),
+            first=min(times, default=None),
+            last=max(times, default=None),
+            span=frames[0][1],
+        )
         found.append((file, point))
     return found
 
 
 def list_connections(talks: Sequence[Talk[Sighting]]) -> tuple[CapturedConnection, ...]:
-    """Return every connection once, whatever points show it: those that fail first, else in order of their first packets."""
+    """Return every connection once, whatever points show it: those that fail first, else in order
+    of their first packets.
+    """
     found = [_summarise(connection.talks) for connection in gather_connections(talks)]
     others: dict[tuple[object, ...], list[Talk[Sighting]]] = {}
     for talk in talks:
         if talk.protocol != protocols.TCP:
-            others.setdefault((talk.point.capture, talk.protocol, talk.client, talk.server), []).append(talk)
+            others.setdefault(
+                (talk.point.capture, talk.protocol, talk.client, talk.server), []
+            ).append(talk)
     found += [_summarise(tuple(same)) for same in others.values()]
     return tuple(sorted(found, key=lambda one: not one.fails))
 
@@ -162,7 +193,9 @@ def _summarise(talks: Sequence[Talk[Sighting]]) -> CapturedConnection:
     return CapturedConnection(
         words=start.words,
         state=state,
-        meaning=STATES.get(state, "answered" if start.forward and start.backward else "one direction alone"),
+        meaning=STATES.get(
+            state, "answered" if start.forward and start.backward else "one direction alone"
+        ),
         points=tuple(dict.fromkeys(talk.where for talk in talks)),
         packets=len(frames),
         first=frames[0].time,

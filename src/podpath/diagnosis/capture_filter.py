@@ -1,4 +1,6 @@
-"""What captures show, narrowed to the connections that somebody asks about, with all that belongs to them."""
+"""What captures show, narrowed to the connections that somebody asks about, with all that belongs
+to them.
+"""
 
 from __future__ import annotations
 
@@ -51,26 +53,42 @@ class Wanted(NamedTuple):
         return forth or (self.one.fits(talk.server) and self.other.fits(talk.client))
 
     def fits_words(self, words: str) -> bool:
-        """Tell whether a connection is asked about, by its words: `tcp 10.0.0.1:1024 > 10.0.0.2:80`."""
+        """Tell whether a connection is asked about, by its words: `tcp 10.0.0.1:1024 >
+        10.0.0.2:80`.
+        """
         name, near, _, far = words.split(" ")
         if self.protocol not in (None, protocols.protocol_number(name)):
             return False
-        ends = [(end.address, end.port) for end in (parse_end(near), parse_end(far)) if end.address is not None]
+        ends = [
+            (end.address, end.port)
+            for end in (parse_end(near), parse_end(far))
+            if end.address is not None
+        ]
         first, second = ends
-        return (self.one.fits(first) and self.other.fits(second)) or (self.one.fits(second) and self.other.fits(first))
+        return (self.one.fits(first) and self.other.fits(second)) or (
+            self.one.fits(second) and self.other.fits(first)
+        )
 
 
 ANY = End(None, 0)
 
 
 def parse_wanted(text: str) -> Wanted:
-    """Read `tcp 10.0.0.1:1024 > 10.0.0.2:80`, or less: an address, a port (`:80`), two ends; `UsageError` where it is none."""
+    """Read `tcp 10.0.0.1:1024 > 10.0.0.2:80`, or less: an address, a port (`:80`), two ends;
+    `UsageError` where it is none.
+    """
     found = _SPELLING.fullmatch(text.strip())
     if found is None:
-        raise UsageError(f"expected a connection such as 'tcp 10.0.0.1:1024 > 10.0.0.2:80', saw {text!r}")
+        raise UsageError(
+            f"expected a connection such as 'tcp 10.0.0.1:1024 > 10.0.0.2:80', saw {text!r}"
+        )
     name = found["protocol"] or found["alone_protocol"]
     ends = [parse_end(part) for part in (found["one"], found["other"], found["alone"]) if part]
-    return Wanted(protocols.protocol_number(name) if name else None, ends[0], ends[1] if len(ends) > 1 else ANY)
+    return Wanted(
+        protocols.protocol_number(name) if name else None,
+        ends[0],
+        ends[1] if len(ends) > 1 else ANY,
+    )
 
 
 def parse_end(text: str) -> End:
@@ -88,7 +106,8 @@ def parse_end(text: str) -> End:
 
 
 def narrow(case: Case, wanted: Sequence[Wanted]) -> Case:
-    """Keep what belongs to the connections: at every point, under every address, with ARP and ICMP errors about their ends.
+    """Keep what belongs to the connections: at every point, under every address, with ARP and ICMP
+    errors about their ends.
 
     `UsageError` where no connection fits one of the words.
     """
@@ -99,7 +118,11 @@ def narrow(case: Case, wanted: Sequence[Wanted]) -> Case:
     chosen = _with_kin(chosen, talks)
     frames = {id(seen) for talk in chosen for seen in (*talk.forward, *talk.backward)}
     ends = {end[0] for talk in chosen for end in (talk.client, talk.server)}
-    kept = tuple(seen for seen in case.sightings if id(seen) in frames or (is_error(seen.packet) and seen.packet.dst in ends))
+    kept = tuple(
+        seen
+        for seen in case.sightings
+        if id(seen) in frames or (is_error(seen.packet) and seen.packet.dst in ends)
+    )
     words = {talk.words for talk in chosen}
     return replace(
         case,
@@ -109,14 +132,24 @@ def narrow(case: Case, wanted: Sequence[Wanted]) -> Case:
     )
 
 
-def _with_kin(chosen: Sequence[Talk[Sighting]], talks: Sequence[Talk[Sighting]]) -> list[Talk[Sighting]]:
-    """Add the same connections under other addresses, and what answers their clients in somebody else's name."""
+def _with_kin(
+    chosen: Sequence[Talk[Sighting]], talks: Sequence[Talk[Sighting]]
+) -> list[Talk[Sighting]]:
+    """Add the same connections under other addresses, and what answers their clients in somebody
+    else's name.
+    """
     known = {id(talk) for talk in chosen}
     for connection in gather_connections(talks):
         if any(id(talk) in known for talk in connection.talks):
             known |= {id(talk) for talk in connection.talks}
-    clients = {talk.client for talk in talks if id(talk) in known and talk.protocol == protocols.TCP}
-    return [talk for talk in talks if id(talk) in known or (talk.client in clients and talk.protocol == protocols.TCP)]
+    clients = {
+        talk.client for talk in talks if id(talk) in known and talk.protocol == protocols.TCP
+    }
+    return [
+        talk
+        for talk in talks
+        if id(talk) in known or (talk.client in clients and talk.protocol == protocols.TCP)
+    ]
 
 
 def _examples(talks: Iterable[Talk[Sighting]]) -> str:

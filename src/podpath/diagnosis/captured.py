@@ -1,4 +1,6 @@
-"""What captures show by themselves, beside what the walks say: a fault is told once, by whoever knows more of it."""
+"""What captures show by themselves, beside what the walks say: a fault is told once, by whoever
+knows more of it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from podpath.diagnosis.fit import Fit
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
-if TYPE_CHECKING:  # captures alone are looked at without the model of the datapath, which takes longer to load
+if (
+    TYPE_CHECKING
+):  # captures alone are looked at without the model of the datapath, which takes longer to load
     from podpath.diagnosis.conclusion import Conclusion
     from podpath.diagnosis.symptoms import Symptom
 
@@ -32,14 +36,25 @@ def check_captures(case: Case) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: order[finding.severity]))
 
 
-def add_captured(findings: Sequence[Finding], captured: Iterable[Finding], concluded: Conclusion) -> tuple[Finding, ...]:
+def add_captured(
+    findings: Sequence[Finding], captured: Iterable[Finding], concluded: Conclusion
+) -> tuple[Finding, ...]:
     """Add what captures show to what was found, without what a sure cause explains.
 
     Where the cause is open, a mere symptom is a note: the possibilities that are told are about it.
     """
     explained = {_place(span) for span in _explained_frames(concluded)}
-    told = {finding.check for finding in findings if finding.severity in WEIGHTY and finding.certainty == 1}
-    covered = {_place(span) for finding in findings if finding.certainty == 1 for span in finding.evidence[:1]}
+    told = {
+        finding.check
+        for finding in findings
+        if finding.severity in WEIGHTY and finding.certainty == 1
+    }
+    covered = {
+        _place(span)
+        for finding in findings
+        if finding.certainty == 1
+        for span in finding.evidence[:1]
+    }
     added: list[Finding] = []
     for finding in captured:
         mine = [_place(span) for span in finding.evidence]
@@ -80,5 +95,10 @@ def _is_told_by_arp(finding: Finding, findings: Sequence[Finding]) -> bool:
     """Tell whether a foreign ARP frame is told of as the reason why frames to an address are lost."""
     if finding.check not in TAUGHT:
         return False
-    told = {mark for other in findings if other.check in (foreign_arp.NAME, "enslaved-route") for mark in other.marks}
+    told = {
+        mark
+        for other in findings
+        if other.check in (foreign_arp.NAME, "enslaved-route")
+        for mark in other.marks
+    }
     return bool(told & set(finding.marks))

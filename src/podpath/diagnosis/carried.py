@@ -1,9 +1,11 @@
-"""What any node should carry and this one does not: which of its failures is a fault, which may be meant, and which says nothing.
+"""What any node should carry and this one does not: which of its failures is a fault, which may be
+meant, and which says nothing.
 
-Nobody named these connections. Both ends are in the evidence, so a route or a neighbour that is missing between them is a fault.
-A rule that drops is one where Kubernetes needs the connection whatever the policies say (the kubelet's probes, DNS, the API) or
-promises it (pods reach pods), unless the rule is a policy engine's own. What a firewall may keep out on purpose is only
-suspected, and named so.
+Nobody named these connections. Both ends are in the evidence, so a route or a neighbour that is
+missing between them is a fault. A rule that drops is one where Kubernetes needs the connection
+whatever the policies say (the kubelet's probes, DNS, the API) or promises it (pods reach pods),
+unless the rule is a policy engine's own. What a firewall may keep out on purpose is only suspected,
+and named so.
 """
 
 from __future__ import annotations
@@ -32,14 +34,20 @@ from podpath.node.node import HOST, Node
 SUSPECTED = 0.5
 """The certainty of what may be meant so."""
 SILENT = frozenset({no_listener.NAME, hairpin.NAME, untracked.NAME})
-"""Failures that say nothing of a node: the port was a guess, or a pod reaches itself through its own service."""
+"""Failures that say nothing of a node: the port was a guess, or a pod reaches itself through its
+own service.
+"""
 LOST = frozenset({no_route.NAME, neighbour_failed.NAME})
-"""Failures that are faults where both ends are on the node, or the range of the other end is routed."""
+"""Failures that are faults where both ends are on the node, or the range of the other end is
+routed.
+"""
 POLICED = re.compile(
     r"KUBE-(?:POD-FW|NWPLCY|ROUTER|NETWORK-POLIC|PROXY-FIREWALL|FIREWALL|FW|XLB|SVL|EXT)\S*"
     r"|(?:cali|felix|CILIUM|WEAVE-NPC|DOCKER|ANTREA|OVN|NETAVARK|CNI-(?:ADMIN|ISOLATION)|ISTIO|AWS-CONNMARK)\S*"
 )
-"""Chains that a policy engine, a runtime's isolation or a service's own source ranges fill: what they drop is meant."""
+"""Chains that a policy engine, a runtime's isolation or a service's own source ranges fill: what
+they drop is meant.
+"""
 
 
 class Broken(NamedTuple):
@@ -51,7 +59,9 @@ class Broken(NamedTuple):
 
 
 def find_broken(base: World, flows: Sequence[Flow]) -> Broken:
-    """Return those connections that fail on stated facts, parted by whether the failure can be meant."""
+    """Return those connections that fail on stated facts, parted by whether the failure can be
+    meant.
+    """
     found: dict[bool, list[Symptom]] = {True: [], False: []}
     for flow in flows:
         symptom = Symptom(probe=flow.probe, fails=True, result="fails in simulation")
@@ -66,21 +76,32 @@ def find_broken(base: World, flows: Sequence[Flow]) -> Broken:
 
 
 def find_complained(base: World, complained: Sequence[Complained]) -> Broken:
-    """Return those connections that people complain of and that fail on stated facts, in a way that fits how they say it fails.
+    """Return those connections that people complain of and that fail on stated facts, in a way that
+    fits how they say it fails.
 
-    They are suspected where the evidence has several that may be meant: a policy may keep the chosen one out on purpose.
+    They are suspected where the evidence has several that may be meant: a policy may keep the
+    chosen one out on purpose.
     """
     found: dict[bool, list[Symptom]] = {True: [], False: []}
     for one in complained:
-        symptom = Symptom(probe=one.probe, fails=True, result="as complained of", kind=one.kind, spans=(one.span,))
+        symptom = Symptom(
+            probe=one.probe, fails=True, result="as complained of", kind=one.kind, spans=(one.span,)
+        )
         explanation = assess(base, (symptom,))
-        if explanation.explained and explanation.is_stated and explanation.blames and not explanation.unlike:
+        if (
+            explanation.explained
+            and explanation.is_stated
+            and explanation.blames
+            and not explanation.unlike
+        ):
             found[one.is_meant].append(symptom)
     return Broken(tuple(found[True]), tuple(found[False]))
 
 
 def doubt(concluded: Conclusion) -> Conclusion:
-    """Return the conclusion with its causes as possibilities: nobody said that the connections should work."""
+    """Return the conclusion with its causes as possibilities: nobody said that the connections
+    should work.
+    """
     causes = tuple(replace(finding, certainty=SUSPECTED) for finding in concluded.causes)
     return replace(concluded, causes=(), possible=(*causes, *concluded.possible))
 
@@ -107,8 +128,14 @@ def _is_fault(node: Node, flow: Flow, cause: Cause) -> bool | None:
 
 
 def _is_unmeant(flow: Flow, cause: Cause) -> bool | None:
-    """Tell whether a rule drops what any node should carry; None where it is of those that are filled to drop."""
-    if cause.place is None or POLICED.match(cause.place.chain.name) or POLICED.match(cause.place.table.name):
+    """Tell whether a rule drops what any node should carry; None where it is of those that are
+    filled to drop.
+    """
+    if (
+        cause.place is None
+        or POLICED.match(cause.place.chain.name)
+        or POLICED.match(cause.place.table.name)
+    ):
         return None
     if flow.kind is Kind.OPEN_PORT and cause.place.chain.name.startswith("KUBE-"):
         return None
@@ -116,12 +143,19 @@ def _is_unmeant(flow: Flow, cause: Cause) -> bool | None:
 
 
 def _is_beyond(node: Node, flow: Flow, cause: Cause) -> bool:
-    """Tell whether the packet was lost where the evidence does not reach: the address only stands for a machine elsewhere.
+    """Tell whether the packet was lost where the evidence does not reach: the address only stands
+    for a machine elsewhere.
 
     A pod that only inference shows may be elsewhere too.
     """
-    leaving = next((step.link for step in reversed(cause.trace.steps) if step.link is not None), None)
-    if cause.check == neighbour_failed.NAME and cause.step.netns == HOST and leaving in uplinks(node):
+    leaving = next(
+        (step.link for step in reversed(cause.trace.steps) if step.link is not None), None
+    )
+    if (
+        cause.check == neighbour_failed.NAME
+        and cause.step.netns == HOST
+        and leaving in uplinks(node)
+    ):
         return True  # a machine beside the node is down, or not there: that is no fault of this one
     if flow.kind is Kind.TO_WORLD:
         return cause.step.netns != flow.probe.netns
@@ -132,7 +166,8 @@ def _is_beyond(node: Node, flow: Flow, cause: Cause) -> bool:
 
 def _owner(node: Node, address: Address) -> str | None:
     owners = (
-        name for name, namespace in node.namespaces.items()
+        name
+        for name, namespace in node.namespaces.items()
         if name != HOST and any(item.address == address for item in namespace.addresses.items)
-    )  # fmt: skip
+    )
     return next(owners, None)

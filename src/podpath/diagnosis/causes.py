@@ -47,7 +47,16 @@ from podpath.datapath.reasons.routes import RouteReason, TtlExceeded
 from podpath.datapath.reasons.rules import PolicyDecided, RuleReason
 from podpath.datapath.reasons.tracking import ConntrackFull, TrackingReason
 from podpath.datapath.reasons.translation import TranslationReason
-from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Step, Trace, Transmitted, Undecided
+from podpath.datapath.tracing.trace import (
+    Branch,
+    Delivered,
+    Dropped,
+    Rejected,
+    Step,
+    Trace,
+    Transmitted,
+    Undecided,
+)
 from podpath.diagnosis.naming import words_of
 from podpath.diagnosis.unanswered import UNANSWERED
 from podpath.net.provenance import Known, Span
@@ -83,10 +92,14 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
 
 
 def _find_wrong_mac(trace: Trace) -> Step | None:
-    """Return the step by which a packet that did not arrive was sent to a MAC that its next hop does not have."""
+    """Return the step by which a packet that did not arrive was sent to a MAC that its next hop
+    does not have.
+    """
     if isinstance(trace.outcome, (Delivered, Transmitted)):
         return None
-    return next((step for step in trace.steps if isinstance(_resolution(step.reason), EntryWrong)), None)
+    return next(
+        (step for step in trace.steps if isinstance(_resolution(step.reason), EntryWrong)), None
+    )
 
 
 def _resolution(reason: Reason) -> Reason:
@@ -95,36 +108,60 @@ def _resolution(reason: Reason) -> Reason:
 
 
 def refusal_of(step: Step) -> Refusal | None:
-    """Return why who has the next hop's address does not answer for it; None where something else decided."""
+    """Return why who has the next hop's address does not answer for it; None where something else
+    decided.
+    """
     found = _resolution(step.reason)
     return found.refusal if isinstance(found, ArpRefused) else None
 
 
 def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
-    """Return the host's routing step by which a packet came to a namespace that it was not for, and that ended it."""
+    """Return the host's routing step by which a packet came to a namespace that it was not for, and
+    that ended it.
+    """
     last = trace.deciding
-    if last.netns == HOST or isinstance(trace.outcome, (Delivered, Transmitted)) or isinstance(last.reason, TtlExceeded):
+    if (
+        last.netns == HOST
+        or isinstance(trace.outcome, (Delivered, Transmitted))
+        or isinstance(last.reason, TtlExceeded)
+    ):
         return None
     namespace = node.namespaces.get(last.netns)
     routed = last.stage in ("route input", "forward")
-    if namespace is None or not routed or any(item.address == last.before.dst for item in namespace.addresses.items):
+    if (
+        namespace is None
+        or not routed
+        or any(item.address == last.before.dst for item in namespace.addresses.items)
+    ):
         return None
-    turns = [step for step in trace.steps if step.netns == HOST and step.decision in ("forward", "route")]
+    turns = [
+        step for step in trace.steps if step.netns == HOST and step.decision in ("forward", "route")
+    ]
     return turns[-1] if turns else None
 
 
 def _is_unredirected(node: Node, trace: Trace) -> bool:
-    """Tell whether a pod sent to where a mesh's proxy should have taken it, as pods do that started outside the mesh's chain."""
+    """Tell whether a pod sent to where a mesh's proxy should have taken it, as pods do that started
+    outside the mesh's chain.
+    """
     sender = node.namespaces.get(trace.start)
     if sender is None or sender.name == HOST or not any(cni_chain.find_unchained(node)):
         return False
     tables = (table for netfilter in sender.netfilter.values() for table in netfilter.tables)
-    chains = (fact.value for table in tables for fact in table.chains.values() if isinstance(fact, Known))
-    return not any(rule.target is not None and rule.target.name in REDIRECTING for chain in chains for rule in chain.rules)
+    chains = (
+        fact.value for table in tables for fact in table.chains.values() if isinstance(fact, Known)
+    )
+    return not any(
+        rule.target is not None and rule.target.name in REDIRECTING
+        for chain in chains
+        for rule in chain.rules
+    )
 
 
 def _find_stale_translation(node: Node, branch: Branch) -> Step | None:
-    """Return the step by which an entry of the evidence sent the first packet to an endpoint that is gone."""
+    """Return the step by which an entry of the evidence sent the first packet to an endpoint that
+    is gone.
+    """
     first = branch.traces[0]
     for entry, _ in stale_conntrack.list_stale(node):
         for step in first.steps:
@@ -139,7 +176,9 @@ def _find_stale_translation(node: Node, branch: Branch) -> Step | None:
 
 
 def _failing_trace(branch: Branch) -> Trace | None:
-    """Return the trace that ended the connection: the last one that did not arrive, else the last one."""
+    """Return the trace that ended the connection: the last one that did not arrive, else the last
+    one.
+    """
     lost = [trace for trace in branch.traces if isinstance(trace.outcome, (Dropped, Rejected))]
     if lost:
         return lost[-1]
@@ -148,7 +187,9 @@ def _failing_trace(branch: Branch) -> Trace | None:
 
 
 def find_rule(node: Node, step: Step) -> RulePlace | None:
-    """Return the rule that a netfilter step was decided by: the one whose line the step quotes first."""
+    """Return the rule that a netfilter step was decided by: the one whose line the step quotes
+    first.
+    """
     namespace = node.namespaces.get(step.netns)
     if namespace is None or not step.spans:
         return None
@@ -164,7 +205,9 @@ def find_rule(node: Node, step: Step) -> RulePlace | None:
 
 
 def _chains(table: Table, step: Step) -> Iterator[Chain]:
-    """Yield the chain that the step names, in every state that the evidence leaves possible; all where it names none."""
+    """Yield the chain that the step names, in every state that the evidence leaves possible; all
+    where it names none.
+    """
     named = [table.chains[name] for name in words_of(step.reason) if name in table.chains]
     for fact in named or table.chains.values():
         if isinstance(fact, Known):
@@ -192,15 +235,23 @@ def _name(branch: Branch, trace: Trace, step: Step, place: RulePlace | None) -> 
         return bridge_netfilter.NAME if _is_bridged(trace) else untranslated_reply.NAME
     named = _name_decided(trace, step, place)
     if named == chain_order.NAME and any(_was_untracked(other) for other in branch.traces):
-        return untracked.NAME  # INVALID is what follows: conntrack was kept from the beginning of the connection
+        return (
+            untracked.NAME
+        )  # INVALID is what follows: conntrack was kept from the beginning of the connection
     return named or (untranslated_reply.NAME if branch.kind == "stray" else no_route.NAME)
 
 
 def _name_decided(trace: Trace, step: Step, place: RulePlace | None) -> str:
-    """Name the fault that the deciding step stands for; empty where what it says is no fault by itself."""
+    """Name the fault that the deciding step stands for; empty where what it says is no fault by
+    itself.
+    """
     reason = step.reason
     if isinstance(reason, RuleReason | TranslationReason | TrackingReason):
-        return conntrack_full.NAME if isinstance(reason, ConntrackFull) else _name_rule(trace, step, place)
+        return (
+            conntrack_full.NAME
+            if isinstance(reason, ConntrackFull)
+            else _name_rule(trace, step, place)
+        )
     if isinstance(reason, RouteReason):
         return _name_route(trace, step, reason)
     if isinstance(reason, NeighbourReason):
@@ -233,14 +284,23 @@ def _name_route(trace: Trace, step: Step, reason: RouteReason) -> str:  # noqa: 
         case routes.MartianDestination() | routes.DestinationOfType():
             return no_route.NAME
         case (
-            routes.NoRoute() | routes.RouteRefuses() | routes.PolicyRuleRefuses() | routes.NoAddressOf() | routes.NoDeviceChosen()
+            routes.NoRoute()
+            | routes.RouteRefuses()
+            | routes.PolicyRuleRefuses()
+            | routes.NoAddressOf()
+            | routes.NoDeviceChosen()
         ):
             return route_localnet.NAME if _leaves_loopback(step) else no_route.NAME
         case routes.IntoOwnTunnel():
             return no_route.NAME
         case routes.NotForOneHost() | routes.RedirectSent() | routes.ReversePathHolds():
             return ""
-        case routes.RoutedOut() | routes.RoutedOn() | routes.LocalAddress() | routes.LimitedBroadcast():
+        case (
+            routes.RoutedOut()
+            | routes.RoutedOn()
+            | routes.LocalAddress()
+            | routes.LimitedBroadcast()
+        ):
             return ""
         case _:
             assert_never(reason)
@@ -249,7 +309,9 @@ def _name_route(trace: Trace, step: Step, reason: RouteReason) -> str:  # noqa: 
 def _name_neighbour(step: Step) -> str:  # one arm for each fault
     refusal = refusal_of(step)
     match refusal:
-        case ArpIgnored() | ArpIgnoredElsewhere() | ArpIgnoredAcrossSubnets() | ArpIgnoredHostScope():
+        case (
+            ArpIgnored() | ArpIgnoredElsewhere() | ArpIgnoredAcrossSubnets() | ArpIgnoredHostScope()
+        ):
             return arp_ignore.NAME
         case routes.ForwardingOff():
             return ip_forward.NAME
@@ -259,9 +321,19 @@ def _name_neighbour(step: Step) -> str:  # one arm for each fault
             return source_refused.NAME
         case NotAddressOf() | OnlyForItself() | RequestWithoutSender() | ArpFiltered() | None:
             return neighbour_failed.NAME
-        case routes.NoRoute() | routes.RouteRefuses() | routes.PolicyRuleRefuses() | routes.LoopbackFromWire():
+        case (
+            routes.NoRoute()
+            | routes.RouteRefuses()
+            | routes.PolicyRuleRefuses()
+            | routes.LoopbackFromWire()
+        ):
             return neighbour_failed.NAME
-        case routes.MartianSource() | routes.MartianDestination() | routes.DestinationOfType() | routes.SourceOfType():
+        case (
+            routes.MartianSource()
+            | routes.MartianDestination()
+            | routes.DestinationOfType()
+            | routes.SourceOfType()
+        ):
             return neighbour_failed.NAME
         case routes.LocalAddress() | routes.LimitedBroadcast() | routes.ReversePathHolds():
             return neighbour_failed.NAME
@@ -275,9 +347,19 @@ def _name_bridge(reason: BridgeReason) -> str:
             return hairpin.NAME
         case bridges.SwitchFloods():
             return foreign_arp.NAME
-        case bridges.NotTakenIn() | bridges.NotSentOut() | bridges.FloodedForNobody() | bridges.HiddenFromNetfilter():
+        case (
+            bridges.NotTakenIn()
+            | bridges.NotSentOut()
+            | bridges.FloodedForNobody()
+            | bridges.HiddenFromNetfilter()
+        ):
             return ""
-        case bridges.Bridged() | bridges.SentOutOfPort() | bridges.SentWhileResolving() | bridges.StaysOnBridge():
+        case (
+            bridges.Bridged()
+            | bridges.SentOutOfPort()
+            | bridges.SentWhileResolving()
+            | bridges.StaysOnBridge()
+        ):
             return ""
         case bridges.RoutedAfterTranslation() | bridges.HandedToSwitch() | bridges.Switched():
             return ""
@@ -288,7 +370,11 @@ def _name_bridge(reason: BridgeReason) -> str:
 def _is_unanswerable(branch: Branch, trace: Trace, step: Step) -> bool:
     """Tell whether a machine beyond the node has no way to answer a pod, whose own address it sees."""
     first = branch.traces[0]
-    beyond = trace.direction == "reply" and step.netns == trace.start != HOST and step.stage == "route output"
+    beyond = (
+        trace.direction == "reply"
+        and step.netns == trace.start != HOST
+        and step.stage == "route output"
+    )
     return beyond and first.start != HOST and trace.packet.dst == first.packet.src
 
 
@@ -345,7 +431,9 @@ def marks_of(cause: Cause) -> tuple[str, ...]:
 
 
 def spans_of(cause: Cause, telling: Iterable[Step]) -> tuple[Span, ...]:
-    """Return the lines that decide: those of the deciding step first, then those of the steps that led to it."""
+    """Return the lines that decide: those of the deciding step first, then those of the steps that
+    led to it.
+    """
     spans = list(cause.step.spans)
     for step in telling:
         spans += step.spans

@@ -1,4 +1,6 @@
-"""Is a check's repair a cure? On the changed node the check has to find nothing, and no connection may change unasked."""
+"""Is a check's repair a cure? On the changed node the check has to find nothing, and no connection
+may change unasked.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,17 @@ RULED_BY = {foreign_arp.NAME: enslaved_route.NAME}
 def prove_check(case: Case, finding: Finding, flows: Sequence[Probe]) -> Finding:
     """Prove the repairs of a finding that a check made; those that do not cure are left out."""
     name = RULED_BY.get(finding.check, finding.check)
-    repairs = tuple(proven for repair in finding.repairs if (proven := _prove(case, name, finding, repair, flows)) is not None)
+    repairs = tuple(
+        proven
+        for repair in finding.repairs
+        if (proven := _prove(case, name, finding, repair, flows)) is not None
+    )
     return replace(finding, repairs=repairs)
 
 
-def _prove(case: Case, name: str, finding: Finding, repair: Repair, flows: Sequence[Probe]) -> Repair | None:
+def _prove(
+    case: Case, name: str, finding: Finding, repair: Repair, flows: Sequence[Probe]
+) -> Repair | None:
     if repair.proven or not repair.changes:
         return repair
     changed = replace(case, node=apply_changes(case.node, repair.changes))

@@ -1,8 +1,9 @@
 """What forbids the all-clear, as values.
 
-"Nothing wrong" is a promise: at least one connection in question was walked to its end on stated facts, works in every branch,
-and no line that could have decided was unread, cut or not modelled. Each way to break that promise is a class here, with the
-lines that it stands on; `report` makes sentences of them, and the verdict follows from whether there are any.
+"Nothing wrong" is a promise: at least one connection in question was walked to its end on stated
+facts, works in every branch, and no line that could have decided was unread, cut or not modelled.
+Each way to break that promise is a class here, with the lines that it stands on; `report` makes
+sentences of them, and the verdict follows from whether there are any.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class Walked(NamedTuple):
     """What the evidence says became of it; None where it says nothing."""
 
 
-def forbid_all_clear(case: Case, walked: Sequence[Walked], suggested: Iterable[Probe] = ()) -> tuple[Forbids, ...]:
+def forbid_all_clear(
+    case: Case, walked: Sequence[Walked], suggested: Iterable[Probe] = ()
+) -> tuple[Forbids, ...]:
     """Return everything that forbids the all-clear; empty where it may be given."""
     found: list[Forbids] = []
     if not any(one.conversation.branches for one in walked):
@@ -54,17 +57,26 @@ def forbid_all_clear(case: Case, walked: Sequence[Walked], suggested: Iterable[P
         found += _judge(one)
         found += _judge_alternatives(case, one)
         guesses = list_guesses(case.node, one.conversation)
-        found += [RestsOnInference(probe=one.probe, guesses=guesses)] if guesses and not one.works else []
+        found += (
+            [RestsOnInference(probe=one.probe, guesses=guesses)]
+            if guesses and not one.works
+            else []
+        )
     found += _find_unlisted_devices(case.node, walked)
     passed = {trace_netns for one in walked for trace_netns in _passed(one.conversation)}
     found += forbid_by_gaps(case.gaps)
     found += _find_unshown(case.node, walked, passed)
-    found += (NotModelled(what=item.what, ask=item.ask, spans=item.spans) for item in find_unmodelled(case.node, passed))
+    found += (
+        NotModelled(what=item.what, ask=item.ask, spans=item.spans)
+        for item in find_unmodelled(case.node, passed)
+    )
     return tuple(found)
 
 
 def forbid_by_complaints(case: Case, complained: Sequence[Complained]) -> Iterator[Forbids]:
-    """Yield what people say that fails, where nothing was found: what the walk delivers, or what nobody can place."""
+    """Yield what people say that fails, where nothing was found: what the walk delivers, or what
+    nobody can place.
+    """
     failing = [complaint.span for complaint in case.complaints if not complaint.works]
     if complained:
         yield from (ComplaintUnexplained(probe=one.probe, spans=(one.span,)) for one in complained)
@@ -74,23 +86,35 @@ def forbid_by_complaints(case: Case, complained: Sequence[Complained]) -> Iterat
 
 def _judge(one: Walked) -> Iterator[Forbids]:
     conversation, branches = one.conversation, one.conversation.branches
-    failing = [branch for branch in branches if branch.works is False and not (one.works and _is_settled(branch))]
+    failing = [
+        branch
+        for branch in branches
+        if branch.works is False and not (one.works and _is_settled(branch))
+    ]
     if failing:
         turned = tuple(made for made in failing[0].assumptions if made.rank)
         yield SomeBranchesFail(
-            probe=one.probe, failing=len(failing), of=len(branches), turned=turned, spans=failing[0].last.deciding.spans
+            probe=one.probe,
+            failing=len(failing),
+            of=len(branches),
+            turned=turned,
+            spans=failing[0].last.deciding.spans,
         )
     undecided = next((branch for branch in branches if branch.works is None), None)
     if undecided is not None and isinstance(undecided.last.outcome, Undecided):
         yield NotWalkedToTheEnd(
-            probe=one.probe, outcome=undecided.last.outcome, spans=undecided.last.deciding.spans if undecided.last.steps else ()
+            probe=one.probe,
+            outcome=undecided.last.outcome,
+            spans=undecided.last.deciding.spans if undecided.last.steps else (),
         )
     if conversation.truncated:
         yield BranchesTruncated(probe=one.probe, walked=len(branches))
 
 
 def _is_settled(branch: Branch) -> bool:
-    """Tell whether a branch fails by a fact that a connection which was seen to work rules out: chance rules nothing out."""
+    """Tell whether a branch fails by a fact that a connection which was seen to work rules out:
+    chance rules nothing out.
+    """
     return any(made.rank and not made.random for made in branch.assumptions)
 
 
@@ -99,12 +123,17 @@ def _judge_alternatives(case: Case, one: Walked) -> Iterator[Forbids]:
         if other.good or one.works:
             continue
         lacking = one.probe.netns is not None and one.probe.netns not in other.node.namespaces
-        conversation = converse(other.node, one.probe._replace(netns=None) if lacking else one.probe, deviations=0)
+        conversation = converse(
+            other.node, one.probe._replace(netns=None) if lacking else one.probe, deviations=0
+        )
         if conversation.verdict != "ALWAYS":
             yield FailsOtherwise(
-                probe=one.probe, fact=other.fact, meaning=other.meaning, ask=other.ask,
+                probe=one.probe,
+                fact=other.fact,
+                meaning=other.meaning,
+                ask=other.ask,
                 spans=(other.span,) if other.span is not None else (),
-            )  # fmt: skip
+            )
             return
 
 
@@ -117,7 +146,9 @@ def _passed(conversation: Conversation) -> Iterator[str]:
 
 
 def _find_unshown(node: Node, walked: Sequence[Walked], passed: Iterable[str]) -> Iterator[Forbids]:
-    """Yield the listings that a walk took for whole and no output shows whole, in the namespaces that it passed."""
+    """Yield the listings that a walk took for whole and no output shows whole, in the namespaces
+    that it passed.
+    """
     families = {one.probe.src.family for one in walked}
     names = sorted(set(passed) & set(node.namespaces))
     for name in names:
@@ -130,25 +161,37 @@ def _find_unshown(node: Node, walked: Sequence[Walked], passed: Iterable[str]) -
         yield from _find_unlisted(netns)
         entries = netns.conntrack
         if entries.span is not None and not entries.complete and _depends_on_entries(netns):
-            yield NotShown(what="the tracked connections", netns=name, ask=entries.ask, spans=(entries.span,))
+            yield NotShown(
+                what="the tracked connections", netns=name, ask=entries.ask, spans=(entries.span,)
+            )
     delivered = {
         (branch.traces[0].outcome.netns, one.probe.protocol)
-        for one in walked if not one.works
+        for one in walked
+        if not one.works
         for branch in one.conversation.branches
         if branch.traces and isinstance(branch.traces[0].outcome, Delivered)
-    }  # fmt: skip
+    }
     hidden = {
-        name for name, protocol in delivered if protocol in _WITH_SOCKETS and not node.namespaces[name].shows_sockets(protocol)
+        name
+        for name, protocol in delivered
+        if protocol in _WITH_SOCKETS and not node.namespaces[name].shows_sockets(protocol)
     }
     for name in sorted(hidden):
-        yield NotShown(what="the listening sockets", netns=name, ask=node.namespaces[name].sockets.ask)
+        yield NotShown(
+            what="the listening sockets", netns=name, ask=node.namespaces[name].sockets.ask
+        )
 
 
 def _depends_on_entries(netns: Netns) -> bool:
-    """Tell whether a rule translates addresses or goes by the state of a connection: what is tracked decides there."""
+    """Tell whether a rule translates addresses or goes by the state of a connection: what is
+    tracked decides there.
+    """
     tables = [table for filtered in netns.netfilter.values() for table in filtered.tables]
     rules = [rule for table in tables for rule in known_rules(table)]
-    return any(rule.table == "nat" or any(match.name in _STATEFUL for match in rule.matches) for rule in rules)
+    return any(
+        rule.table == "nat" or any(match.name in _STATEFUL for match in rule.matches)
+        for rule in rules
+    )
 
 
 _STATEFUL = frozenset({"conntrack", "state"})
@@ -161,12 +204,19 @@ def _find_unlisted_devices(node: Node, walked: Sequence[Walked]) -> Iterator[Not
     """Yield the devices that a walk passed and no listing has: a route names one that is not there."""
     used = {
         (step.netns, step.link)
-        for one in walked if not one.works
-        for branch in one.conversation.branches for trace in branch.traces for step in trace.steps
+        for one in walked
+        if not one.works
+        for branch in one.conversation.branches
+        for trace in branch.traces
+        for step in trace.steps
         if step.link is not None and step.netns in node.namespaces
-    }  # fmt: skip
+    }
     for name, link in sorted(used):
-        if link not in {each.name for each in node.namespaces[name].links.items if each.inferred is None or each.name == "lo"}:
+        if link not in {
+            each.name
+            for each in node.namespaces[name].links.items
+            if each.inferred is None or each.name == "lo"
+        }:
             yield NotShown(what=f"the device {link}", netns=name, ask=f"ip -d link show dev {link}")
 
 

@@ -1,4 +1,5 @@
-"""What a case tells of the failure that is asked about, as a set of clues: how it fails, on which road, and what is spoken of.
+"""What a case tells of the failure that is asked about, as a set of clues: how it fails, on which
+road, and what is spoken of.
 
 Clues choose questions. They never decide what is wrong.
 """
@@ -68,7 +69,10 @@ _ROADS: dict[End, Road] = {
     End.NODE_PORT: Road.FROM_WORLD,
     End.LOAD_BALANCER: Road.FROM_WORLD,
 }
-_SPOKEN: dict[Technology, Road] = {Technology.NODE_PORT: Road.FROM_WORLD, Technology.METALLB: Road.FROM_WORLD}
+_SPOKEN: dict[Technology, Road] = {
+    Technology.NODE_PORT: Road.FROM_WORLD,
+    Technology.METALLB: Road.FROM_WORLD,
+}
 
 
 def list_clues(case: Case) -> frozenset[Clue]:
@@ -144,7 +148,9 @@ def _owner(node: Node, address: Address) -> str | None:
 def _contrasts(case: Case) -> Iterator[Clue]:
     pings = _pings((one.works, one.protocol) for one in case.complaints)
     pings |= _pings(
-        (not is_failure(one.result), one.probe.protocol) for one in case.attempts if one.result is not Ending.INTERRUPTED
+        (not is_failure(one.result), one.probe.protocol)
+        for one in case.attempts
+        if one.result is not Ending.INTERRUPTED
     )
     if True in pings:
         yield Contrast.PING_WORKS
@@ -157,14 +163,25 @@ def _contrasts(case: Case) -> Iterator[Clue]:
 def _shown(case: Case) -> Iterator[Clue]:
     """Yield what the outputs of any namespace show, whole or in part."""
     spaces = case.node.namespaces.values()
-    tables = [table for netns in spaces for netfilter in netns.netfilter.values() for table in netfilter.tables]
-    if any(table.name != "nat" for table in tables) or any(netns.nftables.items for netns in spaces):
+    tables = [
+        table
+        for netns in spaces
+        for netfilter in netns.netfilter.values()
+        for table in netfilter.tables
+    ]
+    if any(table.name != "nat" for table in tables) or any(
+        netns.nftables.items for netns in spaces
+    ):
         yield Shown.RULES
     if any(table.name == "nat" for table in tables):
         yield Shown.NAT
     if any(rule.span is not None for netns in spaces for rule in netns.rules.items):
         yield Shown.POLICY_RULES
-    if any(route.span is not None and route.prefix.family == 6 for netns in spaces for route in netns.routes.items):
+    if any(
+        route.span is not None and route.prefix.family == 6
+        for netns in spaces
+        for route in netns.routes.items
+    ):
         yield Shown.IPV6
     if any(netns.conntrack.items for netns in spaces):
         yield Shown.CONNTRACK
@@ -174,7 +191,9 @@ def _shown(case: Case) -> Iterator[Clue]:
         yield Shown.LINES
     if any(netns.sysctls for netns in spaces):
         yield Shown.SYSCTLS
-    if any(key.endswith((".ip_forward", ".forwarding")) for netns in spaces for key in netns.sysctls):
+    if any(
+        key.endswith((".ip_forward", ".forwarding")) for netns in spaces for key in netns.sysctls
+    ):
         yield Shown.FORWARDS
 
 

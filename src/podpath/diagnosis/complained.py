@@ -1,8 +1,9 @@
 """Complaints as connections: who cannot reach whom, with ends that the evidence shows.
 
-Prose says what to ask and states nothing, so a complaint becomes a probe and no more. Ends that it names are looked up among
-pods, services, nodes and addresses; ends that it only describes ("from the node", "another pod", "the name server") are taken
-from the evidence, and each choice is kept, so that the answer can say what was asked about.
+Prose says what to ask and states nothing, so a complaint becomes a probe and no more. Ends that it
+names are looked up among pods, services, nodes and addresses; ends that it only describes ("from
+the node", "another pod", "the name server") are taken from the evidence, and each choice is kept,
+so that the answer can say what was asked about.
 """
 
 from __future__ import annotations
@@ -75,8 +76,14 @@ class Complained:
 
     @property
     def is_meant(self) -> bool:
-        """Tell whether both ends are the ones that the complaint means: they are named, or there is no other of their sort."""
-        return all(choice.how in {How.NAMED, How.ONLY} for choice in self.choices if choice.side is not Side.PORT)
+        """Tell whether both ends are the ones that the complaint means: they are named, or there is
+        no other of their sort.
+        """
+        return all(
+            choice.how in {How.NAMED, How.ONLY}
+            for choice in self.choices
+            if choice.side is not Side.PORT
+        )
 
 
 class _Found(NamedTuple):
@@ -88,7 +95,9 @@ class _Found(NamedTuple):
 
 
 def place_complaints(case: Case) -> tuple[Complained, ...]:
-    """Return the connections that the prose complains of, as far as the evidence has their ends; each once."""
+    """Return the connections that the prose complains of, as far as the evidence has their ends;
+    each once.
+    """
     placed = (_place(case.node, complaint) for complaint in case.complaints if not complaint.works)
     found = {one.probe: one for one in placed if one is not None}
     return tuple(islice(found.values(), MOST))
@@ -98,7 +107,14 @@ def _place(node: Node, complaint: Complaint) -> Complained | None:
     if complaint.failure in _NO_PATH:
         return None
     target = next(_targets(node, complaint), None)
-    source = next((one for one in _sources(node, complaint) if target is None or one.address != target.address), None)
+    source = next(
+        (
+            one
+            for one in _sources(node, complaint)
+            if target is None or one.address != target.address
+        ),
+        None,
+    )
     if target is None or source is None or source.address.family != target.address.family:
         return None
     protocol, port, how = _find_port(complaint, target)
@@ -122,7 +138,11 @@ def _find_port(complaint: Complaint, target: _Found) -> tuple[int, int, How]:
         return target.port.protocol, target.port.port, How.ONLY
     if complaint.target is End.NAME_SERVER or _is_of_names(complaint):
         return protocols.UDP, DNS_PORT, How.USUAL
-    return complaint.protocol or protocols.TCP, API_PORT if complaint.target is End.API_SERVER else 80, How.USUAL
+    return (
+        complaint.protocol or protocols.TCP,
+        API_PORT if complaint.target is End.API_SERVER else 80,
+        How.USUAL,
+    )
 
 
 def _targets(node: Node, complaint: Complaint) -> Iterator[_Found]:
@@ -130,16 +150,26 @@ def _targets(node: Node, complaint: Complaint) -> Iterator[_Found]:
     to = [address for address in complaint.addresses if address not in complaint.sources]
     for address in to:
         yield _Found(address, How.NAMED, port=_service_port(node, address, complaint))
-    services = [service for service in node.services if service.addresses and _names(complaint, service.name, service.namespace)]
+    services = [
+        service
+        for service in node.services
+        if service.addresses and _names(complaint, service.name, service.namespace)
+    ]
     yield from (_of_service(service, How.NAMED, complaint) for service in services)
     if complaint.target is not End.SERVICE and not _is_of_names(complaint):
-        named = [pod for pod in _pods(node) if _names(complaint, pod.name, "") and complaint.target in {End.POD, End.CONTAINER}]
+        named = [
+            pod
+            for pod in _pods(node)
+            if _names(complaint, pod.name, "") and complaint.target in {End.POD, End.CONTAINER}
+        ]
         yield from named[-1:]
     yield from _described(node, complaint)
 
 
 def _is_of_names(complaint: Complaint) -> bool:
-    """Tell whether it says that names are not resolved: then the name server is whom it cannot reach."""
+    """Tell whether it says that names are not resolved: then the name server is whom it cannot
+    reach.
+    """
     return complaint.failure in NAMES | {FailureKind.NAME_NOT_RESOLVED}
 
 
@@ -147,11 +177,20 @@ def _described(node: Node, complaint: Complaint) -> Iterator[_Found]:
     """Yield what a complaint only describes: the name server, another pod, the node, the world."""
     target = complaint.target
     if target is End.NAME_SERVER or _is_of_names(complaint):
-        yield from _services(complaint, [one for one in node.services if any(port.port == DNS_PORT for port in one.ports)])
+        yield from _services(
+            complaint,
+            [one for one in node.services if any(port.port == DNS_PORT for port in one.ports)],
+        )
     elif target is End.API_SERVER:
-        yield from _services(complaint, [one for one in node.services if (one.namespace, one.name) == API])
+        yield from _services(
+            complaint, [one for one in node.services if (one.namespace, one.name) == API]
+        )
     elif target is End.SERVICE:
-        own = [one for one in node.services if one.namespace != "kube-system" and (one.namespace, one.name) != API]
+        own = [
+            one
+            for one in node.services
+            if one.namespace != "kube-system" and (one.namespace, one.name) != API
+        ]
         yield from _services(complaint, own or list(node.services))
     elif target in {End.POD, End.CONTAINER}:
         pods = _counted(list(_pods(node)))
@@ -163,7 +202,9 @@ def _described(node: Node, complaint: Complaint) -> Iterator[_Found]:
 
 
 def _sources(node: Node, complaint: Complaint) -> Iterator[_Found]:
-    """Yield who complains, named ones first; where nobody is said to, it is a pod, or else the host."""
+    """Yield who complains, named ones first; where nobody is said to, it is a pod, or else the
+    host.
+    """
     for address in complaint.sources:
         yield _Found(address, How.NAMED, netns=_owner(node, address))
     pods = list(_pods(node))
@@ -175,7 +216,11 @@ def _sources(node: Node, complaint: Complaint) -> Iterator[_Found]:
     if complaint.source is End.OUTSIDE:
         return
     counted = _counted(pods)
-    yield from counted if complaint.source in {End.POD, End.CONTAINER} else (pod._replace(how=How.FIRST) for pod in counted)
+    yield from (
+        counted
+        if complaint.source in {End.POD, End.CONTAINER}
+        else (pod._replace(how=How.FIRST) for pod in counted)
+    )
     if complaint.source is None:
         yield from (host._replace(how=How.USUAL) for host in _hosts(node))
 
@@ -194,7 +239,11 @@ def _pods(node: Node) -> Iterator[_Found]:
 
 
 def _address(netns: Netns) -> Address | None:
-    usable = (item.address for item in netns.addresses.items if item.scope == "global" and not item.address.is_loopback)
+    usable = (
+        item.address
+        for item in netns.addresses.items
+        if item.scope == "global" and not item.address.is_loopback
+    )
     return next(usable, None)
 
 
@@ -210,7 +259,12 @@ def _services(complaint: Complaint, services: Sequence[Service]) -> Iterator[_Fo
 
 
 def _of_service(service: Service, how: How, complaint: Complaint) -> _Found:
-    return _Found(service.addresses[0], how, f"svc/{service.namespace}/{service.name}", port=_port_of(service, complaint))
+    return _Found(
+        service.addresses[0],
+        how,
+        f"svc/{service.namespace}/{service.name}",
+        port=_port_of(service, complaint),
+    )
 
 
 def _service_port(node: Node, address: Address, complaint: Complaint) -> ServicePort | None:
@@ -219,7 +273,9 @@ def _service_port(node: Node, address: Address, complaint: Complaint) -> Service
 
 
 def _port_of(service: Service, complaint: Complaint) -> ServicePort | None:
-    """Return the port of a service that a complaint means: of the protocol that it names, else the first."""
+    """Return the port of a service that a complaint means: of the protocol that it names, else the
+    first.
+    """
     wanted = [port for port in service.ports if complaint.protocol in {None, port.protocol}]
     return next(iter(wanted or service.ports), None)
 
@@ -232,5 +288,9 @@ def _names(complaint: Complaint, name: str, namespace: str) -> bool:
 
 
 def _owner(node: Node, address: Address) -> str | None:
-    owners = (name for name, netns in node.namespaces.items() if any(item.address == address for item in netns.addresses.items))
+    owners = (
+        name
+        for name, netns in node.namespaces.items()
+        if any(item.address == address for item in netns.addresses.items)
+    )
     return next(owners, None)

@@ -1,4 +1,6 @@
-"""What follows from the explanations: causes that are sure, possibilities that are not, and what tells them apart."""
+"""What follows from the explanations: causes that are sure, possibilities that are not, and what
+tells them apart.
+"""
 
 from __future__ import annotations
 
@@ -65,19 +67,35 @@ def conclude(case: Case, symptoms: Sequence[Symptom], flows: Sequence[Probe]) ->
 
 def _look_further(judgement: Judgement) -> Judgement:
     """Walk a connection that was asked about, and works, under every answer to what is unknown."""
-    if judgement.fit != Fit.OPEN or judgement.world is None or judgement.branch is None or not judgement.symptom.asked:
+    if (
+        judgement.fit != Fit.OPEN
+        or judgement.world is None
+        or judgement.branch is None
+        or not judgement.symptom.asked
+    ):
         return judgement
-    return judgement._replace(conversation=judgement.world.fork(judgement.symptom.probe, judgement.branch))
+    return judgement._replace(
+        conversation=judgement.world.fork(judgement.symptom.probe, judgement.branch)
+    )
 
 
 def _choose_sure(explanations: Sequence[Explanation]) -> Explanation | None:
     """Return the best explanation where it is sure, else the best one in which nothing is a guess."""
     if is_certain(explanations[0], explanations):
         return explanations[0]
-    return next((other for other in explanations if other.is_stated and not other.broken and not other.unlike), None)
+    return next(
+        (
+            other
+            for other in explanations
+            if other.is_stated and not other.broken and not other.unlike
+        ),
+        None,
+    )
 
 
-def _weigh_possibilities(explanations: Sequence[Explanation], symptoms: Sequence[Symptom], flows: Sequence[Probe]) -> Conclusion:
+def _weigh_possibilities(
+    explanations: Sequence[Explanation], symptoms: Sequence[Symptom], flows: Sequence[Probe]
+) -> Conclusion:
     best = explanations[0]
     shown = [other for other in explanations if other.broken <= best.broken][:POSSIBILITIES]
     firsts: list[Finding] = []
@@ -88,5 +106,9 @@ def _weigh_possibilities(explanations: Sequence[Explanation], symptoms: Sequence
         possible=weigh(firsts, [len(explanation.explained) for explanation in shown]),
         questions=ask_between(shown),
         judgements=best.judgements,
-        unexplained=tuple(symptom for symptom in symptoms if symptom.fails is True and id(symptom) not in explained),
+        unexplained=tuple(
+            symptom
+            for symptom in symptoms
+            if symptom.fails is True and id(symptom) not in explained
+        ),
     )

@@ -1,7 +1,8 @@
 """Frames of captures put together to connections: who spoke first, and what was seen where.
 
-One connection shows under several addresses, since NAT rewrites it between two places of one capture (`-i any`) or of two.
-What holds it together is the sequence number of its SYN, which no NAT changes.
+One connection shows under several addresses, since NAT rewrites it between two places of one
+capture (`-i any`) or of two. What holds it together is the sequence number of its SYN, which no NAT
+changes.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class Seen(NamedTuple):
     """One frame of a connection."""
 
     kind: str
-    """`SYN`, `SYN-ACK`, `ACK`, `data`, `FIN`, `RST`; `request` and `reply` of an echo; `datagram` of UDP."""
+    """`SYN`, `SYN-ACK`, `ACK`, `data`, `FIN`, `RST`; `request` and `reply` of an echo; `datagram`
+    of UDP.
+    """
     original: bool
     """True in the direction of the first packet."""
     packet: Packet
@@ -79,7 +82,10 @@ def observe(sightings: Iterable[Sighting]) -> tuple[Observed, ...]:
     strands: dict[_Key, list[_Numbered]] = defaultdict(list)
     for number, seen in enumerate(sightings):
         packet = seen.packet
-        if packet.protocol in (protocols.TCP, protocols.UDP) or (packet.protocol, packet.icmp_type) in ECHO:
+        if (
+            packet.protocol in (protocols.TCP, protocols.UDP)
+            or (packet.protocol, packet.icmp_type) in ECHO
+        ):
             strands[_key(packet)].append((number, seen))
     found = (_observe_strands(group) for group in _join(list(strands.values())))
     return tuple(connection for connection in found if connection is not None)
@@ -107,27 +113,40 @@ def _join(strands: Sequence[list[_Numbered]]) -> Iterator[list[list[_Numbered]]]
     """Join strands whose SYN has the same sequence number: one connection under several addresses."""
     groups: dict[object, list[list[_Numbered]]] = {}
     for number, strand in enumerate(strands):
-        syn = next((seen for _, seen in strand if kind_of(seen.packet) == "SYN" and seen.packet.seq), None)
+        syn = next(
+            (seen for _, seen in strand if kind_of(seen.packet) == "SYN" and seen.packet.seq), None
+        )
         groups.setdefault(("syn", syn.packet.seq) if syn is not None else number, []).append(strand)
     yield from groups.values()
 
 
 def _observe_strands(strands: list[list[_Numbered]]) -> Observed | None:
-    frames = [seen for _, seen in sorted((item for strand in strands for item in strand), key=lambda item: item[0])]
+    frames = [
+        seen
+        for _, seen in sorted(
+            (item for strand in strands for item in strand), key=lambda item: item[0]
+        )
+    ]
     first = next((seen for seen in frames if kind_of(seen.packet) in BEGINS), None)
     if first is None:
         return None
     clients = {_client(strand) for strand in strands}
     seen = tuple(
         Seen(
-            kind_of(frame.packet), (frame.packet.src, frame.packet.sport) in clients, frame.packet,
-            Place(frame.capture, frame.netns, frame.link, frame.direction), frame.time, frame.span,
+            kind_of(frame.packet),
+            (frame.packet.src, frame.packet.sport) in clients,
+            frame.packet,
+            Place(frame.capture, frame.netns, frame.link, frame.direction),
+            frame.time,
+            frame.span,
         )
         for frame in frames
-    )  # fmt: skip
+    )
     packet = first.packet
     icmp = packet.protocol in (protocols.ICMP, protocols.ICMPV6)
-    probe = Probe(packet.protocol, packet.src, packet.dst, packet.sport, 0 if icmp else packet.dport)
+    probe = Probe(
+        packet.protocol, packet.src, packet.dst, packet.sport, 0 if icmp else packet.dport
+    )
     return Observed(probe, seen, tuple(_find_missing(seen)))
 
 
@@ -146,16 +165,25 @@ def _client(strand: list[_Numbered]) -> tuple[Address, int]:
 def _find_missing(seen: Sequence[Seen]) -> Iterator[Missing]:
     """Find what entered by a place and did not leave by the one by which the SYN had left.
 
-    Only a capture that saw the SYN at both places says that a later packet of the same direction was not there.
+    Only a capture that saw the SYN at both places says that a later packet of the same direction
+    was not there.
     """
     captures = {frame.place.capture for frame in seen}
     for capture in sorted(captures):
-        mine = [frame for frame in seen if frame.place.capture == capture and frame.place.link is not None]
+        mine = [
+            frame
+            for frame in seen
+            if frame.place.capture == capture and frame.place.link is not None
+        ]
         ways = {frame.place for frame in mine if frame.kind == "SYN" and frame.original}
         if len(ways) < 2:
             continue
         for kind in ("ACK", "data"):
             there = {frame.place for frame in mine if frame.kind == kind and frame.original}
-            last = next((frame for frame in reversed(mine) if frame.kind == kind and frame.original), None)
+            last = next(
+                (frame for frame in reversed(mine) if frame.kind == kind and frame.original), None
+            )
             if there and last is not None:
-                yield from (Missing(kind, place, last.span) for place in sorted(ways - there, key=str))
+                yield from (
+                    Missing(kind, place, last.span) for place in sorted(ways - there, key=str)
+                )

@@ -1,4 +1,6 @@
-"""What the kernel counted: for some faults it keeps a counter of its own, which speaks for them or against them."""
+"""What the kernel counted: for some faults it keeps a counter of its own, which speaks for them or
+against them.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ TELLTALES: dict[str, tuple[str, ...]] = {
 }
 """By fault, the counters of IPv4 that grow with each packet it takes.
 
-fib_validate_source's errors in ip_rcv_finish_core (net/ipv4/ip_input.c v6.12), ip_error (net/ipv4/route.c v6.12), ip_fragment
-(net/ipv4/ip_output.c v6.12), ip_forward (net/ipv4/ip_forward.c v6.12).
+fib_validate_source's errors in ip_rcv_finish_core (net/ipv4/ip_input.c v6.12), ip_error
+(net/ipv4/route.c v6.12), ip_fragment (net/ipv4/ip_output.c v6.12), ip_forward
+(net/ipv4/ip_forward.c v6.12).
 """
 FOR, AGAINST = 3.0, 0.3
 """How much likelier a possibility is whose counter has grown, and one whose counter is 0."""
@@ -33,15 +36,23 @@ FOR, AGAINST = 3.0, 0.3
 def add_counters(findings: Sequence[Finding], node: Node) -> tuple[Finding, ...]:
     """Add to causes what was counted of them, and weigh possible causes by it."""
     counted = [(finding, tuple(_counted(finding, node))) for finding in findings]
-    unsure = [finding.certainty * _weight(found) for finding, found in counted if _is_possible(finding)]
-    share = sum(finding.certainty for finding in findings if _is_possible(finding)) / (sum(unsure) or 1.0)
+    unsure = [
+        finding.certainty * _weight(found) for finding, found in counted if _is_possible(finding)
+    ]
+    share = sum(finding.certainty for finding in findings if _is_possible(finding)) / (
+        sum(unsure) or 1.0
+    )
     told = [_tell(finding, found, share) for finding, found in counted]
-    possible = iter(sorted((each for each in told if _is_possible(each)), key=lambda each: -each.certainty))
+    possible = iter(
+        sorted((each for each in told if _is_possible(each)), key=lambda each: -each.certainty)
+    )
     return tuple(next(possible) if _is_possible(each) else each for each in told)
 
 
 def _counted(finding: Finding, node: Node) -> Iterator[tuple[str, Known[int]]]:
-    """Yield the counters of a cause that the evidence shows, of the namespace in which it ended the packet."""
+    """Yield the counters of a cause that the evidence shows, of the namespace in which it ended the
+    packet.
+    """
     if finding.severity not in ("cause", "fault"):
         return
     netns = HOST
@@ -61,9 +72,17 @@ def _tell(finding: Finding, counted: Sequence[tuple[str, Known[int]]], share: fl
     grown = [(name, known) for name, known in counted if known.value]
     sentences = [f"The kernel counts it: {name} is {known.value}." for name, known in grown]
     if counted and not grown and finding.severity == Severity.CAUSE:
-        sentences = [f"Against it speaks that {' and '.join(name for name, _ in counted)} count{'s' * (len(counted) == 1)} 0."]
-    certainty = round(finding.certainty * _weight(counted) * share, 3) if _is_possible(finding) else finding.certainty
-    spans = tuple(known.span for _, known in (grown or counted) if known.span is not None and sentences)
+        sentences = [
+            f"Against it speaks that {' and '.join(name for name, _ in counted)} count{'s' * (len(counted) == 1)} 0."
+        ]
+    certainty = (
+        round(finding.certainty * _weight(counted) * share, 3)
+        if _is_possible(finding)
+        else finding.certainty
+    )
+    spans = tuple(
+        known.span for _, known in (grown or counted) if known.span is not None and sentences
+    )
     return replace(
         finding,
         reasoning=(*finding.reasoning, *sentences),

@@ -1,4 +1,6 @@
-"""The diagnosis: symptoms collected, worlds walked, explanations ranked, repairs proven, checks run, one answer given."""
+"""The diagnosis: symptoms collected, worlds walked, explanations ranked, repairs proven, checks
+run, one answer given.
+"""
 
 from __future__ import annotations
 
@@ -53,15 +55,23 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     flows = tuple(dict.fromkeys(flow.probe for flow in carried))
     unasked = not probes and not any(symptom.fails for symptom in symptoms)
     complained = place_complaints(case) if unasked else ()
-    broken = _join(find_complained(base, complained), find_broken(base, carried)) if unasked else Broken((), ())
+    broken = (
+        _join(find_complained(base, complained), find_broken(base, carried))
+        if unasked
+        else Broken((), ())
+    )
     concluded = conclude(case, (*symptoms, *(broken.faults or broken.suspected)), flows)
     if broken.suspected and not broken.faults:
         concluded = doubt(concluded)
-    told = {finding.check for finding in concluded.causes} - {name for names in CHAINED.values() for name in names}
+    told = {finding.check for finding in concluded.causes} - {
+        name for names in CHAINED.values() for name in names
+    }
     checked = lower_guessed(case, tuple(run_checks(case, told)))
     findings = merge_checks((*concluded.causes, *concluded.possible), checked)
     findings = tuple(prove_check(case, finding, flows) for finding in findings)
-    findings = add_captured(add_observations(findings, concluded.judgements), look_at_captures(case), concluded)
+    findings = add_captured(
+        add_observations(findings, concluded.judgements), look_at_captures(case), concluded
+    )
     findings = add_counters(findings, case.node)
     if good is not None:
         differences = compare_nodes(case.node, good.node)
@@ -71,7 +81,11 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     unplaced = () if probes else case.unplaced
     verdict = _verdict(findings, concluded, unplaced)
     walked = _walk_in_question(base, concluded, flows) if verdict is Verdict.NONE else ()
-    forbids = forbid_all_clear(case, walked, suggest_probes(case.node, flows)) if verdict is Verdict.NONE else ()
+    forbids = (
+        forbid_all_clear(case, walked, suggest_probes(case.node, flows))
+        if verdict is Verdict.NONE
+        else ()
+    )
     if verdict is Verdict.NONE and not probes:
         forbids = (*forbids, *forbid_by_complaints(case, complained))
     verdict = Verdict.POSSIBLE if forbids else verdict
@@ -106,9 +120,11 @@ def _questions(
     concluded: Conclusion,
     unplaced: Sequence[Unplaced],
 ) -> tuple[Question, ...]:
-    """Return what to ask next, the most telling first; commands that are asked for once are not asked for again.
+    """Return what to ask next, the most telling first; commands that are asked for once are not
+    asked for again.
 
-    Where prose speaks of something, and nothing that it says is understood as a failure, the connection is asked for first.
+    Where prose speaks of something, and nothing that it says is understood as a failure, the
+    connection is asked for first.
     """
     verdict, findings, forbids = told
     if verdict is Verdict.FAULT:
@@ -116,7 +132,11 @@ def _questions(
     if verdict is Verdict.NONE:
         return ()  # whatever would still be worth a question forbids the all-clear
     clearing = ask_for_clearance(forbids)
-    unheard = not is_asked(case) and bool(case.mentions) and any(isinstance(one, NothingWalked) for one in forbids)
+    unheard = (
+        not is_asked(case)
+        and bool(case.mentions)
+        and any(isinstance(one, NothingWalked) for one in forbids)
+    )
     asked = ask_expert(case) if unheard or is_asked(case) else ()
     assumed = _list_assumed(case, findings, concluded)
     settling = (*(() if assumed else concluded.questions), *ask_for_findings(findings))
@@ -134,30 +154,46 @@ def _questions(
     return tuple({question.ask: question for question in reversed(questions)}.values())[::-1]
 
 
-def _list_assumed(case: Case, findings: Sequence[Finding], concluded: Conclusion) -> tuple[Question, ...]:
-    """Return the questions of a walk whose possible causes all rest on what nobody pasted: they come after an expert's."""
+def _list_assumed(
+    case: Case, findings: Sequence[Finding], concluded: Conclusion
+) -> tuple[Question, ...]:
+    """Return the questions of a walk whose possible causes all rest on what nobody pasted: they
+    come after an expert's.
+    """
     causes = [finding for finding in findings if finding.severity == Severity.CAUSE]
-    return concluded.questions if causes and all(is_assumed(case, finding) for finding in causes) else ()
+    return (
+        concluded.questions
+        if causes and all(is_assumed(case, finding) for finding in causes)
+        else ()
+    )
 
 
-def _walk_in_question(base: World, concluded: Conclusion, flows: Sequence[Probe]) -> tuple[Walked, ...]:
+def _walk_in_question(
+    base: World, concluded: Conclusion, flows: Sequence[Probe]
+) -> tuple[Walked, ...]:
     """Walk the connections in question under every likely answer to what is not known.
 
-    Those are the ones that somebody names. Where nobody names any, they are what every node should carry; a port of those is
-    only a guess, so that one on which nobody listens says nothing.
+    Those are the ones that somebody names. Where nobody names any, they are what every node should
+    carry; a port of those is only a guess, so that one on which nobody listens says nothing.
     """
-    named = [(judgement.symptom.probe, _seen_to_work(judgement)) for judgement in concluded.judgements]
+    named = [
+        (judgement.symptom.probe, _seen_to_work(judgement)) for judgement in concluded.judgements
+    ]
     if named:
         return tuple(Walked(probe, _fork(base, probe), works) for probe, works in named)
     walked = (Walked(probe, _fork(base, probe)) for probe in flows)
-    return tuple(one for one in walked if any(not _says_nothing(one.probe, branch) for branch in one.conversation.branches))
+    return tuple(
+        one
+        for one in walked
+        if any(not _says_nothing(one.probe, branch) for branch in one.conversation.branches)
+    )
 
 
 def _says_nothing(probe: Probe, branch: Branch) -> bool:
     """Tell whether the failure of a connection that nobody named is none of the node's.
 
-    Nobody listens on the port that was guessed, a pod reaches itself through its own service, or a machine beyond the node does
-    not know an address that only stands for the world.
+    Nobody listens on the port that was guessed, a pod reaches itself through its own service, or a
+    machine beyond the node does not know an address that only stands for the world.
     """
     if branch.works is not False:
         return False
@@ -173,10 +209,14 @@ def _seen_to_work(judgement: Judgement) -> bool | None:
 
 
 def _fork(base: World, probe: Probe) -> Conversation:
-    """Walk a connection under every likely answer; where all of them let it work, under every combination of answers."""
+    """Walk a connection under every likely answer; where all of them let it work, under every
+    combination of answers.
+    """
     found = converse(base.engine, probe, limit=LIMIT, deviations=DEVIATIONS, settled=base.settled)
     if found.pruned and not found.truncated and all(branch.works for branch in found.branches):
-        return converse(base.engine, probe, limit=EVERY_ANSWER, deviations=EVERY_ANSWER, settled=base.settled)
+        return converse(
+            base.engine, probe, limit=EVERY_ANSWER, deviations=EVERY_ANSWER, settled=base.settled
+        )
     return found
 
 
@@ -191,7 +231,9 @@ def _expect(base: World, symptom: Symptom) -> Symptom:
 
 
 def _notes(node: Node, findings: Sequence[Finding], concluded: Conclusion) -> Iterator[str]:
-    lost = {word for finding in findings if finding.check == foreign_arp.NAME for word in finding.marks}
+    lost = {
+        word for finding in findings if finding.check == foreign_arp.NAME for word in finding.marks
+    }
     for symptom in concluded.unexplained:
         if not {str(symptom.probe.src), str(symptom.probe.dst)} & lost:
             yield f"Not explained: {symptom.words}. On what is known the walk does not fail there as the evidence says."
@@ -204,7 +246,9 @@ def _notes(node: Node, findings: Sequence[Finding], concluded: Conclusion) -> It
 
 
 def _made_up_names(node: Node, findings: Sequence[Finding]) -> Iterator[str]:
-    """Say which devices that a finding speaks of are known by inference alone: their names are made up."""
+    """Say which devices that a finding speaks of are known by inference alone: their names are made
+    up.
+    """
     names: dict[str, None] = {}
     for finding in findings:
         for trace in finding.shown_by.traces if finding.shown_by is not None else ():
@@ -218,11 +262,17 @@ def _made_up_names(node: Node, findings: Sequence[Finding]) -> Iterator[str]:
 def _unplaced_notes(unplaced: Sequence[Unplaced]) -> Iterator[str]:
     for failure in unplaced:
         what = " to ".join(word for word in (failure.who or "a connection", failure.target) if word)
-        hint = f"; --probe '{failure.target.replace(' ', ' ADDRESS > ', 1)}' asks about it" if failure.target else ""
+        hint = (
+            f"; --probe '{failure.target.replace(' ', ' ADDRESS > ', 1)}' asks about it"
+            if failure.target
+            else ""
+        )
         yield f"Not walked: {what} ({failure.result or 'it fails'}) at {failure.span}: no output shows {failure.missing}{hint}."
 
 
-def _verdict(findings: Sequence[Finding], concluded: Conclusion, unplaced: Sequence[Unplaced]) -> Verdict:
+def _verdict(
+    findings: Sequence[Finding], concluded: Conclusion, unplaced: Sequence[Unplaced]
+) -> Verdict:
     """Return `FAULT` for a sure cause or fault, `POSSIBLE` where a failure has none, else `NONE`."""
     if any(finding.severity in WEIGHTY and finding.certainty == 1 for finding in findings):
         return Verdict.FAULT

@@ -1,7 +1,8 @@
-"""The answer of a diagnosis, as data: the reports render it, the command's exit code follows from it.
+"""The answer of a diagnosis, as data: the reports render it, the command's exit code follows from
+it.
 
-Verdict, exit code, headline and JSON say one thing: all follow from `verdict`, and "nothing wrong" with a reason against it
-cannot be built.
+Verdict, exit code, headline and JSON say one thing: all follow from `verdict`, and "nothing wrong"
+with a reason against it cannot be built.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class Question:
     """What is not known: a fact, or what a walk could not decide."""
     ask: str
     decides: tuple[str | Otherwise, ...]
-    """One line for each possible value: `1 or 2: the reply is dropped at lxc1234; 0: look at FORWARD next`."""
+    """One line for each possible value: `1 or 2: the reply is dropped at lxc1234; 0: look at
+    FORWARD next`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +55,21 @@ class Diagnosis:
     contradictions: tuple[Contradiction, ...] = ()
     gaps: tuple[Gap, ...] = ()
     notes: tuple[str, ...] = ()
-    """What the reader should know about how the answer was reached: boundaries that are not modelled, and the like."""
+    """What the reader should know about how the answer was reached: boundaries that are not
+    modelled, and the like.
+    """
     partings: tuple[Meeting, ...] = ()
     """Where what captures show departs from what the walk of a failing connection predicts."""
     complained: tuple[Complained, ...] = ()
-    """The connections that were walked because prose complains of them, with how their ends were found."""
+    """The connections that were walked because prose complains of them, with how their ends were
+    found.
+    """
     node: str = ""
     """Which node it is about; empty where the evidence is of one only."""
     forbids: tuple[Forbids, ...] = ()
-    """What forbids the all-clear, the weightiest first; empty where it is given, or where a cause decides the verdict anyway."""
+    """What forbids the all-clear, the weightiest first; empty where it is given, or where a cause
+    decides the verdict anyway.
+    """
 
     def __post_init__(self) -> None:
         """Refuse an all-clear that something forbids."""

@@ -1,4 +1,6 @@
-"""Explanations ranked: each world with what it explains, what speaks against it, and how much of it is a guess."""
+"""Explanations ranked: each world with what it explains, what speaks against it, and how much of it
+is a guess.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,16 @@ PRIORS: dict[str, float] = {
     "neighbour-failed": 0.3,
     "packet-size": 0.3,
 }
-"""How often a fault is met on Kubernetes nodes: only an order, used between explanations that are equal otherwise."""
+"""How often a fault is met on Kubernetes nodes: only an order, used between explanations that are
+equal otherwise.
+"""
 RARE = 0.2
 WORLDS = 48
 """Worlds that are looked at: the stated ones come first, then single suppositions, then pairs."""
 TELLING_FRAMES = 3
-"""Frames that have to be just as predicted for a guess to count as seen: the first two of a handshake fit many worlds."""
+"""Frames that have to be just as predicted for a guess to count as seen: the first two of a
+handshake fit many worlds.
+"""
 
 
 class Blame(NamedTuple):
@@ -69,13 +75,20 @@ class Explanation:
     @property
     def broken(self) -> int:
         """Count the connections that worked, and fail here."""
-        return sum(judgement.fit == Fit.CONTRADICTS and judgement.symptom.fails is False for judgement in self.judgements)
+        return sum(
+            judgement.fit == Fit.CONTRADICTS and judgement.symptom.fails is False
+            for judgement in self.judgements
+        )
 
     @property
     def unlike(self) -> int:
-        """Count the connections that it explains, and that fail here in another way than they were seen to."""
+        """Count the connections that it explains, and that fail here in another way than they were
+        seen to.
+        """
         judged = [(judgement.branch, judgement.symptom.kind) for judgement in self.explained]
-        return sum(branch is not None and not can_look_like(branch, kind) for branch, kind in judged)
+        return sum(
+            branch is not None and not can_look_like(branch, kind) for branch, kind in judged
+        )
 
     @property
     def matched(self) -> int:
@@ -88,7 +101,9 @@ class Explanation:
         made = [item for item in self.world.suppositions if item.span is None]
         for judgement in self.explained:
             made += [
-                Supposition(turn.made.fact, turn.made.meaning, turn.turned.meaning, turn.made.ask, None)
+                Supposition(
+                    turn.made.fact, turn.made.meaning, turn.turned.meaning, turn.made.ask, None
+                )
                 for turn in judgement.guesses
             ]
             made += _made_up_start(self.world, judgement)
@@ -96,7 +111,9 @@ class Explanation:
 
     @property
     def inferences(self) -> tuple[Inferred, ...]:
-        """Return the guesses of the assembly that its causes rest on: what no output shows, and the walk took for granted."""
+        """Return the guesses of the assembly that its causes rest on: what no output shows, and the
+        walk took for granted.
+        """
         found: list[Inferred] = []
         for cause, judged in self.blames:
             found += find_guesses(self.world.node, judged[0].symptom.probe, cause)
@@ -115,7 +132,8 @@ class Explanation:
 
     @property
     def rank(self) -> tuple[float, ...]:
-        """Order explanations: what breaks nothing that worked and explains most first, then the stated, then the plausible.
+        """Order explanations: what breaks nothing that worked and explains most first, then the
+        stated, then the plausible.
 
         What fails in another way than it was seen to explains nothing as well as what fails alike.
         """
@@ -133,35 +151,70 @@ class Explanation:
     @property
     def key(self) -> tuple[object, ...]:
         """Tell explanations apart by their causes, not by the facts through which they come about."""
-        return tuple(sorted({(blame.cause.check, blame.cause.step.netns, blame.cause.step.stage) for blame in self.blames}))
+        return tuple(
+            sorted(
+                {
+                    (blame.cause.check, blame.cause.step.netns, blame.cause.step.stage)
+                    for blame in self.blames
+                }
+            )
+        )
 
 
 def _made_up_start(world: World, judgement: Judgement) -> Iterator[Supposition]:
-    """Yield the guess by which device a sender's packets come in, where a connection is asked about that no output speaks of."""
+    """Yield the guess by which device a sender's packets come in, where a connection is asked about
+    that no output speaks of.
+    """
     symptom, branch = judgement.symptom, judgement.branch
     if not symptom.asked or branch is None or symptom.probe.in_dev is not None:
         return
-    first = next((step.link for step in branch.traces[0].steps if step.netns == HOST and step.link is not None), None)
+    first = next(
+        (
+            step.link
+            for step in branch.traces[0].steps
+            if step.netns == HOST and step.link is not None
+        ),
+        None,
+    )
     port = world.engine.namespace(HOST).links.get(first) if first is not None else None
     if port is not None and port.master is not None:
         return  # rules see the bridge, and that is known
-    if branch.traces[0].start == HOST and first is not None and first.startswith("(") and symptom.probe.netns is None:
+    if (
+        branch.traces[0].start == HOST
+        and first is not None
+        and first.startswith("(")
+        and symptom.probe.netns is None
+    ):
         address = symptom.probe.src
         yield Supposition(
-            f"the device that {address} is behind", f"{first}: another than those that rules name", "a device that rules name",
-            f"ip route get {address}", None,
-        )  # fmt: skip
+            f"the device that {address} is behind",
+            f"{first}: another than those that rules name",
+            "a device that rules name",
+            f"ip route get {address}",
+            None,
+        )
 
 
 def explain(case: Case, symptoms: Sequence[Symptom]) -> tuple[Explanation, ...]:
-    """Return every explanation of at least one failing connection, the best first, one for each set of causes."""
+    """Return every explanation of at least one failing connection, the best first, one for each set
+    of causes.
+    """
     found = _rank(list_worlds(World(case.node), list(_alternatives(case)), symptoms), symptoms)
     if found and found[0].is_stated and is_certain(found[0], found):
         return found
     supposed = _rank(suppose_unshown(case, symptoms), symptoms)
     keys = {explanation.key for explanation in found}
-    found = tuple(sorted((*found, *(other for other in supposed if other.key not in keys)), key=lambda other: other.rank))
-    turned = () if any(explanation.matched for explanation in found) else _rank(turn_stated_facts(case), symptoms)
+    found = tuple(
+        sorted(
+            (*found, *(other for other in supposed if other.key not in keys)),
+            key=lambda other: other.rank,
+        )
+    )
+    turned = (
+        ()
+        if any(explanation.matched for explanation in found)
+        else _rank(turn_stated_facts(case), symptoms)
+    )
     best = turned[0] if turned else None
     return turned if best is not None and (not found or best.matched) else found
 
@@ -203,11 +256,18 @@ def is_certain(best: Explanation, others: Sequence[Explanation]) -> bool:
         return False
     if best.is_stated:
         return True
-    rivals = [other for other in others if other is not best and not other.broken and len(other.explained) >= len(best.explained)]
+    rivals = [
+        other
+        for other in others
+        if other is not best and not other.broken and len(other.explained) >= len(best.explained)
+    ]
     return not rivals and best.matched >= TELLING_FRAMES and not best.contradicted
 
 
 def _alternatives(case: Case) -> Iterator[World]:
     for other in case.alternatives:
         if not other.good:
-            yield World(other.node, (Supposition(other.fact, other.meaning, other.instead_of, other.ask, other.span),))
+            yield World(
+                other.node,
+                (Supposition(other.fact, other.meaning, other.instead_of, other.ask, other.span),),
+            )

@@ -1,6 +1,8 @@
-"""What the client of a walked connection gets to feel: what a branch can look like, by the table of `checks.explains`.
+"""What the client of a walked connection gets to feel: what a branch can look like, by the table of
+`checks.explains`.
 
-The packet that ends, where it ends and what its sender is told give the way; an error that does not reach the client is a loss.
+The packet that ends, where it ends and what its sender is told give the way; an error that does not
+reach the client is a loss.
 """
 
 from __future__ import annotations
@@ -38,11 +40,15 @@ OPENING = frozenset({"SYN", "SYN-ACK"})
 _ENDS: Mapping[str, Way] = {
     "refused": Way.RESET, "stray": Way.LATER, "reply not translated": Way.MISTAKEN,
 }  # fmt: skip
-"""By the kind of a branch, where no packet of it was dropped or rejected; what a stranger answers is anything."""
+"""By the kind of a branch, where no packet of it was dropped or rejected; what a stranger answers
+is anything.
+"""
 
 
 def can_look_like(branch: Branch, kind: FailureKind | None) -> bool:
-    """Tell whether a failure that somebody met may be this branch's; True where either says too little."""
+    """Tell whether a failure that somebody met may be this branch's; True where either says too
+    little.
+    """
     kinds = felt_by(branch)
     return kind is None or kind in VAGUE or kind not in _JUDGED or not kinds or kind in kinds
 
@@ -51,7 +57,9 @@ _JUDGED = frozenset(kind for kinds in FELT.values() for each in kinds.values() f
 
 
 def felt_by(branch: Branch) -> frozenset[FailureKind]:
-    """Return the failures that the branch's client may meet; empty where it works, or the table does not say."""
+    """Return the failures that the branch's client may meet; empty where it works, or the table
+    does not say.
+    """
     way = find_way(branch)
     if way is None:
         return frozenset()
@@ -77,7 +85,9 @@ def find_way(branch: Branch) -> Way | None:
 
 
 def _rejected(branch: Branch, ended: Trace, outcome: Rejected) -> Way | None:
-    """Return what the first packet's sender is told; an error that does not get back to it is a loss."""
+    """Return what the first packet's sender is told; an error that does not get back to it is a
+    loss.
+    """
     own = outcome.netns == ended.start
     if own and ended.deciding.stage in _ROUTING:
         return OWN_ERRORS.get(outcome.answer)

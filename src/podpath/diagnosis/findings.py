@@ -1,4 +1,6 @@
-"""Findings made of causes: the claim, its evidence and reasons, what it breaks, and the repair that was proven."""
+"""Findings made of causes: the claim, its evidence and reasons, what it breaks, and the repair that
+was proven.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ from podpath.checks.cause import Cause, Claim, PacketStory
 from podpath.checks.cni import cni_chain
 from podpath.checks.conntrack import conntrack_full
 from podpath.checks.finding import WEIGHTY, Finding, Repair, Severity
-from podpath.checks.links import arp_off, duplicate_address, enslaved_route, foreign_arp, neighbour_failed, veth_without_bridge
+from podpath.checks.links import (
+    arp_off,
+    duplicate_address,
+    enslaved_route,
+    foreign_arp,
+    neighbour_failed,
+    veth_without_bridge,
+)
 from podpath.checks.routing import no_route, shadowed_range
 from podpath.datapath.tracing.trace import Step
 from podpath.diagnosis.causes import find_rule, marks_of, spans_of
@@ -39,19 +48,49 @@ SOMETHING_ELSE = 1.25
 
 
 def make_findings(
-    explanation: Explanation, symptoms: Sequence[Symptom], flows: Sequence[Probe], *, sure: bool = True
+    explanation: Explanation,
+    symptoms: Sequence[Symptom],
+    flows: Sequence[Probe],
+    *,
+    sure: bool = True,
 ) -> Iterator[Finding]:
-    """Yield a finding for each cause of an explanation, repaired and proven in the explanation's own world."""
+    """Yield a finding for each cause of an explanation, repaired and proven in the explanation's
+    own world.
+    """
     for cause, judged in explanation.blames:
-        yield _make(explanation, cause, judged, Prover(explanation.world, judged[0], cause, symptoms, flows), sure=sure)
+        yield _make(
+            explanation,
+            cause,
+            judged,
+            Prover(explanation.world, judged[0], cause, symptoms, flows),
+            sure=sure,
+        )
 
 
-def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], prover: Prover, *, sure: bool) -> Finding:
+def _make(
+    explanation: Explanation,
+    cause: Cause,
+    judged: Sequence[Judgement],
+    prover: Prover,
+    *,
+    sure: bool,
+) -> Finding:
     suppositions = explanation.world.suppositions
-    stated = (*suppositions, *(item for item in _stated(judged[0]) if item.fact not in {other.fact for other in suppositions}))
+    stated = (
+        *suppositions,
+        *(
+            item
+            for item in _stated(judged[0])
+            if item.fact not in {other.fact for other in suppositions}
+        ),
+    )
     differences = tuple(_differences(judged[0], suppositions))
-    settled = replace(cause, place=find_rule(prover.node, cause.step) if cause.place is not None else None)
-    candidates = chain(_by_difference(prover.node, settled, differences), list_repairs(prover.node, settled))
+    settled = replace(
+        cause, place=find_rule(prover.node, cause.step) if cause.place is not None else None
+    )
+    candidates = chain(
+        _by_difference(prover.node, settled, differences), list_repairs(prover.node, settled)
+    )
     repairs = prover.prove(candidates)
     rests_on = () if sure else find_guesses(explanation.world.node, judged[0].symptom.probe, cause)
     evidence = _evidence(cause, judged, stated, differences)
@@ -59,7 +98,9 @@ def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], p
         check=cause.check,
         severity=Severity.CAUSE,
         claim=Claim(cause=cause, too_late=tuple(_moved(repairs))),
-        evidence=tuple(dict.fromkeys((*evidence[:1], *(rule.span for rule in _moved(repairs)), *evidence[1:]))),
+        evidence=tuple(
+            dict.fromkeys((*evidence[:1], *(rule.span for rule in _moved(repairs)), *evidence[1:]))
+        ),
         reasoning=(*_stories(cause), *_supposed(stated), *_where_it_works(differences)),
         breaks=tuple(dict.fromkeys(judgement.symptom.words for judgement in judged)),
         repairs=tuple(map(describe_cure, repairs)) if rests_on else repairs,
@@ -71,7 +112,9 @@ def _make(explanation: Explanation, cause: Cause, judged: Sequence[Judgement], p
 
 
 def _moved(repairs: Sequence[Repair]) -> Iterator[Rule]:
-    """Yield the rule that a proven repair moves up: it would have accepted the packet, but stands too late."""
+    """Yield the rule that a proven repair moves up: it would have accepted the packet, but stands
+    too late.
+    """
     for repair in repairs:
         deleted = [change.rule for change in repair.changes if isinstance(change, DeleteRule)]
         inserted = any(isinstance(change, InsertRule) for change in repair.changes)
@@ -88,14 +131,24 @@ def _stories(cause: Cause) -> Iterator[PacketStory]:
 
 
 def _evidence(
-    cause: Cause, judged: Sequence[Judgement], suppositions: Sequence[Supposition], differences: Sequence[ChainDifference]
+    cause: Cause,
+    judged: Sequence[Judgement],
+    suppositions: Sequence[Supposition],
+    differences: Sequence[ChainDifference],
 ) -> tuple[Span, ...]:
-    """Return the deciding lines, then those of what is supposed, of what differs where it works, and of the symptoms."""
-    stated = [span for item in suppositions for span in (item.span, item.contradicts) if span is not None]
+    """Return the deciding lines, then those of what is supposed, of what differs where it works,
+    and of the symptoms.
+    """
+    stated = [
+        span for item in suppositions for span in (item.span, item.contradicts) if span is not None
+    ]
     telling = list(spans_of(cause, _telling(cause)))
     spans = [*telling, *stated] if cause.step.spans else [*stated, *telling]
     for difference in differences:
-        spans += [difference.rule.span, *((difference.other.span,) if difference.other is not None else ())]
+        spans += [
+            difference.rule.span,
+            *((difference.other.span,) if difference.other is not None else ()),
+        ]
     for judgement in judged:
         spans += judgement.symptom.spans[:QUOTED_SYMPTOMS]
     return tuple(dict.fromkeys(spans))
@@ -108,17 +161,30 @@ def _telling(cause: Cause) -> Iterator[Step]:
 
 
 def _stated(judgement: Judgement) -> Iterator[Supposition]:
-    """Yield what the explanation rests on and a line speaks for, though another line says otherwise, or says it of later."""
+    """Yield what the explanation rests on and a line speaks for, though another line says
+    otherwise, or says it of later.
+    """
     for turn in judgement.turns:
         made, other = turn
         if made.span is not None:
             yield Supposition(
-                made.fact, made.meaning, other.meaning, made.ask, made.span, other.span, made.value, other.value
-            )  # fmt: skip
+                made.fact,
+                made.meaning,
+                other.meaning,
+                made.ask,
+                made.span,
+                other.span,
+                made.value,
+                other.value,
+            )
 
 
-def _differences(judgement: Judgement, suppositions: Sequence[Supposition]) -> Iterator[ChainDifference]:
-    """Yield how the chain that it fails with differs from the one that it works with, where the evidence shows both."""
+def _differences(
+    judgement: Judgement, suppositions: Sequence[Supposition]
+) -> Iterator[ChainDifference]:
+    """Yield how the chain that it fails with differs from the one that it works with, where the
+    evidence shows both.
+    """
     pairs = [(item.value, item.other) for item in suppositions]
     pairs += [(turn.made.value, turn.turned.value) for turn in judgement.turns]
     for bad, good in pairs:
@@ -126,19 +192,29 @@ def _differences(judgement: Judgement, suppositions: Sequence[Supposition]) -> I
             yield from compare_chains(bad, good)
 
 
-def _by_difference(node: Node, cause: Cause, differences: Sequence[ChainDifference]) -> Iterator[Repair]:
+def _by_difference(
+    node: Node, cause: Cause, differences: Sequence[ChainDifference]
+) -> Iterator[Repair]:
     """Yield the repair that makes the chain as it is where it works."""
     if cause.place is None:
         return
     for difference in differences:
         other = difference.other
-        if difference.kind == "moved" and other is not None and other.position < difference.rule.position:
+        if (
+            difference.kind == "moved"
+            and other is not None
+            and other.position < difference.rule.position
+        ):
             yield move_to(node, cause.place, difference.rule, other.position)
 
 
 def _supposed(suppositions: Sequence[Supposition]) -> Iterator[str]:
     for item in suppositions:
-        instead = f", not {item.instead_of}" if item.instead_of and item.instead_of != item.meaning else ""
+        instead = (
+            f", not {item.instead_of}"
+            if item.instead_of and item.instead_of != item.meaning
+            else ""
+        )
         if isinstance(item.value, Chain) and item.contradicts is not None:
             yield f"With {item.fact} {item.meaning} it fails as seen; {item.instead_of} it works."
         elif item.contradicts is not None and item.contradicts != item.span:
@@ -159,44 +235,70 @@ CHAINED = {
     cni_chain.NAME: (cni_chain.NAME,),
     conntrack_full.NAME: (conntrack_full.NAME,),
 }
-"""A walk's cause that a check explains better: the frame that went astray, and what taught its sender the wrong way."""
+"""A walk's cause that a check explains better: the frame that went astray, and what taught its
+sender the wrong way.
+"""
 
 
 def merge_checks(causes: Sequence[Finding], found: Sequence[Finding]) -> tuple[Finding, ...]:
     """Join what walks and checks found, so that one fault is told once.
 
-    Of a walk and a check with one name the walk's is kept, as it is of the connection that failed; where the check knows what
-    came before, its finding takes the walk's place as the cause.
+    Of a walk and a check with one name the walk's is kept, as it is of the connection that failed;
+    where the check knows what came before, its finding takes the walk's place as the cause.
     """
     told: list[Finding] = []
     rest = list(found)
     for cause in causes:
         stated = [finding for finding in rest if not finding.rests_on]
-        better = next((finding for name in CHAINED.get(cause.check, ()) for finding in stated if finding.check == name), None)
+        better = next(
+            (
+                finding
+                for name in CHAINED.get(cause.check, ())
+                for finding in stated
+                if finding.check == name
+            ),
+            None,
+        )
         if better is not None:
             rest.remove(better)
             cause = _take_over(better, cause)  # noqa: PLW2901  # the same cause, better told
         told.append(cause)
     told = _blame_deeper(rest, _blame_duplicates(rest, told))
-    told += [finding for finding in rest if finding.severity == Severity.CAUSE and finding not in told]
+    told += [
+        finding for finding in rest if finding.severity == Severity.CAUSE and finding not in told
+    ]
     names = {finding.check for finding in told}
     covered = {span for finding in told for span in finding.evidence}
     lesser = [
-        finding for finding in rest
+        finding
+        for finding in rest
         if finding.severity != Severity.CAUSE
         and finding.check not in names
         and not (finding.evidence and finding.evidence[0] in covered)
-    ]  # fmt: skip
+    ]
     order = {"fault": 0, "risk": 1, "note": 2}
     return (*told, *sorted(lesser, key=lambda finding: order[finding.severity]))
 
 
 def _blame_duplicates(found: list[Finding], causes: Sequence[Finding]) -> list[Finding]:
-    """Let an address that two pods have take the place of what ended a connection to it: it went to the other one."""
+    """Let an address that two pods have take the place of what ended a connection to it: it went to
+    the other one.
+    """
     told: list[Finding] = []
     for cause in causes:
-        twice = (finding for finding in found if finding.check == duplicate_address.NAME and not finding.rests_on)
-        better = next((one for one in twice if any(f" {mark}" in item for mark in one.marks for item in cause.breaks)), None)
+        twice = (
+            finding
+            for finding in found
+            if finding.check == duplicate_address.NAME and not finding.rests_on
+        )
+        better = next(
+            (
+                one
+                for one in twice
+                if any(f" {mark}" in item for mark in one.marks for item in cause.breaks)
+            ),
+            None,
+        )
         if better is not None:
             found.remove(better)
         told.append(_take_over(better, cause) if better is not None else cause)
@@ -204,11 +306,15 @@ def _blame_duplicates(found: list[Finding], causes: Sequence[Finding]) -> list[F
 
 
 DEEPER = frozenset({arp_off.NAME, shadowed_range.NAME, veth_without_bridge.NAME})
-"""Checks that say why nobody answers: the device, or the route, by which a packet went where nobody is."""
+"""Checks that say why nobody answers: the device, or the route, by which a packet went where nobody
+is.
+"""
 
 
 def _blame_deeper(found: list[Finding], causes: Sequence[Finding]) -> list[Finding]:
-    """Let a certain check that explains why nobody answered take the place of what ended the connection."""
+    """Let a certain check that explains why nobody answered take the place of what ended the
+    connection.
+    """
     told: list[Finding] = []
     for cause in causes:
         better = next((one for one in found if _explains(one, cause)), None)
@@ -219,11 +325,17 @@ def _blame_deeper(found: list[Finding], causes: Sequence[Finding]) -> list[Findi
 
 
 def _explains(one: Finding, cause: Finding) -> bool:
-    if one.check not in DEEPER or one.certainty < 1 or cause.check not in {neighbour_failed.NAME, no_route.NAME}:
+    if (
+        one.check not in DEEPER
+        or one.certainty < 1
+        or cause.check not in {neighbour_failed.NAME, no_route.NAME}
+    ):
         return False
     traces = cause.shown_by.traces if cause.shown_by is not None else ()
     passed = {span for trace in traces for step in trace.steps for span in step.spans}
-    return one.evidence[0] in passed or any(f" {mark}" in item for mark in one.marks for item in cause.breaks)
+    return one.evidence[0] in passed or any(
+        f" {mark}" in item for mark in one.marks for item in cause.breaks
+    )
 
 
 def _take_over(better: Finding, cause: Finding) -> Finding:
@@ -243,4 +355,7 @@ def weigh(findings: Sequence[Finding], explained: Sequence[int]) -> tuple[Findin
     """Give possibilities their share of certainty: by what each explains, then by order."""
     weights = [count * count * 0.7**place for place, count in enumerate(explained)]
     total = sum(weights) * SOMETHING_ELSE or 1.0
-    return tuple(replace(finding, certainty=round(weight / total, 3)) for finding, weight in zip(findings, weights, strict=True))
+    return tuple(
+        replace(finding, certainty=round(weight / total, 3))
+        for finding, weight in zip(findings, weights, strict=True)
+    )

@@ -1,8 +1,9 @@
-"""Connections that any node should carry, found in what it shows: between its pods and itself, to services, nodes and the world.
+"""Connections that any node should carry, found in what it shows: between its pods and itself, to
+services, nodes and the world.
 
-Their number is bounded, since the paths differ by kind and not by number: a few pods, as far apart as the listing has them, and
-a few services, the cluster's DNS and API first. They are asked about where nobody names a connection, and a repair must not
-break them.
+Their number is bounded, since the paths differ by kind and not by number: a few pods, as far apart
+as the listing has them, and a few services, the cluster's DNS and API first. They are asked about
+where nobody names a connection, and a repair must not break them.
 """
 
 from __future__ import annotations
@@ -61,13 +62,21 @@ _Pods = Sequence[tuple[Netns, Address]]
 
 
 def derive_flows(node: Node) -> tuple[Probe, ...]:
-    """Return a few connections of each kind between the pods, services and addresses that the evidence shows."""
+    """Return a few connections of each kind between the pods, services and addresses that the
+    evidence shows.
+    """
     return tuple(dict.fromkeys(flow.probe for flow in list_flows(node)))
 
 
 def list_flows(node: Node) -> tuple[Flow, ...]:
     """Return the same with the kind of each."""
-    pods = _spread([(namespace, address) for namespace in _pods(node) if (address := _address(namespace)) is not None])
+    pods = _spread(
+        [
+            (namespace, address)
+            for namespace in _pods(node)
+            if (address := _address(namespace)) is not None
+        ]
+    )
     return (
         *_to_pods(node, pods),
         *_to_services(node, pods),
@@ -85,9 +94,13 @@ def _spread(pods: _Pods) -> _Pods:
 
 
 def suggest_probes(node: Node, flows: Iterable[Probe]) -> tuple[Probe, ...]:
-    """Return connections that somebody may mean, between ends that the evidence shows, for a question which of them fails."""
+    """Return connections that somebody may mean, between ends that the evidence shows, for a
+    question which of them fails.
+    """
     shown = [probe._replace(netns=None) for probe in flows if probe.dst != OUTSIDE]
-    clients = [pod.address for pod in node.pods if pod.address is not None and pod.address.family == 4]
+    clients = [
+        pod.address for pod in node.pods if pod.address is not None and pod.address.family == 4
+    ]
     own = host_address(node)
     clients += [own] if own is not None else []
     servers = [(service.protocol, service.address, service.port) for service in _services(node)]
@@ -102,7 +115,11 @@ def suggest_probes(node: Node, flows: Iterable[Probe]) -> tuple[Probe, ...]:
 
 
 def _pods(node: Node) -> Iterator[Netns]:
-    yield from (namespace for name, namespace in node.namespaces.items() if name != HOST and namespace.role == "pod")
+    yield from (
+        namespace
+        for name, namespace in node.namespaces.items()
+        if name != HOST and namespace.role == "pod"
+    )
 
 
 def _address(namespace: Netns) -> Address | None:
@@ -115,19 +132,26 @@ def _address(namespace: Netns) -> Address | None:
 
 
 def host_address(node: Node) -> Address | None:
-    """Return the host's address on the device of its default route; its first global one where there is none."""
+    """Return the host's address on the device of its default route; its first global one where
+    there is none.
+    """
     leaving = uplinks(node)
     own = [
-        item for item in node.host.addresses.items
+        item
+        for item in node.host.addresses.items
         if item.address.family == 4 and item.scope == "global" and not item.address.is_loopback
-    ]  # fmt: skip
+    ]
     best = sorted(own, key=lambda item: item.link not in leaving)
     return best[0].address if best else None
 
 
 def uplinks(node: Node) -> frozenset[IfName | None]:
     """Return the devices of the host's default routes."""
-    routes = [route for route in node.host.routes.items if route.prefix.length == 0 and route.prefix.family == 4]
+    routes = [
+        route
+        for route in node.host.routes.items
+        if route.prefix.length == 0 and route.prefix.family == 4
+    ]
     return frozenset(hop.link for route in routes for hop in route.nexthops)
 
 
@@ -136,16 +160,28 @@ def _to_pods(node: Node, pods: _Pods) -> Iterator[Flow]:
     for namespace, address in pods:
         port = _listening(namespace)
         if source is not None:
-            yield Flow(Kind.NODE_TO_POD, Probe(protocols.TCP, source, address, dport=port, netns=HOST))
+            yield Flow(
+                Kind.NODE_TO_POD, Probe(protocols.TCP, source, address, dport=port, netns=HOST)
+            )
     for client, source_address in pods:
         for server, address in pods:
             if client is not server:
-                probe = Probe(protocols.TCP, source_address, address, dport=_listening(server), netns=client.name)
+                probe = Probe(
+                    protocols.TCP,
+                    source_address,
+                    address,
+                    dport=_listening(server),
+                    netns=client.name,
+                )
                 yield Flow(Kind.POD_TO_POD, probe)
 
 
 def _listening(namespace: Netns) -> int:
-    ports = [socket.port for socket in namespace.sockets.items if socket.protocol == protocols.TCP and socket.state == "LISTEN"]
+    ports = [
+        socket.port
+        for socket in namespace.sockets.items
+        if socket.protocol == protocols.TCP and socket.state == "LISTEN"
+    ]
     return ports[0] if ports else 80
 
 
@@ -154,24 +190,40 @@ def _to_services(node: Node, pods: _Pods) -> Iterator[Flow]:
     for client, source in pods:
         for service in services:
             yield Flow(
-                service.kind, Probe(service.protocol, source, service.address, dport=service.port, netns=client.name)
-            )  # fmt: skip
+                service.kind,
+                Probe(
+                    service.protocol, source, service.address, dport=service.port, netns=client.name
+                ),
+            )
 
 
 def _services(node: Node) -> list[_Service]:
-    """Return services by their description, else by the rules that rewrite their addresses; DNS and the API first.
+    """Return services by their description, else by the rules that rewrite their addresses; DNS and
+    the API first.
 
-    Cilium translates services for pods itself, before those rules, from maps that only a description of the service shows.
+    Cilium translates services for pods itself, before those rules, from maps that only a
+    description of the service shows.
     """
     described = [
-        _Service(port.protocol, address, port.port, _kind_of(port.port, f"{service.namespace}/{service.name}"))
-        for service in node.services for address in service.addresses for port in service.ports
+        _Service(
+            port.protocol,
+            address,
+            port.port,
+            _kind_of(port.port, f"{service.namespace}/{service.name}"),
+        )
+        for service in node.services
+        for address in service.addresses
+        for port in service.ports
         if port.endpoints and address.family == 4
-    ]  # fmt: skip
+    ]
     found = described if described or node.cilium is not None else list(_services_by_rules(node))
     order = {Kind.DNS: 0, Kind.API: 1}
     best = sorted(dict.fromkeys(found), key=lambda service: order.get(service.kind, 2))[:SERVICES]
-    return best if described or node.cilium is not None else [*best, *list(_refused_by_rules(node))[:1]]
+    return (
+        best
+        if described or node.cilium is not None
+        else [*best, *list(_refused_by_rules(node))[:1]]
+    )
 
 
 def _kind_of(port: int, name: str) -> Kind:
@@ -181,17 +233,26 @@ def _kind_of(port: int, name: str) -> Kind:
 
 
 def _services_by_rules(node: Node) -> Iterator[_Service]:
-    """Yield the addresses that a rule of table nat matches whole, with its port, before it jumps on."""
+    """Yield the addresses that a rule of table nat matches whole, with its port, before it jumps
+    on.
+    """
     for table in find_tables(node.host, "nat"):
         for rule in islice(known_rules(table), RULES):
             destination = rule.dst
             jumps_on = rule.target is not None and rule.target.name in table.chains
-            if destination is None or destination.negated or destination.prefix.length != 32 or not jumps_on:
+            if (
+                destination is None
+                or destination.negated
+                or destination.prefix.length != 32
+                or not jumps_on
+            ):
                 continue
             port = _port_of(rule)
             if rule.protocol is not None and port is not None:
                 name = next(iter(option_values(rule, "comment", "comment")), "")
-                yield _Service(rule.protocol.number, destination.prefix.address, port, _kind_of(port, name))
+                yield _Service(
+                    rule.protocol.number, destination.prefix.address, port, _kind_of(port, name)
+                )
 
 
 def _refused_by_rules(node: Node) -> Iterator[_Service]:
@@ -201,7 +262,13 @@ def _refused_by_rules(node: Node) -> Iterator[_Service]:
             refuses = rule.target is not None and rule.target.name in {"REJECT", "DROP"}
             comment = " ".join(option_values(rule, "comment", "comment"))
             port = _port_of(rule)
-            if refuses and port is not None and rule.dst is not None and rule.protocol is not None and "no endpoints" in comment:
+            if (
+                refuses
+                and port is not None
+                and rule.dst is not None
+                and rule.protocol is not None
+                and "no endpoints" in comment
+            ):
                 yield _Service(rule.protocol.number, rule.dst.prefix.address, port)
 
 
@@ -217,7 +284,8 @@ def _values(rule: Rule, option: str) -> Iterator[str]:
 
 
 def _to_other_nodes(node: Node, pods: _Pods) -> Iterator[Flow]:
-    """Yield connections to the pods of other nodes: ranges that the host routes into a tunnel, or to a node beside it.
+    """Yield connections to the pods of other nodes: ranges that the host routes into a tunnel, or
+    to a node beside it.
 
     The address stands for any pod of the range; where its node is, is all that the walk asks.
     """
@@ -227,22 +295,35 @@ def _to_other_nodes(node: Node, pods: _Pods) -> Iterator[Flow]:
         for route in node.host.routes.items
         if route.prefix.family == 4
         and 8 <= route.prefix.length <= 30
-        and any(hop.link in links and links[hop.link].kind in TUNNELS and hop.gateway is not None for hop in route.nexthops)
+        and any(
+            hop.link in links and links[hop.link].kind in TUNNELS and hop.gateway is not None
+            for hop in route.nexthops
+        )
     ]
     for namespace, address in pods[:1]:
         for prefix in list(dict.fromkeys(ranges))[:OTHER_NODES]:
             target = Address(4, prefix.address.value + 2)
-            yield Flow(Kind.TO_OTHER_NODE, Probe(protocols.TCP, address, target, dport=80, netns=namespace.name))
+            yield Flow(
+                Kind.TO_OTHER_NODE,
+                Probe(protocols.TCP, address, target, dport=80, netns=namespace.name),
+            )
 
 
 def _to_outside(node: Node, pods: _Pods) -> Iterator[Flow]:
-    if any(route.prefix.length == 0 and route.prefix.family == 4 for route in node.host.routes.items):
+    if any(
+        route.prefix.length == 0 and route.prefix.family == 4 for route in node.host.routes.items
+    ):
         for namespace, address in pods:
-            yield Flow(Kind.TO_WORLD, Probe(protocols.TCP, address, OUTSIDE, dport=443, netns=namespace.name))
+            yield Flow(
+                Kind.TO_WORLD,
+                Probe(protocols.TCP, address, OUTSIDE, dport=443, netns=namespace.name),
+            )
 
 
 def _to_open_ports(node: Node) -> Iterator[Flow]:
-    """Yield connections from the router to ports of the node that rules rewrite to a pod: hostPorts and NodePorts."""
+    """Yield connections from the router to ports of the node that rules rewrite to a pod: hostPorts
+    and NodePorts.
+    """
     own = host_address(node)
     hops = [
         hop
@@ -254,17 +335,29 @@ def _to_open_ports(node: Node) -> Iterator[Flow]:
     if own is None or not hops or hops[0].gateway is None:
         return
     for protocol, port in list(dict.fromkeys(_open_ports(node)))[:OPEN_PORTS]:
-        yield Flow(Kind.OPEN_PORT, Probe(protocol, hops[0].gateway, own, dport=port, in_dev=hops[0].link))
+        yield Flow(
+            Kind.OPEN_PORT, Probe(protocol, hops[0].gateway, own, dport=port, in_dev=hops[0].link)
+        )
 
 
-_OPENING = re.compile(r"KUBE-NODEPORTS|CNI-HOSTPORT-DNAT|CNI-DN-\w+|KUBE-HOSTPORTS|KUBE-HP-\w+|HOSTPORTS")
+_OPENING = re.compile(
+    r"KUBE-NODEPORTS|CNI-HOSTPORT-DNAT|CNI-DN-\w+|KUBE-HOSTPORTS|KUBE-HP-\w+|HOSTPORTS"
+)
 """Chains in which kube-proxy and the portmap plugin rewrite what comes to a port of the node."""
 
 
 def _open_ports(node: Node) -> Iterator[tuple[int, int]]:
     for table in find_tables(node.host, "nat"):
         for rule in islice(known_rules(table), RULES):
-            if _OPENING.fullmatch(rule.chain) and rule.protocol is not None and rule.target is not None:
+            if (
+                _OPENING.fullmatch(rule.chain)
+                and rule.protocol is not None
+                and rule.target is not None
+            ):
                 port = _port_of(rule)
-                if port is not None and "MARK" not in rule.target.name and "SETMARK" not in rule.target.name:
+                if (
+                    port is not None
+                    and "MARK" not in rule.target.name
+                    and "SETMARK" not in rule.target.name
+                ):
                     yield rule.protocol.number, port

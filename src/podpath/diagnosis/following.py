@@ -1,7 +1,9 @@
-"""Which sorts of fault follow from which: a consequence is told behind the cause that the evidence shows beside it.
+"""Which sorts of fault follow from which: a consequence is told behind the cause that the evidence
+shows beside it.
 
-Only what is known to follow stands here, and one step at a time: a plugin's agent that cannot reach the API server follows from
-missing rules of services, and routes that nobody installs follow from the agent.
+Only what is known to follow stands here, and one step at a time: a plugin's agent that cannot reach
+the API server follows from missing rules of services, and routes that nobody installs follow from
+the agent.
 """
 
 from __future__ import annotations
@@ -22,7 +24,13 @@ _PATHS = frozenset({
 })  # fmt: skip
 """What breaks the path of packets."""
 _SERVICES = frozenset(
-    {Category.SERVICE_RULES_MISSING, Category.KUBE_PROXY, Category.IPVS, Category.STALE_DNAT, Category.NO_ENDPOINTS}
+    {
+        Category.SERVICE_RULES_MISSING,
+        Category.KUBE_PROXY,
+        Category.IPVS,
+        Category.STALE_DNAT,
+        Category.NO_ENDPOINTS,
+    }
 )
 
 FOLLOWS: Mapping[Category, frozenset[Category]] = MappingProxyType({

@@ -1,4 +1,5 @@
-"""What forbids the all-clear, as values: each way to break its promise is a class, with the lines that it stands on.
+"""What forbids the all-clear, as values: each way to break its promise is a class, with the lines
+that it stands on.
 
 `clearance` finds them; `report` makes sentences of them.
 """
@@ -65,7 +66,9 @@ class NotWalkedToTheEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotShown:
-    """Walks passed a listing that no output shows, or not whole, and took what is not there for absent."""
+    """Walks passed a listing that no output shows, or not whole, and took what is not there for
+    absent.
+    """
 
     what: str
     netns: str
@@ -75,7 +78,9 @@ class NotShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestsOnInference:
-    """A connection was walked over what nothing states: a namespace, a route or an owner of an address that was guessed."""
+    """A connection was walked over what nothing states: a namespace, a route or an owner of an
+    address that was guessed.
+    """
 
     probe: Probe
     guesses: tuple[Inferred, ...]
@@ -83,7 +88,9 @@ class RestsOnInference:
     @property
     def spans(self) -> tuple[Span, ...]:
         """Return the lines that the guesses were concluded from."""
-        return tuple(dict.fromkeys(guess.source for guess in self.guesses if guess.source is not None))
+        return tuple(
+            dict.fromkeys(guess.source for guess in self.guesses if guess.source is not None)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

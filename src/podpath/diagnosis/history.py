@@ -1,7 +1,9 @@
-"""What the logs say came before a fault, joined with the fault: which restart set the sysctl back, and when.
+"""What the logs say came before a fault, joined with the fault: which restart set the sysctl back,
+and when.
 
-A chain of causes that is known to leave a fact behind, found in the logs, and that fact found on the node: together they are more
-than either. Where the node's own evidence leaves several causes possible, the one that a chain leads to is the likelier one.
+A chain of causes that is known to leave a fact behind, found in the logs, and that fact found on
+the node: together they are more than either. Where the node's own evidence leaves several causes
+possible, the one that a chain leads to is the likelier one.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from podpath.timeline.stories import Story
 LIKELIER = 2.0
 """How much likelier a possible cause is that a chain of causes in the logs leads to."""
 FACTS = ("conntrack", "neighbour")
-"""Kinds of lines by which the kernel itself says that it drops packets: they are a finding without any other evidence."""
+"""Kinds of lines by which the kernel itself says that it drops packets: they are a finding without
+any other evidence.
+"""
 
 
 def tell_history(diagnosis: Diagnosis, chronicle: Chronicle) -> Diagnosis:
@@ -38,7 +42,10 @@ def tell_history(diagnosis: Diagnosis, chronicle: Chronicle) -> Diagnosis:
         verdict=Verdict.FAULT if sure else diagnosis.verdict,
         forbids=() if sure else diagnosis.forbids,
         findings=findings,
-        questions=(*diagnosis.questions, *(_questions(chronicle, findings) if diagnosis.verdict is Verdict.POSSIBLE else ())),
+        questions=(
+            *diagnosis.questions,
+            *(_questions(chronicle, findings) if diagnosis.verdict is Verdict.POSSIBLE else ()),
+        ),
         notes=(*diagnosis.notes, *_notes(chronicle, findings)),
         gaps=(*diagnosis.gaps, *(gap for gap in chronicle.gaps if gap not in diagnosis.gaps)),
     )
@@ -59,8 +66,13 @@ def _join(finding: Finding, chronicle: Chronicle) -> Finding:
         claim=claim,
         history=tuple(_sentences(story, lead, chronicle)),
         evidence=tuple(dict.fromkeys((*finding.evidence, *_spans(story, chronicle)))),
-        prevention=" ".join(dict.fromkeys(text for text in (finding.prevention, story.chain.prevention) if text)),
-        marks=(*finding.marks, *(one.marked.mark.subject for one in story.told if one.marked.mark.subject)),
+        prevention=" ".join(
+            dict.fromkeys(text for text in (finding.prevention, story.chain.prevention) if text)
+        ),
+        marks=(
+            *finding.marks,
+            *(one.marked.mark.subject for one in story.told if one.marked.mark.subject),
+        ),
     )
 
 
@@ -79,7 +91,11 @@ def _sentences(story: Story, lead: Lead, chronicle: Chronicle) -> Iterator[str]:
         yield f"{wall:%H:%M:%S}: {link.says} ({marked.event.span})."
     if window is not None and story.before is not None:
         began = to_wall(round(window.began, 3), chronicle.zone)
-        why = f", {render_duration(window.timeout)} before it was seen to fail" if window.timeout is not None else ""
+        why = (
+            f", {render_duration(window.timeout)} before it was seen to fail"
+            if window.timeout is not None
+            else ""
+        )
         yield f"{began:%H:%M:%S}: the first bad request began{why}; {render_duration(max(story.before, 0.0))} later."
     yield f"It is known that this leaves: {lead.says} ({story.chain.sources[0]})."
 
@@ -87,14 +103,23 @@ def _sentences(story: Story, lead: Lead, chronicle: Chronicle) -> Iterator[str]:
 def _spans(story: Story, chronicle: Chronicle) -> Iterator[Span]:
     yield from (one.marked.event.span for one in story.told)
     if chronicle.window is not None:
-        yield from (span for span in (chronicle.window.failed_by, chronicle.window.ok_by) if span is not None)
+        yield from (
+            span
+            for span in (chronicle.window.failed_by, chronicle.window.ok_by)
+            if span is not None
+        )
 
 
 def _observed(chronicle: Chronicle, told: set[str]) -> Iterator[Finding]:
     """Yield what the kernel itself says in the logs, where nothing else shows it."""
     for story in chronicle.stories:
         lead = story.chain.leads[0]
-        if story.chain.observes and story.strike.mark.kind in FACTS and lead.check not in told and story.before is not None:
+        if (
+            story.chain.observes
+            and story.strike.mark.kind in FACTS
+            and lead.check not in told
+            and story.before is not None
+        ):
             event = story.strike.event
             yield Finding(
                 check=lead.check,
@@ -108,11 +133,20 @@ def _observed(chronicle: Chronicle, told: set[str]) -> Iterator[Finding]:
 
 
 def _reweigh(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Let possible causes that a chain leads to come before the others, and share the same certainty anew."""
-    open_ones = [finding for finding in findings if finding.severity == Severity.CAUSE and finding.certainty < 1]
+    """Let possible causes that a chain leads to come before the others, and share the same
+    certainty anew.
+    """
+    open_ones = [
+        finding
+        for finding in findings
+        if finding.severity == Severity.CAUSE and finding.certainty < 1
+    ]
     if not any(finding.history for finding in open_ones):
         return tuple(findings)
-    weights = {id(finding): finding.certainty * (LIKELIER if finding.history else 1.0) for finding in open_ones}
+    weights = {
+        id(finding): finding.certainty * (LIKELIER if finding.history else 1.0)
+        for finding in open_ones
+    }
     share = sum(finding.certainty for finding in open_ones) / sum(weights.values())
     shared = {key: round(weight * share, 3) for key, weight in weights.items()}
     ranked = sorted(open_ones, key=lambda finding: -shared[id(finding)])
@@ -128,7 +162,9 @@ def _questions(chronicle: Chronicle, findings: Sequence[Finding]) -> Iterator[Qu
             lead = story.chain.leads[0]
             decides = (f"{lead.says}: {story.chain.title}",)
             yield Question(
-                fact=f"whether {lead.says}, as the logs suggest ({story.strike.event.span})", ask=lead.ask, decides=decides
+                fact=f"whether {lead.says}, as the logs suggest ({story.strike.event.span})",
+                ask=lead.ask,
+                decides=decides,
             )
 
 

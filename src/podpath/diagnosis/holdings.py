@@ -42,11 +42,15 @@ def _has_ruleset(case: Case) -> bool:
 
 
 def _has_sockets(case: Case) -> bool:
-    return any(netns.sockets.complete for name, netns in case.node.namespaces.items() if name != HOST)
+    return any(
+        netns.sockets.complete for name, netns in case.node.namespaces.items() if name != HOST
+    )
 
 
 def _has_services(case: Case) -> bool:
-    return any(port.endpoints and port.complete for service in case.node.services for port in service.ports)
+    return any(
+        port.endpoints and port.complete for service in case.node.services for port in service.ports
+    )
 
 
 _HOLDS: tuple[tuple[Holding, Callable[[Case], bool]], ...] = (

@@ -1,8 +1,10 @@
-"""Worlds beyond what a walk asks for: what the evidence does not show at all, and what it states of another time.
+"""Worlds beyond what a walk asks for: what the evidence does not show at all, and what it states of
+another time.
 
-A walk takes a chain that nobody printed for empty, and a route that must be there for present. Where a connection fails for no
-stated reason, the usual faults of what is not shown are supposed one by one. And as a ticket mixes outputs of different times,
-and sysctls and modules change without a trace, each stated switch is turned in turn where nothing else explains a failure.
+A walk takes a chain that nobody printed for empty, and a route that must be there for present.
+Where a connection fails for no stated reason, the usual faults of what is not shown are supposed
+one by one. And as a ticket mixes outputs of different times, and sysctls and modules change without
+a trace, each stated switch is turned in turn where nothing else explains a failure.
 """
 
 from __future__ import annotations
@@ -37,8 +39,14 @@ class Switch(NamedTuple):
 
 
 SWITCHES: tuple[Switch, ...] = (
-    Switch("bridge-nf-call-iptables", {"1": "0"}, "0: bridged packets skip iptables", "br_netfilter"),
-    Switch(".rp_filter", {"0": "1", "2": "1"}, "1: the way back to a source must lead over the device it came in on"),
+    Switch(
+        "bridge-nf-call-iptables", {"1": "0"}, "0: bridged packets skip iptables", "br_netfilter"
+    ),
+    Switch(
+        ".rp_filter",
+        {"0": "1", "2": "1"},
+        "1: the way back to a source must lead over the device it came in on",
+    ),
     Switch("ip_forward", {"1": "0"}, "0: the host does not forward"),
     Switch(".forwarding", {"1": "0"}, "0: what comes in on the device is not forwarded"),
 )
@@ -48,13 +56,20 @@ SWITCHES: tuple[Switch, ...] = (
 FORWARD_ASK = "iptables -t filter -nvL FORWARD"
 NAT_ASK = "iptables -t nat -nvL POSTROUTING"
 WAY_BACK_ASK = "tcpdump -ni any"
-"""What tells where the rules are shown: with which source it leaves, and whether anything comes back."""
+"""What tells where the rules are shown: with which source it leaves, and whether anything comes
+back.
+"""
 
 
 def suppose_unshown(case: Case, symptoms: Iterable[Symptom]) -> Iterator[World]:
     """Yield a world for each usual fault of what the evidence does not show."""
     yield from _drop_forwarded(case.node)
-    ends = dict.fromkeys(end for symptom in symptoms if symptom.fails for end in (symptom.probe.src, symptom.probe.dst))
+    ends = dict.fromkeys(
+        end
+        for symptom in symptoms
+        if symptom.fails
+        for end in (symptom.probe.src, symptom.probe.dst)
+    )
     for address in ends:
         yield from _lose_route(case.node, address)
     yield _leave_untranslated(case.node)
@@ -62,18 +77,30 @@ def suppose_unshown(case: Case, symptoms: Iterable[Symptom]) -> Iterator[World]:
 
 
 def _masquerade_in_bpf(node: Node) -> Iterator[World]:
-    """Suppose Cilium's masquerade in BPF on a node that runs Cilium, where nothing shows its configuration."""
+    """Suppose Cilium's masquerade in BPF on a node that runs Cilium, where nothing shows its
+    configuration.
+    """
     key = "enable-bpf-masquerade"
     options = node.cilium.options if node.cilium is not None else {}
-    traces = [link.name for link in node.host.links.items if link.name.startswith(("lxc", "cilium_"))]
-    chains = [name for table in find_tables(node.host, "filter") for name in table.chains if "CILIUM" in name]
+    traces = [
+        link.name for link in node.host.links.items if link.name.startswith(("lxc", "cilium_"))
+    ]
+    chains = [
+        name
+        for table in find_tables(node.host, "filter")
+        for name in table.chains
+        if "CILIUM" in name
+    ]
     if key in options or not (traces or chains):
         return
     supposed: dict[str, Fact[str]] = {**options, key: Known("true", None, "supposed")}
     ask = "kubectl -n kube-system get configmap cilium-config -o yaml | grep masquerade"
     fact, meaning = f"{key} of Cilium", "true: sources are translated in BPF, past conntrack"
     supposition = Supposition(fact, meaning, "false: netfilter translates them", ask, None)
-    yield World(replace(node, cilium=replace(node.cilium or Cilium(options={}), options=supposed)), (supposition,))
+    yield World(
+        replace(node, cilium=replace(node.cilium or Cilium(options={}), options=supposed)),
+        (supposition,),
+    )
 
 
 def _drop_forwarded(node: Node) -> Iterator[World]:
@@ -84,10 +111,20 @@ def _drop_forwarded(node: Node) -> Iterator[World]:
         return
     chain: Known[Chain] = Known(Chain(name="FORWARD", rules=(), policy="DROP"), None, "supposed")
     kept = tuple(table for table in netfilter.tables if table.name != "filter")
-    filter_table = shown[0] if shown else Table(name="filter", family=4, flavour="nft", chains={}, complete=False)
+    filter_table = (
+        shown[0]
+        if shown
+        else Table(name="filter", family=4, flavour="nft", chains={}, complete=False)
+    )
     filter_table = replace(filter_table, chains={**filter_table.chains, "FORWARD": chain})
-    host = replace(node.host, netfilter={**node.host.netfilter, 4: replace(netfilter, tables=(*kept, filter_table))})
-    fact, meaning = "chain FORWARD in netns host", "a rule in it, or its policy, drops what is forwarded"
+    host = replace(
+        node.host,
+        netfilter={**node.host.netfilter, 4: replace(netfilter, tables=(*kept, filter_table))},
+    )
+    fact, meaning = (
+        "chain FORWARD in netns host",
+        "a rule in it, or its policy, drops what is forwarded",
+    )
     supposition = Supposition(fact, meaning, "it lets the connection pass", FORWARD_ASK, None)
     yield World(replace(node, namespaces={**node.namespaces, HOST: host}), (supposition,))
 
@@ -95,7 +132,9 @@ def _drop_forwarded(node: Node) -> Iterator[World]:
 def _lose_route(node: Node, address: Address) -> Iterator[World]:
     """Suppose that the host has no route to an address that it was only taken to have one to."""
     routes = [
-        route for route in node.host.routes.items if route.inferred and route.prefix.length and route.prefix.covers(address)
+        route
+        for route in node.host.routes.items
+        if route.inferred and route.prefix.length and route.prefix.covers(address)
     ]
     owned = any(item.address == address for item in node.host.addresses.items)
     if not routes or owned or node.host.routes.complete:
@@ -110,12 +149,20 @@ def _leave_untranslated(node: Node) -> World:
     """Suppose that nobody beyond the node answers addresses of pods."""
     fact = "whether addresses of pods are translated on their way out, or routed by the network"
     shown = any("POSTROUTING" in table.chains for table in find_tables(node.host, "nat"))
-    supposition = Supposition(fact, "neither: nobody can answer them", "they are", WAY_BACK_ASK if shown else NAT_ASK, None)
+    supposition = Supposition(
+        fact,
+        "neither: nobody can answer them",
+        "they are",
+        WAY_BACK_ASK if shown else NAT_ASK,
+        None,
+    )
     return World(node, (supposition,), unrouted=True)
 
 
 def turn_stated_facts(case: Case) -> Iterator[World]:
-    """Yield a world for each stated switch, turned; its supposition names the line that cannot have held then."""
+    """Yield a world for each stated switch, turned; its supposition names the line that cannot have
+    held then.
+    """
     for switch in SWITCHES:
         for namespace in case.node.namespaces.values():
             yield from _turn(case, namespace, switch)
@@ -123,13 +170,19 @@ def turn_stated_facts(case: Case) -> Iterator[World]:
 
 def _turn(case: Case, namespace: Netns, switch: Switch) -> Iterator[World]:
     for key, fact in namespace.sysctls.items():
-        if not key.endswith(switch.ending) or not isinstance(fact, Known) or fact.value not in switch.turned:
+        if (
+            not key.endswith(switch.ending)
+            or not isinstance(fact, Known)
+            or fact.value not in switch.turned
+        ):
             continue
         value = switch.turned[fact.value]
         deed = _find_deed(case.deeds, key, switch.maker)
         supposition = Supposition(
             fact=f"{key} in netns {namespace.name}",
-            meaning=f"{switch.meaning}, before `{deed.command}`" if deed is not None else switch.meaning,
+            meaning=f"{switch.meaning}, before `{deed.command}`"
+            if deed is not None
+            else switch.meaning,
             instead_of=fact.value,
             ask=f"sysctl {key}",
             span=deed.span if deed is not None else None,
@@ -137,10 +190,15 @@ def _turn(case: Case, namespace: Netns, switch: Switch) -> Iterator[World]:
             value=value,
             other=fact.value,
         )
-        yield World(apply_change(case.node, SetSysctl(netns=namespace.name, key=key, value=value)), (supposition,))
+        yield World(
+            apply_change(case.node, SetSysctl(netns=namespace.name, key=key, value=value)),
+            (supposition,),
+        )
 
 
 def _find_deed(deeds: tuple[Deed, ...], key: str, module: str) -> Deed | None:
-    """Return the command in the evidence that set the key, or loaded its module: before it the value was another."""
+    """Return the command in the evidence that set the key, or loaded its module: before it the
+    value was another.
+    """
     names = [key, key.replace(".", "/"), *((module,) if module else ())]
     return next((deed for deed in deeds if any(name in deed.command for name in names)), None)

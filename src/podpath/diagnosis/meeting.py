@@ -1,8 +1,10 @@
-"""Prediction meets observation: packet by packet, where a walk has it pass, and where captures show it.
+"""Prediction meets observation: packet by packet, where a walk has it pass, and where captures show
+it.
 
-Only places that show some packet of the connection are asked about: there a capture was running, and it let such packets through.
-Where walk and captures agree, the captures prove the walk; where they part, the model, the evidence of the node, or the time at
-which it was taken is wrong, and the place at which they part says where to look.
+Only places that show some packet of the connection are asked about: there a capture was running,
+and it let such packets through. Where walk and captures agree, the captures prove the walk; where
+they part, the model, the evidence of the node, or the time at which it was taken is wrong, and the
+place at which they part says where to look.
 """
 
 from __future__ import annotations
@@ -55,12 +57,23 @@ class Meeting(NamedTuple):
 
 
 def meet(symptom: Symptom, branch: Branch) -> tuple[Meeting, ...]:
-    """Hold each packet of a walk against the captures of its connection, in the order in which the packets are sent."""
-    frames = [seen for observed in symptom.observed for seen in observed.seen if seen.place.link is not None]
+    """Hold each packet of a walk against the captures of its connection, in the order in which the
+    packets are sent.
+    """
+    frames = [
+        seen
+        for observed in symptom.observed
+        for seen in observed.seen
+        if seen.place.link is not None
+    ]
     watched = {_place(seen) for seen in frames}
     meetings = []
     for trace in branch.traces:
-        mine = [seen for seen in frames if (seen.kind, seen.original) == (kind_of(trace.packet), trace.direction == "original")]
+        mine = [
+            seen
+            for seen in frames
+            if (seen.kind, seen.original) == (kind_of(trace.packet), trace.direction == "original")
+        ]
         hops = predict_places(trace)
         if mine or any(hop in watched for hop in hops):
             meetings.append(_meet(symptom, trace, mine, [hop for hop in hops if hop in watched]))
@@ -75,11 +88,15 @@ def predict_places(trace: Trace) -> tuple[Place, ...]:
             found.setdefault(Place(step.netns, step.link))
     places = list(found)
     if isinstance(trace.outcome, Transmitted):
-        places = [*(place for place in places if place != (trace.outcome.netns, trace.outcome.link)),
-                  Place(trace.outcome.netns, trace.outcome.link)]  # fmt: skip
+        places = [
+            *(place for place in places if place != (trace.outcome.netns, trace.outcome.link)),
+            Place(trace.outcome.netns, trace.outcome.link),
+        ]
     if isinstance(trace.outcome, (Dropped, Rejected)):
         here = [place for place in places if place.netns == trace.outcome.netns]
-        if len(here) > 1 and not trace.deciding.stage.startswith(("transmit", "neighbour", "bridge")):
+        if len(here) > 1 and not trace.deciding.stage.startswith(
+            ("transmit", "neighbour", "bridge")
+        ):
             places.remove(here[-1])  # the device that it was routed to, and did not come to
     return tuple(places)
 
@@ -107,7 +124,9 @@ def _predicted(trace: Trace, hops: Sequence[Place]) -> str:
     way = f"passes {', '.join(map(str, hops))}" if hops else "passes no device that was captured"
     match trace.outcome:
         case Dropped() | Rejected():
-            return f"{way}, and is dropped at {trace.deciding.stage} in netns {trace.deciding.netns}"
+            return (
+                f"{way}, and is dropped at {trace.deciding.stage} in netns {trace.deciding.netns}"
+            )
         case Transmitted(link=link):
             return f"{way}, and leaves on {link}"
         case Delivered(netns=netns):
@@ -117,9 +136,21 @@ def _predicted(trace: Trace, hops: Sequence[Place]) -> str:
 
 
 def _deciding_lines(trace: Trace, missing: Sequence[Place]) -> tuple[Span, ...]:
-    """Return the lines of the step that ends the packet, or of the steps that send it to where it was not seen."""
-    steps = [step for step in trace.steps if step.link is not None and Place(step.netns, step.link) in missing]
-    chosen = steps if steps and not isinstance(trace.outcome, (Dropped, Rejected)) else [trace.deciding] if trace.steps else []
+    """Return the lines of the step that ends the packet, or of the steps that send it to where it
+    was not seen.
+    """
+    steps = [
+        step
+        for step in trace.steps
+        if step.link is not None and Place(step.netns, step.link) in missing
+    ]
+    chosen = (
+        steps
+        if steps and not isinstance(trace.outcome, (Dropped, Rejected))
+        else [trace.deciding]
+        if trace.steps
+        else []
+    )
     spans = [span for step in chosen for span in step.spans]
     if not spans:
         spans = [span for step in reversed(trace.steps) for span in step.spans]
@@ -132,23 +163,37 @@ def _seen_words(shown: dict[Place, Seen], missing: Sequence[Place], beyond: Sequ
     if usual:
         parts.append(f"seen on {', '.join(usual)}")
     if beyond:
-        parts.append(f"seen on {', '.join(f'{place} ({shown[place].span})' for place in beyond)} all the same")
+        parts.append(
+            f"seen on {', '.join(f'{place} ({shown[place].span})' for place in beyond)} all the same"
+        )
     if missing:
         parts.append(f"not seen on {', '.join(map(str, missing))}")
     return ", ".join(parts) or "not seen"
 
 
 def find_partings(judgements: Sequence[Judgement]) -> Iterator[Meeting]:
-    """Give, for each failing connection that no walk explains, the first packet at which walk and captures part."""
+    """Give, for each failing connection that no walk explains, the first packet at which walk and
+    captures part.
+    """
     for judgement in judgements:
-        if judgement.symptom.fails is True and judgement.fit != Fit.EXPLAINS and judgement.branch is not None:
-            parted = next((one for one in meet(judgement.symptom, judgement.branch) if not one.agrees), None)
+        if (
+            judgement.symptom.fails is True
+            and judgement.fit != Fit.EXPLAINS
+            and judgement.branch is not None
+        ):
+            parted = next(
+                (one for one in meet(judgement.symptom, judgement.branch) if not one.agrees), None
+            )
             if parted is not None:
                 yield parted
 
 
-def add_observations(findings: Sequence[Finding], judgements: Sequence[Judgement]) -> tuple[Finding, ...]:
-    """Add to each cause what captures show of the packet that it ends: the walk's prediction, seen to come true."""
+def add_observations(
+    findings: Sequence[Finding], judgements: Sequence[Judgement]
+) -> tuple[Finding, ...]:
+    """Add to each cause what captures show of the packet that it ends: the walk's prediction, seen
+    to come true.
+    """
     return tuple(_add_observation(finding, judgements) for finding in findings)
 
 
@@ -157,11 +202,18 @@ def _add_observation(finding: Finding, judgements: Sequence[Judgement]) -> Findi
     judged = [one for one in judgements if one.branch is branch and one.symptom.observed]
     if branch is None or not judged:
         return finding
-    ended = next((one for one in reversed(meet(judged[0].symptom, branch)) if one.agrees and one.seen_by), None)
+    ended = next(
+        (one for one in reversed(meet(judged[0].symptom, branch)) if one.agrees and one.seen_by),
+        None,
+    )
     if ended is None or ended.packet != branch.last.name:
         return finding
     elsewhere = _unreached(judged[0].symptom.observed, branch.last)
-    never = f", and never on {', '.join(map(str, elsewhere))}, where the connection's first packet was" if elsewhere else ""
+    never = (
+        f", and never on {', '.join(map(str, elsewhere))}, where the connection's first packet was"
+        if elsewhere
+        else ""
+    )
     told = f"Captures show the same: the {ended.packet} is {ended.seen}{never}."
     return replace(
         finding,
@@ -171,9 +223,16 @@ def _add_observation(finding: Finding, judgements: Sequence[Judgement]) -> Findi
 
 
 def _unreached(observed: Sequence[Observed], trace: Trace) -> list[Place]:
-    """Return the places that the first packet of the same direction was seen on, and this one never was."""
+    """Return the places that the first packet of the same direction was seen on, and this one never
+    was.
+    """
     kind, original = kind_of(trace.packet), trace.direction == "original"
-    frames = [seen for one in observed for seen in one.seen if seen.place.link is not None and seen.original == original]
+    frames = [
+        seen
+        for one in observed
+        for seen in one.seen
+        if seen.place.link is not None and seen.original == original
+    ]
     if not frames:
         return []
     first = {_place(seen) for seen in frames if seen.kind == frames[0].kind}

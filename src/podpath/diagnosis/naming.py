@@ -1,4 +1,6 @@
-"""What a step's reason names: chains, devices and settings, by which evidence lines and differences are found again."""
+"""What a step's reason names: chains, devices and settings, by which evidence lines and differences
+are found again.
+"""
 
 from __future__ import annotations
 

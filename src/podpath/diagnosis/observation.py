@@ -1,4 +1,6 @@
-"""Does a branch of a walk agree with what captures saw? Every frame speaks for the branch, against it, or not about it."""
+"""Does a branch of a walk agree with what captures saw? Every frame speaks for the branch, against
+it, or not about it.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,18 @@ PREREQUISITE: dict[tuple[str, bool], tuple[str, bool]] = {
     ("ACK", False): ("data", True),
     ("reply", False): ("request", True),
 }
-"""Who sends a packet sends it because another one arrived: (kind, original direction) to the same of that one."""
+"""Who sends a packet sends it because another one arrived: (kind, original direction) to the same
+of that one.
+"""
 
 
 class Agreement(NamedTuple):
     """How well a branch fits what was seen."""
 
     matched: int
-    """Frames that the branch predicts as they were seen; what is sent again says no more than the first time."""
+    """Frames that the branch predicts as they were seen; what is sent again says no more than the
+    first time.
+    """
     against: tuple[Span, ...]
     """Lines that the branch cannot explain."""
 
@@ -38,15 +44,29 @@ class Agreement(NamedTuple):
 
 
 def compare(branch: Branch, symptom: Symptom) -> Agreement:
-    """Hold a branch against every capture of its connection, and against what conntrack says of its first packet."""
+    """Hold a branch against every capture of its connection, and against what conntrack says of its
+    first packet.
+    """
     matched: set[tuple[object, ...]] = set()
     ended = bool(branch.traces) and isinstance(branch.traces[0].outcome, (Dropped, Rejected))
-    against: list[Span] = list(symptom.passed) if ended and branch.traces[0].outcome.netns == HOST else []
+    against: list[Span] = (
+        list(symptom.passed) if ended and branch.traces[0].outcome.netns == HOST else []
+    )
     for number, connection in enumerate(symptom.observed):
         for seen in connection.seen:
             verdict = _weigh(branch, seen)
             if verdict is True:
-                matched.add((number, seen.kind, seen.place, seen.packet.src, seen.packet.dst, seen.packet.seq, seen.packet.ack))
+                matched.add(
+                    (
+                        number,
+                        seen.kind,
+                        seen.place,
+                        seen.packet.src,
+                        seen.packet.dst,
+                        seen.packet.seq,
+                        seen.packet.ack,
+                    )
+                )
             if verdict is False:
                 against.append(seen.span)
         against += [missing.span for missing in connection.missing if _passes(branch, missing)]
@@ -54,7 +74,9 @@ def compare(branch: Branch, symptom: Symptom) -> Agreement:
 
 
 def _weigh(branch: Branch, seen: Seen) -> bool | None:
-    """Return True where the frame is predicted as it was seen, False where it could not have been seen, None where neither."""
+    """Return True where the frame is predicted as it was seen, False where it could not have been
+    seen, None where neither.
+    """
     if seen.kind in ("RST", "FIN"):
         return False if seen.kind == "RST" and branch.works else None
     traces = [trace for trace in branch.traces if _part(trace) == (seen.kind, seen.original)]
@@ -73,7 +95,9 @@ def _weigh(branch: Branch, seen: Seen) -> bool | None:
 
 
 def _could_be_sent(branch: Branch, seen: Seen) -> bool:
-    """Tell whether a packet that the branch does not walk could be sent all the same, as what causes it had arrived."""
+    """Tell whether a packet that the branch does not walk could be sent all the same, as what
+    causes it had arrived.
+    """
     cause = PREREQUISITE.get((seen.kind, seen.original))
     if cause is None:
         return True
@@ -97,9 +121,16 @@ def _part(trace: Trace) -> tuple[str, bool]:
 
 
 def _came_home(branch: Branch, seen: Seen) -> bool:
-    """Tell whether a reply was captured in the namespace that asked, other than the host's, which all pass."""
+    """Tell whether a reply was captured in the namespace that asked, other than the host's, which
+    all pass.
+    """
     asked = branch.traces[0].start
-    return not seen.original and asked != HOST and seen.place.netns == asked and seen.place.direction in ("in", None)
+    return (
+        not seen.original
+        and asked != HOST
+        and seen.place.netns == asked
+        and seen.place.direction in ("in", None)
+    )
 
 
 def _enters(trace: Trace, netns: str | None) -> bool:
@@ -110,14 +141,18 @@ def _enters(trace: Trace, netns: str | None) -> bool:
 
 
 def _is_there(netns: str | None, link: str | None, seen: Seen) -> bool:
-    """Tell whether a place of a walk may be the one where a frame was captured; devices of two namespaces may share a name."""
+    """Tell whether a place of a walk may be the one where a frame was captured; devices of two
+    namespaces may share a name.
+    """
     place = seen.place
     same_netns = netns is None or place.netns is None or netns == place.netns
     return place.link is None or link is None or (link == place.link and same_netns)
 
 
 def _appearances(trace: Trace) -> Iterator[tuple[str | None, str | None, Packet]]:
-    """Yield the packet as it looks at each place of its way; None stands for a place that no step names."""
+    """Yield the packet as it looks at each place of its way; None stands for a place that no step
+    names.
+    """
     yield None, None, trace.packet
     for step in trace.steps:
         yield step.netns, step.link, step.before

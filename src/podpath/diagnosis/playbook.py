@@ -1,7 +1,9 @@
-"""The questions that an expert asks next, chosen by the clues of a case from a table of what is worth asking for.
+"""The questions that an expert asks next, chosen by the clues of a case from a table of what is
+worth asking for.
 
-Each play of `plays` says which clues speak for it; what the evidence holds whole is never asked for. The sum of the
-clues orders the plays, the table's order parts equals: an order, and no probability of anything.
+Each play of `plays` says which clues speak for it; what the evidence holds whole is never asked
+for. The sum of the clues orders the plays, the table's order parts equals: an order, and no
+probability of anything.
 """
 
 from __future__ import annotations
@@ -28,11 +30,17 @@ def ask_expert(case: Case) -> tuple[Question, ...]:
     """Return the questions that the clues of a case speak for, the best first."""
     clues = list_clues(case)
     holdings = list_holdings(case)
-    weighed = [(weigh(play, clues), -place, play) for place, play in enumerate(PLAYS) if not is_held(play, holdings)]
+    weighed = [
+        (weigh(play, clues), -place, play)
+        for place, play in enumerate(PLAYS)
+        if not is_held(play, holdings)
+    ]
     words = fill_words(case)
     ranked = sorted((one for one in weighed if one[0] > 0), key=lambda one: one[:2], reverse=True)
     chosen = islice(_ask_once(play for _, _, play in ranked), MOST)
-    return tuple(Question(fact=play.fact, ask=fill(play.ask, words), decides=play.decides) for play in chosen)
+    return tuple(
+        Question(fact=play.fact, ask=fill(play.ask, words), decides=play.decides) for play in chosen
+    )
 
 
 def _ask_once(plays: Iterable[Play]) -> Iterator[Play]:
@@ -45,13 +53,17 @@ def _ask_once(plays: Iterable[Play]) -> Iterator[Play]:
 
 
 def is_asked(case: Case) -> bool:
-    """Tell whether anything is said to fail: where nothing is, the connection in question is asked for, not its cause."""
+    """Tell whether anything is said to fail: where nothing is, the connection in question is asked
+    for, not its cause.
+    """
     complaints = any(not complaint.works for complaint in case.complaints)
     return complaints or bool(case.unplaced) or any(_failing(case)) or bool(case.messages)
 
 
 def weigh(play: Play, clues: frozenset[Clue]) -> int:
-    """Return how much the clues speak for a play; what it says of the case in which it needs one that is not there."""
+    """Return how much the clues speak for a play; what it says of the case in which it needs one
+    that is not there.
+    """
     if play.needs and not any(clue in clues for clue in play.needs):
         return play.otherwise
     weights = sorted((weight for clue, weight in play.signs.items() if clue in clues), reverse=True)
@@ -64,7 +76,9 @@ def is_held(play: Play, holdings: frozenset[Holding]) -> bool:
 
 
 def fill(text: str, words: Mapping[str, str]) -> str:
-    """Put words into a command: what the evidence shows, and names in capitals for what it does not."""
+    """Put words into a command: what the evidence shows, and names in capitals for what it does
+    not.
+    """
     for name, word in words.items():
         text = text.replace(f"{{{name}}}", word)
     return text
@@ -104,5 +118,11 @@ def _service(node: Node, probe: Probe | None) -> str:
 
 def _uplink(node: Node) -> str:
     """Return the device of the host's default route."""
-    hops = [hop.link for route in node.host.routes.items if route.prefix.length == 0 for hop in route.nexthops if hop.link]
+    hops = [
+        hop.link
+        for route in node.host.routes.items
+        if route.prefix.length == 0
+        for hop in route.nexthops
+        if hop.link
+    ]
     return str(hops[0]) if hops and not hops[0].startswith("(") else ""

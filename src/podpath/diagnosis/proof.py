@@ -1,4 +1,6 @@
-"""Is a repair a cure? The changed node is walked: the failing connection has to work, and no other may change unasked."""
+"""Is a repair a cure? The changed node is walked: the failing connection has to work, and no other
+may change unasked.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from podpath.node.node import Node
 from podpath.node.settling import settle_facts
 
 BRANCHES = 16
-"""Branches of one conversation that a proof walks: what the kernel draws at random, on facts that are settled."""
+"""Branches of one conversation that a proof walks: what the kernel draws at random, on facts that
+are settled.
+"""
 TRIES = 12
 """Candidates that are walked for one cause."""
 
@@ -28,11 +32,22 @@ class Prover:
     """Tries repairs on the world that a diagnosis arrived at. What works before is walked once."""
 
     def __init__(
-        self, world: World, judgement: Judgement, cause: Cause, symptoms: Sequence[Symptom], flows: Iterable[Probe]
+        self,
+        world: World,
+        judgement: Judgement,
+        cause: Cause,
+        symptoms: Sequence[Symptom],
+        flows: Iterable[Probe],
     ) -> None:
-        """Fix the world to the branch that explains the symptom: its assumptions hold before and after a repair."""
+        """Fix the world to the branch that explains the symptom: its assumptions hold before and
+        after a repair.
+        """
         branch = judgement.branch
-        assumed = {made.fact: made.value for made in branch.assumptions if not made.random} if branch is not None else {}
+        assumed = (
+            {made.fact: made.value for made in branch.assumptions if not made.random}
+            if branch is not None
+            else {}
+        )
         self._settled = {**world.settled, **assumed}
         self.node = settle_facts(world.node, self._settled)
         """The node as the explanation has it, nothing of it unsettled that the walk met."""
@@ -44,7 +59,8 @@ class Prover:
         self._before: dict[Probe, Conversation] = {}
 
     def prove(self, candidates: Iterable[Repair]) -> tuple[Repair, ...]:
-        """Return the first candidate that cures, with what else it changes; what the model has no word for where none does.
+        """Return the first candidate that cures, with what else it changes; what the model has no
+        word for where none does.
 
         One that changes nothing else is preferred to an earlier one that does.
         """
@@ -69,20 +85,28 @@ class Prover:
         return describe(self._converse(Engine(node), self._probe)) == "works"
 
     def _effects(self, node: Node) -> tuple[str, ...]:
-        """Say which other connections change. Those that failed for the same reason, or in the evidence, are part of the cure."""
+        """Say which other connections change. Those that failed for the same reason, or in the
+        evidence, are part of the cure.
+        """
         engine, effects = Engine(node), []
         for probe in self._others:
             if probe not in self._before:
                 self._before[probe] = self._converse(Engine(self.node), probe)
             before, after = describe(self._before[probe]), describe(self._converse(engine, probe))
-            cured = after == "works" and (probe in self._failing or self._has_same_cause(self._before[probe]))
+            cured = after == "works" and (
+                probe in self._failing or self._has_same_cause(self._before[probe])
+            )
             if before != after and not cured:
                 effects.append(f"{probe}: {before} before, {after} after")
         return tuple(effects)
 
     def _has_same_cause(self, conversation: Conversation) -> bool:
         """Tell whether the same fault ends this connection too."""
-        causes = (find_cause(self.node, branch) for branch in conversation.branches if branch.works is False)
+        causes = (
+            find_cause(self.node, branch)
+            for branch in conversation.branches
+            if branch.works is False
+        )
         return any(cause is not None and cause.check == self._cause.check for cause in causes)
 
     def _converse(self, engine: Engine, probe: Probe) -> Conversation:
@@ -94,7 +118,9 @@ def _ends(probe: Probe) -> tuple[object, ...]:
 
 
 def describe(conversation: Conversation) -> str:
-    """Say what becomes of a connection when nothing unlikely is supposed: `works`, `fails`, `is undecided`, or now and then."""
+    """Say what becomes of a connection when nothing unlikely is supposed: `works`, `fails`, `is
+    undecided`, or now and then.
+    """
     plain: list[Branch] = [branch for branch in conversation.branches if not deviations_of(branch)]
     results = {branch.works for branch in plain}
     if results == {True}:

@@ -1,4 +1,6 @@
-"""What to ask next: the commands whose output tells the possibilities apart, and what each answer would mean."""
+"""What to ask next: the commands whose output tells the possibilities apart, and what each answer
+would mean.
+"""
 
 from __future__ import annotations
 
@@ -31,22 +33,29 @@ MOST = 8
 
 
 def ask_between(explanations: Sequence[Explanation]) -> tuple[Question, ...]:
-    """Return one question for each thing that the possibilities suppose, the likeliest possibility's first.
+    """Return one question for each thing that the possibilities suppose, the likeliest
+    possibility's first.
 
-    Questions with one command are one question: its output answers all of them. A switch is asked for before what takes a look
-    at several lines.
+    Questions with one command are one question: its output answers all of them. A switch is asked
+    for before what takes a look at several lines.
     """
     found: dict[str, Question] = {}
     for number, explanation in enumerate(explanations):
         made_up = frozenset(inferred_names(explanation.world.node))
-        guesses = [item for item in explanation.guesses if item.ask and not any(name in item.ask for name in made_up)]
+        guesses = [
+            item
+            for item in explanation.guesses
+            if item.ask and not any(name in item.ask for name in made_up)
+        ]
         for item in sorted(guesses, key=lambda item: not item.ask.startswith("sysctl")):
             _merge(found, item, _decides(explanations, number, item))
     return tuple(found.values())[:MOST]
 
 
 def inferred_names(node: Node) -> Iterator[str]:
-    """Yield the names of devices that no output shows: they stand for devices whose names nobody knows."""
+    """Yield the names of devices that no output shows: they stand for devices whose names nobody
+    knows.
+    """
     for namespace in node.namespaces.values():
         for link in namespace.links.items:
             if link.inferred and link.span is None and link.name not in ("lo", "eth0"):
@@ -63,7 +72,9 @@ def _merge(found: dict[str, Question], item: Supposition, decides: tuple[str, ..
     found[item.ask] = replace(old, fact=facts, decides=tuple(lines))
 
 
-def _decides(explanations: Sequence[Explanation], number: int, item: Supposition) -> tuple[str, ...]:
+def _decides(
+    explanations: Sequence[Explanation], number: int, item: Supposition
+) -> tuple[str, ...]:
     """Say what the answer means: that possibility, or the next one that does not rest on it."""
     then = f"{item.meaning}: then it is possibility {number + 1} ({_names(explanations[number])})"
     rest = [
@@ -71,7 +82,11 @@ def _decides(explanations: Sequence[Explanation], number: int, item: Supposition
         for place, other in enumerate(explanations, 1)
         if place > number + 1 and item.fact not in {guess.fact for guess in other.guesses}
     ]
-    look = f"then look at possibility {rest[0][0]} ({_names(rest[0][1])})" if rest else "then it is none of these"
+    look = (
+        f"then look at possibility {rest[0][0]} ({_names(rest[0][1])})"
+        if rest
+        else "then it is none of these"
+    )
     return then, f"{item.instead_of or 'anything else'}: {look}"
 
 
@@ -86,13 +101,20 @@ def ask_undecided(judgements: Iterable[Judgement]) -> tuple[Question, ...]:
         for outcome in _boundaries(judgement.conversation):
             ask = outcome.ask or f"look at netns {outcome.netns}"
             found.setdefault(
-                ask, Question(fact=outcome.reason, ask=ask, decides=(f"then {judgement.symptom.probe} can be walked on",))
+                ask,
+                Question(
+                    fact=outcome.reason,
+                    ask=ask,
+                    decides=(f"then {judgement.symptom.probe} can be walked on",),
+                ),
             )
     return tuple(found.values())[:MOST]
 
 
 def ask_what_would_break(judgements: Iterable[Judgement]) -> tuple[Question, ...]:
-    """Return the questions on which a connection that was asked about rests: answered otherwise, it would fail."""
+    """Return the questions on which a connection that was asked about rests: answered otherwise, it
+    would fail.
+    """
     found: dict[str, Question] = {}
     for judgement in judgements:
         if judgement.fit == Fit.OPEN and judgement.branch is not None and judgement.branch.works:
@@ -108,20 +130,32 @@ def _breaking(conversation: Conversation, branch: Branch) -> Iterator[Question]:
         if other.works is False and len(turned) == 1 and turned[0].ask:
             made = turned[0]
             usual = likeliest.get(made.fact, "otherwise")
-            yield Question(fact=made.fact, ask=made.ask, decides=(Otherwise(made.meaning, other.failure), f"{usual}: it works"))
+            yield Question(
+                fact=made.fact,
+                ask=made.ask,
+                decides=(Otherwise(made.meaning, other.failure), f"{usual}: it works"),
+            )
 
 
 def ask_for_ends(unplaced: Iterable[Unplaced]) -> tuple[Question, ...]:
     """Return what would let a failure be walked of which an end is not known."""
     return tuple(
-        {item.ask: Question(fact=item.missing, ask=item.ask, decides=("then it can be walked",)) for item in unplaced}.values()
+        {
+            item.ask: Question(fact=item.missing, ask=item.ask, decides=("then it can be walked",))
+            for item in unplaced
+        }.values()
     )[:MOST]
 
 
 def ask_for_findings(findings: Iterable[Finding]) -> tuple[Question, ...]:
     """Return what would settle findings that are not certain, the first finding's first."""
     asks = [ask for finding in findings for ask in finding.asks]
-    return tuple({ask.command: Question(fact=ask.fact, ask=ask.command, decides=(ask.decides,)) for ask in asks}.values())[:MOST]
+    return tuple(
+        {
+            ask.command: Question(fact=ask.fact, ask=ask.command, decides=(ask.decides,))
+            for ask in asks
+        }.values()
+    )[:MOST]
 
 
 def ask_for_clearance(forbids: Iterable[Forbids]) -> tuple[Question, ...]:
@@ -134,18 +168,28 @@ def ask_for_clearance(forbids: Iterable[Forbids]) -> tuple[Question, ...]:
     return tuple(found.values())[:MOST]
 
 
-def _clearing(one: Forbids) -> Iterator[Question]:  # one arm for each thing that forbids the all-clear
+def _clearing(
+    one: Forbids,
+) -> Iterator[Question]:  # one arm for each thing that forbids the all-clear
     match one:
         case NothingWalked(suggested=suggested):
             example = str(suggested[0]) if suggested else "tcp SOURCE > DESTINATION:PORT"
-            yield Question(fact="which connection fails", ask=f"podpath diagnose ... --probe '{example}'", decides=())
+            yield Question(
+                fact="which connection fails",
+                ask=f"podpath diagnose ... --probe '{example}'",
+                decides=(),
+            )
         case SomeBranchesFail(probe=probe, turned=turned):
             for made in turned:
-                yield Question(fact=made.fact, ask=made.ask, decides=(f"{made.meaning}: {probe} fails",))
+                yield Question(
+                    fact=made.fact, ask=made.ask, decides=(f"{made.meaning}: {probe} fails",)
+                )
         case FailsOtherwise(probe=probe, fact=fact, meaning=meaning, ask=ask):
             yield Question(fact=fact, ask=ask, decides=(f"{meaning}: {probe} fails",))
         case NotWalkedToTheEnd(probe=probe, outcome=outcome):
-            yield Question(fact=outcome.reason, ask=outcome.ask, decides=(f"then {probe} can be walked on",))
+            yield Question(
+                fact=outcome.reason, ask=outcome.ask, decides=(f"then {probe} can be walked on",)
+            )
         case NotModelled(what=what, ask=ask):
             yield Question(fact=what, ask=ask, decides=())
         case NotShown(what=what, netns=netns, ask=ask):
@@ -154,7 +198,11 @@ def _clearing(one: Forbids) -> Iterator[Question]:  # one arm for each thing tha
             yield Question(fact=guesses[0].why, ask="podpath snapshot -o node.tar.gz", decides=())
         case ComplaintUnexplained(probe=probe):
             example = str(probe) if probe is not None else "tcp SOURCE > DESTINATION:PORT"
-            ask = "tcpdump -ni any" if probe is not None else f"podpath diagnose ... --probe '{example}'"
+            ask = (
+                "tcpdump -ni any"
+                if probe is not None
+                else f"podpath diagnose ... --probe '{example}'"
+            )
             yield Question(fact="where the connection that fails ends", ask=ask, decides=())
         case LinesUnread() | InputCut() | BranchesTruncated():
             return

@@ -1,17 +1,24 @@
-"""The order of findings, and which of them are certain: what fits the stated symptom and shares its ends comes first.
+"""The order of findings, and which of them are certain: what fits the stated symptom and shares its
+ends comes first.
 
-What a walk shows of a failing connection fits by itself. For what checks find the rules are, in this order:
+What a walk shows of a failing connection fits by itself. For what checks find the rules are, in
+this order:
 
-1. A fault that cannot make any failure that is stated is no cause: it is told as a thing that was seen as well, and comes last.
-2. Several certain faults of different sorts, of which none follows from another, compete for the symptom. Those that quote a line
-   with one of its ends stay certain; the others become possible. Where ends are named and none shares them, all become possible.
-   Where nobody names an end, nothing tells them apart, and each stays what its lines say.
-3. A possible fault becomes certain where it is the only sort of fault that is found, rests on stated lines, people state a
-   failure of those that it `proves`, and it shares the ends or nobody names any.
-4. The sure come before the possible, what quotes a fact before what supposes all that it blames (`assumed`), causes before what
-   follows from them (`following`), what shares ends before what does not.
+1. A fault that cannot make any failure that is stated is no cause: it is told as a thing that was
+   seen as well, and comes last.
+2. Several certain faults of different sorts, of which none follows from another, compete for the
+   symptom. Those that quote a line with one of its ends stay certain; the others become possible.
+   Where ends are named and none shares them, all become possible. Where nobody names an end,
+   nothing tells them apart, and each stays what its lines say.
+3. A possible fault becomes certain where it is the only sort of fault that is found, rests on
+   stated lines, people state a failure of those that it `proves`, and it shares the ends or nobody
+   names any.
+4. The sure come before the possible, what quotes a fact before what supposes all that it blames
+   (`assumed`), causes before what follows from them (`following`), what shares ends before what
+   does not.
 
-Whatever is uncertain has a question: its own, or the first command by which its manual page confirms it.
+Whatever is uncertain has a question: its own, or the first command by which its manual page
+confirms it.
 """
 
 from __future__ import annotations
@@ -35,8 +42,12 @@ DOUBTED = 0.6
 """The certainty of a fault that another one competes with."""
 
 
-def rank_findings(case: Case, findings: Sequence[Finding], probes: Iterable[Probe] = ()) -> tuple[Finding, ...]:
-    """Return the findings in the order in which they are told, each with the reason where its place needs one."""
+def rank_findings(
+    case: Case, findings: Sequence[Finding], probes: Iterable[Probe] = ()
+) -> tuple[Finding, ...]:
+    """Return the findings in the order in which they are told, each with the reason where its place
+    needs one.
+    """
     kinds = frozenset(clue for clue in list_clues(case) if isinstance(clue, FailureKind))
     ends = list_ends(case, probes)
     fitting = [finding for finding in findings if _fits(finding, kinds)]
@@ -45,7 +56,9 @@ def rank_findings(case: Case, findings: Sequence[Finding], probes: Iterable[Prob
     weighty = [finding for finding in told if finding.severity in WEIGHTY]
 
     def place(finding: Finding) -> tuple[bool, bool, bool, bool]:
-        later = finding in weighty and any(follows_from(_sorts(finding), _sorts(other)) for other in weighty)
+        later = finding in weighty and any(
+            follows_from(_sorts(finding), _sorts(other)) for other in weighty
+        )
         apart = finding in weighty and ends.is_known and not shares_ends(finding, ends)
         return _is_unsure(finding), is_assumed(case, finding), later, apart
 
@@ -63,7 +76,9 @@ def _sorts(finding: Finding) -> tuple[Category, ...]:
 
 
 def _fits(finding: Finding, kinds: frozenset[FailureKind]) -> bool:
-    return finding.severity != Severity.FAULT or not kinds or bool(kinds & explained_failures(finding))
+    return (
+        finding.severity != Severity.FAULT or not kinds or bool(kinds & explained_failures(finding))
+    )
 
 
 def _is_unsure(finding: Finding) -> bool:
@@ -73,22 +88,37 @@ def _is_unsure(finding: Finding) -> bool:
 def _set_aside(finding: Finding, kinds: frozenset[FailureKind]) -> Finding:
     """Return a fault that cannot make what is stated as a thing that was seen as well, and say why."""
     words = " or ".join(sorted(kind.value for kind in kinds))
-    return replace(finding, severity=Severity.RISK, reasoning=(*finding.reasoning, f"It cannot make what is stated: {words}."))
+    return replace(
+        finding,
+        severity=Severity.RISK,
+        reasoning=(*finding.reasoning, f"It cannot make what is stated: {words}."),
+    )
 
 
 def _doubt_rivals(findings: Sequence[Finding], ends: Ends) -> list[Finding]:
-    """Return the findings with those possible that compete with others for the symptom and have less to do with it."""
-    sure = [finding for finding in findings if finding.severity in WEIGHTY and finding.certainty == 1]
+    """Return the findings with those possible that compete with others for the symptom and have
+    less to do with it.
+    """
+    sure = [
+        finding for finding in findings if finding.severity in WEIGHTY and finding.certainty == 1
+    ]
     rivals = [finding for finding in sure if any(_compete(finding, other) for other in sure)]
     if not rivals or not ends.is_known:
         return list(findings)
-    return [_doubt(finding) if finding in rivals and not shares_ends(finding, ends) else finding for finding in findings]
+    return [
+        _doubt(finding) if finding in rivals and not shares_ends(finding, ends) else finding
+        for finding in findings
+    ]
 
 
 def _compete(one: Finding, other: Finding) -> bool:
     """Tell whether two faults are of different sorts, and neither follows from the other."""
     mine, others = _sorts(one), _sorts(other)
-    return not set(mine) & set(others) and not follows_from(mine, others) and not follows_from(others, mine)
+    return (
+        not set(mine) & set(others)
+        and not follows_from(mine, others)
+        and not follows_from(others, mine)
+    )
 
 
 def _doubt(finding: Finding) -> Finding:
@@ -96,26 +126,46 @@ def _doubt(finding: Finding) -> Finding:
     return replace(finding, certainty=DOUBTED, reasoning=(*finding.reasoning, reason))
 
 
-def _raise_only(findings: Sequence[Finding], ends: Ends, kinds: frozenset[FailureKind]) -> list[Finding]:
-    """Return the findings with a possible fault certain that stands alone and proves what is stated."""
+def _raise_only(
+    findings: Sequence[Finding], ends: Ends, kinds: frozenset[FailureKind]
+) -> list[Finding]:
+    """Return the findings with a possible fault certain that stands alone and proves what is
+    stated.
+    """
     weighty = [finding for finding in findings if finding.severity in WEIGHTY]
-    alone = bool(weighty) and all(set(_sorts(finding)) & set(_sorts(weighty[0])) for finding in weighty)
+    alone = bool(weighty) and all(
+        set(_sorts(finding)) & set(_sorts(weighty[0])) for finding in weighty
+    )
     if not alone or any(finding.certainty == 1 for finding in weighty):
         return list(findings)
     first = weighty[0]
-    proven = first.proves & kinds and not first.rests_on and (not ends.is_known or shares_ends(first, ends))
+    proven = (
+        first.proves & kinds
+        and not first.rests_on
+        and (not ends.is_known or shares_ends(first, ends))
+    )
     return [_raise(finding) if proven and finding is first else finding for finding in findings]
 
 
 def _raise(finding: Finding) -> Finding:
-    reason = "Nothing else that could make it is found, and what is stated is what these lines make."
+    reason = (
+        "Nothing else that could make it is found, and what is stated is what these lines make."
+    )
     return replace(finding, certainty=1.0, reasoning=(*finding.reasoning, reason))
 
 
 def _with_ask(finding: Finding) -> Finding:
-    """Return an uncertain fault with the question that would settle it: the manual's, where the check has none of its own."""
+    """Return an uncertain fault with the question that would settle it: the manual's, where the
+    check has none of its own.
+    """
     check = find_check(finding.check)
-    if finding.asks or finding.certainty == 1 or finding.severity not in WEIGHTY or check is None or not check.confirm:
+    if (
+        finding.asks
+        or finding.certainty == 1
+        or finding.severity not in WEIGHTY
+        or check is None
+        or not check.confirm
+    ):
         return finding
     decides = f"it shows what `podpath explain {check.name}` describes: it is this; otherwise look at the next one"
     return replace(finding, asks=(Ask(check.summary, check.confirm[0], decides),))

@@ -1,6 +1,7 @@
 """What may mend a cause: candidate changes to the node, each with the commands that make them.
 
-Nothing here is believed before it is proven: `proof` walks the node with each candidate and keeps what delivers.
+Nothing here is believed before it is proven: `proof` walks the node with each candidate and keeps
+what delivers.
 """
 
 from __future__ import annotations

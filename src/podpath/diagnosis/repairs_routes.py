@@ -1,4 +1,6 @@
-"""Repairs of routing: routes and policy rules that win by mistake, and routes to pods that are missing."""
+"""Repairs of routing: routes and policy rules that win by mistake, and routes to pods that are
+missing.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,16 @@ def _add_pod_route(node: Node, cause: Cause) -> Iterator[Repair]:
     target = cause.step.before.dst
     for attachment in find_attachments(node):
         own = any(item.address == target for item in attachment.addresses)
-        routed = any(route.prefix == Prefix.of(target) and not route.inferred for route in node.host.routes.items)
+        routed = any(
+            route.prefix == Prefix.of(target) and not route.inferred
+            for route in node.host.routes.items
+        )
         if own and not routed and attachment.outer.master is None:
-            route = Route(prefix=Prefix.of(target), nexthops=(Nexthop(link=attachment.outer.name),), scope="link")
+            route = Route(
+                prefix=Prefix.of(target),
+                nexthops=(Nexthop(link=attachment.outer.name),),
+                scope="link",
+            )
             yield Repair(
                 title=f"add the route to the pod {target}",
                 commands=(f"ip route add {target} dev {attachment.outer.name} scope link",),
@@ -39,8 +48,16 @@ def _add_pod_route(node: Node, cause: Cause) -> Iterator[Repair]:
 
 def _delete_rule(netns: str, rule: PolicyRule) -> Repair:
     words = [f"priority {rule.priority}"]
-    words += [f"{name} {prefix}" for name, prefix in (("from", rule.src), ("to", rule.dst)) if prefix is not None]
-    words += [f"{name} {link}" for name, link in (("iif", rule.iif), ("oif", rule.oif)) if link is not None]
+    words += [
+        f"{name} {prefix}"
+        for name, prefix in (("from", rule.src), ("to", rule.dst))
+        if prefix is not None
+    ]
+    words += [
+        f"{name} {link}"
+        for name, link in (("iif", rule.iif), ("oif", rule.oif))
+        if link is not None
+    ]
     return Repair(
         title=f"delete the policy rule of priority {rule.priority}",
         commands=(f"ip rule del {' '.join(words)}",),
@@ -52,7 +69,12 @@ def _delete_routes(node: Node, cause: Cause) -> Iterator[Repair]:
     """Take away a route that the deciding step quotes and that the kernel did not make itself."""
     for route in node.namespaces[cause.step.netns].routes.items:
         own = route.inferred or route.protocol == "kernel"
-        if route.span is not None and route.span in cause.step.spans and not own and _decided(route, cause):
+        if (
+            route.span is not None
+            and route.span in cause.step.spans
+            and not own
+            and _decided(route, cause)
+        ):
             yield _delete_route(cause.step.netns, route)
 
 

@@ -1,4 +1,6 @@
-"""Repairs of rules: their order, what they accept, a chain's policy, and translations that are missing."""
+"""Repairs of rules: their order, what they accept, a chain's policy, and translations that are
+missing.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +35,20 @@ PROPOSED = Span(Source(name="(proposed)", lines=("",)), 1, 1)
 
 
 def reorder_or_accept(node: Node, cause: Cause) -> Iterator[Repair]:
-    """Move a later rule that may accept the packet before the one that drops it; else accept it, or take the drop away."""
+    """Move a later rule that may accept the packet before the one that drops it; else accept it, or
+    take the drop away.
+    """
     place = cause.place
     if place is None:
         return
     base = _find_base(cause, place)
     if base is not None:
         chain, entry = base
-        later = [rule for rule in chain.rules if rule.position > entry.position and _may_accept(place.table, rule)]
+        later = [
+            rule
+            for rule in chain.rules
+            if rule.position > entry.position and _may_accept(place.table, rule)
+        ]
         for rule in later[:CANDIDATES]:
             yield move_to(node, place, rule, entry.position)
         yield _accept(node, place, entry, cause.step.before)
@@ -48,14 +56,18 @@ def reorder_or_accept(node: Node, cause: Cause) -> Iterator[Repair]:
 
 
 def _find_base(cause: Cause, place: RulePlace) -> tuple[Chain, Rule] | None:
-    """Return the base chain that the packet was in, with its rule by which it came to the deciding one."""
+    """Return the base chain that the packet was in, with its rule by which it came to the deciding
+    one.
+    """
     chain = find_chain(place.table, cause.step.stage.partition(" ")[0])
     if chain is None:
         return None
     if place.chain.name == chain.name:
         return chain, place.rule
     for rule in chain.rules:
-        if rule.target is not None and _reaches(place.table, rule.target.name, place.chain.name, frozenset()):
+        if rule.target is not None and _reaches(
+            place.table, rule.target.name, place.chain.name, frozenset()
+        ):
             return chain, rule
     return None
 
@@ -68,7 +80,9 @@ def _reaches(table: Table, start: str, end: str, seen: frozenset[str]) -> bool:
     if chain is None or start in seen:
         return False
     targets = dict.fromkeys(rule.target.name for rule in chain.rules if rule.target is not None)
-    return any(_reaches(table, name, end, seen | {start}) for name in targets if name in table.chains)
+    return any(
+        _reaches(table, name, end, seen | {start}) for name in targets if name in table.chains
+    )
 
 
 def _may_accept(table: Table, rule: Rule) -> bool:
@@ -78,14 +92,20 @@ def _may_accept(table: Table, rule: Rule) -> bool:
     if rule.target.name == "ACCEPT":
         return True
     chain = find_chain(table, rule.target.name)
-    return chain is not None and any(inner.target is not None and inner.target.name == "ACCEPT" for inner in chain.rules)
+    return chain is not None and any(
+        inner.target is not None and inner.target.name == "ACCEPT" for inner in chain.rules
+    )
 
 
 def move_to(node: Node, place: RulePlace, rule: Rule, position: int) -> Repair:
     """Take a rule out of its chain and put it in further up."""
     table = place.table
     jumps = rule.target is not None and rule.target.name != "ACCEPT"
-    what = f"the jump to {rule.target.name}" if rule.target is not None and jumps else "the rule that accepts"
+    what = (
+        f"the jump to {rule.target.name}"
+        if rule.target is not None and jumps
+        else "the rule that accepts"
+    )
     tool = name_tool(table, node, place.netns)
     return Repair(
         title=f"make {what} rule {position} of {rule.chain}",
@@ -93,7 +113,10 @@ def move_to(node: Node, place: RulePlace, rule: Rule, position: int) -> Repair:
             f"{tool} -t {rule.table} {emit_rule(rule, '-D')}",
             f"{tool} -t {rule.table} {emit_rule(rule, '-I', position=position)}",
         ),
-        changes=(_deletion(place.netns, table, rule), _insertion(place.netns, table, rule._replace(position=position))),
+        changes=(
+            _deletion(place.netns, table, rule),
+            _insertion(place.netns, table, rule._replace(position=position)),
+        ),
     )
 
 
@@ -112,20 +135,30 @@ def _accepting_rule(table: Table, entry: Rule, packet: Packet) -> Rule:
     ports: tuple[Match, ...] = ()
     if packet.protocol in (protocols.TCP, protocols.UDP):
         low = min(packet.sport, packet.dport)
-        option = MatchOption("dport" if low == packet.dport else "sport", (str(PortRange(low, low)),))
+        option = MatchOption(
+            "dport" if low == packet.dport else "sport", (str(PortRange(low, low)),)
+        )
         ports = (Match(protocols.protocol_name(packet.protocol), (option,)),)
     return Rule(
-        table.name, entry.chain, entry.position, PROPOSED, Target("ACCEPT"),
-        src=PrefixMatch(Prefix.of(packet.src)), dst=PrefixMatch(Prefix.of(packet.dst)),
-        protocol=ProtocolMatch(packet.protocol), matches=ports,
-    )  # fmt: skip
+        table.name,
+        entry.chain,
+        entry.position,
+        PROPOSED,
+        Target("ACCEPT"),
+        src=PrefixMatch(Prefix.of(packet.src)),
+        dst=PrefixMatch(Prefix.of(packet.dst)),
+        protocol=ProtocolMatch(packet.protocol),
+        matches=ports,
+    )
 
 
 def _delete(node: Node, place: RulePlace) -> Repair:
     rule = place.rule
     return Repair(
         title=f"take rule {rule.position} of {rule.chain} away",
-        commands=(f"{name_tool(place.table, node, place.netns)} -t {rule.table} {emit_rule(rule, '-D')}",),
+        commands=(
+            f"{name_tool(place.table, node, place.netns)} -t {rule.table} {emit_rule(rule, '-D')}",
+        ),
         changes=(_deletion(place.netns, place.table, rule),),
     )
 
@@ -142,7 +175,12 @@ def accept_by_policy(node: Node, cause: Cause) -> Iterator[Repair]:
                 commands=(f"{name_tool(table, node, netns)} -t {table.name} -P {hook} ACCEPT",),
                 changes=(
                     SetPolicy(
-                        netns=netns, family=table.family, flavour=table.flavour, table=table.name, chain=hook, policy="ACCEPT"
+                        netns=netns,
+                        family=table.family,
+                        flavour=table.flavour,
+                        table=table.name,
+                        chain=hook,
+                        policy="ACCEPT",
                     ),
                 ),
             )
@@ -151,25 +189,49 @@ def accept_by_policy(node: Node, cause: Cause) -> Iterator[Repair]:
 def masquerade(node: Node, cause: Cause) -> Iterator[Repair]:
     """Translate what the pod sends out of the node, on the device by which it leaves."""
     first = cause.branch.traces[0]
-    out = next((step.link for step in reversed(first.steps) if step.netns == HOST and step.link is not None), None)
-    yield from _translate(node, first.packet, f"masquerade what {first.packet.src} sends out of the node", out=out)
+    out = next(
+        (
+            step.link
+            for step in reversed(first.steps)
+            if step.netns == HOST and step.link is not None
+        ),
+        None,
+    )
+    yield from _translate(
+        node, first.packet, f"masquerade what {first.packet.src} sends out of the node", out=out
+    )
 
 
 def masquerade_home(node: Node, cause: Cause) -> Iterator[Repair]:
-    """Translate what a pod sends to itself by way of a service, so that it takes the answer for the service's."""
+    """Translate what a pod sends to itself by way of a service, so that it takes the answer for the
+    service's.
+    """
     packet = cause.step.before
-    yield from _translate(node, packet, f"masquerade what {packet.src} sends to itself", target=packet.dst == packet.src)
+    yield from _translate(
+        node,
+        packet,
+        f"masquerade what {packet.src} sends to itself",
+        target=packet.dst == packet.src,
+    )
 
 
-def _translate(node: Node, packet: Packet, title: str, *, out: str | None = None, target: bool = False) -> Iterator[Repair]:
+def _translate(
+    node: Node, packet: Packet, title: str, *, out: str | None = None, target: bool = False
+) -> Iterator[Repair]:
     for table in find_tables(node.host, "nat", packet.family):
         chain = find_chain(table, "POSTROUTING")
         if chain is None:
             continue
         rule = Rule(
-            "nat", "POSTROUTING", len(chain.rules) + 1, PROPOSED, Target("MASQUERADE"), src=PrefixMatch(Prefix.of(packet.src)),
-            dst=PrefixMatch(Prefix.of(packet.dst)) if target else None, out_link=InterfaceMatch(out) if out is not None else None,
-        )  # fmt: skip
+            "nat",
+            "POSTROUTING",
+            len(chain.rules) + 1,
+            PROPOSED,
+            Target("MASQUERADE"),
+            src=PrefixMatch(Prefix.of(packet.src)),
+            dst=PrefixMatch(Prefix.of(packet.dst)) if target else None,
+            out_link=InterfaceMatch(out) if out is not None else None,
+        )
         yield Repair(
             title=title,
             commands=(f"{name_tool(table, node, HOST)} -t nat {emit_rule(rule)}",),
@@ -178,10 +240,18 @@ def _translate(node: Node, packet: Packet, title: str, *, out: str | None = None
 
 
 def name_tool(table: Table, node: Node, netns: str) -> str:
-    """Name the program that reaches a table: where both flavours hold rules, the plain name may reach the other one."""
+    """Name the program that reaches a table: where both flavours hold rules, the plain name may
+    reach the other one.
+    """
     program = "ip6tables" if table.family == 6 else "iptables"
-    netfilter = node.namespaces[netns].netfilter.get(table.family) if netns in node.namespaces else None
-    flavours = {other.flavour for other in netfilter.tables if other.chains} if netfilter is not None else set()
+    netfilter = (
+        node.namespaces[netns].netfilter.get(table.family) if netns in node.namespaces else None
+    )
+    flavours = (
+        {other.flavour for other in netfilter.tables if other.chains}
+        if netfilter is not None
+        else set()
+    )
     return f"{program}-{table.flavour}" if len(flavours) > 1 else program
 
 

@@ -19,23 +19,32 @@ from podpath.node.node import HOST, Node
 
 
 def switch_filter_off(node: Node, cause: Cause) -> Iterator[Repair]:
-    """Set the reverse-path filter to 0 for the device, and for `all`, unless that alone is known to be 0 already."""
+    """Set the reverse-path filter to 0 for the device, and for `all`, unless that alone is known to
+    be 0 already.
+    """
     refusal = refusal_of(cause.step)
     asked = refusal if isinstance(refusal, ReversePathFailed) else None
     netns = HOST if asked is not None else cause.step.netns
     device = asked.device if asked is not None else _last_device(cause)
-    yield from _set_for_device(node, netns, device, ("rp_filter", "0"), "switch the reverse-path filter off")
+    yield from _set_for_device(
+        node, netns, device, ("rp_filter", "0"), "switch the reverse-path filter off"
+    )
 
 
 def answer_arp(node: Node, cause: Cause) -> Iterator[Repair]:
-    """Let the host answer ARP for all its addresses: every setting of arp_ignore that is not 0 goes to 0."""
+    """Let the host answer ARP for all its addresses: every setting of arp_ignore that is not 0 goes
+    to 0.
+    """
     _ = cause
     keys = [
-        key for key, fact in node.host.sysctls.items()
+        key
+        for key, fact in node.host.sysctls.items()
         if key.endswith(".arp_ignore") and isinstance(fact, Known) and fact.value != "0"
-    ]  # fmt: skip
+    ]
     if keys:
-        yield _write(HOST, dict.fromkeys(keys, "0"), "let the host answer ARP for all its addresses")
+        yield _write(
+            HOST, dict.fromkeys(keys, "0"), "let the host answer ARP for all its addresses"
+        )
 
 
 def let_bridge_be_seen(node: Node, cause: Cause) -> Iterator[Repair]:
@@ -51,7 +60,9 @@ def let_host_forward(node: Node, cause: Cause) -> Iterator[Repair]:
     if device is not None:
         key = device_key(4, IfName(device), "forwarding")
         if key in node.namespaces[cause.step.netns].sysctls:
-            yield _write(cause.step.netns, {key: "1"}, f"let what comes in on {device} be forwarded")
+            yield _write(
+                cause.step.netns, {key: "1"}, f"let what comes in on {device} be forwarded"
+            )
 
 
 def let_loopback_in(node: Node, cause: Cause) -> Iterator[Repair]:
@@ -62,7 +73,11 @@ def let_loopback_in(node: Node, cause: Cause) -> Iterator[Repair]:
             device = IfName(link)
         case _:
             device = IfName(cause.step.link or "all")
-    yield _write(cause.step.netns, {device_key(4, device, "route_localnet"): "1"}, f"let loopback addresses pass {device}")
+    yield _write(
+        cause.step.netns,
+        {device_key(4, device, "route_localnet"): "1"},
+        f"let loopback addresses pass {device}",
+    )
 
 
 def let_own_source_in(node: Node, cause: Cause) -> Iterator[Repair]:
@@ -82,7 +97,11 @@ def forget_connection(node: Node, cause: Cause) -> Iterator[Repair]:
 def switch_hairpin_on(node: Node, cause: Cause) -> Iterator[Repair]:
     """Let a bridge send frames back out of the port that they came in on."""
     for step in reversed(cause.trace.steps):
-        link = find_link(node.host, step.link) if step.netns == HOST and step.link is not None else None
+        link = (
+            find_link(node.host, step.link)
+            if step.netns == HOST and step.link is not None
+            else None
+        )
         if link is not None and link.master is not None:
             yield Repair(
                 title=f"let the bridge send frames back out of {link.name}",
@@ -92,13 +111,23 @@ def switch_hairpin_on(node: Node, cause: Cause) -> Iterator[Repair]:
             return
 
 
-def _set_for_device(node: Node, netns: str, device: str | None, setting: tuple[str, str], title: str) -> Iterator[Repair]:
-    """Write a setting for `all` and for the device, leaving out what has the value already and what has no known name."""
+def _set_for_device(
+    node: Node, netns: str, device: str | None, setting: tuple[str, str], title: str
+) -> Iterator[Repair]:
+    """Write a setting for `all` and for the device, leaving out what has the value already and what
+    has no known name.
+    """
     name, value = setting
     link = find_link(node.namespaces[netns], device) if device is not None else None
     sysctls = node.namespaces[netns].sysctls
-    shown = device is not None and isinstance(sysctls.get(device_key(4, IfName(device), name)), Known)
-    named = device if shown or (device is not None and not (link is not None and link.inferred)) else None
+    shown = device is not None and isinstance(
+        sysctls.get(device_key(4, IfName(device), name)), Known
+    )
+    named = (
+        device
+        if shown or (device is not None and not (link is not None and link.inferred))
+        else None
+    )
     keys = [device_key(4, IfName(where), name) for where in ("all", named) if where is not None]
     wrong = {key: value for key in keys if not _is_known(sysctls, key, value)}
     if wrong:
@@ -109,7 +138,9 @@ def _write(netns: str, values: Mapping[str, str], title: str) -> Repair:
     return Repair(
         title=title,
         commands=tuple(f"sysctl -w {key}={value}" for key, value in values.items()),
-        changes=tuple(SetSysctl(netns=netns, key=key, value=value) for key, value in values.items()),
+        changes=tuple(
+            SetSysctl(netns=netns, key=key, value=value) for key, value in values.items()
+        ),
     )
 
 
@@ -119,4 +150,6 @@ def _is_known(sysctls: Mapping[str, object], key: str, value: str) -> bool:
 
 
 def _last_device(cause: Cause) -> str | None:
-    return cause.step.link or next((step.link for step in reversed(cause.trace.steps) if step.link), None)
+    return cause.step.link or next(
+        (step.link for step in reversed(cause.trace.steps) if step.link), None
+    )

@@ -1,9 +1,10 @@
 """What a cause rests on that nothing states: such a cause is possible, and never certain.
 
-A walk tells of each step how what decided it is known (`Step.rests_on`). Not every guess on the way bears on the cause: that a
-packet of the pod in question reaches the host is what the question says, and that a router out there answers decides nothing
-that happens before it. What bears is what decided itself, what decided in a namespace of which nothing is shown, and the host's
-own way to the place where it was decided.
+A walk tells of each step how what decided it is known (`Step.rests_on`). Not every guess on the way
+bears on the cause: that a packet of the pod in question reaches the host is what the question says,
+and that a router out there answers decides nothing that happens before it. What bears is what
+decided itself, what decided in a namespace of which nothing is shown, and the host's own way to the
+place where it was decided.
 """
 
 from __future__ import annotations
@@ -24,18 +25,28 @@ ROUTING = frozenset({"route input", "route output", "reroute"})
 
 
 def find_guesses(node: Node, probe: Probe, cause: Cause) -> tuple[Inferred, ...]:
-    """Return the guesses that a cause rests on, in the order in which its packets met them; empty where all of it is stated."""
-    found = [guess for step in _steps_before(cause) if (guess := _routed_by_guess(step)) is not None]
+    """Return the guesses that a cause rests on, in the order in which its packets met them; empty
+    where all of it is stated.
+    """
+    found = [
+        guess for step in _steps_before(cause) if (guess := _routed_by_guess(step)) is not None
+    ]
     found += _behind_decision(node, probe, cause)
     return tuple(dict.fromkeys(found))
 
 
 def list_guesses(node: Node, conversation: Conversation) -> tuple[Inferred, ...]:
     """Return every guess that a connection was walked over."""
-    steps = [step for branch in conversation.branches for trace in branch.traces for step in trace.steps]
+    steps = [
+        step for branch in conversation.branches for trace in branch.traces for step in trace.steps
+    ]
     places = {step.netns for step in steps} & set(node.namespaces)
-    origins = [step.rests_on for step in steps] + [node.namespaces[name].inferred for name in sorted(places)]
-    return tuple(dict.fromkeys(guess for origin in origins if (guess := _guess(origin)) is not None))
+    origins = [step.rests_on for step in steps] + [
+        node.namespaces[name].inferred for name in sorted(places)
+    ]
+    return tuple(
+        dict.fromkeys(guess for origin in origins if (guess := _guess(origin)) is not None)
+    )
 
 
 def _steps_before(cause: Cause) -> Iterator[Step]:
@@ -84,29 +95,43 @@ def _named_by_rule(node: Node, cause: Cause) -> Inferred | None:
         return None
     passed = {step.link for step in cause.trace.steps if step.netns == cause.step.netns}
     namespace = node.namespaces.get(cause.step.netns)
-    links = [link for link in namespace.links.items if link.name in passed] if namespace is not None else []
+    links = (
+        [link for link in namespace.links.items if link.name in passed]
+        if namespace is not None
+        else []
+    )
     asked = [match for match in (rule.in_link, rule.out_link) if match is not None]
     guesses = (_guess_of_name(match, link) for link in links for match in asked)
     return next((guess for guess in guesses if guess is not None), None)
 
 
 def _guess_of_name(match: InterfaceMatch, link: Link) -> Inferred | None:
-    """Return the guess by which a selector holds for a device: its name is made up, or it is named and but stands for a pod's."""
+    """Return the guess by which a selector holds for a device: its name is made up, or it is named
+    and but stands for a pod's.
+    """
     same = link.name.startswith(match.name) if match.wildcard else link.name == match.name
     if same is match.negated:
         return None
-    paired = link.peer.inferred if isinstance(link.peer, Known) and not match.wildcard and same else None
+    paired = (
+        link.peer.inferred if isinstance(link.peer, Known) and not match.wildcard and same else None
+    )
     return _guess(link.inferred) or _guess(paired)
 
 
 def _guessed_addresses(node: Node) -> Mapping[Address, Inferred]:
     """Return the addresses that stand for ones which no output shows."""
     items = (item for namespace in node.namespaces.values() for item in namespace.addresses.items)
-    return {item.address: item.inferred for item in items if item.inferred is not None and item.inferred.is_guess}
+    return {
+        item.address: item.inferred
+        for item in items
+        if item.inferred is not None and item.inferred.is_guess
+    }
 
 
 def is_made_up(node: Node, device: str) -> bool:
-    """Tell whether no output shows what a device of the host is called: the assembly or the walk gave it a name."""
+    """Tell whether no output shows what a device of the host is called: the assembly or the walk
+    gave it a name.
+    """
     link = next((link for link in node.host.links.items if link.name == device), None)
     return link is None or (link.inferred is not None and link.inferred.is_guess)
 

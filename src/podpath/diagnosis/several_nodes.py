@@ -1,4 +1,6 @@
-"""Evidence of several nodes: each is diagnosed by itself, and the answer is that of the node where something is wrong."""
+"""Evidence of several nodes: each is diagnosed by itself, and the answer is that of the node where
+something is wrong.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _MEANINGS = {
 
 
 def choose_answer(names: Sequence[str], answers: Sequence[Diagnosis]) -> Diagnosis:
-    """Return the answer of the first node at fault, else of one that is undecided, and say what became of the others."""
+    """Return the answer of the first node at fault, else of one that is undecided, and say what
+    became of the others.
+    """
     if len(answers) == 1:
         return answers[0]
     chosen = min(range(len(answers)), key=lambda at: _ORDER.index(answers[at].verdict))

@@ -1,8 +1,8 @@
 """Whether a finding is about the connection in question: it quotes a line with one of its ends.
 
-The ends are those that people name, in prose and by what they tried: addresses, names of pods and services, ports. A line with a
-range that holds one of the addresses speaks of it, too; a name and its address are one end. A line of the host's uplink is about
-every connection that leaves.
+The ends are those that people name, in prose and by what they tried: addresses, names of pods and
+services, ports. A line with a range that holds one of the addresses speaks of it, too; a name and
+its address are one end. A line of the host's uplink is about every connection that leaves.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ class Ends(NamedTuple):
     names: frozenset[str]
     ports: frozenset[int]
     devices: frozenset[str] = frozenset()
-    """The devices of the host's default routes: a line of one is about every connection that leaves."""
+    """The devices of the host's default routes: a line of one is about every connection that
+    leaves.
+    """
 
     @property
     def is_known(self) -> bool:
@@ -51,24 +53,43 @@ def list_ends(case: Case, probes: Iterable[Probe] = ()) -> Ends:
     addresses |= {one.dst for one in case.unplaced if one.dst is not None}
     addresses |= {address for complaint in failing for address in complaint.addresses}
     names = {name.partition(".")[0].casefold() for complaint in failing for name in complaint.names}
-    ports = {probe.dport for probe in tried if probe.dport} | {one.dport for one in case.unplaced if one.dport}
+    ports = {probe.dport for probe in tried if probe.dport} | {
+        one.dport for one in case.unplaced if one.dport
+    }
     ports |= {port for complaint in failing for port in complaint.ports}
     leaving = frozenset(str(name) for name in uplinks(case.node) if name is not None)
-    known = _with_partners(case.node, Ends(frozenset(addresses), frozenset(names), frozenset(ports), leaving))
-    return known._replace(addresses=frozenset(one for one in known.addresses if not (one.is_loopback or one.is_unspecified)))
+    known = _with_partners(
+        case.node, Ends(frozenset(addresses), frozenset(names), frozenset(ports), leaving)
+    )
+    return known._replace(
+        addresses=frozenset(
+            one for one in known.addresses if not (one.is_loopback or one.is_unspecified)
+        )
+    )
 
 
 def _with_partners(node: Node, ends: Ends) -> Ends:
     """Add the names of named addresses, and the addresses of named pods and services."""
-    owners = [(frozenset((pod.address,)) if pod.address is not None else frozenset(), pod.name) for pod in node.pods]
+    owners = [
+        (frozenset((pod.address,)) if pod.address is not None else frozenset(), pod.name)
+        for pod in node.pods
+    ]
     owners += [(frozenset(service.addresses), service.name) for service in node.services]
-    named = [(held, name) for held, name in owners if held & ends.addresses or name.casefold() in ends.names]
+    named = [
+        (held, name)
+        for held, name in owners
+        if held & ends.addresses or name.casefold() in ends.names
+    ]
     addresses = ends.addresses.union(*(held for held, _ in named))
-    return ends._replace(addresses=addresses, names=ends.names | {name.casefold() for _, name in named})
+    return ends._replace(
+        addresses=addresses, names=ends.names | {name.casefold() for _, name in named}
+    )
 
 
 def shares_ends(finding: Finding, ends: Ends) -> bool:
-    """Tell whether a finding is about one of the ends: a walk's is about the connection that was walked."""
+    """Tell whether a finding is about one of the ends: a walk's is about the connection that was
+    walked.
+    """
     if finding.shown_by is not None:
         return True
     return any(_speaks_of(span, ends) for span in finding.evidence)
@@ -79,11 +100,17 @@ def _speaks_of(span: Span, ends: Ends) -> bool:
     if any(_holds(prefix, address) for prefix in _prefixes(text) for address in ends.addresses):
         return True
     words = {found.group() for found in _NAMES.finditer(text)}
-    return bool(ends.devices & words) or not ends.names.isdisjoint(word.casefold() for word in words)
+    return bool(ends.devices & words) or not ends.names.isdisjoint(
+        word.casefold() for word in words
+    )
 
 
 def _holds(prefix: Prefix, address: Address) -> bool:
-    return prefix.family == address.family and prefix.length >= SHORTEST_PREFIX and prefix.covers(address)
+    return (
+        prefix.family == address.family
+        and prefix.length >= SHORTEST_PREFIX
+        and prefix.covers(address)
+    )
 
 
 def _prefixes(text: str) -> Iterator[Prefix]:

@@ -1,4 +1,6 @@
-"""What is to be explained: connections that failed, connections that worked, and those that are only asked about."""
+"""What is to be explained: connections that failed, connections that worked, and those that are
+only asked about.
+"""
 
 from __future__ import annotations
 
@@ -41,16 +43,32 @@ class Symptom:
 
 
 def collect_symptoms(case: Case, probes: Iterable[Probe]) -> tuple[Symptom, ...]:
-    """Return every connection that the user or the evidence speaks of: asked ones first, then failing, then working ones.
+    """Return every connection that the user or the evidence speaks of: asked ones first, then
+    failing, then working ones.
 
-    Several lines about one connection (an attempt, a capture of it) are one symptom; client ports do not tell them apart.
+    Several lines about one connection (an attempt, a capture of it) are one symptom; client ports
+    do not tell them apart.
     """
     found: list[Symptom] = []
     for symptom in (*_asked(probes), *_attempts(case.attempts)):
         _merge(found, symptom)
     captured = observe(case.sightings)
-    found = [replace(symptom, observed=tuple(seen for seen in captured if _same(symptom.probe, seen.probe))) for symptom in found]
-    return tuple(sorted(found, key=lambda symptom: (not symptom.asked, symptom.fails is not True, symptom.fails is None)))
+    found = [
+        replace(
+            symptom, observed=tuple(seen for seen in captured if _same(symptom.probe, seen.probe))
+        )
+        for symptom in found
+    ]
+    return tuple(
+        sorted(
+            found,
+            key=lambda symptom: (
+                not symptom.asked,
+                symptom.fails is not True,
+                symptom.fails is None,
+            ),
+        )
+    )
 
 
 def _asked(probes: Iterable[Probe]) -> Iterator[Symptom]:
@@ -73,7 +91,9 @@ def _attempts(attempts: Iterable[Attempt]) -> Iterator[Symptom]:
 
 
 def _merge(found: list[Symptom], new: Symptom) -> None:
-    """Add a symptom, or what it says to the one that is about the same connection and does not say the opposite."""
+    """Add a symptom, or what it says to the one that is about the same connection and does not say
+    the opposite.
+    """
     for place, old in enumerate(found):
         opposed = old.fails is not None and new.fails is not None and old.fails != new.fails
         if _same(old.probe, new.probe) and not opposed:
@@ -92,7 +112,12 @@ def _merge(found: list[Symptom], new: Symptom) -> None:
 
 
 def _same(one: Probe, other: Probe) -> bool:
-    ends = (one.protocol, one.src, one.dst, one.dport) == (other.protocol, other.src, other.dst, other.dport)
+    ends = (one.protocol, one.src, one.dst, one.dport) == (
+        other.protocol,
+        other.src,
+        other.dst,
+        other.dport,
+    )
     places = one.netns in (None, other.netns) or other.netns is None
     return ends and places and (one.in_dev in (None, other.in_dev) or other.in_dev is None)
 

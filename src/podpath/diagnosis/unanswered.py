@@ -1,6 +1,8 @@
-"""Packets that leave the node with an address of a pod: whether anybody can answer them is beyond what a walk sees.
+"""Packets that leave the node with an address of a pod: whether anybody can answer them is beyond
+what a walk sees.
 
-A walk presumes that a host outside answers. Where a connection fails all the same, it may be that the network has no route back.
+A walk presumes that a host outside answers. Where a connection fails all the same, it may be that
+the network has no route back.
 """
 
 from __future__ import annotations
@@ -14,18 +16,25 @@ from podpath.node.node import HOST, Node
 
 UNANSWERED = "left untranslated"
 """The way in which such a conversation fails."""
-PRIVATE = tuple(Prefix.parse(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"))
+PRIVATE = tuple(
+    Prefix.parse(text)
+    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+)
 """RFC 1918, RFC 6598, RFC 4193."""
 NEAR = {4: 16, 6: 48}
 """Bits that two addresses of one cluster's pods share."""
 
 
 LOST = "left the node"
-"""The way in which a conversation fails whose server is on the node, and whose packets go elsewhere."""
+"""The way in which a conversation fails whose server is on the node, and whose packets go
+elsewhere.
+"""
 
 
 def leave_unanswered(node: Node, conversation: Conversation) -> Conversation:
-    """Return the conversation as it is where nobody outside answers for pods: neither their own address, nor in their place."""
+    """Return the conversation as it is where nobody outside answers for pods: neither their own
+    address, nor in their place.
+    """
     branches = tuple(_cut(node, branch) for branch in conversation.branches)
     works = {branch.works for branch in branches}
     verdict = "ALWAYS" if works == {True} else "NEVER" if works == {False} else conversation.verdict
@@ -34,7 +43,11 @@ def leave_unanswered(node: Node, conversation: Conversation) -> Conversation:
 
 def _cut(node: Node, branch: Branch) -> Branch:
     for place, trace in enumerate(branch.traces):
-        if not branch.works or trace.direction != "original" or not isinstance(trace.outcome, Transmitted):
+        if (
+            not branch.works
+            or trace.direction != "original"
+            or not isinstance(trace.outcome, Transmitted)
+        ):
             continue
         kept = branch.traces[: place + 1]
         left = trace.outcome.packet

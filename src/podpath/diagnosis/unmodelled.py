@@ -1,4 +1,6 @@
-"""What the evidence shows on the node's way that no walk goes through: chains of bridges and ARP, offloaded flows."""
+"""What the evidence shows on the node's way that no walk goes through: chains of bridges and ARP,
+offloaded flows.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,17 @@ def find_unmodelled(node: Node, passed: Collection[str]) -> Iterator[Unmodelled]
             spans = (table.span,) if table.span is not None else ()
             boundary = BOUNDARIES.get(_BOUNDARY_OF.get(table.family, ""))
             if boundary is not None and _decides(table):
-                yield Unmodelled(f"{boundary.why} (table {table.family} {table.name})", boundary.ask, spans)
+                yield Unmodelled(
+                    f"{boundary.why} (table {table.family} {table.name})", boundary.ask, spans
+                )
             if any(item.startswith("flowtable ") for item in table.objects):
                 yield Unmodelled(BOUNDARIES["flowtable"].why, BOUNDARIES["flowtable"].ask, spans)
 
 
 def _decides(table: NftTable) -> bool:
-    """Tell whether a base chain of the table may end a frame: it has a rule, or drops what none takes."""
-    return not table.dormant and any(chain.is_base and (chain.rules or chain.policy == "drop") for chain in table.chains.values())
+    """Tell whether a base chain of the table may end a frame: it has a rule, or drops what none
+    takes.
+    """
+    return not table.dormant and any(
+        chain.is_base and (chain.rules or chain.policy == "drop") for chain in table.chains.values()
+    )

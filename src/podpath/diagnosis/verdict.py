@@ -13,7 +13,9 @@ class Verdict(StrEnum):
     POSSIBLE = "possible"
     """Undecided: causes are possible, or something forbids the all-clear."""
     NONE = "none"
-    """The all-clear: what was in question was walked to the end, works, and nothing that could have decided is missing."""
+    """The all-clear: what was in question was walked to the end, works, and nothing that could have
+    decided is missing.
+    """
 
     @property
     def exit_code(self) -> int:

@@ -1,7 +1,9 @@
-"""What checks find only because of a guess: such a finding is possible, and its cure is described, never commanded.
+"""What checks find only because of a guess: such a finding is possible, and its cure is described,
+never commanded.
 
-A check looks at the node as if all of it were listed. Which facts of it a finding rests on no check has to say: it is run again
-on the node without what was guessed, and what it does not find there hangs on a guess.
+A check looks at the node as if all of it were listed. Which facts of it a finding rests on no check
+has to say: it is run again on the node without what was guessed, and what it does not find there
+hangs on a guess.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from podpath.node.node import Netns, Node
 POSSIBLE = 0.5
 """The certainty above which no finding goes that hangs on a guess."""
 TRIED = 16
-"""Guesses that are taken away one by one to tell which of them a finding hangs on; all pods of a node are guessed alike."""
+"""Guesses that are taken away one by one to tell which of them a finding hangs on; all pods of a
+node are guessed alike.
+"""
 
 
 class _Thing(Protocol):
@@ -48,19 +52,30 @@ def lower_guessed(case: Case, findings: Sequence[Finding]) -> tuple[Finding, ...
 
 
 def describe_cure(repair: Repair) -> Repair:
-    """Return a cure as a description: nobody runs a command for a thing that may not be there, and its proof shares the guess."""
+    """Return a cure as a description: nobody runs a command for a thing that may not be there, and
+    its proof shares the guess.
+    """
     return Repair(title=repair.title, commands=())
 
 
 def strip_guesses(node: Node, guesses: Iterable[Inferred]) -> Node:
     """Return the node without the namespaces and the facts that were guessed so."""
     dropped = frozenset(guesses)
-    kept = {name: _strip(one, dropped) for name, one in node.namespaces.items() if one.inferred not in dropped}
-    pods = tuple(replace(pod, netns=None) if pod.netns is not None and pod.netns not in kept else pod for pod in node.pods)
+    kept = {
+        name: _strip(one, dropped)
+        for name, one in node.namespaces.items()
+        if one.inferred not in dropped
+    }
+    pods = tuple(
+        replace(pod, netns=None) if pod.netns is not None and pod.netns not in kept else pod
+        for pod in node.pods
+    )
     return replace(node, namespaces=kept, pods=pods)
 
 
-def _lower(finding: Finding, without: dict[Inferred, frozenset[object]], guesses: tuple[Inferred, ...]) -> Finding:
+def _lower(
+    finding: Finding, without: dict[Inferred, frozenset[object]], guesses: tuple[Inferred, ...]
+) -> Finding:
     decisive = tuple(guess for guess, left in without.items() if _key(finding) not in left)
     return replace(
         finding,
@@ -86,8 +101,12 @@ def _key(finding: Finding) -> object:
 def _list_guesses(node: Node) -> Iterator[Inferred]:
     for namespace in node.namespaces.values():
         listed: tuple[_Thing, ...] = (
-            namespace, *namespace.links.items, *namespace.addresses.items, *namespace.routes.items, *namespace.neighbours.items
-        )  # fmt: skip
+            namespace,
+            *namespace.links.items,
+            *namespace.addresses.items,
+            *namespace.routes.items,
+            *namespace.neighbours.items,
+        )
         peers = (link.peer for link in namespace.links.items if isinstance(link.peer, Known))
         origins = (*(thing.inferred for thing in listed), *(peer.inferred for peer in peers))
         yield from (origin for origin in origins if origin is not None and origin.is_guess)
@@ -105,8 +124,14 @@ def _strip(namespace: Netns, dropped: frozenset[Inferred]) -> Netns:
 
 
 def _without(listing: Listing[ThingT], dropped: frozenset[Inferred]) -> Listing[ThingT]:
-    return listing._replace(items=tuple(item for item in listing.items if item.inferred not in dropped))
+    return listing._replace(
+        items=tuple(item for item in listing.items if item.inferred not in dropped)
+    )
 
 
 def _unpaired(link: Link, dropped: frozenset[Inferred]) -> Link:
-    return replace(link, peer=None) if isinstance(link.peer, Known) and link.peer.inferred in dropped else link
+    return (
+        replace(link, peer=None)
+        if isinstance(link.peer, Known) and link.peer.inferred in dropped
+        else link
+    )

@@ -1,1 +1,3 @@
-"""Text and bytes to records with spans: one module per format, one recogniser table, one shared tokenizer."""
+"""Text and bytes to records with spans: one module per format, one recogniser table, one shared
+tokenizer.
+"""

@@ -39,20 +39,28 @@ _FILES: Mapping[str, str] = {
 
 
 def is_bundle(names: Iterable[str]) -> bool:
-    """Tell whether names of files are those of a bundle: it has a manifest, or a namespace's folder."""
+    """Tell whether names of files are those of a bundle: it has a manifest, or a namespace's
+    folder.
+    """
     return any(re.fullmatch(r"(?:[^/]+/)?(?:bundle\.json|netns/[^/]+/.+)", name) for name in names)
 
 
-def assemble_bundle(files: Iterable[tuple[str, str, bytes]], read_packets: ReadPackets | None = None) -> Evidence:
-    """Return the sources of a bundle's files, each as (name within the bundle, name to show, content).
+def assemble_bundle(
+    files: Iterable[tuple[str, str, bytes]], read_packets: ReadPackets | None = None
+) -> Evidence:
+    """Return the sources of a bundle's files, each as (name within the bundle, name to show,
+    content).
 
-    A capture that stands there as text too is read as text, which has the names of devices; without `read_packets` it is a gap.
+    A capture that stands there as text too is read as text, which has the names of devices; without
+    `read_packets` it is a gap.
     """
     members = list(files)
     manifest = next((data for name, _, data in members if name.rpartition("/")[2] == MANIFEST), b"")
     taken_at = parse_time(load_manifest(manifest).get("time"))
     spaces = {
-        found["netns"] for found in (_MEMBER.fullmatch(name) for name, _, _ in members) if found is not None and found["netns"]
+        found["netns"]
+        for found in (_MEMBER.fullmatch(name) for name, _, _ in members)
+        if found is not None and found["netns"]
     }
     sources: list[Source] = []
     gaps: list[Gap] = []
@@ -62,8 +70,14 @@ def assemble_bundle(files: Iterable[tuple[str, str, bytes]], read_packets: ReadP
         if packets and any(other == f"{name.rpartition('.')[0]}.txt" for other, _, _ in members):
             continue
         try:
-            place = (locate_capture(name, spaces) or locate_member(name))._replace(taken_at=taken_at)
-            found = read_packets(shown, data, place) if packets and read_packets else parse_file(shown, data, place)
+            place = (locate_capture(name, spaces) or locate_member(name))._replace(
+                taken_at=taken_at
+            )
+            found = (
+                read_packets(shown, data, place)
+                if packets and read_packets
+                else parse_file(shown, data, place)
+            )
         except (EvidenceError, MissingExtra) as error:
             gaps.append(make_gap(shown, str(error)))
             continue

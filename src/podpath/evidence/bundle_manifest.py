@@ -1,4 +1,6 @@
-"""A bundle's `bundle.json`: the node, when it was taken, the roles of its namespaces, and which veth ends are a pair."""
+"""A bundle's `bundle.json`: the node, when it was taken, the roles of its namespaces, and which
+veth ends are a pair.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,17 @@ from podpath.net.provenance import Source
 def recognise_manifest(source: Source) -> int:
     """Recognise a manifest by its keys."""
     head = "\n".join(source.lines[:60])
-    if not head.lstrip().startswith("{") or not re.search(r'"(?:podpath/bundle|netns|veths?)"|podpath/bundle', head):
+    if not head.lstrip().startswith("{") or not re.search(
+        r'"(?:podpath/bundle|netns|veths?)"|podpath/bundle', head
+    ):
         return NO
     manifest = load_manifest("\n".join(source.lines).encode("utf-8", "replace"))
-    return CERTAIN if isinstance(manifest.get("netns"), dict) or str(manifest.get("format")).startswith("podpath/bundle") else NO
+    return (
+        CERTAIN
+        if isinstance(manifest.get("netns"), dict)
+        or str(manifest.get("format")).startswith("podpath/bundle")
+        else NO
+    )
 
 
 def read_manifest(source: Source) -> Reading:
@@ -32,7 +41,11 @@ def read_manifest(source: Source) -> Reading:
         ledger.gap(0, "expected a bundle's manifest in JSON", max(last, 0))
         return ledger.close("a manifest")
     netns = manifest.get("netns")
-    spaces = {str(name): about for name, about in netns.items() if isinstance(about, dict)} if isinstance(netns, dict) else {}
+    spaces = (
+        {str(name): about for name, about in netns.items() if isinstance(about, dict)}
+        if isinstance(netns, dict)
+        else {}
+    )
     ledger.add(
         BundleRecord(
             span=ledger.span(0, last),
@@ -48,7 +61,9 @@ def read_manifest(source: Source) -> Reading:
 
 
 def parse_time(value: object) -> float | None:
-    """Read a time: seconds since the epoch, or ISO 8601 (UTC where no zone is given); None where it is neither."""
+    """Read a time: seconds since the epoch, or ISO 8601 (UTC where no zone is given); None where it
+    is neither.
+    """
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, str):

@@ -1,7 +1,7 @@
 """A file's bytes to sources: one output as a whole, or a document with many in it.
 
-What a file is called decides nothing but where a bundle says that it came from. Bytes that are no text, and text that is no
-UTF-8, are said so in a gap.
+What a file is called decides nothing but where a bundle says that it came from. Bytes that are no
+text, and text that is no UTF-8, are said so in a gap.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from podpath.net.provenance import Gap, Source, Span
 from podpath.net.technologies import Technology
 
 MANY_LINES = 5000
-"""A file that long is one output if its head is recognised: to read it twice, or to look for prose in it, would cost too much."""
+"""A file that long is one output if its head is recognised: to read it twice, or to look for prose
+in it, would cost too much.
+"""
 _MARKS = re.compile(
     r"^[ \t>]*(?:```|~~~|\{(?:code|noformat)|<pre|\[?[\w.+-]+@[\w.-]+[^\n#$%>]{0,80}[#$%>]|[$#%>] ?[a-z/]|"
     r"[~/\[][^\n#$]{0,40}[#$] |[\w.-]{2,40}(?:[ :]{1,2}[~/][^\n#$]{0,60})?[#$] )",
@@ -41,18 +43,30 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 _COLOUR = re.compile("\x1b\\[[0-9;]*[mK]")
 _SAMPLED = 1 << 16
 _MOSTLY, _SHORTEST_WIDE = 0.7, 8
-"""A share of the characters of UTF-16 that are ASCII, in outputs of commands; and the bytes that show it."""
+"""A share of the characters of UTF-16 that are ASCII, in outputs of commands; and the bytes that
+show it.
+"""
 _MOST_CONTROL, _MOST_UNDECODABLE = 0.02, 0.1
 _ESCAPED, _ESCAPED_FROM = re.compile("[\udc80-\udcff]"), 0xDC00
 """What a byte that is no UTF-8 is decoded to, and what that has above its value."""
-_BOMS: tuple[tuple[bytes, str], ...] = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_BOMS: tuple[tuple[bytes, str], ...] = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
 
 
 def parse_file(name: str, data: bytes, place: Place = NOWHERE) -> Evidence:
     """Return the sources of one file; `EvidenceError` where it is no text at all."""
     text, gaps = decode_text(name, data)
     lines = split_lines(text)
-    whole = Source(name=name, lines=tuple(lines), command=place.command, netns=place.netns, taken_at=place.taken_at)
+    whole = Source(
+        name=name,
+        lines=tuple(lines),
+        command=place.command,
+        netns=place.netns,
+        taken_at=place.taken_at,
+    )
     if not text.strip():
         return Evidence((whole,) if place.command is not None else (), gaps)
     if is_whole(whole, text) or (place.command is not None and not has_console_marks(text)):
@@ -63,18 +77,29 @@ def parse_file(name: str, data: bytes, place: Place = NOWHERE) -> Evidence:
     if place.netns is not None or place.taken_at is not None:
         found = tuple(_place(source, place) for source in found)
     if not found:
-        gaps = (*gaps, make_gap(name, "expected the outputs of commands, a ticket or a log, saw none that podpath knows", lines))
+        gaps = (
+            *gaps,
+            make_gap(
+                name,
+                "expected the outputs of commands, a ticket or a log, saw none that podpath knows",
+                lines,
+            ),
+        )
     return Evidence(found, gaps, complaints, find_mentions(text))
 
 
 def _read_notes(name: str, lines: list[str]) -> tuple[tuple[Complaint, ...], frozenset[Technology]]:
-    """Read the prose beside an output that is a file's whole evidence: a sentence or two above a log."""
+    """Read the prose beside an output that is a file's whole evidence: a sentence or two above a
+    log.
+    """
     told = [line if reads_as_prose(line) else "" for line in lines]
     return read_complaints(name, told, ()), find_mentions("\n".join(lines))
 
 
 def decode_text(name: str, data: bytes) -> tuple[str, tuple[Gap, ...]]:
-    """Return a file's text, with a gap where bytes had to be replaced; `EvidenceError` where the bytes are no text."""
+    """Return a file's text, with a gap where bytes had to be replaced; `EvidenceError` where the
+    bytes are no text.
+    """
     for start, kind in _MAGIC:
         if data.startswith(start):
             raise EvidenceError(f"{name}: expected text, saw {kind}{_advice(kind, name)}")
@@ -85,9 +110,15 @@ def decode_text(name: str, data: bytes) -> tuple[str, tuple[Gap, ...]]:
     if wide:
         return _strip_colour(data.decode(wide, "replace")), ()
     if is_binary(data[:_SAMPLED]):
-        raise EvidenceError(f"{name}: expected text, saw binary data; give the output of a command, a ticket or a bundle")
+        raise EvidenceError(
+            f"{name}: expected text, saw binary data; give the output of a command, a ticket or a bundle"
+        )
     zeros = data.count(0)
-    gaps = _gap_at(name, data, data.index(0), f"{zeros} zero bytes are left out: no text has such") if zeros else ()
+    gaps = (
+        _gap_at(name, data, data.index(0), f"{zeros} zero bytes are left out: no text has such")
+        if zeros
+        else ()
+    )
     data = data.replace(b"\0", b"") if zeros else data
     try:
         return _strip_colour(data.decode("utf-8")), gaps
@@ -104,11 +135,15 @@ def _gap_at(name: str, data: bytes, place: int, why: str) -> tuple[Gap, ...]:
     start = data.rfind(b"\n", 0, place) + 1
     end = data.find(b"\n", place)
     text = data[start : end if end >= 0 else len(data)].decode("utf-8", "replace")
-    return (Gap(Span(Source(name=name, lines=(text.rstrip("\r"),), first_line=line), line, line), why),)
+    return (
+        Gap(Span(Source(name=name, lines=(text.rstrip("\r"),), first_line=line), line, line), why),
+    )
 
 
 def _wide_encoding(head: bytes) -> str:
-    """Tell UTF-16 without its mark, as PowerShell's pipes lose it: every other byte is zero; empty for anything else."""
+    """Tell UTF-16 without its mark, as PowerShell's pipes lose it: every other byte is zero; empty
+    for anything else.
+    """
     most = len(head) // 2 * _MOSTLY
     if len(head) < _SHORTEST_WIDE:
         return ""
@@ -118,10 +153,14 @@ def _wide_encoding(head: bytes) -> str:
 
 
 def is_binary(head: bytes) -> bool:
-    """Tell whether bytes are no text: many that no text has. One zero, or a few, are what a crash or a slip leaves in a text."""
+    """Tell whether bytes are no text: many that no text has. One zero, or a few, are what a crash
+    or a slip leaves in a text.
+    """
     if not head:
         return False
-    control = sum(head.count(bytes((value,))) for value in (*range(7), *range(14, 27), *range(28, 32), 127))
+    control = sum(
+        head.count(bytes((value,))) for value in (*range(7), *range(14, 27), *range(28, 32), 127)
+    )
     return control > max(_MOST_CONTROL * len(head), 1) or _undecodable(head) > _MOST_UNDECODABLE
 
 
@@ -145,7 +184,10 @@ def is_whole(source: Source, text: str) -> bool:
         return False
     if len(source.lines) > MANY_LINES:
         return True
-    if found.name == "tcpdump" and len({part.label for part in split_document(source.name, source.lines)}) > 1:
+    if (
+        found.name == "tcpdump"
+        and len({part.label for part in split_document(source.name, source.lines)}) > 1
+    ):
         return False  # captures at several points, each under a note that says where
     unread = [gap.span for gap in found.read(source).gaps]
     return not any(match_shape(line) for span in unread for line in span.text.split("\n"))

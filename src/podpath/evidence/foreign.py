@@ -1,4 +1,6 @@
-"""Files of bundles that other tools made, to sources: each with the command that printed it, its namespace and its host."""
+"""Files of bundles that other tools made, to sources: each with the command that printed it, its
+namespace and its host.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,16 @@ def read_bundled(bundles: tuple[Bundle, ...], file: Shown, sniff: Sniff) -> Evid
     if placed is None:
         return _put(sniff(), None, bundle.host)
     if placed.row.how is How.ASIDE:
-        return Evidence((), (make_gap(file.shown, f"a file of a {bundle.layout.name} {_NOT_OF_A_NETWORK}", kind=GapKind.ASIDE),))
+        return Evidence(
+            (),
+            (
+                make_gap(
+                    file.shown,
+                    f"a file of a {bundle.layout.name} {_NOT_OF_A_NETWORK}",
+                    kind=GapKind.ASIDE,
+                ),
+            ),
+        )
     if placed.row.how is How.OUTPUT:
         return _read_outputs(file, placed, empty_tells=bundle.layout.empty_tells)
     try:
@@ -48,7 +59,9 @@ def read_bundled(bundles: tuple[Bundle, ...], file: Shown, sniff: Sniff) -> Evid
             raise
         return Evidence((), (make_gap(file.shown, str(error), kind=GapKind.ASIDE),))
     if placed.row.how is How.LOG:
-        return read._replace(gaps=tuple(gap if gap.cut else gap._replace(kind=GapKind.ASIDE) for gap in read.gaps))
+        return read._replace(
+            gaps=tuple(gap if gap.cut else gap._replace(kind=GapKind.ASIDE) for gap in read.gaps)
+        )
     return read
 
 
@@ -56,17 +69,33 @@ def _put(found: Evidence, netns: str | None, host: str | None) -> Evidence:
     """Say of sources where they were taken, where they do not say it themselves."""
     if netns is None and host is None:
         return found
-    sources = (replace(source, netns=source.netns or netns, host=source.host or host) for source in found.sources)
+    sources = (
+        replace(source, netns=source.netns or netns, host=source.host or host)
+        for source in found.sources
+    )
     return found._replace(sources=tuple(sources))
 
 
 def _read_outputs(file: Shown, placed: Placed, *, empty_tells: bool) -> Evidence:
-    """Return a source for each output in a file; none for an empty one, unless its tool keeps no file of what did not run."""
+    """Return a source for each output in a file; none for an empty one, unless its tool keeps no
+    file of what did not run.
+    """
     text, gaps = decode_text(file.shown, file.data)
     row = placed.row
-    parts = row.rewrite(text) if row.rewrite is not None else split_parts(row, placed.command, split_lines(text))
-    printed = [part if any(line.strip() for line in part.lines) else part._replace(lines=()) for part in parts]
-    sources = tuple(_make_source(file, placed, part) for part in printed if part.lines or (empty_tells and part.command))
+    parts = (
+        row.rewrite(text)
+        if row.rewrite is not None
+        else split_parts(row, placed.command, split_lines(text))
+    )
+    printed = [
+        part if any(line.strip() for line in part.lines) else part._replace(lines=())
+        for part in parts
+    ]
+    sources = tuple(
+        _make_source(file, placed, part)
+        for part in printed
+        if part.lines or (empty_tells and part.command)
+    )
     return Evidence(sources, gaps)
 
 

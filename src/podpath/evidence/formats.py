@@ -1,7 +1,9 @@
-"""What a format is: how it is recognised and how it is read. The table of all formats stands in `evidence.recognition`.
+"""What a format is: how it is recognised and how it is read. The table of all formats stands in
+`evidence.recognition`.
 
-A reader gets the lines of one block and gives records and gaps; it never raises for bad input. A recogniser says how sure
-it is that a block is of its format from the block's own text (and the command that printed it, where a prompt shows one).
+A reader gets the lines of one block and gives records and gaps; it never raises for bad input. A
+recogniser says how sure it is that a block is of its format from the block's own text (and the
+command that printed it, where a prompt shows one).
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from podpath.evidence.text.tokenizer import is_ellipsis, strip_terminal
 from podpath.net.provenance import Source
 
 CERTAIN, LIKELY, POSSIBLE, NO = 100, 60, 30, 0
-"""Degrees of recognition: a unique signature; lines of the right shape; a shape that other formats share; none."""
+"""Degrees of recognition: a unique signature; lines of the right shape; a shape that other formats
+share; none.
+"""
 
 
 class Format(NamedTuple):
@@ -29,7 +33,9 @@ class Format(NamedTuple):
     read: Callable[[Source], Reading]
     """Read the whole source. Never raises."""
     decides: bool = True
-    """False for what only tells of failures or of versions: no line of it decides what becomes of a packet."""
+    """False for what only tells of failures or of versions: no line of it decides what becomes of a
+    packet.
+    """
 
 
 SAMPLE_LINES, SAMPLE_WIDTH = 40, 2000
@@ -37,7 +43,9 @@ SAMPLE_LINES, SAMPLE_WIDTH = 40, 2000
 
 
 def sample(source: Source) -> list[str]:
-    """Return the first lines of a source that are not blank and no mere ellipsis, cut to a bearable width."""
+    """Return the first lines of a source that are not blank and no mere ellipsis, cut to a bearable
+    width.
+    """
     chosen: list[str] = []
     for line in islice(source.lines, SAMPLE_LINES * 5):
         cut = strip_terminal(line[:SAMPLE_WIDTH])

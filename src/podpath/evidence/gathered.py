@@ -22,7 +22,9 @@ class Evidence(NamedTuple):
     mentions: frozenset[Technology] = frozenset()
     """What its text speaks of."""
     readings: tuple[tuple[Source, Reading], ...] = ()
-    """Sources that need no reader, with what they say: captures, whose packets were known before their lines were written."""
+    """Sources that need no reader, with what they say: captures, whose packets were known before
+    their lines were written.
+    """
 
 
 def join(parts: Iterable[Evidence]) -> Evidence:
@@ -58,9 +60,10 @@ def make_gap(name: str, why: str, lines: Sequence[str] = (), kind: GapKind = Gap
 def make_cut(cut: Cut) -> Gap:
     """Make the gap of an input of which a limit let only a part be read."""
     whole = "" if cut.whole is None else f" of {_megabytes(cut.whole)}"
-    return make_gap(cut.source, f"only the first {_megabytes(cut.kept)}{whole} are read: {cut.option} lifts the limit")._replace(
-        cut=cut, kind=GapKind.CUT
-    )
+    return make_gap(
+        cut.source,
+        f"only the first {_megabytes(cut.kept)}{whole} are read: {cut.option} lifts the limit",
+    )._replace(cut=cut, kind=GapKind.CUT)
 
 
 def _megabytes(size: int) -> str:

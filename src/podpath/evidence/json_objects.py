@@ -1,7 +1,8 @@
 """JSON arrays of objects, as iproute2 and jq print them, to objects that know their lines.
 
-Python's decoder reads object after object, so a listing of 100 MB never stands in memory as a whole tree, and one damaged or cut
-object costs a gap and not the rest. What JSON values are is not trusted: the getters at the end give None for another type.
+Python's decoder reads object after object, so a listing of 100 MB never stands in memory as a whole
+tree, and one damaged or cut object costs a gap and not the rest. What JSON values are is not
+trusted: the getters at the end give None for another type.
 """
 
 from __future__ import annotations
@@ -48,23 +49,34 @@ _BRACKETS = re.compile(r"[\s,\[\]{}\ufeff]*")
 
 
 def read_objects(source: Source, build: Build, expected: str) -> Reading:
-    """Read a JSON listing: records from `build`, a gap for each damaged part, headings for lines of brackets only."""
+    """Read a JSON listing: records from `build`, a gap for each damaged part, headings for lines of
+    brackets only.
+    """
     ledger = Ledger(source)
     for item in scan_objects(source):
         if isinstance(item, Damage):
             ledger.gap(item.first, item.why, item.last)
             continue
-        why = build(ledger, item) if item.value else None  # iproute2 prints `{}` for what its filter left out
+        why = (
+            build(ledger, item) if item.value else None
+        )  # iproute2 prints `{}` for what its filter left out
         if why is not None:
             ledger.gap(item.first, why, item.last)
     for index, line in enumerate(source.lines):
-        if line and not ledger.is_claimed(index) and not line.isspace() and _BRACKETS.fullmatch(line):
+        if (
+            line
+            and not ledger.is_claimed(index)
+            and not line.isspace()
+            and _BRACKETS.fullmatch(line)
+        ):
             ledger.head(index)
     return ledger.close(expected)
 
 
 def scan_objects(source: Source, start: int = 0) -> Iterator[JsonObject | Damage]:
-    """Yield the objects of the top-level array, and what is damaged between them; from a place in the text on."""
+    """Yield the objects of the top-level array, and what is damaged between them; from a place in
+    the text on.
+    """
     text = "\n".join(source.lines)
     place, line = start, text.count("\n", 0, start)
     while True:
@@ -88,17 +100,25 @@ def head_of(source: Source) -> str:
 
 
 def lists_nothing(source: Source, program: str, asked: str) -> bool:
-    """Tell whether a source is an empty listing: `[]`, or `[{},{}]` as older versions print it, of what its command asks for."""
+    """Tell whether a source is an empty listing: `[]`, or `[{},{}]` as older versions print it, of
+    what its command asks for.
+    """
     command = parse_command(source.command)
     found = asked_object(command)
     if command.program != program or found is None or found[0] != asked:
         return False
     lines = sample(source)
-    return bool(lines) and lines[0].lstrip().startswith("[") and all(_BRACKETS.fullmatch(line) for line in lines)
+    return (
+        bool(lines)
+        and lines[0].lstrip().startswith("[")
+        and all(_BRACKETS.fullmatch(line) for line in lines)
+    )
 
 
 def decode_first_wins(text: str) -> Mapping[str, object]:
-    """Decode one object so that of equal keys the first counts: iproute2 6.1 prints `dst` twice for a route with `encap`."""
+    """Decode one object so that of equal keys the first counts: iproute2 6.1 prints `dst` twice for
+    a route with `encap`.
+    """
 
     def keep_first(pairs: list[tuple[str, object]]) -> dict[str, object]:
         return dict(reversed(pairs))
@@ -113,7 +133,9 @@ def _skip_fill(text: str, place: int) -> int:
 
 
 def _decode(text: str, start: int) -> tuple[object, int, str]:
-    """Decode one value; where it is no object, give the place of the next one that looks like an object."""
+    """Decode one value; where it is no object, give the place of the next one that looks like an
+    object.
+    """
     broken, why = start, "expected a JSON object"
     if text[start] == "{":
         try:
@@ -141,7 +163,11 @@ def text_of(value: Mapping[str, object], key: str) -> str | None:
 def number_of(value: Mapping[str, object], key: str, most: int = 0xFFFFFFFF) -> int | None:
     """Return a number from 0 to `most`; None where there is none."""
     found = value.get(key)
-    return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= most else None
+    return (
+        found
+        if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= most
+        else None
+    )
 
 
 def object_of(value: Mapping[str, object], key: str) -> Mapping[str, object]:

@@ -1,7 +1,8 @@
 """The table of all formats, and the choice among them by content.
 
-A format is chosen by what its block shows; the command that printed it counts, but content must agree. Adding a format is one
-module with its `FORMAT` (or `FORMATS`), one line here, one test and one fixture. At equal degrees the earlier row wins.
+A format is chosen by what its block shows; the command that printed it counts, but content must
+agree. Adding a format is one module with its `FORMAT` (or `FORMATS`), one line here, one test and
+one fixture. At equal degrees the earlier row wins.
 """
 
 from __future__ import annotations
@@ -53,7 +54,16 @@ from podpath.evidence.netfilter import (
     typed,
     ufw,
 )
-from podpath.evidence.nettools import arp, arping, configured, ethtool, hops, ifconfig, managers, wireguard
+from podpath.evidence.nettools import (
+    arp,
+    arping,
+    configured,
+    ethtool,
+    hops,
+    ifconfig,
+    managers,
+    wireguard,
+)
 from podpath.evidence.nettools import route as route_table
 from podpath.evidence.nettools import sockets as socket_table
 from podpath.evidence.nft import json as nft_json
@@ -143,13 +153,19 @@ CONFIGURATIONS = (
     cni.FORMAT,
     component_log.FORMAT,
 )
-"""Formats of files, which may be read as settings beside; a file may look like a log to a reader that takes anything."""
+"""Formats of files, which may be read as settings beside; a file may look like a log to a reader
+that takes anything.
+"""
 LONG = 5000
-"""Lines of a list (rules, connections, routes) from which only those that its reader could not read are searched for messages."""
+"""Lines of a list (rules, connections, routes) from which only those that its reader could not read
+are searched for messages.
+"""
 
 
 def recognise(source: Source) -> Format | None:
-    """Return the format that is surest of the source; None where none is sure at all: prose, or something unknown."""
+    """Return the format that is surest of the source; None where none is sure at all: prose, or
+    something unknown.
+    """
     best: Format | None = None
     degree = NO
     for row in FORMATS:
@@ -160,36 +176,55 @@ def recognise(source: Source) -> Format | None:
 
 
 def read(source: Source) -> Reading | None:
-    """Read a source with the format that recognises it, and the messages in its lines; None where it has neither."""
+    """Read a source with the format that recognises it, and the messages in its lines; None where
+    it has neither.
+    """
     found = recognise(source) if not is_quoted(source) else None
     if found is None:
         said = find_messages(source)
-        said += () if is_quoted(source) else tuple(find_unknown(source, {record.span.line for record in said}))
+        said += (
+            ()
+            if is_quoted(source)
+            else tuple(find_unknown(source, {record.span.line for record in said}))
+        )
         shown = find_settings(source) if not is_quoted(source) else None
         reading = _read_messages(source, said) if said or shown is not None else None
         return reading if reading is None or shown is None else _add_settings(reading, shown)
     reading = _set_aside(found, found.read(source))
     shown = find_settings(source) if found in CONFIGURATIONS else None
     reading = reading if shown is None else _add_settings(reading, shown)
-    said = _find_unread(source, reading) if len(source.lines) > LONG and found.decides else find_messages(source)
+    said = (
+        _find_unread(source, reading)
+        if len(source.lines) > LONG and found.decides
+        else find_messages(source)
+    )
     said += () if found.decides else tuple(find_unknown(source, _list_known(reading, said)))
     return _add_messages(reading, said) if said else reading
 
 
 def _list_known(reading: Reading, said: Sequence[MessageRecord]) -> frozenset[int]:
-    """Return the lines that say something known: a message, or a failed connection. A heading says nothing."""
+    """Return the lines that say something known: a message, or a failed connection. A heading says
+    nothing.
+    """
     told = (record for record in (*reading.records, *said) if not isinstance(record, HeadingRecord))
-    return frozenset(line for record in told for line in range(record.span.line, record.span.last_line + 1))
+    return frozenset(
+        line for record in told for line in range(record.span.line, record.span.last_line + 1)
+    )
 
 
 def _find_unread(source: Source, reading: Reading) -> tuple[MessageRecord, ...]:
-    """Return the messages among the lines that a reader could not read: of a long list the others say none."""
+    """Return the messages among the lines that a reader could not read: of a long list the others
+    say none.
+    """
     spans = {line for gap in reading.gaps for line in range(gap.span.line, gap.span.last_line + 1)}
     numbers = sorted(spans)
     lines = tuple(source.lines[number - source.first_line] for number in numbers)
     records = find_messages(replace(source, lines=lines, first_line=0))
     places = [numbers[record.span.line] for record in records]
-    return tuple(replace(record, span=Span(source, place, place)) for record, place in zip(records, places, strict=True))
+    return tuple(
+        replace(record, span=Span(source, place, place))
+        for record, place in zip(records, places, strict=True)
+    )
 
 
 def _set_aside(found: Format, reading: Reading) -> Reading:
@@ -212,16 +247,28 @@ def _read_messages(source: Source, said: Sequence[MessageRecord]) -> Reading:
 def _add_settings(reading: Reading, shown: SettingsRecord) -> Reading:
     """Add a configuration file to what was read: lines of a kind that is known are no gaps."""
     told = (
-        {line for one in shown.file.settings for line in range(one.span.line, one.span.last_line + 1)}
+        {
+            line
+            for one in shown.file.settings
+            for line in range(one.span.line, one.span.last_line + 1)
+        }
         if shown.file.kind
         else set()
     )
-    gaps = tuple(gap for gap in reading.gaps if gap.span.line != gap.span.last_line or gap.span.line not in told)
+    gaps = tuple(
+        gap
+        for gap in reading.gaps
+        if gap.span.line != gap.span.last_line or gap.span.line not in told
+    )
     return Reading((*reading.records, shown), gaps)
 
 
 def _add_messages(reading: Reading, said: Sequence[MessageRecord]) -> Reading:
     """Add messages to what a reader read: a line that it could not read and that is one is no gap."""
     told = {record.span.line for record in said}
-    gaps = tuple(gap for gap in reading.gaps if gap.span.line != gap.span.last_line or gap.span.line not in told)
+    gaps = tuple(
+        gap
+        for gap in reading.gaps
+        if gap.span.line != gap.span.last_line or gap.span.line not in told
+    )
     return Reading((*reading.records, *said), gaps)

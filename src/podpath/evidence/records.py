@@ -1,7 +1,8 @@
 """What readers give: typed, tolerant records, each with the span it was read from.
 
-A record keeps what its line says and nothing else: a field that the text does not show is None (or empty), never a default.
-Text and JSON forms of one command give the same records. `assembly` alone turns them into the Node.
+A record keeps what its line says and nothing else: a field that the text does not show is None (or
+empty), never a default. Text and JSON forms of one command give the same records. `assembly` alone
+turns them into the Node.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadingRecord(Record):
-    """A line that belongs to the format but states no fact: a heading, a column title, a separator, a trailer."""
+    """A line that belongs to the format but states no fact: a heading, a column title, a separator,
+    a trailer.
+    """
 
     text: str = ""
     partial: bool = False
@@ -85,11 +88,15 @@ class LinkRecord(Record):
     """`link-netns NAME`, or the id of `link-netnsid N` as text."""
     mac: Mac | None = None
     details: Mapping[str, str] = field(default_factory=dict)
-    """Options of the kind (`vlan_filtering` of a bridge, `id` of a vxlan), spelled as `info_data` of `ip -d -j`; `on`/`off`."""
+    """Options of the kind (`vlan_filtering` of a bridge, `id` of a vxlan), spelled as `info_data`
+    of `ip -d -j`; `on`/`off`.
+    """
     port_kind: str | None = None
     """What its master is: `bridge`, `bond`, `vrf`, `openvswitch` (`info_slave_kind`)."""
     port_details: Mapping[str, str] = field(default_factory=dict)
-    """Options as a port of its master (`hairpin`, `isolated`), spelled as `info_slave_data`; `on`/`off` for what is switched."""
+    """Options as a port of its master (`hairpin`, `isolated`), spelled as `info_slave_data`;
+    `on`/`off` for what is switched.
+    """
     qdisc: str | None = None
 
 
@@ -159,7 +166,9 @@ class PolicyRuleRecord(Record):
     goto: int | None = None
     suppress_prefixlength: int | None = None
     unread: str = ""
-    """Selectors that are not known, as they are spelled: what else has to hold for the rule to count."""
+    """Selectors that are not known, as they are spelled: what else has to hold for the rule to
+    count.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +192,9 @@ class SysctlRecord(Record):
     configured: bool = False
     """True for a line of a configuration file: wanted, not necessarily in force."""
     missing: bool = False
-    """True where the command says that there is no such key (its module is not loaded); the value is empty then."""
+    """True where the command says that there is no such key (its module is not loaded); the value
+    is empty then.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,7 +292,9 @@ class OvsBondRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptRecord(Record):
-    """A connection that somebody tried, and what came of it: a curl, a ping, a probe, a client's log line."""
+    """A connection that somebody tried, and what came of it: a curl, a ping, a probe, a client's
+    log line.
+    """
 
     protocol: int
     dst: Address
@@ -299,7 +312,9 @@ class AttemptRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeedRecord(Record):
-    """A command that changes the node, as typed at a prompt (`modprobe br_netfilter`, `sysctl -w ...`, `ip route del ...`)."""
+    """A command that changes the node, as typed at a prompt (`modprobe br_netfilter`, `sysctl -w
+    ...`, `ip route del ...`).
+    """
 
     command: str
 
@@ -315,7 +330,9 @@ class PacketRecord(Record):
     link: str | None = None
     direction: str | None = None
     relative: bool = True
-    """True where sequence and acknowledgement numbers may be relative to the connection's first packet."""
+    """True where sequence and acknowledgement numbers may be relative to the connection's first
+    packet.
+    """
     smac: str | None = None
     """As printed: MACs in articles are often replaced by words (`MGNT_MAC`)."""
     dmac: str | None = None

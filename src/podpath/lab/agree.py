@@ -1,4 +1,6 @@
-"""Generated nodes and probes, on the model and on the kernel: the loop that says how far podpath's word can be trusted."""
+"""Generated nodes and probes, on the model and on the kernel: the loop that says how far podpath's
+word can be trusted.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ SHARING = 4
 PATIENCE = 0.09
 """Seconds of quiet where a neighbour does not answer: the kernel gives up on it only after a while."""
 LOOKS = (conversation.QUIET, PATIENCE, 0.3)
-"""Seconds of quiet at each look at a case: one that differs is looked at again, since on a busy machine a frame can be late."""
+"""Seconds of quiet at each look at a case: one that differs is looked at again, since on a busy
+machine a frame can be late.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,20 +95,33 @@ class Tally:
 
 
 def run_case(case: GeneratedCase, tracer: DropTracer) -> CaseResult:
-    """Hold the model's prediction of a case against what the kernel does; a difference counts when every look shows one."""
+    """Hold the model's prediction of a case against what the kernel does; a difference counts when
+    every look shows one.
+    """
     prediction = predict(case)
     evidence, looks = _look(case, prediction, tracer)
     differences = compare(prediction, evidence)
     branch = prediction.branches[0]
     return CaseResult(
-        seed=case.seed, topology=case.topology, nat=case.nat, fault=case.fault, verdict=prediction.verdict,
-        application=evidence.observation.application, differences=differences, looks=looks,
-        stages=frozenset(step.stage for trace in branch.traces for step in trace.steps), rules=_extensions(prediction),
-    )  # fmt: skip
+        seed=case.seed,
+        topology=case.topology,
+        nat=case.nat,
+        fault=case.fault,
+        verdict=prediction.verdict,
+        application=evidence.observation.application,
+        differences=differences,
+        looks=looks,
+        stages=frozenset(step.stage for trace in branch.traces for step in trace.steps),
+        rules=_extensions(prediction),
+    )
 
 
-def _look(case: GeneratedCase, prediction: Conversation, tracer: DropTracer) -> tuple[ObservedEvidence, int]:
-    """Have the kernel run a case, again where it differs; give what was seen last, and how often it was looked at."""
+def _look(
+    case: GeneratedCase, prediction: Conversation, tracer: DropTracer
+) -> tuple[ObservedEvidence, int]:
+    """Have the kernel run a case, again where it differs; give what was seen last, and how often it
+    was looked at.
+    """
     looks = 0
     for quiet in LOOKS:
         looks += 1
@@ -118,10 +135,17 @@ def predict(case: GeneratedCase) -> Conversation:
     """Walk a case's probe, with the packets that Linux sends."""
     if case.frame is not None:
         return inject(case.node, case.probe.netns or HOST, DEVICE, case.frame, settled=REGISTRATION)
-    return converse(case.node, case.probe, script=KERNEL_SCRIPTS.get(case.probe.protocol, ()), settled=REGISTRATION)
+    return converse(
+        case.node,
+        case.probe,
+        script=KERNEL_SCRIPTS.get(case.probe.protocol, ()),
+        settled=REGISTRATION,
+    )
 
 
-def observe_case(case: GeneratedCase, tracer: DropTracer, patience: Patience = USUAL) -> ObservedEvidence:
+def observe_case(
+    case: GeneratedCase, tracer: DropTracer, patience: Patience = USUAL
+) -> ObservedEvidence:
     """Build a case's node, send its probe, and take the node down again."""
     twin = emit_twin(case.node)
     try:
@@ -135,15 +159,31 @@ def observe_case(case: GeneratedCase, tracer: DropTracer, patience: Patience = U
 
 
 def _patience(prediction: Conversation, quiet: float) -> Patience:
-    """Wait for every frame that is predicted, and where a neighbour does not answer, until the kernel gives up on it."""
+    """Wait for every frame that is predicted, and where a neighbour does not answer, until the
+    kernel gives up on it.
+    """
     waits = any(branch.last.deciding.stage == "neighbour" for branch in prediction.branches)
-    return Patience(max(quiet, PATIENCE) if waits else quiet, min(map(count_frames, prediction.branches)))
+    return Patience(
+        max(quiet, PATIENCE) if waits else quiet, min(map(count_frames, prediction.branches))
+    )
 
 
 def _extensions(prediction: Conversation) -> frozenset[str]:
-    rules = [hit.rule for trace in prediction.branches[0].traces for hit in trace.matched if isinstance(hit.rule, Rule)]
+    rules = [
+        hit.rule
+        for trace in prediction.branches[0].traces
+        for hit in trace.matched
+        if isinstance(hit.rule, Rule)
+    ]
     matches = {f"match {match.name}" for rule in rules for match in rule.matches}
-    return frozenset(matches | {f"target {rule.target.name}" for rule in rules if rule.target and rule.target.name.isupper()})
+    return frozenset(
+        matches
+        | {
+            f"target {rule.target.name}"
+            for rule in rules
+            if rule.target and rule.target.name.isupper()
+        }
+    )
 
 
 def run_cases(seeds: range, jobs: int, progress: Callable[[Tally], None]) -> Tally:
@@ -158,10 +198,12 @@ def run_cases(seeds: range, jobs: int, progress: Callable[[Tally], None]) -> Tal
 
 
 def spread(seeds: range, jobs: int, work: Callable[[GeneratedCase, DropTracer], T]) -> Iterator[T]:
-    """Do something with many cases in worker processes, each in a private world, on as many processors as there are jobs.
+    """Do something with many cases in worker processes, each in a private world, on as many
+    processors as there are jobs.
 
-    A drop reason can be told apart only by its processor: of the workers that share one, a single one observes at a time,
-    while the others build their nodes or take them down, which is mostly waiting.
+    A drop reason can be told apart only by its processor: of the workers that share one, a single
+    one observes at a time, while the others build their nodes or take them down, which is mostly
+    waiting.
     """
     context = multiprocessing.get_context("fork")
     processors = sorted(os.sched_getaffinity(0))[: max(1, jobs)]
@@ -172,7 +214,9 @@ def spread(seeds: range, jobs: int, work: Callable[[GeneratedCase, DropTracer], 
     for index in range(workers):
         processor = processors[index % len(processors)]
         share = _Share(processor, turns[processor], range(seeds.start + index, seeds.stop, workers))
-        processes.append(context.Process(target=_work, args=(os.getpid(), share, work, queue), daemon=True))
+        processes.append(
+            context.Process(target=_work, args=(os.getpid(), share, work, queue), daemon=True)
+        )
     for process in processes:
         process.start()
     running = workers
@@ -197,7 +241,10 @@ class _Share(NamedTuple):
 
 
 def _work(
-    parent: int, share: _Share, work: Callable[[GeneratedCase, DropTracer], T], queue: multiprocessing.Queue[tuple[T] | None]
+    parent: int,
+    share: _Share,
+    work: Callable[[GeneratedCase, DropTracer], T],
+    queue: multiprocessing.Queue[tuple[T] | None],
 ) -> None:
     die_with_parent(parent)
     os.sched_setaffinity(0, {share.processor})

@@ -1,8 +1,10 @@
-"""Prediction held against observation: the same probe on the model and on the kernel, difference by difference.
+"""Prediction held against observation: the same probe on the model and on the kernel, difference by
+difference.
 
-A conversation of the model has a branch for each choice that the kernel makes at random; the kernel agrees with the model
-where it agrees with one of them. Compared are: what the client saw, every frame on every device in order (headers, TTL and
-MACs), the ARP requests, every rule that matched and how often, conntrack entries, and the reason of a drop.
+A conversation of the model has a branch for each choice that the kernel makes at random; the kernel
+agrees with the model where it agrees with one of them. Compared are: what the client saw, every
+frame on every device in order (headers, TTL and MACs), the ARP requests, every rule that matched
+and how often, conntrack entries, and the reason of a drop.
 """
 
 from __future__ import annotations
@@ -11,7 +13,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from podpath.datapath.tracing.trace import Branch, Conversation, Dropped, Rejected, RuleHit, Step, Trace
+from podpath.datapath.tracing.trace import (
+    Branch,
+    Conversation,
+    Dropped,
+    Rejected,
+    RuleHit,
+    Step,
+    Trace,
+)
 from podpath.lab.conversation import Observation
 from podpath.lab.counters import RulePlace
 from podpath.lab.entries import ComparedEntry
@@ -52,12 +62,15 @@ def compare(
 ) -> tuple[Disagreement, ...]:
     """Return the differences of the branch that agrees best; empty where one agrees wholly.
 
-    Frames in the `ignored` namespaces, and the MACs of their neighbours, are the lab's own doing and are left out.
+    Frames in the `ignored` namespaces, and the MACs of their neighbours, are the lab's own doing
+    and are left out.
     """
     return min((compare_branch(branch, seen, ignored) for branch in conversation.branches), key=len)
 
 
-def compare_branch(branch: Branch, seen: ObservedEvidence, ignored: frozenset[str] = frozenset()) -> tuple[Disagreement, ...]:
+def compare_branch(
+    branch: Branch, seen: ObservedEvidence, ignored: frozenset[str] = frozenset()
+) -> tuple[Disagreement, ...]:
     """Return the differences between one branch and what was seen."""
     differences: list[Disagreement] = []
     ports = _Ports(branch)
@@ -66,25 +79,48 @@ def compare_branch(branch: Branch, seen: ObservedEvidence, ignored: frozenset[st
     observed_frames = _observed_frames(frames, ports, macs=not ignored)
     if predicted_frames != observed_frames:
         differences.append(
-            Disagreement(what="frames", predicted="\n".join(predicted_frames), observed="\n".join(observed_frames))
+            Disagreement(
+                what="frames",
+                predicted="\n".join(predicted_frames),
+                observed="\n".join(observed_frames),
+            )
         )
     predicted_hits, observed_hits = _predicted_hits(branch), Counter(dict(seen.counters))
     if predicted_hits != observed_hits:
         only_model, only_kernel = predicted_hits - observed_hits, observed_hits - predicted_hits
-        differences.append(Disagreement(what="rules", predicted=_spell_hits(only_model), observed=_spell_hits(only_kernel)))
-    predicted_entries, observed_entries = _predicted_entries(branch, ports, ignored), _spell_entries(seen.entries, ports)
+        differences.append(
+            Disagreement(
+                what="rules", predicted=_spell_hits(only_model), observed=_spell_hits(only_kernel)
+            )
+        )
+    predicted_entries, observed_entries = (
+        _predicted_entries(branch, ports, ignored),
+        _spell_entries(seen.entries, ports),
+    )
     if predicted_entries != observed_entries:
         differences.append(
-            Disagreement(what="conntrack", predicted="\n".join(predicted_entries), observed="\n".join(observed_entries))
+            Disagreement(
+                what="conntrack",
+                predicted="\n".join(predicted_entries),
+                observed="\n".join(observed_entries),
+            )
         )
     works = seen.observation.application == "ok"
     if seen.observation.application and _answered(branch) is not works:
         differences.append(
-            Disagreement(what="application", predicted=branch.kind or str(branch.works), observed=seen.observation.application)
+            Disagreement(
+                what="application",
+                predicted=branch.kind or str(branch.works),
+                observed=seen.observation.application,
+            )
         )
     reason = _predicted_drop(branch.last)
     if reason and reason not in seen.drops:
-        differences.append(Disagreement(what="drop reason", predicted=reason, observed=", ".join(seen.drops) or "none"))
+        differences.append(
+            Disagreement(
+                what="drop reason", predicted=reason, observed=", ".join(seen.drops) or "none"
+            )
+        )
     return tuple(differences)
 
 
@@ -97,7 +133,10 @@ def _predicted_drop(trace: Trace) -> str:
 
 def _predicted_hits(branch: Branch) -> Counter[RulePlace]:
     return Counter(
-        place for trace in (*branch.traces, *branch.answers) for hit in trace.matched if (place := _place(hit)) is not None
+        place
+        for trace in (*branch.traces, *branch.answers)
+        for hit in trace.matched
+        if (place := _place(hit)) is not None
     )
 
 
@@ -108,7 +147,9 @@ def _place(hit: RuleHit) -> RulePlace | None:
         return RulePlace(hit.netns, hit.flavour, rule.table, rule.chain, rule.position)
     if not any(isinstance(statement, nft.Counter) for statement in rule.statements):
         return None
-    return RulePlace(hit.netns, hit.flavour, f"{rule.family} {rule.table}", rule.chain, rule.position)
+    return RulePlace(
+        hit.netns, hit.flavour, f"{rule.family} {rule.table}", rule.chain, rule.position
+    )
 
 
 def _spell_hits(hits: Counter[RulePlace]) -> str:
@@ -119,9 +160,20 @@ def _spell_hits(hits: Counter[RulePlace]) -> str:
 
 
 def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]:
-    steps = [step for trace in (*branch.traces, *branch.answers) for step in trace.steps if step.stage in _DEVICE_STAGES]
+    steps = [
+        step
+        for trace in (*branch.traces, *branch.answers)
+        for step in trace.steps
+        if step.stage in _DEVICE_STAGES
+    ]
     return [
-        _spell(step.netns, step.link, step.stage == "device transmit", ports.settle(_framed(step)), macs)
+        _spell(
+            step.netns,
+            step.link,
+            step.stage == "device transmit",
+            ports.settle(_framed(step)),
+            macs,
+        )
         for step in sorted(steps, key=_netns)
     ]
 
@@ -133,12 +185,16 @@ def count_frames(branch: Branch) -> int:
 
 
 def _framed(step: Step) -> Packet:
-    """Return the packet as the device has it: a tunnel device shows what it carries, the outer packet is another device's."""
+    """Return the packet as the device has it: a tunnel device shows what it carries, the outer
+    packet is another device's.
+    """
     return step.before if step.decision == "encapsulate" else step.after
 
 
 def _netns(step: Step) -> str:
-    """Order is compared within a namespace: between two, the kernel's stamps of one frame may cross."""
+    """Order is compared within a namespace: between two, the kernel's stamps of one frame may
+    cross.
+    """
     return step.netns
 
 
@@ -156,21 +212,31 @@ def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet, with_ma
     kind = packet.protocol == protocols.ICMP and packet.icmp_type not in (0, 8)
     ports = "" if kind or packet.protocol == protocols.ICMP else f" {packet.sport}>{packet.dport}"
     tcp = f" [{protocols.flag_names(packet.flags)}]" if packet.protocol == protocols.TCP else ""
-    icmp = f" type {packet.icmp_type} code {packet.icmp_code}" if packet.protocol == protocols.ICMP else ""
+    icmp = (
+        f" type {packet.icmp_type} code {packet.icmp_code}"
+        if packet.protocol == protocols.ICMP
+        else ""
+    )
     size = f" length {packet.length}{' DF' if packet.dont_fragment else ''}"
     macs = f" {packet.smac or _NO_MAC}>{packet.dmac or _NO_MAC}" if with_macs else ""
-    return (
-        f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl {packet.ttl} tos {packet.tos:#x}{size}{macs}"
-    )
+    return f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl {packet.ttl} tos {packet.tos:#x}{size}{macs}"
 
 
 class _Ports:
-    """Ports that the kernel draws at random, on both sides put down as 0: any that the prediction does not have otherwise."""
+    """Ports that the kernel draws at random, on both sides put down as 0: any that the prediction
+    does not have otherwise.
+    """
 
     def __init__(self, branch: Branch) -> None:
         self._drawn = branch.drawn_ports
-        packets = [step.after for trace in (*branch.traces, *branch.answers) for step in trace.steps] if self._drawn else []
-        self._fixed = {port for packet in packets for port in (packet.sport, packet.dport)} - self._drawn
+        packets = (
+            [step.after for trace in (*branch.traces, *branch.answers) for step in trace.steps]
+            if self._drawn
+            else []
+        )
+        self._fixed = {
+            port for packet in packets for port in (packet.sport, packet.dport)
+        } - self._drawn
 
     def settle(self, packet: Packet) -> Packet:
         """Return a packet with its drawn ports replaced."""
@@ -180,20 +246,35 @@ class _Ports:
 
     def settle_tuple(self, ends: ConnTuple) -> ConnTuple:
         """Do the same to a conntrack tuple."""
-        return ends._replace(sport=self._settled(ends.sport), dport=self._settled(ends.dport)) if self._drawn else ends
+        return (
+            ends._replace(sport=self._settled(ends.sport), dport=self._settled(ends.dport))
+            if self._drawn
+            else ends
+        )
 
     def _settled(self, port: int) -> int:
         return port if port in self._fixed else 0
 
 
 def _answered(branch: Branch) -> bool | None:
-    """Tell whether the client has its answer: that its own last acknowledgement is lost it does not learn."""
+    """Tell whether the client has its answer: that its own last acknowledgement is lost it does not
+    learn.
+    """
     return True if branch.works is False and branch.last.name == LAST_ACK else branch.works
 
 
 def _predicted_entries(branch: Branch, ports: _Ports, ignored: frozenset[str]) -> list[str]:
     entries = (
-        ComparedEntry(netns, entry.original, entry.reply, entry.replied, entry.assured, entry.state, entry.mark, entry.zone)
+        ComparedEntry(
+            netns,
+            entry.original,
+            entry.reply,
+            entry.replied,
+            entry.assured,
+            entry.state,
+            entry.mark,
+            entry.zone,
+        )
         for netns, listed in branch.tracked.items()
         for entry in listed
         if netns not in ignored
@@ -203,6 +284,9 @@ def _predicted_entries(branch: Branch, ports: _Ports, ignored: frozenset[str]) -
 
 def _spell_entries(entries: Iterable[ComparedEntry], ports: _Ports) -> list[str]:
     settled = (
-        entry._replace(original=ports.settle_tuple(entry.original), reply=ports.settle_tuple(entry.reply)) for entry in entries
+        entry._replace(
+            original=ports.settle_tuple(entry.original), reply=ports.settle_tuple(entry.reply)
+        )
+        for entry in entries
     )
     return sorted(set(map(str, settled)))

@@ -1,8 +1,10 @@
-"""The one module of the lab that changes a system: a private world of namespaces, and commands run in it.
+"""The one module of the lab that changes a system: a private world of namespaces, and commands run
+in it.
 
-`enter_private_world` moves this process into mount and network namespaces of its own and mounts an empty /run/netns there, so
-that `ip netns add` makes names that nobody else sees. Nothing of the host is touched, and when the process ends, however it
-ends, the kernel takes everything down: there is nothing to clean up (mount_namespaces(7), network_namespaces(7)).
+`enter_private_world` moves this process into mount and network namespaces of its own and mounts an
+empty /run/netns there, so that `ip netns add` makes names that nobody else sees. Nothing of the
+host is touched, and when the process ends, however it ends, the kernel takes everything down: there
+is nothing to clean up (mount_namespaces(7), network_namespaces(7)).
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class LabError(PodpathError):
-    """The lab cannot be set up here, or a command of it failed. The message says what is missing or what it printed."""
+    """The lab cannot be set up here, or a command of it failed. The message says what is missing or
+    what it printed.
+    """
 
 
 def require_lab(needed: Iterable[str] = TOOLS) -> None:
@@ -49,27 +53,35 @@ def require_lab(needed: Iterable[str] = TOOLS) -> None:
         )
     missing = sorted({TOOLS[tool] for tool in needed if shutil.which(tool) is None})
     if missing:
-        raise LabError(f"the lab needs programs that are not installed; on Debian: apt-get install {' '.join(missing)}")
+        raise LabError(
+            f"the lab needs programs that are not installed; on Debian: apt-get install {' '.join(missing)}"
+        )
 
 
 def enter_private_world() -> None:
-    """Move this process into its own mount and network namespaces; once in a process, before it starts threads."""
+    """Move this process into its own mount and network namespaces; once in a process, before it
+    starts threads.
+    """
     if _libc.unshare(_CLONE_NEWNS | _CLONE_NEWNET) != 0:
         error = os.strerror(ctypes.get_errno())
         raise LabError(f"expected to make namespaces, the kernel said: {error}")
     NETNS_DIRECTORY.mkdir(parents=True, exist_ok=True)
     mounts = [("--make-rprivate", "/"), ("-t", "tmpfs", "none", str(NETNS_DIRECTORY))]
-    if not (TRACING / "events").is_dir():  # where the machine has it mounted already, a second mount is refused as busy
+    if not (
+        TRACING / "events"
+    ).is_dir():  # where the machine has it mounted already, a second mount is refused as busy
         mounts.append(("-t", "tracefs", "none", str(TRACING)))
     for arguments in mounts:
         run(Command(("mount", *arguments)))
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when its parent ends, however that ends (prctl(2), PR_SET_PDEATHSIG).
+    """Have the kernel kill this process when its parent ends, however that ends (prctl(2),
+    PR_SET_PDEATHSIG).
 
-    A worker that outlived its parent would keep its namespaces, and wait for a reader that is gone. `parent` is the process that
-    forked this one: where it ended before the request was made, this process ends at once.
+    A worker that outlived its parent would keep its namespaces, and wait for a reader that is gone.
+    `parent` is the process that forked this one: where it ended before the request was made, this
+    process ends at once.
     """
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
@@ -77,16 +89,23 @@ def die_with_parent(parent: int) -> None:
 
 
 def run(command: Command) -> str:
-    """Run one command to its end and give what it printed; `LabError` with its error output where it fails."""
+    """Run one command to its end and give what it printed; `LabError` with its error output where
+    it fails.
+    """
     with inside(command.netns):
         if command.arguments == WRITE_SYSCTLS:
             return _write_sysctls(command)
         if command.stays:
             return _start(command)
         done = subprocess.run(
-            command.arguments, input=command.stdin or None, stdin=None if command.stdin else subprocess.DEVNULL,
-            capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
+            command.arguments,
+            input=command.stdin or None,
+            stdin=None if command.stdin else subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
     if done.returncode != 0:
         shown = f"\nit read:\n{command.stdin}" if command.stdin else ""
         raise LabError(f"{_name(command)} failed: {done.stderr.strip()}{shown}")
@@ -114,7 +133,9 @@ def _name(command: Command) -> str:
 
 
 def _write_sysctls(command: Command) -> str:
-    """Do what sysctl(8) does, without a process of its own for each namespace of each twin: it takes a tenth of the time."""
+    """Do what sysctl(8) does, without a process of its own for each namespace of each twin: it
+    takes a tenth of the time.
+    """
     for line in command.stdin.splitlines():
         key, _, value = line.partition(" = ")
         try:
@@ -141,12 +162,18 @@ def read_neighbours(netns: str) -> Iterator[tuple[str, str]]:
 
 def has_openvswitch() -> bool:
     """Tell whether Open vSwitch is installed, with the schema that its database is made from."""
-    return shutil.which("ovs-vswitchd") is not None and shutil.which("ovsdb-tool") is not None and Path(SCHEMA).is_file()
+    return (
+        shutil.which("ovs-vswitchd") is not None
+        and shutil.which("ovsdb-tool") is not None
+        and Path(SCHEMA).is_file()
+    )
 
 
 @contextmanager
 def inside(netns: str | None) -> Iterator[None]:
-    """Be in a namespace of the lab, by its name, for the length of a block; None stays where the lab itself is."""
+    """Be in a namespace of the lab, by its name, for the length of a block; None stays where the
+    lab itself is.
+    """
     if netns is None:
         yield
         return

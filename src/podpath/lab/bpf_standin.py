@@ -1,8 +1,10 @@
-"""Cilium's BPF programs, replaced by nftables chains of the netdev family at the same places (nft(8), families).
+"""Cilium's BPF programs, replaced by nftables chains of the netdev family at the same places
+(nft(8), families).
 
-Two of them decide over a packet's way. What the host sends to `cilium_host` is handed to the pod's device. With masquerade in
-BPF, at egress of the outward device the source becomes the device's address, after netfilter saw the pod's; at its ingress the
-answer gets the pod's address back and is handed to the pod's device, so that netfilter and conntrack never see it.
+Two of them decide over a packet's way. What the host sends to `cilium_host` is handed to the pod's
+device. With masquerade in BPF, at egress of the outward device the source becomes the device's
+address, after netfilter saw the pod's; at its ingress the answer gets the pod's address back and is
+handed to the pod's device, so that netfilter and conntrack never see it.
 """
 
 from __future__ import annotations
@@ -22,17 +24,30 @@ ROUTER = "cilium_host"
 
 
 def emulate_programs(node: Node, probe: Probe, outward: tuple[str, ...]) -> tuple[Command, ...]:
-    """Write the chains that do to the probe's connection what Cilium's programs do; none on a node without Cilium."""
+    """Write the chains that do to the probe's connection what Cilium's programs do; none on a node
+    without Cilium.
+    """
     if node.cilium is None:
         return ()
     chains = [*_deliveries(node)]
     option = node.cilium.options.get(OPTION)
     if isinstance(option, Known) and option.value == "true":
-        addresses = {str(each.link): each.address for each in reversed(node.host.addresses.items) if each.address.family == 4}
+        addresses = {
+            str(each.link): each.address
+            for each in reversed(node.host.addresses.items)
+            if each.address.family == 4
+        }
         chains += [
-            chain for name in outward if name in addresses for chain in _masquerade(node, probe, name, str(addresses[name]))
+            chain
+            for name in outward
+            if name in addresses
+            for chain in _masquerade(node, probe, name, str(addresses[name]))
         ]
-    return (Command(("nft", "-f", "-"), "table netdev programs {\n" + "".join(chains) + "}\n", HOST),) if chains else ()
+    return (
+        (Command(("nft", "-f", "-"), "table netdev programs {\n" + "".join(chains) + "}\n", HOST),)
+        if chains
+        else ()
+    )
 
 
 def _deliveries(node: Node) -> Iterator[str]:
@@ -47,7 +62,9 @@ def _deliveries(node: Node) -> Iterator[str]:
 
 
 def _masquerade(node: Node, probe: Probe, device: str, address: str) -> Iterator[str]:
-    pod = next(((inside, outside) for owned, inside, outside in _pods(node) if owned == probe.src), None)
+    pod = next(
+        ((inside, outside) for owned, inside, outside in _pods(node) if owned == probe.src), None
+    )
     if pod is None:
         return
     protocol = protocols.protocol_name(probe.protocol)
@@ -69,7 +86,11 @@ def _pods(node: Node) -> Iterator[tuple[Address, Link, Link]]:
         for held in netns.addresses.items:
             link = inner.get(held.link)
             peer = link.peer.value if link is not None and isinstance(link.peer, Known) else None
-            far = outer.get(peer.link) if peer is not None and peer.netns == HOST and netns.role != HOST else None
+            far = (
+                outer.get(peer.link)
+                if peer is not None and peer.netns == HOST and netns.role != HOST
+                else None
+            )
             if link is not None and far is not None and held.address.family == 4:
                 yield held.address, link, far
 

@@ -1,7 +1,8 @@
 """One probe sent on a real kernel with real sockets, and everything that could be seen of it.
 
-Servers listen in every namespace of the twin, so that a translated or misrouted connection is answered wherever it ends up;
-the client binds the probe's source and connects. All sockets live in this process, each made inside its namespace.
+Servers listen in every namespace of the twin, so that a translated or misrouted connection is
+answered wherever it ends up; the client binds the probe's source and connects. All sockets live in
+this process, each made inside its namespace.
 """
 
 from __future__ import annotations
@@ -23,14 +24,18 @@ from podpath.net import protocols
 from podpath.net.probe import Probe
 
 QUIET = 0.012
-"""Seconds without any frame after which nothing more is to come: shorter than TCP's first retransmission (1 s)."""
+"""Seconds without any frame after which nothing more is to come: shorter than TCP's first
+retransmission (1 s).
+"""
 LATE = 0.25
 """Seconds to wait for a frame that is predicted and has not come."""
 REQUEST, ANSWER = b"podpath?".ljust(PAYLOAD, b"."), b"podpath!".ljust(PAYLOAD, b".")
 """As long as the model's data, so that a match on the length sees the same."""
 _IP_FREEBIND = 15
 _ESTABLISHED = 1
-"""A connection that stands is none that failed: SO_ERROR also gives errors that only a later failure would be put down to."""
+"""A connection that stands is none that failed: SO_ERROR also gives errors that only a later
+failure would be put down to.
+"""
 
 
 class Patience(NamedTuple):
@@ -39,11 +44,17 @@ class Patience(NamedTuple):
     quiet: float = QUIET
     """Seconds without any frame after which nothing more is to come."""
     predicted: int = 0
-    """IP frames that a model says will come: before they are there, silence only means that the machine is busy."""
+    """IP frames that a model says will come: before they are there, silence only means that the
+    machine is busy.
+    """
 
     def seconds(self, frames: list[SeenFrame]) -> float:
         """Return how long a silence may last after these frames."""
-        return self.quiet if sum(frame.packet is not None for frame in frames) >= self.predicted else max(self.quiet, LATE)
+        return (
+            self.quiet
+            if sum(frame.packet is not None for frame in frames) >= self.predicted
+            else max(self.quiet, LATE)
+        )
 
 
 USUAL = Patience()
@@ -55,7 +66,9 @@ class Observation(NamedTuple):
     frames: tuple[SeenFrame, ...]
     """On every device of every namespace, in order of time."""
     application: str
-    """What the client saw: `ok`, `connected` (but no answer to its data), `timeout`, or an error name such as `ECONNREFUSED`."""
+    """What the client saw: `ok`, `connected` (but no answer to its data), `timeout`, or an error
+    name such as `ECONNREFUSED`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +89,9 @@ class Servers:
 
 
 def open_servers(listening: Mapping[str, Iterable[int]], size: int = PAYLOAD) -> Servers:
-    """Listen on TCP and UDP ports in namespaces; `listening` maps a namespace to its ports, `size` is of a request in bytes."""
+    """Listen on TCP and UDP ports in namespaces; `listening` maps a namespace to its ports, `size`
+    is of a request in bytes.
+    """
     tcp, udp = [], []
     for netns, ports in listening.items():
         with inside(netns):
@@ -88,7 +103,9 @@ def open_servers(listening: Mapping[str, Iterable[int]], size: int = PAYLOAD) ->
                 server.setblocking(False)
                 tcp.append(server)
                 datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-                datagram.setsockopt(socket.IPPROTO_IP, 8, 1)  # IP_PKTINFO: answer from the address that was asked
+                datagram.setsockopt(
+                    socket.IPPROTO_IP, 8, 1
+                )  # IP_PKTINFO: answer from the address that was asked
                 datagram.bind(("0.0.0.0", port))  # noqa: S104 - as above
                 datagram.setblocking(False)
                 udp.append(datagram)
@@ -105,7 +122,8 @@ def send_probe(
 ) -> Observation:
     """Send the probe from its namespace and watch until nothing moves any more.
 
-    `before_closing` runs when all is quiet and the connection still stands: what closing sends is not part of the exchange.
+    `before_closing` runs when all is quiet and the connection still stands: what closing sends is
+    not part of the exchange.
     """
     tap.read()
     client, application = _start(probe, servers.request)
@@ -120,17 +138,25 @@ def send_probe(
         end = time.monotonic() + 0.9
         while (left := min(deadline, end) - time.monotonic()) > 0:
             moved = False
-            # Servers first: a connection is accepted before the client's data are sent, and so has an owner when it answers.
-            for key, events in sorted(selector.select(left), key=lambda ready: ready[0].fileobj is client):
+            # Servers first: a connection is accepted before the client's data are sent, and so has
+            # an owner when it answers.
+            for key, events in sorted(
+                selector.select(left), key=lambda ready: ready[0].fileobj is client
+            ):
                 if key.fileobj is client:
-                    application = _advance_client(probe, client, selector, events, servers.request) or application
+                    application = (
+                        _advance_client(probe, client, selector, events, servers.request)
+                        or application
+                    )
                 elif isinstance(key.fileobj, socket.socket) and key.fileobj not in tap.descriptors:
                     moved = True
                     _serve(key.fileobj, servers, selector, stack)
             new = tap.read()
             frames += new
             if moved or new:
-                deadline = time.monotonic() + patience.seconds(frames) / (1 if application != "ok" else 4)
+                deadline = time.monotonic() + patience.seconds(frames) / (
+                    1 if application != "ok" else 4
+                )
         before_closing()
         if probe.protocol == protocols.TCP:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -138,7 +164,9 @@ def send_probe(
     return Observation(tuple(sorted(frames, key=lambda frame: frame.time)), application)
 
 
-def watch_frame(send: Callable[[], None], tap: Tap, *, patience: Patience = USUAL, at_end: Callable[[], None]) -> Observation:
+def watch_frame(
+    send: Callable[[], None], tap: Tap, *, patience: Patience = USUAL, at_end: Callable[[], None]
+) -> Observation:
     """Send something that no socket answers for, and watch until nothing moves any more."""
     tap.read()
     frames: list[SeenFrame] = []
@@ -154,9 +182,10 @@ def watch_frame(send: Callable[[], None], tap: Tap, *, patience: Patience = USUA
 
 def _start(probe: Probe, request: bytes) -> tuple[socket.socket, str]:
     kinds = {
-        protocols.TCP: (socket.SOCK_STREAM, 0), protocols.UDP: (socket.SOCK_DGRAM, 0),
+        protocols.TCP: (socket.SOCK_STREAM, 0),
+        protocols.UDP: (socket.SOCK_DGRAM, 0),
         protocols.ICMP: (socket.SOCK_RAW, socket.IPPROTO_ICMP),
-    }  # fmt: skip
+    }
     kind, protocol = kinds[probe.protocol]
     with inside(probe.netns):
         client = socket.socket(socket.AF_INET, kind, protocol)
@@ -186,15 +215,24 @@ def _echo_request(identifier: int) -> bytes:
 
 
 def _advance_client(
-    probe: Probe, client: socket.socket, selector: selectors.BaseSelector, events: int, request: bytes
+    probe: Probe,
+    client: socket.socket,
+    selector: selectors.BaseSelector,
+    events: int,
+    request: bytes,
 ) -> str | None:
-    """Go on with the client's part; the answer is what the client sees now, None where that did not change."""
+    """Go on with the client's part; the answer is what the client sees now, None where that did not
+    change.
+    """
     try:
         if events & selectors.EVENT_WRITE:
             selector.modify(client, selectors.EVENT_READ)
             if probe.protocol == protocols.TCP:
                 failure = client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-                if failure and client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED:
+                if (
+                    failure
+                    and client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED
+                ):
                     selector.unregister(client)
                     return errno.errorcode.get(failure, str(failure))
                 client.send(request)
@@ -214,10 +252,16 @@ def _is_answer(probe: Probe, data: bytes) -> bool:
     if probe.protocol != protocols.ICMP:
         return data == ANSWER
     header = (data[0] & 15) * 4 if data else 0
-    return len(data) >= header + 6 and data[header] == 0 and int.from_bytes(data[header + 4 : header + 6], "big") == probe.sport
+    return (
+        len(data) >= header + 6
+        and data[header] == 0
+        and int.from_bytes(data[header + 4 : header + 6], "big") == probe.sport
+    )
 
 
-def _serve(ready: socket.socket, servers: Servers, selector: selectors.BaseSelector, stack: ExitStack) -> None:
+def _serve(
+    ready: socket.socket, servers: Servers, selector: selectors.BaseSelector, stack: ExitStack
+) -> None:
     try:
         if ready in servers.tcp:
             connection, _ = ready.accept()
@@ -229,7 +273,12 @@ def _serve(ready: socket.socket, servers: Servers, selector: selectors.BaseSelec
             data, ancillary, _, sender = ready.recvmsg(2048, 64)
             local = next((value[4:8] for _, kind, value in ancillary if kind == 8), b"\0\0\0\0")
             if data == servers.request:
-                ready.sendmsg([ANSWER], [(socket.IPPROTO_IP, 8, struct.pack("=I4s4s", 0, local, local))], 0, sender)
+                ready.sendmsg(
+                    [ANSWER],
+                    [(socket.IPPROTO_IP, 8, struct.pack("=I4s4s", 0, local, local))],
+                    0,
+                    sender,
+                )
         elif not _take(ready, servers):
             selector.unregister(ready)
     except BlockingIOError:

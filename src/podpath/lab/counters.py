@@ -29,7 +29,9 @@ def read_counters(node: Node) -> Mapping[RulePlace, int]:
     """Return the packet counter of every rule of the node's twin that matched at all."""
     counts: dict[RulePlace, int] = {}
     for netns in node.namespaces.values():
-        flavours = {table.flavour for netfilter in netns.netfilter.values() for table in netfilter.tables}
+        flavours = {
+            table.flavour for netfilter in netns.netfilter.values() for table in netfilter.tables
+        }
         for flavour in sorted(flavours):
             text = run(Command((f"iptables-{flavour}-save", "-c"), netns=netns.name))
             counts |= {place: count for place, count in _parse(text, netns.name, flavour) if count}
@@ -49,9 +51,13 @@ def _parse_native(text: str, netns: Netns) -> Iterator[tuple[RulePlace, int]]:
             continue
         chain = (rule["family"], rule["table"], rule["chain"])
         position = positions[chain] = positions.get(chain, 0) + 1
-        counters = [part["counter"] for part in rule["expr"] if isinstance(part, dict) and "counter" in part]
+        counters = [
+            part["counter"] for part in rule["expr"] if isinstance(part, dict) and "counter" in part
+        ]
         if counters:
-            place = RulePlace(netns.name, "native", f"{rule['family']} {rule['table']}", rule["chain"], position)
+            place = RulePlace(
+                netns.name, "native", f"{rule['family']} {rule['table']}", rule["chain"], position
+            )
             yield place, counters[0]["packets"]
 
 

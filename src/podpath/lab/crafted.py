@@ -1,6 +1,8 @@
-"""Frames that no honest socket sends: bad checksums, strange flags, foreign sources, a TTL that ends, too many bytes.
+"""Frames that no honest socket sends: bad checksums, strange flags, foreign sources, a TTL that
+ends, too many bytes.
 
-They are sent by a packet socket from a namespace that stands for another machine or a pod, and nobody listens for them.
+They are sent by a packet socket from a namespace that stands for another machine or a pod, and
+nobody listens for them.
 """
 
 from __future__ import annotations
@@ -22,7 +24,14 @@ FLAGS = (
     protocols.SYN, protocols.SYN, protocols.ACK, protocols.RST, protocols.SYN | protocols.ACK, protocols.FIN | protocols.ACK,
     protocols.PSH | protocols.ACK, 0, protocols.SYN | protocols.FIN, protocols.RST | protocols.ACK,
 )  # fmt: skip
-STRANGE_SOURCES = ("127.0.0.1", "0.0.0.0", "224.0.0.5", "255.255.255.255", "203.0.113.9", "10.96.0.10")  # noqa: S104 - a source
+STRANGE_SOURCES = (
+    "127.0.0.1",
+    "0.0.0.0",  # noqa: S104
+    "224.0.0.5",
+    "255.255.255.255",
+    "203.0.113.9",
+    "10.96.0.10",
+)
 NOBODY = Mac("02:00:00:00:99:99")
 
 
@@ -30,10 +39,18 @@ def draw_frame(chance: Random, topology: Topology, probe: Probe) -> Packet:
     """Draw a frame from a probe's sender, with one or two things wrong with it, or none."""
     protocol = probe.protocol
     packet = Packet(
-        probe.src, probe.dst, protocol, probe.sport, probe.dport + chance.choice((0, 0, 1)), ttl=chance.choice((64, 64, 2, 1, 3)),
-        tos=chance.choice((0, 0, 0x10)), seq=1000, ack=1, smac=_sender_mac(topology, probe),
+        probe.src,
+        probe.dst,
+        protocol,
+        probe.sport,
+        probe.dport + chance.choice((0, 0, 1)),
+        ttl=chance.choice((64, 64, 2, 1, 3)),
+        tos=chance.choice((0, 0, 0x10)),
+        seq=1000,
+        ack=1,
+        smac=_sender_mac(topology, probe),
         dmac=_next_mac(chance, topology, probe),
-    )  # fmt: skip
+    )
     if protocol == protocols.TCP:
         packet = packet._replace(flags=chance.choice(FLAGS), length=40)
     elif protocol == protocols.UDP:
@@ -54,7 +71,9 @@ def _sender_mac(topology: Topology, probe: Probe) -> Mac | None:
 
 
 def _next_mac(chance: Random, topology: Topology, probe: Probe) -> Mac | None:
-    """Return the MAC at the other end of the sender's cable, of the bridge behind it, or now and then of nobody."""
+    """Return the MAC at the other end of the sender's cable, of the bridge behind it, or now and
+    then of nobody.
+    """
     peer = topology.draft.namespaces[probe.netns or HOST].link(DEVICE).peer.value  # type: ignore[union-attr]  # drafts know peers
     far = topology.draft.namespaces[peer.netns]
     link = far.link(peer.link)
@@ -74,11 +93,18 @@ def send_frame(netns: str, packet: Packet) -> None:
 
 def encode_frame(packet: Packet) -> bytes:
     """Encode an Ethernet frame with an IPv4 packet in it."""
-    macs = b"".join(bytes.fromhex((mac or NOBODY).replace(":", "")) for mac in (packet.dmac, packet.smac))
+    macs = b"".join(
+        bytes.fromhex((mac or NOBODY).replace(":", "")) for mac in (packet.dmac, packet.smac)
+    )
     body = _encode_transport(packet)
     flags = 0x4000 if packet.dont_fragment else 0
     ends = packet.src.value.to_bytes(4, "big") + packet.dst.value.to_bytes(4, "big")
-    header = struct.pack("!BBHHHBBH", 0x45, packet.tos, 20 + len(body), 1, flags, packet.ttl, packet.protocol, 0) + ends
+    header = (
+        struct.pack(
+            "!BBHHHBBH", 0x45, packet.tos, 20 + len(body), 1, flags, packet.ttl, packet.protocol, 0
+        )
+        + ends
+    )
     summed = b"".join((header[:10], _checksum(header).to_bytes(2, "big"), header[12:]))
     return macs + b"\x08\x00" + summed + body
 
@@ -92,8 +118,15 @@ def _encode_transport(packet: Packet) -> bytes:
     elif packet.protocol == protocols.UDP:
         body, place = struct.pack("!HHHH", packet.sport, packet.dport, 8 + len(data), 0) + data, 6
     else:
-        body, place = struct.pack("!BBHHH", packet.icmp_type, packet.icmp_code, 0, packet.sport, 1) + data, 2
-    pseudo = b"" if packet.protocol == protocols.ICMP else ends + struct.pack("!BBH", 0, packet.protocol, len(body))
+        body, place = (
+            struct.pack("!BBHHH", packet.icmp_type, packet.icmp_code, 0, packet.sport, 1) + data,
+            2,
+        )
+    pseudo = (
+        b""
+        if packet.protocol == protocols.ICMP
+        else ends + struct.pack("!BBH", 0, packet.protocol, len(body))
+    )
     checksum = _checksum(pseudo + body) ^ (0x5555 if packet.bad_checksum else 0)
     return b"".join((body[:place], checksum.to_bytes(2, "big"), body[place + 2 :]))
 

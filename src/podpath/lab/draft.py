@@ -7,7 +7,16 @@ from dataclasses import dataclass, field, replace
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family, IfName, Mac, Prefix
 from podpath.net.provenance import Basis, Inferred, Known, Listing, Source, Span
-from podpath.node.links import Bridge, BridgePort, FdbEntry, InterfaceAddress, Link, Neighbour, Peer, Vxlan
+from podpath.node.links import (
+    Bridge,
+    BridgePort,
+    FdbEntry,
+    InterfaceAddress,
+    Link,
+    Neighbour,
+    Peer,
+    Vxlan,
+)
 from podpath.node.netfilter import Chain, IpSet, Netfilter, Rule, Table
 from podpath.node.nftables import NftTable
 from podpath.node.node import HOST, Netns, Node, Socket
@@ -39,7 +48,9 @@ class DraftNetns:
 
     name: str
     role: str = "pod"
-    links: list[Link] = field(default_factory=lambda: [Link(name=IfName("lo"), ifindex=1, mtu=65536)])
+    links: list[Link] = field(
+        default_factory=lambda: [Link(name=IfName("lo"), ifindex=1, mtu=65536)]
+    )
     addresses: list[InterfaceAddress] = field(default_factory=list)
     routes: list[Route] = field(default_factory=list)
     rules: list[PolicyRule] = field(default_factory=list)
@@ -56,25 +67,44 @@ class DraftNetns:
 
     def add_bridge(self, name: str, mac: str) -> None:
         """Add a bridge device."""
-        self.links.append(Link(name=IfName(name), ifindex=len(self.links) + 1, kind="bridge", mac=Mac(mac), bridge=Bridge()))
+        self.links.append(
+            Link(
+                name=IfName(name),
+                ifindex=len(self.links) + 1,
+                kind="bridge",
+                mac=Mac(mac),
+                bridge=Bridge(),
+            )
+        )
 
     def add_vxlan(self, name: str, mac: str, vxlan: Vxlan, mtu: int) -> None:
         """Add a vxlan device."""
         index = len(self.links) + 1
-        self.links.append(Link(name=IfName(name), ifindex=index, kind="vxlan", mac=Mac(mac), vxlan=vxlan, mtu=mtu))
+        self.links.append(
+            Link(name=IfName(name), ifindex=index, kind="vxlan", mac=Mac(mac), vxlan=vxlan, mtu=mtu)
+        )
 
     def add_address(self, link: str, text: str) -> None:
         """Add `10.0.0.1/24` to a link; the kernel makes its local and connected routes by itself."""
         address, _, length = text.partition("/")
         parsed = Address.parse(address)
         secondary = any(
-            other.link == link and other.length == int(length) and other.prefix.covers(parsed) for other in self.addresses
+            other.link == link and other.length == int(length) and other.prefix.covers(parsed)
+            for other in self.addresses
         )
-        self.addresses.append(InterfaceAddress(link=IfName(link), address=parsed, length=int(length), secondary=secondary))
+        self.addresses.append(
+            InterfaceAddress(
+                link=IfName(link), address=parsed, length=int(length), secondary=secondary
+            )
+        )
 
-    def add_route(self, prefix: str, link: str | None = None, gateway: str | None = None, **more: object) -> None:
+    def add_route(
+        self, prefix: str, link: str | None = None, gateway: str | None = None, **more: object
+    ) -> None:
         """Add a unicast route, or one of the type in `more`."""
-        hop = Nexthop(link=IfName(link) if link else None, gateway=Address.parse(gateway) if gateway else None)
+        hop = Nexthop(
+            link=IfName(link) if link else None, gateway=Address.parse(gateway) if gateway else None
+        )
         hops = (hop,) if link or gateway else ()
         self.routes.append(Route(prefix=Prefix.parse(prefix, 4), nexthops=hops, **more))  # type: ignore[arg-type]  # fields of Route
 
@@ -83,7 +113,9 @@ class DraftNetns:
         key = (flavour, name)
         if key not in self.tables:
             chains: dict[str, list[Rule]] = {chain: [] for chain in BASE_CHAINS[name]}
-            self.tables[key] = DraftTable(name, flavour, chains, dict.fromkeys(BASE_CHAINS[name], "ACCEPT"))
+            self.tables[key] = DraftTable(
+                name, flavour, chains, dict.fromkeys(BASE_CHAINS[name], "ACCEPT")
+            )
         return self.tables[key]
 
 
@@ -100,29 +132,41 @@ class Draft:
 
     def connect(self, one: str, one_link: str, other: str, other_link: str, serial: int) -> None:
         """Join two namespaces by a veth pair; `serial` makes their MACs unlike any other's."""
-        for netns, link, peer, peer_link, side in ((one, one_link, other, other_link, 0), (other, other_link, one, one_link, 1)):
+        for netns, link, peer, peer_link, side in (
+            (one, one_link, other, other_link, 0),
+            (other, other_link, one, one_link, 1),
+        ):
             draft = self.namespaces[netns]
             draft.links.append(
                 Link(
-                    name=IfName(link), ifindex=len(draft.links) + 1, kind="veth", mac=Mac(f"02:00:00:00:{serial:02x}:{side:02x}"),
+                    name=IfName(link),
+                    ifindex=len(draft.links) + 1,
+                    kind="veth",
+                    mac=Mac(f"02:00:00:00:{serial:02x}:{side:02x}"),
                     peer=Known(Peer(netns=peer, link=IfName(peer_link))),
                 )
-            )  # fmt: skip
+            )
 
     def enslave(self, netns: str, link: str, bridge: str, port: BridgePort | None = None) -> None:
         """Make a link a port of a bridge."""
         draft = self.namespaces[netns]
         index = next(i for i, each in enumerate(draft.links) if each.name == link)
-        draft.links[index] = replace(draft.links[index], master=IfName(bridge), port=port or BridgePort())
+        draft.links[index] = replace(
+            draft.links[index], master=IfName(bridge), port=port or BridgePort()
+        )
 
     def freeze(self, kernel: str | None = None, ports: tuple[int, ...] | None = None) -> Node:
         """Make the frozen Node; every listing is complete, so no walk on it meets an unknown fact.
 
-        Sockets listen on the ports in every namespace, and on no other; None leaves open what listens.
+        Sockets listen on the ports in every namespace, and on no other; None leaves open what
+        listens.
         """
         listeners = tuple(socket for port in ports or () for socket in _listeners(port))
         sockets = Listing(listeners, ports is not None, "ss -tuln")
-        namespaces = {name: replace(_freeze_netns(draft), sockets=sockets) for name, draft in self.namespaces.items()}
+        namespaces = {
+            name: replace(_freeze_netns(draft), sockets=sockets)
+            for name, draft in self.namespaces.items()
+        }
         return Node(name="generated", kernel=kernel, namespaces=namespaces)
 
 
@@ -133,27 +177,40 @@ def _listeners(port: int) -> tuple[Socket, Socket]:
 
 def _freeze_netns(draft: DraftNetns) -> Netns:
     return Netns(
-        name=draft.name, role=HOST if draft.name == HOST else draft.role,
+        name=draft.name,
+        role=HOST if draft.name == HOST else draft.role,
         links=Listing(tuple(draft.links), True, "ip link"),
         addresses=Listing((_LOOPBACK, *draft.addresses), True, "ip addr"),
         routes=Listing((*_implied_routes(draft), *draft.routes), True, "ip route show table all"),
-        rules=Listing(tuple(sorted((*DEFAULT_RULES[4], *draft.rules), key=lambda rule: rule.priority)), True, "ip rule"),
+        rules=Listing(
+            tuple(sorted((*DEFAULT_RULES[4], *draft.rules), key=lambda rule: rule.priority)),
+            True,
+            "ip rule",
+        ),
         neighbours=Listing(tuple(draft.neighbours), True, "ip neigh"),
         fdb=Listing(tuple(draft.fdb), True, "bridge fdb"),
-        sysctls={key: Known(value) for key, value in draft.sysctls.items()}, sysctls_complete=True,
+        sysctls={key: Known(value) for key, value in draft.sysctls.items()},
+        sysctls_complete=True,
         netfilter={4: _freeze_netfilter(draft, 4)},
         nftables=Listing(tuple(draft.nftables), True, "nft -a list ruleset"),
-        conntrack=Listing((), True, "conntrack -L"), sockets=Listing((), False, "ss -tuln"),
-    )  # fmt: skip
+        conntrack=Listing((), True, "conntrack -L"),
+        sockets=Listing((), False, "ss -tuln"),
+    )
 
 
 _LOOPBACK = InterfaceAddress(
-    link=IfName("lo"), address=Address(4, 127 << 24 | 1), length=8, scope="host", inferred=Inferred(Basis.IMPLIED, "lo is up")
+    link=IfName("lo"),
+    address=Address(4, 127 << 24 | 1),
+    length=8,
+    scope="host",
+    inferred=Inferred(Basis.IMPLIED, "lo is up"),
 )
 
 
 def _implied_routes(draft: DraftNetns) -> list[Route]:
-    """Make the routes that `fib_add_ifaddr` (net/ipv4/fib_frontend.c v6.12) adds for each address of a link that is up."""
+    """Make the routes that `fib_add_ifaddr` (net/ipv4/fib_frontend.c v6.12) adds for each address
+    of a link that is up.
+    """
     routes = []
     up = {link.name for link in draft.links if link.up}
     for address in (_LOOPBACK, *draft.addresses):
@@ -161,24 +218,80 @@ def _implied_routes(draft: DraftNetns) -> list[Route]:
             continue
         hop = (Nexthop(link=address.link),)
         why = Inferred(Basis.IMPLIED, f"{address.address} is on {address.link}")
-        primary = next((other for other in draft.addresses if address.secondary and not other.secondary
-                        and other.link == address.link and other.prefix == address.prefix), address)  # fmt: skip
-        routes.append(Route(prefix=Prefix.of(address.address), type="local", nexthops=hop, table=255, scope="host",
-                            prefsrc=primary.address, protocol="kernel", inferred=why))  # fmt: skip
+        primary = next(
+            (
+                other
+                for other in draft.addresses
+                if address.secondary
+                and not other.secondary
+                and other.link == address.link
+                and other.prefix == address.prefix
+            ),
+            address,
+        )
+        routes.append(
+            Route(
+                prefix=Prefix.of(address.address),
+                type="local",
+                nexthops=hop,
+                table=255,
+                scope="host",
+                prefsrc=primary.address,
+                protocol="kernel",
+                inferred=why,
+            )
+        )
         if address.scope == "host":
-            routes.append(Route(prefix=address.prefix, type="local", nexthops=hop, table=255, scope="host",
-                                prefsrc=address.address, protocol="kernel", inferred=why))  # fmt: skip
-            routes.append(Route(prefix=Prefix.of(address.prefix.broadcast), type="broadcast", nexthops=hop, table=255,
-                                scope="link", prefsrc=address.address, protocol="kernel", inferred=why))  # fmt: skip
+            routes.append(
+                Route(
+                    prefix=address.prefix,
+                    type="local",
+                    nexthops=hop,
+                    table=255,
+                    scope="host",
+                    prefsrc=address.address,
+                    protocol="kernel",
+                    inferred=why,
+                )
+            )
+            routes.append(
+                Route(
+                    prefix=Prefix.of(address.prefix.broadcast),
+                    type="broadcast",
+                    nexthops=hop,
+                    table=255,
+                    scope="link",
+                    prefsrc=address.address,
+                    protocol="kernel",
+                    inferred=why,
+                )
+            )
             continue
         if address.secondary or address.length == 32:
             continue
         routes.append(
-            Route(prefix=address.prefix, nexthops=hop, prefsrc=address.address, scope="link", protocol="kernel", inferred=why)
+            Route(
+                prefix=address.prefix,
+                nexthops=hop,
+                prefsrc=address.address,
+                scope="link",
+                protocol="kernel",
+                inferred=why,
+            )
         )
         if address.length < 31:
-            routes.append(Route(prefix=Prefix.of(address.prefix.broadcast), type="broadcast", nexthops=hop, table=255,
-                                scope="link", prefsrc=address.address, protocol="kernel", inferred=why))  # fmt: skip
+            routes.append(
+                Route(
+                    prefix=Prefix.of(address.prefix.broadcast),
+                    type="broadcast",
+                    nexthops=hop,
+                    table=255,
+                    scope="link",
+                    prefsrc=address.address,
+                    protocol="kernel",
+                    inferred=why,
+                )
+            )
     return routes
 
 
@@ -191,7 +304,13 @@ def _freeze_netfilter(draft: DraftNetns, family: Family) -> Netfilter:
             for position, rule in enumerate(rules, 1):
                 label = f"{table.flavour} {table.name} {name} rule {position}"
                 source = Source(name=f"generated/{draft.name}", lines=(label,))
-                placed.append(rule._replace(table=table.name, chain=name, position=position, span=Span(source, 1, 1)))
-            chains[name] = Known(Chain(name=name, rules=tuple(placed), policy=table.policies.get(name)))
+                placed.append(
+                    rule._replace(
+                        table=table.name, chain=name, position=position, span=Span(source, 1, 1)
+                    )
+                )
+            chains[name] = Known(
+                Chain(name=name, rules=tuple(placed), policy=table.policies.get(name))
+            )
         tables.append(Table(name=table.name, family=family, flavour=table.flavour, chains=chains))
     return Netfilter(tables=tuple(tables), complete=True, sets=draft.sets, sets_complete=True)

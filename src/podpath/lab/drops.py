@@ -1,7 +1,9 @@
-"""Why the kernel freed a packet: the `skb:kfree_skb` trace event, read in an instance of its own (trace/events.rst).
+"""Why the kernel freed a packet: the `skb:kfree_skb` trace event, read in an instance of its own
+(trace/events.rst).
 
-Reasons are printed by name by the running kernel from its own table, so nothing here depends on their numbers. The event has
-no namespace; a reader takes the drops that happen while it alone sends.
+Reasons are printed by name by the running kernel from its own table, so nothing here depends on
+their numbers. The event has no namespace; a reader takes the drops that happen while it alone
+sends.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ class FreedPacket(NamedTuple):
 class DropTracer:
     """A trace instance that records freed packets until it is closed."""
 
-    def __init__(self, processor: int | None = None, turn: AbstractContextManager[object] | None = None) -> None:
+    def __init__(
+        self, processor: int | None = None, turn: AbstractContextManager[object] | None = None
+    ) -> None:
         """Make the instance, of one processor or of all; `LabError` where tracefs is not there.
 
         `turn` is held while a probe is under way: of those who share a processor, one at a time.
@@ -80,7 +84,9 @@ def _parse_event(found: re.Match[str]) -> FreedPacket:
 
 
 def remove_stale_instances() -> None:
-    """Remove instances whose process is gone: a killed lab leaves only this, and the next one clears it."""
+    """Remove instances whose process is gone: a killed lab leaves only this, and the next one
+    clears it.
+    """
     for directory in (TRACING / "instances").glob(f"{PREFIX}*"):
         process = directory.name.removeprefix(PREFIX)
         if process.isdigit() and not Path(f"/proc/{process}").exists():

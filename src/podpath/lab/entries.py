@@ -1,6 +1,8 @@
-"""Conntrack entries as the kernel lists them in /proc/net/nf_conntrack: one line each, read inside a namespace.
+"""Conntrack entries as the kernel lists them in /proc/net/nf_conntrack: one line each, read inside
+a namespace.
 
-net/netfilter/nf_conntrack_standalone.c:ct_seq_show v6.12 prints them; reading the file costs no process, unlike conntrack(8).
+net/netfilter/nf_conntrack_standalone.c:ct_seq_show v6.12 prints them; reading the file costs no
+process, unlike conntrack(8).
 """
 
 from __future__ import annotations
@@ -53,9 +55,15 @@ def _parse(netns: str, found: re.Match[str]) -> ComparedEntry:
     original, reply = (_tuple(each, protocol) for each in _TUPLE.finditer(rest))
     mark, zone = _MARK.search(rest), _ZONE.search(rest)
     return ComparedEntry(
-        netns, original, reply, "[UNREPLIED]" not in rest, "[ASSURED]" in rest, found["state"] or "",
-        int(mark[1]) if mark else 0, int(zone[1]) if zone else 0,
-    )  # fmt: skip
+        netns,
+        original,
+        reply,
+        "[UNREPLIED]" not in rest,
+        "[ASSURED]" in rest,
+        found["state"] or "",
+        int(mark[1]) if mark else 0,
+        int(zone[1]) if zone else 0,
+    )
 
 
 def _tuple(found: re.Match[str], protocol: int) -> ConnTuple:

@@ -1,4 +1,6 @@
-"""The packets that Linux itself sends for a short exchange, where they differ from the model's usual ones."""
+"""The packets that Linux itself sends for a short exchange, where they differ from the model's
+usual ones.
+"""
 
 from __future__ import annotations
 
@@ -21,4 +23,6 @@ REGISTRATION: dict[str, object] = {
     f"which flavour of iptables table {table} was registered last in netns {HOST}": "nft"
     for table in ("raw", "mangle", "filter", "security")
 }
-"""The twin's script loads the legacy tables first: of one priority the nft ones run first (nf_hook_entries_grow, v6.12)."""
+"""The twin's script loads the legacy tables first: of one priority the nft ones run first
+(nf_hook_entries_grow, v6.12).
+"""

@@ -1,4 +1,6 @@
-"""Random nodes and probes over what the datapath models: each case is made from one number, and only from it."""
+"""Random nodes and probes over what the datapath models: each case is made from one number, and
+only from it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from podpath.net.probe import Probe
 from podpath.node.node import HOST, Node
 
 NATIVE_SHARE = 0.2
-"""How many cases have native nftables besides what else was drawn; a chance of their own, so that no other draw changes."""
+"""How many cases have native nftables besides what else was drawn; a chance of their own, so that
+no other draw changes.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +42,9 @@ class GeneratedCase:
 
 
 def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
-    """Draw one node and one probe; `kernel` (`uname -r`) decides how its drop reasons are called, and nothing else."""
+    """Draw one node and one probe; `kernel` (`uname -r`) decides how its drop reasons are called,
+    and nothing else.
+    """
     chance = Random(seed)
     topology = chance.choice(TOPOLOGIES)()
     topology = draw_addresses(chance, topology)
@@ -53,21 +59,35 @@ def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
         probe = draw_nat(chance, host, topology, probe, flavour)
     for name in ("raw", "mangle", "filter", "security"):
         if chance.random() < {"raw": 0.3, "mangle": 0.4, "filter": 0.8, "security": 0.1}[name]:
-            draw_table(chance, host, topology, name, flavour if chance.random() < 0.8 else chance.choice(("nft", "legacy")))
+            draw_table(
+                chance,
+                host,
+                topology,
+                name,
+                flavour if chance.random() < 0.8 else chance.choice(("nft", "legacy")),
+            )
     native = Random(f"{seed} native")
     if native.random() < NATIVE_SHARE:
         draw_native(native, host, topology)
     fault = _draw_fault(chance, host) if chance.random() < 0.3 else ""
-    frame = draw_frame(chance, topology, probe) if probe.netns != HOST and chance.random() < 0.2 else None
+    frame = (
+        draw_frame(chance, topology, probe)
+        if probe.netns != HOST and chance.random() < 0.2
+        else None
+    )
     if frame is not None:
         count_states(chance, host, flavour)
-    rules = [rule for table in host.tables.values() for chain in table.chains.values() for rule in chain]
+    rules = [
+        rule for table in host.tables.values() for chain in table.chains.values() for rule in chain
+    ]
     if not any(match.name == "set" for rule in rules for match in rule.matches) and not any(
         rule.target is not None and rule.target.name == "SET" for rule in rules
     ):
         host.sets = {}  # to make them costs a process
     node = topology.draft.freeze(kernel, () if frame else PORTS)
-    return GeneratedCase(seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault, frame=frame)
+    return GeneratedCase(
+        seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault, frame=frame
+    )
 
 
 def _draw_probe(chance: Random, topology: Topology) -> Probe:
@@ -86,7 +106,9 @@ def _draw_fault(chance: Random, host: DraftNetns) -> str:
     elif kind == "rp_filter strict":
         host.sysctls["net.ipv4.conf.all.rp_filter"] = "1"
     elif kind == "no route":
-        host.routes = [route for route in host.routes if route.prefix.length != 0 or route.table != 254]
+        host.routes = [
+            route for route in host.routes if route.prefix.length != 0 or route.table != 254
+        ]
     else:
         host.table("filter", "nft").policies["FORWARD"] = "DROP"
     return kind

@@ -19,17 +19,33 @@ CHOSEN_PORTS = range(50000, 50011)
 """A range that SNAT rules translate into: which of them it is, the kernel chooses."""
 
 
-def draw_nat(chance: Random, host: DraftNetns, topology: Topology, probe: Probe, flavour: str) -> Probe:
-    """Draw a service, source NAT and a redirection; the probe asks for the service where there is one."""
+def draw_nat(
+    chance: Random, host: DraftNetns, topology: Topology, probe: Probe, flavour: str
+) -> Probe:
+    """Draw a service, source NAT and a redirection; the probe asks for the service where there is
+    one.
+    """
     table = host.table("nat", flavour)
-    targets = [address for name, address in topology.speakers if name != probe.netns or chance.random() < 0.2]
+    targets = [
+        address
+        for name, address in topology.speakers
+        if name != probe.netns or chance.random() < 0.2
+    ]
     asked = probe
     if probe.protocol != protocols.ICMP and chance.random() < 0.65:
-        asked = probe._replace(dst=_draw_service(chance, table, chance.sample(targets, min(2, len(targets))), probe))
+        asked = probe._replace(
+            dst=_draw_service(chance, table, chance.sample(targets, min(2, len(targets))), probe)
+        )
         if probe.netns != HOST:
-            topology.draft.namespaces[probe.netns or HOST].add_route(str(asked.dst), *_first_hop(topology, probe.netns or HOST))
+            topology.draft.namespaces[probe.netns or HOST].add_route(
+                str(asked.dst), *_first_hop(topology, probe.netns or HOST)
+            )
     if chance.random() < 0.6:
-        fields = {} if chance.random() < 0.4 else draw_fields(chance, topology, protocols.TCP, "POSTROUTING")
+        fields = (
+            {}
+            if chance.random() < 0.4
+            else draw_fields(chance, topology, protocols.TCP, "POSTROUTING")
+        )
         table.chains["POSTROUTING"].append(make_rule(_draw_source_nat(chance, fields), **fields))
     if chance.random() < 0.15:
         _draw_preferred_source(chance, host, table)
@@ -42,17 +58,27 @@ def draw_nat(chance: Random, host: DraftNetns, topology: Topology, probe: Probe,
 
 
 def _draw_preferred_source(chance: Random, host: DraftNetns, table: DraftTable) -> None:
-    """Give a route a source of its own and masquerade what takes it: which source wins is what this is about."""
+    """Give a route a source of its own and masquerade what takes it: which source wins is what this
+    is about.
+    """
     own = [item.address for item in host.addresses]
-    ways = [index for index, route in enumerate(host.routes) if route.type == "unicast" and len(route.nexthops) == 1]
+    ways = [
+        index
+        for index, route in enumerate(host.routes)
+        if route.type == "unicast" and len(route.nexthops) == 1
+    ]
     if ways:
         index = chance.choice(ways)
         host.routes[index] = replace(host.routes[index], prefsrc=chance.choice(own))
         table.chains["POSTROUTING"].insert(0, make_rule(Target("MASQUERADE")))
 
 
-def _draw_service(chance: Random, table: DraftTable, endpoints: list[Address], probe: Probe) -> Address:
-    """Write the rules of a service, as kube-proxy, Docker or an administrator would; give the address to ask for."""
+def _draw_service(
+    chance: Random, table: DraftTable, endpoints: list[Address], probe: Probe
+) -> Address:
+    """Write the rules of a service, as kube-proxy, Docker or an administrator would; give the
+    address to ask for.
+    """
     vip = VIP
     if chance.random() < 0.15:
         vip = Address(4, VIP.value & ~0xFF | endpoints[0].value & 0xFF)
@@ -63,7 +89,13 @@ def _draw_service(chance: Random, table: DraftTable, endpoints: list[Address], p
         rules = _draw_endpoints(chance, endpoints, probe)
         if chance.random() < 0.4:
             table.chains["KUBE-SVC-X"] = rules
-            rules = [make_rule(Target("KUBE-SVC-X"), dst=PrefixMatch(Prefix.of(vip)), protocol=ProtocolMatch(probe.protocol))]
+            rules = [
+                make_rule(
+                    Target("KUBE-SVC-X"),
+                    dst=PrefixMatch(Prefix.of(vip)),
+                    protocol=ProtocolMatch(probe.protocol),
+                )
+            ]
         else:
             rules = [rule._replace(dst=PrefixMatch(Prefix.of(vip))) for rule in rules]
     for chain in ("PREROUTING", "OUTPUT"):
@@ -74,14 +106,22 @@ def _draw_service(chance: Random, table: DraftTable, endpoints: list[Address], p
 def _draw_endpoints(chance: Random, endpoints: list[Address], probe: Probe) -> list[Rule]:
     protocol, port = ProtocolMatch(probe.protocol), chance.choice(PORTS)
     last = endpoints[0]
-    to = chance.choice((f"{last}:{port}",) * 5 + (f"{last}:{port}-{port + 5}", f"{last}", f"{last}-{Address(4, last.value + 1)}"))
+    to = chance.choice(
+        (f"{last}:{port}",) * 5
+        + (f"{last}:{port}-{port + 5}", f"{last}", f"{last}-{Address(4, last.value + 1)}")
+    )
     rules = [make_rule(_dnat(to), protocol=protocol)]
     if len(endpoints) > 1 and chance.random() < 0.3:
         mode = MatchOption("mode", (chance.choice(("random", "nth")),))
-        share = (MatchOption("probability", ("0.50000000000",)),) if mode.values == ("random",) else (
-            MatchOption("every", ("2",)), MatchOption("packet", ("0",)))  # fmt: skip
+        share = (
+            (MatchOption("probability", ("0.50000000000",)),)
+            if mode.values == ("random",)
+            else (MatchOption("every", ("2",)), MatchOption("packet", ("0",)))
+        )
         match = Match("statistic", (mode, *share))
-        rules.insert(0, make_rule(_dnat(f"{endpoints[1]}:{port}"), protocol=protocol, matches=(match,)))
+        rules.insert(
+            0, make_rule(_dnat(f"{endpoints[1]}:{port}"), protocol=protocol, matches=(match,))
+        )
     return rules
 
 

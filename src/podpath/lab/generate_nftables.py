@@ -1,4 +1,6 @@
-"""Random native nftables tables: base chains of every type, regular chains, sets and maps, with a counter in every rule."""
+"""Random native nftables tables: base chains of every type, regular chains, sets and maps, with a
+counter in every rule.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ class _Drawing:
 
     def __init__(self, chance: Random, topology: Topology, family: str, name: str) -> None:
         self.chance, self.topology, self.family, self.name = chance, topology, family, name
-        self.addresses = [address for _, address in topology.speakers] + [Address.parse("10.96.0.10")]
+        self.addresses = [address for _, address in topology.speakers] + [
+            Address.parse("10.96.0.10")
+        ]
         self.chains: dict[str, NftChain] = {}
         self.protocol = "tcp"
         """What the rule under way is about: nft refuses a rule that asks for two."""
@@ -46,18 +50,32 @@ class _Drawing:
             kind = "route" if hook == "output" and self.chance.random() < 0.5 else "filter"
             policy = "drop" if self.chance.random() < 0.08 else "accept"
             chain = NftChain(
-                name=f"{kind}_{hook}_{number}", type=kind, hook=hook, priority=self.chance.choice(PRIORITIES), policy=policy
+                name=f"{kind}_{hook}_{number}",
+                type=kind,
+                hook=hook,
+                priority=self.chance.choice(PRIORITIES),
+                policy=policy,
             )
             self._add(chain, regular, hook)
         if self.chance.random() < 0.5:
             hook = self.chance.choice(tuple(NAT_HOOKS))
             shift = self.chance.choice((-5, 0, 0, 5))
-            self._add(NftChain(name=f"nat_{hook}", type="nat", hook=hook, priority=NAT_HOOKS[hook] + shift), (), hook)
+            self._add(
+                NftChain(
+                    name=f"nat_{hook}", type="nat", hook=hook, priority=NAT_HOOKS[hook] + shift
+                ),
+                (),
+                hook,
+            )
         return NftTable(family=self.family, name=self.name, chains=self.chains, sets=self._sets())
 
     def _sets(self) -> dict[str, NftSet]:
-        hosts = tuple(nft.Element(nft.Literal(str(address))) for address in sorted(set(self.addresses))[::2])
-        pairs = tuple(nft.Element(nft.Concat((element.key, nft.Literal("80")))) for element in hosts)
+        hosts = tuple(
+            nft.Element(nft.Literal(str(address))) for address in sorted(set(self.addresses))[::2]
+        )
+        pairs = tuple(
+            nft.Element(nft.Concat((element.key, nft.Literal("80")))) for element in hosts
+        )
         networks = (
             nft.Element(nft.Network("10.1.0.0", 24)),
             nft.Element(nft.Interval(nft.Literal("172.31.0.1"), nft.Literal("172.31.0.9"))),
@@ -65,7 +83,9 @@ class _Drawing:
         return {
             "hosts": NftSet(name="hosts", types=("ipv4_addr",), elements=hosts),
             "pairs": NftSet(name="pairs", types=("ipv4_addr", "inet_service"), elements=pairs),
-            "networks": NftSet(name="networks", types=("ipv4_addr",), elements=networks, flags=("interval",)),
+            "networks": NftSet(
+                name="networks", types=("ipv4_addr",), elements=networks, flags=("interval",)
+            ),
         }
 
     def _add(self, chain: NftChain, below: tuple[str, ...], hook: str) -> None:
@@ -74,16 +94,27 @@ class _Drawing:
         for position in range(1, self.chance.choice((1, 2, 3)) + 1):
             source = Source(name="generated/native", lines=(f"{place} rule {position}",))
             statements = tuple(self._rule(chain, below, hook))
-            rules.append(NftRule(self.family, self.name, chain.name, position, Span(source, 1, 1), statements))
+            rules.append(
+                NftRule(
+                    self.family, self.name, chain.name, position, Span(source, 1, 1), statements
+                )
+            )
         self.chains[chain.name] = NftChain(
-            name=chain.name, type=chain.type, hook=chain.hook, priority=chain.priority, policy=chain.policy, rules=tuple(rules)
+            name=chain.name,
+            type=chain.type,
+            hook=chain.hook,
+            priority=chain.priority,
+            policy=chain.policy,
+            rules=tuple(rules),
         )
 
     def _rule(self, chain: NftChain, below: tuple[str, ...], hook: str) -> list[nft.Statement]:
         self.protocol = self.chance.choice(("tcp", "tcp", "udp"))
         # IPv6 of the kernel's own making would be counted, too
         statements: list[nft.Statement] = (
-            [nft.Match("==", nft.Meta("nfproto"), nft.Literal("ipv4"))] if self.family == "inet" else []
+            [nft.Match("==", nft.Meta("nfproto"), nft.Literal("ipv4"))]
+            if self.family == "inet"
+            else []
         )
         if chain.type == "nat":
             return [*statements, *self._translation(hook)]
@@ -95,7 +126,16 @@ class _Drawing:
 
     def _condition(self, hook: str) -> nft.Statement:
         draw = self.chance.choice(
-            (self._address, self._address, self._port, self._port, self._connection, self._connection, self._meta, self._meta)
+            (
+                self._address,
+                self._address,
+                self._port,
+                self._port,
+                self._connection,
+                self._connection,
+                self._meta,
+                self._meta,
+            )
         )
         return self._lookup(hook) if self.chance.random() < 0.08 else draw()
 
@@ -107,22 +147,34 @@ class _Drawing:
         address = str(chance.choice(self.addresses))
         field = nft.Payload("ip", chance.choice(("saddr", "daddr")))
         if chance.random() < 0.2:
-            return nft.Match("==", nft.Concat((field, nft.Payload(self.protocol, "dport"))), nft.SetRef("pairs"))
+            return nft.Match(
+                "==", nft.Concat((field, nft.Payload(self.protocol, "dport"))), nft.SetRef("pairs")
+            )
         rights: tuple[nft.Expression, ...] = (
-            nft.Literal(address), nft.Network(_network(address), 24), nft.SetRef("hosts"), nft.SetRef("networks"),
-        )  # fmt: skip
+            nft.Literal(address),
+            nft.Network(_network(address), 24),
+            nft.SetRef("hosts"),
+            nft.SetRef("networks"),
+        )
         return nft.Match(self._sign(), field, chance.choice(rights))
 
     def _port(self) -> nft.Statement:
         chance = self.chance
         if self.protocol == "tcp" and chance.random() < 0.3:
-            return nft.Match("==", _flags("fin", "syn", "rst", "ack"), nft.Literal(chance.choice(("syn", "ack"))))
+            return nft.Match(
+                "==", _flags("fin", "syn", "rst", "ack"), nft.Literal(chance.choice(("syn", "ack")))
+            )
         rights: tuple[nft.Expression, ...] = (
             nft.SetOf(tuple(nft.Element(nft.Literal(port)) for port in ("80", "443"))),
-            nft.Interval(nft.Literal("1"), nft.Literal(chance.choice(("100", "9000")))), nft.Literal("8080"),
-        )  # fmt: skip
+            nft.Interval(nft.Literal("1"), nft.Literal(chance.choice(("100", "9000")))),
+            nft.Literal("8080"),
+        )
         # what `th dport` is of ICMP, its checksum, is not predicted
-        fields = (nft.Payload(self.protocol, "dport"), nft.Payload(self.protocol, "sport"), nft.Payload("th", "sport"))
+        fields = (
+            nft.Payload(self.protocol, "dport"),
+            nft.Payload(self.protocol, "sport"),
+            nft.Payload("th", "sport"),
+        )
         field = chance.choice(fields)
         return nft.Match(self._sign(), field, chance.choice(rights))
 
@@ -132,10 +184,16 @@ class _Drawing:
         status = nft.Literal(chance.choice(("assured", "confirmed", "snat", "dnat", "seen-reply")))
         direction = chance.choice(("original", "reply"))
         matches = (
-            nft.Match("in", nft.Ct("state"), states), nft.Match("in", nft.Ct("state"), states.items[0]),
-            nft.Match("in", nft.Ct("status"), status), nft.Match("==", nft.Ct("direction"), nft.Literal(direction)),
-            nft.Match(self._sign(), nft.Ct("ip daddr", direction), nft.Literal(str(chance.choice(self.addresses)))),
-        )  # fmt: skip
+            nft.Match("in", nft.Ct("state"), states),
+            nft.Match("in", nft.Ct("state"), states.items[0]),
+            nft.Match("in", nft.Ct("status"), status),
+            nft.Match("==", nft.Ct("direction"), nft.Literal(direction)),
+            nft.Match(
+                self._sign(),
+                nft.Ct("ip daddr", direction),
+                nft.Literal(str(chance.choice(self.addresses))),
+            ),
+        )
         return chance.choice(matches)
 
     def _meta(self) -> nft.Statement:
@@ -144,10 +202,22 @@ class _Drawing:
         matches = (
             nft.Match("==", nft.Meta("l4proto"), nft.Literal(self.protocol)),
             nft.Match(self._sign(), masked, nft.Literal("0x1")),
-            nft.Match(self._sign(), nft.Meta(chance.choice(("iifname", "oifname"))), nft.Literal(self._device())),
-            nft.Match(chance.choice(("<", ">", "<=", ">=")), nft.Payload("ip", "ttl"), nft.Literal(chance.choice(("63", "64")))),
+            nft.Match(
+                self._sign(),
+                nft.Meta(chance.choice(("iifname", "oifname"))),
+                nft.Literal(self._device()),
+            ),
+            nft.Match(
+                chance.choice(("<", ">", "<=", ">=")),
+                nft.Payload("ip", "ttl"),
+                nft.Literal(chance.choice(("63", "64"))),
+            ),
             nft.Match("==", nft.Meta("pkttype"), nft.Literal("host")),
-            nft.Match(chance.choice(("<", ">")), nft.Meta("length"), nft.Literal(chance.choice(("60", "84")))),
+            nft.Match(
+                chance.choice(("<", ">")),
+                nft.Meta("length"),
+                nft.Literal(chance.choice(("60", "84"))),
+            ),
         )
         return chance.choice(matches)
 
@@ -158,7 +228,11 @@ class _Drawing:
     def _lookup(self, hook: str) -> nft.Statement:
         """Draw a look into the routing tables; the way back is asked where the packet came in."""
         if hook == "prerouting" and self.chance.random() < 0.5:
-            return nft.Match("==", nft.Fib(("saddr", "iif"), "oif"), nft.Literal(self.chance.choice(("missing", "exists"))))
+            return nft.Match(
+                "==",
+                nft.Fib(("saddr", "iif"), "oif"),
+                nft.Literal(self.chance.choice(("missing", "exists"))),
+            )
         return nft.Match(
             "==",
             nft.Fib((self.chance.choice(("saddr", "daddr")),), "type"),
@@ -170,29 +244,55 @@ class _Drawing:
         changes: list[nft.Statement] = [
             nft.Change(nft.Meta("mark"), nft.Literal(chance.choice(("0x1", "0x2", "0x4000")))),
             nft.Change(nft.Meta("mark"), nft.Binary("|", nft.Meta("mark"), nft.Literal("0x4000"))),
-            nft.Change(nft.Meta("mark"), nft.Ct("mark")), nft.Change(nft.Ct("mark"), nft.Meta("mark")),
+            nft.Change(nft.Meta("mark"), nft.Ct("mark")),
+            nft.Change(nft.Ct("mark"), nft.Meta("mark")),
             nft.Change(nft.Payload("ip", "dscp"), nft.Literal("cs1")),
-            nft.Change(nft.Meta("mark"), nft.MapOf(nft.Payload("ip", "daddr"), nft.SetOf(tuple(
-                nft.Element(nft.Literal(str(address)), nft.Literal("0x1")) for address in sorted(set(self.addresses))[::2]
-            )))),
-        ]  # fmt: skip
+            nft.Change(
+                nft.Meta("mark"),
+                nft.MapOf(
+                    nft.Payload("ip", "daddr"),
+                    nft.SetOf(
+                        tuple(
+                            nft.Element(nft.Literal(str(address)), nft.Literal("0x1"))
+                            for address in sorted(set(self.addresses))[::2]
+                        )
+                    ),
+                ),
+            ),
+        ]
         if hook in {"prerouting", "output"}:
             changes.append(nft.Notrack())
         return chance.choice(changes)
 
     def _verdict(self, below: tuple[str, ...], hook: str) -> list[nft.Statement]:
         chance = self.chance
-        choices: list[list[nft.Statement]] = [[], [nft.Verdict("accept")], [nft.Verdict("return")], [nft.Verdict("continue")]]
+        choices: list[list[nft.Statement]] = [
+            [],
+            [nft.Verdict("accept")],
+            [nft.Verdict("return")],
+            [nft.Verdict("continue")],
+        ]
         choices += [[nft.Verdict(chance.choice(("jump", "jump", "goto")), name)] for name in below]
         if chance.random() < 0.15:
             choices = [[nft.Verdict("drop")]]
         elif hook in {"input", "forward", "output"}:
             choices.append(
-                [chance.choice((nft.Reject(), nft.Reject("icmp", "host-unreachable"), nft.Reject("icmp", "admin-prohibited")))]
+                [
+                    chance.choice(
+                        (
+                            nft.Reject(),
+                            nft.Reject("icmp", "host-unreachable"),
+                            nft.Reject("icmp", "admin-prohibited"),
+                        )
+                    )
+                ]
             )
         elif chance.random() < 0.2:
             data = nft.SetOf(
-                (nft.Element(nft.Literal("tcp"), nft.Verdict("accept")), nft.Element(nft.Literal("udp"), nft.Verdict("return")))
+                (
+                    nft.Element(nft.Literal("tcp"), nft.Verdict("accept")),
+                    nft.Element(nft.Literal("udp"), nft.Verdict("return")),
+                )
             )
             choices = [[nft.Vmap(nft.Meta("l4proto"), data)]]
         return chance.choice(choices)
@@ -202,7 +302,9 @@ class _Drawing:
         chance = self.chance
         family = "ip" if self.family == "inet" else ""
         conditions = [self._condition(hook)] if chance.random() < 0.5 else []
-        ports: list[nft.Statement] = [nft.Match("==", nft.Meta("l4proto"), nft.Literal(self.protocol))]
+        ports: list[nft.Statement] = [
+            nft.Match("==", nft.Meta("l4proto"), nft.Literal(self.protocol))
+        ]
         target = nft.Literal(str(chance.choice(self.addresses[:-1])))
         if hook in {"prerouting", "output"}:
             port = nft.Literal(chance.choice(("80", "8080")))
@@ -214,7 +316,12 @@ class _Drawing:
                 )
             )
         elif hook == "postrouting":
-            nat = chance.choice((nft.Nat("masquerade"), nft.Nat("snat", nft.Literal("172.31.0.10"), None, (), family)))
+            nat = chance.choice(
+                (
+                    nft.Nat("masquerade"),
+                    nft.Nat("snat", nft.Literal("172.31.0.10"), None, (), family),
+                )
+            )
         else:
             nat = nft.Nat("snat", nft.Literal("172.31.0.10"), None, (), family)
         return [*conditions, *(ports if nat.port is not None else []), _COUNTER, nat]

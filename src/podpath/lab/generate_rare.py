@@ -1,4 +1,6 @@
-"""Random extensions that rules seldom use: what is outside the packet is set so that every packet of a case is answered alike."""
+"""Random extensions that rules seldom use: what is outside the packet is set so that every packet
+of a case is answered alike.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class _Extension(NamedTuple):
 
 def _options(*texts: str) -> tuple[MatchOption, ...]:
     """Return options from `name value value`."""
-    return tuple(MatchOption(words[0], tuple(words[1:])) for words in (text.split() for text in texts))
+    return tuple(
+        MatchOption(words[0], tuple(words[1:])) for words in (text.split() for text in texts)
+    )
 
 
 _SCTP, _DCCP, _ESP, _AH = 132, 33, 50, 51
@@ -82,7 +86,9 @@ _LEFT_OUT = {
     "the lab's servers are not transparent": "TPROXY",
     "it rewrites options, which the model does not hold": "TCPMSS TCPOPTSTRIP",
 }
-NOT_GENERATED: Mapping[str, str] = {name: why for why, names in _LEFT_OUT.items() for name in names.split()}
+NOT_GENERATED: Mapping[str, str] = {
+    name: why for why, names in _LEFT_OUT.items() for name in names.split()
+}
 """Matches and targets that the model knows and no case has, each with the reason."""
 
 
@@ -92,7 +98,9 @@ def draw_rare_match(chance: Random, table: str, chain: str, protocol: int) -> Ma
     return None if found is None else Match(found.name, found.options)
 
 
-def draw_rare_target(chance: Random, table: str, chain: str, fields: Mapping[str, object]) -> Target | None:
+def draw_rare_target(
+    chance: Random, table: str, chain: str, fields: Mapping[str, object]
+) -> Target | None:
     """Draw a target likewise."""
     held = fields.get("protocol")
     protocol = held.number if isinstance(held, ProtocolMatch) and not held.negated else 0
@@ -100,7 +108,9 @@ def draw_rare_target(chance: Random, table: str, chain: str, fields: Mapping[str
     return None if found is None else Target(found.name, found.options)
 
 
-def _draw(chance: Random, extensions: tuple[_Extension, ...], table: str, chain: str, protocol: int) -> _Extension | None:
+def _draw(
+    chance: Random, extensions: tuple[_Extension, ...], table: str, chain: str, protocol: int
+) -> _Extension | None:
     if chance.random() >= RARE:
         return None
     allowed = [
@@ -114,7 +124,9 @@ def _draw(chance: Random, extensions: tuple[_Extension, ...], table: str, chain:
 
 
 def draw_rare_protocol(chance: Random) -> tuple[int, Match] | None:
-    """Draw a protocol that none of the cases speaks with its own match, now and then: neither ever matches."""
+    """Draw a protocol that none of the cases speaks with its own match, now and then: neither ever
+    matches.
+    """
     if chance.random() >= RARE / 2:
         return None
     found = chance.choice([each for each in _MATCHES if each.protocol in {_SCTP, _DCCP, _ESP, _AH}])

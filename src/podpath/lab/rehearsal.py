@@ -1,6 +1,7 @@
 """The life of a built-in incident on the real kernel: built, broken, collected, diagnosed, mended.
 
-The caller is in a private world (`apply.enter_private_world`) and ends it; a bundle is all that is left.
+The caller is in a private world (`apply.enter_private_world`) and ends it; a bundle is all that is
+left.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ class StagedNode:
     def collect(self, bundle: Path, *, broken: bool) -> None:
         """Write the bundle of the node as it stands."""
         namespaces = tuple(
-            CollectedNamespace(name=name, path=str(NETNS_DIRECTORY / name), role=HOST if name == HOST else netns.role)
+            CollectedNamespace(
+                name=name,
+                path=str(NETNS_DIRECTORY / name),
+                role=HOST if name == HOST else netns.role,
+            )
             for name, netns in self.node.namespaces.items()
         )
         collect_bundle(bundle, namespaces, now=0.0)
@@ -56,5 +61,7 @@ def build_stage(incident: Incident) -> StagedNode:
     node = incident.build().freeze()
     apply(emit_twin(node).commands)
     apply(incident.prepared_by)
-    servers = conversation.open_servers(dict.fromkeys(node.namespaces, incident.ports), incident.size)
+    servers = conversation.open_servers(
+        dict.fromkeys(node.namespaces, incident.ports), incident.size
+    )
     return StagedNode(incident, node, Tap(tuple(node.namespaces)), servers)

@@ -1,8 +1,9 @@
 """A Node as the commands that build it: pure data, which `lab.apply` runs and `lab script` prints.
 
-What comes in is the frozen Node; what goes out is a list of `Command`s, each an argument list with the text it reads. The
-order is that of dependence: namespaces, links, link attributes, addresses, sysctls, neighbours, routes, rules, sets, tables.
-What this kernel cannot hold (a bond, a BPF program) is named in `Twin.left_out`, never silently missing.
+What comes in is the frozen Node; what goes out is a list of `Command`s, each an argument list with
+the text it reads. The order is that of dependence: namespaces, links, link attributes, addresses,
+sysctls, neighbours, routes, rules, sets, tables. What this kernel cannot hold (a bond, a BPF
+program) is named in `Twin.left_out`, never silently missing.
 """
 
 from __future__ import annotations
@@ -30,11 +31,15 @@ DATAPATH_SYSCTLS = re.compile(
     r"|net\.bridge\.bridge-nf-call-(?:ip|ip6|arp)tables"
     r"|net\.netfilter\.nf_conntrack_(?:tcp_loose|tcp_be_liberal|tcp_ignore_invalid_rst|tcp_no_window_check|checksum)"
 )
-"""Sysctls that decide over a packet's way; the thousands of others of a `sysctl -a` are left as this kernel has them."""
+"""Sysctls that decide over a packet's way; the thousands of others of a `sysctl -a` are left as
+this kernel has them.
+"""
 
 
 WRITE_SYSCTLS = ("sysctl", "-q", "-e", "-p", "-")
-"""Sets what standard input says, `net/ipv4/ip_forward = 1` a line; keys that this kernel lacks are passed over (sysctl(8))."""
+"""Sets what standard input says, `net/ipv4/ip_forward = 1` a line; keys that this kernel lacks are
+passed over (sysctl(8)).
+"""
 
 
 RUNNING = "/run/netns/.openvswitch"
@@ -45,7 +50,9 @@ class Command(NamedTuple):
     """One command of the script."""
 
     arguments: tuple[str, ...]
-    """The program and its arguments; those that run inside a namespace begin with `ip netns exec NAME` or `ip -n NAME`."""
+    """The program and its arguments; those that run inside a namespace begin with `ip netns exec
+    NAME` or `ip -n NAME`.
+    """
     stdin: str = ""
     netns: str | None = None
     """The namespace that it runs in; None where the command itself names it."""
@@ -71,15 +78,24 @@ class Twin:
     """What the script does not rebuild, one sentence each."""
 
 
-def emit_twin(node: Node, switches: tuple[Command, ...] = (), given: frozenset[tuple[str, str]] = frozenset()) -> Twin:
-    """Write the commands that rebuild a node in network namespaces; `switches` make the `given` (namespace, device) pairs."""
+def emit_twin(
+    node: Node, switches: tuple[Command, ...] = (), given: frozenset[tuple[str, str]] = frozenset()
+) -> Twin:
+    """Write the commands that rebuild a node in network namespaces; `switches` make the `given`
+    (namespace, device) pairs.
+    """
     names = tuple(node.namespaces)
     left_out: list[str] = []
     made: set[tuple[str, str]] = set(given)
     create = list(_creations(node, made, left_out))
-    commands = [Command(("ip", "-batch", "-"), _batch([*(f"netns add {name}" for name in names), *create])), *switches]
+    commands = [
+        Command(("ip", "-batch", "-"), _batch([*(f"netns add {name}" for name in names), *create])),
+        *switches,
+    ]
     for netns in node.namespaces.values():
-        commands += _emit_state(netns, {link for name, link in made if name == netns.name}, left_out)
+        commands += _emit_state(
+            netns, {link for name, link in made if name == netns.name}, left_out
+        )
     return Twin(commands=tuple(commands), namespaces=names, left_out=tuple(left_out))
 
 
@@ -99,8 +115,12 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
     lines += [line for link in links for line in _attributes(link, built)]
     lines += [_address(address) for address in netns.addresses.items if address.scope != "host"]
     lines += [_neighbour(neighbour) for neighbour in netns.neighbours.items]
-    listed = [route for route in netns.routes.items if not route.inferred and route.protocol != "kernel"]
-    ways = [_route(route) for route in sorted(listed, key=_has_gateway)] + list(_policy_rules(netns))
+    listed = [
+        route for route in netns.routes.items if not route.inferred and route.protocol != "kernel"
+    ]
+    ways = [_route(route) for route in sorted(listed, key=_has_gateway)] + list(
+        _policy_rules(netns)
+    )
     lines += [way for way in ways if not way.startswith(_IPV6)]
     yield Command(("ip", "-n", netns.name, "-batch", "-"), _batch(lines))
     lines = [way.removeprefix(_IPV6) for way in ways if way.startswith(_IPV6)]
@@ -111,11 +131,16 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
         yield Command(("bridge", "-n", netns.name, "-batch", "-"), _batch(entries))
     settings = list(_settings(netns, {*built, "all", "default", "lo"}))
     for link in links:
-        # A proxy answers at once instead of within 0.8 s, and a neighbour that does not answer has failed after 45 ms, not 3 s.
+        # A proxy answers at once instead of within 0.8 s, and a neighbour that does not answer has
+        # failed after 45 ms, not 3 s.
         quick = (("proxy_delay", 0), ("mcast_solicit", 3), ("retrans_time_ms", 15))
         settings += [f"net/ipv4/neigh/{link.name}/{key} = {value}" for key, value in quick]
-    settings.append("net/ipv4/tcp_rto_min_us = 5000000")  # since v6.11: else one comes within 0.2 s on a busy machine
-    settings.append("net/ipv4/tcp_early_retrans = 0")  # else a lost segment goes out again within milliseconds
+    settings.append(
+        "net/ipv4/tcp_rto_min_us = 5000000"
+    )  # since v6.11: else one comes within 0.2 s on a busy machine
+    settings.append(
+        "net/ipv4/tcp_early_retrans = 0"
+    )  # else a lost segment goes out again within milliseconds
     if settings:
         yield Command(WRITE_SYSCTLS, _batch(settings), netns.name)
     yield from _netfilter(netns, left_out)
@@ -136,7 +161,9 @@ def _creations(node: Node, made: set[tuple[str, str]], left_out: list[str]) -> I
                 continue
             line = _create(netns.name, link, made)
             if line is None:
-                left_out.append(f"{link.name} in {netns.name}: a {link.kind or 'physical'} device has no twin here")
+                left_out.append(
+                    f"{link.name} in {netns.name}: a {link.kind or 'physical'} device has no twin here"
+                )
             elif line:
                 yield line
 
@@ -158,11 +185,20 @@ def _create(netns: str, link: Link, made: set[tuple[str, str]]) -> str | None:
 
 
 def _vxlan(link: Link) -> Iterator[str]:
-    """Make a vxlan device inside its namespace: its own packets stay where it was made (`vxlan->net`)."""
+    """Make a vxlan device inside its namespace: its own packets stay where it was made
+    (`vxlan->net`).
+    """
     vxlan = link.vxlan
     if vxlan is not None:
-        ends = [f"id {vxlan.vni} dstport {vxlan.port}", "learning" if vxlan.learning else "nolearning"]
-        ends += [f"{word} {value}" for word, value in (("local", vxlan.local), ("remote", vxlan.remote)) if value]
+        ends = [
+            f"id {vxlan.vni} dstport {vxlan.port}",
+            "learning" if vxlan.learning else "nolearning",
+        ]
+        ends += [
+            f"{word} {value}"
+            for word, value in (("local", vxlan.local), ("remote", vxlan.remote))
+            if value
+        ]
         yield f"link add {link.name} type vxlan {' '.join(ends)}"
 
 
@@ -184,8 +220,11 @@ def _attributes(link: Link, present: set[str]) -> Iterator[str]:
     port = link.port
     if port is not None and link.master in present:
         switches = (
-            ("hairpin", port.hairpin), ("isolated", port.isolated), ("learning", port.learning), ("flood", port.flood),
-        )  # fmt: skip
+            ("hairpin", port.hairpin),
+            ("isolated", port.isolated),
+            ("learning", port.learning),
+            ("flood", port.flood),
+        )
         words = [f"{name} {'on' if value else 'off'}" for name, value in switches]
         yield f"link set {link.name} type bridge_slave {' '.join(words)}"
 
@@ -193,7 +232,11 @@ def _attributes(link: Link, present: set[str]) -> Iterator[str]:
 def _address(address: InterfaceAddress) -> str:
     words = [f"addr replace {address.address}"]
     words.append(f"peer {address.peer}/{address.length}" if address.peer else "")
-    text = " ".join(words).strip() if address.peer else f"addr replace {address.address}/{address.length}"
+    text = (
+        " ".join(words).strip()
+        if address.peer
+        else f"addr replace {address.address}/{address.length}"
+    )
     if address.broadcast:
         text += f" broadcast {address.broadcast}"
     if address.noprefixroute:
@@ -204,7 +247,11 @@ def _address(address: InterfaceAddress) -> str:
 
 
 def _neighbour(neighbour: Neighbour) -> str:
-    state = neighbour.state.lower() if neighbour.state in ("PERMANENT", "NOARP", "STALE") else "reachable"
+    state = (
+        neighbour.state.lower()
+        if neighbour.state in ("PERMANENT", "NOARP", "STALE")
+        else "reachable"
+    )
     lladdr = f" lladdr {neighbour.mac}" if neighbour.mac else ""
     return f"neigh replace {neighbour.address}{lladdr} dev {neighbour.link} nud {state if neighbour.mac else 'failed'}"
 
@@ -213,15 +260,25 @@ def _settings(netns: Netns, devices: set[str]) -> Iterator[str]:
     """Write the sysctls that a packet's way can depend on, of devices that are there."""
     for key, fact in sorted(netns.sysctls.items(), key=_sysctl_order):
         found = DATAPATH_SYSCTLS.fullmatch(key)
-        if found and isinstance(fact, Known) and (found["device"] is None or found["device"] in devices):
+        if (
+            found
+            and isinstance(fact, Known)
+            and (found["device"] is None or found["device"] in devices)
+        ):
             # slashes between the parts, since a device's name may hold dots (sysctl(8))
             device = found["device"]
-            path = key.replace(".", "/") if device is None else f"net/ipv4/conf/{device}/{key.rpartition('.')[2]}"
+            path = (
+                key.replace(".", "/")
+                if device is None
+                else f"net/ipv4/conf/{device}/{key.rpartition('.')[2]}"
+            )
             yield f"{path} = {fact.value}"
 
 
 def _sysctl_order(item: tuple[str, object]) -> tuple[int, str]:
-    """Put forwarding first and `all` before the devices: writing ip_forward resets other keys (devinet_sysctl_forward)."""
+    """Put forwarding first and `all` before the devices: writing ip_forward resets other keys
+    (devinet_sysctl_forward).
+    """
     key = item[0]
     return (0 if key.endswith("ip_forward") else 1 if ".all." in key else 2, key)
 
@@ -234,7 +291,9 @@ def _has_gateway(route: Route) -> bool:
 def _route(route: Route) -> str:
     family = _IPV6 if route.prefix.family == 6 else ""
     kind = "" if route.type == "unicast" else f"{route.type} "
-    prefix = "default" if route.prefix.length == 0 else f"{route.prefix.address}/{route.prefix.length}"
+    prefix = (
+        "default" if route.prefix.length == 0 else f"{route.prefix.address}/{route.prefix.length}"
+    )
     words = [f"{family}route add {kind}{prefix}"]
     if len(route.nexthops) == 1:
         words.append(_nexthop(route, 0))
@@ -250,7 +309,10 @@ def _route(route: Route) -> str:
     if route.mtu:
         words.append(f"mtu {'lock ' if route.mtu_locked else ''}{route.mtu}")
     if len(route.nexthops) > 1:
-        words += [f"nexthop {_nexthop(route, i)} weight {hop.weight}" for i, hop in enumerate(route.nexthops)]
+        words += [
+            f"nexthop {_nexthop(route, i)} weight {hop.weight}"
+            for i, hop in enumerate(route.nexthops)
+        ]
     return " ".join(words)
 
 
@@ -267,7 +329,9 @@ def _fdb(netns: Netns) -> Iterator[str]:
             continue
         where = f"dst {entry.dst} self" if entry.dst else "master"
         vlan = f" vlan {entry.vlan}" if entry.vlan else ""
-        yield f"fdb replace {entry.mac} dev {entry.link} {where}{vlan}" + ("" if entry.dst else " static")
+        yield f"fdb replace {entry.mac} dev {entry.link} {where}{vlan}" + (
+            "" if entry.dst else " static"
+        )
 
 
 def _policy_rules(netns: Netns) -> Iterator[str]:
@@ -279,19 +343,36 @@ def _policy_rules(netns: Netns) -> Iterator[str]:
 
 def emit_policy_rule(rule: PolicyRule, verb: str = "add") -> str:
     """Spell a policy rule as `ip -batch` reads it."""
-    words = ["-6" if rule.family == 6 else "", f"rule {verb}", "not" if rule.negated else "", f"priority {rule.priority}"]
+    words = [
+        "-6" if rule.family == 6 else "",
+        f"rule {verb}",
+        "not" if rule.negated else "",
+        f"priority {rule.priority}",
+    ]
     fields = (
-        ("from", rule.src), ("to", rule.dst), ("iif", rule.iif), ("oif", rule.oif), ("fwmark", rule.mark),
-        ("tos", None if rule.tos is None else f"{rule.tos:#x}"), ("ipproto", rule.protocol), ("sport", _ports(rule.sport)),
-        ("dport", _ports(rule.dport)), ("uidrange", _ports(rule.uids)), ("suppress_prefixlength", rule.suppress_prefixlength),
-    )  # fmt: skip
+        ("from", rule.src),
+        ("to", rule.dst),
+        ("iif", rule.iif),
+        ("oif", rule.oif),
+        ("fwmark", rule.mark),
+        ("tos", None if rule.tos is None else f"{rule.tos:#x}"),
+        ("ipproto", rule.protocol),
+        ("sport", _ports(rule.sport)),
+        ("dport", _ports(rule.dport)),
+        ("uidrange", _ports(rule.uids)),
+        ("suppress_prefixlength", rule.suppress_prefixlength),
+    )
     words += [f"{name} {value}" for name, value in fields if value is not None]
     if rule.l3mdev:
         words.append("l3mdev")
     if rule.action == "goto":
         words.append(f"goto {rule.goto}")
     else:
-        words.append(f"lookup {rule.table}" if rule.action == "lookup" and not rule.l3mdev else rule.action * (not rule.l3mdev))
+        words.append(
+            f"lookup {rule.table}"
+            if rule.action == "lookup" and not rule.l3mdev
+            else rule.action * (not rule.l3mdev)
+        )
     return " ".join(word for word in words if word)
 
 
@@ -302,7 +383,11 @@ def _ports(ports: tuple[int, int] | None) -> str | None:
 def _netfilter(netns: Netns, left_out: list[str]) -> Iterator[Command]:
     for family, netfilter in netns.netfilter.items():
         if netfilter.sets and family == 4:
-            yield Command(("ipset", "restore", "-exist"), "".join(map(emit_set, netfilter.sets.values())), netns.name)
+            yield Command(
+                ("ipset", "restore", "-exist"),
+                "".join(map(emit_set, netfilter.sets.values())),
+                netns.name,
+            )
         for flavour in ("legacy", "nft"):
             tables = [table for table in netfilter.tables if table.flavour == flavour]
             text = "".join(emit_table(table, left_out) for table in tables)
@@ -332,15 +417,23 @@ def emit_table(table: Table, left_out: list[str]) -> str:
 
 
 def emit_connection(entry: ConntrackEntry) -> str:
-    """Spell a conntrack entry as `conntrack -R` reads it (conntrack(8), output format save); empty for other protocols.
+    """Spell a conntrack entry as `conntrack -R` reads it (conntrack(8), output format save); empty
+    for other protocols.
 
-    A translated entry is given as it was before NAT, with what NAT made of it: only so does the kernel translate its packets
-    (net/netfilter/nf_conntrack_netlink.c:ctnetlink_setup_nat v6.12).
+    A translated entry is given as it was before NAT, with what NAT made of it: only so does the
+    kernel translate its packets (net/netfilter/nf_conntrack_netlink.c:ctnetlink_setup_nat v6.12).
     """
     original, reply = entry.original, entry.reply
     if original.protocol not in (protocols.TCP, protocols.UDP):
         return ""
-    status = ",".join(name for name, held in (("SEEN_REPLY", entry.replied), ("ASSURED", entry.assured)) if held) or "UNSET"
+    status = (
+        ",".join(
+            name
+            for name, held in (("SEEN_REPLY", entry.replied), ("ASSURED", entry.assured))
+            if held
+        )
+        or "UNSET"
+    )
     words = [
         f"-A -t {entry.timeout or 60} -u {status} -s {original.src} -d {original.dst} -r {original.dst} -q {original.src}",
         f"-p {protocols.protocol_name(original.protocol)} --sport {original.sport} --dport {original.dport}",
@@ -352,7 +445,9 @@ def emit_connection(entry: ConntrackEntry) -> str:
         words.append(f"--dst-nat {reply.src}:{reply.sport}")
     if (reply.dst, reply.dport) != (original.src, original.sport):
         words.append(f"--src-nat {reply.dst}:{reply.dport}")
-    words += [f"--mark {entry.mark}"] * bool(entry.mark) + [f"--zone {entry.zone}"] * bool(entry.zone)
+    words += [f"--mark {entry.mark}"] * bool(entry.mark) + [f"--zone {entry.zone}"] * bool(
+        entry.zone
+    )
     return " ".join(words)
 
 
@@ -360,9 +455,13 @@ def emit_set(ipset: IpSet) -> str:
     """Spell a set as `ipset restore` reads it."""
     options = "".join(f" {name} {value}".rstrip() for name, value in ipset.options.items())
     family = (
-        f" family inet{'6' if ipset.family == 6 else ''}" if ipset.type.startswith("hash:") and "mac" not in ipset.type else ""
+        f" family inet{'6' if ipset.family == 6 else ''}"
+        if ipset.type.startswith("hash:") and "mac" not in ipset.type
+        else ""
     )
-    lines = [f"create {ipset.name} {ipset.type}{'' if 'family' in ipset.options else family}{options}"]
+    lines = [
+        f"create {ipset.name} {ipset.type}{'' if 'family' in ipset.options else family}{options}"
+    ]
     for member in ipset.members:
         words = [f"add {ipset.name} {','.join(member.parts)}"]
         words += [f"{option.name} {' '.join(option.values)}".rstrip() for option in member.options]
@@ -371,7 +470,9 @@ def emit_set(ipset: IpSet) -> str:
 
 
 def emit_shell(twin: Twin, standins: tuple[Command, ...] = (), notes: tuple[str, ...] = ()) -> str:
-    """Write a whole twin as a shell script that a stranger can read, run as root and attach to a report."""
+    """Write a whole twin as a shell script that a stranger can read, run as root and attach to a
+    report.
+    """
     names = " ".join(shlex.quote(name) for name in twin.namespaces)
     head = [
         "#!/bin/sh",

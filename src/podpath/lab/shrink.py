@@ -1,4 +1,6 @@
-"""A case that differs, made as small as it can be: parts are taken away as long as the difference stays."""
+"""A case that differs, made as small as it can be: parts are taken away as long as the difference
+stays.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from podpath.node.netfilter import Netfilter, Table
 from podpath.node.node import Netns, Node
 
 
-def shrink_case(case: GeneratedCase, differs: Callable[[GeneratedCase], bool], attempts: int = 150) -> GeneratedCase:
+def shrink_case(
+    case: GeneratedCase, differs: Callable[[GeneratedCase], bool], attempts: int = 150
+) -> GeneratedCase:
     """Return the smallest case that still differs, found in at most that many runs."""
     smallest = case
     found = True
@@ -50,21 +54,34 @@ def _smaller_namespaces(netns: Netns) -> Iterator[Netns]:
     for key in netns.sysctls:
         if key.endswith(".send_redirects") or key.startswith("net.bridge."):
             continue  # where it is not set, the kernel's default is another than the model takes an absent key for
-        yield replace(netns, sysctls={other: fact for other, fact in netns.sysctls.items() if other != key})
+        yield replace(
+            netns, sysctls={other: fact for other, fact in netns.sysctls.items() if other != key}
+        )
 
 
 def _smaller_rulesets(netfilter: Netfilter) -> Iterator[Netfilter]:
     for table in netfilter.tables:
-        yield replace(netfilter, tables=tuple(other for other in netfilter.tables if other is not table))
+        yield replace(
+            netfilter, tables=tuple(other for other in netfilter.tables if other is not table)
+        )
     for index, table in enumerate(netfilter.tables):
         for smaller in _smaller_tables(table):
-            yield replace(netfilter, tables=(*netfilter.tables[:index], smaller, *netfilter.tables[index + 1 :]))
+            yield replace(
+                netfilter,
+                tables=(*netfilter.tables[:index], smaller, *netfilter.tables[index + 1 :]),
+            )
 
 
 def _smaller_tables(table: Table) -> Iterator[Table]:
     for name, fact in table.chains.items():
         if isinstance(fact, Known):
             for position in range(len(fact.value.rules)):
-                rules = [rule for rule in fact.value.rules if rule is not fact.value.rules[position]]
-                placed = tuple(rule._replace(position=number) for number, rule in enumerate(rules, 1))
-                yield replace(table, chains={**table.chains, name: Known(replace(fact.value, rules=placed))})
+                rules = [
+                    rule for rule in fact.value.rules if rule is not fact.value.rules[position]
+                ]
+                placed = tuple(
+                    rule._replace(position=number) for number, rule in enumerate(rules, 1)
+                )
+                yield replace(
+                    table, chains={**table.chains, name: Known(replace(fact.value, rules=placed))}
+                )

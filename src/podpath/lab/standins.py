@@ -1,8 +1,10 @@
-"""What a twin cannot hold, replaced by what behaves alike: a wire's far end for each device that leads out of the node.
+"""What a twin cannot hold, replaced by what behaves alike: a wire's far end for each device that
+leads out of the node.
 
-The far end is a namespace that takes every address for its own, so it answers ARP and connections whatever the address: an
-outside host that answers, which is what the model presumes. It lives beside the node's namespaces and is no part of the node.
-Between the ports of one bond or Open vSwitch bridge and their far end stands a switch (`switches`).
+The far end is a namespace that takes every address for its own, so it answers ARP and connections
+whatever the address: an outside host that answers, which is what the model presumes. It lives
+beside the node's namespaces and is no part of the node. Between the ports of one bond or Open
+vSwitch bridge and their far end stands a switch (`switches`).
 """
 
 from __future__ import annotations
@@ -11,7 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from podpath.lab.script import Command
-from podpath.lab.switches import SwitchSegment, emit_openvswitch, find_segments, make_switch, port_of
+from podpath.lab.switches import (
+    SwitchSegment,
+    emit_openvswitch,
+    find_segments,
+    make_switch,
+    port_of,
+)
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Known, Listing
 from podpath.node.links import Bridge, Link, Peer
@@ -41,7 +49,9 @@ class Wired:
 
 
 def wire_outward_devices(node: Node, *, openvswitch: bool = False) -> Wired:
-    """Return every device that leads out of the node a far end; `openvswitch` where that can run here."""
+    """Return every device that leads out of the node a far end; `openvswitch` where that can run
+    here.
+    """
     wiring = _Wiring(dict(node.namespaces))
     segments = tuple(find_segments(node))
     for netns in node.namespaces.values():
@@ -55,10 +65,15 @@ def wire_outward_devices(node: Node, *, openvswitch: bool = False) -> Wired:
     wiring.forget_neighbours()
     started = emit_openvswitch(node, segments) if openvswitch else ()
     return Wired(
-        node=replace(node, namespaces=wiring.namespaces), far_ends=tuple(wiring.added), outward=tuple(wiring.behind),
-        behind=wiring.behind, given=frozenset(wiring.given), switches=started, commands=tuple(wiring.commands),
+        node=replace(node, namespaces=wiring.namespaces),
+        far_ends=tuple(wiring.added),
+        outward=tuple(wiring.behind),
+        behind=wiring.behind,
+        given=frozenset(wiring.given),
+        switches=started,
+        commands=tuple(wiring.commands),
         notes=tuple(wiring.notes),
-    )  # fmt: skip
+    )
 
 
 @dataclass(slots=True)
@@ -76,17 +91,24 @@ class _Wiring:
 
     def plug(self, netns: Netns, link: Link) -> None:
         """Put a veth in place of a device, whose other end answers for all that is behind it."""
-        end = self._add_far_end(_gateway_mac(netns, (link.name,)), link.mtu, Peer(netns=netns.name, link=link.name))
+        end = self._add_far_end(
+            _gateway_mac(netns, (link.name,)), link.mtu, Peer(netns=netns.name, link=link.name)
+        )
         self._lay(netns.name, link, Peer(netns=end, link=IfName("eth0")), _kept_master(link, netns))
         self._note_wire(netns, link.name, end)
-        self.notes.append(f"{link.name} of {netns.name} is a veth here; {end} stands for all that is behind it")
+        self.notes.append(
+            f"{link.name} of {netns.name} is a veth here; {end} stands for all that is behind it"
+        )
 
     def plug_segment(self, netns: Netns, segment: SwitchSegment, *, switched: bool) -> None:
         """Plug a bond's or switch's ports into one switch that learns, and a far end beside them."""
         links = {link.name: link for link in netns.links.items}
         plugged = segment.ports if switched else (*segment.ports, *segment.inside)
         number = sum(name.startswith("switch-") for name in self.added)
-        switch, held = f"switch-{number}", Link(name=IfName(f"held{number}"), kind="bridge", bridge=Bridge(), up=False)
+        switch, held = (
+            f"switch-{number}",
+            Link(name=IfName(f"held{number}"), kind="bridge", bridge=Bridge(), up=False),
+        )
         mtu = links[segment.ports[0]].mtu
         uplink = Peer(netns=switch, link=port_of(len(plugged)))
         end = self._add_far_end(_gateway_mac(netns, (*segment.inside, *segment.ports)), mtu, uplink)
@@ -102,7 +124,11 @@ class _Wiring:
             self._add_link(netns.name, held)
         for name in (*segment.ports, *segment.inside):
             self._note_wire(netns, name, end)
-        how = "Open vSwitch runs here with its userspace datapath" if switched else "a stand-in holds its ports"
+        how = (
+            "Open vSwitch runs here with its userspace datapath"
+            if switched
+            else "a stand-in holds its ports"
+        )
         ports = ", ".join(segment.ports)
         self.notes.append(
             f"{segment.name} of {netns.name}: {how}; {ports} lead to {switch}, which learns MACs, and {end} is behind it"
@@ -112,7 +138,11 @@ class _Wiring:
         """Drop entries of neighbours that no far end plays."""
         macs = {link.mac for name in self.added for link in self.namespaces[name].links.items}
         for name, netns in self.namespaces.items():
-            kept = tuple(entry for entry in netns.neighbours.items if (name, entry.link) not in self.wires or entry.mac in macs)
+            kept = tuple(
+                entry
+                for entry in netns.neighbours.items
+                if (name, entry.link) not in self.wires or entry.mac in macs
+            )
             self.namespaces[name] = replace(netns, neighbours=netns.neighbours._replace(items=kept))
 
     def _note_wire(self, netns: Netns, device: str, end: str) -> None:
@@ -122,20 +152,31 @@ class _Wiring:
 
     def _lay(self, netns: str, link: Link, peer: Peer, master: IfName | None) -> None:
         """Make a device one end of a veth pair."""
-        laid = replace(link, kind="veth", peer=Known(peer), master=master, bond_slave_of=None, port=link.port if master else None)
+        laid = replace(
+            link,
+            kind="veth",
+            peer=Known(peer),
+            master=master,
+            bond_slave_of=None,
+            port=link.port if master else None,
+        )
         home = self.namespaces[netns]
         links = tuple(laid if each.name == link.name else each for each in home.links.items)
         self.namespaces[netns] = replace(home, links=home.links._replace(items=links))
 
     def _add_link(self, netns: str, link: Link) -> None:
         home = self.namespaces[netns]
-        self.namespaces[netns] = replace(home, links=home.links._replace(items=(link, *home.links.items)))
+        self.namespaces[netns] = replace(
+            home, links=home.links._replace(items=(link, *home.links.items))
+        )
 
     def _add_far_end(self, mac: Mac | None, mtu: int, peer: Peer) -> str:
         number = sum(name.startswith("wire-") for name in self.added)
         name = f"wire-{number}"
         self.added.append(name)
-        self.namespaces[name] = _far_end(name, mac or Mac(f"02:77:00:00:00:{number + 1:02x}"), mtu, peer)
+        self.namespaces[name] = _far_end(
+            name, mac or Mac(f"02:77:00:00:00:{number + 1:02x}"), mtu, peer
+        )
         self.commands += _answer_for_all(name)
         return name
 
@@ -152,24 +193,45 @@ def _kept_master(link: Link, netns: Netns) -> IfName | None:
 
 
 def _far_end(name: str, mac: Mac, mtu: int, peer: Peer) -> Netns:
-    links = (Link(name=IfName("lo"), mtu=65536), Link(name=IfName("eth0"), kind="veth", mac=mac, mtu=mtu, peer=Known(peer)))
+    links = (
+        Link(name=IfName("lo"), mtu=65536),
+        Link(name=IfName("eth0"), kind="veth", mac=mac, mtu=mtu, peer=Known(peer)),
+    )
     return Netns(
-        name=name, role="other", links=Listing(links, True, "ip link"), addresses=Listing((), True, "ip addr"),
+        name=name,
+        role="other",
+        links=Listing(links, True, "ip link"),
+        addresses=Listing((), True, "ip addr"),
         routes=Listing((), True, "ip route"),
-    )  # fmt: skip
+    )
 
 
 def _gateway_mac(home: Netns, devices: tuple[str, ...]) -> Mac | None:
-    """Return the MAC that the node already knows for its gateway on a device, so that its neighbour entry stays true."""
-    gateways = [hop.gateway for route in home.routes.items for hop in route.nexthops if hop.link in devices and hop.gateway]
-    known = {entry.address: entry.mac for entry in home.neighbours.items if entry.link in devices and entry.mac}
-    return next((known[gateway] for gateway in gateways if gateway in known), next(iter(known.values()), None))
+    """Return the MAC that the node already knows for its gateway on a device, so that its neighbour
+    entry stays true.
+    """
+    gateways = [
+        hop.gateway
+        for route in home.routes.items
+        for hop in route.nexthops
+        if hop.link in devices and hop.gateway
+    ]
+    known = {
+        entry.address: entry.mac
+        for entry in home.neighbours.items
+        if entry.link in devices and entry.mac
+    }
+    return next(
+        (known[gateway] for gateway in gateways if gateway in known),
+        next(iter(known.values()), None),
+    )
 
 
 def _answer_for_all(name: str) -> tuple[Command, ...]:
     """Make every address local to what comes in, and everything outward to what goes out.
 
-    The local table holds them: a sender's source is looked up there (net/ipv4/route.c:ip_route_output_key_hash_rcu v6.12).
+    The local table holds them: a sender's source is looked up there
+    (net/ipv4/route.c:ip_route_output_key_hash_rcu v6.12).
     """
     lines = (
         "addr add 192.0.0.8/32 dev lo",
@@ -177,8 +239,12 @@ def _answer_for_all(name: str) -> tuple[Command, ...]:
         "rule add iif eth0 priority 10 lookup local",
         "rule del priority 0",
         "route add default dev eth0 src 192.0.0.8",
-    )  # fmt: skip
-    keys = ("net.ipv4.conf.eth0.accept_local = 1", "net.ipv4.conf.all.accept_local = 1", "net.ipv4.conf.all.rp_filter = 0")
+    )
+    keys = (
+        "net.ipv4.conf.eth0.accept_local = 1",
+        "net.ipv4.conf.all.accept_local = 1",
+        "net.ipv4.conf.all.rp_filter = 0",
+    )
     return (
         Command(("ip", "-n", name, "-batch", "-"), "".join(f"{line}\n" for line in lines)),
         Command(("sysctl", "-q", "-p", "-"), "".join(f"{key}\n" for key in keys), name),

@@ -1,9 +1,12 @@
-"""The ports of a bond or of an Open vSwitch bridge in a twin: they lead to one switch that learns MACs, as a rack's does.
+"""The ports of a bond or of an Open vSwitch bridge in a twin: they lead to one switch that learns
+MACs, as a rack's does.
 
-Where Open vSwitch is installed it runs here, with its userspace datapath, which needs no module of the kernel. Its kernel
-datapath takes every frame that a port receives before the host's IP stack sees it; the userspace one leaves them to both, so the
-ports' receive side is closed to the stack by a chain of the netdev family. Where it is not installed, and for bonds, which this
-kernel may lack, the host's own device is plugged into the switch, and the ports beside it are held by a bridge that is down.
+Where Open vSwitch is installed it runs here, with its userspace datapath, which needs no module of
+the kernel. Its kernel datapath takes every frame that a port receives before the host's IP stack
+sees it; the userspace one leaves them to both, so the ports' receive side is closed to the stack by
+a chain of the netdev family. Where it is not installed, and for bonds, which this kernel may lack,
+the host's own device is plugged into the switch, and the ports beside it are held by a bridge that
+is down.
 """
 
 from __future__ import annotations
@@ -41,32 +44,53 @@ def find_segments(node: Node) -> Iterator[SwitchSegment]:
     links = {link.name: link for link in node.host.links.items}
     taken: set[str] = set()
     for bridge in node.ovs:
-        shown = [links[name] for names in bridge.ports.values() for name in names if name in links and _NAME.fullmatch(name)]
+        shown = [
+            links[name]
+            for names in bridge.ports.values()
+            for name in names
+            if name in links and _NAME.fullmatch(name)
+        ]
         inside = tuple(link.name for link in shown if is_internal(bridge, link))
         ports = tuple(link.name for link in shown if link.name not in inside)
         taken |= {*ports, *inside}
         if ports and _NAME.fullmatch(bridge.name):
             yield SwitchSegment(bridge.name, ports, inside, bridge)
-    bonds = dict.fromkeys(link.bond_slave_of for link in links.values() if link.bond_slave_of and link.name not in taken)
+    bonds = dict.fromkeys(
+        link.bond_slave_of
+        for link in links.values()
+        if link.bond_slave_of and link.name not in taken
+    )
     for bond in bonds:
         slaves = tuple(link.name for link in links.values() if link.bond_slave_of == bond)
         yield SwitchSegment(bond, slaves, (IfName(bond),) if bond in links else ())
 
 
 def make_switch(name: str, number: int, plugs: tuple[tuple[str, IfName], ...]) -> Netns:
-    """Make the namespace of a switch: a bridge that learns, with a port for each (namespace, device) that is plugged in."""
-    links = [Link(name=IfName("lo"), mtu=65536), Link(name=IfName("br0"), kind="bridge", mac=_mac(number, 0), bridge=Bridge())]
+    """Make the namespace of a switch: a bridge that learns, with a port for each (namespace,
+    device) that is plugged in.
+    """
+    links = [
+        Link(name=IfName("lo"), mtu=65536),
+        Link(name=IfName("br0"), kind="bridge", mac=_mac(number, 0), bridge=Bridge()),
+    ]
     links += [
         Link(
-            name=port_of(place), kind="veth", mac=_mac(number, place + 1), master=IfName("br0"), port=BridgePort(),
+            name=port_of(place),
+            kind="veth",
+            mac=_mac(number, place + 1),
+            master=IfName("br0"),
+            port=BridgePort(),
             peer=Known(Peer(netns=netns, link=device)),
         )
         for place, (netns, device) in enumerate(plugs)
-    ]  # fmt: skip
+    ]
     return Netns(
-        name=name, role="other", links=Listing(tuple(links), True, "ip link"), addresses=Listing((), True, "ip addr"),
+        name=name,
+        role="other",
+        links=Listing(tuple(links), True, "ip link"),
+        addresses=Listing((), True, "ip addr"),
         routes=Listing((), True, "ip route"),
-    )  # fmt: skip
+    )
 
 
 def port_of(place: int) -> IfName:
@@ -79,7 +103,9 @@ def _mac(number: int, place: int) -> Mac:
 
 
 def emit_openvswitch(node: Node, segments: tuple[SwitchSegment, ...]) -> tuple[Command, ...]:
-    """Write what starts Open vSwitch in the host's namespace and makes its bridges; nothing where there is none."""
+    """Write what starts Open vSwitch in the host's namespace and makes its bridges; nothing where
+    there is none.
+    """
     configured = [word for segment in segments for word in _configure(node, segment)]
     if not configured:
         return ()
@@ -102,12 +128,23 @@ def emit_openvswitch(node: Node, segments: tuple[SwitchSegment, ...]) -> tuple[C
 
 
 def _configure(node: Node, segment: SwitchSegment) -> Iterator[str]:
-    """Yield ovs-vsctl's words for one bridge (ovs-vsctl(8)); its flows are those of a switch that learns, action NORMAL."""
+    """Yield ovs-vsctl's words for one bridge (ovs-vsctl(8)); its flows are those of a switch that
+    learns, action NORMAL.
+    """
     bridge = segment.bridge
     if bridge is None:
         return
     macs = {link.name: link.mac for link in node.host.links.items}
-    yield from ("--", "add-br", bridge.name, "--", "set", "bridge", bridge.name, "datapath_type=netdev")
+    yield from (
+        "--",
+        "add-br",
+        bridge.name,
+        "--",
+        "set",
+        "bridge",
+        bridge.name,
+        "datapath_type=netdev",
+    )
     if macs.get(IfName(bridge.name)):
         yield f'other-config:hwaddr="{macs[IfName(bridge.name)]}"'
     for port, interfaces in bridge.ports.items():
@@ -115,7 +152,17 @@ def _configure(node: Node, segment: SwitchSegment) -> Iterator[str]:
         if port == bridge.name or not _NAME.fullmatch(port):
             continue
         if port in segment.inside:
-            yield from ("--", "add-port", bridge.name, port, "--", "set", "interface", port, "type=internal")
+            yield from (
+                "--",
+                "add-port",
+                bridge.name,
+                port,
+                "--",
+                "set",
+                "interface",
+                port,
+                "type=internal",
+            )
             yield from (f'mac="{macs[IfName(port)]}"',) if macs.get(IfName(port)) else ()
         elif len(slaves) > 1:
             mode = (f"bond_mode={bridge.bond_mode}",) if bridge.bond_mode else ()

@@ -1,6 +1,8 @@
-"""The shapes of node that the generator draws from: each gives a draft that works, and who can speak to whom.
+"""The shapes of node that the generator draws from: each gives a draft that works, and who can
+speak to whom.
 
-Every namespace that stands for another machine is part of the node too, so nothing that the model says of it is assumed.
+Every namespace that stands for another machine is part of the node too, so nothing that the model
+says of it is assumed.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ class Topology:
 
 
 def bridged_pods() -> Topology:
-    """Pods on a bridge of the host (flannel, Docker, the bridge plugin), and an uplink to another machine."""
+    """Pods on a bridge of the host (flannel, Docker, the bridge plugin), and an uplink to another
+    machine.
+    """
     draft = _host()
     host = draft.namespaces[HOST]
     host.add_bridge("cni0", "02:00:00:00:00:fe")
@@ -48,7 +52,8 @@ def bridged_pods() -> Topology:
 def routed_pods(*, gateways: bool = True) -> Topology:
     """Pods behind a veth each, with a host route to each (Calico, Cilium, the ptp plugin).
 
-    With `gateways` the host has an address on each pod's device; without, it answers ARP for 169.254.1.1 by proxy_arp.
+    With `gateways` the host has an address on each pod's device; without, it answers ARP for
+    169.254.1.1 by proxy_arp.
     """
     draft = _host()
     host = draft.namespaces[HOST]
@@ -85,13 +90,21 @@ def two_uplinks(*, gateways: bool = True) -> Topology:
         other.add_route(prefix, "eth0", "192.0.2.10")
     host.add_route("default", "eth1", "192.0.2.1", table=100)
     host.add_route("198.51.100.2", "eth1", "192.0.2.1")
-    speakers = (*topology.speakers, (HOST, Address.parse("192.0.2.10")), ("world2", Address.parse("192.0.2.1")),
-                ("world2", Address.parse("198.51.100.2")))  # fmt: skip
-    return Topology(name="two uplinks", draft=draft, speakers=speakers, devices=(*topology.devices, "eth1"))
+    speakers = (
+        *topology.speakers,
+        (HOST, Address.parse("192.0.2.10")),
+        ("world2", Address.parse("192.0.2.1")),
+        ("world2", Address.parse("198.51.100.2")),
+    )
+    return Topology(
+        name="two uplinks", draft=draft, speakers=speakers, devices=(*topology.devices, "eth1")
+    )
 
 
 def overlay() -> Topology:
-    """Two nodes with pods on a bridge each, and a vxlan device between them (flannel): both nodes are namespaces here."""
+    """Two nodes with pods on a bridge each, and a vxlan device between them (flannel): both nodes
+    are namespaces here.
+    """
     draft = _host()
     far = draft.add_netns("node2", "other")
     far.sysctls |= draft.namespaces[HOST].sysctls
@@ -108,25 +121,38 @@ def overlay() -> Topology:
         draft.enslave(name, f"veth{first_pod}", "cni0")
         pod.add_address("eth0", f"10.1.{number}.2/24")
         pod.add_route("default", "eth0", f"10.1.{number}.1")
-        speakers += [(name, Address.parse(underlay)), (name, Address.parse(f"10.1.{number}.1")),
-                     (pod.name, Address.parse(f"10.1.{number}.2"))]  # fmt: skip
+        speakers += [
+            (name, Address.parse(underlay)),
+            (name, Address.parse(f"10.1.{number}.1")),
+            (pod.name, Address.parse(f"10.1.{number}.2")),
+        ]
         _join_overlay(netns, number, underlay, ends[1 - number][2])
     draft.namespaces[HOST].sysctls["net.bridge.bridge-nf-call-iptables"] = "1"
     draft.namespaces[HOST].add_route("default", "eth0", "172.31.0.20")
     devices = ("cni0", "eth0", "veth1", "flannel.1")
-    return Topology(name="vxlan between two nodes", draft=draft, speakers=tuple(speakers), devices=devices)
+    return Topology(
+        name="vxlan between two nodes", draft=draft, speakers=tuple(speakers), devices=devices
+    )
 
 
 def _join_overlay(netns: DraftNetns, number: int, underlay: str, remote: str) -> None:
-    """Give a node its vxlan device, with the route, neighbour and forwarding entry of the other node."""
+    """Give a node its vxlan device, with the route, neighbour and forwarding entry of the other
+    node.
+    """
     other = 1 - number
-    netns.add_vxlan("flannel.1", f"02:00:00:00:aa:0{number}", Vxlan(vni=1, port=8472, local=Address.parse(underlay),
-                                                                  learning=False), 1450)  # fmt: skip
+    netns.add_vxlan(
+        "flannel.1",
+        f"02:00:00:00:aa:0{number}",
+        Vxlan(vni=1, port=8472, local=Address.parse(underlay), learning=False),
+        1450,
+    )
     netns.add_address("flannel.1", f"10.1.{number}.0/32")
     mac, gateway = Mac(f"02:00:00:00:aa:0{other}"), Address.parse(f"10.1.{other}.0")
     hop = Nexthop(link=IfName("flannel.1"), gateway=gateway, onlink=True)
     netns.routes.append(Route(prefix=Prefix.parse(f"10.1.{other}.0/24", 4), nexthops=(hop,)))
-    netns.neighbours.append(Neighbour(address=gateway, link=IfName("flannel.1"), mac=mac, state="PERMANENT"))
+    netns.neighbours.append(
+        Neighbour(address=gateway, link=IfName("flannel.1"), mac=mac, state="PERMANENT")
+    )
     netns.fdb.append(FdbEntry(mac=mac, link=IfName("flannel.1"), dst=Address.parse(remote)))
 
 
@@ -139,7 +165,9 @@ def _host() -> Draft:
     return draft
 
 
-def _with_uplink(draft: Draft, speakers: list[tuple[str, Address]], devices: tuple[str, ...], name: str) -> Topology:
+def _with_uplink(
+    draft: Draft, speakers: list[tuple[str, Address]], devices: tuple[str, ...], name: str
+) -> Topology:
     host = draft.namespaces[HOST]
     world = draft.add_netns("world", "other")
     draft.connect(HOST, "eth0", "world", "eth0", 20)

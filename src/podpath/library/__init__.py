@@ -1,1 +1,3 @@
-"""What `import podpath` offers: evidence read to a case, and every question to it answered with a typed, frozen result."""
+"""What `import podpath` offers: evidence read to a case, and every question to it answered with a
+typed, frozen result.
+"""

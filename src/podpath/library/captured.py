@@ -22,14 +22,19 @@ from podpath.node.case import Case
 UNKNOWN = "expected the output of a command that podpath knows, saw none"
 
 
-def read_captures_alone(paths: Sequence[str], between: Sequence[tuple[End, End]] = (), progress: Progress = silent) -> NodeCase:
+def read_captures_alone(
+    paths: Sequence[str], between: Sequence[tuple[End, End]] = (), progress: Progress = silent
+) -> NodeCase:
     """Read capture files that come without other evidence, and put them together.
 
-    Of long captures what is said `between` ends is read, where some are named, else what tells of a failure.
+    Of long captures what is said `between` ends is read, where some are named, else what tells of a
+    failure.
     """
     kept: list[Kept] = []
     with collecting_seldom():
-        with stage(progress, f"reading {len(paths)} {'capture' if len(paths) == 1 else 'captures'}") as tell:
+        with stage(
+            progress, f"reading {len(paths)} {'capture' if len(paths) == 1 else 'captures'}"
+        ) as tell:
             evidence = read_capture_files(paths, kept.append, tell)
             readings: list[tuple[Source, Reading]] = []
             gaps: list[Gap] = list(evidence.gaps)
@@ -44,8 +49,12 @@ def read_captures_alone(paths: Sequence[str], between: Sequence[tuple[End, End]]
         return follow_captures("", replace(case, gaps=(*gaps, *case.gaps)), kept, progress)
 
 
-def follow_captures(name: str, case: Case, kept: Sequence[Kept], progress: Progress = silent) -> NodeCase:
-    """Put the captures of a case together, and add what was lost between them, where they can be followed."""
+def follow_captures(
+    name: str, case: Case, kept: Sequence[Kept], progress: Progress = silent
+) -> NodeCase:
+    """Put the captures of a case together, and add what was lost between them, where they can be
+    followed.
+    """
     matched = match_captures(case, kept, progress=progress)
     if matched is None:
         return NodeCase(name=name, facts=case)
@@ -56,7 +65,9 @@ def follow_captures(name: str, case: Case, kept: Sequence[Kept], progress: Progr
 def narrow_captures(
     evidence: Evidence, kept: Sequence[Kept], between: Sequence[tuple[End, End]]
 ) -> Iterator[tuple[Source, Reading | None]]:
-    """Yield the sources with what is read of them already, long captures with the packets that are asked about instead."""
+    """Yield the sources with what is read of them already, long captures with the packets that are
+    asked about instead.
+    """
     known = {capture.name: capture for capture in kept} if between else {}
     readings = dict(evidence.readings)
     shown = {source.name for source in evidence.sources}
@@ -69,15 +80,21 @@ def narrow_captures(
             yield chosen
 
 
-def match_captures(case: Case, kept: Sequence[Kept], least: int = 2, progress: Progress = silent) -> MatchedCaptures | None:
-    """Put captures together; None where there are none, or fewer than `least` printed ones, or NumPy is missing for those."""
+def match_captures(
+    case: Case, kept: Sequence[Kept], least: int = 2, progress: Progress = silent
+) -> MatchedCaptures | None:
+    """Put captures together; None where there are none, or fewer than `least` printed ones, or
+    NumPy is missing for those.
+    """
     printed = list_printed(case, {capture.name for capture in kept})
     if not kept and len(printed) < least:
         return None
     with stage(progress, "following packets"):
         try:
             return MatchedCaptures(kept, printed)
-        except ImportError:  # printed captures are read without NumPy; only what is between them is not followed
+        except (
+            ImportError
+        ):  # printed captures are read without NumPy; only what is between them is not followed
             return None
 
 

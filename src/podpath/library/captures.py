@@ -1,4 +1,6 @@
-"""What captures alone show: losses between points, replies that were not translated, wrong MACs, black holes."""
+"""What captures alone show: losses between points, replies that were not translated, wrong MACs,
+black holes.
+"""
 
 from __future__ import annotations
 
@@ -77,13 +79,19 @@ class CapturesResult(Result):
         return replace(self, drawn=self.ladder())
 
     def ladder(self) -> Ladder:
-        """Lay out the connection that is asked about, else the one that a fault is about, else the first that fails."""
+        """Lay out the connection that is asked about, else the one that a fault is about, else the
+        first that fails.
+        """
         matched = self.case.matched or match_captures(self.case.facts, (), least=1)
         if matched is None:
             raise MissingExtra("a ladder needs packets, and NumPy: pip install 'podpath[capture]'")
         broken = [item.partition(": ")[0] for finding in self.findings for item in finding.breaks]
         names = (*broken, *(one.words for one in self.connections))
-        fits = (lambda words: all(one.fits_words(words) for one in self.wanted)) if self.wanted else None
+        fits = (
+            (lambda words: all(one.fits_words(words) for one in self.wanted))
+            if self.wanted
+            else None
+        )
         drawn = matched.draw(names, fits)
         if drawn is None:
             raise UsageError("no connection in the captures fits: there is nothing to draw")
@@ -96,11 +104,14 @@ class CapturesResult(Result):
         return render_ladder_svg(self.drawn or self.ladder())
 
 
-def captures(evidence: Given, only: Sequence[str | Wanted] = (), *, progress: Progress = silent) -> CapturesResult:
+def captures(
+    evidence: Given, only: Sequence[str | Wanted] = (), *, progress: Progress = silent
+) -> CapturesResult:
     """Find what captures alone show, each finding with the packets that show it.
 
-    The evidence is capture files, or anything with printed captures in it. `only` narrows the answer to connections: as much
-    of one as is known, such as `tcp 10.0.0.1:1024 > 10.0.0.2:80`, `10.0.0.2` or `:443`.
+    The evidence is capture files, or anything with printed captures in it. `only` narrows the
+    answer to connections: as much of one as is known, such as `tcp 10.0.0.1:1024 > 10.0.0.2:80`,
+    `10.0.0.2` or `:443`.
     """
     wanted = tuple(one if isinstance(one, Wanted) else parse_wanted(one) for one in only)
     read = _read(evidence, wanted, progress)
@@ -109,11 +120,15 @@ def captures(evidence: Given, only: Sequence[str | Wanted] = (), *, progress: Pr
         points = read.matched.points if read.matched is not None else ()
         states = read.matched.count_states() if read.matched is not None and not wanted else None
         answer = answer_captures(facts, points, states)
-    return CapturesResult(answer, NodeCase(name=read.name, facts=facts, matched=read.matched), wanted)
+    return CapturesResult(
+        answer, NodeCase(name=read.name, facts=facts, matched=read.matched), wanted
+    )
 
 
 def _read(evidence: Given, wanted: Sequence[Wanted], progress: Progress) -> NodeCase:
-    """Read capture files by themselves without the readers of anything else, which take most of the time of a short call."""
+    """Read capture files by themselves without the readers of anything else, which take most of the
+    time of a short call.
+    """
     between = [(one.one, one.other) for one in wanted]
     pieces = list_pieces(evidence)
     paths = list_paths(pieces)

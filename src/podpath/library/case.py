@@ -21,7 +21,9 @@ class NodeCase:
     facts: case.Case
     """The node, and what people and captures saw on it."""
     matched: MatchedCaptures | None = None
-    """Its captures put together; None where no capture is among the evidence, or NumPy is missing for printed ones."""
+    """Its captures put together; None where no capture is among the evidence, or NumPy is missing
+    for printed ones.
+    """
 
     def __repr__(self) -> str:
         """Name the node; its facts would fill pages."""
@@ -30,7 +32,9 @@ class NodeCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Case(Printable):
-    """All evidence, read: what it says of each node that it is of, the node that most outputs are of first."""
+    """All evidence, read: what it says of each node that it is of, the node that most outputs are
+    of first.
+    """
 
     nodes: tuple[NodeCase, ...]
     sources: tuple[Source, ...] = ()

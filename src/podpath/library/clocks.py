@@ -37,12 +37,18 @@ def make_clock(when: When) -> Clock:
     return Clock(now=now, zone=zone, zones=tuple(zones), printed=now)
 
 
-def chronicle_logs(sources: Sequence[Source], clock: Clock, when: When, failures: Collection[Span] = ()) -> Chronicle:
-    """Read the logs among these sources and say what they tell; moments without a date are of the logs' days."""
+def chronicle_logs(
+    sources: Sequence[Source], clock: Clock, when: When, failures: Collection[Span] = ()
+) -> Chronicle:
+    """Read the logs among these sources and say what they tell; moments without a date are of the
+    logs' days.
+    """
     logs = read_logs(sources, clock)
     reach = logs.reach
     told = ToldFailure(
-        failed_at=parse_moment(when.failed_at, clock, reach) if when.failed_at is not None else None,
+        failed_at=parse_moment(when.failed_at, clock, reach)
+        if when.failed_at is not None
+        else None,
         timeout=_parse_timeout(when.timeout) if when.timeout is not None else None,
         last_ok=parse_moment(when.last_ok, clock, reach) if when.last_ok is not None else None,
         failures=failures,
@@ -65,4 +71,6 @@ def _parse_zone(text: str) -> tzinfo:
     try:
         return ZoneInfo(text)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise UsageError(f"{text!r}: expected a zone such as Asia/Shanghai, UTC or +08:00") from error
+        raise UsageError(
+            f"{text!r}: expected a zone such as Asia/Shanghai, UTC or +08:00"
+        ) from error

@@ -1,4 +1,6 @@
-"""What broke the path: every node of a case diagnosed, its logs joined, and the answer of the node where something is wrong."""
+"""What broke the path: every node of a case diagnosed, its logs joined, and the answer of the node
+where something is wrong.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ class DiagnosisResult(Result):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """What is not known and would decide, the most telling first, each with the command that tells."""
+        """What is not known and would decide, the most telling first, each with the command that
+        tells.
+        """
         return self.diagnosis.questions
 
     @property
@@ -93,9 +97,9 @@ def diagnose(
 ) -> DiagnosisResult:
     """Find what broke the path, with the lines that say so and the fix.
 
-    The connections in question are found in the case (attempts that failed, captures, events); `probes` names more of them.
-    `good` is a case of a node where it works: what differs is told. Logs in the case tell what led to the fault, and `when`
-    says when it failed, where they do not.
+    The connections in question are found in the case (attempts that failed, captures, events);
+    `probes` names more of them. `good` is a case of a node where it works: what differs is told.
+    Logs in the case tell what led to the fault, and `when` says when it failed, where they do not.
     """
     read = as_case(case, probes, progress)
     asked = Questioned(
@@ -113,7 +117,9 @@ def diagnose(
 def _diagnose_node(node: NodeCase, asked: Questioned) -> Diagnosis:
     facts_left, chronicle = read_chronicle(node.facts, asked.sources, asked.when, asked.progress)
     with stage(asked.progress, f"walking {node.name}".strip()):
-        answer = causes.diagnose(facts_left, place_probes(asked.probes, facts_left.node), asked.good)
+        answer = causes.diagnose(
+            facts_left, place_probes(asked.probes, facts_left.node), asked.good
+        )
     if chronicle is None:
         return answer
     from podpath.diagnosis.history import tell_history  # noqa: PLC0415 - only where there are logs

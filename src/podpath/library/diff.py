@@ -55,11 +55,17 @@ class DiffResult(Result):
         return render_diff_json(self.comparison)
 
 
-def diff(bad: Case | Given, good: Case | Given, probes: Sequence[Asked] = (), *, progress: Progress = silent) -> DiffResult:
+def diff(
+    bad: Case | Given,
+    good: Case | Given,
+    probes: Sequence[Asked] = (),
+    *,
+    progress: Progress = silent,
+) -> DiffResult:
     """Find the smallest difference that explains why one node works and the other does not.
 
-    The connections that fail on the bad node, and `probes` besides, are walked with the differences taken over from the good
-    one: what makes them work is the answer.
+    The connections that fail on the bad node, and `probes` besides, are walked with the differences
+    taken over from the good one: what makes them work is the answer.
     """
     here, there = as_case(bad, probes, progress), as_case(good, probes, progress)
     asked = place_probes(probes, here.node)

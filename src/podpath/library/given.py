@@ -1,4 +1,6 @@
-"""What a caller gives: evidence as paths, pasted text or the node that this runs on, and probes to ask about."""
+"""What a caller gives: evidence as paths, pasted text or the node that this runs on, and probes to
+ask about.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ Asked = str | Probe
 
 def list_pieces(evidence: Given) -> tuple[Piece, ...]:
     """Return the pieces of the evidence, also where it is a single one."""
-    return (evidence,) if isinstance(evidence, (str, PathLike, Pasted, ThisNode)) else tuple(evidence)
+    return (
+        (evidence,) if isinstance(evidence, (str, PathLike, Pasted, ThisNode)) else tuple(evidence)
+    )
 
 
 def name_piece(piece: Piece) -> str:
@@ -60,7 +64,9 @@ def list_paths(pieces: Sequence[Piece]) -> tuple[str, ...]:
 
 
 def parse_probes(probes: Sequence[Asked]) -> tuple[Probe, ...]:
-    """Parse the probes that can be read without evidence; `UsageError` says which part of one is wrong."""
+    """Parse the probes that can be read without evidence; `UsageError` says which part of one is
+    wrong.
+    """
     return tuple(
         probe if isinstance(probe, Probe) else Probe.parse(probe)
         for probe in probes
@@ -69,5 +75,9 @@ def parse_probes(probes: Sequence[Asked]) -> tuple[Probe, ...]:
 
 
 def place_probes(probes: Sequence[Asked], node: Node) -> tuple[Probe, ...]:
-    """Return all probes, names in them resolved with the evidence; `UsageError` lists the names that there are."""
-    return tuple(probe if isinstance(probe, Probe) else resolve_probe(probe, node) for probe in probes)
+    """Return all probes, names in them resolved with the evidence; `UsageError` lists the names
+    that there are.
+    """
+    return tuple(
+        probe if isinstance(probe, Probe) else resolve_probe(probe, node) for probe in probes
+    )

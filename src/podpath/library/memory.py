@@ -1,7 +1,9 @@
-"""The garbage collector while a case is read and walked: it looks seldom, and past what stands already.
+"""The garbage collector while a case is read and walked: it looks seldom, and past what stands
+already.
 
-A case may hold 150,000 rules and lives long; what walks leave behind is values, hardly ever cycles. Each look at all of it would
-cost more than it frees. The collector is the process's own, so every call leaves it as it was found.
+A case may hold 150,000 rules and lives long; what walks leave behind is values, hardly ever cycles.
+Each look at all of it would cost more than it frees. The collector is the process's own, so every
+call leaves it as it was found.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ SELDOM = 100_000
 def collecting_seldom() -> Iterator[None]:
     """Have the collector look seldom, and only at what is made meanwhile."""
     thresholds = gc.get_threshold()
-    freezing = gc.get_freeze_count() == 0  # else it is frozen already, by a caller who may want it to stay so
+    freezing = (
+        gc.get_freeze_count() == 0
+    )  # else it is frozen already, by a caller who may want it to stay so
     gc.set_threshold(max(SELDOM, thresholds[0]), *thresholds[1:])
     if freezing:
         gc.freeze()

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Progress = Callable[[str, float], None]
-"""Told what is being done and the share that is done: 0.0 as it begins, 1.0 once it has ended, also by an error."""
+"""Told what is being done and the share that is done: 0.0 as it begins, 1.0 once it has ended, also
+by an error.
+"""
 
 
 def silent(doing: str, share: float) -> None:
@@ -16,7 +18,9 @@ def silent(doing: str, share: float) -> None:
 
 @contextmanager
 def stage(progress: Progress, doing: str) -> Iterator[Callable[[float], None]]:
-    """Tell that a stage begins and that it has ended; what is yielded takes the share in between, where that is known."""
+    """Tell that a stage begins and that it has ended; what is yielded takes the share in between,
+    where that is known.
+    """
     progress(doing, 0.0)
     try:
         yield lambda share: progress(doing, min(max(share, 0.001), 0.999))

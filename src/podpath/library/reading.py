@@ -1,4 +1,6 @@
-"""Evidence to a case: what is given is read, its sources recognised, and a node assembled for each that it is of."""
+"""Evidence to a case: what is given is read, its sources recognised, and a node assembled for each
+that it is of.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,17 @@ from podpath.evidence.recognition import read as read_source
 from podpath.evidence.records import Reading
 from podpath.library.captured import UNKNOWN, first_line, follow_captures, narrow_captures
 from podpath.library.case import Case, NodeCase
-from podpath.library.given import Asked, Given, Pasted, Piece, ThisNode, list_paths, list_pieces, name_piece, parse_probes
+from podpath.library.given import (
+    Asked,
+    Given,
+    Pasted,
+    Piece,
+    ThisNode,
+    list_paths,
+    list_pieces,
+    name_piece,
+    parse_probes,
+)
 from podpath.library.logged import is_log
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
@@ -51,9 +63,10 @@ def read(
 ) -> Case:
     """Read all evidence; `EvidenceError` where nothing in it is of a kind that podpath knows.
 
-    The evidence is a path, a text (`Pasted`), this node itself (`ThisNode`), or several of them. `asking` are probes that will
-    be asked about: their addresses help to place what the evidence leaves open. Of evidence of several nodes, `node` names the
-    only one that is wanted; `UsageError` says which there are. What `limits` cut off is among the case's gaps.
+    The evidence is a path, a text (`Pasted`), this node itself (`ThisNode`), or several of them.
+    `asking` are probes that will be asked about: their addresses help to place what the evidence
+    leaves open. Of evidence of several nodes, `node` names the only one that is wanted;
+    `UsageError` says which there are. What `limits` cut off is among the case's gaps.
     """
     pieces = list_pieces(evidence)
     ends = tuple(end for probe in parse_probes(asking) for end in (probe.src, probe.dst))
@@ -61,25 +74,37 @@ def read(
         found = _read_pieces(pieces, (), limits, progress)
         with stage(progress, "putting the node together"):
             chosen = _choose(part_by_host(found.readings), node)
-            cases = [(host.name, _add_prose(assemble_case(host.read, ends), found)) for host in chosen]
+            cases = [
+                (host.name, _add_prose(assemble_case(host.read, ends), found)) for host in chosen
+            ]
             if node is not None and cases[0][0] != node != cases[0][1].node.name:
-                raise UsageError(f"expected the one node that the evidence is of ({cases[0][1].node.name}), saw {node!r}")
+                raise UsageError(
+                    f"expected the one node that the evidence is of ({cases[0][1].node.name}), saw {node!r}"
+                )
         nodes = tuple(
-            follow_captures(name, replace(case, gaps=(*found.gaps, *case.gaps)), found.kept, progress) for name, case in cases
+            follow_captures(
+                name, replace(case, gaps=(*found.gaps, *case.gaps)), found.kept, progress
+            )
+            for name, case in cases
         )
     return Case(nodes=nodes, sources=found.sources)
 
 
-def read_together(evidence: Given, between: Sequence[tuple[End, End]] = (), progress: Progress = silent) -> NodeCase:
+def read_together(
+    evidence: Given, between: Sequence[tuple[End, End]] = (), progress: Progress = silent
+) -> NodeCase:
     """Read all evidence, of whatever nodes, as one case with its captures put together.
 
-    Of long captures what is said `between` ends is read, where some are named, else what tells of a failure.
+    Of long captures what is said `between` ends is read, where some are named, else what tells of a
+    failure.
     """
     with collecting_seldom():
         found = _read_pieces(list_pieces(evidence), between, DEFAULT, progress)
         with stage(progress, "putting the node together"):
             case = _add_prose(assemble_case(found.readings, ()), found)
-        return follow_captures("", replace(case, gaps=(*found.gaps, *case.gaps)), found.kept, progress)
+        return follow_captures(
+            "", replace(case, gaps=(*found.gaps, *case.gaps)), found.kept, progress
+        )
 
 
 def _add_prose(case: facts.Case, found: ReadEvidence) -> facts.Case:
@@ -92,7 +117,9 @@ def as_case(given: Case | Given, asking: Sequence[Asked], progress: Progress) ->
     return given if isinstance(given, Case) else read(given, asking=asking, progress=progress)
 
 
-def _read_pieces(pieces: Sequence[Piece], between: Sequence[tuple[End, End]], limits: Limits, progress: Progress) -> ReadEvidence:
+def _read_pieces(
+    pieces: Sequence[Piece], between: Sequence[tuple[End, End]], limits: Limits, progress: Progress
+) -> ReadEvidence:
     """Gather what is given, this node first and what was pasted next, and read every source."""
     kept: list[Kept] = []
     gathered = [_read_live(piece, progress) for piece in pieces if isinstance(piece, ThisNode)]
@@ -107,14 +134,26 @@ def _read_pieces(pieces: Sequence[Piece], between: Sequence[tuple[End, End]], li
             if reading is not None:
                 readings.append((source, reading))
             elif any(line.strip() for line in source.lines):
-                gaps.append(Gap(first_line(source), UNKNOWN, kind=GapKind.ASIDE if is_log(source) else GapKind.UNREAD))
-        spoken = found.mentions or any(one.failure or one.source or one.target for one in found.complaints)
+                gaps.append(
+                    Gap(
+                        first_line(source),
+                        UNKNOWN,
+                        kind=GapKind.ASIDE if is_log(source) else GapKind.UNREAD,
+                    )
+                )
+        spoken = found.mentions or any(
+            one.failure or one.source or one.target for one in found.complaints
+        )
         if not kept and not spoken and not any(reading.records for _, reading in readings):
             raise EvidenceError(_nothing_read(pieces, gaps))
     return ReadEvidence(
-        sources=sources, readings=tuple(readings), gaps=tuple(gaps), kept=tuple(kept),
-        complaints=found.complaints, mentions=found.mentions,
-    )  # fmt: skip
+        sources=sources,
+        readings=tuple(readings),
+        gaps=tuple(gaps),
+        kept=tuple(kept),
+        complaints=found.complaints,
+        mentions=found.mentions,
+    )
 
 
 def _read_live(piece: ThisNode, progress: Progress) -> Evidence:
@@ -131,7 +170,9 @@ def _choose(hosts: Sequence[HostEvidence], node: str | None) -> Sequence[HostEvi
     chosen = [host for host in hosts if node in (None, host.name)]
     if chosen or not hosts[0].name:
         return chosen or hosts
-    raise UsageError(f"expected a node of the evidence ({', '.join(host.name for host in hosts)}), saw {node!r}")
+    raise UsageError(
+        f"expected a node of the evidence ({', '.join(host.name for host in hosts)}), saw {node!r}"
+    )
 
 
 def _nothing_read(pieces: Sequence[Piece], gaps: Sequence[Gap]) -> str:

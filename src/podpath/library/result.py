@@ -1,4 +1,6 @@
-"""What every answer of the library can do: print, show itself in a notebook, and become a document of its published schema."""
+"""What every answer of the library can do: print, show itself in a notebook, and become a document
+of its published schema.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ class Printable(ABC):
 
 
 class Result(Printable):
-    """The answer to a question. Its subclasses hold the answer's data beside these ways to render it."""
+    """The answer to a question. Its subclasses hold the answer's data beside these ways to render
+    it.
+    """
 
     __slots__ = ()
 

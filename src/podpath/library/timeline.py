@@ -1,4 +1,6 @@
-"""What changed in the window in which it broke, and which known chain of causes leads from there to what."""
+"""What changed in the window in which it broke, and which known chain of causes leads from there to
+what.
+"""
 
 from __future__ import annotations
 
@@ -66,11 +68,17 @@ class TimelineResult(Result):
         return render_timeline_svg(self.chronicle)
 
 
-def timeline(logs: Given, when: When | None = None, *, progress: Progress = silent) -> TimelineResult:
-    """Find what changed in the window in which it broke: after the last success, and before the first bad request began."""
+def timeline(
+    logs: Given, when: When | None = None, *, progress: Progress = silent
+) -> TimelineResult:
+    """Find what changed in the window in which it broke: after the last success, and before the
+    first bad request began.
+    """
     pieces = list_pieces(logs)
     if any(isinstance(piece, ThisNode) for piece in pieces):
-        raise UsageError("expected logs, saw a live node; `podpath snapshot` collects its logs into a bundle")
+        raise UsageError(
+            "expected logs, saw a live node; `podpath snapshot` collects its logs into a bundle"
+        )
     asked = when or When()
     clock = make_clock(asked)
     with collecting_seldom(), stage(progress, "reading logs"):

@@ -20,7 +20,9 @@ from podpath.report.trace_text import render_trace
 
 EXIT_CODES = {"ALWAYS": 0, "NEVER": 1, "SOMETIMES": 1}
 UNDECIDED = 3
-"""Of every other verdict, and of a connection that works as far as it was walked where something forbids to say more."""
+"""Of every other verdict, and of a connection that works as far as it was walked where something
+forbids to say more.
+"""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

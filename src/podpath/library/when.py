@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class When:
     """When it failed, and which clocks the logs show.
 
-    A moment may be `2022-02-11T09:49:15+08:00`, `Feb 11 09:49:15`, `09:49:15` (of the logs' last such day) or `@1644544155`.
+    A moment may be `2022-02-11T09:49:15+08:00`, `Feb 11 09:49:15`, `09:49:15` (of the logs' last
+    such day) or `@1644544155`.
     """
 
     failed_at: str | None = None

@@ -1,1 +1,3 @@
-"""Values that every package speaks: addresses, prefixes, packets, probes, and where a fact came from."""
+"""Values that every package speaks: addresses, prefixes, packets, probes, and where a fact came
+from.
+"""

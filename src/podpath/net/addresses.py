@@ -1,7 +1,8 @@
 """Addresses, prefixes, port ranges and masked marks as immutable values.
 
-They are named tuples and not dataclasses because a walk makes and compares thousands of them: a tuple is built, hashed
-and compared in C. Text is parsed once, by the readers; past them an address is never a string.
+They are named tuples and not dataclasses because a walk makes and compares thousands of them: a
+tuple is built, hashed and compared in C. Text is parsed once, by the readers; past them an address
+is never a string.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ WIDTH: dict[Family, int] = {4: 32, 6: 128}
 """Bits in an address of each family."""
 
 
-_PLAIN = re.compile(r"(0|[1-9][0-9]{0,2})\.(0|[1-9][0-9]{0,2})\.(0|[1-9][0-9]{0,2})\.(0|[1-9][0-9]{0,2})")
+_PLAIN = re.compile(
+    r"(0|[1-9][0-9]{0,2})\.(0|[1-9][0-9]{0,2})\.(0|[1-9][0-9]{0,2})\.(0|[1-9][0-9]{0,2})"
+)
 
 
 class Address(NamedTuple):
@@ -35,7 +38,8 @@ class Address(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Address:
         """Read an address; `ValueError` where the text is none (a prefix length is not accepted)."""
-        # Rulesets hold tens of thousands of these; what is not plain IPv4 takes the long way, which says what is wrong.
+        # Rulesets hold tens of thousands of these; what is not plain IPv4 takes the long way, which
+        # says what is wrong.
         found = _PLAIN.fullmatch(text)
         if found is not None:
             first, second, third, fourth = map(int, found.groups())
@@ -83,7 +87,8 @@ class Prefix(NamedTuple):
     def parse(cls, text: str, family: Family | None = None) -> Prefix:
         """Read `10.0.0.0/8`, `10.0.0.1`, `10.0.0.0/255.0.0.0` or `default`; host bits are cleared.
 
-        `family` is needed for `default` (or `any`, `all`) only. `ValueError` where the text is no prefix or of another family.
+        `family` is needed for `default` (or `any`, `all`) only. `ValueError` where the text is no
+        prefix or of another family.
         """
         if text in ("default", "any", "all"):
             if family is None:
@@ -110,11 +115,17 @@ class Prefix(NamedTuple):
             return item.family == self.family and item.value >> shift == self.network >> shift
         if isinstance(item, Prefix):
             shift = WIDTH[self.family] - self.length
-            return item.family == self.family and item.length >= self.length and item.network >> shift == self.network >> shift
+            return (
+                item.family == self.family
+                and item.length >= self.length
+                and item.network >> shift == self.network >> shift
+            )
         return False
 
     def covers(self, item: Address | Prefix) -> bool:
-        """Tell what `in` tells; type checkers take the operator on a tuple to ask for one of its fields."""
+        """Tell what `in` tells; type checkers take the operator on a tuple to ask for one of its
+        fields.
+        """
         return self.__contains__(item)
 
     def __str__(self) -> str:

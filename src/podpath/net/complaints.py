@@ -1,4 +1,6 @@
-"""What people say is wrong, taken from the prose of a ticket: it says what to ask about, and is no evidence of any state."""
+"""What people say is wrong, taken from the prose of a ticket: it says what to ask about, and is no
+evidence of any state.
+"""
 
 from __future__ import annotations
 
@@ -49,4 +51,6 @@ class Complaint:
     sources: tuple[Address, ...] = ()
     """Those of the addresses that stand for who connects: `from 10.0.0.1`."""
     words: frozenset[str] = frozenset()
-    """Its words that may name a pod, a service or a node: with a hyphen or a digit, or behind the word for such a thing."""
+    """Its words that may name a pod, a service or a node: with a hyphen or a digit, or behind the
+    word for such a thing.
+    """

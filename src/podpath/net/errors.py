@@ -4,7 +4,9 @@ from __future__ import annotations
 
 
 class PodpathError(Exception):
-    """Anything that podpath refuses with a clear message. `str()` is one line that says what to do next."""
+    """Anything that podpath refuses with a clear message. `str()` is one line that says what to do
+    next.
+    """
 
 
 class EvidenceError(PodpathError):

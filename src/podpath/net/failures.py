@@ -1,4 +1,6 @@
-"""How a connection ends, as its user meets it: each way to fail is a fact of its own that some causes make and others cannot."""
+"""How a connection ends, as its user meets it: each way to fail is a fact of its own that some
+causes make and others cannot.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ class FailureKind(StrEnum):
     SLOW = "slow"
     """It works, and slower than it should."""
     ERROR_ANSWER = "error answer"
-    """The connection stands and somebody answers with an error: HTTP 502, a certificate that is refused."""
+    """The connection stands and somebody answers with an error: HTTP 502, a certificate that is
+    refused.
+    """
     WRONG_PEER = "wrong peer"
     """Somebody else answers, or the server sees another source address than the client's."""
     NO_ADDRESS = "no address"
@@ -61,7 +65,9 @@ class Ending(StrEnum):
 Result = FailureKind | Ending
 """What came of a try."""
 
-NAMES = frozenset({FailureKind.NAME_UNKNOWN, FailureKind.NAME_SERVER_FAILS, FailureKind.NAME_SERVER_SILENT})
+NAMES = frozenset(
+    {FailureKind.NAME_UNKNOWN, FailureKind.NAME_SERVER_FAILS, FailureKind.NAME_SERVER_SILENT}
+)
 """The ways in which a name is not resolved."""
 ANSWERED = frozenset({
     FailureKind.NAME_UNKNOWN, FailureKind.NAME_SERVER_FAILS, FailureKind.ERROR_ANSWER, FailureKind.SLOW, FailureKind.WRONG_PEER,
@@ -77,5 +83,7 @@ def is_failure(result: Result) -> bool:
 
 
 def breaks_path(result: Result) -> bool:
-    """Tell whether a try failed on the way: its packets, or the answers to them, did not arrive as they should."""
+    """Tell whether a try failed on the way: its packets, or the answers to them, did not arrive as
+    they should.
+    """
     return isinstance(result, FailureKind) and result not in ANSWERED

@@ -1,6 +1,8 @@
-"""What outputs and commands state of a firewall beside the rules that a walk reads: typed rules, zones, a cloud's lists.
+"""What outputs and commands state of a firewall beside the rules that a walk reads: typed rules,
+zones, a cloud's lists.
 
-A command that somebody typed says what was done, not what holds now; a list of ufw or of a cloud says what was asked for.
+A command that somebody typed says what was done, not what holds now; a list of ufw or of a cloud
+says what was asked for.
 """
 
 from __future__ import annotations
@@ -55,7 +57,9 @@ class ZoneSetting(NamedTuple):
 
     zone: str
     key: str
-    """`interfaces`, `services`, `ports`, `masquerade`, `forward`, `target`, `sources`, `rich rules`."""
+    """`interfaces`, `services`, `ports`, `masquerade`, `forward`, `target`, `sources`, `rich
+    rules`.
+    """
     values: tuple[str, ...]
 
 
@@ -100,7 +104,9 @@ class RuleCount(NamedTuple):
 
 
 class CopyCount(NamedTuple):
-    """How many times one rule stands there, as a pipe counted it (`iptables-save | sort | uniq -c`)."""
+    """How many times one rule stands there, as a pipe counted it (`iptables-save | sort | uniq
+    -c`).
+    """
 
     rule: str
     times: int

@@ -1,7 +1,9 @@
-"""What programs and the kernel say in one line, by kind: the words in which logs and errors become evidence.
+"""What programs and the kernel say in one line, by kind: the words in which logs and errors become
+evidence.
 
-A message is no fact of the node: it says what somebody met at some time. Its kind tells which; its values are the words of the
-line that matter (addresses, devices, names), spelled as they stand there.
+A message is no fact of the node: it says what somebody met at some time. Its kind tells which; its
+values are the words of the line that matter (addresses, devices, names), spelled as they stand
+there.
 """
 
 from __future__ import annotations
@@ -248,7 +250,9 @@ class Message(NamedTuple):
 
     kind: MessageKind
     values: Mapping[str, str]
-    """The named words of the line: `device`, `src`, `dst`, `error`, ...; without those that the line does not have."""
+    """The named words of the line: `device`, `src`, `dst`, `error`, ...; without those that the
+    line does not have.
+    """
     span: Span
     """The first line that says it."""
     times: int = 1

@@ -1,8 +1,10 @@
-"""The expressions and statements of nftables rules as immutable values, as nft(8) and libnftables-json(5) spell them.
+"""The expressions and statements of nftables rules as immutable values, as nft(8) and
+libnftables-json(5) spell them.
 
-Readers make them and walks evaluate them, so they stand below both. A constant stays text (`Literal`): what it stands for
-depends on what it is compared with, and a walk that first meets the rule finds out. What nobody here knows is kept whole
-(`Opaque`, `Unknown`), so that a rule never loses a condition in silence.
+Readers make them and walks evaluate them, so they stand below both. A constant stays text
+(`Literal`): what it stands for depends on what it is compared with, and a walk that first meets the
+rule finds out. What nobody here knows is kept whole (`Opaque`, `Unknown`), so that a rule never
+loses a condition in silence.
 """
 
 from __future__ import annotations
@@ -139,7 +141,9 @@ class Element(NamedTuple):
     """One element of a set, or of a map with what it leads to."""
 
     key: Expression
-    """`Literal`, `Network`, `Interval`, or a `Concat` of them; the literal `*` matches what no other element does."""
+    """`Literal`, `Network`, `Interval`, or a `Concat` of them; the literal `*` matches what no
+    other element does.
+    """
     data: Expression | None = None
     timeout: str = ""
     comment: str = ""

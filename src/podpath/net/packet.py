@@ -1,6 +1,7 @@
 """A packet's headers as one immutable value.
 
-Only what some stage of the datapath looks at is here. It is a named tuple so that `_replace` (a NAT, a TTL step) stays cheap.
+Only what some stage of the datapath looks at is here. It is a named tuple so that `_replace` (a
+NAT, a TTL step) stays cheap.
 """
 
 from __future__ import annotations
@@ -59,9 +60,17 @@ class Packet(NamedTuple):
         """Spell it as a probe does: `tcp 10.0.0.1:1234 > 10.0.0.2:80 [SYN]`."""
         name = protocols.protocol_name(self.protocol)
         if self.has_ports:
-            flags = f" [{protocols.flag_names(self.flags)}]" if self.protocol == protocols.TCP else ""
-            return f"{name} {endpoint(self.src, self.sport)} > {endpoint(self.dst, self.dport)}{flags}"
-        kind = f" type {self.icmp_type} code {self.icmp_code}" if self.protocol in (protocols.ICMP, protocols.ICMPV6) else ""
+            flags = (
+                f" [{protocols.flag_names(self.flags)}]" if self.protocol == protocols.TCP else ""
+            )
+            return (
+                f"{name} {endpoint(self.src, self.sport)} > {endpoint(self.dst, self.dport)}{flags}"
+            )
+        kind = (
+            f" type {self.icmp_type} code {self.icmp_code}"
+            if self.protocol in (protocols.ICMP, protocols.ICMPV6)
+            else ""
+        )
         return f"{name} {self.src} > {self.dst}{kind}"
 
 
@@ -71,7 +80,9 @@ def endpoint(address: Address, port: int) -> str:
 
 
 def spell_ends(packet: Packet) -> str:
-    """Spell the two ends of a packet without its protocol: `10.0.0.1:1024 > 10.0.0.2:80`, `10.0.0.1 > 10.0.0.2`."""
+    """Spell the two ends of a packet without its protocol: `10.0.0.1:1024 > 10.0.0.2:80`, `10.0.0.1
+    > 10.0.0.2`.
+    """
     if not packet.has_ports:
         return f"{packet.src} > {packet.dst}"
     return f"{endpoint(packet.src, packet.sport)} > {endpoint(packet.dst, packet.dport)}"

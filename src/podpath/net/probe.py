@@ -23,8 +23,12 @@ SYNTAX = re.compile(
     r"(?P<protocol>tcp|udp|icmp)\s+(?P<src>\S+)\s*(?:>|->)\s*(?P<dst>\S+)(?:\s+(?P<where>from|in)\s+(?P<place>\S+))?\s*",
     re.IGNORECASE,
 )
-"""A probe's parts; an end may be a name that only the evidence can tell the address of (`node.probe_names`)."""
-_ENDPOINT = re.compile(r"\[(?P<v6>[0-9A-Fa-f:.]+)\](?::(?P<p6>\d+))?|(?P<v4>[0-9.]+)(?::(?P<p4>\d+))?|(?P<bare>[0-9A-Fa-f:]+)")
+"""A probe's parts; an end may be a name that only the evidence can tell the address of
+(`node.probe_names`).
+"""
+_ENDPOINT = re.compile(
+    r"\[(?P<v6>[0-9A-Fa-f:.]+)\](?::(?P<p6>\d+))?|(?P<v4>[0-9.]+)(?::(?P<p4>\d+))?|(?P<bare>[0-9A-Fa-f:]+)"
+)
 
 
 class Probe(NamedTuple):
@@ -47,7 +51,9 @@ class Probe(NamedTuple):
         example = "for example: tcp 172.16.0.30 > 104.17.32.82:80"
         found = SYNTAX.fullmatch(text.strip())
         if found is None:
-            raise UsageError(f"expected PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEV], saw {text!r}; {example}")
+            raise UsageError(
+                f"expected PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEV], saw {text!r}; {example}"
+            )
         protocol = protocols.NUMBERS[found["protocol"].lower()]
         src, sport = parse_endpoint(found["src"])
         dst, dport = parse_endpoint(found["dst"])
@@ -59,10 +65,14 @@ class Probe(NamedTuple):
             raise UsageError(f"expected a destination port in {text!r}; {example}")
         place = found["place"]
         return cls(
-            protocol, src, dst, sport or EPHEMERAL, dport,
+            protocol,
+            src,
+            dst,
+            sport or EPHEMERAL,
+            dport,
             place if (found["where"] or "").lower() == "from" else None,
             place if (found["where"] or "").lower() == "in" else None,
-        )  # fmt: skip
+        )
 
     def __str__(self) -> str:
         """Spell it so that `parse` reads it back; a client port that was only assumed is left out."""
@@ -71,16 +81,22 @@ class Probe(NamedTuple):
             ends = f"{source} > {endpoint(self.dst, self.dport)}"
         else:
             ends = f"{self.src} > {self.dst}"
-        name = "icmp" if self.protocol == protocols.ICMPV6 else protocols.protocol_name(self.protocol)
+        name = (
+            "icmp" if self.protocol == protocols.ICMPV6 else protocols.protocol_name(self.protocol)
+        )
         place = f" from {self.netns}" if self.netns else f" in {self.in_dev}" if self.in_dev else ""
         return f"{name} {ends}{place}"
 
 
 def parse_endpoint(text: str) -> tuple[Address, int]:
-    """Read an end of a probe: an address and its port, 0 where it names none; `UsageError` where it is none."""
+    """Read an end of a probe: an address and its port, 0 where it names none; `UsageError` where it
+    is none.
+    """
     found = _ENDPOINT.fullmatch(text)
     if found is None:
-        raise UsageError(f"expected ADDRESS[:PORT], pod/NAMESPACE/NAME, svc/NAMESPACE/NAME[:PORT] or host, saw {text!r}")
+        raise UsageError(
+            f"expected ADDRESS[:PORT], pod/NAMESPACE/NAME, svc/NAMESPACE/NAME[:PORT] or host, saw {text!r}"
+        )
     port = int(found["p6"] or found["p4"] or 0)
     try:
         address = Address.parse(found["v6"] or found["v4"] or found["bare"])

@@ -1,8 +1,23 @@
-"""Protocol numbers and names as /etc/protocols and iptables spell them, and the bits of a TCP header."""
+"""Protocol numbers and names as /etc/protocols and iptables spell them, and the bits of a TCP
+header.
+"""
 
 from __future__ import annotations
 
-ICMP, IGMP, IPIP, TCP, UDP, IPV6, GRE, ESP, AH, ICMPV6, SCTP, UDPLITE = 1, 2, 4, 6, 17, 41, 47, 50, 51, 58, 132, 136
+ICMP, IGMP, IPIP, TCP, UDP, IPV6, GRE, ESP, AH, ICMPV6, SCTP, UDPLITE = (
+    1,
+    2,
+    4,
+    6,
+    17,
+    41,
+    47,
+    50,
+    51,
+    58,
+    132,
+    136,
+)
 
 NAMES: dict[int, str] = {
     0: "all", ICMP: "icmp", IGMP: "igmp", IPIP: "ipencap", TCP: "tcp", 12: "pup", UDP: "udp", 33: "dccp", IPV6: "ipv6",
@@ -10,7 +25,11 @@ NAMES: dict[int, str] = {
     88: "eigrp", 89: "ospf", 97: "etherip", 98: "encap", 103: "pim", 108: "ipcomp", 112: "vrrp", 115: "l2tp", SCTP: "sctp",
     135: "mobility-header", UDPLITE: "udplite", 137: "mpls-in-ip", 139: "hip", 143: "ethernet",
 }  # fmt: skip
-NUMBERS: dict[str, int] = {name: number for number, name in NAMES.items()} | {"icmpv6": ICMPV6, "ip": 0, "ipip": IPIP}
+NUMBERS: dict[str, int] = {name: number for number, name in NAMES.items()} | {
+    "icmpv6": ICMPV6,
+    "ip": 0,
+    "ipip": IPIP,
+}
 
 FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80
 FLAG_NAMES: tuple[tuple[int, str], ...] = (
@@ -44,7 +63,9 @@ def flag_names(flags: int) -> str:
 
 
 def read_letters(letters: str) -> int:
-    """Return the flags that tcpdump prints as letters: `S.`; letters that are none of its own, and `none`, have no bit."""
+    """Return the flags that tcpdump prints as letters: `S.`; letters that are none of its own, and
+    `none`, have no bit.
+    """
     flags = 0
     for letter in letters if letters != "none" else "":
         flags |= _BITS.get(letter, 0)

@@ -1,7 +1,8 @@
 """Where a fact came from: sources, spans of their text, gaps, and facts that are known or unknown.
 
-Every answer of podpath quotes the line that decided it, so a `Span` travels with every value from the reader to the report.
-A span keeps no text of its own: it points into its source's lines, so that 150,000 rules cost 150,000 small tuples.
+Every answer of podpath quotes the line that decided it, so a `Span` travels with every value from
+the reader to the report. A span keeps no text of its own: it points into its source's lines, so
+that 150,000 rules cost 150,000 small tuples.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ class Source:
     """One command's output, one file or one block of a document. Compared by identity."""
 
     name: str
-    """The file it stands in, as the user named it, e.g. `ticket.md` or `bundle/netns/host/sysctl.txt`."""
+    """The file it stands in, as the user named it, e.g. `ticket.md` or
+    `bundle/netns/host/sysctl.txt`.
+    """
     lines: tuple[str, ...] = field(repr=False)
     """Its lines without line ends, exactly as they stand; none where a command printed nothing."""
     first_line: int = 1
@@ -30,7 +33,9 @@ class Source:
     prompt: str | None = None
     """The shell prompt before the command, e.g. `root@node1:~ #`: it names a host."""
     netns: str | None = None
-    """The network namespace it was taken in; None where the evidence does not say (taken for the host's)."""
+    """The network namespace it was taken in; None where the evidence does not say (taken for the
+    host's).
+    """
     taken_at: float | None = None
     """When it was taken, in seconds since the epoch; None where the evidence does not say."""
     label: str | None = None
@@ -38,7 +43,9 @@ class Source:
     order: int = 0
     """The place of the block in its document, from 0: later blocks may show a later state."""
     host: str | None = None
-    """The node it was taken on, where the layout of a bundle says so; None where only a prompt may tell."""
+    """The node it was taken on, where the layout of a bundle says so; None where only a prompt may
+    tell.
+    """
 
 
 class Span(NamedTuple):
@@ -50,7 +57,9 @@ class Span(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The lines it stands for, joined by newlines; the command at its prompt, where that printed nothing."""
+        """The lines it stands for, joined by newlines; the command at its prompt, where that
+        printed nothing.
+        """
         if not self.source.lines and self.source.command is not None:
             return f"{self.source.prompt or '$'} {self.source.command}"
         start = self.line - self.source.first_line
@@ -84,7 +93,9 @@ class GapKind(Enum):
     NOT_MODELLED = "not modelled"
     """They were read, but the model does not know what they do."""
     ASIDE = "aside"
-    """They are of a log or the like, which tells of a failure and never decides what becomes of a packet."""
+    """They are of a log or the like, which tells of a failure and never decides what becomes of a
+    packet.
+    """
 
 
 class Gap(NamedTuple):
@@ -102,13 +113,21 @@ class Basis(Enum):
     """What a fact that no output lists is concluded from, and so what may be built on it."""
 
     IMPLIED = "implied"
-    """The kernel makes it by itself from what is stated: the connected route of an address, `lo`, the default policy rules."""
+    """The kernel makes it by itself from what is stated: the connected route of an address, `lo`,
+    the default policy rules.
+    """
     SHOWN = "shown"
-    """A line shows it, though it is no listing: a captured frame, a command that made it, a route that names a device."""
+    """A line shows it, though it is no listing: a captured frame, a command that made it, a route
+    that names a device.
+    """
     BEYOND = "beyond"
-    """It is out there, where the model ends: a router of another network is taken to answer and to do its part."""
+    """It is out there, where the model ends: a router of another network is taken to answer and to
+    do its part.
+    """
     GUESSED = "guessed"
-    """No line says so: a namespace behind a veth, a route of the host, an address that stands for one. It may be otherwise."""
+    """No line says so: a namespace behind a veth, a route of the host, an address that stands for
+    one. It may be otherwise.
+    """
 
 
 class Inferred(NamedTuple):
@@ -131,7 +150,9 @@ class Known(NamedTuple, Generic[T]):
 
     value: T
     span: Span | None = None
-    """The line that says so; None for what holds by the kernel's own rules (a connected route of an address, say)."""
+    """The line that says so; None for what holds by the kernel's own rules (a connected route of an
+    address, say).
+    """
     because: str = ""
     """Why it is taken to hold, where the span alone does not show it."""
     inferred: Inferred | None = None
@@ -143,7 +164,9 @@ class Option(NamedTuple, Generic[T]):
 
     value: T
     meaning: str
-    """What it stands for, in words: `strict`, `as at ticket.md:40 (On a good host:)`, `no such rule`."""
+    """What it stands for, in words: `strict`, `as at ticket.md:40 (On a good host:)`, `no such
+    rule`.
+    """
     span: Span | None = None
     """The line that speaks for it, where two outputs disagree."""
 

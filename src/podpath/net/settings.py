@@ -1,6 +1,8 @@
-"""Configuration files of any program in one form: flat settings, each with the blocks it stands in and its own line.
+"""Configuration files of any program in one form: flat settings, each with the blocks it stands in
+and its own line.
 
-A file says what somebody wants, never what the kernel holds. What a word means is for whoever asks: a name is as it is spelled.
+A file says what somebody wants, never what the kernel holds. What a word means is for whoever asks:
+a name is as it is spelled.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ class Setting(NamedTuple):
     """One thing that a file sets."""
 
     path: tuple[str, ...]
-    """The sections and blocks that it stands in, the outermost first, with what stands in their heads: `zone "home.lan" IN`."""
+    """The sections and blocks that it stands in, the outermost first, with what stands in their
+    heads: `zone "home.lan" IN`.
+    """
     name: str
     value: str
     """The rest of its words, without quotation marks round them all; empty for a word alone."""
@@ -33,7 +37,9 @@ class SettingsFile:
     """One sight of a configuration file, or a part of one."""
 
     kind: str
-    """What it is by its content or name: `named`, `zone`, `dhcpd`, `dnsmasq`, ...; empty where neither tells."""
+    """What it is by its content or name: `named`, `zone`, `dhcpd`, `dnsmasq`, ...; empty where
+    neither tells.
+    """
     path: str
     """Its name where the evidence shows one: `/etc/bind/named.conf`; else empty."""
     settings: tuple[Setting, ...]
@@ -46,7 +52,9 @@ class SettingsFile:
         return (setting for setting in self.settings if setting.name.lower() in wanted)
 
     def within(self, *heads: str) -> Iterator[Setting]:
-        """Yield what stands directly in blocks whose head begins with one of these words: `listen-on { ... }`."""
+        """Yield what stands directly in blocks whose head begins with one of these words:
+        `listen-on { ... }`.
+        """
         wanted = {head.lower() for head in heads}
         for setting in self.settings:
             if setting.path and setting.path[-1].lower().partition(" ")[0] in wanted:

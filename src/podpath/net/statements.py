@@ -1,6 +1,8 @@
-"""What outputs state of a host beside the facts that a walk asks for: answers of `ip route get`, offloads, peers, leases.
+"""What outputs state of a host beside the facts that a walk asks for: answers of `ip route get`,
+offloads, peers, leases.
 
-Each is one plain value. It becomes a fact of the case with its line and its namespace; no walk reads it, checks do.
+Each is one plain value. It becomes a fact of the case with its line and its namespace; no walk
+reads it, checks do.
 """
 
 from __future__ import annotations
@@ -107,7 +109,9 @@ class ConfiguredDevice(NamedTuple):
 
 
 class ListenQueue(NamedTuple):
-    """The queue of a listening TCP socket, as ss shows it: in that state its columns mean something else than for others."""
+    """The queue of a listening TCP socket, as ss shows it: in that state its columns mean something
+    else than for others.
+    """
 
     port: int
     waiting: int

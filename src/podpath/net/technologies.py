@@ -1,4 +1,6 @@
-"""Software, devices and clouds that a ticket speaks of: they decide nothing about a node, only what is worth asking for."""
+"""Software, devices and clouds that a ticket speaks of: they decide nothing about a node, only what
+is worth asking for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Structured text with the place of every value: what YAML, JSON and the like say, as a tree whose nodes carry their span."""
+"""Structured text with the place of every value: what YAML, JSON and the like say, as a tree whose
+nodes carry their span.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,13 @@ class Tree:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether it says that there is nothing: `[]`, `{}`, `null`, `<none>` or no value at all."""
+        """Tell whether it says that there is nothing: `[]`, `{}`, `null`, `<none>` or no value at
+        all.
+        """
         return (
-            not self.value or self.value in {"null", "~", "<none>", "<unset>"} if isinstance(self.value, str) else not self.value
+            not self.value or self.value in {"null", "~", "<none>", "<unset>"}
+            if isinstance(self.value, str)
+            else not self.value
         )
 
     def at(self, *path: str) -> Tree | None:

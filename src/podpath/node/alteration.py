@@ -1,4 +1,6 @@
-"""A node with a change applied: what it would be after a repair, or what it would have to be for a hypothesis to hold."""
+"""A node with a change applied: what it would be after a repair, or what it would have to be for a
+hypothesis to hold.
+"""
 
 from __future__ import annotations
 
@@ -44,13 +46,17 @@ MODULE_SYSCTLS: dict[str, tuple[tuple[str, str], ...]] = {
         ("net.bridge.bridge-nf-call-arptables", "1"),
     ),
 }
-"""The sysctls that a module brings into every namespace, with their defaults (br_netfilter_sysctl_default, v6.12)."""
+"""The sysctls that a module brings into every namespace, with their defaults
+(br_netfilter_sysctl_default, v6.12).
+"""
 SPREADING: dict[str, str] = {
     "net.ipv4.ip_forward": "net.ipv4.conf.",
     "net.ipv4.conf.all.forwarding": "net.ipv4.conf.",
     "net.ipv6.conf.all.forwarding": "net.ipv6.conf.",
 }
-"""Forwarding switches that the kernel copies to every device when they are written (inet_forward_change, v6.12)."""
+"""Forwarding switches that the kernel copies to every device when they are written
+(inet_forward_change, v6.12).
+"""
 
 
 def apply_changes(node: Node, changes: Iterable[Change]) -> Node:
@@ -61,13 +67,17 @@ def apply_changes(node: Node, changes: Iterable[Change]) -> Node:
 
 
 def apply_change(node: Node, change: Change) -> Node:
-    """Return the node after one change; the same node where the change names a thing that it does not have."""
+    """Return the node after one change; the same node where the change names a thing that it does
+    not have.
+    """
     if isinstance(change, LoadModule):
         return _load_module(node, change.name)
     if isinstance(change, SetCiliumOption):
         cilium = node.cilium or Cilium(options={})
         written = Known(change.value, None, "set by the change")
-        return replace(node, cilium=replace(cilium, options={**cilium.options, change.name: written}))
+        return replace(
+            node, cilium=replace(cilium, options={**cilium.options, change.name: written})
+        )
     namespace = node.namespaces.get(change.netns)
     if namespace is None:
         return node
@@ -77,7 +87,9 @@ def apply_change(node: Node, change: Change) -> Node:
 def _alter(namespace: Netns, change: Change) -> Netns:  # noqa: C901, PLR0911, PLR0912 - one line for each kind of change
     match change:
         case SetSysctl():
-            return replace(namespace, sysctls=_with_sysctl(namespace.sysctls, change.key, change.value))
+            return replace(
+                namespace, sysctls=_with_sysctl(namespace.sysctls, change.key, change.value)
+            )
         case AddRoute():
             return replace(namespace, routes=_with(namespace.routes, change.route))
         case DeleteRoute():
@@ -91,19 +103,26 @@ def _alter(namespace: Netns, change: Change) -> Netns:  # noqa: C901, PLR0911, P
         case DeleteAddress():
             return replace(namespace, addresses=_without(namespace.addresses, change.address))
         case PutNeighbour():
-            return replace(namespace, neighbours=_put_neighbour(namespace.neighbours, change.neighbour))
+            return replace(
+                namespace, neighbours=_put_neighbour(namespace.neighbours, change.neighbour)
+            )
         case InsertRule() | DeleteRule() | SetPolicy() | PutChain():
             return _alter_netfilter(namespace, change)
         case PutSet():
             return _put_set(namespace, change.members)
         case PutNftTable():
-            return replace(namespace, nftables=_with(_without_table(namespace.nftables, change.table), change.table))
+            return replace(
+                namespace,
+                nftables=_with(_without_table(namespace.nftables, change.table), change.table),
+            )
         case DeleteNftTable():
             return replace(namespace, nftables=_without_table(namespace.nftables, change.table))
         case DeleteConntrack():
             return _forget(namespace, Address.parse(change.original_dst))
         case SetLink():
-            return replace(namespace, links=_map(namespace.links, change.link, dict(change.attributes)))
+            return replace(
+                namespace, links=_map(namespace.links, change.link, dict(change.attributes))
+            )
         case LoadModule() | SetCiliumOption():
             return namespace
         case _:
@@ -145,7 +164,12 @@ def _without(listing: Listing[T], item: T) -> Listing[T]:
 
 
 def _map(links: Listing[Link], name: str, attributes: Mapping[str, str]) -> Listing[Link]:
-    return links._replace(items=tuple(_with_attributes(link, attributes) if link.name == name else link for link in links.items))
+    return links._replace(
+        items=tuple(
+            _with_attributes(link, attributes) if link.name == name else link
+            for link in links.items
+        )
+    )
 
 
 def _with_attributes(link: Link, attributes: Mapping[str, str]) -> Link:
@@ -168,12 +192,17 @@ def _with_attributes(link: Link, attributes: Mapping[str, str]) -> Link:
 def _forget(namespace: Netns, destination: Address) -> Netns:
     entries = namespace.conntrack
     return replace(
-        namespace, conntrack=entries._replace(items=tuple(entry for entry in entries.items if entry.original.dst != destination))
+        namespace,
+        conntrack=entries._replace(
+            items=tuple(entry for entry in entries.items if entry.original.dst != destination)
+        ),
     )
 
 
 def _put_neighbour(neighbours: Listing[Neighbour], new: Neighbour) -> Listing[Neighbour]:
-    others = tuple(item for item in neighbours.items if (item.address, item.link) != (new.address, new.link))
+    others = tuple(
+        item for item in neighbours.items if (item.address, item.link) != (new.address, new.link)
+    )
     return neighbours._replace(items=(*others, new))
 
 
@@ -184,10 +213,16 @@ def _put_set(namespace: Netns, members: IpSet) -> Netns:
 
 
 def _without_table(tables: Listing[NftTable], table: NftTable) -> Listing[NftTable]:
-    return tables._replace(items=tuple(item for item in tables.items if (item.family, item.name) != (table.family, table.name)))
+    return tables._replace(
+        items=tuple(
+            item for item in tables.items if (item.family, item.name) != (table.family, table.name)
+        )
+    )
 
 
-def _alter_netfilter(namespace: Netns, change: InsertRule | DeleteRule | SetPolicy | PutChain) -> Netns:
+def _alter_netfilter(
+    namespace: Netns, change: InsertRule | DeleteRule | SetPolicy | PutChain
+) -> Netns:
     netfilter = namespace.netfilter.get(change.family, Netfilter())
     name = change.table if isinstance(change, SetPolicy | PutChain) else change.rule.table
     if isinstance(change, PutChain) and not any(
@@ -196,10 +231,15 @@ def _alter_netfilter(namespace: Netns, change: InsertRule | DeleteRule | SetPoli
         made = Table(name=name, family=change.family, flavour=change.flavour, chains={})
         netfilter = replace(netfilter, tables=(*netfilter.tables, made))
     tables = tuple(
-        _alter_table(table, change) if (table.name, table.flavour) == (name, change.flavour) else table
+        _alter_table(table, change)
+        if (table.name, table.flavour) == (name, change.flavour)
+        else table
         for table in netfilter.tables
     )
-    after: dict[Family, Netfilter] = {**namespace.netfilter, change.family: replace(netfilter, tables=tables)}
+    after: dict[Family, Netfilter] = {
+        **namespace.netfilter,
+        change.family: replace(netfilter, tables=tables),
+    }
     return replace(namespace, netfilter=after)
 
 
@@ -209,7 +249,9 @@ def _alter_table(table: Table, change: InsertRule | DeleteRule | SetPolicy | Put
             chain = replace(change.chain, rules=_numbered(change.chain.rules))
             return replace(table, chains={**table.chains, chain.name: Known(chain, chain.span)})
         case SetPolicy():
-            return _with_chain(table, change.chain, lambda chain: replace(chain, policy=change.policy))
+            return _with_chain(
+                table, change.chain, lambda chain: replace(chain, policy=change.policy)
+            )
         case InsertRule():
             rule = change.rule
             return _with_chain(table, rule.chain, lambda chain: _insert(chain, rule))
@@ -235,10 +277,13 @@ def _insert(chain: Chain, rule: Rule) -> Chain:
 
 def _delete(chain: Chain, rule: Rule) -> Chain:
     """Take out the rule of that position, as `-D CHAIN NUMBER` does."""
-    return replace(chain, rules=_numbered([other for other in chain.rules if other.position != rule.position]))
+    return replace(
+        chain, rules=_numbered([other for other in chain.rules if other.position != rule.position])
+    )
 
 
 def _numbered(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(
-        rule if rule.position == position else rule._replace(position=position) for position, rule in enumerate(rules, 1)
+        rule if rule.position == position else rule._replace(position=position)
+        for position, rule in enumerate(rules, 1)
     )

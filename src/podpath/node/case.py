@@ -34,7 +34,9 @@ class Attempt:
     good: bool = False
     """True where the evidence says that it was tried on a good node or after the cure."""
     passed: bool = False
-    """True where the line says that the first packet passed the host: conntrack lists only what it confirmed at the last hook."""
+    """True where the line says that the first packet passed the host: conntrack lists only what it
+    confirmed at the last hook.
+    """
 
     @property
     def failed(self) -> bool:
@@ -52,12 +54,16 @@ class Unplaced:
     """A connection failed, but one of its ends is not known: no walk can start."""
 
     target: str
-    """Its destination as far as the evidence tells: `tcp 10.0.0.2:80`; empty where it shows a name alone."""
+    """Its destination as far as the evidence tells: `tcp 10.0.0.2:80`; empty where it shows a name
+    alone.
+    """
     result: Result | None
     """None where the text does not say how."""
     span: Span
     missing: str
-    """What would have to be known, in words: `the address that it started from in pod/default/web-0`."""
+    """What would have to be known, in words: `the address that it started from in
+    pod/default/web-0`.
+    """
     ask: str
     """The command that tells."""
     who: str = ""
@@ -113,7 +119,9 @@ class ArpSighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturedPoint:
-    """A place where packets were captured: a file, one of its devices, a direction where the file tells it."""
+    """A place where packets were captured: a file, one of its devices, a direction where the file
+    tells it.
+    """
 
     name: str
     packets: int
@@ -144,7 +152,9 @@ class LostPacket:
     """What shows that the missing point was capturing: a packet there before, and one after."""
     after: Span
     basis: str
-    """Why it should have come there: `same direction` passed there, the `reverse direction` did, or `neighbours` do."""
+    """Why it should have come there: `same direction` passed there, the `reverse direction` did, or
+    `neighbours` do.
+    """
     repeated: bool
     """True where the same bytes passed there in another copy."""
 
@@ -160,7 +170,9 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deed:
-    """A command in the evidence that changes the node (`modprobe br_netfilter`): facts before and after it differ."""
+    """A command in the evidence that changes the node (`modprobe br_netfilter`): facts before and
+    after it differ.
+    """
 
     command: str
     span: Span
@@ -186,16 +198,20 @@ class ConfiguredSysctl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """The node in another state that the evidence leaves possible, where the difference is no single `Fact` of the node.
+    """The node in another state that the evidence leaves possible, where the difference is no
+    single `Fact` of the node.
 
-    Two outputs show different routing tables, or none says how the host reaches a pod: `Case.node` has the likeliest, and
-    each alternative has one other way, with all else the same. A diagnosis that rests on one names it as an assumption.
+    Two outputs show different routing tables, or none says how the host reaches a pod: `Case.node`
+    has the likeliest, and each alternative has one other way, with all else the same. A diagnosis
+    that rests on one names it as an assumption.
     """
 
     fact: str
     """What differs: `routes of table main in netns host`, `how the host reaches 10.244.3.136`."""
     meaning: str
-    """What it is here, in words: `as at ticket.md:40 (On a good host:)`, `by another device than the pod's own`."""
+    """What it is here, in words: `as at ticket.md:40 (On a good host:)`, `by another device than
+    the pod's own`.
+    """
     instead_of: str
     """The same for `Case.node`."""
     ask: str
@@ -204,7 +220,9 @@ class Alternative:
     span: Span | None = None
     """The line that speaks for it; None where none does."""
     good: bool = False
-    """True where the evidence says that things worked in this state: a good host, or after the cure."""
+    """True where the evidence says that things worked in this state: a good host, or after the
+    cure.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +231,9 @@ class Case:
 
     node: Node
     alternatives: tuple[Alternative, ...] = ()
-    """The likeliest first. None is there for what is a `Fact` of the node: those fork a walk by themselves."""
+    """The likeliest first. None is there for what is a `Fact` of the node: those fork a walk by
+    themselves.
+    """
     attempts: tuple[Attempt, ...] = ()
     unplaced: tuple[Unplaced, ...] = ()
     """What failed as well, and cannot be walked."""
@@ -234,9 +254,13 @@ class Case:
     files: tuple[SettingsFile, ...] = ()
     """Configuration files as the evidence shows them, in its order."""
     objects: tuple[ApiObject, ...] = ()
-    """Objects of Kubernetes, its plugins and Docker as outputs and files state them, in the order of the evidence."""
+    """Objects of Kubernetes, its plugins and Docker as outputs and files state them, in the order
+    of the evidence.
+    """
     complaints: tuple[Complaint, ...] = ()
-    """What the prose of the evidence says that fails or works: it says what to ask, and states nothing."""
+    """What the prose of the evidence says that fails or works: it says what to ask, and states
+    nothing.
+    """
     mentions: frozenset[Technology] = frozenset()
     """What the evidence speaks of, to decide what is worth asking for."""
     gaps: tuple[Gap, ...] = ()

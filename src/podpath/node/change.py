@@ -117,7 +117,9 @@ class PutNeighbour:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutChain:
-    """`iptables-restore --noflush` of one chain: it has these rules then, and is made where it is missing."""
+    """`iptables-restore --noflush` of one chain: it has these rules then, and is made where it is
+    missing.
+    """
 
     netns: str
     family: Family

@@ -62,7 +62,9 @@ class Link:
     ifindex: int | None = None
     """None where the evidence does not say."""
     kind: str = ""
-    """iproute2's kind (`veth`, `bridge`, `vxlan`, `bond`, `openvswitch`, ...); empty for hardware and where unknown."""
+    """iproute2's kind (`veth`, `bridge`, `vxlan`, `bond`, `openvswitch`, ...); empty for hardware
+    and where unknown.
+    """
     up: bool = True
     """IFF_UP: administratively up."""
     carrier: bool = True
@@ -90,7 +92,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterfaceAddress:
-    """An address on a device. Their order is the kernel's: the first primary one of a scope is preferred."""
+    """An address on a device. Their order is the kernel's: the first primary one of a scope is
+    preferred.
+    """
 
     link: IfName
     address: Address
@@ -123,7 +127,9 @@ class Neighbour:
     """NUD state: PERMANENT, NOARP, REACHABLE, STALE, DELAY, PROBE, INCOMPLETE, FAILED."""
     span: Span | None = None
     inferred: Inferred | None = None
-    """Why it is taken to be there where no listing shows it: a capture shows who answers for the address, say."""
+    """Why it is taken to be there where no listing shows it: a capture shows who answers for the
+    address, say.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,9 @@
 """iptables tables as the kernel holds them: chains of rules, each with its matches and one target.
 
-A rule keeps the fields of `struct ipt_ip` typed, since evaluation and indexing need them at once; extensions stay as a name
-with options, in the order they stand in, and are compiled by `datapath.xtables` when a walk first meets them. So a rule
-with an extension that nobody knows keeps its place, its text and its span, and 150,000 rules cost no more than is walked.
+A rule keeps the fields of `struct ipt_ip` typed, since evaluation and indexing need them at once;
+extensions stay as a name with options, in the order they stand in, and are compiled by
+`datapath.xtables` when a walk first meets them. So a rule with an extension that nobody knows keeps
+its place, its text and its span, and 150,000 rules cost no more than is walked.
 """
 
 from __future__ import annotations
@@ -88,9 +89,13 @@ class Rule(NamedTuple):
     """The packet counter; None where the listing has none."""
     bytes: int | None = None
     unread: str = ""
-    """Why the rule's text was not fully understood (a cut line, say): it answers UNKNOWN; empty when it was."""
+    """Why the rule's text was not fully understood (a cut line, say): it answers UNKNOWN; empty
+    when it was.
+    """
     hidden: tuple[str, ...] = ()
-    """Of an unread rule: the selectors (`source`, `in-interface`) that the output hides, where all else of it is known."""
+    """Of an unread rule: the selectors (`source`, `in-interface`) that the output hides, where all
+    else of it is known.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +122,9 @@ class Table:
     """`raw`, `mangle`, `nat`, `filter` or `security`."""
     family: Family
     flavour: str
-    """`legacy` or `nft`: how iptables put it into the kernel; they are two sets of hooks, and both run."""
+    """`legacy` or `nft`: how iptables put it into the kernel; they are two sets of hooks, and both
+    run.
+    """
     chains: Mapping[str, Fact[Chain]]
     complete: bool = True
     """False: a chain that is missing here may exist; the walk asks for it."""
@@ -139,7 +146,9 @@ class IpSet:
 
 
 class SetMember(NamedTuple):
-    """One element of a set: its dimensions as text in order, and whether it is a `nomatch` exception."""
+    """One element of a set: its dimensions as text in order, and whether it is a `nomatch`
+    exception.
+    """
 
     parts: tuple[str, ...]
     nomatch: bool = False
@@ -189,7 +198,9 @@ class Netfilter:
 
     tables: tuple[Table, ...] = ()
     complete: bool = False
-    """True where the evidence lists all tables of this family and flavour, so that a table not here does not exist."""
+    """True where the evidence lists all tables of this family and flavour, so that a table not here
+    does not exist.
+    """
     ask: str = "iptables-save -c"
     sets: Mapping[str, IpSet] = field(default_factory=dict)
     sets_complete: bool = False

@@ -1,6 +1,8 @@
-"""Rules of the model back to the text that iptables takes: for repair commands, and for `iptables-restore`.
+"""Rules of the model back to the text that iptables takes: for repair commands, and for
+`iptables-restore`.
 
-The spelling is that of `iptables-save`, but values are quoted so that a shell reads the same words too.
+The spelling is that of `iptables-save`, but values are quoted so that a shell reads the same words
+too.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ _ESCAPED = re.compile(r'(["\\$`])')
 
 
 def emit_rule(rule: Rule, command: str = "-A", *, position: int | None = None) -> str:
-    """Spell a rule as `-A CHAIN ...`; with `-D` or `-I` (and a position) it is what undoes or inserts it.
+    """Spell a rule as `-A CHAIN ...`; with `-D` or `-I` (and a position) it is what undoes or
+    inserts it.
 
     Of a rule that was not fully read (`rule.unread`) this is only the part that was.
     """
@@ -47,7 +50,11 @@ def _emit_selectors(rule: Rule) -> Iterator[str]:
         if link is not None:
             yield from (*_negation(link.negated), letter, quote_word(_emit_interface(link)))
     if rule.protocol is not None:
-        yield from (*_negation(rule.protocol.negated), "-p", protocols.protocol_name(rule.protocol.number))
+        yield from (
+            *_negation(rule.protocol.negated),
+            "-p",
+            protocols.protocol_name(rule.protocol.number),
+        )
     if rule.fragment is not None:
         yield from (*_negation(not rule.fragment), "-f")
 

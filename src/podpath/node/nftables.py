@@ -23,7 +23,9 @@ class NftRule(NamedTuple):
     """From 1, in the order of the chain."""
     span: Span
     statements: tuple[nft.Statement, ...]
-    """In order; the first condition that does not hold ends the rule, what stands before it has been done."""
+    """In order; the first condition that does not hold ends the rule, what stands before it has
+    been done.
+    """
     handle: int | None = None
     """As `nft -a` shows it; None where it was not asked for."""
     comment: str = ""
@@ -67,10 +69,14 @@ class NftSet:
 
     name: str
     types: tuple[str, ...]
-    """Datatypes of the key's parts (`ipv4_addr`, `inet_service`), or expressions where it was made with `typeof`."""
+    """Datatypes of the key's parts (`ipv4_addr`, `inet_service`), or expressions where it was made
+    with `typeof`.
+    """
     elements: tuple[nft.Element, ...] = ()
     data: str = ""
-    """Datatype of a map's data, parts joined by ` . `; `verdict` for a verdict map; empty for a set."""
+    """Datatype of a map's data, parts joined by ` . `; `verdict` for a verdict map; empty for a
+    set.
+    """
     flags: tuple[str, ...] = ()
     """`constant`, `interval`, `timeout`, `dynamic`."""
     options: tuple[str, ...] = ()
@@ -88,7 +94,9 @@ class NftTable:
     """`ip`, `ip6`, `inet`, `netdev`, `arp` or `bridge`."""
     name: str
     chains: Mapping[str, NftChain] = field(default_factory=dict)
-    """In the order in which they were made: of base chains with one priority, the last made runs first."""
+    """In the order in which they were made: of base chains with one priority, the last made runs
+    first.
+    """
     sets: Mapping[str, NftSet] = field(default_factory=dict)
     objects: tuple[str, ...] = ()
     """Named counters, quotas, helpers and flowtables, as they are spelled."""

@@ -91,7 +91,9 @@ def emit_statement(statement: nft.Statement) -> str:  # noqa: C901, PLR0911, PLR
         case nft.Counter(packets, octets, name):
             if name:
                 return f"counter name {_quote(name)}"
-            return "counter" if packets is None else f"counter packets {packets} bytes {octets or 0}"
+            return (
+                "counter" if packets is None else f"counter packets {packets} bytes {octets or 0}"
+            )
         case nft.Limit(text):
             return f"limit {text}"
         case nft.Log(text):
@@ -115,7 +117,9 @@ def emit_statement(statement: nft.Statement) -> str:  # noqa: C901, PLR0911, PLR
 
 
 def _needs_sign(left: nft.Expression) -> bool:
-    """Tell whether leaving out `==` would say something else: of bit fields it would ask for one common bit."""
+    """Tell whether leaving out `==` would say something else: of bit fields it would ask for one
+    common bit.
+    """
     is_field = isinstance(left, nft.Ct) and left.key in {"state", "status"}
     return isinstance(left, nft.Binary) or is_field or left == nft.Payload("tcp", "flags")
 

@@ -47,7 +47,9 @@ class Netns:
     sysctls: Mapping[str, Fact[str]] = field(default_factory=dict)
     """Dotted keys; in the per-device ones the device name is spelled as the kernel's directory is."""
     sysctls_complete: bool = False
-    """True after a whole `sysctl -a`: a key that is missing does not exist (its module is not loaded)."""
+    """True after a whole `sysctl -a`: a key that is missing does not exist (its module is not
+    loaded).
+    """
     netfilter: Mapping[Family, Netfilter] = field(default_factory=dict)
     nftables: Listing[NftTable] = Listing((), False, "nft -a list ruleset")
     """Native tables; those of iptables are in `netfilter`."""
@@ -64,10 +66,13 @@ class Netns:
         """Tell whether a socket of the protocol that is not listed is not there."""
         return self.sockets.complete and protocol in self.socket_protocols
 
-    def sysctl(self, key: str, default: str, options: tuple[tuple[str, str], ...] = ()) -> Fact[str]:
+    def sysctl(
+        self, key: str, default: str, options: tuple[tuple[str, str], ...] = ()
+    ) -> Fact[str]:
         """Return a sysctl's value, or the question for it.
 
-        `default` is what a fresh kernel has, taken as the likeliest; `options` are further (value, meaning) pairs.
+        `default` is what a fresh kernel has, taken as the likeliest; `options` are further (value,
+        meaning) pairs.
         """
         fact = self.sysctls.get(key)
         if fact is not None:
@@ -84,10 +89,14 @@ class Netns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cilium:
-    """What Cilium's configuration says about what its BPF programs do. Unset options have the version's default."""
+    """What Cilium's configuration says about what its BPF programs do. Unset options have the
+    version's default.
+    """
 
     options: Mapping[str, Fact[str]]
-    """Keys of the cilium-config ConfigMap (`enable-bpf-masquerade`), whatever spelling the evidence had."""
+    """Keys of the cilium-config ConfigMap (`enable-bpf-masquerade`), whatever spelling the evidence
+    had.
+    """
     span: Span | None = None
 
 

@@ -1,4 +1,6 @@
-"""Objects of Kubernetes, its plugins and Docker as the evidence states them: what somebody wants, not what the kernel holds."""
+"""Objects of Kubernetes, its plugins and Docker as the evidence states them: what somebody wants,
+not what the kernel holds.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,14 @@ from podpath.net.trees import Tree
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiObject:
-    """One sight of an object, in its API's own field names; several outputs may show the same object, each a part of it."""
+    """One sight of an object, in its API's own field names; several outputs may show the same
+    object, each a part of it.
+    """
 
     kind: str
-    """`Service`, `NetworkPolicy`, `IPPool`, ...; `Container` and `Network` of Docker; `Corefile`, `ResolvConf`, `SubnetEnv`."""
+    """`Service`, `NetworkPolicy`, `IPPool`, ...; `Container` and `Network` of Docker; `Corefile`,
+    `ResolvConf`, `SubnetEnv`.
+    """
     namespace: str
     """Empty where nothing tells it, and for what has none."""
     name: str

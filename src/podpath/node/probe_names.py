@@ -41,11 +41,15 @@ class End(NamedTuple):
 def names_ends(text: str) -> bool:
     """Tell whether a probe names an end: then it takes the evidence to read it."""
     found = SYNTAX.fullmatch(text.strip())
-    return found is not None and any(_NAMED.fullmatch(found[end]) is not None for end in ("src", "dst"))
+    return found is not None and any(
+        _NAMED.fullmatch(found[end]) is not None for end in ("src", "dst")
+    )
 
 
 def resolve_probe(text: str, node: Node) -> Probe:
-    """Read a probe, with the addresses of the pods and services that it names; `UsageError` says which names there are."""
+    """Read a probe, with the addresses of the pods and services that it names; `UsageError` says
+    which names there are.
+    """
     found = SYNTAX.fullmatch(text.strip())
     if found is None or not names_ends(text):
         return Probe.parse(text)
@@ -54,11 +58,15 @@ def resolve_probe(text: str, node: Node) -> Probe:
     for source, destination in pairs:
         if source.address.family == destination.address.family:
             return _spell(found, source, destination)
-    raise UsageError(f"expected ends with addresses of one family in {text!r}, saw none that go together")
+    raise UsageError(
+        f"expected ends with addresses of one family in {text!r}, saw none that go together"
+    )
 
 
 def _spell(found: re.Match[str], source: End, destination: End) -> Probe:
-    """Read the probe with its names replaced; a pod's namespace sends, unless the probe says where it starts."""
+    """Read the probe with its names replaced; a pod's namespace sends, unless the probe says where
+    it starts.
+    """
     place = f" {found['where']} {found['place']}" if found["where"] else ""
     probe = Probe.parse(f"{found['protocol']} {source} > {destination}{place}")
     return probe if place or source.netns is None else probe._replace(netns=source.netns)
@@ -76,21 +84,41 @@ def _resolve(text: str, node: Node, protocol: int) -> tuple[End, ...]:
     else:
         ends = tuple(_services(node, found, protocol))
     if not ends:
-        raise UsageError(f"expected {_what(found)} that the evidence shows with its address, saw {text!r}; {_known(node, found)}")
+        raise UsageError(
+            f"expected {_what(found)} that the evidence shows with its address, saw {text!r}; {_known(node, found)}"
+        )
     return ends
 
 
 def _hosts(node: Node, port: int) -> Iterator[End]:
     """Yield the host's addresses, those on the devices of default routes first."""
-    uplinks = {hop.link for route in node.host.routes.items if route.prefix.length == 0 for hop in route.nexthops}
-    own = [item for item in node.host.addresses.items if item.scope == "global" and not item.address.is_loopback]
-    yield from (End(item.address, port, HOST) for item in sorted(own, key=lambda item: item.link not in uplinks))
+    uplinks = {
+        hop.link
+        for route in node.host.routes.items
+        if route.prefix.length == 0
+        for hop in route.nexthops
+    }
+    own = [
+        item
+        for item in node.host.addresses.items
+        if item.scope == "global" and not item.address.is_loopback
+    ]
+    yield from (
+        End(item.address, port, HOST)
+        for item in sorted(own, key=lambda item: item.link not in uplinks)
+    )
 
 
 def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Iterator[End]:
-    """Yield a pod's addresses: as kubectl shows them, or those in the namespace that is called as the pod is."""
+    """Yield a pod's addresses: as kubectl shows them, or those in the namespace that is called as
+    the pod is.
+    """
     number = _number(port)
-    found = [pod for pod in node.pods if pod.name == name and namespace in (None, pod.namespace) and pod.address is not None]
+    found = [
+        pod
+        for pod in node.pods
+        if pod.name == name and namespace in (None, pod.namespace) and pod.address is not None
+    ]
     if len({pod.namespace for pod in found}) > 1:
         raise UsageError(
             f"pod/{name} is in several namespaces ({_list([pod.namespace for pod in found])}): name one, pod/NS/{name}"
@@ -106,16 +134,28 @@ def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Ite
 
 def _owner(node: Node, address: Address) -> str | None:
     """Return the pod namespace that has an address."""
-    owners = (netns for netns in node.namespaces.values() if any(item.address == address for item in netns.addresses.items))
+    owners = (
+        netns
+        for netns in node.namespaces.values()
+        if any(item.address == address for item in netns.addresses.items)
+    )
     return next((netns.name for netns in owners if netns.name != HOST), None)
 
 
 def _services(node: Node, found: re.Match[str], protocol: int) -> Iterator[End]:
-    """Yield a service's addresses at the port that is asked for, by number or name; at its only one where none is."""
-    services = [each for each in node.services if each.name == found["name"] and found["namespace"] in (None, each.namespace)]
+    """Yield a service's addresses at the port that is asked for, by number or name; at its only one
+    where none is.
+    """
+    services = [
+        each
+        for each in node.services
+        if each.name == found["name"] and found["namespace"] in (None, each.namespace)
+    ]
     if len({each.namespace for each in services}) > 1:
         spaces = _list([each.namespace for each in services])
-        raise UsageError(f"svc/{found['name']} is in several namespaces ({spaces}): name one, svc/NS/{found['name']}")
+        raise UsageError(
+            f"svc/{found['name']} is in several namespaces ({spaces}): name one, svc/NS/{found['name']}"
+        )
     for service in services:
         port = _service_port(service, found["port"], protocol)
         yield from (End(address, port) for address in service.addresses)
@@ -127,7 +167,10 @@ def _service_port(service: Service, asked: str | None, protocol: int) -> int:
         return _number(asked)
     chosen = [each.port for each in ports if asked in (None, each.name)]
     if len(chosen) != 1:
-        names = _list([f"{each.port}{f' ({each.name})' if each.name else ''}" for each in ports]) or "none"
+        names = (
+            _list([f"{each.port}{f' ({each.name})' if each.name else ''}" for each in ports])
+            or "none"
+        )
         raise UsageError(
             f"svc/{service.namespace}/{service.name} has the {protocols.protocol_name(protocol)} ports: {names}; name one of them"
         )
@@ -136,7 +179,9 @@ def _service_port(service: Service, asked: str | None, protocol: int) -> int:
 
 def _number(port: str | None) -> int:
     if port is not None and not port.isdigit():
-        raise UsageError(f"expected a port's number, saw {port!r}; only a service's ports have names")
+        raise UsageError(
+            f"expected a port's number, saw {port!r}; only a service's ports have names"
+        )
     return int(port or 0)
 
 
@@ -149,7 +194,11 @@ def _known(node: Node, found: re.Match[str]) -> str:
         return "it shows no address of the host: ip addr"
     if found["kind"].startswith("p"):
         names = [f"pod/{pod.namespace}/{pod.name}" for pod in node.pods if pod.address is not None]
-        names += [f"pod/{netns.name}" for netns in node.namespaces.values() if netns.role == "pod" and not netns.inferred]
+        names += [
+            f"pod/{netns.name}"
+            for netns in node.namespaces.values()
+            if netns.role == "pod" and not netns.inferred
+        ]
         return f"it shows {_list(names)}" if names else "it shows none: kubectl get pods -A -o wide"
     names = [f"svc/{each.namespace}/{each.name}" for each in node.services]
     return f"it shows {_list(names)}" if names else "it shows none: kubectl get svc -A"
@@ -157,4 +206,6 @@ def _known(node: Node, found: re.Match[str]) -> str:
 
 def _list(names: Sequence[str]) -> str:
     shown = list(dict.fromkeys(names))
-    return ", ".join(shown[:_SHOWN]) + (f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else "")
+    return ", ".join(shown[:_SHOWN]) + (
+        f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    )

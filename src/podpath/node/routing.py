@@ -31,7 +31,9 @@ class Route:
 
     prefix: Prefix
     type: str = "unicast"
-    """`unicast`, `local`, `broadcast`, `blackhole`, `unreachable`, `prohibit`, `throw`, `nat`, `anycast`, `multicast`."""
+    """`unicast`, `local`, `broadcast`, `blackhole`, `unreachable`, `prohibit`, `throw`, `nat`,
+    `anycast`, `multicast`.
+    """
     nexthops: tuple[Nexthop, ...] = ()
     table: int = MAIN
     metric: int = 0
@@ -43,7 +45,9 @@ class Route:
     mtu_locked: bool = False
     span: Span | None = None
     inferred: Inferred | None = None
-    """Why it is taken to exist where no listing shows it: an address implies its connected and local routes."""
+    """Why it is taken to exist where no listing shows it: an address implies its connected and
+    local routes.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,4 +92,6 @@ DEFAULT_RULES: dict[Family, tuple[PolicyRule, ...]] = {
         PolicyRule(family=6, priority=32766, table=MAIN, inferred=_DEFAULT),
     ),
 }
-"""What `fib_default_rules_init` (net/ipv4/fib_rules.c) and `fib6_rules_net_init` put in a new namespace."""
+"""What `fib_default_rules_init` (net/ipv4/fib_rules.c) and `fib6_rules_net_init` put in a new
+namespace.
+"""

@@ -16,8 +16,12 @@ K = TypeVar("K")
 
 
 def settle_facts(node: Node, values: Mapping[str, object]) -> Node:
-    """Return the node in which every unknown fact that `values` names is known to have that value; the others stay unknown."""
-    namespaces = {name: _settle_namespace(namespace, values) for name, namespace in node.namespaces.items()}
+    """Return the node in which every unknown fact that `values` names is known to have that value;
+    the others stay unknown.
+    """
+    namespaces = {
+        name: _settle_namespace(namespace, values) for name, namespace in node.namespaces.items()
+    }
     cilium = node.cilium
     if cilium is not None:
         cilium = replace(cilium, options=_settle_mapping(cilium.options, values))
@@ -28,8 +32,13 @@ def _settle_namespace(namespace: Netns, values: Mapping[str, object]) -> Netns:
     return replace(
         namespace,
         sysctls=_settle_mapping(namespace.sysctls, values),
-        links=namespace.links._replace(items=tuple(_settle_link(link, values) for link in namespace.links.items)),
-        netfilter={family: _settle_netfilter(netfilter, values) for family, netfilter in namespace.netfilter.items()},
+        links=namespace.links._replace(
+            items=tuple(_settle_link(link, values) for link in namespace.links.items)
+        ),
+        netfilter={
+            family: _settle_netfilter(netfilter, values)
+            for family, netfilter in namespace.netfilter.items()
+        },
     )
 
 
@@ -60,5 +69,7 @@ def _settle(fact: Fact[T], values: Mapping[str, object]) -> Fact[T]:
     value = values[fact.fact]
     option = next((option for option in fact.options if option.value == value), None)
     return Known(
-        cast("T", value), option.span if option is not None else None, option.meaning if option is not None else "supposed"
+        cast("T", value),
+        option.span if option is not None else None,
+        option.meaning if option is not None else "supposed",
     )

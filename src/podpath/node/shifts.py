@@ -21,7 +21,9 @@ class ShiftKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift:
-    """A thing that is there in the state that works and not, or otherwise, in the one that fails; or only in the latter."""
+    """A thing that is there in the state that works and not, or otherwise, in the one that fails;
+    or only in the latter.
+    """
 
     kind: ShiftKind
     name: str
@@ -31,7 +33,9 @@ class Shift:
     bad: Span | None
     """Its line in the state that fails; None where it is gone there."""
     told: bool
-    """True where the words round the outputs say which of them shows the failure; else it is the one that lacks things."""
+    """True where the words round the outputs say which of them shows the failure; else it is the
+    one that lacks things.
+    """
     netns: str
     between: str = ""
     """The label of the failing state: what had happened by then."""

@@ -1,11 +1,14 @@
-"""The one module through which protect changes a system: files written whole or not at all, kernel settings, programs run.
+"""The one module through which protect changes a system: files written whole or not at all, kernel
+settings, programs run.
 
-What comes in is what shall be; what goes out is an `Effect` that says whether it was done, was so already, or would be done. With
-`dry_run` every look and every refusal stays, and nothing is changed.
+What comes in is what shall be; what goes out is an `Effect` that says whether it was done, was so
+already, or would be done. With `dry_run` every look and every refusal stays, and nothing is
+changed.
 
-A file is written as a temporary one in the same directory, synchronised, renamed over its name, and the directory synchronised:
-a reader, and the node after a crash, sees the old file or the new one (rename(2), fsync(2)). The same directory also matters to
-those who watch it: containerd heeds renames and no creations, so a file moved in from elsewhere would escape it.
+A file is written as a temporary one in the same directory, synchronised, renamed over its name, and
+the directory synchronised: a reader, and the node after a crash, sees the old file or the new one
+(rename(2), fsync(2)). The same directory also matters to those who watch it: containerd heeds
+renames and no creations, so a file moved in from elsewhere would escape it.
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ from typing import Literal
 from podpath.net.errors import PodpathError
 
 TEMPORARY = ".podpath-tmp"
-"""The suffix of a file that is being written: no runtime takes it for a CNI configuration, no systemd for a drop-in."""
+"""The suffix of a file that is being written: no runtime takes it for a CNI configuration, no
+systemd for a drop-in.
+"""
 
 STALE = "it changed after it was read; it is left as it is"
 Refusal = Literal["untrusted", "full", "read-only", "denied", "stale", "absent", "failed"]
@@ -36,7 +41,9 @@ _REFUSALS: dict[int | None, Refusal] = {
 
 
 class ApplyError(PodpathError):
-    """A change that could not, or must not, be made. The message names what was to be changed and what stood in the way."""
+    """A change that could not, or must not, be made. The message names what was to be changed and
+    what stood in the way.
+    """
 
     def __init__(self, refusal: Refusal, target: str, why: str) -> None:
         """Keep what a caller decides by: the kind of refusal and its target."""
@@ -67,18 +74,32 @@ class Applier:
     """Hears of every change that is made or would be: a log, a dry run's list."""
 
     def write_file(
-        self, path: Path, content: bytes, *, mode: int | None = None, new_mode: int = 0o600, expect: bytes | None = None
+        self,
+        path: Path,
+        content: bytes,
+        *,
+        mode: int | None = None,
+        new_mode: int = 0o600,
+        expect: bytes | None = None,
     ) -> Effect:
-        """Make a file's content so, atomically; mode and owner of a file that is there stay, unless `mode` says otherwise.
+        """Make a file's content so, atomically; mode and owner of a file that is there stay, unless
+        `mode` says otherwise.
 
-        Where `expect` is given and the file no longer holds that, somebody wrote meanwhile: `ApplyError` with `stale`.
+        Where `expect` is given and the file no longer holds that, somebody wrote meanwhile:
+        `ApplyError` with `stale`.
         """
         with _directory(path) as folder:
             there = _look(folder, path)
             held = None if there is None else _read(folder, path)
             if expect is not None and held != expect:
                 raise ApplyError("stale", str(path), STALE)
-            wanted = mode if mode is not None else new_mode if there is None else stat.S_IMODE(there.st_mode)
+            wanted = (
+                mode
+                if mode is not None
+                else new_mode
+                if there is None
+                else stat.S_IMODE(there.st_mode)
+            )
             if there is not None and held == content and stat.S_IMODE(there.st_mode) == wanted:
                 return Effect(kind="write", target=str(path), state="unchanged")
             if not self.dry_run:
@@ -87,7 +108,9 @@ class Applier:
         return self._effect("write", str(path))
 
     def remove_file(self, path: Path, *, expect: bytes | None = None) -> Effect:
-        """Remove a regular file of a trusted owner; nothing to do where there is none. `expect` is as in `write_file`."""
+        """Remove a regular file of a trusted owner; nothing to do where there is none. `expect` is
+        as in `write_file`.
+        """
         with _directory(path) as folder:
             if _look(folder, path) is None:
                 return Effect(kind="remove", target=str(path), state="unchanged")
@@ -116,7 +139,9 @@ class Applier:
         return self._effect("directory", str(path))
 
     def write_setting(self, path: Path, value: str) -> Effect:
-        """Write a kernel setting below /proc/sys or /sys in one write; one that holds the value already is not written."""
+        """Write a kernel setting below /proc/sys or /sys in one write; one that holds the value
+        already is not written.
+        """
         with _translated(path):
             held = path.read_text(encoding="utf-8")
             if held.split() == value.split():
@@ -130,24 +155,40 @@ class Applier:
         return self._effect("set", str(path), value)
 
     def run(self, arguments: Sequence[str], *, stdin: str = "", timeout: float = 30.0) -> Effect:
-        """Run a program that changes something, without a shell, to its end; `ApplyError` says how it failed."""
+        """Run a program that changes something, without a shell, to its end; `ApplyError` says how
+        it failed.
+        """
         line = " ".join(arguments)
         if self.dry_run:
             return self._effect("run", line)
         try:
             done = subprocess.run(
-                arguments, input=stdin, capture_output=True, text=True, check=False, timeout=timeout, errors="replace"
+                arguments,
+                input=stdin,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=timeout,
+                errors="replace",
             )
         except OSError as error:
-            raise ApplyError(_REFUSALS.get(error.errno, "failed"), line, f"cannot be run: {error.strerror}") from error
+            raise ApplyError(
+                _REFUSALS.get(error.errno, "failed"), line, f"cannot be run: {error.strerror}"
+            ) from error
         except subprocess.TimeoutExpired as error:
             raise ApplyError("failed", line, f"did not end within {timeout:g} s") from error
         if done.returncode != 0:
-            raise ApplyError("failed", line, f"ended with {done.returncode}: {done.stderr.strip() or done.stdout.strip()}")
+            raise ApplyError(
+                "failed",
+                line,
+                f"ended with {done.returncode}: {done.stderr.strip() or done.stdout.strip()}",
+            )
         return self._effect("run", line, done.stdout)
 
     def sweep(self, directory: Path) -> int:
-        """Remove what a writer that was killed left in a directory, and say how many; a file that is being written is let be."""
+        """Remove what a writer that was killed left in a directory, and say how many; a file that
+        is being written is let be.
+        """
         with _directory(directory / "_") as folder:
             names = os.listdir(folder)  # noqa: PTH208  # a Path knows no descriptor
             left = [name for name in names if name.endswith(TEMPORARY) and _abandoned(folder, name)]
@@ -157,21 +198,32 @@ class Applier:
                         os.unlink(name, dir_fd=folder)
         return len(left)
 
-    def _effect(self, kind: Literal["write", "remove", "directory", "set", "run"], target: str, detail: str = "") -> Effect:
-        effect = Effect(kind=kind, target=target, state="would" if self.dry_run else "done", detail=detail)
+    def _effect(
+        self,
+        kind: Literal["write", "remove", "directory", "set", "run"],
+        target: str,
+        detail: str = "",
+    ) -> Effect:
+        effect = Effect(
+            kind=kind, target=target, state="would" if self.dry_run else "done", detail=detail
+        )
         if self.tell is not None:
             self.tell(effect)
         return effect
 
 
 def check_directory(path: Path) -> None:
-    """Check that a directory is there and is nobody's but root's or our own; `ApplyError` says what is wrong with it."""
+    """Check that a directory is there and is nobody's but root's or our own; `ApplyError` says what
+    is wrong with it.
+    """
     with _directory(path / "_"):
         pass
 
 
 def check_trusted(path: Path) -> os.stat_result | None:
-    """Check that a file may be written and read as ours: regular, of a trusted owner; None where there is none."""
+    """Check that a file may be written and read as ours: regular, of a trusted owner; None where
+    there is none.
+    """
     with _directory(path) as folder:
         return _look(folder, path)
 
@@ -187,9 +239,17 @@ def _directory(path: Path) -> Iterator[int]:
     try:
         there = os.fstat(descriptor)
         if there.st_uid not in _trusted():
-            raise ApplyError("untrusted", str(parent), f"it belongs to user {there.st_uid}, neither to root nor to us")
+            raise ApplyError(
+                "untrusted",
+                str(parent),
+                f"it belongs to user {there.st_uid}, neither to root nor to us",
+            )
         if there.st_mode & stat.S_IWOTH:
-            raise ApplyError("untrusted", str(parent), f"everybody may write in it (mode {stat.S_IMODE(there.st_mode):04o})")
+            raise ApplyError(
+                "untrusted",
+                str(parent),
+                f"everybody may write in it (mode {stat.S_IMODE(there.st_mode):04o})",
+            )
         yield descriptor
     finally:
         os.close(descriptor)
@@ -206,18 +266,24 @@ def _look(folder: int, path: Path) -> os.stat_result | None:
     if not stat.S_ISREG(there.st_mode):
         raise ApplyError("untrusted", str(path), "it is not a regular file")
     if there.st_uid not in _trusted():
-        raise ApplyError("untrusted", str(path), f"it belongs to user {there.st_uid}, neither to root nor to us")
+        raise ApplyError(
+            "untrusted", str(path), f"it belongs to user {there.st_uid}, neither to root nor to us"
+        )
     return there
 
 
 def _read(folder: int, path: Path) -> bytes:
     with _translated(path):
-        descriptor = os.open(path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=folder)
+        descriptor = os.open(
+            path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=folder
+        )
         with os.fdopen(descriptor, "rb") as file:
             return file.read()
 
 
-def _replace(folder: int, name: str, content: bytes, mode: int, there: os.stat_result | None) -> None:
+def _replace(
+    folder: int, name: str, content: bytes, mode: int, there: os.stat_result | None
+) -> None:
     temporary = f".{name}.{secrets.token_hex(6)}{TEMPORARY}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, 0o600, dir_fd=folder)
@@ -248,7 +314,9 @@ def _forget(folder: int, name: str) -> None:
 
 def _abandoned(folder: int, name: str) -> bool:
     try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=folder)
+        descriptor = os.open(
+            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, dir_fd=folder
+        )
     except OSError:
         return False
     try:
@@ -265,7 +333,9 @@ def _translated(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ApplyError(_REFUSALS.get(error.errno, "failed"), str(path), error.strerror or str(error)) from error
+        raise ApplyError(
+            _REFUSALS.get(error.errno, "failed"), str(path), error.strerror or str(error)
+        ) from error
 
 
 def _trusted() -> set[int]:

@@ -1,4 +1,6 @@
-"""Which capabilities this process has, so that a part says what it lacks instead of failing oddly (capabilities(7))."""
+"""Which capabilities this process has, so that a part says what it lacks instead of failing oddly
+(capabilities(7)).
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,16 @@ STATUS = Path("/proc/self/status")
 
 
 def parse_capabilities(status: str) -> frozenset[str]:
-    """Read the effective capabilities from the text of /proc/PID/status; only those in `NUMBERS` are told."""
+    """Read the effective capabilities from the text of /proc/PID/status; only those in `NUMBERS`
+    are told.
+    """
     for line in status.split("\n"):
         name, _, value = line.partition(":")
         if name == "CapEff":
             mask = int(value.strip(), 16)
-            return frozenset(capability for capability, number in NUMBERS.items() if mask >> number & 1)
+            return frozenset(
+                capability for capability, number in NUMBERS.items() if mask >> number & 1
+            )
     return frozenset()
 
 
@@ -31,4 +37,8 @@ def held_capabilities(status: Path = STATUS) -> frozenset[str]:
 
 def describe_missing(needed: Mapping[str, str], held: frozenset[str]) -> tuple[str, ...]:
     """Say of each capability that is needed and not held what it is needed for."""
-    return tuple(f"{capability} is missing: {purpose}" for capability, purpose in needed.items() if capability not in held)
+    return tuple(
+        f"{capability} is missing: {purpose}"
+        for capability, purpose in needed.items()
+        if capability not in held
+    )

@@ -1,4 +1,5 @@
-"""Who mends the same thing again and again is being fought: it is said, and mending slows down instead of racing.
+"""Who mends the same thing again and again is being fought: it is said, and mending slows down
+instead of racing.
 
 Time is an argument, in seconds of a clock that only goes forward.
 """
@@ -32,7 +33,9 @@ class Fights:
     """Remembers what was mended when. Mutable: it is the memory of one keeper."""
 
     rounds: int = 5
-    """Mended so often within the window, a thing is fought over: what somebody does once, or thrice, is no fight."""
+    """Mended so often within the window, a thing is fought over: what somebody does once, or
+    thrice, is no fight.
+    """
     window: float = 60.0
     first_pause: float = 1.0
     longest_pause: float = 60.0
@@ -62,12 +65,20 @@ class Fights:
         )
 
     def next_mend(self, now: float) -> float | None:
-        """Return the seconds until something that is held back may be mended; None where nothing is."""
-        held = [history.held_until - now for history in self._histories.values() if history.held_until > now]
+        """Return the seconds until something that is held back may be mended; None where nothing
+        is.
+        """
+        held = [
+            history.held_until - now
+            for history in self._histories.values()
+            if history.held_until > now
+        ]
         return min(held, default=None)
 
     def _forget(self, now: float) -> None:
-        """Drop what is over: a quiet window and pause end a fight, and devices that are gone leave nothing behind."""
+        """Drop what is over: a quiet window and pause end a fight, and devices that are gone leave
+        nothing behind.
+        """
         for subject, history in list(self._histories.items()):
             while history.times and now - history.times[0] > self.window + history.pause:
                 history.times.popleft()

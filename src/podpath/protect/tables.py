@@ -1,8 +1,10 @@
-"""TOML to frozen dataclasses, strictly: what is unknown, missing or of the wrong kind is refused with its line.
+"""TOML to frozen dataclasses, strictly: what is unknown, missing or of the wrong kind is refused
+with its line.
 
-What comes in is a file's text and the dataclass that it shall become; what goes out is that dataclass, or one `TableError` that
-names every fault at once. A field may carry `parse` in its metadata: a function from what stands in the file to the value, which
-says by `ValueError` what it expected.
+What comes in is a file's text and the dataclass that it shall become; what goes out is that
+dataclass, or one `TableError` that names every fault at once. A field may carry `parse` in its
+metadata: a function from what stands in the file to the value, which says by `ValueError` what it
+expected.
 """
 
 from __future__ import annotations
@@ -20,12 +22,21 @@ from podpath.net.errors import PodpathError
 T = TypeVar("T")
 Place = tuple[str | int, ...]
 
-_NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", dict: "a table", list: "a list"}
+_NAMES = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    dict: "a table",
+    list: "a list",
+}
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 class TableError(PodpathError):
-    """A file that is no valid configuration. The message has a line for each fault: `FILE:LINE: expected ..., saw ...`."""
+    """A file that is no valid configuration. The message has a line for each fault: `FILE:LINE:
+    expected ..., saw ...`.
+    """
 
 
 def parse_tables(text: str, name: str, kind: type[T]) -> T:
@@ -37,12 +48,16 @@ def parse_tables(text: str, name: str, kind: type[T]) -> T:
     reader = _Reader()
     value = reader.table(kind, data, ())
     if reader.faults:
-        raise TableError("\n".join(f"{name}:{find_line(text, place)}: {why}" for place, why in reader.faults))
+        raise TableError(
+            "\n".join(f"{name}:{find_line(text, place)}: {why}" for place, why in reader.faults)
+        )
     return typing.cast("T", value)
 
 
 def find_line(text: str, place: Place) -> int:
-    """Return the line in which a key of a valid file is set: the statement that first makes it, read prefix by prefix."""
+    """Return the line in which a key of a valid file is set: the statement that first makes it,
+    read prefix by prefix.
+    """
     lines = text.split("\n")
     begin = 1
     for number in range(1, len(lines) + 1):
@@ -93,12 +108,20 @@ class _Reader:
             if key not in fields:
                 near = difflib.get_close_matches(key, fields, 1)
                 meant = f"; `{near[0]}` is near" if near else ""
-                self.faults.append(((*place, key), f"expected one of {', '.join(fields)}, saw the unknown key `{key}`{meant}"))
+                self.faults.append(
+                    (
+                        (*place, key),
+                        f"expected one of {', '.join(fields)}, saw the unknown key `{key}`{meant}",
+                    )
+                )
         values: dict[str, object] = {}
         for key, field in fields.items():
             if key in data:
                 values[key] = self._field(field, hints[key], data[key], (*place, key))
-            elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            elif (
+                field.default is dataclasses.MISSING
+                and field.default_factory is dataclasses.MISSING
+            ):
                 self.faults.append((place, f"expected the key `{key}`, saw none"))
         if len(self.faults) > before:
             return None
@@ -108,7 +131,9 @@ class _Reader:
             self.faults.append((place, f"expected {error}"))
             return None
 
-    def _field(self, field: dataclasses.Field[Any], hint: object, value: object, place: Place) -> object:
+    def _field(
+        self, field: dataclasses.Field[Any], hint: object, value: object, place: Place
+    ) -> object:
         parse: Callable[[object], object] | None = field.metadata.get("parse")
         if parse is None:
             return self._value(hint, value, place)

@@ -1,9 +1,12 @@
-"""Directories watched for changes, so that no change is missed: not the one before the first look, not the one after a removal.
+"""Directories watched for changes, so that no change is missed: not the one before the first look,
+not the one after a removal.
 
-What comes in are directories, which need not exist; what goes out are `Change`s. The watch is armed when it is made, so a caller
-who looks afterwards has seen everything. A directory that is removed, moved away, mounted over or not yet there is waited for at
-its nearest ancestor, and watched again when it is back. Where inotify is used up (fs.inotify.max_user_instances and the like)
-or the package is missing, the directories are listed at intervals instead, and inotify is tried again later.
+What comes in are directories, which need not exist; what goes out are `Change`s. The watch is armed
+when it is made, so a caller who looks afterwards has seen everything. A directory that is removed,
+moved away, mounted over or not yet there is waited for at its nearest ancestor, and watched again
+when it is back. Where inotify is used up (fs.inotify.max_user_instances and the like) or the
+package is missing, the directories are listed at intervals instead, and inotify is tried again
+later.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 ENTRIES = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200
-"""IN_MODIFY, IN_ATTRIB, IN_CLOSE_WRITE, IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE (inotify(7))."""
+"""IN_MODIFY, IN_ATTRIB, IN_CLOSE_WRITE, IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE
+(inotify(7)).
+"""
 ARRIVALS = 0x80 | 0x100
 ITSELF = 0x400 | 0x800
 ONLY_DIRECTORY, ADD_TO_MASK = 0x01000000, 0x20000000
@@ -27,7 +32,9 @@ OVERFLOW = 0x4000
 
 POLL_SECONDS = 2.0
 SAFETY_SECONDS = 10.0
-"""How often inotify's watches are held against what the paths name now: no event tells of a mount over a directory."""
+"""How often inotify's watches are held against what the paths name now: no event tells of a mount
+over a directory.
+"""
 RETRY_SECONDS = 60.0
 
 Listing = tuple[tuple[object, ...], ...]
@@ -38,7 +45,9 @@ class Change(NamedTuple):
 
     directory: Path
     name: str
-    """The entry; empty where the directory itself came or went, or where it is not known which entry it was."""
+    """The entry; empty where the directory itself came or went, or where it is not known which
+    entry it was.
+    """
 
 
 class DirectoryWatch:
@@ -60,11 +69,15 @@ class DirectoryWatch:
         self._start()
 
     def descriptors(self) -> tuple[int, ...]:
-        """Return what becomes readable on a change, nothing while polling; another one after a directory was removed."""
+        """Return what becomes readable on a change, nothing while polling; another one after a
+        directory was removed.
+        """
         return () if self._inotify is None else (self._inotify.fileno(),)
 
     def pause(self) -> float:
-        """Return the seconds after which `changes` should be asked even if no descriptor became readable."""
+        """Return the seconds after which `changes` should be asked even if no descriptor became
+        readable.
+        """
         return max(0.0, self._next_look - time.monotonic())
 
     def changes(self) -> tuple[Change, ...]:
@@ -112,9 +125,14 @@ class DirectoryWatch:
             for directory in self.directories:
                 self._arm(directory)
         except ImportError:
-            self._fall_back("the package inotify-simple is not installed: pip install 'podpath[protect]'", now)
+            self._fall_back(
+                "the package inotify-simple is not installed: pip install 'podpath[protect]'", now
+            )
         except OSError as error:
-            self._fall_back(f"inotify is refused: {error.strerror} (fs.inotify.max_user_instances, max_user_watches)", now)
+            self._fall_back(
+                f"inotify is refused: {error.strerror} (fs.inotify.max_user_instances, max_user_watches)",
+                now,
+            )
         else:
             self.why_polling = ""
             self._next_look = now + SAFETY_SECONDS
@@ -126,10 +144,17 @@ class DirectoryWatch:
         self._next_look, self._next_try = now + self.poll_seconds, now + RETRY_SECONDS
 
     def _arm(self, directory: Path) -> None:
-        """Watch a directory, or its nearest ancestor while it is not there; the ancestor is armed before the next look."""
+        """Watch a directory, or its nearest ancestor while it is not there; the ancestor is armed
+        before the next look.
+        """
         place = directory
         while True:
-            mask = (ENTRIES if place == directory else ARRIVALS) | ITSELF | ONLY_DIRECTORY | ADD_TO_MASK
+            mask = (
+                (ENTRIES if place == directory else ARRIVALS)
+                | ITSELF
+                | ONLY_DIRECTORY
+                | ADD_TO_MASK
+            )
             try:
                 number = self._inotify.add_watch(place, mask)
             except (FileNotFoundError, NotADirectoryError):
@@ -164,19 +189,32 @@ class DirectoryWatch:
     def _look(self, now: float) -> list[Change]:
         if self._inotify is not None:
             self._next_look = now + SAFETY_SECONDS
-            same = all(_identity(directory) == self._identities[directory] for directory in self.directories)
+            same = all(
+                _identity(directory) == self._identities[directory]
+                for directory in self.directories
+            )
             return [] if same else self._arm_anew()
         self._next_look = now + self.poll_seconds
         listings = {directory: _list(directory) for directory in self.directories}
-        seen = [Change(directory, "") for directory in self.directories if listings[directory] != self._listings[directory]]
+        seen = [
+            Change(directory, "")
+            for directory in self.directories
+            if listings[directory] != self._listings[directory]
+        ]
         self._listings = listings
         if now >= self._next_try:
             self._start()
-            seen += [] if self.why_polling else [Change(directory, "") for directory in self.directories]
+            seen += (
+                []
+                if self.why_polling
+                else [Change(directory, "") for directory in self.directories]
+            )
         return seen
 
     def _arm_anew(self) -> list[Change]:
-        """Watch all directories anew and tell of each that is there or was: what happened between the watches is not known."""
+        """Watch all directories anew and tell of each that is there or was: what happened between
+        the watches is not known.
+        """
         there = {directory for directory in self.directories if self._identities.get(directory)}
         self.close()
         self._start()
@@ -197,7 +235,9 @@ def _identity(directory: Path) -> tuple[int, int] | None:
 
 
 def _list(directory: Path) -> Listing | None:
-    """List a directory with what tells one state of a file from another; None where it cannot be listed."""
+    """List a directory with what tells one state of a file from another; None where it cannot be
+    listed.
+    """
     try:
         with os.scandir(directory) as entries:
             return tuple(sorted((entry.name, *_state(entry)) for entry in entries))

@@ -1,10 +1,22 @@
-"""The shapes that both JSON reports share: quotes, packets, assumptions. Field names are the published schema's."""
+"""The shapes that both JSON reports share: quotes, packets, assumptions. Field names are the
+published schema's.
+"""
 
 from __future__ import annotations
 
 from typing import TypedDict
 
-from podpath.datapath.tracing.trace import Assumption, Branch, Delivered, Dropped, Rejected, Step, Trace, Transmitted, Undecided
+from podpath.datapath.tracing.trace import (
+    Assumption,
+    Branch,
+    Delivered,
+    Dropped,
+    Rejected,
+    Step,
+    Trace,
+    Transmitted,
+    Undecided,
+)
 from podpath.net.packet import Packet
 from podpath.net.provenance import Gap, Span
 from podpath.report.escape import escape
@@ -53,7 +65,11 @@ class PacketObject(TypedDict):
 
 def quote_object(span: Span) -> Quote:
     """Quote a span: the line it starts on and its text, lines joined by a newline."""
-    return Quote(source=escape(span.source.name), line=span.line, text="\n".join(escape(line) for line in span.text.split("\n")))
+    return Quote(
+        source=escape(span.source.name),
+        line=span.line,
+        text="\n".join(escape(line) for line in span.text.split("\n")),
+    )
 
 
 def gap_object(gap: Gap) -> dict[str, object]:
@@ -62,7 +78,9 @@ def gap_object(gap: Gap) -> dict[str, object]:
 
 
 def assumption_object(made: Assumption) -> dict[str, object]:
-    """Return an assumption with its meaning in words; the value itself may be of any type and is left out."""
+    """Return an assumption with its meaning in words; the value itself may be of any type and is
+    left out.
+    """
     return {
         "fact": escape(made.fact),
         "meaning": escape(made.meaning),
@@ -97,7 +115,9 @@ def packet_object(trace: Trace) -> PacketObject:
         left_as=_packet(left) if left is not None else None,
         link=escape(outcome.link) if isinstance(outcome, Transmitted) else None,
         ask=escape(outcome.ask) if isinstance(outcome, Undecided) else None,
-        decided_by=quote_object(trace.deciding.spans[0]) if gone and trace.steps and trace.deciding.spans else None,
+        decided_by=quote_object(trace.deciding.spans[0])
+        if gone and trace.steps and trace.deciding.spans
+        else None,
         steps=[_step_object(step) for step in trace.steps],
     )
 
@@ -113,7 +133,10 @@ def _step_object(step: Step) -> StepObject:
         before=_packet(step.before),
         after=_packet(step.after),
         evidence=[quote_object(span) for span in step.spans],
-        near=[{**quote_object(near.span), "why": escape(spell_near(near.reason))} for near in step.near],
+        near=[
+            {**quote_object(near.span), "why": escape(spell_near(near.reason))}
+            for near in step.near
+        ],
     )
 
 

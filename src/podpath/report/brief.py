@@ -10,9 +10,16 @@ from podpath.report.quotes import quote
 from podpath.report.style import Style
 
 
-def render_brief_answer(headline: Sequence[str], spans: Sequence[Span], *, fix: Sequence[str] = (), ask: str = "") -> str:
-    """Render a headline in one line, the first of the lines that decide, and commands that cure, else what to give next."""
-    lines = [" ".join(line.strip() for line in headline), escape(quote(spans[0])) if spans else "no line decides"]
+def render_brief_answer(
+    headline: Sequence[str], spans: Sequence[Span], *, fix: Sequence[str] = (), ask: str = ""
+) -> str:
+    """Render a headline in one line, the first of the lines that decide, and commands that cure,
+    else what to give next.
+    """
+    lines = [
+        " ".join(line.strip() for line in headline),
+        escape(quote(spans[0])) if spans else "no line decides",
+    ]
     if fix:
         lines.append(f"fix: {escape(' && '.join(fix))}")
     elif ask:
@@ -20,9 +27,15 @@ def render_brief_answer(headline: Sequence[str], spans: Sequence[Span], *, fix: 
     return "\n".join(lines) + "\n"
 
 
-def render_decisive(spans: Sequence[Span], style: Style, *, fix: Sequence[str] = (), ask: str = "") -> list[str]:
-    """Render what stands below a headline: the lines that decide, and commands that cure, else what to give next."""
-    lines = [f"  {style.paint('dim', escape(quote(span)))}" for span in tuple(dict.fromkeys(spans))[:2]]
+def render_decisive(
+    spans: Sequence[Span], style: Style, *, fix: Sequence[str] = (), ask: str = ""
+) -> list[str]:
+    """Render what stands below a headline: the lines that decide, and commands that cure, else what
+    to give next.
+    """
+    lines = [
+        f"  {style.paint('dim', escape(quote(span)))}" for span in tuple(dict.fromkeys(spans))[:2]
+    ]
     if fix:
         return [*lines, f"  fix: {style.paint('command', escape(' && '.join(fix)))}"]
     return [*lines, f"  next: {style.paint('command', escape(ask))}"] if ask else lines

@@ -32,7 +32,11 @@ def render_capture_json(answer: CaptureAnswer) -> str:
 
 def _forbids(one: CaptureForbids) -> dict[str, object]:
     quotes = [quote_object(span) for span in one.spans[:QUOTED]]
-    return {"kind": type(one).__name__, "says": escape(say_capture_forbids(one)), "evidence": quotes}
+    return {
+        "kind": type(one).__name__,
+        "says": escape(say_capture_forbids(one)),
+        "evidence": quotes,
+    }
 
 
 def _point(point: CapturedPoint) -> dict[str, object]:

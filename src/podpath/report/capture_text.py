@@ -1,4 +1,6 @@
-"""What captures show, as terminal text: the fault first, then where it was captured, who talked with whom, what was not read."""
+"""What captures show, as terminal text: the fault first, then where it was captured, who talked
+with whom, what was not read.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,11 @@ def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] 
     lesser = [finding for finding in answer.findings if finding.severity not in WEIGHTY]
     lines = _headline(answer, weighty, style)
     first = weighty[0] if weighty else None
-    spans = first.evidence if first is not None else tuple(span for one in answer.forbids for span in one.spans)
+    spans = (
+        first.evidence
+        if first is not None
+        else tuple(span for one in answer.forbids for span in one.spans)
+    )
     fix = first.repairs[0].commands if first is not None and first.repairs else ()
     ask = f"podpath explain {first.check}" if first is not None else ""
     if style.brief:
@@ -55,19 +61,42 @@ def render_capture(answer: CaptureAnswer, style: Style, drawings: Sequence[str] 
         lines += ["", *drawing.rstrip("\n").split("\n")]
     if lesser:
         few = lesser if style.verbose else lesser[:LISTED]
-        lines += ["", style.paint("head", "Also seen"), *(line for finding in few for line in render_short(finding, style))]
+        lines += [
+            "",
+            style.paint("head", "Also seen"),
+            *(line for finding in few for line in render_short(finding, style)),
+        ]
         lines += _left_out(len(lesser) - len(few), "note", style)
-    lines += _points(answer.points, style) + _connections(answer, style) + render_gaps(answer.gaps, style)
+    lines += (
+        _points(answer.points, style)
+        + _connections(answer, style)
+        + render_gaps(answer.gaps, style)
+    )
     return "\n".join(lines) + "\n"
 
 
 def _headline(answer: CaptureAnswer, weighty: Sequence[Finding], style: Style) -> list[str]:
     if weighty:
-        return _head(style, "bad", "CAUSE" if weighty[0].severity == "cause" else "FAULT", spell_claim(weighty[0].claim))
+        return _head(
+            style,
+            "bad",
+            "CAUSE" if weighty[0].severity == "cause" else "FAULT",
+            spell_claim(weighty[0].claim),
+        )
     if answer.verdict == "undecided":
-        return _head(style, "warn", "UNDECIDED", "; ".join(say_capture_forbids(one) for one in answer.forbids))
+        return _head(
+            style,
+            "warn",
+            "UNDECIDED",
+            "; ".join(say_capture_forbids(one) for one in answer.forbids),
+        )
     packets = sum(point.packets for point in answer.points)
-    return _head(style, "good", "NOTHING WRONG FOUND", f"in {packets} packets at {len(answer.points)} capture points")
+    return _head(
+        style,
+        "good",
+        "NOTHING WRONG FOUND",
+        f"in {packets} packets at {len(answer.points)} capture points",
+    )
 
 
 def say_capture_forbids(one: CaptureForbids) -> str:
@@ -103,8 +132,16 @@ def _points(points: Sequence[CapturedPoint], style: Style) -> list[str]:
     width = max(len(escape(point.name)) for point in shown)
     lines = ["", style.paint("head", "Captured")]
     for point in shown:
-        times = f"  {clock(point.first)} to {clock(point.last)}" if point.first is not None and point.last is not None else ""
-        dropped = f"  {style.paint('warn', f'{point.dropped} dropped by the kernel')}" if point.dropped else ""
+        times = (
+            f"  {clock(point.first)} to {clock(point.last)}"
+            if point.first is not None and point.last is not None
+            else ""
+        )
+        dropped = (
+            f"  {style.paint('warn', f'{point.dropped} dropped by the kernel')}"
+            if point.dropped
+            else ""
+        )
         lines.append(f"  {escape(point.name):<{width}}  {point.packets} packets{times}{dropped}")
     return lines + _left_out(len(points) - len(shown), "point", style)
 
@@ -112,12 +149,16 @@ def _points(points: Sequence[CapturedPoint], style: Style) -> list[str]:
 def _connections(answer: CaptureAnswer, style: Style) -> list[str]:
     if not answer.connections:
         return []
-    counts = ", ".join(f"{number} {state} ({STATES.get(state, '')})" for state, number in answer.states.items())
+    counts = ", ".join(
+        f"{number} {state} ({STATES.get(state, '')})" for state, number in answer.states.items()
+    )
     lines = ["", style.paint("head", "Connections")]
     lines += style.wrap(f"TCP: {counts}", "  ") if counts else []
     shown = answer.connections if style.verbose else answer.connections[:LISTED]
     for one in shown:
-        lines.append(f"  {_mark(one, style)} {escape(one.words)}  {one.state or one.meaning}, {one.packets} packets")
+        lines.append(
+            f"  {_mark(one, style)} {escape(one.words)}  {one.state or one.meaning}, {one.packets} packets"
+        )
         if len(one.points) > 1:
             lines += style.wrap(escape(style.hop.join(one.points)), "      ")
     return lines + _left_out(len(answer.connections) - len(shown), "connection", style)
@@ -126,8 +167,20 @@ def _connections(answer: CaptureAnswer, style: Style) -> list[str]:
 def _mark(one: CapturedConnection, style: Style) -> str:
     if one.fails:
         return style.broken
-    return style.arrived if one.state in ("SF", "S1", "S2", "S3") or one.meaning == "answered" else style.doubtful
+    return (
+        style.arrived
+        if one.state in ("SF", "S1", "S2", "S3") or one.meaning == "answered"
+        else style.doubtful
+    )
 
 
 def _left_out(count: int, what: str, style: Style) -> list[str]:
-    return [style.paint("dim", f"  and {count} {what}{'s' if count > 1 else ''} more: --verbose lists all")] if count > 0 else []
+    return (
+        [
+            style.paint(
+                "dim", f"  and {count} {what}{'s' if count > 1 else ''} more: --verbose lists all"
+            )
+        ]
+        if count > 0
+        else []
+    )

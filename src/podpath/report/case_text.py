@@ -1,4 +1,6 @@
-"""What was read, in a few lines for the terminal: the nodes, what their namespaces hold, and how much could not be read."""
+"""What was read, in a few lines for the terminal: the nodes, what their namespaces hold, and how
+much could not be read.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,15 @@ def render_cases(nodes: Sequence[NodeSummary], sources: Sequence[Source], style:
         lines += _node(node, style)
     files = len({source.name for source in sources})
     return (
-        "\n".join([*lines, style.paint("dim", f"read from {_count(len(sources), 'output')} in {_count(files, 'file')}")]) + "\n"
+        "\n".join(
+            [
+                *lines,
+                style.paint(
+                    "dim", f"read from {_count(len(sources), 'output')} in {_count(files, 'file')}"
+                ),
+            ]
+        )
+        + "\n"
     )
 
 

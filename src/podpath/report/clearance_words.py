@@ -1,4 +1,6 @@
-"""What forbids the all-clear, in words and as JSON objects: one sentence for each reason, and one word for each kind."""
+"""What forbids the all-clear, in words and as JSON objects: one sentence for each reason, and one
+word for each kind.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ QUOTED = 20
 
 
 def name_forbids(forbids: Sequence[Forbids]) -> str:
-    """Name the kinds of reasons in the order of their weight, each once: `3 lines were not read, 2 listings are not shown`."""
+    """Name the kinds of reasons in the order of their weight, each once: `3 lines were not read, 2
+    listings are not shown`.
+    """
     counts: dict[type[Forbids], int] = {}
     for one in forbids:
         counts[type(one)] = counts.get(type(one), 0) + _count(one)
@@ -35,13 +39,22 @@ def name_forbids(forbids: Sequence[Forbids]) -> str:
 
 _NAMES: dict[type[Forbids], tuple[str, str]] = {
     NothingWalked: ("no connection was walked", "no connection was walked"),
-    SomeBranchesFail: ("{0} connection fails in some branches", "{0} connections fail in some branches"),
-    FailsOtherwise: ("{0} connection fails if another output holds", "{0} connections fail if another output holds"),
+    SomeBranchesFail: (
+        "{0} connection fails in some branches",
+        "{0} connections fail in some branches",
+    ),
+    FailsOtherwise: (
+        "{0} connection fails if another output holds",
+        "{0} connections fail if another output holds",
+    ),
     BranchesTruncated: ("{0} walk was not finished", "{0} walks were not finished"),
     NotWalkedToTheEnd: ("{0} walk is undecided", "{0} walks are undecided"),
     NotModelled: ("{0} thing is not modelled", "{0} things are not modelled"),
     LinesUnread: ("{0} place was not read", "{0} places were not read"),
-    RestsOnInference: ("{0} walk rests on what is not shown", "{0} walks rest on what is not shown"),
+    RestsOnInference: (
+        "{0} walk rests on what is not shown",
+        "{0} walks rest on what is not shown",
+    ),
     InputCut: ("{0} input was cut", "{0} inputs were cut"),
     ComplaintUnexplained: ("{0} complaint is not explained", "{0} complaints are not explained"),
     NotShown: ("{0} listing is not shown whole", "{0} listings are not shown whole"),
@@ -68,7 +81,9 @@ def say_forbids(one: Forbids) -> str:  # noqa: PLR0911  # one arm for each kind 
             return (
                 f"The ticket says that {probe} fails, and the walk delivers it."
                 if probe is not None
-                else ("The ticket says that something fails, and it is not known between which ends.")
+                else (
+                    "The ticket says that something fails, and it is not known between which ends."
+                )
             )
         case BranchesTruncated(probe=probe, walked=walked):
             return f"{probe} has more branches than the {walked} that were walked."

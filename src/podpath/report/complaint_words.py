@@ -14,5 +14,7 @@ _WORDS: dict[How, str] = {
 
 def say_complained(one: Complained) -> str:
     """Say what was asked about, and which parts of it were chosen."""
-    parts = "; ".join(f"{choice.side.value} {choice.value} ({_WORDS[choice.how]})" for choice in one.choices)
+    parts = "; ".join(
+        f"{choice.side.value} {choice.value} ({_WORDS[choice.how]})" for choice in one.choices
+    )
     return f"Asked for the complaint at {one.span}: {one.probe}. {parts[:1].upper()}{parts[1:]}."

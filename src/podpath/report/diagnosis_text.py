@@ -1,4 +1,6 @@
-"""A diagnosis as terminal text that is grasped in ten seconds: the claim first, then the path, the evidence, the cure."""
+"""A diagnosis as terminal text that is grasped in ten seconds: the claim first, then the path, the
+evidence, the cure.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,14 @@ SHOWN, FORBIDS_SHOWN = 3, 6
 
 
 def render_diagnosis(diagnosis: Diagnosis, style: Style) -> str:
-    """Render the answer: one screen of it, or all where the reader asked; every line of it is safe to print."""
+    """Render the answer: one screen of it, or all where the reader asked; every line of it is safe
+    to print.
+    """
     if style.brief:
         return "\n".join(render_brief(diagnosis)) + "\n"
-    lines = _everything(diagnosis, style) if style.verbose else render_first_screen(diagnosis, style)
+    lines = (
+        _everything(diagnosis, style) if style.verbose else render_first_screen(diagnosis, style)
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -62,7 +68,10 @@ def render_forbids(forbids: Sequence[Forbids], style: Style) -> list[str]:
     shown = forbids if style.verbose else forbids[:FORBIDS_SHOWN]
     for one in shown:
         lines += style.wrap(escape(say_forbids(one)), "  - ")
-        lines += [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in one.spans[: None if style.verbose else 1]]
+        lines += [
+            f"{INDENT}{style.paint('dim', escape(quote(span)))}"
+            for span in one.spans[: None if style.verbose else 1]
+        ]
     return lines + left_out(len(forbids) - len(shown), "reason", style)
 
 
@@ -74,13 +83,22 @@ def _faults(findings: Sequence[Finding], style: Style) -> list[str]:
         if number:
             lines += [
                 "",
-                *render_head(style, "bad", "AND" if finding.severity == Severity.CAUSE else "FAULT", spell_claim(finding.claim)),
+                *render_head(
+                    style,
+                    "bad",
+                    "AND" if finding.severity == Severity.CAUSE else "FAULT",
+                    spell_claim(finding.claim),
+                ),
             ]
         lines += render_finding(finding, style)
         lines += ["", f"  {style.paint('dim', f'more: podpath explain {escape(finding.check)}')}"]
     unsure = [finding for finding in weighty if finding not in sure]
     if unsure:
-        lines += ["", style.paint("head", "What fails besides, may be because"), *_alternatives(unsure, style)]
+        lines += [
+            "",
+            style.paint("head", "What fails besides, may be because"),
+            *_alternatives(unsure, style),
+        ]
     return lines
 
 
@@ -96,11 +114,22 @@ def _alternatives(findings: Sequence[Finding], style: Style) -> list[str]:
         lines += _why_uncertain(finding, style)
         for link in (*finding.reasoning, *finding.history):
             lines += style.wrap(escape(spell_link(link)), "   ")
-        lines += [f"     {style.paint('dim', escape(quote(span)))}" for span in finding.evidence[:SHOWN]]
-        lines += [line for item in finding.breaks for line in style.wrap(escape(item), "   explains: ", "     ")]
+        lines += [
+            f"     {style.paint('dim', escape(quote(span)))}" for span in finding.evidence[:SHOWN]
+        ]
+        lines += [
+            line
+            for item in finding.breaks
+            for line in style.wrap(escape(item), "   explains: ", "     ")
+        ]
         for repair in finding.repairs[:1]:
-            lines += [f"   if so: {style.paint('command', escape(command))}" for command in repair.commands]
-            lines += [] if repair.commands else style.wrap(escape(repair.title), "   if so: ", "     ")
+            lines += [
+                f"   if so: {style.paint('command', escape(command))}"
+                for command in repair.commands
+            ]
+            lines += (
+                [] if repair.commands else style.wrap(escape(repair.title), "   if so: ", "     ")
+            )
     return [*lines, "", *style.wrap(ORDER, "")] if len(findings) > 1 else lines
 
 
@@ -120,7 +149,11 @@ def _questions(questions: Sequence[Question], style: Style) -> list[str]:
     for question in shown:
         lines.append(f"  {style.paint('command', escape(question.ask))}")
         lines += style.wrap(f"tells {escape(spell_fact(question.fact))}", INDENT)
-        lines += [line for answer in question.decides for line in style.wrap(escape(spell_answer(answer)), f"{INDENT}- ")]
+        lines += [
+            line
+            for answer in question.decides
+            for line in style.wrap(escape(spell_answer(answer)), f"{INDENT}- ")
+        ]
     return lines + left_out(len(questions) - len(shown), "question", style)
 
 
@@ -128,7 +161,9 @@ def _remarks(diagnosis: Diagnosis, style: Style) -> list[str]:
     lines: list[str] = []
     for contradiction in diagnosis.contradictions:
         lines += style.wrap(f"{escape(contradiction.fact)}: {escape(contradiction.meaning)}", "  ")
-        lines += [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in contradiction.spans]
+        lines += [
+            f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in contradiction.spans
+        ]
     if lines:
         lines = ["", style.paint("head", "Outputs that disagree"), *lines]
     said = (*map(say_complained, diagnosis.complained), *diagnosis.notes)

@@ -38,7 +38,10 @@ def _explanation(explanation: Explanation) -> dict[str, object]:
         "differences": _differences(explanation.differences),
         "alternatives": [_differences(taken) for taken in explanation.others],
         "probes": [escape(str(probe)) for probe in explanation.probes],
-        "faults": [{"check": finding.check, "claim": escape(spell_claim(finding.claim))} for finding in explanation.findings],
+        "faults": [
+            {"check": finding.check, "claim": escape(spell_claim(finding.claim))}
+            for finding in explanation.findings
+        ],
         "proven": "simulated",
     }
 

@@ -1,4 +1,6 @@
-"""Two compared nodes as terminal text: the difference that explains first, with both nodes' lines and what makes them alike."""
+"""Two compared nodes as terminal text: the difference that explains first, with both nodes' lines
+and what makes them alike.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def render_diff(comparison: NodeComparison, style: Style) -> str:
     deciding = comparison.explanations[0].differences if comparison.explanations else ()
     spans = [span for each in deciding for span in (*each.here[:1], *each.there[:1])]
     fix = [command for each in deciding for command in each.commands]
-    ask = next((question.ask for question in ask_for_clearance(comparison.forbids) if question.ask), "")
+    ask = next(
+        (question.ask for question in ask_for_clearance(comparison.forbids) if question.ask), ""
+    )
     if style.brief:
         return render_brief_answer(lines, spans, fix=fix, ask=ask)
     lines += render_decisive(spans, style, fix=fix, ask=ask)
@@ -50,13 +54,19 @@ def render_diff(comparison: NodeComparison, style: Style) -> str:
 def _headline(comparison: NodeComparison, style: Style) -> list[str]:
     count = len(comparison.differences)
     differ = (
-        f"{count} thing{'' if count == 1 else 's'} that differ{'s' if count == 1 else ''}" if count else "nothing that differs"
+        f"{count} thing{'' if count == 1 else 's'} that differ{'s' if count == 1 else ''}"
+        if count
+        else "nothing that differs"
     )
     match comparison.verdict:
         case "explained":
             return _title("DIFFERENCE", "bad", comparison.explanations[0].differences, style)
         case "unexplained":
-            what = f"none of {differ} cures it, alone or together" if count else "nothing that is known of both nodes differs"
+            what = (
+                f"none of {differ} cures it, alone or together"
+                if count
+                else "nothing that is known of both nodes differs"
+            )
             return _head("UNEXPLAINED", "warn", f"it fails here, and {what}", style)
         case "works":
             walked = len(comparison.outcomes)
@@ -65,16 +75,28 @@ def _headline(comparison: NodeComparison, style: Style) -> list[str]:
                 if walked
                 else "there is no connection to walk"
             )
-            return _head("NOTHING FAILS HERE", "good", f"{what}; {differ}; --probe asks about another connection", style)
+            return _head(
+                "NOTHING FAILS HERE",
+                "good",
+                f"{what}; {differ}; --probe asks about another connection",
+                style,
+            )
         case _ if comparison.forbids:
             walked = len(comparison.outcomes)
             looked = (
-                f"{walked} walked connection{'s work' if walked != 1 else ' works'} as far as is known" if walked else "no fault"
+                f"{walked} walked connection{'s work' if walked != 1 else ' works'} as far as is known"
+                if walked
+                else "no fault"
             )
             what = f"{looked}, but {escape(name_forbids(comparison.forbids))}; {differ}"
-            return [*_head("UNDECIDED", "warn", what, style), *render_forbids(comparison.forbids, style)]
+            return [
+                *_head("UNDECIDED", "warn", what, style),
+                *render_forbids(comparison.forbids, style),
+            ]
         case _:
-            return _head("UNDECIDED", "warn", "this node's evidence does not decide whether it fails", style)
+            return _head(
+                "UNDECIDED", "warn", "this node's evidence does not decide whether it fails", style
+            )
 
 
 def _title(word: str, colour: str, differences: Taken, style: Style) -> list[str]:
@@ -90,21 +112,34 @@ def _explanation(explanation: Explanation, style: Style) -> list[str]:
     lines = ["", f"  {style.paint('head', 'explains')}"]
     for probe in explanation.probes:
         lines += style.wrap(
-            f"{escape(str(probe))} fails here, and works once this is as it is there", f"{INDENT}- ", f"{INDENT}  "
+            f"{escape(str(probe))} fails here, and works once this is as it is there",
+            f"{INDENT}- ",
+            f"{INDENT}  ",
         )
     for finding in explanation.findings:
-        lines += style.wrap(f"{escape(finding.check)}: {escape(spell_claim(finding.claim))}", f"{INDENT}- ", f"{INDENT}  ")
+        lines += style.wrap(
+            f"{escape(finding.check)}: {escape(spell_claim(finding.claim))}",
+            f"{INDENT}- ",
+            f"{INDENT}  ",
+        )
     here = [span for each in explanation.differences for span in each.here]
     there = [span for each in explanation.differences for span in each.there]
     for title, spans in (("here", here), ("there", there)):
-        lines += ["", f"  {style.paint('head', title)}", *render_quotes(spans, (), style, INDENT)] if spans else []
+        lines += (
+            ["", f"  {style.paint('head', title)}", *render_quotes(spans, (), style, INDENT)]
+            if spans
+            else []
+        )
     commands = [command for each in explanation.differences for command in each.commands]
     if commands:
         lines += ["", f"  {style.paint('head', 'to make it so here')} (proven in simulation)"]
         lines += [f"{INDENT}{style.paint('command', escape(command))}" for command in commands]
     if explanation.others:
         lines += ["", f"  {style.paint('head', 'each of these would do as well')}"]
-        lines += [f"{INDENT}- {'; and '.join(escape(each.words) for each in taken)}" for taken in _few(explanation.others, style)]
+        lines += [
+            f"{INDENT}- {'; and '.join(escape(each.words) for each in taken)}"
+            for taken in _few(explanation.others, style)
+        ]
         lines += _more(len(explanation.others), style)
     return lines
 
@@ -112,7 +147,13 @@ def _explanation(explanation: Explanation, style: Style) -> list[str]:
 def _walked(comparison: NodeComparison, style: Style) -> list[str]:
     lines: list[str] = []
     for outcome in comparison.outcomes:
-        sign = style.broken if outcome.fails_here else style.arrived if describe(outcome.here) == "works" else style.doubtful
+        sign = (
+            style.broken
+            if outcome.fails_here
+            else style.arrived
+            if describe(outcome.here) == "works"
+            else style.doubtful
+        )
         words = f"{escape(str(outcome.probe))}: {describe(outcome.here)} here, {describe(outcome.there)} there"
         lines += style.wrap(words, f"  {sign} ", INDENT)
         lines += _failure(outcome, style)
@@ -123,7 +164,11 @@ def _walked(comparison: NodeComparison, style: Style) -> list[str]:
 
 def _failure(outcome: Outcome, style: Style) -> list[str]:
     branch = representative(outcome.here) if outcome.fails_here else None
-    return style.wrap(f"here: {escape(spell_failure(branch.failure))}", INDENT) if branch is not None and branch.failure else []
+    return (
+        style.wrap(f"here: {escape(spell_failure(branch.failure))}", INDENT)
+        if branch is not None and branch.failure
+        else []
+    )
 
 
 def _rest(comparison: NodeComparison, style: Style) -> list[str]:
@@ -136,12 +181,17 @@ def _rest(comparison: NodeComparison, style: Style) -> list[str]:
     for each in _few(rest, style):
         lines += style.wrap(_words(each), "  - ", INDENT)
         if style.verbose:
-            lines += [f"{INDENT}{style.paint('dim', escape(quote(span)))}" for span in (*each.here[:1], *each.there[:1])]
+            lines += [
+                f"{INDENT}{style.paint('dim', escape(quote(span)))}"
+                for span in (*each.here[:1], *each.there[:1])
+            ]
     return lines + _more(len(rest), style)
 
 
 def _words(each: Difference) -> str:
-    return escape(each.words) + ("" if each.can_be_taken else " (not tried: the model has no word for changing it)")
+    return escape(each.words) + (
+        "" if each.can_be_taken else " (not tried: the model has no word for changing it)"
+    )
 
 
 def _few(items: Sequence[T], style: Style) -> Sequence[T]:
@@ -149,4 +199,8 @@ def _few(items: Sequence[T], style: Style) -> Sequence[T]:
 
 
 def _more(count: int, style: Style) -> list[str]:
-    return [] if style.verbose or count <= SHOWN else [style.paint("dim", f"  and {count - SHOWN} more: --verbose lists all")]
+    return (
+        []
+        if style.verbose or count <= SHOWN
+        else [style.paint("dim", f"  and {count - SHOWN} more: --verbose lists all")]
+    )

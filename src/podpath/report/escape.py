@@ -1,7 +1,8 @@
 """Text from evidence made safe to print: the one place where it is done.
 
-A device name, a rule's comment or a pasted line may hold escape sequences that move the cursor, bidirectional controls that
-reorder what the reader sees, or bytes that no encoding has a sign for. Every report passes all of its text through here.
+A device name, a rule's comment or a pasted line may hold escape sequences that move the cursor,
+bidirectional controls that reorder what the reader sees, or bytes that no encoding has a sign for.
+Every report passes all of its text through here.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ TAB = "    "
 
 
 def escape(text: str) -> str:
-    r"""Spell the text with every character that is not plainly visible as a backslash escape, so that it stays on one line.
+    r"""Spell the text with every character that is not plainly visible as a backslash escape, so
+    that it stays on one line.
 
-    A space of any width becomes a space; controls, format characters (bidirectional ones too), line and paragraph
-    separators, lone surrogates, private and unassigned code points are spelled `\x1b`, `\u202e` and so on.
+    A space of any width becomes a space; controls, format characters (bidirectional ones too), line
+    and paragraph separators, lone surrogates, private and unassigned code points are spelled
+    `\x1b`, `\u202e` and so on.
     """
     if text.isprintable():
         return text
-    return "".join(character if character.isprintable() else _spell(character) for character in text)
+    return "".join(
+        character if character.isprintable() else _spell(character) for character in text
+    )
 
 
 def _spell(character: str) -> str:
@@ -37,7 +42,9 @@ def _spell(character: str) -> str:
 
 
 def clip(text: str, width: int) -> str:
-    """Shorten text to the width with an ellipsis in the middle, where it is longer: both ends of a line tell."""
+    """Shorten text to the width with an ellipsis in the middle, where it is longer: both ends of a
+    line tell.
+    """
     if len(text) <= width:
         return text
     if width < 8:

@@ -18,9 +18,19 @@ def render_finding(finding: Finding, style: Style) -> list[str]:
     if finding.shown_by is not None and finding.shown_by.traces:
         lines += _section("path", render_path(finding.shown_by, style, INDENT), style)
     lines += _section("why", _numbered(tuple(map(spell_link, finding.reasoning)), style), style)
-    lines += _section("what led to it", [line for text in finding.history for line in style.wrap(escape(text), INDENT)], style)
-    lines += _section("evidence", render_quotes(finding.evidence, finding.marks, style, INDENT), style)
-    lines += _section("breaks", [line for item in finding.breaks for line in style.wrap(escape(item), f"{INDENT}- ")], style)
+    lines += _section(
+        "what led to it",
+        [line for text in finding.history for line in style.wrap(escape(text), INDENT)],
+        style,
+    )
+    lines += _section(
+        "evidence", render_quotes(finding.evidence, finding.marks, style, INDENT), style
+    )
+    lines += _section(
+        "breaks",
+        [line for item in finding.breaks for line in style.wrap(escape(item), f"{INDENT}- ")],
+        style,
+    )
     for repair in finding.repairs:
         lines += _section("fix", _repair(repair, style), style)
     if finding.prevention:
@@ -30,12 +40,16 @@ def render_finding(finding: Finding, style: Style) -> list[str]:
 
 def render_short(finding: Finding, style: Style) -> list[str]:
     """Write a finding of lesser weight in a few lines: its claim, where it is seen, its first cure."""
-    weight = style.paint("warn" if finding.severity in ("risk", "fault") else "dim", finding.severity)
+    weight = style.paint(
+        "warn" if finding.severity in ("risk", "fault") else "dim", finding.severity
+    )
     lines = style.wrap(escape(spell_claim(finding.claim)), f"  {weight} ", "    ")
     spans = finding.evidence if style.verbose else finding.evidence[:2]
     lines += render_quotes(spans, finding.marks, style, INDENT)
     for repair in finding.repairs[:1]:
-        lines += [f"{INDENT}fix: {style.paint('command', escape(command))}" for command in repair.commands]
+        lines += [
+            f"{INDENT}fix: {style.paint('command', escape(command))}" for command in repair.commands
+        ]
     lines.append(f"{INDENT}{style.paint('dim', f'more: podpath explain {escape(finding.check)}')}")
     return lines
 
@@ -47,14 +61,20 @@ def _section(title: str, body: list[str], style: Style) -> list[str]:
 def _numbered(sentences: tuple[str, ...], style: Style) -> list[str]:
     if len(sentences) == 1:
         return style.wrap(escape(sentences[0]), INDENT)
-    return [line for number, text in enumerate(sentences, 1) for line in style.wrap(escape(text), f"{INDENT}{number}. ")]
+    return [
+        line
+        for number, text in enumerate(sentences, 1)
+        for line in style.wrap(escape(text), f"{INDENT}{number}. ")
+    ]
 
 
 def _repair(repair: Repair, style: Style) -> list[str]:
     lines = style.wrap(describe_repair(repair), INDENT)
     lines += [f"{INDENT}  {style.paint('command', escape(command))}" for command in repair.commands]
     for effect in repair.side_effects:
-        lines += style.wrap(f"also changes: {escape(effect)}", f"{INDENT}{style.paint('warn', '!')} ", f"{INDENT}  ")
+        lines += style.wrap(
+            f"also changes: {escape(effect)}", f"{INDENT}{style.paint('warn', '!')} ", f"{INDENT}  "
+        )
     return lines
 
 
@@ -64,7 +84,11 @@ def describe_repair(repair: Repair) -> str:
 
 
 def _proof(repair: Repair) -> str:
-    altered = "see below for what else it changes" if repair.side_effects else "no other walked connection changes"
+    altered = (
+        "see below for what else it changes"
+        if repair.side_effects
+        else "no other walked connection changes"
+    )
     match repair.proven:
         case "simulated":
             return f"proven in simulation; {altered}"

@@ -1,6 +1,8 @@
-"""The first screen of a diagnosis: the verdict, the line that decides, the cure or the question, then what else has room.
+"""The first screen of a diagnosis: the verdict, the line that decides, the cure or the question,
+then what else has room.
 
-A terminal shows 24 lines. What decides stands in them whatever else was found; the rest is one option away, and is counted.
+A terminal shows 24 lines. What decides stands in them whatever else was found; the rest is one
+option away, and is counted.
 """
 
 from __future__ import annotations
@@ -25,13 +27,17 @@ from podpath.report.walked_text import WALKED_SHOWN, mark_of, verdict_in_words
 SCREEN = 24
 """Lines of a terminal."""
 QUOTED, COMMANDS, EFFECTS, ANSWERS = 7, 8, 1, 2
-"""Lines of evidence, commands of a cure, what else it changes, and answers of a question that the first screen has room for."""
+"""Lines of evidence, commands of a cure, what else it changes, and answers of a question that the
+first screen has room for.
+"""
 LONGEST_QUOTE = 180
 """Columns of a quoted line: the words that decide stand in it, the whole of it is one option away."""
 
 
 def render_first_screen(diagnosis: Diagnosis, style: Style) -> list[str]:
-    """Render the verdict with its line and its cure or question, and as much of the rest as one screen holds."""
+    """Render the verdict with its line and its cure or question, and as much of the rest as one
+    screen holds.
+    """
     lines = render_headline(diagnosis, style)
     first = _first(diagnosis)
     if first is not None:
@@ -46,16 +52,28 @@ def render_first_screen(diagnosis: Diagnosis, style: Style) -> list[str]:
     more = [f"podpath explain {escape(first.check)}: about this fault"] if first is not None else []
     if skipped or first is not None or diagnosis.forbids or diagnosis.gaps:
         more = ["--verbose: reasons, evidence and all else", *more]
-    return [*lines, "", *(f"  {style.paint('dim', text)}" for text in ["; ".join(more)] if text)] if more else lines
+    return (
+        [*lines, "", *(f"  {style.paint('dim', text)}" for text in ["; ".join(more)] if text)]
+        if more
+        else lines
+    )
 
 
 def render_brief(diagnosis: Diagnosis) -> list[str]:
     """Render three lines: the verdict, the line that decides, the cure or the question."""
     first = _first(diagnosis)
     headline = " ".join(line.strip() for line in render_headline(diagnosis, Style()))
-    spans = first.evidence if first is not None else [span for one in diagnosis.forbids for span in one.spans]
+    spans = (
+        first.evidence
+        if first is not None
+        else [span for one in diagnosis.forbids for span in one.spans]
+    )
     lines = [headline, quote(spans[0]) if spans else "no line decides"]
-    repairs = first.repairs if first is not None and first.certainty == 1 and diagnosis.verdict is Verdict.FAULT else ()
+    repairs = (
+        first.repairs
+        if first is not None and first.certainty == 1 and diagnosis.verdict is Verdict.FAULT
+        else ()
+    )
     if repairs:
         return [*lines, f"fix: {escape(' && '.join(repairs[0].commands))}"]
     if diagnosis.questions:
@@ -86,13 +104,22 @@ def _decisive(finding: Finding, style: Style) -> list[str]:
 
 
 def _cure_or_question(diagnosis: Diagnosis, first: Finding | None, style: Style) -> list[str]:
-    if first is not None and diagnosis.verdict is Verdict.FAULT and first.certainty == 1 and first.repairs:
+    if (
+        first is not None
+        and diagnosis.verdict is Verdict.FAULT
+        and first.certainty == 1
+        and first.repairs
+    ):
         return _cure(first.repairs[0], "fix", style)
     if diagnosis.questions:
         return _ask(diagnosis.questions[0], style)
     if first is not None and first.repairs:
         return ["", *style.wrap(f"if so: {escape(first.repairs[0].title)}", "  ", INDENT)]
-    return style.wrap(escape(first.prevention), f"  {style.paint('head', 'fix')} ", INDENT) if first and first.prevention else []
+    return (
+        style.wrap(escape(first.prevention), f"  {style.paint('head', 'fix')} ", INDENT)
+        if first and first.prevention
+        else []
+    )
 
 
 def _cure(repair: Repair, title: str, style: Style) -> list[str]:
@@ -100,11 +127,17 @@ def _cure(repair: Repair, title: str, style: Style) -> list[str]:
     shown = repair.commands if len(repair.commands) <= COMMANDS else ()
     lines += [f"{INDENT}  {style.paint('command', escape(command))}" for command in shown]
     for effect in repair.side_effects[:EFFECTS]:
-        lines += style.wrap(f"also changes: {escape(effect)}", f"{INDENT}{style.paint('warn', '!')} ", f"{INDENT}  ")
+        lines += style.wrap(
+            f"also changes: {escape(effect)}", f"{INDENT}{style.paint('warn', '!')} ", f"{INDENT}  "
+        )
     if len(repair.side_effects) > EFFECTS:
-        lines.append(f"{INDENT}{style.paint('warn', '!')} and {len(repair.side_effects) - EFFECTS} more: --verbose")
+        lines.append(
+            f"{INDENT}{style.paint('warn', '!')} and {len(repair.side_effects) - EFFECTS} more: --verbose"
+        )
     if not shown and repair.commands:
-        lines.append(f"{INDENT}  {style.paint('dim', f'{len(repair.commands)} commands: --verbose lists them')}")
+        lines.append(
+            f"{INDENT}  {style.paint('dim', f'{len(repair.commands)} commands: --verbose lists them')}"
+        )
     return lines
 
 
@@ -118,12 +151,21 @@ def _ask(question: Question, style: Style) -> list[str]:
 
 def _further(diagnosis: Diagnosis, first: Finding | None, style: Style) -> Iterator[list[str]]:
     """Yield what else is worth a place on the screen, the weightiest first."""
-    others = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY and finding is not first]
+    others = [
+        finding
+        for finding in diagnosis.findings
+        if finding.severity in WEIGHTY and finding is not first
+    ]
     for other in others:
         yield _other(other, style)
     if diagnosis.verdict is Verdict.POSSIBLE:
         yield from (_forbids(one, style) for one in diagnosis.forbids[:3])
-    if first is not None and first.shown_by is not None and first.shown_by.traces and diagnosis.verdict is Verdict.FAULT:
+    if (
+        first is not None
+        and first.shown_by is not None
+        and first.shown_by.traces
+        and diagnosis.verdict is Verdict.FAULT
+    ):
         yield ["", f"  {style.paint('head', 'path')}", *render_path(first.shown_by, style, INDENT)]
     if first is None and diagnosis.conversations:
         yield ["", style.paint("head", "Walked"), *_walked(diagnosis, style)]
@@ -137,19 +179,29 @@ def _further(diagnosis: Diagnosis, first: Finding | None, style: Style) -> Itera
     if diagnosis.contradictions:
         yield [f"  {_count(diagnosis.contradictions, 'pair')} of outputs disagree"]
     if diagnosis.gaps:
-        yield ["", f"  Not read ({len(diagnosis.gaps)}), first {escape(quote(diagnosis.gaps[0].span))}"]
+        yield [
+            "",
+            f"  Not read ({len(diagnosis.gaps)}), first {escape(quote(diagnosis.gaps[0].span))}",
+        ]
 
 
 def _other(finding: Finding, style: Style) -> list[str]:
     """Write another fault or possibility: its claim, its line, its first cure."""
     claim = spell_claim(finding.claim)
     if finding.certainty == 1:
-        lines = ["", *render_head(style, "bad", "AND" if finding.severity == Severity.CAUSE else "FAULT", claim)]
+        lines = [
+            "",
+            *render_head(
+                style, "bad", "AND" if finding.severity == Severity.CAUSE else "FAULT", claim
+            ),
+        ]
     else:
         lines = ["", *style.wrap(escape(claim), "  or: ", INDENT)]
     lines += render_quotes(finding.evidence[:1], (), style, INDENT, LONGEST_QUOTE)[:2]
     commands = finding.repairs[0].commands[:2] if finding.repairs and finding.certainty == 1 else ()
-    return lines + [f"{INDENT}fix: {style.paint('command', escape(command))}" for command in commands]
+    return lines + [
+        f"{INDENT}fix: {style.paint('command', escape(command))}" for command in commands
+    ]
 
 
 def _forbids(one: Forbids, style: Style) -> list[str]:

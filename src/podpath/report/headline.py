@@ -16,10 +16,14 @@ from podpath.report.style import Style
 
 
 def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:
-    """Say the verdict and what it comes to: a cause, the likeliest possibility and what tells, or what was walked."""
+    """Say the verdict and what it comes to: a cause, the likeliest possibility and what tells, or
+    what was walked.
+    """
     weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
     weighty = (
-        [finding for finding in weighty if finding.certainty == 1] or weighty if diagnosis.verdict is Verdict.FAULT else weighty
+        [finding for finding in weighty if finding.certainty == 1] or weighty
+        if diagnosis.verdict is Verdict.FAULT
+        else weighty
     )
     match diagnosis.verdict:
         case Verdict.FAULT if not weighty:
@@ -43,7 +47,9 @@ def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:
             tell = f"; {diagnosis.questions[0].ask} tells" if diagnosis.questions else ""
             return render_head(style, "warn", "UNDECIDED", what + tell)
         case Verdict.NONE:
-            return render_head(style, "good", "NOTHING WRONG FOUND", _walked_in_words(diagnosis.conversations))
+            return render_head(
+                style, "good", "NOTHING WRONG FOUND", _walked_in_words(diagnosis.conversations)
+            )
         case _:
             assert_never(diagnosis.verdict)
 
@@ -58,7 +64,11 @@ def _walked_in_words(conversations: Sequence[Conversation]) -> str:
 
 def _undecided(diagnosis: Diagnosis) -> str:
     """Say in one line what was looked at, what was not, and the one thing to give next."""
-    looked = f"{_walked_in_words(diagnosis.conversations)}, but" if diagnosis.conversations else "no fault was found, but"
+    looked = (
+        f"{_walked_in_words(diagnosis.conversations)}, but"
+        if diagnosis.conversations
+        else "no fault was found, but"
+    )
     asked = f"; give next: {diagnosis.questions[0].ask}" if diagnosis.questions else ""
     return f"{looked} {name_forbids(diagnosis.forbids)}{asked}"
 

@@ -1,4 +1,6 @@
-"""A diagnosis and a trace as JSON documents of the published, versioned schemas `podpath/diagnosis/v1` and `podpath/trace/v1`."""
+"""A diagnosis and a trace as JSON documents of the published, versioned schemas
+`podpath/diagnosis/v1` and `podpath/trace/v1`.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
             "verdict": diagnosis.verdict.value,
             "node": escape(diagnosis.node),
             "findings": [finding_object(finding) for finding in diagnosis.findings],
-            "conversations": [_conversation(conversation) for conversation in diagnosis.conversations],
+            "conversations": [
+                _conversation(conversation) for conversation in diagnosis.conversations
+            ],
             "unknowns": [_question(question) for question in diagnosis.questions],
             "contradictions": [
                 {
@@ -41,14 +45,19 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
                 for contradiction in diagnosis.contradictions
             ],
             "gaps": [gap_object(gap) for gap in diagnosis.gaps],
-            "notes": [escape(note) for note in (*map(say_complained, diagnosis.complained), *diagnosis.notes)],
+            "notes": [
+                escape(note)
+                for note in (*map(say_complained, diagnosis.complained), *diagnosis.notes)
+            ],
             "partings": [_parting(meeting) for meeting in diagnosis.partings],
             "forbids": [forbids_object(one) for one in diagnosis.forbids],
         }
     )
 
 
-def render_trace_json(conversation: Conversation, gaps: Sequence[Gap], forbids: Sequence[Forbids] = ()) -> str:
+def render_trace_json(
+    conversation: Conversation, gaps: Sequence[Gap], forbids: Sequence[Forbids] = ()
+) -> str:
     """Render a traced connection with all its branches as one JSON document, with a line end."""
     return _dump(
         {
@@ -58,7 +67,10 @@ def render_trace_json(conversation: Conversation, gaps: Sequence[Gap], forbids: 
             "truncated": conversation.truncated,
             "forbids": [forbids_object(one) for one in forbids],
             "branches": [
-                {**branch_object(branch), "packets": [packet_object(trace) for trace in branch.traces]}
+                {
+                    **branch_object(branch),
+                    "packets": [packet_object(trace) for trace in branch.traces],
+                }
                 for branch in conversation.branches
             ],
             "gaps": [gap_object(gap) for gap in gaps],
@@ -81,8 +93,14 @@ def _parting(meeting: Meeting) -> dict[str, object]:
     return {
         "probe": escape(meeting.probe),
         "packet": meeting.packet,
-        "predicted": {"says": escape(meeting.predicted), "evidence": [quote_object(span) for span in meeting.predicted_by]},
-        "seen": {"says": escape(meeting.seen), "evidence": [quote_object(span) for span in meeting.seen_by]},
+        "predicted": {
+            "says": escape(meeting.predicted),
+            "evidence": [quote_object(span) for span in meeting.predicted_by],
+        },
+        "seen": {
+            "says": escape(meeting.seen),
+            "evidence": [quote_object(span) for span in meeting.seen_by],
+        },
     }
 
 

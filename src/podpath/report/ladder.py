@@ -1,6 +1,8 @@
-"""A connection across its capture points as a ladder in the terminal: a column for each point, a row for each packet.
+"""A connection across its capture points as a ladder in the terminal: a column for each point, a
+row for each packet.
 
-Packets stand by their numbers in each file, so that they can be looked up; what was lost is marked where it was last seen.
+Packets stand by their numbers in each file, so that they can be looked up; what was lost is marked
+where it was last seen.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from podpath.report.style import Style
 MOST_STEPS = 60
 """Rows that are drawn; of a longer connection its beginning, its end and what was lost."""
 BEGINNING, END, AROUND = 12, 6, 2
-"""Rows of a long connection that are drawn at its beginning, at its end, and on either side of a loss."""
+"""Rows of a long connection that are drawn at its beginning, at its end, and on either side of a
+loss.
+"""
 
 
 def render_ladder(ladder: Ladder, style: Style) -> str:
@@ -26,11 +30,18 @@ def render_ladder(ladder: Ladder, style: Style) -> str:
     lines = [style.paint("head", spell_title(ladder)), *_legend(ladder, style), ""]
     names = max((len(escape(step.what)) for step in ladder.steps), default=0)
     left = 13 + names + 2
-    gap = max((len(_cell(numbers)) for step in ladder.steps for numbers in step.packets), default=2) + 8
+    gap = (
+        max((len(_cell(numbers)) for step in ladder.steps for numbers in step.packets), default=2)
+        + 8
+    )
     lines.append(" " * left + "".join(f"{letter(at):<{gap}}" for at in range(len(posts))).rstrip())
     for some in choose_steps(ladder.steps):
         if isinstance(some, int):
-            lines.append(style.paint("dim", f"{'':>13}{_dots(style)} {some} more packets, all of which passed"))
+            lines.append(
+                style.paint(
+                    "dim", f"{'':>13}{_dots(style)} {some} more packets, all of which passed"
+                )
+            )
         else:
             lines.append(_row(some, names, gap, style))
     return "\n".join(lines) + "\n"
@@ -56,21 +67,30 @@ def spell_ends(ends: Ends) -> str:
 
 
 def describe_post(post: Post, before: Post | None) -> str:
-    """Say what a point makes of the connection: its ends, how they were rewritten since the point before, tunnel and clock."""
+    """Say what a point makes of the connection: its ends, how they were rewritten since the point
+    before, tunnel and clock.
+    """
     if post.ends is None:
         return "shows nothing of it"
     words = [spell_ends(post.ends)]
     if before is not None and before.ends is not None and before.ends != post.ends:
         source, target = before.ends[1:3] != post.ends[1:3], before.ends[3:] != post.ends[3:]
         words.append(
-            " and ".join(word for word, changed in (("source", source), ("destination", target)) if changed) + " rewritten"
+            " and ".join(
+                word for word, changed in (("source", source), ("destination", target)) if changed
+            )
+            + " rewritten"
         )
     if post.tunnel is not None:
-        words.append(f"in a tunnel {post.tunnel.src} > {post.tunnel.dst}, network {post.tunnel.network}")
+        words.append(
+            f"in a tunnel {post.tunnel.src} > {post.tunnel.dst}, network {post.tunnel.network}"
+        )
     if post.clock.nanoseconds is None:
         words.append("its clock could not be compared")
     elif post.clock.nanoseconds:
-        words.append(f"clock {post.clock.nanoseconds / 1e9:+.6f} s, within {post.clock.within / 1e9:.6f} s")
+        words.append(
+            f"clock {post.clock.nanoseconds / 1e9:+.6f} s, within {post.clock.within / 1e9:.6f} s"
+        )
     return ", ".join(words)
 
 
@@ -81,7 +101,12 @@ def choose_steps(steps: Sequence[Step]) -> Iterator[Step | int]:
         yield from steps
         return
     kept = {*range(BEGINNING), *range(count - END, count)}
-    kept |= {near for at, step in enumerate(steps) if step.lost for near in range(at - AROUND, at + AROUND + 1)}
+    kept |= {
+        near
+        for at, step in enumerate(steps)
+        if step.lost
+        for near in range(at - AROUND, at + AROUND + 1)
+    }
     last = -1
     for at in [*sorted(each for each in kept if 0 <= each < count), count]:
         if at > last + 1:
@@ -96,7 +121,9 @@ def _legend(ladder: Ladder, style: Style) -> Iterator[str]:
     width = max(map(len, names), default=0)
     for at, (before, post) in enumerate(pairwise([None, *ladder.posts])):
         if post is not None:
-            yield from style.wrap(escape(describe_post(post, before)), f"  {letter(at)}  {names[at]:<{width}}  ")
+            yield from style.wrap(
+                escape(describe_post(post, before)), f"  {letter(at)}  {names[at]:<{width}}  "
+            )
 
 
 def _dots(style: Style) -> str:
@@ -117,13 +144,18 @@ def _row(step: Step, names: int, gap: int, style: Style) -> str:
     losses = {after: before for after, before, _ in step.lost}
     parts = [f"{step.time / 1e9:>11.6f} s {escape(step.what):<{names}} "]
     for at, numbers in enumerate(step.packets):
-        text = _cell(numbers) or (" " if at not in range(min(seen), max(seen) + 1) else "·" if style.unicode else ".")
+        text = _cell(numbers) or (
+            " " if at not in range(min(seen), max(seen) + 1) else "·" if style.unicode else "."
+        )
         line = "─" if style.unicode else "-"
         room = gap - len(text)
         crosses = min(seen) <= at < max(seen)
         lost = (at in losses and losses[at] > at) or (at + 1 in losses and losses[at + 1] <= at)
         parts.append(text + _arrow(step, room, (crosses, lost), line, style))
-    words = [f"{escape(what)} lost between {letter(after)} and {letter(before)}" for after, before, what in step.lost]
+    words = [
+        f"{escape(what)} lost between {letter(after)} and {letter(before)}"
+        for after, before, what in step.lost
+    ]
     return "".join(parts).rstrip() + ("  " + style.paint("bad", "; ".join(words)) if words else "")
 
 

@@ -1,4 +1,5 @@
-"""A connection across its capture points as a picture: a life line for each point, an arrow for each packet, losses in red.
+"""A connection across its capture points as a picture: a life line for each point, an arrow for
+each packet, losses in red.
 
 One file without scripts, fonts or links, which any browser shows and any ticket takes.
 """
@@ -25,7 +26,10 @@ def render_ladder_svg(ladder: Ladder) -> str:
     """Draw a ladder; whatever comes from a capture's name is escaped."""
     rows = list(choose_steps(ladder.steps))
     top = 60 + 18 * len(ladder.posts)
-    width, height = LEFT + COLUMN * max(len(ladder.posts) - 1, 0) + RIGHT, top + ROW * (len(rows) + 1) + 20
+    width, height = (
+        LEFT + COLUMN * max(len(ladder.posts) - 1, 0) + RIGHT,
+        top + ROW * (len(rows) + 1) + 20,
+    )
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">',
         f"<style>{_STYLE}</style>",
@@ -37,7 +41,9 @@ def render_ladder_svg(ladder: Ladder) -> str:
     for place, row in enumerate(rows):
         y = top + ROW * (place + 1)
         if isinstance(row, int):
-            parts.append(f'<text class="small" x="{LEFT}" y="{y + 4}">… {row} more packets, all of which passed</text>')
+            parts.append(
+                f'<text class="small" x="{LEFT}" y="{y + 4}">… {row} more packets, all of which passed</text>'
+            )
         else:
             parts += _step(row, y)
     return "\n".join([*parts, "</svg>"]) + "\n"
@@ -77,7 +83,9 @@ def _step(step: Step, y: int) -> Iterator[str]:
         yield f'<text class="bad" x="{x + 12}" y="{y - 6}">{_safe(words)}</text>'
     for at in seen:
         numbers = step.packets[at]
-        text = f"#{numbers[0]}" if len(numbers) == 1 else f"#{numbers[0]} and {len(numbers) - 1} more"
+        text = (
+            f"#{numbers[0]}" if len(numbers) == 1 else f"#{numbers[0]} and {len(numbers) - 1} more"
+        )
         title = _safe(", ".join(f"#{number}" for number in numbers[:40]))
         yield f'<circle cx="{_x(at)}" cy="{y}" r="3" fill="#37474f"><title>{title}</title></circle>'
         yield f'<text class="small" x="{_x(at) + 5}" y="{y - 5}">{text}</text>'

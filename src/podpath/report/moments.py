@@ -13,7 +13,9 @@ def spell_moment(time: float, zone: tzinfo, *, date: bool = True) -> str:
     if math.isnan(time):
         return "unknown"
     wall = _rounded(time, zone)
-    clock = wall.strftime("%H:%M:%S") + (f".{wall.microsecond // 1000:03d}" if wall.microsecond else "")
+    clock = wall.strftime("%H:%M:%S") + (
+        f".{wall.microsecond // 1000:03d}" if wall.microsecond else ""
+    )
     return f"{wall:%Y-%m-%d} {clock}" if date else clock
 
 
@@ -29,7 +31,9 @@ def spell_iso(time: float) -> str | None:
         return None
 
     wall = _rounded(time, UTC)
-    return wall.isoformat(timespec="milliseconds" if wall.microsecond else "seconds").replace("+00:00", "Z")
+    return wall.isoformat(timespec="milliseconds" if wall.microsecond else "seconds").replace(
+        "+00:00", "Z"
+    )
 
 
 def _rounded(time: float, zone: tzinfo) -> datetime:

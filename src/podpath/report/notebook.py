@@ -1,7 +1,9 @@
-"""A report as HTML for a notebook's cell: the same text, its colours as styles, and every character of it escaped.
+"""A report as HTML for a notebook's cell: the same text, its colours as styles, and every character
+of it escaped.
 
-Evidence cannot reach the page as markup: the report has spelled out all control characters before (`escape`), and what is left
-is escaped here for HTML. Only sequences that `Style.paint` writes become tags.
+Evidence cannot reach the page as markup: the report has spelled out all control characters before
+(`escape`), and what is left is escaped here for HTML. Only sequences that `Style.paint` writes
+become tags.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Where prediction and captures part, as terminal text: what the walk says, what was seen, the lines of both."""
+"""Where prediction and captures part, as terminal text: what the walk says, what was seen, the
+lines of both.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,15 @@ def render_partings(partings: Sequence[Meeting], style: Style) -> list[str]:
     """Write out each parting; nothing where there is none."""
     lines: list[str] = []
     for meeting in partings:
-        lines += style.wrap(f"{escape(meeting.probe)}: they part at its {escape(meeting.packet)}", f"  {style.doubtful} ", INDENT)
+        lines += style.wrap(
+            f"{escape(meeting.probe)}: they part at its {escape(meeting.packet)}",
+            f"  {style.doubtful} ",
+            INDENT,
+        )
         for word, says, spans in (
-            ("predicted: it", meeting.predicted, meeting.predicted_by), ("captured:", meeting.seen, meeting.seen_by),
-        ):  # fmt: skip
+            ("predicted: it", meeting.predicted, meeting.predicted_by),
+            ("captured:", meeting.seen, meeting.seen_by),
+        ):
             lines += style.wrap(f"{word} {escape(says)}", INDENT)
             lines += render_quotes(spans, (), style, INDENT + "  ")
     return ["", style.paint("head", "Prediction and captures"), *lines] if lines else []

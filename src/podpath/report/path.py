@@ -1,11 +1,22 @@
-"""The path of a connection in a few lines: one for each packet, its hops in a row, the break marked."""
+"""The path of a connection in a few lines: one for each packet, its hops in a row, the break
+marked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import assert_never
 
-from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Outcome, Rejected, Trace, Transmitted, Undecided
+from podpath.datapath.tracing.trace import (
+    Branch,
+    Delivered,
+    Dropped,
+    Outcome,
+    Rejected,
+    Trace,
+    Transmitted,
+    Undecided,
+)
 from podpath.net.packet import Packet, spell_ends
 from podpath.report.escape import escape
 from podpath.report.sentences import spell_reason
@@ -18,7 +29,8 @@ MOST_HOPS = 12
 def render_path(branch: Branch, style: Style, indent: str) -> list[str]:
     """Draw each packet of the branch: its name, direction, hops, and where it arrived or broke.
 
-    The last packet of a branch that fails broke it, even where it reached somebody: a reply that its client does not know.
+    The last packet of a branch that fails broke it, even where it reached somebody: a reply that
+    its client does not know.
     """
     width = max((len(trace.name) for trace in branch.traces), default=0)
     lines: list[str] = []

@@ -11,7 +11,9 @@ from podpath.report.escape import clip, escape
 from podpath.report.style import Style
 
 LONGEST_LINE = 300
-"""Columns of a quoted line: of one line of JSON that holds a whole listing only the part around the marked words is quoted."""
+"""Columns of a quoted line: of one line of JSON that holds a whole listing only the part around the
+marked words is quoted.
+"""
 LONGEST_JSON = 1 << 20
 """Characters of a span of JSON in which the element that counts is looked for."""
 LINES_OF_A_SPAN = 4
@@ -19,9 +21,15 @@ LINES_OF_A_SPAN = 4
 
 
 def render_quotes(
-    spans: Iterable[Span], marks: Sequence[str], style: Style, indent: str, longest: int = LONGEST_LINE
+    spans: Iterable[Span],
+    marks: Sequence[str],
+    style: Style,
+    indent: str,
+    longest: int = LONGEST_LINE,
 ) -> list[str]:
-    """Quote each span's lines once, aligned on the bar, with the deciding words painted or underlined."""
+    """Quote each span's lines once, aligned on the bar, with the deciding words painted or
+    underlined.
+    """
     rows: list[tuple[str, str]] = []
     for span in dict.fromkeys(spans):
         rows += _rows(span, marks, longest)
@@ -49,14 +57,21 @@ def _rows(span: Span, marks: Sequence[str], longest: int) -> list[tuple[str, str
     if element:
         return [(f"{name}:{span.line}", _fit(escape(element), marks, longest))]
     shown = texts[:LINES_OF_A_SPAN] if len(texts) > LINES_OF_A_SPAN + 1 else texts
-    rows = [(f"{name}:{span.line + index}", _fit(escape(text), marks, longest)) for index, text in enumerate(shown)]
+    rows = [
+        (f"{name}:{span.line + index}", _fit(escape(text), marks, longest))
+        for index, text in enumerate(shown)
+    ]
     if len(shown) < len(texts):
-        rows.append((f"{name}:{span.last_line}", f"(and {len(texts) - len(shown)} lines more, up to here)"))
+        rows.append(
+            (f"{name}:{span.last_line}", f"(and {len(texts) - len(shown)} lines more, up to here)")
+        )
     return rows
 
 
 def _element(text: str, marks: Sequence[str]) -> str:
-    """Return the element of a span of JSON that has the most of the marked words, on one line; empty where it is no JSON."""
+    """Return the element of a span of JSON that has the most of the marked words, on one line;
+    empty where it is no JSON.
+    """
     listing = text.strip().rstrip(",")
     if not listing.startswith(("{", "[")) or len(listing) > LONGEST_JSON:
         return ""
@@ -68,7 +83,9 @@ def _element(text: str, marks: Sequence[str]) -> str:
         inner = value if isinstance(value, list) else next(iter(value.values()))
         if not isinstance(inner, list | dict) or not inner:
             break
-        value = inner if isinstance(inner, dict) else max(inner, key=lambda item: _worth(item, marks))
+        value = (
+            inner if isinstance(inner, dict) else max(inner, key=lambda item: _worth(item, marks))
+        )
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -79,7 +96,9 @@ def _worth(item: object, marks: Sequence[str]) -> int:
 
 
 def _fit(text: str, marks: Sequence[str], longest: int) -> str:
-    """Shorten a long line to where most of the different marked words stand together; to both its ends where none does."""
+    """Shorten a long line to where most of the different marked words stand together; to both its
+    ends where none does.
+    """
     found = _marked(text, marks) if len(text) > longest else []
     if not found:
         return clip(text, longest)
@@ -87,7 +106,9 @@ def _fit(text: str, marks: Sequence[str], longest: int) -> str:
     reach = longest - 2 * around
 
     def worth(start: int) -> int:
-        return len({text[left:right] for left, right in found if start <= left and right <= start + reach})
+        return len(
+            {text[left:right] for left, right in found if start <= left and right <= start + reach}
+        )
 
     start = max((left for left, _ in found), key=worth)
     begin, end = max(0, start - around), min(len(text), start + reach + around)

@@ -1,4 +1,6 @@
-"""How a report may look: colours, signs, width. The caller decides; the report only asks for a kind of text by its meaning."""
+"""How a report may look: colours, signs, width. The caller decides; the report only asks for a kind
+of text by its meaning.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,13 @@ class Style:
     verbose: bool = False
     """True: every gap, near miss and assumption; False: the first screen, with counts of them."""
     brief: bool = False
-    """True: three lines of a diagnosis, the verdict, the line that decides, the cure or the question."""
+    """True: three lines of a diagnosis, the verdict, the line that decides, the cure or the
+    question.
+    """
     width: int = 100
-    """Columns that prose is wrapped to. Commands and evidence are never wrapped, so that they can be copied."""
+    """Columns that prose is wrapped to. Commands and evidence are never wrapped, so that they can
+    be copied.
+    """
 
     def paint(self, meaning: str, text: str) -> str:
         """Return the text in the colour of its meaning, or as it is where colours are off."""
@@ -60,9 +66,16 @@ class Style:
         return "←" if self.unicode else "<-"
 
     def wrap(self, text: str, first: str = "", rest: str | None = None) -> list[str]:
-        """Break prose into lines: the first one starts with `first`, the others with `rest` (as wide a blank by default)."""
+        """Break prose into lines: the first one starts with `first`, the others with `rest` (as
+        wide a blank by default).
+        """
         follow = " " * len(first) if rest is None else rest
         width = max(self.width, len(first) + 24)
         return textwrap.wrap(
-            text, width, initial_indent=first, subsequent_indent=follow, break_long_words=False, break_on_hyphens=False
+            text,
+            width,
+            initial_indent=first,
+            subsequent_indent=follow,
+            break_long_words=False,
+            break_on_hyphens=False,
         ) or [first.rstrip()]

@@ -45,8 +45,13 @@ def story_object(story: Story) -> dict[str, object]:
         "title": escape(chain.title),
         "score": story.score,
         "before": story.before,
-        "links": [{"says": escape(link.says), **_event(marked.event)} for link, marked in story.told],
-        "leads_to": [{"check": lead.check, "says": escape(lead.says), "ask": escape(lead.ask)} for lead in chain.leads],
+        "links": [
+            {"says": escape(link.says), **_event(marked.event)} for link, marked in story.told
+        ],
+        "leads_to": [
+            {"check": lead.check, "says": escape(lead.says), "ask": escape(lead.ask)}
+            for lead in chain.leads
+        ],
         "prevention": escape(chain.prevention),
         "sources": [escape(source) for source in chain.sources],
     }
@@ -79,7 +84,12 @@ def _suspect(suspect: Suspect) -> dict[str, object]:
 
 def _marked(marked: Marked) -> dict[str, object]:
     mark = marked.mark
-    return {"kind": mark.kind, "subject": escape(mark.subject), "verb": escape(mark.verb), **_event(marked.event)}
+    return {
+        "kind": mark.kind,
+        "subject": escape(mark.subject),
+        "verb": escape(mark.verb),
+        **_event(marked.event),
+    }
 
 
 def _event(event: Event) -> dict[str, object]:

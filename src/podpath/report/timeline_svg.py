@@ -1,4 +1,5 @@
-"""A chronicle as a picture: a lane for each kind of event, the window as a band across them, the chain of causes as a line.
+"""A chronicle as a picture: a lane for each kind of event, the window as a band across them, the
+chain of causes as a line.
 
 One file without scripts, fonts or links, which any browser shows and any ticket takes.
 """
@@ -22,7 +23,28 @@ WIDTH, LEFT, RIGHT = 1200, 150, 30
 TOP, LANE, AXIS = 84, 40, 30
 _MARGIN = 0.12
 """The share of the span that is shown on either side of the window."""
-_STEPS = (0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400)
+_STEPS = (
+    0.001,
+    0.01,
+    0.1,
+    1,
+    2,
+    5,
+    10,
+    15,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1800,
+    3600,
+    7200,
+    14_400,
+    43_200,
+    86_400,
+)
 _TICKS = 10
 _CHAR = 6.2
 """Width of a character of a label, in pixels, at 11 pixels' height."""
@@ -103,9 +125,13 @@ def _titles(chronicle: Chronicle, zone: tzinfo) -> Iterator[str]:
     story = chronicle.stories[0].chain.title if chronicle.stories else "What changed"
     yield f'<text class="title" x="16" y="26">{_safe(clip(story, 150))}</text>'
     if window is not None:
-        told = [f"first failure {spell_moment(window.failed_at, zone)} {spell_zone(window.failed_at, zone)}"]
+        told = [
+            f"first failure {spell_moment(window.failed_at, zone)} {spell_zone(window.failed_at, zone)}"
+        ]
         if window.timeout is not None:
-            told.insert(0, f"first bad request began {spell_moment(window.began, zone, date=False)}")
+            told.insert(
+                0, f"first bad request began {spell_moment(window.began, zone, date=False)}"
+            )
         if window.last_ok is not None:
             told.insert(0, f"last success {spell_moment(window.last_ok, zone, date=False)}")
         yield f'<text x="16" y="48">{_safe(", ".join(told))}</text>'
@@ -118,7 +144,10 @@ def _band(window: Window, scale: _Scale, lanes: int) -> Iterator[str]:
     yield _block("window", left, right, (top, bottom), "#ffebee")
     if window.timeout:
         yield _block("waiting", right, failed, (top, bottom), "#f3e5f5")
-    ends = [(left, "last success" if window.last_ok is not None else "looked from here", "end"), (right, "began", "start")]
+    ends = [
+        (left, "last success" if window.last_ok is not None else "looked from here", "end"),
+        (right, "began", "start"),
+    ]
     if window.timeout:
         ends.append((failed, "failed", "start"))
     for x, text, anchor in ends:
@@ -163,7 +192,9 @@ def _draw_chain(chronicle: Chronicle, scale: _Scale, lanes: Sequence[str]) -> It
         yield f'<polyline class="chain" points="{" ".join(points)}"/>'
 
 
-def _draw_dots(dots: Sequence[_Dot], scale: _Scale, lanes: Sequence[str], zone: tzinfo) -> Iterator[str]:
+def _draw_dots(
+    dots: Sequence[_Dot], scale: _Scale, lanes: Sequence[str], zone: tzinfo
+) -> Iterator[str]:
     """Draw each event; a label only where it does not run into the one before it in its lane."""
     free: dict[str, float] = {}
     for dot in dots:

@@ -1,4 +1,6 @@
-"""A chronicle as terminal text: what broke it, then the other suspects, then what happened in order with the window marked."""
+"""A chronicle as terminal text: what broke it, then the other suspects, then what happened in order
+with the window marked.
+"""
 
 from __future__ import annotations
 
@@ -62,11 +64,19 @@ def _headline(chronicle: Chronicle, style: Style) -> list[str]:
             return _head(style, "bad", "LIKELY", f"{chronicle.stories[0].chain.title}.")
         case "found":
             first = chronicle.suspects[0]
-            return _head(style, "bad", "SUSPECT", f"{first.mark.words}, {tell_before(first.before)}.")
+            return _head(
+                style, "bad", "SUSPECT", f"{first.mark.words}, {tell_before(first.before)}."
+            )
         case "none":
-            return _head(style, "good", "NOTHING CHANGED", "in the window, as far as these logs tell.")
+            return _head(
+                style, "good", "NOTHING CHANGED", "in the window, as far as these logs tell."
+            )
         case _:
-            what = chronicle.questions[0] if chronicle.questions else "nothing in the window is known to break networks."
+            what = (
+                chronicle.questions[0]
+                if chronicle.questions
+                else "nothing in the window is known to break networks."
+            )
             return _head(style, "warn", "UNDECIDED", what)
 
 
@@ -76,9 +86,17 @@ def _head(style: Style, colour: str, word: str, text: str) -> list[str]:
 
 
 def _window(window: Window, style: Style, zone: tzinfo) -> list[str]:
-    timeout = f" (timeout {render_duration(window.timeout)})" if window.timeout is not None else " (timeout not known)"
+    timeout = (
+        f" (timeout {render_duration(window.timeout)})"
+        if window.timeout is not None
+        else " (timeout not known)"
+    )
     rows = [
-        ("last success", spell_moment(window.last_ok, zone) if window.last_ok is not None else "not known", window.ok_by),
+        (
+            "last success",
+            spell_moment(window.last_ok, zone) if window.last_ok is not None else "not known",
+            window.ok_by,
+        ),
         ("first bad began", spell_moment(window.began, zone), None),
         ("first failure", spell_moment(window.failed_at, zone) + timeout, window.failed_by),
     ]
@@ -101,11 +119,17 @@ def _story(story: Story, style: Style, zone: tzinfo, *, first: bool) -> list[str
     if story.before is not None:
         lines.append(f"{INDENT}   {tell_before(story.before)}")
     for lead in story.chain.leads if first else story.chain.leads[:1]:
-        lines += style.wrap(f"{escape(lead.says)}? (podpath explain {escape(lead.check)})", f"{INDENT}{style.forth} ")
+        lines += style.wrap(
+            f"{escape(lead.says)}? (podpath explain {escape(lead.check)})",
+            f"{INDENT}{style.forth} ",
+        )
         lines.append(f"{INDENT}   {style.paint('command', escape(lead.ask))}")
     if first:
         lines += style.wrap(escape(story.chain.prevention), f"{INDENT}keep it so: ", INDENT)
-        lines += [f"{INDENT}{style.paint('dim', f'reported: {escape(source)}')}" for source in story.chain.sources]
+        lines += [
+            f"{INDENT}{style.paint('dim', f'reported: {escape(source)}')}"
+            for source in story.chain.sources
+        ]
     return lines
 
 
@@ -125,7 +149,9 @@ def _suspects(chronicle: Chronicle, style: Style, zone: tzinfo) -> list[str]:
 def _suspect(suspect: Suspect, style: Style, zone: tzinfo) -> list[str]:
     often = f", {suspect.times} lines" if suspect.times > 1 else ""
     moment = spell_moment(suspect.event.time, zone, date=False)
-    text = f"{escape(suspect.mark.words)}, {tell_before(suspect.before)}{often} ({suspect.score:.0%})"
+    text = (
+        f"{escape(suspect.mark.words)}, {tell_before(suspect.before)}{often} ({suspect.score:.0%})"
+    )
     return [
         *style.wrap(text, f"{INDENT}{moment}  "),
         f"{INDENT}   {style.paint('dim', _quote(suspect.event.span))}",
@@ -147,7 +173,10 @@ def _rows(chronicle: Chronicle, style: Style, zone: tzinfo) -> list[str]:
     window = chronicle.window
     limit = len(rows) if style.verbose else SHOWN_ROWS
     if len(rows) > limit and window is not None:
-        rows = sorted(sorted(rows, key=lambda row: abs(row.time - window.began))[:limit], key=lambda row: (row.time, row.order))
+        rows = sorted(
+            sorted(rows, key=lambda row: abs(row.time - window.began))[:limit],
+            key=lambda row: (row.time, row.order),
+        )
     lines = ["", f"  {style.paint('head', 'timeline')} ({spell_zone(rows[0].time, zone)})"]
     day = ""
     for row in rows[:limit] if window is not None else rows[-limit:]:
@@ -167,13 +196,23 @@ def _events(chronicle: Chronicle, style: Style) -> Iterator[_Row]:
         weighty = weigh_mark(marked.mark) >= 0.3 or marked in told
         if not weighty and not style.verbose:
             continue
-        sign = style.paint("bad", "*") if marked in told else style.paint("warn", "!") if inside else "."
+        sign = (
+            style.paint("bad", "*")
+            if marked in told
+            else style.paint("warn", "!")
+            if inside
+            else "."
+        )
         often = f" (x{marked.event.repeats})" if marked.event.repeats > 1 else ""
         place = style.paint("dim", escape(str(marked.event.span)))
         yield _Row(marked.event.time, 1, sign, f"{escape(marked.mark.words)}{often}  {place}")
     for event in chronicle.symptoms:
-        text = clip(escape(f"{event.program}: {event.message}" if event.program else event.message), _TEXT)
-        yield _Row(event.time, 3, style.broken, f"{text}  {style.paint('dim', escape(str(event.span)))}")
+        text = clip(
+            escape(f"{event.program}: {event.message}" if event.program else event.message), _TEXT
+        )
+        yield _Row(
+            event.time, 3, style.broken, f"{text}  {style.paint('dim', escape(str(event.span)))}"
+        )
     if window is not None:
         bar = "-" * 8
         if window.last_ok is not None:
@@ -187,8 +226,16 @@ def _remarks(chronicle: Chronicle, style: Style) -> list[str]:
     lines: list[str] = []
     if chronicle.questions:
         lines += ["", f"  {style.paint('head', 'ask next')}"]
-        lines += [line for question in chronicle.questions for line in style.wrap(escape(question), INDENT)]
-    lines += [line for note in chronicle.notes for line in ("", *style.wrap(escape(note), "  note: ", INDENT))]
+        lines += [
+            line
+            for question in chronicle.questions
+            for line in style.wrap(escape(question), INDENT)
+        ]
+    lines += [
+        line
+        for note in chronicle.notes
+        for line in ("", *style.wrap(escape(note), "  note: ", INDENT))
+    ]
     lines += [
         "",
         f"  {chronicle.events} events in {chronicle.logs} {'log' if chronicle.logs == 1 else 'logs'}{_unread(chronicle)}",
@@ -200,4 +247,8 @@ def _remarks(chronicle: Chronicle, style: Style) -> list[str]:
 
 def _unread(chronicle: Chronicle) -> str:
     count = len(chronicle.gaps)
-    return "" if not count else f", {count} {'part' if count == 1 else 'parts'} not read (-v lists them)"
+    return (
+        ""
+        if not count
+        else f", {count} {'part' if count == 1 else 'parts'} not read (-v lists them)"
+    )

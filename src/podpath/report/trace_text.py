@@ -1,4 +1,6 @@
-"""A traced connection as terminal text: each packet's steps, with the rules quoted that decided them."""
+"""A traced connection as terminal text: each packet's steps, with the rules quoted that decided
+them.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,12 @@ from podpath.report.walked_text import representative, verdict_in_words
 
 
 def render_trace(conversation: Conversation, style: Style, forbids: Sequence[Forbids] = ()) -> str:
-    """Render a conversation: its verdict, the path in short, then each packet step by step, then the other branches."""
-    colour = {"ALWAYS": "good", "NEVER": "bad", "SOMETIMES": "bad"}.get(conversation.verdict, "warn")
+    """Render a conversation: its verdict, the path in short, then each packet step by step, then
+    the other branches.
+    """
+    colour = {"ALWAYS": "good", "NEVER": "bad", "SOMETIMES": "bad"}.get(
+        conversation.verdict, "warn"
+    )
     said = f"{escape(str(conversation.probe))} {verdict_in_words(conversation)}"
     if forbids:
         told = f"{said} as far as it was walked, but {escape(name_forbids(forbids))}"
@@ -45,21 +51,31 @@ def render_trace(conversation: Conversation, style: Style, forbids: Sequence[For
 
 
 def _decisive(branch: Branch | None) -> tuple[Span, ...]:
-    """Return the lines that ended the connection, or left it undecided, else the last that decided anything of it."""
+    """Return the lines that ended the connection, or left it undecided, else the last that decided
+    anything of it.
+    """
     if branch is None or branch.works:
         return ()
     steps = [step for trace in branch.traces for step in trace.steps]
     return next((step.spans for step in reversed(steps) if step.spans), ())
 
 
-def _next_question(conversation: Conversation, branch: Branch | None, forbids: Sequence[Forbids]) -> str:
-    """Return the command whose output would tell more than this walk; a cause and its cure are what a diagnosis names."""
+def _next_question(
+    conversation: Conversation, branch: Branch | None, forbids: Sequence[Forbids]
+) -> str:
+    """Return the command whose output would tell more than this walk; a cause and its cure are what
+    a diagnosis names.
+    """
     if conversation.verdict == "NEVER":
         return f"podpath diagnose ... --probe '{conversation.probe}'"
     asked = [question.ask for question in ask_for_clearance(forbids)]
     if branch is not None and branch.traces and not branch.works:
         outcome = branch.last.outcome
-        asked = [outcome.ask] if isinstance(outcome, Undecided) else [made.ask for made in branch.assumptions]
+        asked = (
+            [outcome.ask]
+            if isinstance(outcome, Undecided)
+            else [made.ask for made in branch.assumptions]
+        )
     return next((ask for ask in asked if ask), "")
 
 
@@ -81,10 +97,16 @@ def _step(step: Step, width: int, style: Style) -> list[str]:
     lines = style.wrap(f"{escape(step.decision)}: {escape(spell_reason(step.reason))}", head)
     if step.before != step.after and spell_ends(step.before) != spell_ends(step.after):
         lines.append(f"{' ' * len(head)}{spell_ends(step.before)} becomes {spell_ends(step.after)}")
-    lines += [f"{' ' * len(head)}{style.paint('dim', escape(quote(span)))}" for span in dict.fromkeys(step.spans)]
+    lines += [
+        f"{' ' * len(head)}{style.paint('dim', escape(quote(span)))}"
+        for span in dict.fromkeys(step.spans)
+    ]
     if style.verbose:
         for near in step.near:
-            lines += style.wrap(f"near miss: {escape(quote(near.span))}: {escape(spell_near(near.reason))}", " " * len(head))
+            lines += style.wrap(
+                f"near miss: {escape(quote(near.span))}: {escape(spell_near(near.reason))}",
+                " " * len(head),
+            )
     return lines
 
 
@@ -94,10 +116,18 @@ def _assumptions(assumptions: tuple[Assumption, ...], style: Style) -> list[str]
     shown = assumptions if style.verbose else assumptions[:4]
     lines = ["", style.paint("head", "Taken for granted")]
     for made in shown:
-        ask = f" ({escape(made.ask)} tells)" if made.ask else " (the kernel chooses)" if made.random else ""
+        ask = (
+            f" ({escape(made.ask)} tells)"
+            if made.ask
+            else " (the kernel chooses)"
+            if made.random
+            else ""
+        )
         lines += style.wrap(f"{escape(made.fact)}: {_value(made)}{ask}", "  - ")
     if len(shown) < len(assumptions):
-        lines.append(style.paint("dim", f"  and {len(assumptions) - len(shown)} more: --verbose lists all"))
+        lines.append(
+            style.paint("dim", f"  and {len(assumptions) - len(shown)} more: --verbose lists all")
+        )
     return lines
 
 
@@ -115,11 +145,16 @@ def _others(conversation: Conversation, shown: Branch | None, style: Style) -> l
     some = others if style.verbose else others[:4]
     lines = [
         "",
-        style.paint("head", f"Other branches ({len(others)}{' and more, not walked' if conversation.truncated else ''})"),
+        style.paint(
+            "head",
+            f"Other branches ({len(others)}{' and more, not walked' if conversation.truncated else ''})",
+        ),
     ]
     lines += [line for branch in some for line in _branch(branch, shown, style)]
     if len(some) < len(others):
-        lines.append(style.paint("dim", f"  and {len(others) - len(some)} more: --verbose lists all"))
+        lines.append(
+            style.paint("dim", f"  and {len(others) - len(some)} more: --verbose lists all")
+        )
     return lines
 
 

@@ -1,4 +1,6 @@
-"""The connections that were walked as lines: each with a sign, what became of it, and where it failed."""
+"""The connections that were walked as lines: each with a sign, what became of it, and where it
+failed.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,17 @@ WALKED_SHOWN = 6
 
 def render_walked(diagnosis: Diagnosis, style: Style) -> list[str]:
     """List the connections that were walked, and what became of each."""
-    shown_already = {id(finding.shown_by) for finding in diagnosis.findings if finding.shown_by is not None}
+    shown_already = {
+        id(finding.shown_by) for finding in diagnosis.findings if finding.shown_by is not None
+    }
     lines: list[str] = []
     walked = diagnosis.conversations if style.verbose else diagnosis.conversations[:WALKED_SHOWN]
     for conversation in walked:
         branch = representative(conversation)
         lines += style.wrap(
-            f"{escape(str(conversation.probe))}: {verdict_in_words(conversation)}", f"  {mark_of(conversation, style)} ", "    "
+            f"{escape(str(conversation.probe))}: {verdict_in_words(conversation)}",
+            f"  {mark_of(conversation, style)} ",
+            "    ",
         )
         if branch is not None and branch.failure and id(branch) not in shown_already:
             lines += style.wrap(escape(spell_failure(branch.failure)), INDENT)
@@ -33,7 +39,9 @@ def render_walked(diagnosis: Diagnosis, style: Style) -> list[str]:
 
 
 def representative(conversation: Conversation) -> Branch | None:
-    """Return the branch that stands for the conversation: the first that fails where any does, else the likeliest."""
+    """Return the branch that stands for the conversation: the first that fails where any does, else
+    the likeliest.
+    """
     failing = next((branch for branch in conversation.branches if branch.works is False), None)
     if failing is not None and conversation.verdict in ("NEVER", "SOMETIMES"):
         return failing
@@ -41,7 +49,9 @@ def representative(conversation: Conversation) -> Branch | None:
 
 
 def verdict_in_words(conversation: Conversation) -> str:
-    """Say what became of a connection: `works`, `never works`, `works in some branches`, or why it is undecided."""
+    """Say what became of a connection: `works`, `never works`, `works in some branches`, or why it
+    is undecided.
+    """
     match conversation.verdict:
         case "ALWAYS":
             return "works"
@@ -57,9 +67,19 @@ def verdict_in_words(conversation: Conversation) -> str:
 
 def mark_of(conversation: Conversation, style: Style) -> str:
     """Return the sign of a connection's end."""
-    return {"ALWAYS": style.arrived, "NEVER": style.broken, "SOMETIMES": style.broken}.get(conversation.verdict, style.doubtful)
+    return {"ALWAYS": style.arrived, "NEVER": style.broken, "SOMETIMES": style.broken}.get(
+        conversation.verdict, style.doubtful
+    )
 
 
 def left_out(count: int, what: str, style: Style) -> list[str]:
     """Say how many of a long list are not shown."""
-    return [style.paint("dim", f"  and {count} {what}{'s' if count > 1 else ''} more: --verbose lists all")] if count > 0 else []
+    return (
+        [
+            style.paint(
+                "dim", f"  and {count} {what}{'s' if count > 1 else ''} more: --verbose lists all"
+            )
+        ]
+        if count > 0
+        else []
+    )

@@ -1,4 +1,5 @@
-"""Conversations held by a given node, told in the words that a test asks about: does it work, and what stopped which packet.
+"""Conversations held by a given node, told in the words that a test asks about: does it work, and
+what stopped which packet.
 
 heard = ask(node, "tcp 10.1.0.2 > 203.0.113.9:80 from pod")
 assert heard.fails_at == ("SYN", "rp_filter")
@@ -39,7 +40,9 @@ class Heard:
 
     @property
     def fails_at(self) -> tuple[str, str] | None:
-        """The packet at which the branch fails, and the stage that decided; None where no branch fails."""
+        """The packet at which the branch fails, and the stage that decided; None where no branch
+        fails.
+        """
         if self.branch.works is not False:
             return None
         return self._last.name, self._decision.stage

@@ -5,7 +5,8 @@
         given_netns("pod", "eth0 10.1.0.2/32 peer host:lxc1", routes=["default dev eth0"]),
     )
 
-Every thing has a span whose text is the words that it was given in, so that a test can say which of them decided.
+Every thing has a span whose text is the words that it was given in, so that a test can say which of
+them decided.
 """
 
 from __future__ import annotations
@@ -18,8 +19,28 @@ from typing import Any, TypeVar
 from podpath.net.addresses import WIDTH, Address, Family, IfName, Mac, MaskedMark, PortRange, Prefix
 from podpath.net.probe import Probe
 from podpath.net.protocols import protocol_number
-from podpath.net.provenance import Basis, Fact, Inferred, Known, Listing, Option, Source, Span, Unknown
-from podpath.node.links import Bridge, BridgePort, FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge, Peer, Vxlan
+from podpath.net.provenance import (
+    Basis,
+    Fact,
+    Inferred,
+    Known,
+    Listing,
+    Option,
+    Source,
+    Span,
+    Unknown,
+)
+from podpath.node.links import (
+    Bridge,
+    BridgePort,
+    FdbEntry,
+    InterfaceAddress,
+    Link,
+    Neighbour,
+    OvsBridge,
+    Peer,
+    Vxlan,
+)
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import HOST, Cilium, Netns, Node, Socket
 from podpath.node.routing import DEFAULT_RULES, TABLES, Nexthop, PolicyRule, Route
@@ -76,18 +97,39 @@ def given_node(*namespaces: Netns, **more: object) -> Node:
     return Node(**fields)
 
 
-def given_netns(name: str, *devices: str, complete: bool = True, netns: Fields | None = None, **parts: Any) -> Netns:  # noqa: ANN401  # the fields of Parts
-    """Return a namespace. `complete` tells whether its listings are whole; `netns` holds fields of the Netns."""
+def given_netns(
+    name: str,
+    *devices: str,
+    complete: bool = True,
+    netns: Fields | None = None,
+    **parts: Any,  # noqa: ANN401
+) -> Netns:  # the fields of Parts
+    """Return a namespace. `complete` tells whether its listings are whole; `netns` holds fields of
+    the Netns.
+    """
     given = NetnsParts(**parts)
     parsed = [_device(name, text) for text in devices]
     fields: Fields = {
         "links": Listing(tuple(link for link, _ in parsed), complete, "ip link"),
-        "addresses": Listing(tuple(item for _, items in parsed for item in items), complete, "ip addr"),
-        "routes": Listing((*_connected(parsed), *map(given_route, given.routes)), complete, "ip route show table all"),
-        "rules": Listing((*map(given_rule, given.rules), *DEFAULT_RULES[4], *DEFAULT_RULES[6]), complete, "ip rule"),
+        "addresses": Listing(
+            tuple(item for _, items in parsed for item in items), complete, "ip addr"
+        ),
+        "routes": Listing(
+            (*_connected(parsed), *map(given_route, given.routes)),
+            complete,
+            "ip route show table all",
+        ),
+        "rules": Listing(
+            (*map(given_rule, given.rules), *DEFAULT_RULES[4], *DEFAULT_RULES[6]),
+            complete,
+            "ip rule",
+        ),
         "neighbours": Listing(tuple(map(given_neighbour, given.neighbours)), complete, "ip neigh"),
         "fdb": Listing(tuple(map(given_fdb_entry, given.fdb)), complete, "bridge fdb"),
-        "sysctls": {key: Known(value, span(f"{key} = {value}")) for key, value in (given.sysctls or {}).items()},
+        "sysctls": {
+            key: Known(value, span(f"{key} = {value}"))
+            for key, value in (given.sysctls or {}).items()
+        },
         "sysctls_complete": complete,
         "netfilter": {4: SHUT, 6: SHUT},
     }
@@ -98,16 +140,28 @@ def _connected(devices: Iterable[tuple[Link, list[InterfaceAddress]]]) -> Iterab
     """Make the routes that the kernel makes for addresses: a test lists only its own."""
     for link, items in devices:
         for item in items:
-            if link.up and not item.secondary and item.length < WIDTH[item.address.family] and link.name != "lo":
+            if (
+                link.up
+                and not item.secondary
+                and item.length < WIDTH[item.address.family]
+                and link.name != "lo"
+            ):
                 yield Route(
-                    prefix=item.prefix, nexthops=(Nexthop(link=link.name),), scope="link", protocol="kernel",
-                    prefsrc=item.address, inferred=Inferred(Basis.IMPLIED, "an address implies it"),
-                )  # fmt: skip
+                    prefix=item.prefix,
+                    nexthops=(Nexthop(link=link.name),),
+                    scope="link",
+                    protocol="kernel",
+                    prefsrc=item.address,
+                    inferred=Inferred(Basis.IMPLIED, "an address implies it"),
+                )
 
 
 def forwarding(**more: str) -> dict[str, str]:
     """Return the sysctls of a host that forwards, and more: `rp_filter="1"` is that of `all`."""
-    return {"net.ipv4.ip_forward": "1", **{f"net.ipv4.conf.all.{name}": value for name, value in more.items()}}
+    return {
+        "net.ipv4.ip_forward": "1",
+        **{f"net.ipv4.conf.all.{name}": value for name, value in more.items()},
+    }
 
 
 def _peer(text: str) -> Fields:
@@ -143,7 +197,11 @@ def _device(netns: str, text: str) -> tuple[Link, list[InterfaceAddress]]:
     name, _, rest = text.partition(" ")
     fields: Fields = {"mac": Mac(f"(MAC of {name} in {netns})")}
     fields |= read(_ADDRESS.sub("", rest), _LINK, _LINK_FLAGS)
-    port = {key.removeprefix("port_"): fields.pop(key) for key in list(fields) if key.startswith("port_")}
+    port = {
+        key.removeprefix("port_"): fields.pop(key)
+        for key in list(fields)
+        if key.startswith("port_")
+    }
     if "master" in fields:
         fields["port"] = BridgePort(**port)
     addresses: list[InterfaceAddress] = []
@@ -151,7 +209,13 @@ def _device(netns: str, text: str) -> tuple[Link, list[InterfaceAddress]]:
         address, length = Address.parse(found[1]), int(found[2])
         secondary = any(item.length == length and item.prefix.covers(address) for item in addresses)
         addresses.append(
-            InterfaceAddress(link=IfName(name), address=address, length=length, secondary=secondary, span=span(text))
+            InterfaceAddress(
+                link=IfName(name),
+                address=address,
+                length=length,
+                secondary=secondary,
+                span=span(text),
+            )
         )
     return Link(name=IfName(name), span=span(text), **fields), addresses
 
@@ -160,7 +224,11 @@ def _table(text: str) -> int:
     return TABLES.get(text) or int(text)
 
 
-_HOP: Words = {"via": field("gateway", Address.parse), "dev": field("link", IfName), "weight": field("weight", int)}
+_HOP: Words = {
+    "via": field("gateway", Address.parse),
+    "dev": field("link", IfName),
+    "weight": field("weight", int),
+}
 _HOP_FLAGS = flags("onlink", "linkdown", "dead")
 _ROUTE: Words = {
     **_HOP,
@@ -188,7 +256,9 @@ def given_route(text: str) -> Route:
     hops = [hop] if hop else [read(part, _HOP, _HOP_FLAGS) for part in parts]
     family: Family = 6 if ":" in text else 4
     nexthops = tuple(Nexthop(**one) for one in hops)
-    return Route(prefix=Prefix.parse(prefix, family), type=kind, nexthops=nexthops, span=span(text), **fields)
+    return Route(
+        prefix=Prefix.parse(prefix, family), type=kind, nexthops=nexthops, span=span(text), **fields
+    )
 
 
 def _ports(text: str) -> PortRange:
@@ -226,12 +296,18 @@ _RULE_FLAGS = {
 def given_rule(text: str) -> PolicyRule:
     """Read a policy rule as `ip rule` prints it: `100: from 10.0.0.0/8 lookup 200`."""
     priority, _, rest = text.partition(":")
-    return PolicyRule(family=4, priority=int(priority), span=span(text), **read(rest, _RULE, _RULE_FLAGS))
+    return PolicyRule(
+        family=4, priority=int(priority), span=span(text), **read(rest, _RULE, _RULE_FLAGS)
+    )
 
 
 _STATES = ("PERMANENT", "NOARP", "REACHABLE", "STALE", "DELAY", "PROBE", "INCOMPLETE", "FAILED")
 _NEIGHBOUR: Words = {"dev": field("link", IfName), "lladdr": field("mac", Mac)}
-_FDB: Words = {"dev": field("link", IfName), "master": field("bridge", IfName), "dst": field("dst", Address.parse)}
+_FDB: Words = {
+    "dev": field("link", IfName),
+    "master": field("bridge", IfName),
+    "dst": field("dst", Address.parse),
+}
 
 
 def given_neighbour(text: str) -> Neighbour:
@@ -262,7 +338,12 @@ def given_ovs(name: str, *ports: str, active: str | None = None) -> OvsBridge:
     for text in ports:
         port, _, interfaces = text.partition(": ")
         parsed[port] = tuple(IfName(word) for word in (interfaces or port).split())
-    return OvsBridge(name=name, ports=parsed, active_slave=IfName(active) if active else None, span=span(f"Bridge {name}"))
+    return OvsBridge(
+        name=name,
+        ports=parsed,
+        active_slave=IfName(active) if active else None,
+        span=span(f"Bridge {name}"),
+    )
 
 
 def listening(*ports: int, protocol: int = 6) -> Listing[Socket]:

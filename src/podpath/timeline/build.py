@@ -1,4 +1,6 @@
-"""Logs to a chronicle: the window found or given, events in and round it marked, suspects ranked, chains matched."""
+"""Logs to a chronicle: the window found or given, events in and round it marked, suspects ranked,
+chains matched.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class ToldFailure:
     """Lines of the evidence that tell of failures in question."""
 
 
-def build_chronicle(logs: Logs, chains: Sequence[CauseChain], told: ToldFailure | None = None, zone: tzinfo = UTC) -> Chronicle:
+def build_chronicle(
+    logs: Logs, chains: Sequence[CauseChain], told: ToldFailure | None = None, zone: tzinfo = UTC
+) -> Chronicle:
     """Say what the logs tell about a failure."""
     said = told or ToldFailure()
     window = _find_window(logs, said)
@@ -45,11 +49,21 @@ def build_chronicle(logs: Logs, chains: Sequence[CauseChain], told: ToldFailure 
     stories = find_stories(chains, marked, window)
     suspects = rank_suspects(marked, window) if window is not None else ()
     return Chronicle(
-        window=window, marked=_shown(marked, window, stories_events=[one.marked for story in stories for one in story.told]),
-        suspects=suspects, stories=stories, symptoms=tuple(islice(_symptoms(logs, window), FAILURES)), logs=len(logs.readings),
-        events=sum(len(reading.times) for reading in logs.readings), covered=window is not None and _covers(logs, window),
-        gaps=logs.gaps, questions=tuple(_questions(logs, window)), notes=(*logs.notes, *_notes(logs, window, said)), zone=zone,
-    )  # fmt: skip
+        window=window,
+        marked=_shown(
+            marked, window, stories_events=[one.marked for story in stories for one in story.told]
+        ),
+        suspects=suspects,
+        stories=stories,
+        symptoms=tuple(islice(_symptoms(logs, window), FAILURES)),
+        logs=len(logs.readings),
+        events=sum(len(reading.times) for reading in logs.readings),
+        covered=window is not None and _covers(logs, window),
+        gaps=logs.gaps,
+        questions=tuple(_questions(logs, window)),
+        notes=(*logs.notes, *_notes(logs, window, said)),
+        zone=zone,
+    )
 
 
 def _find_window(logs: Logs, told: ToldFailure) -> Window | None:
@@ -66,12 +80,21 @@ def _find_window(logs: Logs, told: ToldFailure) -> Window | None:
 
 
 def _given_window(logs: Logs, told: ToldFailure, failed_at: float) -> Window:
-    """Take the moment that is said; a failure that the logs have then tells the timeout that nobody says."""
-    near = (one for reading in logs.readings for one in find_failures(reading, failed_at - NEAR, failed_at + NEAR))
+    """Take the moment that is said; a failure that the logs have then tells the timeout that nobody
+    says.
+    """
+    near = (
+        one
+        for reading in logs.readings
+        for one in find_failures(reading, failed_at - NEAR, failed_at + NEAR)
+    )
     seen = min(near, key=lambda one: abs(one.event.time - failed_at), default=None)
     timeout = told.timeout if told.timeout is not None or seen is None else seen.timeout
     return Window(
-        failed_at=failed_at, timeout=timeout, last_ok=told.last_ok, failed_by=seen.event.span if seen is not None else None
+        failed_at=failed_at,
+        timeout=timeout,
+        last_ok=told.last_ok,
+        failed_by=seen.event.span if seen is not None else None,
     )
 
 
@@ -83,8 +106,12 @@ def _span(logs: Logs, window: Window | None) -> tuple[float, float]:
     return (reach.first, reach.last) if reach is not None else (0.0, 0.0)
 
 
-def _shown(marked: Sequence[Marked], window: Window | None, stories_events: Sequence[Marked]) -> tuple[Marked, ...]:
-    """Keep what is told in the picture: all of the window and a little round it, and what chains began with before it."""
+def _shown(
+    marked: Sequence[Marked], window: Window | None, stories_events: Sequence[Marked]
+) -> tuple[Marked, ...]:
+    """Keep what is told in the picture: all of the window and a little round it, and what chains
+    began with before it.
+    """
     if window is None:
         return tuple(marked[-MOST_MARKED:])
     first, last = window.start - ROUND, window.failed_at + ROUND
@@ -97,14 +124,21 @@ def _symptoms(logs: Logs, window: Window | None) -> Iterator[Event]:
     if window is None:
         return
     last = window.failed_at + REACH
-    each = (islice(find_failures(reading, window.began, last), FAILURES) for reading in logs.readings)
+    each = (
+        islice(find_failures(reading, window.began, last), FAILURES) for reading in logs.readings
+    )
     failures = (failure for some in each for failure in some)
     yield from (failure.event for failure in sorted(failures, key=lambda one: one.first))
 
 
 def _covers(logs: Logs, window: Window) -> bool:
-    """Tell whether some log that is written all the time has lines before the window and after its end."""
-    return any(span.first <= window.start + RESOLUTION and span.last >= window.began - RESOLUTION for span in logs.spans)
+    """Tell whether some log that is written all the time has lines before the window and after its
+    end.
+    """
+    return any(
+        span.first <= window.start + RESOLUTION and span.last >= window.began - RESOLUTION
+        for span in logs.spans
+    )
 
 
 def _questions(logs: Logs, window: Window | None) -> Iterator[str]:
@@ -131,6 +165,10 @@ def _notes(logs: Logs, window: Window | None, told: ToldFailure) -> Iterator[str
         yield "The last success is later than the first bad request began: they are of two requests, or their clocks differ."
     if told.failed_at is None and window.failed_by is not None:
         yield f"The first failure is taken from {window.failed_by}; --failed-at names another."
-    hosts = {reading.events[0].host for reading in logs.readings if len(reading.events) and reading.events[0].host}
+    hosts = {
+        reading.events[0].host
+        for reading in logs.readings
+        if len(reading.events) and reading.events[0].host
+    }
     if len(hosts) > 1:
         yield f"The logs are of several hosts ({', '.join(sorted(hosts)[:4])}): their clocks may differ."

@@ -1,4 +1,6 @@
-"""A chain of causes as it is known from public reports: what happened first, what that led to, and which fact it left behind."""
+"""A chain of causes as it is known from public reports: what happened first, what that led to, and
+which fact it left behind.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from podpath.net.errors import PodpathError
 
 
 class ChainError(PodpathError):
-    """The fault of a file that describes a chain. The message says which, and what is wrong with it."""
+    """The fault of a file that describes a chain. The message says which, and what is wrong with
+    it.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +61,9 @@ class CauseChain:
     """Where it was reported."""
     prevention: str
     observes: bool = False
-    """True where the last link does not cause the fault but shows it: it stands in the log while connections fail."""
+    """True where the last link does not cause the fault but shows it: it stands in the log while
+    connections fail.
+    """
 
 
 def parse_chain(name: str, text: str) -> CauseChain:
@@ -65,15 +71,27 @@ def parse_chain(name: str, text: str) -> CauseChain:
     try:
         data = tomllib.loads(text)
         links = tuple(_parse_link(link) for link in data["link"])
-        leads = tuple(Lead(check=lead["check"], says=lead["says"], ask=lead["ask"]) for lead in data["leads_to"])
+        leads = tuple(
+            Lead(check=lead["check"], says=lead["says"], ask=lead["ask"])
+            for lead in data["leads_to"]
+        )
         chain = CauseChain(
-            name=name, title=data["title"], links=links, leads=leads, sources=tuple(data["sources"]),
-            prevention=" ".join(data["prevention"].split()), observes=data.get("observes", False),
-        )  # fmt: skip
+            name=name,
+            title=data["title"],
+            links=links,
+            leads=leads,
+            sources=tuple(data["sources"]),
+            prevention=" ".join(data["prevention"].split()),
+            observes=data.get("observes", False),
+        )
     except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, re.error) as error:
-        raise ChainError(f"{name}: expected title, link, leads_to, sources and prevention of a chain: {error!r}") from error
+        raise ChainError(
+            f"{name}: expected title, link, leads_to, sources and prevention of a chain: {error!r}"
+        ) from error
     if not chain.links or not chain.sources or not chain.leads or chain.links[-1].optional:
-        raise ChainError(f"{name}: expected links of which the last is not optional, a fact, and where it was reported")
+        raise ChainError(
+            f"{name}: expected links of which the last is not optional, a fact, and where it was reported"
+        )
     return chain
 
 

@@ -1,4 +1,6 @@
-"""All that logs say about a failure: the window, what changed in it, and the known chains that lead from there to facts."""
+"""All that logs say about a failure: the window, what changed in it, and the known chains that lead
+from there to facts.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class Chronicle:
     logs: int = 0
     events: int = 0
     covered: bool = False
-    """True where the logs reach over the whole window: what they do not show then did not happen in what they log."""
+    """True where the logs reach over the whole window: what they do not show then did not happen in
+    what they log.
+    """
     gaps: tuple[Gap, ...] = ()
     questions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -45,7 +49,9 @@ class Chronicle:
         """
         if self.window is None:
             return "possible"
-        if (self.stories and self.stories[0].score >= SURE) or (self.suspects and self.suspects[0].score >= SURE):
+        if (self.stories and self.stories[0].score >= SURE) or (
+            self.suspects and self.suspects[0].score >= SURE
+        ):
             return "found"
         return "none" if self.covered and not self.gaps else "possible"
 

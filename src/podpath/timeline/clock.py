@@ -1,4 +1,6 @@
-"""What a log does not say of its own stamps, given by the caller: the zone, and when the evidence was taken."""
+"""What a log does not say of its own stamps, given by the caller: the zone, and when the evidence
+was taken.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,21 @@ class Clock:
     """How stamps become moments."""
 
     now: float
-    """When the evidence was taken, in seconds since the epoch: ages and missing years count back from it."""
+    """When the evidence was taken, in seconds since the epoch: ages and missing years count back
+    from it.
+    """
     zone: tzinfo = UTC
     """The zone of stamps that name none."""
     zones: tuple[tuple[str, tzinfo], ...] = ()
     """Zones of single logs, by a part of their names."""
     printed: float | None = None
-    """When outputs with ages (`4s`) were printed; None where nobody says. A source's own `taken_at` goes before it."""
+    """When outputs with ages (`4s`) were printed; None where nobody says. A source's own `taken_at`
+    goes before it.
+    """
     boots: tuple[float | None, ...] = ()
-    """When the kernel started, for its stamps: the boots of a log, the latest one last; None for one that nobody knows."""
+    """When the kernel started, for its stamps: the boots of a log, the latest one last; None for
+    one that nobody knows.
+    """
 
     def of(self, name: str) -> Clock:
         """Return the clock of one log: in its own zone, where it has one."""
@@ -37,5 +45,7 @@ _FIRST, _LAST = -62_000_000_000.0, 253_000_000_000.0
 
 
 def to_wall(time: float, zone: tzinfo) -> datetime:
-    """Return a moment on the wall clock of a zone; moments beyond what calendars hold are moved to the end of them."""
+    """Return a moment on the wall clock of a zone; moments beyond what calendars hold are moved to
+    the end of them.
+    """
     return datetime.fromtimestamp(min(max(time, _FIRST), _LAST), zone)

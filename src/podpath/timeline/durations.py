@@ -1,4 +1,6 @@
-"""Spans of time as people and tools spell them: `10s`, `1m30s`, `3d4h`, `3001 milliseconds`, `timeout=10s` in a message."""
+"""Spans of time as people and tools spell them: `10s`, `1m30s`, `3d4h`, `3001 milliseconds`,
+`timeout=10s` in a message.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,17 @@ _TIMEOUT = (
         re.IGNORECASE,
     ),
     re.compile(
-        r"\btimed out after (?P<span>\d{1,9}(?:\.\d{1,6})? ?(?:milliseconds|ms|seconds|secs|s|minutes|m))\b", re.IGNORECASE
+        r"\btimed out after (?P<span>\d{1,9}(?:\.\d{1,6})? ?(?:milliseconds|ms|seconds|secs|s|minutes|m))\b",
+        re.IGNORECASE,
     ),
     re.compile(
-        r"\b(?:within|after|exceeded|of) (?P<span>\d{1,6}(?:\.\d{1,6})? ?(?:milliseconds|ms|seconds|secs|s))\b", re.IGNORECASE
+        r"\b(?:within|after|exceeded|of) (?P<span>\d{1,6}(?:\.\d{1,6})? ?(?:milliseconds|ms|seconds|secs|s))\b",
+        re.IGNORECASE,
     ),
-    re.compile(r"\b(?P<span>\d{1,6}(?:\.\d{1,6})? ?(?:ms|s|seconds|milliseconds))[- ]timeout\b", re.IGNORECASE),
+    re.compile(
+        r"\b(?P<span>\d{1,6}(?:\.\d{1,6})? ?(?:ms|s|seconds|milliseconds))[- ]timeout\b",
+        re.IGNORECASE,
+    ),
 )
 
 
@@ -44,7 +51,9 @@ def parse_duration(text: str) -> float | None:
 
 
 def parse_timeout(message: str) -> float | None:
-    """Return the timeout that a failure's message names; None where it names none. `timeout=10` is taken for seconds."""
+    """Return the timeout that a failure's message names; None where it names none. `timeout=10` is
+    taken for seconds.
+    """
     for pattern in _TIMEOUT:
         found = pattern.search(message)
         if found is not None:

@@ -1,7 +1,7 @@
 """What a log says happened, and when: the values that everything in `timeline` speaks.
 
-A log of a million lines is read for its stamps alone; who wrote a line and what it says is taken apart when it is asked for,
-since only the lines round a failure ever are.
+A log of a million lines is read for its stamps alone; who wrote a line and what it says is taken
+apart when it is asked for, since only the lines round a failure ever are.
 """
 
 from __future__ import annotations
@@ -16,15 +16,21 @@ from typing import NamedTuple, overload
 from podpath.net.provenance import Gap, Source, Span
 
 UNPLACED = math.nan
-"""The time of an event that no clock places: an age without the moment it was printed, a kernel stamp without the boot's time."""
-_REPEATED = re.compile(r"(?:last )?message repeated (?P<count>\d{1,9}) times?(?:: ?\[ ?(?P<inner>.*?)\]?)?\s*$")
+"""The time of an event that no clock places: an age without the moment it was printed, a kernel
+stamp without the boot's time.
+"""
+_REPEATED = re.compile(
+    r"(?:last )?message repeated (?P<count>\d{1,9}) times?(?:: ?\[ ?(?P<inner>.*?)\]?)?\s*$"
+)
 
 
 class LineParts(NamedTuple):
     """A line of a log taken apart."""
 
     program: str
-    """Who wrote it, as the log spells it without its process id: `systemd`, `kernel`, `kubelet`; empty where it is not said."""
+    """Who wrote it, as the log spells it without its process id: `systemd`, `kernel`, `kubelet`;
+    empty where it is not said.
+    """
     message: str
     host: str = ""
     repeats: int = 1
@@ -57,7 +63,9 @@ Split = Callable[[str], LineParts]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogReading:
-    """What was made of one log: each line that is not blank belongs to an event, a gap or a heading."""
+    """What was made of one log: each line that is not blank belongs to an event, a gap or a
+    heading.
+    """
 
     source: Source
     events: Sequence[Event]
@@ -97,7 +105,9 @@ class LineEvents(Sequence[Event]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Event]: ...
     def __getitem__(self, index: int | slice) -> Event | Sequence[Event]:
-        """Take an event's line apart; a line that repeats the one before it says what that one said."""
+        """Take an event's line apart; a line that repeats the one before it says what that one
+        said.
+        """
         if isinstance(index, slice):
             return tuple(self[place] for place in range(*index.indices(len(self))))
         place = index + len(self) if index < 0 else index
@@ -105,7 +115,15 @@ class LineEvents(Sequence[Event]):
         first = self._source.first_line
         span = Span(self._source, first + start, first + self._ends.get(place, start))
         parts = self._parts(place)
-        return Event(self.times[place], span, parts.program, parts.message, parts.host, parts.repeats, parts.since)
+        return Event(
+            self.times[place],
+            span,
+            parts.program,
+            parts.message,
+            parts.host,
+            parts.repeats,
+            parts.since,
+        )
 
     def _parts(self, place: int) -> LineParts:
         parts = self._foreign.get(place, self._split)(self._source.lines[self._starts[place]])
@@ -116,14 +134,18 @@ class LineEvents(Sequence[Event]):
         if found["inner"]:
             return parts._replace(message=found["inner"], repeats=repeats)
         for before in range(place - 1, max(place - _REPEAT_REACH, -1), -1):
-            earlier = self._foreign.get(before, self._split)(self._source.lines[self._starts[before]])
+            earlier = self._foreign.get(before, self._split)(
+                self._source.lines[self._starts[before]]
+            )
             if _REPEATED.match(earlier.message) is None:
                 return LineParts(earlier.program, earlier.message, earlier.host, repeats)
         return parts._replace(repeats=repeats)
 
 
 _REPEAT_REACH = 20
-"""How far back the repeated message is looked for: several reports of one message may follow each other."""
+"""How far back the repeated message is looked for: several reports of one message may follow each
+other.
+"""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """The reader of logs that have a stamp on each line, whatever the stamp looks like.
 
-A format says how its stamp is read and how its lines are taken apart; everything else is the same: what wraps, what is a
-heading, and that a line of another format (a log in which somebody pasted another one) is still read.
+A format says how its stamp is read and how its lines are taken apart; everything else is the same:
+what wraps, what is a heading, and that a line of another format (a log in which somebody pasted
+another one) is still read.
 """
 
 from __future__ import annotations
@@ -41,11 +42,15 @@ class LineFormat(NamedTuple):
     of_node: bool = False
     """True where the node itself writes it, in its own zone, and does not name that."""
     sparse: bool = False
-    """True where weeks may lie between two events: the last of them does not tell when the log was taken."""
+    """True where weeks may lie between two events: the last of them does not tell when the log was
+    taken.
+    """
 
 
 def stamps_in(head: re.Pattern[str], *groups: str) -> Callable[[Source, Clock], ReadStamp]:
-    """Make the `stamp` of formats whose head has an ISO stamp in one of these groups; without groups, at its beginning."""
+    """Make the `stamp` of formats whose head has an ISO stamp in one of these groups; without
+    groups, at its beginning.
+    """
 
     def make(source: Source, clock: Clock) -> ReadStamp:
         del source
@@ -53,7 +58,11 @@ def stamps_in(head: re.Pattern[str], *groups: str) -> Callable[[Source, Clock], 
 
         def read(line: str) -> float | None:
             found = head.match(line)
-            stamp = wall.match(line, max(map(found.start, groups), default=0)) if found is not None else None
+            stamp = (
+                wall.match(line, max(map(found.start, groups), default=0))
+                if found is not None
+                else None
+            )
             return stamp.time if stamp is not None else None
 
         return read
@@ -61,7 +70,9 @@ def stamps_in(head: re.Pattern[str], *groups: str) -> Callable[[Source, Clock], 
     return make
 
 
-def read_lines(source: Source, clock: Clock, own: LineFormat, others: Sequence[LineFormat] = ()) -> LogReading:
+def read_lines(
+    source: Source, clock: Clock, own: LineFormat, others: Sequence[LineFormat] = ()
+) -> LogReading:
     """Read a log line by line; lines of the other formats are read as such. Never raises."""
     stamp = own.stamp(source, clock)
     places = Places(starts=array("L"), times=array("d"), ends={}, foreign={})
@@ -75,13 +86,26 @@ def read_lines(source: Source, clock: Clock, own: LineFormat, others: Sequence[L
         elif line and not line.isspace():
             account.take(index, line)
     events = LineEvents(source, own.split(source), places)
-    return LogReading(source=source, events=events, times=times, gaps=tuple(account.gaps), headings=tuple(account.headings))
+    return LogReading(
+        source=source,
+        events=events,
+        times=times,
+        gaps=tuple(account.gaps),
+        headings=tuple(account.headings),
+    )
 
 
 class _Account:
     """Finds a place for every line without a stamp of the format. Local to `read_lines`."""
 
-    def __init__(self, source: Source, clock: Clock, own: LineFormat, others: Sequence[LineFormat], places: Places) -> None:
+    def __init__(
+        self,
+        source: Source,
+        clock: Clock,
+        own: LineFormat,
+        others: Sequence[LineFormat],
+        places: Places,
+    ) -> None:
         self.gaps: list[Gap] = []
         self.headings: list[Span] = []
         self._source = source
@@ -95,7 +119,9 @@ class _Account:
         self._last_refused = -1
 
     def take(self, index: int, line: str) -> None:
-        """Keep a line as a heading, as a line of another format, as the rest of the event above, or as a gap."""
+        """Keep a line as a heading, as a line of another format, as the rest of the event above, or
+        as a gap.
+        """
         number = self._source.first_line + index
         cut = line[:LINE_WIDTH]
         if self._own.headings is not None and self._own.headings.match(cut) is not None:
@@ -111,7 +137,9 @@ class _Account:
             self._last_refused = index
 
     def _goes_on(self, line: str) -> bool:
-        """Tell whether a line without a stamp belongs to the event above it: no gap or heading stands between them."""
+        """Tell whether a line without a stamp belongs to the event above it: no gap or heading
+        stands between them.
+        """
         if not len(self._places.starts) or self._last_refused >= self._places.starts[-1]:
             return False
         return self._own.wraps or line[0] in " \t"
@@ -121,7 +149,10 @@ class _Account:
             if other is self._own or other.shape.match(line) is None:
                 continue
             if other.name not in self._readers:
-                self._readers[other.name] = (other.stamp(self._source, self._clock), other.split(self._source))
+                self._readers[other.name] = (
+                    other.stamp(self._source, self._clock),
+                    other.split(self._source),
+                )
             stamp, split = self._readers[other.name]
             time = stamp(self._source.lines[index])
             if time is not None:
@@ -132,12 +163,16 @@ class _Account:
         return False
 
 
-_TAG = re.compile(r"(?P<program>[^\s:\[]{1,100})(?:\[(?P<pid>[^\]\s]{1,40})\])?: ?(?P<message>.*)", re.DOTALL)
+_TAG = re.compile(
+    r"(?P<program>[^\s:\[]{1,100})(?:\[(?P<pid>[^\]\s]{1,40})\])?: ?(?P<message>.*)", re.DOTALL
+)
 _KERNEL_CLOCK = re.compile(r"\[ *\d+\.\d+\] ?")
 
 
 def split_tagged(text: str) -> LineParts:
-    """Take `HOST PROGRAM[PID]: MESSAGE` apart, as syslog daemons and journalctl print it; the host may be left out."""
+    """Take `HOST PROGRAM[PID]: MESSAGE` apart, as syslog daemons and journalctl print it; the host
+    may be left out.
+    """
     host, _, rest = text.partition(" ")
     if host.endswith(":") or "[" in host:
         host, rest = "", text

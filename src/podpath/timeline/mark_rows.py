@@ -1,6 +1,8 @@
-"""Lines of the kernel, of udev, of network daemons that mean something: patterns, each with what it tells of.
+"""Lines of the kernel, of udev, of network daemons that mean something: patterns, each with what it
+tells of.
 
-What a diagnosis knows as a message is known here by the same pattern; rows of its own say what only a chronicle asks for.
+What a diagnosis knows as a message is known here by the same pattern; rows of its own say what only
+a chronicle asks for.
 """
 
 from __future__ import annotations
@@ -29,8 +31,12 @@ _NAMED = re.compile(r"\(\?P<\w+>")
 
 
 def join_rows(rows: tuple[MarkRow, ...]) -> re.Pattern[str]:
-    """Return one pattern that is found wherever one of the rows' is: most messages are none of theirs, which is seen at once."""
-    parts = (re.escape(row.sign) if row.sign else _NAMED.sub("(?:", row.pattern.pattern) for row in rows)
+    """Return one pattern that is found wherever one of the rows' is: most messages are none of
+    theirs, which is seen at once.
+    """
+    parts = (
+        re.escape(row.sign) if row.sign else _NAMED.sub("(?:", row.pattern.pattern) for row in rows
+    )
     return re.compile("|".join(f"(?:{part})" for part in dict.fromkeys(parts)))
 
 
@@ -40,7 +46,9 @@ def _row(pattern: str, kind: str, verb: str) -> MarkRow:
 
 def _said(kind: MessageKind, mark: str, verb: str, *subjects: str) -> tuple[MarkRow, ...]:
     """Return the rows of a kind of message, by the patterns that a diagnosis knows it by."""
-    return tuple(MarkRow(row.pattern, mark, verb, subjects, row.sign) for row in ROWS if row.kind is kind)
+    return tuple(
+        MarkRow(row.pattern, mark, verb, subjects, row.sign) for row in ROWS if row.kind is kind
+    )
 
 
 def _join(rows: Sequence[tuple[MarkRow, ...]]) -> tuple[MarkRow, ...]:

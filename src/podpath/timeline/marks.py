@@ -1,6 +1,8 @@
-"""What an event means to the network: a package changed, a service restarted, a link went down, a table is full.
+"""What an event means to the network: a package changed, a service restarted, a link went down, a
+table is full.
 
-Most lines of a log mean nothing; those that do are told by the words of systemd, the kernel, package managers, audit and kubelet.
+Most lines of a log mean nothing; those that do are told by the words of systemd, the kernel,
+package managers, audit and kubelet.
 """
 
 from __future__ import annotations
@@ -18,18 +20,31 @@ class Mark(NamedTuple):
     """What happened, in the words that chains of causes are written in."""
 
     kind: str
-    """`package`, `service`, `sysctl`, `firewall`, `network`, `proxy`, `runtime`, `link`, `address`, `conntrack`, `neighbour`,
-    `module`, `boot`, `command`, `memory`, `clock`, `martian`, `pod`."""
+    """`package`, `service`, `sysctl`, `firewall`, `network`, `proxy`, `runtime`, `link`, `address`,
+    `conntrack`, `neighbour`, `module`, `boot`, `command`, `memory`, `clock`, `martian`, `pod`.
+    """
     subject: str
     """What it happened to: a package, a service, a device, a module, a program."""
     verb: str
-    """`upgraded`, `installed`, `removed`, `started`, `stopped`, `reloaded`, `failed`, `ran`, `down`, `full`, `loaded`, ..."""
+    """`upgraded`, `installed`, `removed`, `started`, `stopped`, `reloaded`, `failed`, `ran`,
+    `down`, `full`, `loaded`, ...
+    """
 
     @property
     def words(self) -> str:
         """Say it in words: `package polkit upgraded`."""
-        shown = {"proxy": "", "runtime": "", "network": "", "sysctl": "", "firewall": "", "service": "", "command": ""}
-        return " ".join(word for word in (shown.get(self.kind, self.kind), self.subject, self.verb) if word)
+        shown = {
+            "proxy": "",
+            "runtime": "",
+            "network": "",
+            "sysctl": "",
+            "firewall": "",
+            "service": "",
+            "command": "",
+        }
+        return " ".join(
+            word for word in (shown.get(self.kind, self.kind), self.subject, self.verb) if word
+        )
 
 
 _VERBS = {
@@ -60,7 +75,9 @@ _RPM = re.compile(
     r"(?P<verb>Updated?|Installed?|Upgraded?|Erased?|Removed?|Dep-Installed|Obsoleted|Reinstalled?|Downgraded?): (?:\d+:)?"
     r"(?P<name>[A-Za-z0-9][\w.+]*(?:-[A-Za-z_+][\w.+]*)*)-\d"
 )
-_DPKG = re.compile(r"(?P<verb>upgrade|install|remove|purge) (?P<name>[a-z0-9][a-z0-9.+-]*)(?::\w+)? ")
+_DPKG = re.compile(
+    r"(?P<verb>upgrade|install|remove|purge) (?P<name>[a-z0-9][a-z0-9.+-]*)(?::\w+)? "
+)
 _RUN = re.compile(
     r"run: (?:-\S+ )*(?P<verb>update|upgrade|install|erase|remove|downgrade|reinstall)\s+(?:-\S+ )*(?P<name>[A-Za-z0-9][\w.+-]*)"
 )
@@ -70,7 +87,18 @@ _PACKAGE_VERBS = {
     "pu": "removed",
 }  # fmt: skip
 _MANAGERS = frozenset(
-    {"yum", "dnf", "rpm", "dpkg", "apt", "packagekitd", "unattended-upgrade", "unattended-upgrades", "zypper", "PackageKit"}
+    {
+        "yum",
+        "dnf",
+        "rpm",
+        "dpkg",
+        "apt",
+        "packagekitd",
+        "unattended-upgrade",
+        "unattended-upgrades",
+        "zypper",
+        "PackageKit",
+    }
 )
 _COMMAND = re.compile(
     r"\bCOMMAND=(?P<command>.+)|^EXECVE .*?\ba0=(?P<argv>.+)|\bCMD \((?P<cron>.+)\)|\bHISTORY[:=].*?\bCMD[=:](?P<history>.+)"
@@ -109,7 +137,12 @@ _WIDTH = 400
 def _mark_package(program: str, message: str) -> Mark | None:
     if program not in _MANAGERS and not program.startswith("unattended"):
         return None
-    found = _RPM.search(message) or _DPKG.match(message) or _RUN.match(message) or _UNATTENDED.search(message)
+    found = (
+        _RPM.search(message)
+        or _DPKG.match(message)
+        or _RUN.match(message)
+        or _UNATTENDED.search(message)
+    )
     if found is None:
         return None
     verb = found.groupdict().get("verb") or "upgrade"
@@ -129,7 +162,11 @@ def _mark_unit(program: str, message: str) -> Mark | None:
         verb = _VERBS[found["verb"].lower()] if found is not None else ""
         if found is None:
             found = _UNIT_STATE.match(message)
-            verb = next((name for name in ("failed", "stopped", "restarted") if found[name]), "") if found is not None else ""
+            verb = (
+                next((name for name in ("failed", "stopped", "restarted") if found[name]), "")
+                if found is not None
+                else ""
+            )
     else:
         return None
     if found is None:
@@ -171,12 +208,25 @@ def _match_rows(rows: tuple[MarkRow, ...], message: str) -> Mark | None:
         if found is not None:
             fields = found.groupdict()
             subject = next((fields[name] for name in row.subjects if fields.get(name)), "")
-            return Mark(row.kind, {"Bridge firewalling": "br_netfilter"}.get(subject, subject), row.verb)
+            return Mark(
+                row.kind, {"Bridge firewalling": "br_netfilter"}.get(subject, subject), row.verb
+            )
     return None
 
 
 def _mark_command(program: str, message: str) -> Mark | None:
-    if program not in {"sudo", "audit", "CROND", "crond", "cron", "CRON", "bash", "su", "su:", "-bash"}:
+    if program not in {
+        "sudo",
+        "audit",
+        "CROND",
+        "crond",
+        "cron",
+        "CRON",
+        "bash",
+        "su",
+        "su:",
+        "-bash",
+    }:
         return None
     found = _COMMAND.search(message)
     typed = next((text for text in found.groups() if text), "") if found is not None else ""
@@ -192,7 +242,12 @@ def _mark_command(program: str, message: str) -> Mark | None:
 
 
 def _typed_verb(typed: str) -> str:
-    for word, verb in (("restart", "restarted"), ("reload", "reloaded"), ("stop", "stopped"), ("start", "started")):
+    for word, verb in (
+        ("restart", "restarted"),
+        ("reload", "reloaded"),
+        ("stop", "stopped"),
+        ("start", "started"),
+    ):
         if word in typed:
             return verb
     return "ran"
@@ -203,11 +258,22 @@ def _mark_pod(program: str, message: str) -> Mark | None:
     found = _POD.match(message)
     if found is None:
         return None
-    service = find_service(f"{found['object'].partition('/')[2]} {found['message']}") if found["verb"] != "Scheduled" else None
-    verb = {"Killing": "stopped", "Evicted": "stopped", "SuccessfulDelete": "stopped", "BackOff": "failed"}.get(found["verb"])
+    service = (
+        find_service(f"{found['object'].partition('/')[2]} {found['message']}")
+        if found["verb"] != "Scheduled"
+        else None
+    )
+    verb = {
+        "Killing": "stopped",
+        "Evicted": "stopped",
+        "SuccessfulDelete": "stopped",
+        "BackOff": "failed",
+    }.get(found["verb"])
     verb = verb or ("failed" if found["verb"].startswith("Failed") else "started")
     return (
-        Mark(service.kind, service.subject, verb) if service is not None else Mark("pod", found["object"].partition("/")[2], verb)
+        Mark(service.kind, service.subject, verb)
+        if service is not None
+        else Mark("pod", found["object"].partition("/")[2], verb)
     )
 
 
@@ -248,6 +314,16 @@ def weigh_mark(mark: Mark) -> float:
         return 0.75 if _NETWORKED.search(mark.subject) else 0.4
     if mark.kind == "link" and _PHYSICAL.fullmatch(mark.subject) is None:
         return 0.15 if mark.verb not in {"mac changed", "switched"} else 0.7
-    if mark.kind == "command" and mark.subject in {"yum", "dnf", "apt", "apt-get", "rpm", "dpkg", "kubectl", "docker", "crictl"}:
+    if mark.kind == "command" and mark.subject in {
+        "yum",
+        "dnf",
+        "apt",
+        "apt-get",
+        "rpm",
+        "dpkg",
+        "kubectl",
+        "docker",
+        "crictl",
+    }:
         return 0.35
     return weight

@@ -1,4 +1,6 @@
-"""Moments as people name them on a command line: a full date, a time of the day, seconds since the epoch."""
+"""Moments as people name them on a command line: a full date, a time of the day, seconds since the
+epoch.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class Reach(NamedTuple):
 
 
 def parse_moment(text: str, clock: Clock, reach: Reach | None = None) -> float:
-    """Read a moment; `UsageError` says what is accepted. What it leaves out is taken from the logs, or from now."""
+    """Read a moment; `UsageError` says what is accepted. What it leaves out is taken from the logs,
+    or from now.
+    """
     spelled = text.strip()
     wall = WallClock(clock.zone)
     epoch = _EPOCH.fullmatch(spelled)
@@ -37,14 +41,18 @@ def parse_moment(text: str, clock: Clock, reach: Reach | None = None) -> float:
     if month is not None and month["month"] in MONTHS:
         day = int(month["day"])
         years = (to_wall(last, clock.zone).year + step for step in (0, -1, 1))
-        placed = [_place(wall, (year, MONTHS[month["month"]], day), month["time"]) for year in years]
+        placed = [
+            _place(wall, (year, MONTHS[month["month"]], day), month["time"]) for year in years
+        ]
         found = _latest([time for time in placed if time is not None], last)
     else:
         days = [_shift(to_wall(last, clock.zone).date(), -step) for step in range(_days(reach) + 1)]
         placed = [_place(wall, (one.year, one.month, one.day), spelled) for one in days]
         found = _latest([time for time in placed if time is not None], last)
     if found is None:
-        raise UsageError(f"{text!r}: expected a moment such as 2022-02-11T09:49:15+08:00, 'Feb 11 09:49:15' or 09:49:15")
+        raise UsageError(
+            f"{text!r}: expected a moment such as 2022-02-11T09:49:15+08:00, 'Feb 11 09:49:15' or 09:49:15"
+        )
     return found
 
 

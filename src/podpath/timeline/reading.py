@@ -1,7 +1,8 @@
 """Several logs of one node read together: each tells what the others leave out.
 
-A log whose stamps name the year places those that do not; a stamp with its zone within a message tells the zone of the stamp
-before it; lines of the kernel in syslog tell when it booted, and so place `dmesg`.
+A log whose stamps name the year places those that do not; a stamp with its zone within a message
+tells the zone of the stamp before it; lines of the kernel in syslog tell when it booted, and so
+place `dmesg`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class Logs:
 
     readings: tuple[LogReading, ...]
     reach: Reach | None = None
-    """From when to when they reach, histories of packages only where nothing else does; None where no event has a time."""
+    """From when to when they reach, histories of packages only where nothing else does; None where
+    no event has a time.
+    """
     spans: tuple[Reach, ...] = ()
     """The same of each log that is written all the time."""
     unplaced: bool = False
@@ -53,7 +56,11 @@ class Logs:
 def reach_of(readings: Iterable[LogReading]) -> Reach | None:
     """Return the first and the last moment of these logs; None where no event has a time."""
     spans = [span for reading in readings if (span := _span(reading)) is not None]
-    return Reach(min(span.first for span in spans), max(span.last for span in spans)) if spans else None
+    return (
+        Reach(min(span.first for span in spans), max(span.last for span in spans))
+        if spans
+        else None
+    )
 
 
 def _span(reading: LogReading) -> Reach | None:
@@ -63,7 +70,11 @@ def _span(reading: LogReading) -> Reach | None:
 
 def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
     """Read those sources that are logs. Never raises for what they hold."""
-    found = [_Log(source, row, clock.of(source.name)) for source in sources if (row := recognise_log(source)) is not None]
+    found = [
+        _Log(source, row, clock.of(source.name))
+        for source in sources
+        if (row := recognise_log(source)) is not None
+    ]
     readings: dict[int, LogReading] = {}
     for place, log in enumerate(found):
         if not log.row.yearless and not log.row.of_node and log.row.name != _RING:
@@ -72,18 +83,28 @@ def read_logs(sources: Sequence[Source], clock: Clock) -> Logs:
     inferred = {
         place: zone
         for place, log in enumerate(found)
-        if log.row.yearless and log.clock is clock and (zone := _infer_zone(log, reference)) is not None
+        if log.row.yearless
+        and log.clock is clock
+        and (zone := _infer_zone(log, reference)) is not None
     }
     zones = set(inferred.values())
     host = next(iter(zones)) if len(zones) == 1 else None
     for place, log in enumerate(found):
         if place not in readings and log.row.name != _RING:
-            zone = inferred.get(place) or (host if log.row.of_node and log.clock is clock else None) or log.clock.zone
-            readings[place] = log.row.read(log.source, replace(log.clock, now=_taken(log.source, reference), zone=zone))
+            zone = (
+                inferred.get(place)
+                or (host if log.row.of_node and log.clock is clock else None)
+                or log.clock.zone
+            )
+            readings[place] = log.row.read(
+                log.source, replace(log.clock, now=_taken(log.source, reference), zone=zone)
+            )
     kernel = _kernel_lines(readings.values())
     for place, log in enumerate(found):
         if log.row.name == _RING:
-            readings[place] = log.row.read(log.source, replace(clock, boots=_infer_boots(log.source, kernel, clock)))
+            readings[place] = log.row.read(
+                log.source, replace(clock, boots=_infer_boots(log.source, kernel, clock))
+            )
     notes = (
         f"{found[place].source.name}: stamps within its messages say that its own are of {zone}."
         for place, zone in inferred.items()
@@ -109,15 +130,29 @@ def _taken(source: Source, reference: float) -> float:
 
 def _gather(found: Sequence[_Log], readings: Sequence[LogReading], notes: Iterable[str]) -> Logs:
     spans = tuple(
-        span for log, reading in zip(found, readings, strict=True) if not log.row.sparse and (span := _span(reading)) is not None
+        span
+        for log, reading in zip(found, readings, strict=True)
+        if not log.row.sparse and (span := _span(reading)) is not None
     )
-    reach = Reach(min(span.first for span in spans), max(span.last for span in spans)) if spans else reach_of(readings)
+    reach = (
+        Reach(min(span.first for span in spans), max(span.last for span in spans))
+        if spans
+        else reach_of(readings)
+    )
     unplaced = any(math.isnan(sum(reading.times)) for reading in readings)
-    return Logs(readings=tuple(readings), reach=reach, spans=spans, unplaced=unplaced, notes=tuple(dict.fromkeys(notes)))
+    return Logs(
+        readings=tuple(readings),
+        reach=reach,
+        spans=spans,
+        unplaced=unplaced,
+        notes=tuple(dict.fromkeys(notes)),
+    )
 
 
 def _reference(found: Sequence[_Log], readings: dict[int, LogReading], clock: Clock) -> float:
-    """Return the moment that missing years count back from: some months after the end of logs that name the year."""
+    """Return the moment that missing years count back from: some months after the end of logs that
+    name the year.
+    """
     dense = [reading for place, reading in readings.items() if not found[place].row.sparse]
     reach = reach_of(dense)
     return clock.now if reach is None else min(clock.now, reach.last + _HALF_YEAR)
@@ -129,10 +164,14 @@ _NESTED = re.compile(
 
 
 def _infer_zone(log: _Log, now: float) -> tzinfo | None:
-    """Return the zone of a log by the stamps with a zone in its messages; None where there are none, or they differ."""
+    """Return the zone of a log by the stamps with a zone in its messages; None where there are
+    none, or they differ.
+    """
     source = log.source
     nested = [
-        index for index, line in enumerate(source.lines) if "time=" in line or '"ts"' in line or "[20" in line or '"time' in line
+        index
+        for index, line in enumerate(source.lines)
+        if "time=" in line or '"ts"' in line or "[20" in line or '"time' in line
     ]
     utc = WallClock(UTC)
     pairs: list[tuple[str, float]] = []
@@ -144,7 +183,9 @@ def _infer_zone(log: _Log, now: float) -> tzinfo | None:
             pairs.append((source.lines[index], stamp.time))
     if not pairs:
         return None
-    sample = Source(name=source.name, lines=tuple(line for line, _ in pairs), taken_at=source.taken_at)
+    sample = Source(
+        name=source.name, lines=tuple(line for line, _ in pairs), taken_at=source.taken_at
+    )
     outer = log.row.read(sample, replace(log.clock, now=now, zone=UTC))
     if len(outer.times) != len(pairs):
         return None
@@ -152,7 +193,8 @@ def _infer_zone(log: _Log, now: float) -> tzinfo | None:
         round((wall - inner) / _QUARTER) * _QUARTER
         for wall, (_, inner) in zip(outer.times, pairs, strict=True)
         if abs(wall - inner) < 86_400
-        and abs((wall - inner) - round((wall - inner) / _QUARTER) * _QUARTER) <= 5  # NaN is not less
+        and abs((wall - inner) - round((wall - inner) / _QUARTER) * _QUARTER)
+        <= 5  # NaN is not less
     )
     (offset, count), *_ = offsets.most_common(1) or [(0, 0)]
     if not count or count < 0.8 * len(pairs):
@@ -178,8 +220,12 @@ def _kernel_events(reading: LogReading) -> Iterator[tuple[str, float]]:
             yield event.message.strip(), event.time
 
 
-def _infer_boots(source: Source, kernel: dict[str, list[float]], clock: Clock) -> tuple[float | None, ...]:
-    """Return when each boot of a ring buffer was: by messages that syslog has once, too; the caller's word for the last one."""
+def _infer_boots(
+    source: Source, kernel: dict[str, list[float]], clock: Clock
+) -> tuple[float | None, ...]:
+    """Return when each boot of a ring buffer was: by messages that syslog has once, too; the
+    caller's word for the last one.
+    """
     boots: list[list[float]] = [[] for _ in range(count_boots(source.lines))]
     counter = BootCounter()
     seen: Counter[str] = Counter()

@@ -1,6 +1,7 @@
 """Services and programs that have a hand in a node's network, by all the names that logs call them.
 
-systemd names a unit by its description (`Dynamic System Tuning Daemon`), audit by the unit, the service itself by its program.
+systemd names a unit by its description (`Dynamic System Tuning Daemon`), audit by the unit, the
+service itself by its program.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ class NodeService(NamedTuple):
     subject: str
     """Its name, as its manual has it."""
     kind: str
-    """What it writes: `sysctl`, `firewall`, `network`, `proxy` (CNI, Services), `runtime`, `module`, `clock`, `service`."""
+    """What it writes: `sysctl`, `firewall`, `network`, `proxy` (CNI, Services), `runtime`,
+    `module`, `clock`, `service`.
+    """
     names: re.Pattern[str]
     """Names of its units and programs, and their descriptions."""
 
 
 def _service(subject: str, kind: str, names: str) -> NodeService:
-    return NodeService(subject, kind, re.compile(rf"(?<![\w@/])(?:{names})(?![\w@])", re.IGNORECASE))
+    return NodeService(
+        subject, kind, re.compile(rf"(?<![\w@/])(?:{names})(?![\w@])", re.IGNORECASE)
+    )
 
 
 SERVICES: tuple[NodeService, ...] = (
@@ -74,7 +79,9 @@ _ANY = re.compile("|".join(service.names.pattern for service in SERVICES), re.IG
 
 
 def find_service(text: str) -> NodeService | None:
-    """Return the service that a unit, a description or a program stands for; None where none of these is named."""
+    """Return the service that a unit, a description or a program stands for; None where none of
+    these is named.
+    """
     if _ANY.search(text) is None:
         return None
     return next((service for service in SERVICES if service.names.search(text)), None)

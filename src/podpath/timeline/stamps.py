@@ -1,7 +1,8 @@
-"""Stamps of logs to seconds since the epoch: wall-clock stamps with and without zone, and the cache that makes them cheap.
+"""Stamps of logs to seconds since the epoch: wall-clock stamps with and without zone, and the cache
+that makes them cheap.
 
-A wall clock is asked for the start of an hour, once; minutes and seconds are added, so that a switch to summer time counts
-from its hour on.
+A wall clock is asked for the start of an hour, once; minutes and seconds are added, so that a
+switch to summer time counts from its hour on.
 """
 
 from __future__ import annotations
@@ -10,7 +11,12 @@ import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import NamedTuple
 
-MONTHS = {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}  # noqa: SIM905 - words
+MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
+    )
+}
 _ISO = re.compile(
     r"(?P<hour>(\d{4})([-/])(\d\d)\3(\d\d)[T ](\d\d)):(?P<minute>\d\d)(?::(?P<second>\d\d)(?P<fraction>[.,]\d{1,9})?)?"
     r"(?P<zone> ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d)|Z)?"
@@ -39,7 +45,9 @@ class WallClock:
         self._hours: dict[tuple[str, str], float | None] = {}
         self._starts: dict[tuple[int, int, int, int], float | None] = {}
 
-    def place(self, date: tuple[int, int, int], hour: int, minute: int, second: float) -> float | None:
+    def place(
+        self, date: tuple[int, int, int], hour: int, minute: int, second: float
+    ) -> float | None:
         """Return the moment of a date and time; None where there is no such date."""
         key = (*date, hour)
         if key not in self._starts:
@@ -50,7 +58,9 @@ class WallClock:
         return None if start is None or minute > 59 or second > 61 else start + minute * 60 + second
 
     def match(self, line: str, start: int = 0) -> Stamp | None:
-        """Read an ISO 8601 stamp (also with `/` and a blank, as programs write it) at a column; None where none stands there."""
+        """Read an ISO 8601 stamp (also with `/` and a blank, as programs write it) at a column;
+        None where none stands there.
+        """
         found = _ISO.match(line, start)
         if found is None:
             return None
@@ -64,11 +74,18 @@ class WallClock:
         if hour is None or minute > 59 or second > 61:
             return None
         fraction = found["fraction"]
-        return Stamp(hour + minute * 60 + second + (float("0." + fraction[1:]) if fraction else 0.0), found.end())
+        return Stamp(
+            hour + minute * 60 + second + (float("0." + fraction[1:]) if fraction else 0.0),
+            found.end(),
+        )
 
     def _hour(self, found: re.Match[str]) -> float | None:
         zone = parse_offset(found["zone"].strip()) if found["zone"] else self.zone
-        return None if zone is None else start_of_hour((int(found[2]), int(found[4]), int(found[5])), int(found[6]), zone)
+        return (
+            None
+            if zone is None
+            else start_of_hour((int(found[2]), int(found[4]), int(found[5])), int(found[6]), zone)
+        )
 
 
 def start_of_hour(date: tuple[int, int, int], hour: int, zone: tzinfo) -> float | None:
@@ -80,7 +97,9 @@ def start_of_hour(date: tuple[int, int, int], hour: int, zone: tzinfo) -> float 
 
 
 def parse_offset(text: str) -> tzinfo | None:
-    """Read a zone as stamps name it (`Z`, `UTC`, `+08:00`); None where it is a name that several zones share (`CST`)."""
+    """Read a zone as stamps name it (`Z`, `UTC`, `+08:00`); None where it is a name that several
+    zones share (`CST`).
+    """
     if text in {"Z", "UTC", "GMT"}:
         return UTC
     found = _OFFSET.fullmatch(text)

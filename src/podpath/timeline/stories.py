@@ -1,4 +1,6 @@
-"""Known chains of causes found in what a log says: each link an event, in their order, the last one in the window."""
+"""Known chains of causes found in what a log says: each link an event, in their order, the last one
+in the window.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,13 @@ class Story:
     told: tuple[ToldLink, ...]
     """Links that the log shows, first to last; optional ones may be missing."""
     score: float
-    """0 to 1: how much of the chain is there, how likely its last link is to break a network, how close it was."""
+    """0 to 1: how much of the chain is there, how likely its last link is to break a network, how
+    close it was.
+    """
     before: float | None
-    """Seconds from the last link to the beginning of the first bad request; None where no window is known."""
+    """Seconds from the last link to the beginning of the first bad request; None where no window is
+    known.
+    """
 
     @property
     def strike(self) -> Marked:
@@ -44,14 +50,24 @@ class Story:
         return self.told[-1].marked
 
 
-def find_stories(chains: Iterable[CauseChain], marked: Sequence[Marked], window: Window | None) -> tuple[Story, ...]:
-    """Find the chains that end in the window, the likeliest first; anywhere in the log where no window is known."""
-    found = [story for chain in chains if (story := _match_chain(chain, marked, window)) is not None]
+def find_stories(
+    chains: Iterable[CauseChain], marked: Sequence[Marked], window: Window | None
+) -> tuple[Story, ...]:
+    """Find the chains that end in the window, the likeliest first; anywhere in the log where no
+    window is known.
+    """
+    found = [
+        story for chain in chains if (story := _match_chain(chain, marked, window)) is not None
+    ]
     shown = {lead.check for story in found if story.chain.observes for lead in story.chain.leads}
-    caused = {lead.check for story in found if not story.chain.observes for lead in story.chain.leads}
+    caused = {
+        lead.check for story in found if not story.chain.observes for lead in story.chain.leads
+    }
 
     def rank(story: Story) -> tuple[bool, bool, float, int, str]:
-        """Put causes before what only shows them, and first those that the kernel's own lines confirm."""
+        """Put causes before what only shows them, and first those that the kernel's own lines
+        confirm.
+        """
         checks = {lead.check for lead in story.chain.leads}
         explained = story.chain.observes and bool(checks & caused)
         confirmed = not story.chain.observes and bool(checks & shown)
@@ -60,8 +76,14 @@ def find_stories(chains: Iterable[CauseChain], marked: Sequence[Marked], window:
     return tuple(sorted(found, key=rank))
 
 
-def _match_chain(chain: CauseChain, marked: Sequence[Marked], window: Window | None) -> Story | None:
-    strikes = [place for place, one in enumerate(marked) if _fits(chain.links[-1], one) and _strikes(chain, one, window)]
+def _match_chain(
+    chain: CauseChain, marked: Sequence[Marked], window: Window | None
+) -> Story | None:
+    strikes = [
+        place
+        for place, one in enumerate(marked)
+        if _fits(chain.links[-1], one) and _strikes(chain, one, window)
+    ]
     best: tuple[ToldLink, ...] = ()
     for place in reversed(strikes[-_TRIED:]):
         told = _trace_back(chain.links[:-1], marked, place)
@@ -82,8 +104,12 @@ def _strikes(chain: CauseChain, one: Marked, window: Window | None) -> bool:
     return window.holds(one.event.time)
 
 
-def _trace_back(links: Sequence[ChainLink], marked: Sequence[Marked], end: int) -> tuple[ToldLink, ...] | None:
-    """Find the links before an event, each the latest that fits; None where one that has to be there is not."""
+def _trace_back(
+    links: Sequence[ChainLink], marked: Sequence[Marked], end: int
+) -> tuple[ToldLink, ...] | None:
+    """Find the links before an event, each the latest that fits; None where one that has to be
+    there is not.
+    """
     if not links:
         return ()
     link, time = links[-1], marked[end].event.time
@@ -111,7 +137,9 @@ def _fits(link: ChainLink, one: Marked) -> bool:
     return link.text is None or link.text.search(one.event.message[:1000]) is not None
 
 
-def _score(chain: CauseChain, told: Sequence[ToldLink], before: float | None, window: Window | None) -> float:
+def _score(
+    chain: CauseChain, told: Sequence[ToldLink], before: float | None, window: Window | None
+) -> float:
     strike = weigh_mark(told[-1].marked.mark)
     whole = 0.6 + 0.4 * len(told) / len(chain.links) if len(chain.links) > 1 else 0.75
     if before is None or window is None:

@@ -48,12 +48,16 @@ def mark_events(readings: Sequence[LogReading], first: float, last: float) -> tu
 
 
 def rank_suspects(marked: Sequence[Marked], window: Window) -> tuple[Suspect, ...]:
-    """Rank what changed in the window, or shortly before it; events that say the same are one suspect, at its latest."""
+    """Rank what changed in the window, or shortly before it; events that say the same are one
+    suspect, at its latest.
+    """
     latest: dict[Mark, Suspect] = {}
     for suspect in _weigh(marked, window):
         before = latest.get(suspect.mark)
         if before is None or suspect.score >= before.score:
-            latest[suspect.mark] = suspect._replace(times=1 + (before.times if before is not None else 0))
+            latest[suspect.mark] = suspect._replace(
+                times=1 + (before.times if before is not None else 0)
+            )
         else:
             latest[suspect.mark] = before._replace(times=before.times + 1)
     return tuple(sorted(latest.values(), key=lambda one: (-one.score, one.before))[:SHOWN])
@@ -65,7 +69,12 @@ def _weigh(marked: Sequence[Marked], window: Window) -> Iterator[Suspect]:
         if not inside and not window.start - NEARLY <= event.time <= window.began:
             continue
         before = window.began - event.time
-        yield Suspect(event, mark, round(weigh_mark(mark) * _closeness(before, window) * (1.0 if inside else 0.5), 3), before)
+        yield Suspect(
+            event,
+            mark,
+            round(weigh_mark(mark) * _closeness(before, window) * (1.0 if inside else 0.5), 3),
+            before,
+        )
 
 
 _HALF = 120.0
@@ -73,7 +82,9 @@ _HALF = 120.0
 
 
 def _closeness(before: float, window: Window) -> float:
-    """Return 1 within a window that both ends are known of; less with distance where its beginning is a guess."""
+    """Return 1 within a window that both ends are known of; less with distance where its beginning
+    is a guess.
+    """
     if window.last_ok is not None and window.last_ok <= window.began:
         return 1.0 - 0.2 * min(max(before, 0.0) / max(window.began - window.start, 1.0), 1.0)
     return 0.4 + 0.6 * math.pow(0.5, max(before, 0.0) / _HALF)

@@ -30,17 +30,22 @@ _CONNECTS = re.compile(
 _GATEWAY = re.compile(r'" 50[234] ')
 """What a gateway answers for a server that it could not reach, as access logs have it."""
 _NO_CONNECTION = re.compile(
-    r"NETDEV WATCHDOG|watchdog|job .* timed out|start operation timed out|\bstop-sigterm\b|blk_update|ata\d|nvme", re.IGNORECASE
+    r"NETDEV WATCHDOG|watchdog|job .* timed out|start operation timed out|\bstop-sigterm\b|blk_update|ata\d|nvme",
+    re.IGNORECASE,
 )
 _OTHERS = frozenset({"sshd", "sshd-session", "postfix/smtpd", "rsyslogd", "audit"})
-"""Programs whose clients come and go: that a scanner was cut off is no failure of this node's network."""
+"""Programs whose clients come and go: that a scanner was cut off is no failure of this node's
+network.
+"""
 _WORKED = re.compile(
     r"\bsuccess(?:ful(?:ly)?)?\b|\bsucceeded\b|\b(?:HTTP/[\d.]+\"? |status[=: ]+|code[=: ]+)2\d\d\b|\" 2\d\d \d|"
     r"\bconnected\b|\bestablished\b|\bhealthy\b|"
     r"\brenewed\b|\bok\b|\u6210\u529f",
     re.IGNORECASE,
 )
-_DENIED = re.compile(r"\b(?:not|un\w+|fail\w*|error|dis\w+|no longer|cannot|never)\b|\u5931\u8d25", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:not|un\w+|fail\w*|error|dis\w+|no longer|cannot|never)\b|\u5931\u8d25", re.IGNORECASE
+)
 _CHUNK = 5000
 _PAUSE = 1800.0
 """Seconds without a failure after which the next one belongs to another incident."""
@@ -65,19 +70,29 @@ class Failure:
 def find_window(readings: Sequence[LogReading], told: Collection[Span] = ()) -> Window | None:
     """Return the window that the logs' own failures make; None where they tell of none.
 
-    `told` are lines that other evidence takes for failures in question: where some are events, only these count.
+    `told` are lines that other evidence takes for failures in question: where some are events, only
+    these count.
     """
-    lines = {(span.source.name, number) for span in told for number in range(span.line, span.last_line + 1)}
-    candidates = sorted(candidate for reading in readings for candidate in _list_candidates(reading))
+    lines = {
+        (span.source.name, number)
+        for span in told
+        for number in range(span.line, span.last_line + 1)
+    }
+    candidates = sorted(
+        candidate for reading in readings for candidate in _list_candidates(reading)
+    )
     asked = [one for one in candidates if (one.reading.source.name, one.line) in lines]
     onset = _find_onset(asked) or _find_onset(candidates)
     if onset is None:
         return None
     before = _last_success(readings, onset)
     return Window(
-        failed_at=onset.first, timeout=onset.timeout, failed_by=onset.event.span,
-        last_ok=before.time if before is not None else None, ok_by=before.span if before is not None else None,
-    )  # fmt: skip
+        failed_at=onset.first,
+        timeout=onset.timeout,
+        failed_by=onset.event.span,
+        last_ok=before.time if before is not None else None,
+        ok_by=before.span if before is not None else None,
+    )
 
 
 class _Candidate(NamedTuple):
@@ -106,34 +121,52 @@ def _list_candidates(reading: LogReading) -> Iterator[_Candidate]:
 
 
 def _find_onset(candidates: Sequence[_Candidate]) -> Failure | None:
-    """Return the first failure of the run that has most of them: a single one hours before is another matter."""
+    """Return the first failure of the run that has most of them: a single one hours before is
+    another matter.
+    """
     runs: list[list[_Candidate]] = []
     for candidate in candidates:
         if runs and candidate.time - runs[-1][-1].time <= _PAUSE:
             runs[-1].append(candidate)
         else:
             runs.append([candidate])
-    weighed = [(weight, run[0].time, run) for run in sorted(runs, key=len)[-_RUNS:] if (weight := _weigh_run(run)) > 0]
+    weighed = [
+        (weight, run[0].time, run)
+        for run in sorted(runs, key=len)[-_RUNS:]
+        if (weight := _weigh_run(run)) > 0
+    ]
     if not weighed:
         return None
     _, _, run = max(weighed, key=lambda one: one[:2])
-    failures = list(islice((failure for one in run if (failure := one.read()) is not None), _SAMPLED))
+    failures = list(
+        islice((failure for one in run if (failure := one.read()) is not None), _SAMPLED)
+    )
     return min(failures, key=lambda one: (one.first - (one.timeout or 0.0), one.first))
 
 
 def _weigh_run(run: Sequence[_Candidate]) -> float:
     """Estimate how many failures a run tells of, by some of its lines."""
     sampled = run[:: max(len(run) // _SAMPLED, 1)]
-    told = (min(failure.event.repeats, 100) for one in sampled if (failure := one.read()) is not None)
+    told = (
+        min(failure.event.repeats, 100) for one in sampled if (failure := one.read()) is not None
+    )
     return sum(told) * len(run) / len(sampled)
 
 
 def find_failures(reading: LogReading, first: float = -inf, last: float = inf) -> Iterator[Failure]:
-    """Yield the failed connections that a log tells of between two moments, those without a time left out."""
+    """Yield the failed connections that a log tells of between two moments, those without a time
+    left out.
+    """
     lines = reading.source.lines
-    start, end = _line_range(reading, first, last) if first > -inf or last < inf else (0, len(lines))
-    for place, _ in _places_at(reading, [start + index for index in find_lines(lines[start:end], _SIGNS)]):
-        failure = read_failure(reading.events[place]) if first <= reading.times[place] <= last else None
+    start, end = (
+        _line_range(reading, first, last) if first > -inf or last < inf else (0, len(lines))
+    )
+    for place, _ in _places_at(
+        reading, [start + index for index in find_lines(lines[start:end], _SIGNS)]
+    ):
+        failure = (
+            read_failure(reading.events[place]) if first <= reading.times[place] <= last else None
+        )
         if failure is not None:
             yield failure
 
@@ -144,7 +177,9 @@ def _line_range(reading: LogReading, first: float, last: float) -> tuple[int, in
     if not places:
         return 0, 0
     base = reading.source.first_line
-    return reading.events[places[0]].span.line - base, reading.events[places[-1]].span.last_line - base + 1
+    return reading.events[places[0]].span.line - base, reading.events[
+        places[-1]
+    ].span.last_line - base + 1
 
 
 def read_failure(event: Event) -> Failure | None:
@@ -154,12 +189,20 @@ def read_failure(event: Event) -> Failure | None:
         not event.placed
         or event.program in _OTHERS
         or _NO_CONNECTION.search(message)
-        or ((parse_result(message) is None or _CONNECTS.search(message) is None) and _GATEWAY.search(message) is None)
+        or (
+            (parse_result(message) is None or _CONNECTS.search(message) is None)
+            and _GATEWAY.search(message) is None
+        )
     ):
         return None
     found = parse_failure(message)
     target = f"{found.dst}:{found.dport}" if found is not None else ""
-    return Failure(event=event, first=event.since or event.time, timeout=parse_timeout(message), who=(event.program, target))
+    return Failure(
+        event=event,
+        first=event.since or event.time,
+        timeout=parse_timeout(message),
+        who=(event.program, target),
+    )
 
 
 def find_lines(lines: Sequence[str], signs: Sequence[str]) -> list[int]:
@@ -170,7 +213,11 @@ def find_lines(lines: Sequence[str], signs: Sequence[str]) -> list[int]:
         text = "\n".join(chunk)
         hits = [sign for sign in signs if sign in text]
         if hits:
-            found.update(start + index for index, line in enumerate(chunk) if any(sign in line for sign in hits))
+            found.update(
+                start + index
+                for index, line in enumerate(chunk)
+                if any(sign in line for sign in hits)
+            )
     return sorted(found)
 
 
@@ -181,7 +228,11 @@ def _places_at(reading: LogReading, indices: Sequence[int]) -> Iterator[tuple[in
     first = reading.source.first_line
     before = -1
     events = reading.events
-    starts = events.starts if isinstance(events, LineEvents) else [event.span.line - first for event in events]
+    starts = (
+        events.starts
+        if isinstance(events, LineEvents)
+        else [event.span.line - first for event in events]
+    )
     for index in indices:
         place = bisect_right(starts, index) - 1
         if place > before:
@@ -190,13 +241,20 @@ def _places_at(reading: LogReading, indices: Sequence[int]) -> Iterator[tuple[in
 
 
 def _last_success(readings: Sequence[LogReading], onset: Failure) -> Event | None:
-    """Return the last event before the first failure, in the same log, in which its writer says that it worked."""
+    """Return the last event before the first failure, in the same log, in which its writer says
+    that it worked.
+    """
     span = onset.event.span
     reading = next(reading for reading in readings if reading.source is span.source)
     later = bisect_left(reading.events, span.line, key=lambda event: event.span.line)
     for place in range(later - 1, max(later - _BACK, -1), -1):
         event = reading.events[place]
-        if event.program == onset.who[0] and event.placed and event.time < onset.first and _says_success(event.message):
+        if (
+            event.program == onset.who[0]
+            and event.placed
+            and event.time < onset.first
+            and _says_success(event.message)
+        ):
             return event
     return None
 

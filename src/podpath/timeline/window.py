@@ -1,6 +1,8 @@
-"""The window in which it broke: after the last request that worked, and before the first one that did not was sent.
+"""The window in which it broke: after the last request that worked, and before the first one that
+did not was sent.
 
-A request that times out was sent before it is seen to fail: the first bad one began at its failure minus its timeout.
+A request that times out was sent before it is seen to fail: the first bad one began at its failure
+minus its timeout.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ class Window:
     failed_at: float
     """When the first failure was seen."""
     timeout: float | None = None
-    """How long the failed request had waited; None where nobody says, and it may have begun any time before."""
+    """How long the failed request had waited; None where nobody says, and it may have begun any
+    time before.
+    """
     last_ok: float | None = None
     """When it last worked; None where nobody says."""
     failed_by: Span | None = None

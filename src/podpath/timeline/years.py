@@ -1,4 +1,6 @@
-"""The years of stamps that name none: counted back from the moment the log was taken, over the turns of the year within it."""
+"""The years of stamps that name none: counted back from the moment the log was taken, over the
+turns of the year within it.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,17 @@ from collections.abc import Iterable
 from podpath.timeline.clock import Clock
 
 _TURN, _BACK = 6, 10
-"""Months that two neighbouring lines differ by where a year turned between them, and where lines are out of order over it."""
+"""Months that two neighbouring lines differ by where a year turned between them, and where lines
+are out of order over it.
+"""
 _AHEAD = 86_400.0
 """How far past the moment the log was taken a line may be: its clock, or its zone, may be another."""
 
 
 def first_year(months: Iterable[int], last: tuple[int, int], clock: Clock) -> int:
-    """Return the year of the first of these months, so that the last stamp (month, day) is the latest not in the future."""
+    """Return the year of the first of these months, so that the last stamp (month, day) is the
+    latest not in the future.
+    """
     turns = 0
     before = 0
     for month in months:
@@ -27,7 +33,9 @@ def first_year(months: Iterable[int], last: tuple[int, int], clock: Clock) -> in
 
 
 def turn(before: int, month: int) -> int:
-    """Say by how many years the second of two neighbouring lines' months is later: 1, 0, or -1 where they are out of order."""
+    """Say by how many years the second of two neighbouring lines' months is later: 1, 0, or -1
+    where they are out of order.
+    """
     if not before:
         return 0
     if before - month >= _TURN:

@@ -1,8 +1,10 @@
-"""What an extension is: one value that the reader of rules, the model and the lab all take their part of.
+"""What an extension is: one value that the reader of rules, the model and the lab all take their
+part of.
 
-A module of this package holds one extension: which options it has, how `iptables -L` words it, which tables take it, what each
-option asks of a packet, and which values the lab draws. It answers from the packet alone; a match that asks more (a connection, a
-set, a route) has its semantics in `datapath.xtables`.
+A module of this package holds one extension: which options it has, how `iptables -L` words it,
+which tables take it, what each option asks of a packet, and which values the lab draws. It answers
+from the packet alone; a match that asks more (a connection, a set, a route) has its semantics in
+`datapath.xtables`.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ class OptionMeaning(NamedTuple):
     """One option of a match."""
 
     read: Callable[[str], Condition]
-    """Read the option's words, as iptables-save spells them, to what it asks; `ValueError` where they are none of its values."""
+    """Read the option's words, as iptables-save spells them, to what it asks; `ValueError` where
+    they are none of its values.
+    """
     draws: tuple[str, ...] = ()
     """Values that the lab draws; empty where it draws none."""
     negatable: bool = True

@@ -1,7 +1,8 @@
-"""Where rules may stand: the tables with their base chains, and which of them the kernel lets a target or match be in.
+"""Where rules may stand: the tables with their base chains, and which of them the kernel lets a
+target or match be in.
 
-The kernel checks every path that leads to a target (`mark_source_chains` and `xt_check_target`, net/ipv4/netfilter/ip_tables.c
-and net/netfilter/x_tables.c v6.12).
+The kernel checks every path that leads to a target (`mark_source_chains` and `xt_check_target`,
+net/ipv4/netfilter/ip_tables.c and net/netfilter/x_tables.c v6.12).
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ TARGET_TABLES: Mapping[str, frozenset[str]] = {
     "TPROXY": _MANGLE, "CHECKSUM": _MANGLE, "TTL": _MANGLE, "HL": _MANGLE, "ECN": _MANGLE, "DSCP": _MANGLE, "TOS": _MANGLE,
     "SNPT": _MANGLE, "DNPT": _MANGLE, "DROP": ALL_TABLES - _NAT,
 }  # fmt: skip
-"""`.table` of each target in net/netfilter/xt_*.c; iptables itself refuses DROP in nat (`nft_handle`, `filter_table` 1.8)."""
+"""`.table` of each target in net/netfilter/xt_*.c; iptables itself refuses DROP in nat
+(`nft_handle`, `filter_table` 1.8).
+"""
 TARGET_HOOKS: Mapping[str, frozenset[str]] = {
     "DNAT": frozenset({"PREROUTING", "OUTPUT"}),
     "REDIRECT": frozenset({"PREROUTING", "OUTPUT"}),
@@ -35,6 +38,8 @@ TARGET_HOOKS: Mapping[str, frozenset[str]] = {
     "REJECT": frozenset({"INPUT", "FORWARD", "OUTPUT"}),
     "TPROXY": frozenset({"PREROUTING"}),
 }
-"""`.hooks` of each target in xt_*.c and ipt_*.c: every base chain that leads to it must be one of these."""
+"""`.hooks` of each target in xt_*.c and ipt_*.c: every base chain that leads to it must be one of
+these.
+"""
 MATCH_TABLES: Mapping[str, frozenset[str]] = {"rpfilter": _RAW | _MANGLE}
 """`.table` of matches that no module of `xtables` holds."""

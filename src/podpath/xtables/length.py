@@ -1,4 +1,6 @@
-"""`-m length`: bytes of the IP packet, or of an IPv6 packet behind its header (net/netfilter/xt_length.c v6.12)."""
+"""`-m length`: bytes of the IP packet, or of an IPv6 packet behind its header
+(net/netfilter/xt_length.c v6.12).
+"""
 
 from __future__ import annotations
 

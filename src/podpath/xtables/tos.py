@@ -1,4 +1,6 @@
-"""`-m tos` and `-m dscp`: the type-of-service byte and its upper six bits (net/netfilter/xt_dscp.c v6.12)."""
+"""`-m tos` and `-m dscp`: the type-of-service byte and its upper six bits (net/netfilter/xt_dscp.c
+v6.12).
+"""
 
 from __future__ import annotations
 
@@ -73,11 +75,18 @@ def _compare(value: int, mask: int) -> Condition:
 
 TOS = MatchExtension(
     name="tos",
-    options={"tos": OptionMeaning(_read_tos, draws=("0x00/0xff", "0x10/0x3f", "0x10/0xff"), save=spell_tos)},
+    options={
+        "tos": OptionMeaning(
+            _read_tos, draws=("0x00/0xff", "0x10/0x3f", "0x10/0xff"), save=spell_tos
+        )
+    },
     forms=(make_form("tos", r"tos match\s*(?P<no_tos>!)?\s*(?P<tos>\S+)"),),
 )
 DSCP = MatchExtension(
     name="dscp",
-    options={"dscp": OptionMeaning(_read_dscp, draws=("0x00", "0x04", "0x0a")), "dscp-class": OptionMeaning(_read_dscp_class)},
+    options={
+        "dscp": OptionMeaning(_read_dscp, draws=("0x00", "0x04", "0x0a")),
+        "dscp-class": OptionMeaning(_read_dscp_class),
+    },
     forms=(make_form("dscp", r"DSCP match (?P<no_dscp>!)?(?P<dscp>0x\S+)"),),
 )

@@ -28,7 +28,10 @@ def parse_ports(text: str, separator: str = ":") -> PortRange:
     if not mark:
         port = parse_integer(first, most=65535)
         return PortRange(port, port)
-    return PortRange(parse_integer(first, most=65535) if first else 0, parse_integer(last, most=65535) if last else 65535)
+    return PortRange(
+        parse_integer(first, most=65535) if first else 0,
+        parse_integer(last, most=65535) if last else 65535,
+    )
 
 
 def parse_range(text: str, *, most: int = FULL_MASK) -> tuple[int, int]:

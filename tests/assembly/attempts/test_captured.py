@@ -21,7 +21,10 @@ def _case(*lines: str, command: str = "tcpdump -ni eth0") -> Case:
 
 
 def _results(case: Case) -> list[str]:
-    return [f"{attempt.probe.src} > {attempt.probe.dst}:{attempt.probe.dport} {attempt.result}" for attempt in case.attempts]
+    return [
+        f"{attempt.probe.src} > {attempt.probe.dst}:{attempt.probe.dport} {attempt.result}"
+        for attempt in case.attempts
+    ]
 
 
 FAILING = {
@@ -80,7 +83,9 @@ FAILING = {
 
 @pytest.mark.parametrize("name", FAILING)
 def test_one_connection(name: str) -> None:
-    """Each way in which a handshake or its data fails is one attempt with what the client's program says."""
+    """Each way in which a handshake or its data fails is one attempt with what the client's program
+    says.
+    """
     lines, expected = FAILING[name]
     assert _results(_case(*lines)) == [expected]
 
@@ -88,7 +93,10 @@ def test_one_connection(name: str) -> None:
 QUIET = {
     "the capture ends after one SYN": [f"10:00:00.0 IP {C} > {S}: {SYN}"],
     "a packet that passes a bridge twice": [f"10:00:00.000{n} IP {C} > {S}: {SYN}" for n in (1, 4)],
-    "an established connection": [f"10:00:00.0 IP {C} > {S}: {DATA}", f"10:00:00.1 IP {S} > {C}: {REPLY}"],
+    "an established connection": [
+        f"10:00:00.0 IP {C} > {S}: {DATA}",
+        f"10:00:00.1 IP {S} > {C}: {REPLY}",
+    ],
     "a tunnel": [f"10:00:0{n}.0 IP 10.1.0.4.5000 > 10.1.0.9.8472: UDP, length 60" for n in (0, 5)],
 }
 
@@ -126,9 +134,17 @@ def test_not_lost_where_it_leaves() -> None:
 
 
 def test_nearest_to_the_client() -> None:
-    """Of a connection that fails in two captures the one taken in the client's own namespace counts."""
+    """Of a connection that fails in two captures the one taken in the client's own namespace
+    counts.
+    """
     inside = [
-        line.replace("qv7 In", "eth0 Out").replace("40100", "40200") for line in (INSIDE[0], INSIDE[0].replace(".000", ".999"))
+        line.replace("qv7 In", "eth0 Out").replace("40100", "40200")
+        for line in (INSIDE[0], INSIDE[0].replace(".000", ".999"))
     ]
-    case = case_of(Output("tcpdump -ni any", "\n".join(INSIDE)), Output("tcpdump -ni any", "\n".join(inside), netns="pid 77"))
-    assert [(str(item.probe.sport), item.probe.netns) for item in case.attempts] == [("40200", "pid 77")]
+    case = case_of(
+        Output("tcpdump -ni any", "\n".join(INSIDE)),
+        Output("tcpdump -ni any", "\n".join(inside), netns="pid 77"),
+    )
+    assert [(str(item.probe.sport), item.probe.netns) for item in case.attempts] == [
+        ("40200", "pid 77")
+    ]

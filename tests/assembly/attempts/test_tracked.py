@@ -14,9 +14,13 @@ LATER = HANGING.replace("53084", "53099")
 
 @pytest.mark.parametrize("command", ["conntrack -L | grep 10.96.7.7", "conntrack -L -d 10.96.7.7"])
 def test_entry_that_was_looked_for(command: str) -> None:
-    """A SYN without a reply among the entries of one address is a connection that fails, once for each pair of ends."""
+    """A SYN without a reply among the entries of one address is a connection that fails, once for
+    each pair of ends.
+    """
     case = case_of(Output(command, f"{HANGING}\n{ESTABLISHED}\n{LATER}"))
-    assert [(str(item.probe), item.result) for item in case.attempts] == [("tcp 10.9.1.4:53084 > 10.96.7.7:80", "timeout")]
+    assert [(str(item.probe), item.result) for item in case.attempts] == [
+        ("tcp 10.9.1.4:53084 > 10.96.7.7:80", "timeout")
+    ]
 
 
 def test_entry_of_a_whole_table() -> None:
@@ -31,5 +35,7 @@ def test_capture_tells_more() -> None:
     10:00:00.2 IP 10.9.1.9.80 > 10.9.1.4.53084: Flags [S.], seq 900, ack 101, win 64240, length 0
     10:00:00.3 IP 10.9.1.4.53084 > 10.9.1.9.80: Flags [R], seq 101, win 0, length 0
     """
-    case = case_of(Output("conntrack -L | grep 10.96.7.7", HANGING), Output("tcpdump -ni br0", capture))
+    case = case_of(
+        Output("conntrack -L | grep 10.96.7.7", HANGING), Output("tcpdump -ni br0", capture)
+    )
     assert [item.result for item in case.attempts] == ["reset"]

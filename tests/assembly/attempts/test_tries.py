@@ -22,21 +22,37 @@ ADDRESSES = Output(
         inet 10.12.0.1/24 scope global cni0
     """,
 )
-ROUTES = Output("ip route", "default via 10.1.0.1 dev eth0\n172.30.0.0/16 via 10.1.0.2 dev eth0 src 10.1.0.99")
+ROUTES = Output(
+    "ip route", "default via 10.1.0.1 dev eth0\n172.30.0.0/16 via 10.1.0.2 dev eth0 src 10.1.0.99"
+)
 
 
 def _try(
-    dst: str, *, label: str | None = None, netns: str | None = None, prompt: str | None = "root@n1:~#", **fields: object
+    dst: str,
+    *,
+    label: str | None = None,
+    netns: str | None = None,
+    prompt: str | None = "root@n1:~#",
+    **fields: object,
 ) -> Read:
     def make(span: Span) -> tuple[AttemptRecord, ...]:
         record = AttemptRecord(
-            span=span, protocol=protocols.TCP, dst=address(dst), dport=80, result=FailureKind.TIMEOUT, who="curl"
+            span=span,
+            protocol=protocols.TCP,
+            dst=address(dst),
+            dport=80,
+            result=FailureKind.TIMEOUT,
+            who="curl",
         )
         return (replace(record, **fields),)  # type: ignore[arg-type]  # the fields that a test sets
 
-    source, reading = by_hand(make, command="curl" if prompt else None, label=label, first_line=40, prompt=prompt)
+    source, reading = by_hand(
+        make, command="curl" if prompt else None, label=label, first_line=40, prompt=prompt
+    )
     placed = replace(source, netns=netns)
-    return placed, reading._replace(records=tuple(replace(item, span=Span(placed, 40, 40)) for item in reading.records))
+    return placed, reading._replace(
+        records=tuple(replace(item, span=Span(placed, 40, 40)) for item in reading.records)
+    )
 
 
 def _sources(*tries: Read) -> list[str]:
@@ -45,7 +61,9 @@ def _sources(*tries: Read) -> list[str]:
 
 
 def test_source_on_the_host() -> None:
-    """What ran on the host has the address that the host takes: of the route, of the subnet, or of the uplink."""
+    """What ran on the host has the address that the host takes: of the route, of the subnet, or of
+    the uplink.
+    """
     assert _sources(_try("172.30.4.4")) == ["10.1.0.99 in host"]
     assert _sources(_try("10.12.0.50")) == ["10.12.0.1 in host"]
     assert _sources(_try("203.0.113.5")) == ["10.1.0.7 in host"]
@@ -55,12 +73,18 @@ def test_source_in_a_namespace() -> None:
     """What ran in a namespace has the address of that namespace."""
     listed = read_outputs(
         Output(
-            "ip addr", "3: eth0@if9: <BROADCAST,UP,LOWER_UP> mtu 1500\n    inet 10.12.0.9/24 scope global eth0", netns="web-0"
+            "ip addr",
+            "3: eth0@if9: <BROADCAST,UP,LOWER_UP> mtu 1500\n    inet 10.12.0.9/24 scope global eth0",
+            netns="web-0",
         ),
         name="other.md",
     )
-    case = assemble_case([*read_outputs(ADDRESSES, ROUTES), *listed, _try("203.0.113.5", netns="web-0")])
-    assert [(str(item.probe.src), item.probe.netns) for item in case.attempts] == [("10.12.0.9", "web-0")]
+    case = assemble_case(
+        [*read_outputs(ADDRESSES, ROUTES), *listed, _try("203.0.113.5", netns="web-0")]
+    )
+    assert [(str(item.probe.src), item.probe.netns) for item in case.attempts] == [
+        ("10.12.0.9", "web-0")
+    ]
 
 
 def test_log_line_of_the_only_pod() -> None:
@@ -72,13 +96,19 @@ def test_log_line_of_the_only_pod() -> None:
 
 def test_unknown_start_is_a_gap() -> None:
     """An attempt that nobody can place is kept as a gap."""
-    case = assemble_case([*read_outputs(ADDRESSES, ROUTES), _try("10.96.0.1", who="log", origin="pod", prompt=None)])
+    case = assemble_case(
+        [*read_outputs(ADDRESSES, ROUTES), _try("10.96.0.1", who="log", origin="pod", prompt=None)]
+    )
     assert case.attempts == ()
-    assert [gap.why for gap in case.gaps] == ["an attempt to reach 10.96.0.1, but no output shows where it ran"]
+    assert [gap.why for gap in case.gaps] == [
+        "an attempt to reach 10.96.0.1, but no output shows where it ran"
+    ]
 
 
 def test_good_attempts() -> None:
-    """An attempt on a good host, or after the cure, says so; a failing one under a friendly label does not."""
+    """An attempt on a good host, or after the cure, says so; a failing one under a friendly label
+    does not.
+    """
     case = assemble_case([
         *read_outputs(ADDRESSES, ROUTES),
         _try("203.0.113.5"), _try("203.0.113.6", label="After the fix:", result="ok"),
@@ -90,16 +120,25 @@ def test_good_attempts() -> None:
 
 
 def test_namespace_known_by_what_was_tried_in_it() -> None:
-    """A namespace without a listing gets the address that a capture shows for the connection tried in it."""
+    """A namespace without a listing gets the address that a capture shows for the connection tried
+    in it.
+    """
     capture = Output(
-        "tcpdump -ni any", "10:00:00.1 lxc1 In  IP 10.12.9.9.4000 > 203.0.113.5.80: Flags [S], seq 1, win 9, length 0"
+        "tcpdump -ni any",
+        "10:00:00.1 lxc1 In  IP 10.12.9.9.4000 > 203.0.113.5.80: Flags [S], seq 1, win 9, length 0",
     )
-    case = assemble_case([*read_outputs(ADDRESSES, ROUTES, capture), _try("203.0.113.5", netns="cni-9")])
-    assert [(str(item.probe.src), item.probe.netns) for item in case.attempts] == [("10.12.9.9", "cni-9")]
+    case = assemble_case(
+        [*read_outputs(ADDRESSES, ROUTES, capture), _try("203.0.113.5", netns="cni-9")]
+    )
+    assert [(str(item.probe.src), item.probe.netns) for item in case.attempts] == [
+        ("10.12.9.9", "cni-9")
+    ]
 
 
 def test_pod_of_a_log_is_the_one_tried_by_hand() -> None:
-    """Where nothing shows the pod of a failing log, it is the one private address that was tried on the host."""
+    """Where nothing shows the pod of a failing log, it is the one private address that was tried on
+    the host.
+    """
     log = _try("10.96.0.1", who="container log", origin="pod", prompt=None)
     case = assemble_case([_try("10.44.3.16"), log])
     assert [f"{item.probe.src} > {item.probe.dst}" for item in case.attempts] == [

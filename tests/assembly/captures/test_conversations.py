@@ -12,9 +12,25 @@ from tests.assembly.evidence_text import address
 SPAN = Span(Source(name="c", lines=("",)), 1, 1)
 
 
-def _seen(time: float | None, src: str, dst: str, *, flags: int = protocols.SYN, seq: int = 5, link: str = "a") -> Sighting:
+def _seen(
+    time: float | None,
+    src: str,
+    dst: str,
+    *,
+    flags: int = protocols.SYN,
+    seq: int = 5,
+    link: str = "a",
+) -> Sighting:
     (source, sport), (target, dport) = (text.split(":") for text in (src, dst))
-    packet = Packet(address(source), address(target), protocols.TCP, int(sport), int(dport), flags=flags, seq=seq)
+    packet = Packet(
+        address(source),
+        address(target),
+        protocols.TCP,
+        int(sport),
+        int(dport),
+        flags=flags,
+        seq=seq,
+    )
     return Sighting(packet=packet, span=SPAN, time=time, link=link)
 
 
@@ -30,9 +46,14 @@ def test_two_directions() -> None:
 
 
 def test_copy_is_joined() -> None:
-    """The SYN with its source or its target rewritten, at once and with the same number, is the same connection."""
+    """The SYN with its source or its target rewritten, at once and with the same number, is the
+    same connection.
+    """
     first = _seen(1.0, "10.0.0.1:1000", "10.0.0.2:80")
-    for copy in (_seen(1.001, "10.9.9.9:1000", "10.0.0.2:80"), _seen(1.001, "10.0.0.1:1000", "10.0.0.7:8080")):
+    for copy in (
+        _seen(1.001, "10.9.9.9:1000", "10.0.0.2:80"),
+        _seen(1.001, "10.0.0.1:1000", "10.0.0.7:8080"),
+    ):
         one, other = gather_connections([first, copy])
         assert one.copy is other
         assert other.original is one

@@ -10,7 +10,8 @@ SYN = "IP 10.9.1.4.40100 > 203.0.113.9.443: Flags [S], seq 100, win 64240, lengt
 def test_one_capture_for_each_source() -> None:
     """Two outputs are two captures, each in its namespace and on the device of its command."""
     case = case_of(
-        Output("tcpdump -ni cni0", f"10:00:00.1 {SYN}"), Output("tcpdump -ni any", f"10:00:01.1 eth0  Out {SYN}", netns="web-0")
+        Output("tcpdump -ni cni0", f"10:00:00.1 {SYN}"),
+        Output("tcpdump -ni any", f"10:00:01.1 eth0  Out {SYN}", netns="web-0"),
     )
     assert [(item.capture, item.netns, item.link, item.direction) for item in case.sightings] == [
         (0, "host", "cni0", None), (1, "web-0", "eth0", "out"),
@@ -18,7 +19,9 @@ def test_one_capture_for_each_source() -> None:
 
 
 def test_device_of_a_written_capture() -> None:
-    """A capture that is read from a file was taken on the device that it was written on, or that names the file."""
+    """A capture that is read from a file was taken on the device that it was written on, or that
+    names the file.
+    """
     case = case_of(
         Output("tcpdump -i net4 -w first.pcap", ""),
         Output("tcpdump -n -r first.pcap", f"10:00:00.1 {SYN}"),
@@ -41,8 +44,12 @@ IN_WORDS = """
 
 
 def test_capture_that_is_printed_twice() -> None:
-    """Frames that stand in two printings of one file are kept once, and tell what words in place of MACs stand for."""
-    case = case_of(Output("tcpdump -n -e -r eth0.pcap", TWICE), Output("tcpdump -n -e -r eth0.pcap", IN_WORDS))
+    """Frames that stand in two printings of one file are kept once, and tell what words in place of
+    MACs stand for.
+    """
+    case = case_of(
+        Output("tcpdump -n -e -r eth0.pcap", TWICE), Output("tcpdump -n -e -r eth0.pcap", IN_WORDS)
+    )
     assert [(item.packet.smac, item.packet.dmac) for item in case.sightings] == [
         ("02:aa:00:00:00:07", "02:bb:00:00:00:01"), ("02:bb:00:00:00:01", "02:aa:00:00:00:07"),
         ("02:bb:00:00:00:01", "02:aa:00:00:00:07"),

@@ -15,7 +15,10 @@ def test_addresses_in_kernel_order(recorded: Case) -> None:
     """Addresses stand in the order of `ip addr`, with the secondary ones marked."""
     host = recorded.node.host
     assert addresses_of(host, "ens4")[:2] == ["192.168.9.5/24", "192.168.9.6/24"]
-    assert [own.secondary for own in host.addresses.items if own.link == "ens4"][:2] == [False, True]
+    assert [own.secondary for own in host.addresses.items if own.link == "ens4"][:2] == [
+        False,
+        True,
+    ]
 
 
 def test_other_addresses_of_one_device() -> None:
@@ -23,4 +26,6 @@ def test_other_addresses_of_one_device() -> None:
     shown = "2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n    inet 10.1.0.{}/24 scope global eth0"
     case = case_of(Output("ip addr", shown.format(4)), Output("ip addr", shown.format(5)))
     assert addresses_of(case.node.host, "eth0") == ["10.1.0.4/24"]
-    assert addresses_of(alternative_of(case, "addresses of eth0").node.host, "eth0") == ["10.1.0.5/24"]
+    assert addresses_of(alternative_of(case, "addresses of eth0").node.host, "eth0") == [
+        "10.1.0.5/24"
+    ]

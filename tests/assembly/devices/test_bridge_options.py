@@ -7,7 +7,14 @@ from podpath.assembly.devices.bridge_options import is_on, make_bridge, make_por
 
 def test_switches() -> None:
     """`on`, `1` and `true` are on; what is not shown has its default."""
-    assert [is_on({"x": word}, "x") for word in ("on", "1", "True", "off", "0", "")] == [True, True, True, False, False, False]
+    assert [is_on({"x": word}, "x") for word in ("on", "1", "True", "off", "0", "")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
     assert is_on({}, "x", default=True)
 
 
@@ -20,7 +27,9 @@ def test_bridge_and_port() -> None:
 
 def test_vxlan() -> None:
     """A tunnel has its id, port and ends; an unreadable one is left out."""
-    tunnel = make_vxlan({"id": "42", "port": "4789", "local": "10.1.0.4", "group": "239.1.1.1", "link": "eth0"})
+    tunnel = make_vxlan(
+        {"id": "42", "port": "4789", "local": "10.1.0.4", "group": "239.1.1.1", "link": "eth0"}
+    )
     assert (tunnel.vni, tunnel.port, str(tunnel.local), str(tunnel.remote), tunnel.dev) == (
         42,
         4789,

@@ -32,19 +32,32 @@ def test_forwarding_entries() -> None:
 
 
 def test_port_number_without_a_name_is_a_gap() -> None:
-    """`brctl showmacs` prints numbers: without an output that says whose they are the entry cannot be used."""
-    record = by_hand(lambda span: (FdbRecord(span=span, mac=Mac("02:00:00:00:00:01"), link=None, port_no=3),))
+    """`brctl showmacs` prints numbers: without an output that says whose they are the entry cannot
+    be used.
+    """
+    record = by_hand(
+        lambda span: (FdbRecord(span=span, mac=Mac("02:00:00:00:00:01"), link=None, port_no=3),)
+    )
     case = assemble_case([record])
     assert case.node.host.fdb.items == ()
-    assert [gap.why for gap in case.gaps] == ["expected a device, saw bridge port number 3, which no output names"]
-    named = by_hand(lambda span: (FdbRecord(span=span, mac=Mac("02:00:00:00:00:01"), link=IfName("veth9"), port_no=3),))
+    assert [gap.why for gap in case.gaps] == [
+        "expected a device, saw bridge port number 3, which no output names"
+    ]
+    named = by_hand(
+        lambda span: (
+            FdbRecord(span=span, mac=Mac("02:00:00:00:00:01"), link=IfName("veth9"), port_no=3),
+        )
+    )
     assert assemble_case([named]).node.host.fdb.items[0].link == "veth9"
 
 
 def test_vlans_of_ports() -> None:
     """A port has the VLANs and the PVID that `bridge vlan` lists."""
     case = case_of(
-        Output("brctl show", "bridge name\tbridge id\t\tSTP enabled\tinterfaces\nbr0\t\t8000.020000000001\tno\t\tveth1"),
+        Output(
+            "brctl show",
+            "bridge name\tbridge id\t\tSTP enabled\tinterfaces\nbr0\t\t8000.020000000001\tno\t\tveth1",
+        ),
         Output("bridge vlan", VLANS),
     )
     port = link_of(case.node.host, "veth1").port

@@ -15,9 +15,22 @@ from tests.assembly.evidence_text import (
 def test_links(recorded: Case) -> None:
     """Kinds, masters, indexes and options of devices come from their listings."""
     host = recorded.node.host
-    assert [link.name for link in host.links.items] == ["lo", "ens4", "cni0", "lxcab12", "vethbb", "vethaa", "vx1"]
+    assert [link.name for link in host.links.items] == [
+        "lo",
+        "ens4",
+        "cni0",
+        "lxcab12",
+        "vethbb",
+        "vethaa",
+        "vx1",
+    ]
     port = link_of(host, "vethaa")
-    assert (port.kind, port.master, port.ifindex, port.mac) == ("veth", "cni0", 6, Mac("ea:f9:3e:8d:b4:9a"))
+    assert (port.kind, port.master, port.ifindex, port.mac) == (
+        "veth",
+        "cni0",
+        6,
+        Mac("ea:f9:3e:8d:b4:9a"),
+    )
     assert port.port is not None
     assert (port.port.state, port.port.hairpin, port.port.learning) == ("forwarding", False, True)
     bridge = link_of(host, "cni0").bridge
@@ -25,7 +38,13 @@ def test_links(recorded: Case) -> None:
     assert not bridge.nf_call_iptables
     tunnel = link_of(host, "vx1")
     assert tunnel.vxlan is not None
-    assert (tunnel.vxlan.vni, tunnel.vxlan.port, tunnel.vxlan.dev, tunnel.vxlan.learning, tunnel.up) == (
+    assert (
+        tunnel.vxlan.vni,
+        tunnel.vxlan.port,
+        tunnel.vxlan.dev,
+        tunnel.vxlan.learning,
+        tunnel.up,
+    ) == (
         1,
         8472,
         "ens4",
@@ -37,9 +56,16 @@ def test_links(recorded: Case) -> None:
 def test_two_macs_of_one_device() -> None:
     """The node has the first MAC, an alternative has the other, and a contradiction names both."""
     shown = "2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500\n    link/ether 02:00:00:00:00:{} brd ff:ff:ff:ff:ff:ff"
-    case = case_of(Output("ip link show eth0", shown.format("0a")), Output("ip link show eth0", shown.format("0b")))
+    case = case_of(
+        Output("ip link show eth0", shown.format("0a")),
+        Output("ip link show eth0", shown.format("0b")),
+    )
     assert link_of(case.node.host, "eth0").mac == "02:00:00:00:00:0a"
     other = alternative_of(case, "mac of eth0")
     assert link_of(other.node.host, "eth0").mac == "02:00:00:00:00:0b"
-    assert (other.meaning, other.instead_of, other.good) == ("as at ticket.md:5", "as at ticket.md:1", False)
+    assert (other.meaning, other.instead_of, other.good) == (
+        "as at ticket.md:5",
+        "as at ticket.md:1",
+        False,
+    )
     assert len(case.contradictions) == 1

@@ -15,14 +15,26 @@ from podpath.net.addresses import IfName
 from podpath.node.links import Link
 
 NAMES = {
-    "uplink": ("eth0", "ens3f0np0", "eno1", "enp0s31f6", "p1p2", "bond0", "eth0.100", "wlan0", "ib0"),
+    "uplink": (
+        "eth0",
+        "ens3f0np0",
+        "eno1",
+        "enp0s31f6",
+        "p1p2",
+        "bond0",
+        "eth0.100",
+        "wlan0",
+        "ib0",
+    ),
     "pod side": ("lxc3055a222b7f1", "cali12ab34cd56e", "veth05420679", "azv1234", "gke0", "tap77"),
     "bridge": ("cni0", "cbr0", "docker0", "br-1a2b3c", "virbr0", "br0", "weave", "kube-bridge"),
     "internal": ("cilium_host", "flannel.1", "vxlan.calico", "tunl0", "kube-ipvs0", "dummy0"),
 }
 
 
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in NAMES.items() for name in names])
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind, names in NAMES.items() for name in names]
+)
 def test_kind_by_name(kind: str, name: str) -> None:
     """Names that kernels and plugins give say one thing each."""
     link = Link(name=IfName(name))

@@ -40,11 +40,18 @@ slave p1p2: enabled
 
 
 def test_bridge_with_its_bond() -> None:
-    """Ports of system devices are slaves of the datapath, those of a bond of their port too; internal ports are devices."""
+    """Ports of system devices are slaves of the datapath, those of a bond of their port too;
+    internal ports are devices.
+    """
     case = case_of(Output("ovs-vsctl show", SHOW), Output("ovs-appctl bond/show uplinks", BOND))
     (bridge,) = case.node.ovs
     assert bridge.name == "br-ex"
-    assert dict(bridge.ports) == {"br-ex": ("br-ex",), "vlan9": ("vlan9",), "uplinks": ("p1p1", "p1p2"), "patch0": ()}
+    assert dict(bridge.ports) == {
+        "br-ex": ("br-ex",),
+        "vlan9": ("vlan9",),
+        "uplinks": ("p1p1", "p1p2"),
+        "patch0": (),
+    }
     assert (bridge.bond_mode, bridge.active_slave) == ("active-backup", "p1p1")
     host = case.node.host
     assert [(link_of(host, name).master, link_of(host, name).bond_slave_of) for name in ("p1p1", "p1p2")] == [
@@ -63,7 +70,11 @@ def test_bond_without_its_name() -> None:
 
 
 def test_bond_without_a_bridge_is_a_gap() -> None:
-    """The state of a bond that no listed port has is kept as a gap; its slaves are slaves all the same."""
+    """The state of a bond that no listed port has is kept as a gap; its slaves are slaves all the
+    same.
+    """
     case = case_of(Output("ovs-appctl bond/show", BOND))
-    assert [gap.why for gap in case.gaps] == ["expected a port of Open vSwitch with these slaves, saw none for bond uplinks"]
+    assert [gap.why for gap in case.gaps] == [
+        "expected a port of Open vSwitch with these slaves, saw none for bond uplinks"
+    ]
     assert link_of(case.node.host, "p1p2").bond_slave_of == "uplinks"

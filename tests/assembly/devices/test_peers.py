@@ -14,15 +14,23 @@ from tests.assembly.evidence_text import (
 
 
 def test_veth_pairs(recorded: Case) -> None:
-    """The ends of a pair find each other, within a namespace by name and across namespaces by index."""
+    """The ends of a pair find each other, within a namespace by name and across namespaces by
+    index.
+    """
     host, pod = recorded.node.host, recorded.node.namespaces["cni-5ad1"]
-    assert known(link_of(host, "lxcab12").peer) == Peer(netns="cni-5ad1", link=link_of(pod, "eth0").name)
+    assert known(link_of(host, "lxcab12").peer) == Peer(
+        netns="cni-5ad1", link=link_of(pod, "eth0").name
+    )
     assert known(link_of(pod, "eth0").peer) == Peer(netns=HOST, link=link_of(host, "lxcab12").name)
-    assert known(link_of(host, "vethbb").peer) == Peer(netns=HOST, link=link_of(host, "vethaa").name)
+    assert known(link_of(host, "vethbb").peer) == Peer(
+        netns=HOST, link=link_of(host, "vethaa").name
+    )
 
 
 def test_uplink_has_no_peer(recorded: Case) -> None:
-    """A veth that carries the node's own address leads out of the node, also where its other end is not shown."""
+    """A veth that carries the node's own address leads out of the node, also where its other end is
+    not shown.
+    """
     assert link_of(recorded.node.host, "ens4").peer is None
 
 

@@ -12,7 +12,9 @@ RP_FILTER = "net.ipv4.conf.all.rp_filter"
 
 
 def test_label_puts_the_failing_state_first() -> None:
-    """A value with a label that speaks of a working state comes last, wherever it stands, and keeps its label."""
+    """A value with a label that speaks of a working state comes last, wherever it stands, and keeps
+    its label.
+    """
     case = case_of(
         Output(f"sysctl {RP_FILTER}", f"{RP_FILTER} = 0", label="After the fix:"),
         Output(f"sysctl {RP_FILTER}", f"{RP_FILTER} = 1"),

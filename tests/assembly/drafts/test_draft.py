@@ -11,7 +11,9 @@ from tests.assembly.evidence_text import address
 
 
 def _route(prefix: str, link: str, metric: int = 0) -> Route:
-    return Route(prefix=Prefix.parse(prefix, 4), nexthops=(Nexthop(link=IfName(link)),), metric=metric)
+    return Route(
+        prefix=Prefix.parse(prefix, 4), nexthops=(Nexthop(link=IfName(link)),), metric=metric
+    )
 
 
 def _own(text: str, length: int, link: str) -> InterfaceAddress:
@@ -22,13 +24,18 @@ def test_questions_name_their_namespace() -> None:
     """A command is asked as it stands on the host, and with the place to enter elsewhere."""
     assert ask_in("host", "ip route") == "ip route"
     assert ask_in("pid 77", "ip route") == "nsenter -t 77 -n ip route"
-    assert ask_in("pod/shop/web", "ip route") == "in the network namespace of pod/shop/web: ip route"
+    assert (
+        ask_in("pod/shop/web", "ip route") == "in the network namespace of pod/shop/web: ip route"
+    )
 
 
 def test_likely_route() -> None:
     """The longest prefix wins, then the lowest metric; a route without a way does not count."""
     netns = NetnsDraft(
-        name="host", routes=Routes([_route("default", "a"), _route("10.9.0.0/16", "b", 9), _route("10.9.0.0/16", "c", 3)])
+        name="host",
+        routes=Routes(
+            [_route("default", "a"), _route("10.9.0.0/16", "b", 9), _route("10.9.0.0/16", "c", 3)]
+        ),
     )
     netns.routes.append(Route(prefix=Prefix.parse("10.9.1.1"), type="unreachable"))
     route = netns.route_to(address("10.9.1.1"))
@@ -39,7 +46,10 @@ def test_likely_route() -> None:
 def test_address_on_a_link() -> None:
     """The closest subnet of an own address holds a neighbour; an address alone holds none."""
     netns = NetnsDraft(
-        name="host", addresses=Addresses([_own("10.1.0.7", 16, "a"), _own("10.1.2.7", 24, "b"), _own("10.1.2.9", 32, "c")])
+        name="host",
+        addresses=Addresses(
+            [_own("10.1.0.7", 16, "a"), _own("10.1.2.7", 24, "b"), _own("10.1.2.9", 32, "c")]
+        ),
     )
     found = netns.on_link(address("10.1.2.9"))
     assert found is not None
@@ -59,12 +69,16 @@ def test_what_leads_out() -> None:
         IfName("d"): Link(name=IfName("d"), master=IfName("br")),
         IfName("e"): Link(name=IfName("e"), master=IfName("bond0")),
     }
-    names = [Link(name=IfName(name)) for name in "abc"] + [netns.links[IfName(name)] for name in "de"]
+    names = [Link(name=IfName(name)) for name in "abc"] + [
+        netns.links[IfName(name)] for name in "de"
+    ]
     assert [link.name for link in names if netns.leads_out(link)] == ["a", "b", "e"]
 
 
 def test_frozen_node() -> None:
-    """A fresh draft freezes to a node of whose host nothing is known but the rules of every namespace."""
+    """A fresh draft freezes to a node of whose host nothing is known but the rules of every
+    namespace.
+    """
     node = NodeDraft().freeze()
     assert [rule.priority for rule in node.host.rules.items] == [0, 32766, 32767, 0, 32766]
     assert not node.host.links.complete

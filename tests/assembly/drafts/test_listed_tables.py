@@ -17,7 +17,9 @@ KINDS = ("links", "addresses", "routes", "rules", "neighbours", "fdb")
 
 
 def test_whole_listings(recorded: Case) -> None:
-    """What unfiltered commands printed is whole; a command that stands there without output proves nothing."""
+    """What unfiltered commands printed is whole; a command that stands there without output proves
+    nothing.
+    """
     host, pod = recorded.node.host, recorded.node.namespaces["cni-5ad1"]
     assert {kind for kind in KINDS if getattr(host, kind).complete} == set(KINDS)
     assert {kind for kind in KINDS if getattr(pod, kind).complete} == set(KINDS) - {"neighbours"}

@@ -21,15 +21,22 @@ def test_two_routing_tables() -> None:
         "default via 10.1.0.1 dev eth0", "169.254.0.0/16 dev eth1 metric 1002",
     ]  # fmt: skip
     other = alternative_of(case, "routes of table main")
-    assert [spell_route(route) for route in other.node.host.routes.items] == ["default via 10.1.0.1 dev eth0"]
+    assert [spell_route(route) for route in other.node.host.routes.items] == [
+        "default via 10.1.0.1 dev eth0"
+    ]
     assert other.good
     assert case.contradictions == ()
 
 
 def test_repeated_lines_of_one_table_merge() -> None:
-    """The same routes as `route -n` and as `ip route` print them are the same routes, with what either shows."""
+    """The same routes as `route -n` and as `ip route` print them are the same routes, with what
+    either shows.
+    """
     case = case_of(
-        Output("route -n", "Destination Gateway Genmask Flags Metric Ref Use Iface\n10.1.0.0 0.0.0.0 255.255.0.0 U 0 0 0 eth0"),
+        Output(
+            "route -n",
+            "Destination Gateway Genmask Flags Metric Ref Use Iface\n10.1.0.0 0.0.0.0 255.255.0.0 U 0 0 0 eth0",
+        ),
         Output("ip route", "10.1.0.0/16 dev eth0 proto kernel scope link src 10.1.0.9"),
     )
     assert case.alternatives == ()
@@ -38,11 +45,15 @@ def test_repeated_lines_of_one_table_merge() -> None:
 
 
 def test_fragment_that_holds_more_than_the_whole() -> None:
-    """Lines that the whole listing lacks show another state; the one that stands first is likeliest."""
+    """Lines that the whole listing lacks show another state; the one that stands first is
+    likeliest.
+    """
     case = case_of(
         Output("ip route | grep 169", "169.254.0.0/16 dev eth1 scope link metric 1002"),
         Output("ip route", "default via 10.1.0.1 dev eth0"),
     )
     assert len(case.node.host.routes.items) == 2
     other = alternative_of(case, "routes of table main")
-    assert [spell_route(route) for route in other.node.host.routes.items] == ["default via 10.1.0.1 dev eth0"]
+    assert [spell_route(route) for route in other.node.host.routes.items] == [
+        "default via 10.1.0.1 dev eth0"
+    ]

@@ -12,7 +12,8 @@ from podpath.node.links import InterfaceAddress
 from podpath.node.routing import MAIN, Nexthop, Route
 
 ADDRESSES = st.one_of(
-    st.integers(0, 40).map(lambda value: Address(4, value)), st.integers(0, 40).map(lambda value: Address(6, value))
+    st.integers(0, 40).map(lambda value: Address(4, value)),
+    st.integers(0, 40).map(lambda value: Address(6, value)),
 )
 
 
@@ -21,7 +22,11 @@ def owned(draw: st.DrawFn) -> InterfaceAddress:
     """Draw an address of a few that are near to each other."""
     address = draw(ADDRESSES)
     width = WIDTH[address.family]
-    return InterfaceAddress(link=IfName(draw(st.sampled_from("ab"))), address=address, length=draw(st.integers(width - 6, width)))
+    return InterfaceAddress(
+        link=IfName(draw(st.sampled_from("ab"))),
+        address=address,
+        length=draw(st.integers(width - 6, width)),
+    )
 
 
 @st.composite
@@ -30,11 +35,18 @@ def led(draw: st.DrawFn) -> Route:
     address = draw(ADDRESSES)
     hops = draw(st.sampled_from([(), (Nexthop(link=IfName("a")),)]))
     prefix = Prefix.of(address, draw(st.integers(WIDTH[address.family] - 6, WIDTH[address.family])))
-    return Route(prefix=prefix, nexthops=hops, table=draw(st.sampled_from([MAIN, 7])), metric=draw(st.integers(0, 3)))
+    return Route(
+        prefix=prefix,
+        nexthops=hops,
+        table=draw(st.sampled_from([MAIN, 7])),
+        metric=draw(st.integers(0, 3)),
+    )
 
 
 @given(st.lists(owned(), max_size=12), ADDRESSES)
-def test_addresses_are_found_as_by_going_through_them(owns: list[InterfaceAddress], asked: Address) -> None:
+def test_addresses_are_found_as_by_going_through_them(
+    owns: list[InterfaceAddress], asked: Address
+) -> None:
     """The closest subnet wins, and of equal ones the first."""
     table = Addresses(owns)
     holders = [own for own in owns if own.prefix.covers(asked) and own.length < WIDTH[asked.family]]
@@ -46,7 +58,11 @@ def test_addresses_are_found_as_by_going_through_them(owns: list[InterfaceAddres
 @given(st.lists(led(), max_size=12), ADDRESSES)
 def test_routes_are_found_as_by_going_through_them(routes: list[Route], asked: Address) -> None:
     """The longest prefix of the main table wins, then the lowest metric, then the first."""
-    fitting = [route for route in routes if route.prefix.covers(asked) and route.table == MAIN and route.nexthops]
+    fitting = [
+        route
+        for route in routes
+        if route.prefix.covers(asked) and route.table == MAIN and route.nexthops
+    ]
     expected = min(fitting, key=lambda route: (-route.prefix.length, route.metric), default=None)
     assert expected is Routes(routes).main.longest(asked)
 
@@ -60,7 +76,9 @@ def test_the_first_namespace_owns_an_address() -> None:
     owners.claim(asked, "a")
     assert (owners.owner(asked), owners.owner(Address(4, 6))) == ("a", None)
     draft = NodeDraft()
-    draft.netns("pod").addresses.append(InterfaceAddress(link=IfName("eth0"), address=asked, length=32))
+    draft.netns("pod").addresses.append(
+        InterfaceAddress(link=IfName("eth0"), address=asked, length=32)
+    )
     assert draft.owner(asked) is draft.namespaces["pod"]
 
 
@@ -80,5 +98,8 @@ def test_looking_does_not_go_through_all() -> None:
     table.put(Prefix(4, 0, 0), "default")
     counted = _Counted(table._things)  # what is counted
     table._things = counted  # as above
-    assert ("9999", "default") == (table.longest(Address(4, 9999 << 8 | 7)), table.longest(Address(4, 1 << 31)))
+    assert ("9999", "default") == (
+        table.longest(Address(4, 9999 << 8 | 7)),
+        table.longest(Address(4, 1 << 31)),
+    )
     assert 3 == counted.looks

@@ -21,7 +21,8 @@ from podpath.net.provenance import Source
 def test_counters_come_to_the_node(text: str) -> None:
     """Whatever way they were printed; of two readings the larger one counts."""
     sources = [
-        Source(name=f"{at}.txt", lines=tuple(each.split("\n"))) for at, each in enumerate((text, text.replace("1294", "7")))
+        Source(name=f"{at}.txt", lines=tuple(each.split("\n")))
+        for at, each in enumerate((text, text.replace("1294", "7")))
     ]
     readings = [(source, reading) for source in sources if (reading := read(source)) is not None]
     known = assemble_case(readings).node.host.counters["TcpExtIPReversePathFilter"]

@@ -5,7 +5,16 @@ from __future__ import annotations
 from podpath.assembly.case import assemble_case
 from podpath.evidence.kubernetes.records import CiliumOptionRecord, CniRecord, PodRecord
 from podpath.net.provenance import Span
-from tests.assembly.evidence_text import Output, Read, address, by_hand, case_of, known, options_of, read_outputs
+from tests.assembly.evidence_text import (
+    Output,
+    Read,
+    address,
+    by_hand,
+    case_of,
+    known,
+    options_of,
+    read_outputs,
+)
 
 SERVICE = """
 Name:              shop
@@ -19,19 +28,35 @@ Endpoints:         10.9.1.4:8080,10.9.1.5:8080 + 2 more...
 
 
 def test_service() -> None:
-    """A described service keeps its ports and endpoints, and says where the list was cut; a second description adds nothing."""
-    case = case_of(Output("kubectl describe service shop", SERVICE), Output("kubectl -n prod describe service shop", SERVICE))
+    """A described service keeps its ports and endpoints, and says where the list was cut; a second
+    description adds nothing.
+    """
+    case = case_of(
+        Output("kubectl describe service shop", SERVICE),
+        Output("kubectl -n prod describe service shop", SERVICE),
+    )
     (service,) = case.node.services
-    assert (service.namespace, service.name, [str(own) for own in service.addresses]) == ("prod", "shop", ["10.96.7.7"])
+    assert (service.namespace, service.name, [str(own) for own in service.addresses]) == (
+        "prod",
+        "shop",
+        ["10.96.7.7"],
+    )
     (port,) = service.ports
-    assert (port.port, [str(own) for own, _ in port.endpoints], port.complete) == (80, ["10.9.1.4", "10.9.1.5"], False)
+    assert (port.port, [str(own) for own, _ in port.endpoints], port.complete) == (
+        80,
+        ["10.9.1.4", "10.9.1.5"],
+        False,
+    )
 
 
 def test_cilium_options() -> None:
     """Options are facts; two values of one are both options."""
 
     def make(value: str, line: int) -> Read:
-        return by_hand(lambda span: (CiliumOptionRecord(span=span, key="enable-bpf-masquerade", value=value),), first_line=line)
+        return by_hand(
+            lambda span: (CiliumOptionRecord(span=span, key="enable-bpf-masquerade", value=value),),
+            first_line=line,
+        )
 
     case = assemble_case([make("true", 1)])
     assert case.node.cilium is not None
@@ -52,16 +77,33 @@ def test_cilium_by_its_device() -> None:
 def test_cni_network() -> None:
     """A network keeps its plugins in the order of the chain."""
     record = by_hand(
-        lambda span: (CniRecord(span=span, name="pods", version="0.4.0", plugins=({"type": "bridge"}, {"type": "portmap"}, {})),)
+        lambda span: (
+            CniRecord(
+                span=span,
+                name="pods",
+                version="0.4.0",
+                plugins=({"type": "bridge"}, {"type": "portmap"}, {}),
+            ),
+        )
     )
     (network,) = assemble_case([record]).node.cni
-    assert (network.name, network.plugins, network.path) == ("pods", ("bridge", "portmap"), "ticket.md")
+    assert (network.name, network.plugins, network.path) == (
+        "pods",
+        ("bridge", "portmap"),
+        "ticket.md",
+    )
 
 
 def _pods(*pods: tuple[str, str | None, str]) -> Read:
     def make(span: Span) -> tuple[PodRecord, ...]:
         return tuple(
-            PodRecord(span=span, namespace="shop", name=name, address=address(own) if own else None, node=node)
+            PodRecord(
+                span=span,
+                namespace="shop",
+                name=name,
+                address=address(own) if own else None,
+                node=node,
+            )
             for name, own, node in pods
         )
 
@@ -70,13 +112,22 @@ def _pods(*pods: tuple[str, str | None, str]) -> Read:
 
 def test_pods_are_merged() -> None:
     """A pod that two outputs list is one, with the address that either shows."""
-    case = assemble_case([_pods(("web", None, "n1"), ("web", "10.9.1.4", "n1"), ("db", "10.9.1.5", "n1"))])
-    assert [(pod.name, str(pod.address)) for pod in case.node.pods] == [("web", "10.9.1.4"), ("db", "10.9.1.5")]
+    case = assemble_case(
+        [_pods(("web", None, "n1"), ("web", "10.9.1.4", "n1"), ("db", "10.9.1.5", "n1"))]
+    )
+    assert [(pod.name, str(pod.address)) for pod in case.node.pods] == [
+        ("web", "10.9.1.4"),
+        ("db", "10.9.1.5"),
+    ]
 
 
 def test_name_of_the_node() -> None:
-    """The prompt of commands that show a node names it, that of a workstation does not; else the pods' one node does."""
+    """The prompt of commands that show a node names it, that of a workstation does not; else the
+    pods' one node does.
+    """
     at_prompt = read_outputs(Output("ip route", "default via 10.1.0.1 dev eth0"))
     assert assemble_case(at_prompt).node.name == "n1"
     assert assemble_case([_pods(("web", "10.9.1.4", "worker-2"))]).node.name == "worker-2"
-    assert assemble_case([_pods(("a", None, "worker-2"), ("b", None, "worker-3"))]).node.name == "node"
+    assert (
+        assemble_case([_pods(("a", None, "worker-2"), ("b", None, "worker-3"))]).node.name == "node"
+    )

@@ -72,7 +72,19 @@ def test_the_check_doubts_without_a_complaint() -> None:
 
 def test_another_familys_routes_are_no_second_state() -> None:
     """`ip route` and `ip -6 route` list different things of one state."""
-    lines = ["```", "$ ip route show table all", *GOOD.split("\n"), "$ ip -6 route show table all", BAD, "```"]
+    lines = [
+        "```",
+        "$ ip route show table all",
+        *GOOD.split("\n"),
+        "$ ip -6 route show table all",
+        BAD,
+        "```",
+    ]
     readings = [(source, read(source)) for source in split_document("ticket.md", lines)]
 
-    assert assemble_case([(source, reading) for source, reading in readings if reading is not None]).shifts == ()
+    assert (
+        assemble_case(
+            [(source, reading) for source, reading in readings if reading is not None]
+        ).shifts
+        == ()
+    )

@@ -19,7 +19,10 @@ RP_FILTER = "net.ipv4.conf.all.rp_filter"
 
 def test_agreeing_repeats_are_one_fact() -> None:
     """The same value twice is known, by the first line that says so."""
-    case = case_of(Output(f"sysctl {RP_FILTER}", f"{RP_FILTER} = 1"), Output("sysctl -a | grep rp_filter", f"{RP_FILTER} = 1"))
+    case = case_of(
+        Output(f"sysctl {RP_FILTER}", f"{RP_FILTER} = 1"),
+        Output("sysctl -a | grep rp_filter", f"{RP_FILTER} = 1"),
+    )
     fact = case.node.host.sysctls[RP_FILTER]
     assert isinstance(fact, Known)
     assert (fact.value, str(fact.span)) == ("1", "ticket.md:1")
@@ -28,10 +31,16 @@ def test_agreeing_repeats_are_one_fact() -> None:
 
 def test_disagreeing_sysctl_forks() -> None:
     """Two values are both options, the first one first, and a contradiction names both lines."""
-    case = case_of(Output(f"sysctl {RP_FILTER}", f"{RP_FILTER} = 0"), Output(f"cat /proc/sys/{RP_FILTER.replace('.', '/')}", "1"))
+    case = case_of(
+        Output(f"sysctl {RP_FILTER}", f"{RP_FILTER} = 0"),
+        Output(f"cat /proc/sys/{RP_FILTER.replace('.', '/')}", "1"),
+    )
     fact = case.node.host.sysctls[RP_FILTER]
     assert isinstance(fact, Unknown)
-    assert [(option.value, option.meaning) for option in fact.options] == [("0", "as at ticket.md:1"), ("1", "as at ticket.md:4")]
+    assert [(option.value, option.meaning) for option in fact.options] == [
+        ("0", "as at ticket.md:1"),
+        ("1", "as at ticket.md:4"),
+    ]
     assert fact.ask == f"sysctl {RP_FILTER}"
     assert [str(span) for span in case.contradictions[0].spans] == ["ticket.md:1", "ticket.md:4"]
 
@@ -57,7 +66,9 @@ br_netfilter           32768  0
 
 
 def test_value_after_a_module_was_loaded() -> None:
-    """What is read after `modprobe` shows the state after it; before it bridged frames passed netfilter by."""
+    """What is read after `modprobe` shows the state after it; before it bridged frames passed
+    netfilter by.
+    """
     case = case_of_document(MODULE_LOADED)
     fact = case.node.host.sysctls[BRIDGE_KEY]
     assert isinstance(fact, Unknown)
@@ -90,17 +101,22 @@ def test_value_that_is_only_set() -> None:
 
 
 def test_key_that_does_not_exist() -> None:
-    """Where sysctl says that there is no such key, its module is not loaded, and bridged frames pass netfilter by."""
+    """Where sysctl says that there is no such key, its module is not loaded, and bridged frames
+    pass netfilter by.
+    """
     case = case_of(
         Output(
-            f"sysctl {BRIDGE_KEY}", f"sysctl: cannot stat /proc/sys/{BRIDGE_KEY.replace('.', '/', 2)}: No such file or directory"
+            f"sysctl {BRIDGE_KEY}",
+            f"sysctl: cannot stat /proc/sys/{BRIDGE_KEY.replace('.', '/', 2)}: No such file or directory",
         )
     )
     assert known(case.node.host.sysctls[BRIDGE_KEY]) == "0"
 
 
 def test_module_that_is_not_loaded() -> None:
-    """A grep of lsmod without output says that the module is not loaded, and so what its keys amount to."""
+    """A grep of lsmod without output says that the module is not loaded, and so what its keys
+    amount to.
+    """
     case = case_of(Output("lsmod | grep br_netfilter", ""))
     assert known(case.node.host.sysctls[BRIDGE_KEY]) == "0"
     assert case.node.modules.items == ()

@@ -15,7 +15,9 @@ POD = address("10.9.1.4")
 
 
 def _seed(host_link: str | None = None) -> PodSeed:
-    return PodSeed(address=POD, reason="a probe goes to it", host_link=IfName(host_link) if host_link else None)
+    return PodSeed(
+        address=POD, reason="a probe goes to it", host_link=IfName(host_link) if host_link else None
+    )
 
 
 def test_pod_is_joined_and_routed() -> None:
@@ -41,7 +43,9 @@ def test_adding_twice_changes_nothing() -> None:
 
 
 def test_free_device_stands_for_the_pods() -> None:
-    """Where no output says which device is the pod's, a listed one without a known pod stands for it."""
+    """Where no output says which device is the pod's, a listed one without a known pod stands for
+    it.
+    """
     draft = NodeDraft()
     for name in ("eth0", "cali1", "cali2"):
         draft.host.add_link(Link(name=IfName(name)))
@@ -51,21 +55,29 @@ def test_free_device_stands_for_the_pods() -> None:
 
 
 def test_made_up_device_has_the_plugins_prefix() -> None:
-    """A device that stands for the pod's is named as the plugin at work names its own: rules match by that."""
+    """A device that stands for the pod's is named as the plugin at work names its own: rules match
+    by that.
+    """
     draft = NodeDraft(cilium=Cilium(options={}))
     add_pod(draft, _seed())
     assert "lxc-of-10-9-1-4" in draft.host.links
     other = NodeDraft()
-    other.host.add_link(Link(name=IfName("cali9"), peer=Known(Peer(netns="x", link=IfName("eth0")))))
+    other.host.add_link(
+        Link(name=IfName("cali9"), peer=Known(Peer(netns="x", link=IfName("eth0"))))
+    )
     add_pod(other, _seed())
     assert "cali-of-10-9-1-4" in other.host.links
 
 
 def test_route_over_another_device_hands_to_the_pod() -> None:
-    """A listed route of the pod range over a device that leads nowhere else is kept, and leads to the pod one way."""
+    """A listed route of the pod range over a device that leads nowhere else is kept, and leads to
+    the pod one way.
+    """
     draft = NodeDraft()
     draft.host.add_link(Link(name=IfName("router0")))
-    draft.host.routes.append(Route(prefix=Prefix.parse("10.9.1.0/24"), nexthops=(Nexthop(link=IfName("router0")),)))
+    draft.host.routes.append(
+        Route(prefix=Prefix.parse("10.9.1.0/24"), nexthops=(Nexthop(link=IfName("router0")),))
+    )
     pod = add_pod(draft, _seed("veth7"))
     leading = draft.host.links[IfName("router0")].peer
     assert isinstance(leading, Known)
@@ -79,6 +91,8 @@ def test_route_over_another_device_hands_to_the_pod() -> None:
 def test_gateway_is_an_address_of_the_host() -> None:
     """Without a bridge the pod's gateway is an address of the host, as plugins that route set it."""
     draft = NodeDraft()
-    draft.host.addresses.append(InterfaceAddress(link=IfName("eth0"), address=address("10.1.0.7"), length=24))
+    draft.host.addresses.append(
+        InterfaceAddress(link=IfName("eth0"), address=address("10.1.0.7"), length=24)
+    )
     pod = add_pod(draft, _seed("lxc1"))
     assert [spell_route(route) for route in pod.routes] == ["default via 10.1.0.7 dev eth0"]

@@ -55,7 +55,9 @@ def test_rules_are_equal_to_a_tuple_of_them() -> None:
 
 def test_a_jump_to_nowhere_is_doubted() -> None:
     """In a whole table a target that is neither chain nor extension was cut off."""
-    whole = LazyRules(tuple(map(jump, ("B", "B-cut", "MARK", "ACCEPT"))), "filter", "legacy", {"A", "B"})
+    whole = LazyRules(
+        tuple(map(jump, ("B", "B-cut", "MARK", "ACCEPT"))), "filter", "legacy", {"A", "B"}
+    )
     part = LazyRules((jump("B-cut"),), "filter", "legacy")
 
     assert [bool(rule.unread) for rule in whole] == [False, True, False, False]

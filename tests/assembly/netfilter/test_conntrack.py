@@ -32,7 +32,13 @@ def test_an_entry_is_translated() -> None:
 
     assert entry.original == way("10.0.0.1", "10.96.0.9", protocols.TCP, 53084, 80)
     assert entry.reply == way("10.244.1.7", "10.0.0.1", protocols.TCP, 8080, 53084)
-    assert (entry.state, entry.replied, entry.mark, entry.zone, entry.timeout) == ("SYN_SENT", False, 0x4000, 3, 118)
+    assert (entry.state, entry.replied, entry.mark, entry.zone, entry.timeout) == (
+        "SYN_SENT",
+        False,
+        0x4000,
+        3,
+        118,
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,7 +60,11 @@ def test_only_a_listing_of_all_entries_lists_all(command: str | None, complete: 
 
 def test_an_empty_table_is_one() -> None:
     """conntrack says how many entries it showed."""
-    found = conntrack(Output("conntrack -L", "conntrack v1.4.7 (conntrack-tools): 0 flow entries have been shown."))
+    found = conntrack(
+        Output(
+            "conntrack -L", "conntrack v1.4.7 (conntrack-tools): 0 flow entries have been shown."
+        )
+    )
 
     assert (found.listing.items, found.listing.complete) == ((), True)
 
@@ -72,7 +82,9 @@ def test_a_missing_reply_mirrors_the_original() -> None:
     found = conntrack(Output("conntrack -L", SYN.partition(" src=10.244")[0]))
 
     assert found.listing.items[0].reply == way("10.96.0.9", "10.0.0.1", protocols.TCP, 80, 53084)
-    assert [gap.why for gap in found.gaps] == ["the reply direction is not all there: taken to mirror the original one"]
+    assert [gap.why for gap in found.gaps] == [
+        "the reply direction is not all there: taken to mirror the original one"
+    ]
 
 
 def test_a_connection_without_its_ports_is_a_gap() -> None:
@@ -84,7 +96,9 @@ def test_a_connection_without_its_ports_is_a_gap() -> None:
 
 
 def test_one_connection_is_one_entry() -> None:
-    """Two outputs some seconds apart show it twice; later and other hosts' outputs do not count beside them."""
+    """Two outputs some seconds apart show it twice; later and other hosts' outputs do not count
+    beside them.
+    """
     found = conntrack(
         Output("conntrack -L", SYN, label="On a good host:"),
         Output("conntrack -L", SYN.replace("118", "90")),

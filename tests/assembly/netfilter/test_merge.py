@@ -43,10 +43,15 @@ def targets(chain: Chain) -> list[str]:
 
 def test_a_bad_and_a_good_host_are_options() -> None:
     """The one not labelled good comes first, and each says where it stands and what printed it."""
-    fact = forward(Output(LIST, GOOD, label="On a good host:"), Output(LIST, BAD, label="On a bad host:"))
+    fact = forward(
+        Output(LIST, GOOD, label="On a good host:"), Output(LIST, BAD, label="On a bad host:")
+    )
 
     assert isinstance(fact, Unknown)
-    assert [targets(option.value)[0] for option in fact.options] == ["KUBE-FORWARD", "CILIUM_FORWARD"]
+    assert [targets(option.value)[0] for option in fact.options] == [
+        "KUBE-FORWARD",
+        "CILIUM_FORWARD",
+    ]
     assert fact.options[0].meaning == f"as at ticket.md:7 (On a bad host:) from `{LIST}`"
     assert (fact.ask, fact.disputed) == ("iptables -t filter -S FORWARD", True)
     assert fact.fact == "chain FORWARD of iptables table filter (nft) in netns host"
@@ -57,7 +62,10 @@ def test_before_and_after_are_options() -> None:
     fact = forward(Output(LIST, BAD), Output(LIST, GOOD, label="After the fix:"))
 
     assert isinstance(fact, Unknown)
-    assert [targets(option.value)[0] for option in fact.options] == ["KUBE-FORWARD", "CILIUM_FORWARD"]
+    assert [targets(option.value)[0] for option in fact.options] == [
+        "KUBE-FORWARD",
+        "CILIUM_FORWARD",
+    ]
 
 
 def test_two_forms_of_one_chain_agree() -> None:
@@ -70,12 +78,16 @@ def test_two_forms_of_one_chain_agree() -> None:
 
 def test_counters_do_not_make_a_difference() -> None:
     """The same listing some seconds later."""
-    assert isinstance(forward(Output(LIST, BAD), Output(LIST, BAD.replace(" 169 14804", " 174 15316"))), Known)
+    assert isinstance(
+        forward(Output(LIST, BAD), Output(LIST, BAD.replace(" 169 14804", " 174 15316"))), Known
+    )
 
 
 def test_a_policy_makes_a_difference() -> None:
     """ACCEPT and DROP are two states."""
-    assert isinstance(forward(Output(RULES, SAME), Output(RULES, SAME.replace("ACCEPT", "DROP"))), Unknown)
+    assert isinstance(
+        forward(Output(RULES, SAME), Output(RULES, SAME.replace("ACCEPT", "DROP"))), Unknown
+    )
 
 
 def test_an_unread_listing_adds_to_a_read_one() -> None:
@@ -94,17 +106,26 @@ def test_an_unread_listing_adds_to_a_read_one() -> None:
 
 def test_a_part_of_a_whole_chain_adds_nothing() -> None:
     """A grep shows what the listing has anyway."""
-    held = netfilter(Output("iptables -S | grep CILIUM", "-A FORWARD -j CILIUM_FORWARD"), Output(RULES, SAME))
+    held = netfilter(
+        Output("iptables -S | grep CILIUM", "-A FORWARD -j CILIUM_FORWARD"), Output(RULES, SAME)
+    )
 
-    assert spelled(held, "filter", "FORWARD") == [line.strip() for line in SAME.strip().splitlines()[1:]]
+    assert spelled(held, "filter", "FORWARD") == [
+        line.strip() for line in SAME.strip().splitlines()[1:]
+    ]
     assert known(table(held, "filter").chains["FORWARD"]).complete
 
 
 def test_a_rule_that_the_whole_chain_lacks_is_a_contradiction() -> None:
     """The chain stays as it was listed, and the reader is told."""
-    found = assembled(Output(RULES, SAME), Output("iptables -S | grep DROP", "-A FORWARD -i eth9 -j DROP"))
+    found = assembled(
+        Output(RULES, SAME), Output("iptables -S | grep DROP", "-A FORWARD -i eth9 -j DROP")
+    )
 
-    assert targets(known(table(found.netfilter[4], "filter").chains["FORWARD"])) == ["KUBE-FORWARD", "CILIUM_FORWARD"]
+    assert targets(known(table(found.netfilter[4], "filter").chains["FORWARD"])) == [
+        "KUBE-FORWARD",
+        "CILIUM_FORWARD",
+    ]
     assert [contradiction.meaning for contradiction in found.contradictions] == [
         "ticket.md:6 shows a rule that is not in the whole chain at ticket.md:1"
     ]
@@ -118,9 +139,14 @@ def test_a_rule_that_the_whole_chain_lacks_is_a_contradiction() -> None:
         (["A"], ["B"], ["B", "A"]),
     ],
 )
-def test_fragments_are_put_together(first: list[str], second: list[str], together: list[str]) -> None:
+def test_fragments_are_put_together(
+    first: list[str], second: list[str], together: list[str]
+) -> None:
     """Rules that both show keep their order; the chain stays incomplete."""
-    outputs = [Output("iptables -S | grep X", "\n".join(f"-A FORWARD -j {name}" for name in names)) for names in (first, second)]
+    outputs = [
+        Output("iptables -S | grep X", "\n".join(f"-A FORWARD -j {name}" for name in names))
+        for names in (first, second)
+    ]
     chain = known(forward(*outputs))
 
     assert sorted(targets(chain)) == sorted(together)
@@ -142,7 +168,8 @@ def test_whole_saves_of_two_times_differ_in_a_chain() -> None:
     chains = "".join(f":{name} ACCEPT [0:0]\n" for name in ("INPUT", "FORWARD", "OUTPUT"))
     saved = f"*filter\n{chains}-A INPUT -i lo -j ACCEPT\n-A FORWARD -j {{}}\nCOMMIT"
     held = netfilter(
-        Output("iptables-save", saved.format("DROP")), Output("iptables-save", saved.format("ACCEPT"), label="after the restart")
+        Output("iptables-save", saved.format("DROP")),
+        Output("iptables-save", saved.format("ACCEPT"), label="after the restart"),
     )
     found = table(held, "filter").chains
 

@@ -14,19 +14,31 @@ DATA = Path(__file__).parents[2] / "data" / "nftables"
 RULE = "table ip t { chain c { type filter hook input priority 0; RULE }\n}"
 
 
-def assemble(*texts: str, tables: tuple[Table, ...] = (), command: str = "nft list ruleset") -> NftablesAssembly:
+def assemble(
+    *texts: str, tables: tuple[Table, ...] = (), command: str = "nft list ruleset"
+) -> NftablesAssembly:
     """Assemble listings, JSON or text."""
-    sources = [Source(name=f"{place}", lines=tuple(text.splitlines()), command=command) for place, text in enumerate(texts)]
-    readings = [(each, (nft_json if each.lines[0].startswith("{") else nft_text).read(each)) for each in sources]
+    sources = [
+        Source(name=f"{place}", lines=tuple(text.splitlines()), command=command)
+        for place, text in enumerate(texts)
+    ]
+    readings = [
+        (each, (nft_json if each.lines[0].startswith("{") else nft_text).read(each))
+        for each in sources
+    ]
     return assemble_nftables(readings, {4: Netfilter(tables=tables)})
 
 
 def test_text_and_json_of_one_moment_are_one_listing() -> None:
     """Nothing is told twice, and the text's lines are quoted."""
-    text, json = ((DATA / name).read_text(encoding="utf-8") for name in ("ruleset.txt", "ruleset.json"))
+    text, json = (
+        (DATA / name).read_text(encoding="utf-8") for name in ("ruleset.txt", "ruleset.json")
+    )
     found = assemble(json, text)
 
-    assert [("ip", "kp"), ("inet", "x"), ("netdev", "nd")] == [(table.family, table.name) for table in found.listing.items]
+    assert [("ip", "kp"), ("inet", "x"), ("netdev", "nd")] == [
+        (table.family, table.name) for table in found.listing.items
+    ]
     assert {"not modelled: ct count over 10"} == {gap.why for gap in found.gaps}
     assert ("lo",) == found.listing.items[2].chains["i"].devices
     assert found.listing.complete
@@ -38,11 +50,16 @@ def test_a_table_of_iptables_is_left_to_its_own_output() -> None:
     owned = Table(name="t", family=4, flavour="nft", chains={"c": Known(shown)})
     text = RULE.replace("RULE", "counter accept")
 
-    assert (0, 1) == (len(assemble(text, tables=(owned,)).listing.items), len(assemble(text).listing.items))
+    assert (0, 1) == (
+        len(assemble(text, tables=(owned,)).listing.items),
+        len(assemble(text).listing.items),
+    )
 
 
 def test_a_base_chain_that_iptables_does_not_show_is_walked() -> None:
-    """A table of iptables' name may hold base chains of somebody else; iptables says only that there are some."""
+    """A table of iptables' name may hold base chains of somebody else; iptables says only that
+    there are some.
+    """
     shown = Chain(name="INPUT", rules=(), policy="ACCEPT")
     owned = Table(name="t", family=4, flavour="nft", chains={"INPUT": Known(shown)})
     (table,) = assemble(RULE.replace("RULE", "drop"), tables=(owned,)).listing.items
@@ -61,15 +78,20 @@ def test_a_part_of_a_table_is_not_complete() -> None:
 
 def test_two_outputs_that_differ_leave_a_gap() -> None:
     """The first one counts, and the other is named."""
-    found = assemble(RULE.replace("RULE", "counter packets 3 bytes 9 drop"), RULE.replace("RULE", "accept"))
+    found = assemble(
+        RULE.replace("RULE", "counter packets 3 bytes 9 drop"), RULE.replace("RULE", "accept")
+    )
 
-    assert ["another output shows another table ip t: this one is passed over"] == [gap.why for gap in found.gaps]
+    assert ["another output shows another table ip t: this one is passed over"] == [
+        gap.why for gap in found.gaps
+    ]
 
 
 def test_counters_make_no_difference() -> None:
     """Packets that were counted in between are no contradiction."""
     found = assemble(
-        RULE.replace("RULE", "counter packets 3 bytes 9 drop"), RULE.replace("RULE", "counter packets 4 bytes 12 drop")
+        RULE.replace("RULE", "counter packets 3 bytes 9 drop"),
+        RULE.replace("RULE", "counter packets 4 bytes 12 drop"),
     )
 
     assert () == found.gaps

@@ -7,7 +7,14 @@ import pytest
 from podpath.assembly.netfilter.rules import assemble_rule, parse_prefix
 from podpath.evidence.iptables.ruleset_lines import read_rule
 from podpath.net.addresses import Address, Prefix
-from podpath.node.netfilter import InterfaceMatch, Match, MatchOption, PrefixMatch, ProtocolMatch, Rule
+from podpath.node.netfilter import (
+    InterfaceMatch,
+    Match,
+    MatchOption,
+    PrefixMatch,
+    ProtocolMatch,
+    Rule,
+)
 from tests.netfilter_strategies import NOWHERE
 
 
@@ -19,7 +26,9 @@ def rule_of(text: str) -> Rule:
 def option_of(text: str) -> MatchOption:
     """Return the one option of the one match or target."""
     rule = rule_of(text)
-    options = [option for match in rule.matches for option in match.options] + list(rule.target.options if rule.target else ())
+    options = [option for match in rule.matches for option in match.options] + list(
+        rule.target.options if rule.target else ()
+    )
     assert len(options) == 1
     return options[0]
 
@@ -36,7 +45,9 @@ def test_selectors_are_typed() -> None:
     assert (rule.protocol, rule.fragment) == (ProtocolMatch(17), False)
 
 
-@pytest.mark.parametrize("text", ["-s 0.0.0.0/0 -j DROP", "-i + -o + -j DROP", "-p all -j DROP", "-d ::/0 -j DROP"])
+@pytest.mark.parametrize(
+    "text", ["-s 0.0.0.0/0 -j DROP", "-i + -o + -j DROP", "-p all -j DROP", "-d ::/0 -j DROP"]
+)
 def test_what_selects_everything_selects_nothing(text: str) -> None:
     """An older iptables prints `-s 0.0.0.0/0`, and everybody may write it."""
     assert rule_of(text)[5:11] == (None,) * 6
@@ -50,7 +61,11 @@ def test_what_selects_everything_selects_nothing(text: str) -> None:
         ("10.0.0.0/255.255.0.0", Prefix(4, 0x0A000000, 16), None),
         ("1.2.0.3/255.255.0.255", Prefix(4, 0x01020003, 32), 0xFFFF00FF),
         ("fd00::1/64", Prefix.parse("fd00::/64"), None),
-        ("fd00::5/ffff::ffff", Prefix.of(Address.parse("fd00::5")), int.from_bytes(b"\xff\xff" + bytes(12) + b"\xff\xff")),
+        (
+            "fd00::5/ffff::ffff",
+            Prefix.of(Address.parse("fd00::5")),
+            int.from_bytes(b"\xff\xff" + bytes(12) + b"\xff\xff"),
+        ),
     ],
 )
 def test_prefixes_are_read(text: str, prefix: Prefix, mask: int | None) -> None:
@@ -58,7 +73,9 @@ def test_prefixes_are_read(text: str, prefix: Prefix, mask: int | None) -> None:
     assert parse_prefix(text) == (prefix, mask)
 
 
-@pytest.mark.parametrize("text", ["10.0.0.256", "10.0.0.0/33", "10.0/8/8", "fd00::/255.0.0.0", "", "x"])
+@pytest.mark.parametrize(
+    "text", ["10.0.0.256", "10.0.0.0/33", "10.0/8/8", "fd00::/255.0.0.0", "", "x"]
+)
 def test_what_is_no_prefix_is_refused(text: str) -> None:
     """The reader of a rule makes it unread."""
     with pytest.raises(ValueError, match=r".*"):
@@ -84,7 +101,9 @@ def test_what_is_no_prefix_is_refused(text: str) -> None:
         ("-j MARK --set-xmark zero", "set-xmark", ("zero",)),
     ],
 )
-def test_spellings_that_mean_the_same_become_one(text: str, name: str, values: tuple[str, ...]) -> None:
+def test_spellings_that_mean_the_same_become_one(
+    text: str, name: str, values: tuple[str, ...]
+) -> None:
     """The one that iptables-save prints."""
     assert option_of(text)[:2] == (name, values)
 

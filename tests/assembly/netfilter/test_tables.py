@@ -27,7 +27,9 @@ def placed(*texts: str, commands: tuple[str | None, ...] = ()) -> dict[str, dict
         line += len(lines)
     for part in place_rulesets(records):
         for name, chain in part.chains.items():
-            found.setdefault(part.table, {}).setdefault(name, []).extend(rule.span.line for rule in chain.rules)
+            found.setdefault(part.table, {}).setdefault(name, []).extend(
+                rule.span.line for rule in chain.rules
+            )
     return found
 
 
@@ -56,7 +58,9 @@ def test_a_command_settles_it() -> None:
     ],
 )
 def test_a_rule_alone_tells_by_what_it_does(rule: str, table: str) -> None:
-    """Targets and base chains exist in some tables only; what stays open is filter, as iptables has it."""
+    """Targets and base chains exist in some tables only; what stays open is filter, as iptables has
+    it.
+    """
     assert list(placed(rule)) == [table]
 
 
@@ -70,7 +74,9 @@ def test_jumps_tie_chains_together() -> None:
 
 
 def test_a_base_chain_that_may_not_lead_there_is_of_another_table() -> None:
-    """INPUT cannot lead to DNAT: the kernel would refuse it in nat, so it jumps to a chain of filter with the same name."""
+    """INPUT cannot lead to DNAT: the kernel would refuse it in nat, so it jumps to a chain of
+    filter with the same name.
+    """
     assert placed(
         """\
         -A INPUT -j WEB
@@ -79,7 +85,10 @@ def test_a_base_chain_that_may_not_lead_there_is_of_another_table() -> None:
         -A WEB -d 10.96.0.1/32 -j WEB-1
         -A WEB-1 -j DNAT --to-destination 10.0.0.5
         """
-    ) == {"filter": {"INPUT": [1]}, "nat": {"PREROUTING": [2], "OUTPUT": [3], "WEB": [4], "WEB-1": [5]}}
+    ) == {
+        "filter": {"INPUT": [1]},
+        "nat": {"PREROUTING": [2], "OUTPUT": [3], "WEB": [4], "WEB-1": [5]},
+    }
 
 
 def test_one_name_in_two_tables_is_told_apart() -> None:
@@ -94,14 +103,18 @@ def test_one_name_in_two_tables_is_told_apart() -> None:
         -A WEB -d 10.96.0.2/32 -j REJECT
         """,
         commands=("iptables-save | grep WEB",),
-    ) == {"nat": {"PREROUTING": [1], "OUTPUT": [2], "WEB": [3]}, "filter": {"FORWARD": [4], "OUTPUT": [5], "WEB": [6]}}
+    ) == {
+        "nat": {"PREROUTING": [1], "OUTPUT": [2], "WEB": [3]},
+        "filter": {"FORWARD": [4], "OUTPUT": [5], "WEB": [6]},
+    }
 
 
 def test_a_table_that_is_named_draws_its_chains() -> None:
     """What another output says of a chain's table holds for a bare rule of the chain."""
-    assert placed("*nat\n:PREROUTING ACCEPT [0:0]\n:MARKED - [0:0]\nCOMMIT", "-A MARKED -j MARK --set-xmark 0x1/0x1")["nat"][
-        "MARKED"
-    ] == [5]
+    assert placed(
+        "*nat\n:PREROUTING ACCEPT [0:0]\n:MARKED - [0:0]\nCOMMIT",
+        "-A MARKED -j MARK --set-xmark 0x1/0x1",
+    )["nat"]["MARKED"] == [5]
 
 
 def test_a_listing_without_command_is_of_one_table() -> None:
@@ -120,5 +133,7 @@ def test_all_policies_together_name_the_table() -> None:
 
     assert list(placed("\n".join(f"-P {name} ACCEPT" for name in names))) == ["mangle"]
     assert list(placed("-P PREROUTING ACCEPT\n-P OUTPUT ACCEPT")) == ["raw"]
-    assert list(placed("-P PREROUTING ACCEPT\n-P INPUT ACCEPT\n-P OUTPUT ACCEPT\n-P POSTROUTING ACCEPT")) == ["nat"]
+    assert list(
+        placed("-P PREROUTING ACCEPT\n-P INPUT ACCEPT\n-P OUTPUT ACCEPT\n-P POSTROUTING ACCEPT")
+    ) == ["nat"]
     assert list(placed("-P INPUT ACCEPT\n-P FORWARD ACCEPT\n-P OUTPUT ACCEPT")) == ["filter"]

@@ -38,15 +38,19 @@ def test_two_macs_of_one_neighbour() -> None:
 
 def test_neighbour_without_a_device_is_a_gap() -> None:
     """An entry whose device was cut off cannot be used."""
-    case = assemble_case([by_hand(lambda span: (NeighbourRecord(span=span, address=address("10.1.0.1"), link=None),))])
+    case = assemble_case(
+        [
+            by_hand(
+                lambda span: (NeighbourRecord(span=span, address=address("10.1.0.1"), link=None),)
+            )
+        ]
+    )
     assert [gap.why for gap in case.gaps] == ["expected the device of neighbour 10.1.0.1, saw none"]
 
 
 def test_sockets() -> None:
     """`ss -tuln` lists every listening socket; a repeated one is one."""
-    text = (
-        "Netid State  Recv-Q Send-Q Local Address:Port Peer Address:Port\ntcp   LISTEN 0      128    0.0.0.0:10250      0.0.0.0:*"
-    )
+    text = "Netid State  Recv-Q Send-Q Local Address:Port Peer Address:Port\ntcp   LISTEN 0      128    0.0.0.0:10250      0.0.0.0:*"
     listed = case_of(Output("ss -tuln", text), Output("ss -tuln", text)).node.host.sockets
     assert listed.complete
     assert [(item.protocol, item.port, item.local) for item in listed.items] == [(6, 10250, None)]
@@ -68,4 +72,6 @@ def test_a_listing_of_sockets_speaks_for_its_protocols(command: str, shown: set[
     text = "Netid State  Recv-Q Send-Q Local Address:Port Peer Address:Port\ntcp   LISTEN 0 128 0.0.0.0:22 0.0.0.0:*"
     host = case_of(Output(command, text)).node.host
 
-    assert {protocol for protocol in (protocols.TCP, protocols.UDP) if host.shows_sockets(protocol)} == shown
+    assert {
+        protocol for protocol in (protocols.TCP, protocols.UDP) if host.shows_sockets(protocol)
+    } == shown

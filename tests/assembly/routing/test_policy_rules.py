@@ -20,5 +20,10 @@ def test_policy_rules(recorded: Case) -> None:
 def test_fragment_of_rules_adds_to_the_default_ones() -> None:
     """A grep of `ip rule` does not take the three rules away that every namespace starts with."""
     case = case_of(Output("ip rule | grep fwmark", "9:\tfrom all fwmark 0x1 lookup 77"))
-    assert [rule.priority for rule in case.node.host.rules.items if rule.family == 4] == [0, 9, 32766, 32767]
+    assert [rule.priority for rule in case.node.host.rules.items if rule.family == 4] == [
+        0,
+        9,
+        32766,
+        32767,
+    ]
     assert not case.node.host.rules.complete

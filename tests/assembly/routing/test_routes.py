@@ -15,21 +15,31 @@ from tests.assembly.evidence_text import (
 def test_routes_of_all_tables(recorded: Case) -> None:
     """`ip route show table all` gives every table by its number, with the routes in their order."""
     routes = recorded.node.host.routes.items
-    assert [spell_route(route) for route in routes if route.table == 100] == ["10.88.0.0/16 via 192.168.9.2 dev ens4"]
-    main = [spell_route(route) for route in routes if route.table == MAIN and route.prefix.family == 4]
+    assert [spell_route(route) for route in routes if route.table == 100] == [
+        "10.88.0.0/16 via 192.168.9.2 dev ens4"
+    ]
+    main = [
+        spell_route(route) for route in routes if route.table == MAIN and route.prefix.family == 4
+    ]
     assert main == [
         "default via 192.168.9.1 dev ens4",
         "10.88.3.0/24 dev cni0",
         "10.88.4.9 dev lxcab12",
         "192.168.9.0/24 dev ens4",
     ]
-    local = [route for route in routes if route.table == LOCAL and route.prefix == Prefix.parse("192.168.9.6")]
+    local = [
+        route
+        for route in routes
+        if route.table == LOCAL and route.prefix == Prefix.parse("192.168.9.6")
+    ]
     assert [(route.type, str(route.prefsrc)) for route in local] == [("local", "192.168.9.5")]
     assert not any(route.inferred for route in routes)
 
 
 def test_route_deleted_after_it_was_listed() -> None:
-    """The node has the route, as things failed with it; the alternative is the node after the deletion."""
+    """The node has the route, as things failed with it; the alternative is the node after the
+    deletion.
+    """
     case = case_of_document("""
     ```
     root@n1:~# ip route
@@ -40,7 +50,9 @@ def test_route_deleted_after_it_was_listed() -> None:
     """)
     assert len(case.node.host.routes.items) == 2
     other = alternative_of(case, "routes")
-    assert [spell_route(route) for route in other.node.host.routes.items] == ["default via 10.1.0.1 dev eth0"]
+    assert [spell_route(route) for route in other.node.host.routes.items] == [
+        "default via 10.1.0.1 dev eth0"
+    ]
     assert other.good
     assert other.meaning == "after `ip route del 169.254.0.0/16 dev eth1` at ticket.md:5"
 

@@ -31,7 +31,9 @@ default via 10.1.0.1 dev eth0
     ],
 )
 def test_route_listing_is_whole(command: str | None, text: str, *, whole: bool) -> None:
-    """Routes are whole after an unfiltered command without an ellipsis, as the default rules look up no other table."""
+    """Routes are whole after an unfiltered command without an ellipsis, as the default rules look
+    up no other table.
+    """
     routes = case_of(Output(command, text)).node.host.routes
     assert routes.complete is whole
     assert len(routes.items) == 2

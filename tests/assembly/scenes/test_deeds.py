@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.assembly.scenes.deeds import Effect, ModuleDeed, RouteDeed, SysctlDeed, list_deeds, read_effects
+from podpath.assembly.scenes.deeds import (
+    Effect,
+    ModuleDeed,
+    RouteDeed,
+    SysctlDeed,
+    list_deeds,
+    read_effects,
+)
 from podpath.assembly.scenes.scene import SceneEvidence
 from podpath.evidence.records import DeedRecord
 from tests.assembly.evidence_text import by_hand
 
 
 def _effects(command: str) -> list[str]:
-    evidence = SceneEvidence.gather([by_hand(lambda span: (DeedRecord(span=span, command=command),), command=command)])
+    evidence = SceneEvidence.gather(
+        [by_hand(lambda span: (DeedRecord(span=span, command=command),), command=command)]
+    )
     assert [deed.command for deed in list_deeds(evidence)] == [command]
     return [_spell(effect) for effect in read_effects(evidence)]
 
@@ -31,7 +40,10 @@ def _spell(effect: Effect) -> str:
     ("command", "effects"),
     [
         ("sysctl -w net.ipv4.ip_forward=1", ["host: net.ipv4.ip_forward=1"]),
-        ("sudo sysctl net.ipv4.conf.eth0/7.rp_filter=0", ["host: net.ipv4.conf.eth0.7.rp_filter=0"]),
+        (
+            "sudo sysctl net.ipv4.conf.eth0/7.rp_filter=0",
+            ["host: net.ipv4.conf.eth0.7.rp_filter=0"],
+        ),
         ("sysctl -w net/ipv4/conf/eth0.7/rp_filter=2", ["host: net.ipv4.conf.eth0.7.rp_filter=2"]),
         ("sysctl -w a.b=1 c.d=2", ["host: a.b=1", "host: c.d=2"]),
         ("echo 0 > /proc/sys/net/ipv4/conf/all/rp_filter", ["host: net.ipv4.conf.all.rp_filter=0"]),
@@ -45,7 +57,10 @@ def _spell(effect: Effect) -> str:
         ("insmod ./net/bridge/br_netfilter.ko.xz", ["load br_netfilter"]),
         ("modprobe br_netfilter && sysctl -w a.b=1", ["load br_netfilter", "host: a.b=1"]),
         ("ip route del 10.9.0.0/16 dev eth1", ["host: delete 10.9.0.0/16 eth1 None None main"]),
-        ("ip -4 r a default via 10.1.0.1 dev eth0 metric 7 table 9", ["host: add default eth0 10.1.0.1 7 9"]),
+        (
+            "ip -4 r a default via 10.1.0.1 dev eth0 metric 7 table 9",
+            ["host: add default eth0 10.1.0.1 7 9"],
+        ),
         ("ip route replace unreachable 10.9.0.0/16", ["host: add 10.9.0.0/16 None None None main"]),
         ("ip route add nonsense dev eth0", []),
         ("ip route get 1.1.1.1", []),
@@ -60,7 +75,9 @@ def _spell(effect: Effect) -> str:
     ],
 )
 def test_effects(command: str, effects: list[str]) -> None:
-    """What a command sets, loads, adds or deletes is read from its words; what is not known changes nothing."""
+    """What a command sets, loads, adds or deletes is read from its words; what is not known changes
+    nothing.
+    """
     assert _effects(command) == effects
 
 
@@ -68,7 +85,9 @@ def test_deeds_on_a_good_host_change_nothing_here() -> None:
     """A command on another host is kept, and has no effect on this one."""
 
     def make_case(label: str | None) -> SceneEvidence:
-        deed = by_hand(lambda span: (DeedRecord(span=span, command="modprobe br_netfilter"),), label=label)
+        deed = by_hand(
+            lambda span: (DeedRecord(span=span, command="modprobe br_netfilter"),), label=label
+        )
         other = by_hand(lambda span: (DeedRecord(span=span, command="reboot"),), first_line=7)
         return SceneEvidence.gather([deed, other])
 

@@ -59,7 +59,10 @@ def test_one_node_is_not_parted() -> None:
 
 def test_prompts_of_two_nodes_are_told_apart() -> None:
     """One device has other addresses on each; the one that most is shown of comes first."""
-    assert list(parted(shown("node1", 2), shown("node2", 3), shown("node2", 3))) == ["node2", "node1"]
+    assert list(parted(shown("node1", 2), shown("node2", 3), shown("node2", 3))) == [
+        "node2",
+        "node1",
+    ]
 
 
 def test_what_names_no_host_goes_to_every_node() -> None:
@@ -73,7 +76,9 @@ web-9   1/1     Running   0          5d    10.244.2.9   node1
 
 
 def test_a_pod_is_no_node() -> None:
-    """Its host reaches its address by a bridge: what its prompt printed is of a namespace of that host."""
+    """Its host reaches its address by a bridge: what its prompt printed is of a namespace of that
+    host.
+    """
     (host,) = part_by_host(ticket(shown("node1", 2), POD))
     assert host.name == ""
     assert {source.netns for source, _ in host.read} == {None, "pod/?/web-0"}
@@ -81,7 +86,9 @@ def test_a_pod_is_no_node() -> None:
 
 def test_two_cards_of_other_names_are_not_taken_for_pods() -> None:
     """A node reaches another one by its uplink."""
-    assert "node2" not in str(part_by_host(ticket(shown("node1", 2), shown("node2", 3, "ens3")))[0].read[-1][0].netns)
+    assert "node2" not in str(
+        part_by_host(ticket(shown("node1", 2), shown("node2", 3, "ens3")))[0].read[-1][0].netns
+    )
 
 
 def test_a_good_host_is_compared_and_not_parted() -> None:
@@ -95,10 +102,17 @@ def test_a_good_host_is_compared_and_not_parted() -> None:
 def test_each_node_of_a_ticket_is_diagnosed(tmp_path: Path) -> None:
     """The answer is of the node at fault; --node asks about the other one."""
     file = tmp_path / "ticket.md"
-    file.write_text(f"```{shown('node1', 2)}```\n\nand\n\n```{shown('node2', 3, forward=0)}```\n", encoding="utf-8")
+    file.write_text(
+        f"```{shown('node1', 2)}```\n\nand\n\n```{shown('node2', 3, forward=0)}```\n",
+        encoding="utf-8",
+    )
     done = podpath("diagnose", file, "--json")
     document = json.loads(done.stdout)
-    assert (done.returncode, document["node"], document["findings"][0]["check"]) == (1, "node2", "ip-forward")
+    assert (done.returncode, document["node"], document["findings"][0]["check"]) == (
+        1,
+        "node2",
+        "ip-forward",
+    )
     assert "node1: it is undecided there" in document["notes"][0]
     assert "on node2: The host does not forward packets" in podpath("diagnose", file).stdout
     other = podpath("diagnose", file, "--node", "node1", "--json")
@@ -106,21 +120,32 @@ def test_each_node_of_a_ticket_is_diagnosed(tmp_path: Path) -> None:
     assert podpath("diagnose", file, "--node", "node3").returncode == 2
     alone = tmp_path / "alone.md"
     alone.write_text(f"```{shown('node1', 2)}```\n", encoding="utf-8")
-    assert [podpath("diagnose", alone, "--node", name).returncode for name in ("node1", "node2")] == [3, 2]
-    asked = podpath("trace", file, "--node", "node2", "--probe", "tcp 10.244.2.5 > 10.244.3.7:80", "--json")
+    assert [
+        podpath("diagnose", alone, "--node", name).returncode for name in ("node1", "node2")
+    ] == [3, 2]
+    asked = podpath(
+        "trace", file, "--node", "node2", "--probe", "tcp 10.244.2.5 > 10.244.3.7:80", "--json"
+    )
     assert json.loads(asked.stdout)["verdict"] == "NEVER"
 
 
 def test_bundles_of_two_nodes_are_told_apart(repository: Path) -> None:
     """Each names its node; captures of both are still put together."""
-    bundles = [repository / "examples/incidents" / name / "bundle" for name in ("rp-filter-reset", "host-disconnect")]
+    bundles = [
+        repository / "examples/incidents" / name / "bundle"
+        for name in ("rp-filter-reset", "host-disconnect")
+    ]
     document = json.loads(podpath("diagnose", *bundles, "--json").stdout)
     names = [json.loads((bundle / "bundle.json").read_text())["node"] for bundle in bundles]
     assert document["node"] in names
     for name, check in zip(names, ("rp-filter", "foreign-arp"), strict=True):
-        found = json.loads(podpath("diagnose", *bundles, "--node", name, "--json").stdout)["findings"]
+        found = json.loads(podpath("diagnose", *bundles, "--node", name, "--json").stdout)[
+            "findings"
+        ]
         assert check in {finding["check"] for finding in found}
-    assert "of 2 nodes" in podpath("trace", *bundles, "--probe", "icmp 127.0.0.1 > 127.0.0.1").stderr
+    assert (
+        "of 2 nodes" in podpath("trace", *bundles, "--probe", "icmp 127.0.0.1 > 127.0.0.1").stderr
+    )
 
 
 @pytest.mark.parametrize("count", [0, 1])

@@ -52,7 +52,9 @@ def test_last_sentence_counts_first() -> None:
 
 
 def test_meaning_quotes_the_label() -> None:
-    """An option's meaning says where its line stands, and quotes the label where that says something of the state."""
+    """An option's meaning says where its line stands, and quotes the label where that says
+    something of the state.
+    """
     plain = Source(name="t.md", lines=("1",), first_line=7, label="The value:")
     good = Source(name="t.md", lines=("0",), first_line=9, label="It is long ago. On a good host:")
     assert spell_meaning(Span(plain, 7, 7)) == "as at t.md:7"

@@ -5,7 +5,15 @@ from __future__ import annotations
 from podpath.assembly.scenes.scene import name_netns
 from podpath.node.case import Case
 from podpath.node.node import HOST
-from tests.assembly.evidence_text import Output, alternative_of, case_of, case_of_document, known, options_of, spell_route
+from tests.assembly.evidence_text import (
+    Output,
+    alternative_of,
+    case_of,
+    case_of_document,
+    known,
+    options_of,
+    spell_route,
+)
 
 RP_FILTER = "net.ipv4.conf.all.rp_filter"
 
@@ -20,7 +28,8 @@ def test_namespaces_and_name(recorded: Case) -> None:
 def test_namespaces_do_not_mix() -> None:
     """The same key in two namespaces is two facts."""
     case = case_of(
-        Output(f"sysctl {RP_FILTER}", f"{RP_FILTER} = 0"), Output(f"sysctl {RP_FILTER}", f"{RP_FILTER} = 1", netns="cni-7")
+        Output(f"sysctl {RP_FILTER}", f"{RP_FILTER} = 0"),
+        Output(f"sysctl {RP_FILTER}", f"{RP_FILTER} = 1", netns="cni-7"),
     )
     assert known(case.node.namespaces[HOST].sysctls[RP_FILTER]) == "0"
     assert known(case.node.namespaces["cni-7"].sysctls[RP_FILTER]) == "1"
@@ -33,7 +42,9 @@ def test_evidence_of_good_hosts_only_is_taken_as_it_is() -> None:
 
 
 def test_outputs_of_another_good_host() -> None:
-    """What is said to work and was typed on a host of its own shows that host, and nothing of this one."""
+    """What is said to work and was typed on a host of its own shows that host, and nothing of this
+    one.
+    """
     case = case_of_document(f"""
     node-b fails:
 
@@ -52,13 +63,17 @@ def test_outputs_of_another_good_host() -> None:
     ```
     """)
     assert case.node.name == "node-b"
-    assert [spell_route(route) for route in case.node.host.routes.items] == ["default via 10.1.0.1 dev eth0"]
+    assert [spell_route(route) for route in case.node.host.routes.items] == [
+        "default via 10.1.0.1 dev eth0"
+    ]
     assert options_of(case.node.host.sysctls[RP_FILTER])[-1] == "0"
     assert alternative_of(case, "routes").good
 
 
 def test_two_names_of_one_host() -> None:
-    """Without a word about which works, outputs at two prompts are of one host: articles spell its name differently."""
+    """Without a word about which works, outputs at two prompts are of one host: articles spell its
+    name differently.
+    """
     case = case_of_document("""
     ```
     root@node:~# ip route

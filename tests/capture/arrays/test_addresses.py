@@ -13,7 +13,9 @@ HALVES = st.sampled_from([0, 1, 2, 1 << 32, (1 << 64) - 1, 0xFE80 << 48])
 
 @given(st.lists(st.lists(st.tuples(HALVES, HALVES), max_size=6), max_size=5))
 def test_equal_addresses_have_equal_numbers(batches: list[list[tuple[int, int]]]) -> None:
-    """However they come, in batches or again, a number leads back to its address, and no address has two."""
+    """However they come, in batches or again, a number leads back to its address, and no address
+    has two.
+    """
     addresses = Addresses()
     numbers: dict[tuple[int, int], int] = {}
     for batch in batches:
@@ -29,7 +31,9 @@ def test_equal_addresses_have_equal_numbers(batches: list[list[tuple[int, int]]]
 
 
 def test_addresses_with_one_place_are_told_apart() -> None:
-    """Two addresses that are looked for in one place keep their own numbers, whichever was there last."""
+    """Two addresses that are looked for in one place keep their own numbers, whichever was there
+    last.
+    """
     addresses = Addresses()
     odd = 0x9E3779B97F4A7C15
     high, low = np.array([0, 1], np.uint64), np.array([odd, 0], np.uint64)
@@ -51,4 +55,8 @@ def test_thousands_of_addresses() -> None:
 
     assert len(set(first.tolist())) == 100_000
     assert (addresses.number(high, low) == first).all()
-    assert [addresses.values()[number] for number in first[:3].tolist()] == [0xFD00 << 112, 0xFD00 << 112 | 1, 0xFD00 << 112 | 2]
+    assert [addresses.values()[number] for number in first[:3].tolist()] == [
+        0xFD00 << 112,
+        0xFD00 << 112 | 1,
+        0xFD00 << 112 | 2,
+    ]

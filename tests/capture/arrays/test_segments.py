@@ -22,7 +22,9 @@ def test_running_maximum_is_that_of_each_run(runs: list[list[int]]) -> None:
     """The largest so far never comes from another run."""
     found, values = flat(runs)
 
-    assert [max(run[: at + 1]) for run in runs for at in range(len(run))] == found.running_maximum(values).tolist()
+    assert [max(run[: at + 1]) for run in runs for at in range(len(run))] == found.running_maximum(
+        values
+    ).tolist()
 
 
 @given(RUNS)
@@ -31,7 +33,9 @@ def test_value_before_is_of_the_same_run(runs: list[list[int]]) -> None:
     found, values = flat(runs)
 
     assert [value for run in runs for value in [-5, *run[:-1]]] == found.before(values, -5).tolist()
-    assert [at > 0 and run[at] == run[at - 1] for run in runs for at in range(len(run))] == found.repeat(values).tolist()
+    assert [
+        at > 0 and run[at] == run[at - 1] for run in runs for at in range(len(run))
+    ] == found.repeat(values).tolist()
 
 
 @given(RUNS)
@@ -46,7 +50,10 @@ def test_a_value_for_each_run(runs: list[list[int]]) -> None:
 @given(st.lists(st.integers(0, 200_000), max_size=30))
 def test_order_keeps_the_file_within_a_run(runs: list[int]) -> None:
     """Rows are ordered by run, and within a run as they stand."""
-    assert sorted(range(len(runs)), key=lambda row: runs[row]) == order_by(np.array(runs, np.int64)).tolist()
+    assert (
+        sorted(range(len(runs)), key=lambda row: runs[row])
+        == order_by(np.array(runs, np.int64)).tolist()
+    )
 
 
 @given(st.lists(st.integers(-(2**31) + 1, 2**31 - 1), min_size=1, max_size=9))
@@ -55,7 +62,9 @@ def test_numbers_add_up_however_far_they_go(steps: list[int]) -> None:
     total = np.cumsum([7, *steps])
     values = np.concatenate((total, total[:1])).astype(np.uint32)
 
-    assert [*(total - 7).tolist(), 0] == Runs(np.array([0] * len(total) + [1])).unwrapped(values).tolist()
+    assert [*(total - 7).tolist(), 0] == Runs(np.array([0] * len(total) + [1])).unwrapped(
+        values
+    ).tolist()
 
 
 def test_numbers_that_wrap() -> None:

@@ -16,6 +16,12 @@ def test_parts_are_the_fields_that_stand_there() -> None:
     for at in range(8):
         assert words.one(at).tolist() == BYTES[:, at].tolist()
     for at in (0, 2, 4, 6):
-        assert words.two(at).tolist() == np.ascontiguousarray(BYTES[:, at : at + 2]).view(">u2")[:, 0].tolist()
+        assert (
+            words.two(at).tolist()
+            == np.ascontiguousarray(BYTES[:, at : at + 2]).view(">u2")[:, 0].tolist()
+        )
     for at in (0, 4):
-        assert words.four(at).tolist() == np.ascontiguousarray(BYTES[:, at : at + 4]).view(">u4")[:, 0].tolist()
+        assert (
+            words.four(at).tolist()
+            == np.ascontiguousarray(BYTES[:, at : at + 4]).view(">u4")[:, 0].tolist()
+        )

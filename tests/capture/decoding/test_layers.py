@@ -21,12 +21,18 @@ SEGMENT = frames.tcp(0x18, options=bytes.fromhex("0101080a0000000700000008"), da
 PLAIN = frames.ethernet(0x0800, frames.ipv4(6, SEGMENT))
 SIX = frames.ethernet(0x86DD, frames.ipv6(6, SEGMENT))
 VXLAN = frames.udp((5, 8472), struct.pack(">II", 0x08000000, 5 << 8) + PLAIN)
-LONG = frames.tcp(0x02, options=bytes.fromhex("020405b40402080a000000070000000801030307") + b"\1" * 20)
+LONG = frames.tcp(
+    0x02, options=bytes.fromhex("020405b40402080a000000070000000801030307") + b"\1" * 20
+)
 CHAIN = bytes([60, 2]) + bytes(22) + bytes([6, 3]) + bytes(30)
 FAR = CHAIN[:24] + bytes([58, 3]) + CHAIN[26:] + struct.pack(">BBHI", 2, 0, 0, 1280)
 """An ICMPv6 error so far on that its header stands behind the block."""
-ARP = bytes.fromhex("0001080006040002") + frames.MAC_A + b"\x0a\0\0\1" + frames.MAC_B + b"\x0a\0\0\2"
-ERROR = struct.pack(">BBHHH", 3, 4, 0, 0, 1400) + frames.ipv4(6, SEGMENT[:8], ends=("10.0.0.9", "10.0.0.1"))
+ARP = (
+    bytes.fromhex("0001080006040002") + frames.MAC_A + b"\x0a\0\0\1" + frames.MAC_B + b"\x0a\0\0\2"
+)
+ERROR = struct.pack(">BBHHH", 3, 4, 0, 0, 1400) + frames.ipv4(
+    6, SEGMENT[:8], ends=("10.0.0.9", "10.0.0.1")
+)
 KINDS = [
     PLAIN,
     SIX,
@@ -69,12 +75,21 @@ def rows(packets: Packets) -> list[tuple[object, ...]]:
         ("outer_dst", "outer_version"),
     ):
         families = values[versions]
-        values[name] = [packets.addresses[at] if kind == 6 else at for at, kind in zip(values[name], families, strict=True)]
+        values[name] = [
+            packets.addresses[at] if kind == 6 else at
+            for at, kind in zip(values[name], families, strict=True)
+        ]
     sides: list[list[object]] = [[] for _ in range(len(columns))]
     for kind in (Arps, Quotes):
         table = packets.arps if kind is Arps else packets.quotes
         for place, row in enumerate(table.row.tolist()):
-            sides[row].append([getattr(table, field.name)[place].item() for field in fields(kind) if field.name != "row"])
+            sides[row].append(
+                [
+                    getattr(table, field.name)[place].item()
+                    for field in fields(kind)
+                    if field.name != "row"
+                ]
+            )
     return [(*each, str(side)) for *each, side in zip(*values.values(), sides, strict=True)]
 
 
@@ -96,12 +111,16 @@ def test_captures_of_several_link_types_are_read_as_each_alone(order: list[bytes
     head = frames.section() + frames.interface() + frames.interface(101)
     raw = [len(frame) % 2 for frame in order]
     parts = zip(order, raw, strict=True)
-    mixed = read_capture(head + b"".join(frames.packet(frame[14 * bare :], bare) for frame, bare in parts)).packets
+    mixed = read_capture(
+        head + b"".join(frames.packet(frame[14 * bare :], bare) for frame, bare in parts)
+    ).packets
     single = [
         read_capture(frames.pcap([frame[14 * bare :]], link_type=101 if bare else 1))
         for frame, bare in zip(order, raw, strict=True)
     ]
-    without = [name for name in range(len(rows(mixed)[0])) if [row[name] for row in rows(mixed)] == raw]
+    without = [
+        name for name in range(len(rows(mixed)[0])) if [row[name] for row in rows(mixed)] == raw
+    ]
 
     assert without
     for row, alone in zip(rows(mixed), single, strict=True):
@@ -119,7 +138,9 @@ def test_a_column_that_two_layers_write_keeps_the_inner_one() -> None:
 
 
 def test_a_group_of_picked_packets_stays_one() -> None:
-    """Where the header of picked packets stands behind the block, what is kept of them stands beside lists as before."""
+    """Where the header of picked packets stands behind the block, what is kept of them stands
+    beside lists as before.
+    """
     data = np.arange(1000, dtype=np.uint8)
     room = np.array([200, 300, 150], np.int32)
     block = Block(Output(data, {}), np.array([0, 200, 500]), room, slice(0, 3))

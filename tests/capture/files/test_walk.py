@@ -18,7 +18,9 @@ from tests.capture import frames
 FRAMING = Framing(PCAP, "<", 16, 8, 16, LONGEST, first_time=frames.START)
 
 
-def both(data: bytes, framing: Framing = FRAMING, start: int = 24) -> tuple[walking.Walked, walking.Walked]:
+def both(
+    data: bytes, framing: Framing = FRAMING, start: int = 24
+) -> tuple[walking.Walked, walking.Walked]:
     """Walk in lanes, and record by record."""
     seen = as_bytes(data)
     return walk(seen, framing, start, len(data)), walk_carefully(seen, framing, start, len(data))
@@ -35,9 +37,13 @@ def test_lanes_find_the_same_records() -> None:
 
 
 def test_lanes_are_not_fooled_by_a_capture_inside_packets() -> None:
-    """Packets whose payload is a capture, record by record, are passed as the packets that they are."""
+    """Packets whose payload is a capture, record by record, are passed as the packets that they
+    are.
+    """
     inner = frames.pcap([bytes(80)] * 300)[24:]
-    data = frames.pcap([frames.ethernet(0x88B5, bytes([number]) * 3 + inner) for number in range(60)])
+    data = frames.pcap(
+        [frames.ethernet(0x88B5, bytes([number]) * 3 + inner) for number in range(60)]
+    )
     lanes, careful = both(data)
 
     assert len(walking.find_starts(as_bytes(data), FRAMING, 24, len(data), 20)) > 1
@@ -60,7 +66,11 @@ def test_lanes_meet_damage_as_the_careful_walk_does(seed: int) -> None:
 
 def test_lanes_over_blocks_of_pcapng() -> None:
     """Blocks are walked in lanes too."""
-    data = frames.section() + frames.interface() + b"".join(frames.packet(bytes(50 + at % 900)) for at in range(2_000))
+    data = (
+        frames.section()
+        + frames.interface()
+        + b"".join(frames.packet(bytes(50 + at % 900)) for at in range(2_000))
+    )
     lanes, careful = both(data, Framing(PCAPNG, "<", 12, 4, 0, 1 << 24, step=4), 0)
 
     assert lanes.places.tolist() == careful.places.tolist()

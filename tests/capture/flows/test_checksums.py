@@ -15,11 +15,15 @@ OUTER = ("192.0.2.4", "192.0.2.5")
 
 
 def vxlan(sum_: int | None, *, kind: int = 0) -> bytes:
-    """Make a cooked packet of VXLAN with that outer checksum, the right one where none is given; `kind` 0 came in, 4 went out."""
+    """Make a cooked packet of VXLAN with that outer checksum, the right one where none is given;
+    `kind` 0 came in, 4 went out.
+    """
     inner = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))
     body = struct.pack(">II", 0x08000000, 7 << 8) + inner
     udp = struct.pack(">4H", 50111, 8472, 8 + len(body), 0) + body
-    pseudo = b"".join(Address.parse(end).value.to_bytes(4, "big") for end in OUTER) + struct.pack(">HH", 17, len(udp))
+    pseudo = b"".join(Address.parse(end).value.to_bytes(4, "big") for end in OUTER) + struct.pack(
+        ">HH", 17, len(udp)
+    )
     words = pseudo + udp + bytes(len(udp) % 2)
     total = sum(struct.unpack(f">{len(words) // 2}H", words))
     while total >> 16:

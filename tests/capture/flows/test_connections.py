@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.capture.flows.connections import ANSWERED, ASKED, COMPLETE, NOTHING, Connections, follow_connections
+from podpath.capture.flows.connections import (
+    ANSWERED,
+    ASKED,
+    COMPLETE,
+    NOTHING,
+    Connections,
+    follow_connections,
+)
 from podpath.capture.flows.flows import number_flows
 from podpath.capture.reading.read import read_capture
 from podpath.capture.states import STATES
 from tests.capture import frames
 
 FLAGS = {"S": 0x02, "H": 0x12, "A": 0x10, "F": 0x11, "R": 0x14}
-"""SYN, SYN-ACK, ACK, FIN, RST, as Zeek's history writes them: large from the client, small from the server."""
+"""SYN, SYN-ACK, ACK, FIN, RST, as Zeek's history writes them: large from the client, small from the
+server.
+"""
 
 
 def follow(history: str) -> Connections:
@@ -49,7 +58,10 @@ def test_who_reset_and_how_often() -> None:
     """Resets and handshake packets are counted by their sender."""
     found = follow("SShhRrr")
 
-    assert (2, 2, 1, 2) == tuple(int(each[0]) for each in (found.syns, found.syn_acks, found.client_resets, found.server_resets))
+    assert (2, 2, 1, 2) == tuple(
+        int(each[0])
+        for each in (found.syns, found.syn_acks, found.client_resets, found.server_resets)
+    )
 
 
 def test_client_is_known_from_a_late_capture() -> None:

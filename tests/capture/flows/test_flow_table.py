@@ -21,7 +21,9 @@ def ask(table: FlowTable, known: dict[tuple[int, int], int], batch: list[tuple[i
     found, first = table.number(words)
 
     assert expected == found.tolist()
-    assert [at for at, name in enumerate(batch) if name not in before and name not in batch[:at]] == first.tolist()
+    assert [
+        at for at, name in enumerate(batch) if name not in before and name not in batch[:at]
+    ] == first.tolist()
 
 
 @given(st.lists(st.lists(NAMES, max_size=20), max_size=6))
@@ -33,11 +35,23 @@ def test_numbers_are_those_of_a_dictionary(batches: list[list[tuple[int, int]]])
 
 
 def test_full_table_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Flows find their names again when many stand in each other's way, and after there was no room for them."""
+    """Flows find their names again when many stand in each other's way, and after there was no room
+    for them.
+    """
     monkeypatch.setattr(flow_table, "SMALLEST", 2)
     draw = np.random.default_rng(3)
     table, known = FlowTable(2), dict[tuple[int, int], int]()
     for size in (1, 2, 3, 50, 400, 3, 2000):
-        ask(table, known, list(zip(draw.integers(1, 40, size).tolist(), draw.integers(0, 40, size).tolist(), strict=True)))
+        ask(
+            table,
+            known,
+            list(
+                zip(
+                    draw.integers(1, 40, size).tolist(),
+                    draw.integers(0, 40, size).tolist(),
+                    strict=True,
+                )
+            ),
+        )
 
     assert len(known) > 1000

@@ -17,12 +17,16 @@ HERE, THERE = ("10.0.0.1", "10.0.0.2"), ("10.0.0.2", "10.0.0.1")
 def frame(flags: int, *, port: int = 40000, back: bool = False) -> bytes:
     """Make a segment of the connection from a client port, or of its way back."""
     ports = (80, port) if back else (port, 80)
-    return frames.ethernet(0x0800, frames.ipv4(6, frames.tcp(flags, ports=ports), ends=THERE if back else HERE))
+    return frames.ethernet(
+        0x0800, frames.ipv4(6, frames.tcp(flags, ports=ports), ends=THERE if back else HERE)
+    )
 
 
 def test_both_directions_are_one_flow() -> None:
     """A reply belongs to its request's flow, and goes the other way."""
-    columns = read_capture(frames.pcap([frame(2), frame(2, port=40001), frame(0x12, back=True), frame(0x10)])).packets.columns
+    columns = read_capture(
+        frames.pcap([frame(2), frame(2, port=40001), frame(0x12, back=True), frame(0x10)])
+    ).packets.columns
     flows = number_flows(columns)
 
     assert [0, 1, 0, 0] == flows.number.tolist()
@@ -45,17 +49,35 @@ def test_empty_capture_has_no_flows() -> None:
 
 
 def test_the_same_ends_elsewhere_are_another_flow() -> None:
-    """One connection seen on two devices of a capture on `any`, on two interfaces of a file, or in two tunnel networks is two."""
+    """One connection seen on two devices of a capture on `any`, on two interfaces of a file, or in
+    two tunnel networks is two.
+    """
     inner = frame(2)
-    cooked = [struct.pack(">HHIHBB", 0x0800, 0, device, 1, 0, 6) + frames.MAC_A + bytes(2) + inner[14:] for device in (2, 3, 2)]
+    cooked = [
+        struct.pack(">HHIHBB", 0x0800, 0, device, 1, 0, 6) + frames.MAC_A + bytes(2) + inner[14:]
+        for device in (2, 3, 2)
+    ]
     tunnels = [
-        frames.ethernet(0x0800, frames.ipv4(17, frames.udp((5, 8472), struct.pack(">II", 0x08000000, vni << 8) + inner)))
+        frames.ethernet(
+            0x0800,
+            frames.ipv4(
+                17, frames.udp((5, 8472), struct.pack(">II", 0x08000000, vni << 8) + inner)
+            ),
+        )
         for vni in (1, 2, 1 << 22, 2)
     ]
-    two = frames.section() + frames.interface() * 2 + b"".join(frames.packet(inner, number) for number in (0, 1, 0))
+    two = (
+        frames.section()
+        + frames.interface() * 2
+        + b"".join(frames.packet(inner, number) for number in (0, 1, 0))
+    )
 
-    assert [0, 1, 0] == number_flows(read_capture(frames.pcap(cooked, link_type=276)).packets.columns).number.tolist()
-    assert [0, 1, 2, 1] == number_flows(read_capture(frames.pcap(tunnels)).packets.columns).number.tolist()
+    assert [0, 1, 0] == number_flows(
+        read_capture(frames.pcap(cooked, link_type=276)).packets.columns
+    ).number.tolist()
+    assert [0, 1, 2, 1] == number_flows(
+        read_capture(frames.pcap(tunnels)).packets.columns
+    ).number.tolist()
     assert [0, 1, 0] == number_flows(read_capture(two).packets.columns).number.tolist()
 
 
@@ -64,12 +86,18 @@ def test_flows_are_those_of_a_dictionary(seed: int) -> None:
     """Each packet's number is what a dictionary of both ends gives, in the order of first packets."""
     columns = read_capture(make_capture(40_000, vxlan=0.1, seed=seed).data).packets.columns
     flows = number_flows(columns)
-    sides = [(columns.src.tolist(), columns.sport.tolist()), (columns.dst.tolist(), columns.dport.tolist())]
+    sides = [
+        (columns.src.tolist(), columns.sport.tolist()),
+        (columns.dst.tolist(), columns.dport.tolist()),
+    ]
     ends = zip(zip(*sides[0], strict=True), zip(*sides[1], strict=True), strict=True)
-    rest = zip(columns.vni.tolist(), columns.version.tolist(), columns.protocol.tolist(), strict=True)
+    rest = zip(
+        columns.vni.tolist(), columns.version.tolist(), columns.protocol.tolist(), strict=True
+    )
     known: dict[tuple[object, ...], int] = {}
 
     assert flows.number.tolist() == [
-        known.setdefault((min(pair), max(pair), other), len(known)) for pair, other in zip(ends, rest, strict=True)
+        known.setdefault((min(pair), max(pair), other), len(known))
+        for pair, other in zip(ends, rest, strict=True)
     ]
     assert len(known) == len(flows)

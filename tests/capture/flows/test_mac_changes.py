@@ -21,7 +21,14 @@ def columns_of(made: Sequence[Frame]) -> Columns:
     table = np.array(made, np.uint64).reshape(-1, 4)
     ends = {name: table[:, at].astype(np.uint32) for at, name in enumerate(("src", "dst"))}
     macs = {name: table[:, at + 2] for at, name in enumerate(("smac", "dmac"))}
-    return fill_up({"time": np.zeros(len(made), np.int64), "version": np.full(len(made), 4, np.uint8), **ends, **macs})
+    return fill_up(
+        {
+            "time": np.zeros(len(made), np.int64),
+            "version": np.full(len(made), 4, np.uint8),
+            **ends,
+            **macs,
+        }
+    )
 
 
 def rows_of(made: Sequence[Frame], size: int = 1000, most: int = 1000) -> list[int]:
@@ -36,7 +43,9 @@ def rows_of(made: Sequence[Frame], size: int = 1000, most: int = 1000) -> list[i
 
 
 def test_turns_are_given_with_the_frames_before() -> None:
-    """The first and last frame of an address with two MACs, and the two at which it turns; of another one nothing."""
+    """The first and last frame of an address with two MACs, and the two at which it turns; of
+    another one nothing.
+    """
     one, other, fixed = (1, 2, 7, 9), (1, 2, 8, 9), (3, 2, 5, 9)
 
     assert [0, 4, 5, 7] == rows_of([one, fixed, one, one, one, other, other, other, fixed])
@@ -51,7 +60,12 @@ def test_group_macs_are_no_change_of_a_destination() -> None:
 
 @example([(1, 1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 2), (1, 1, 1, 1), (1, 1, 1, 1)], 1)
 @given(
-    st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.sampled_from((1, 2, GROUP))), max_size=30),
+    st.lists(
+        st.tuples(
+            st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.sampled_from((1, 2, GROUP))
+        ),
+        max_size=30,
+    ),
     st.integers(1, 8),
 )
 def test_slabs_say_what_the_whole_says(made: Sequence[Frame], size: int) -> None:

@@ -1,4 +1,6 @@
-"""TCP of one capture point, against conversations of which it is known what each packet is, and against tshark."""
+"""TCP of one capture point, against conversations of which it is known what each packet is, and
+against tshark.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ from tests.capture import frames
 START = 0xFFFFFF00
 """Sequence numbers wrap within the tests' conversations."""
 RETRANSMITTED = " || ".join(
-    f"tcp.analysis.{name}" for name in ("retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order")
+    f"tcp.analysis.{name}"
+    for name in ("retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order")
 )
 
 
@@ -35,9 +38,18 @@ class Talk:
         self.records: list[bytes] = []
 
     def send(
-        self, at: float, seq: int, size: int = 0, *, flags: int = 0x10, back: bool = False, says: tuple[int, int] = (1, 500)
+        self,
+        at: float,
+        seq: int,
+        size: int = 0,
+        *,
+        flags: int = 0x10,
+        back: bool = False,
+        says: tuple[int, int] = (1, 500),
     ) -> Talk:
-        """Add a packet; numbers are relative to each side's first, and `says` is what it acknowledges and its window."""
+        """Add a packet; numbers are relative to each side's first, and `says` is what it
+        acknowledges and its window.
+        """
         ack, window = says
         numbers = (START + seq) % 2**32, (START + ack) % 2**32
         ports = (80, 40000) if back else (40000, 80)
@@ -45,7 +57,9 @@ class Talk:
         segment = bytearray(frames.tcp(flags, ports=ports, numbers=numbers, data=bytes(size)))
         struct.pack_into(">H", segment, 14, window)
         frame = frames.ethernet(0x0800, frames.ipv4(6, bytes(segment), ends=ends))
-        self.records.append(struct.pack("<4I", frames.START, int(at * 1000), len(frame), len(frame)) + frame)
+        self.records.append(
+            struct.pack("<4I", frames.START, int(at * 1000), len(frame), len(frame)) + frame
+        )
         return self
 
     def open(self) -> Talk:
@@ -71,26 +85,46 @@ def where(mask: np.ndarray) -> list[int]:
 
 def test_numbers_are_relative_and_do_not_wrap() -> None:
     """Each direction counts from its first packet."""
-    found = Talk().open().send(3, 1, 1000).send(4, 1001, 1000).send(5, 1, back=True, says=(2001, 500)).analyse()
+    found = (
+        Talk()
+        .open()
+        .send(3, 1, 1000)
+        .send(4, 1001, 1000)
+        .send(5, 1, back=True, says=(2001, 500))
+        .analyse()
+    )
 
     assert [0, 0, 1, 1, 1001, 1] == found.relative.tolist()
     assert [] == where(found.retransmission | found.gap | found.out_of_order | found.duplicate_ack)
 
 
 def test_retransmission_after_a_loss() -> None:
-    """A segment that is missing is a gap; sent again later it is a retransmission, though it was never seen."""
+    """A segment that is missing is a gap; sent again later it is a retransmission, though it was
+    never seen.
+    """
     talk = Talk().open().send(3, 1, 100).send(4, 201, 100)
     for at in (5, 6, 7):
         talk.send(at, 1, back=True, says=(101, 500))
     found = talk.send(250, 101, 100).analyse()
 
-    assert ([5], [9], [7, 8]) == (where(found.gap), where(found.retransmission), where(found.duplicate_ack))
+    assert ([5], [9], [7, 8]) == (
+        where(found.gap),
+        where(found.retransmission),
+        where(found.duplicate_ack),
+    )
     assert [] == where(found.spurious)
 
 
 def test_spurious_retransmission() -> None:
     """What was acknowledged already need not have been sent again."""
-    found = Talk().open().send(3, 1, 100).send(4, 1, back=True, says=(101, 500)).send(250, 1, 100).analyse()
+    found = (
+        Talk()
+        .open()
+        .send(3, 1, 100)
+        .send(4, 1, back=True, says=(101, 500))
+        .send(250, 1, 100)
+        .analyse()
+    )
 
     assert ([6], [6]) == (where(found.retransmission), where(found.spurious))
 
@@ -99,13 +133,19 @@ def test_segments_that_were_overtaken() -> None:
     """A segment right behind a later one is out of order, and no retransmission."""
     found = Talk().open().send(3, 101, 100).send(3.2, 1, 100).analyse()
 
-    assert ([4], [5], []) == (where(found.gap), where(found.out_of_order), where(found.retransmission))
+    assert ([4], [5], []) == (
+        where(found.gap),
+        where(found.out_of_order),
+        where(found.retransmission),
+    )
 
 
 def test_handshake_that_is_sent_again() -> None:
     """SYN and SYN-ACK that come twice are retransmissions."""
     talk = Talk().send(0, 0, flags=0x02, says=(0, 500)).send(999, 0, flags=0x02, says=(0, 500))
-    found = talk.send(999.1, 0, flags=0x12, back=True).send(999.9, 0, flags=0x12, back=True).analyse()
+    found = (
+        talk.send(999.1, 0, flags=0x12, back=True).send(999.9, 0, flags=0x12, back=True).analyse()
+    )
 
     assert [2, 4] == where(found.retransmission)
 
@@ -113,11 +153,20 @@ def test_handshake_that_is_sent_again() -> None:
 def test_zero_window_and_keep_alive() -> None:
     """A closed window is seen; a keep-alive is no retransmission; a reset closes no window."""
     talk = (
-        Talk().open().send(3, 1, 100).send(4, 1, back=True, says=(101, 0)).send(500, 100).send(600, 101, flags=0x14, says=(1, 0))
+        Talk()
+        .open()
+        .send(3, 1, 100)
+        .send(4, 1, back=True, says=(101, 0))
+        .send(500, 100)
+        .send(600, 101, flags=0x14, says=(1, 0))
     )
     found = talk.analyse()
 
-    assert ([5], [6], []) == (where(found.zero_window), where(found.keep_alive), where(found.retransmission))
+    assert ([5], [6], []) == (
+        where(found.zero_window),
+        where(found.keep_alive),
+        where(found.retransmission),
+    )
 
 
 def test_made_capture_has_the_retransmissions_that_were_made() -> None:
@@ -125,7 +174,9 @@ def test_made_capture_has_the_retransmissions_that_were_made() -> None:
     made = make_capture(10_000, vxlan=0.3, seed=5)
     columns = read_capture(made.data).packets.columns
 
-    assert made.retransmissions == int(analyse_segments(columns, number_flows(columns)).retransmission.sum())
+    assert made.retransmissions == int(
+        analyse_segments(columns, number_flows(columns)).retransmission.sum()
+    )
 
 
 def test_other_protocols_are_left_alone() -> None:
@@ -172,15 +223,33 @@ class Receiver:
     def judge(self, packet: Packet, time: int) -> set[str]:
         """Say what a packet is, and take it up."""
         relative, fin_or_syn = packet.seq - self.first, (packet.flags & 1) + (packet.flags >> 1 & 1)
-        length, reset, asks = packet.payload + fin_or_syn, packet.flags & 4 != 0, packet.flags & 0x10 != 0
+        length, reset, asks = (
+            packet.payload + fin_or_syn,
+            packet.flags & 4 != 0,
+            packet.flags & 0x10 != 0,
+        )
         plain, known = not fin_or_syn and not reset, self.expected is not None
         ahead = relative - (self.expected or 0)
         if self.latest is None:
             self.grown = time
-        kept = known and plain and packet.payload <= 1 and ahead == -1 and (asks or packet.payload == 1)
+        kept = (
+            known
+            and plain
+            and packet.payload <= 1
+            and ahead == -1
+            and (asks or packet.payload == 1)
+        )
         repeats = known and length > 0 and not reset and ahead < 0 and not kept
-        late = repeats and time - self.grown < 3_000_000 and not packet.flags & 2 and relative not in self.shown
-        same = self.latest is not None and (self.latest.ack, self.latest.window) == (packet.ack, packet.window)
+        late = (
+            repeats
+            and time - self.grown < 3_000_000
+            and not packet.flags & 2
+            and relative not in self.shown
+        )
+        same = self.latest is not None and (self.latest.ack, self.latest.window) == (
+            packet.ack,
+            packet.window,
+        )
         covered = self.acknowledged is not None and self.acknowledged >= relative + length
         said = {
             "keep_alive": kept, "retransmission": repeats and not late, "spurious": repeats and not late and covered,
@@ -192,7 +261,9 @@ class Receiver:
         if length:
             self.shown.add(relative)
         if not reset:
-            self.expected = max(relative + length, self.expected if self.expected is not None else relative)
+            self.expected = max(
+                relative + length, self.expected if self.expected is not None else relative
+            )
         self.latest = packet
         return {name for name, holds in said.items() if holds}
 
@@ -200,23 +271,34 @@ class Receiver:
 @pytest.mark.parametrize("slab", [3, 1 << 15])
 @given(st.lists(PACKET, max_size=25))
 def test_packets_are_what_a_loop_says(slab: int, talk: list[Packet]) -> None:
-    """Each packet is judged as by a program that keeps its state in variables, at numbers that wrap."""
+    """Each packet is judged as by a program that keeps its state in variables, at numbers that
+    wrap.
+    """
     first = {(packet.port, packet.back): packet.seq for packet in reversed(talk)}
-    receivers = {(port, back): Receiver(first.get((port, back), 0)) for port in (1, 2, 3) for back in (False, True)}
+    receivers = {
+        (port, back): Receiver(first.get((port, back), 0))
+        for port in (1, 2, 3)
+        for back in (False, True)
+    }
     expected, time = [], 0
     for packet in talk:
         time += packet.wait
         expected.append(receivers[packet.port, packet.back].judge(packet, time))
         other = receivers[packet.port, not packet.back]
         if packet.flags & 0x10:
-            other.acknowledged = max(packet.ack - other.first, -100 if other.acknowledged is None else other.acknowledged)
+            other.acknowledged = max(
+                packet.ack - other.first, -100 if other.acknowledged is None else other.acknowledged
+            )
     made = empty_arrays(len(talk))
     made["time"] = np.cumsum(np.array([packet.wait for packet in talk], np.int64))
     for name in ("payload", "flags", "window"):
         made[name][:] = [getattr(packet, name) for packet in talk]
     for name in ("seq", "ack"):
         made[name][:] = [getattr(packet, name) % 2**32 for packet in talk]
-    made["src"][:], made["dst"][:] = [1 + packet.back for packet in talk], [2 - packet.back for packet in talk]
+    made["src"][:], made["dst"][:] = (
+        [1 + packet.back for packet in talk],
+        [2 - packet.back for packet in talk],
+    )
     made["sport"][:] = made["dport"][:] = [packet.port for packet in talk]
     made["version"][:], made["protocol"][:] = 4, 6
     columns = Columns(**made)
@@ -224,7 +306,15 @@ def test_packets_are_what_a_loop_says(slab: int, talk: list[Packet]) -> None:
         patch.setattr(tcp, "SLAB", slab)
         found = analyse_segments(columns, number_flows(columns))
 
-    names = ("retransmission", "spurious", "out_of_order", "gap", "duplicate_ack", "zero_window", "keep_alive")
+    names = (
+        "retransmission",
+        "spurious",
+        "out_of_order",
+        "gap",
+        "duplicate_ack",
+        "zero_window",
+        "keep_alive",
+    )
     masks = {name: getattr(found, name) for name in names}
     assert expected == [{name for name in names if masks[name][row]} for row in range(len(talk))]
 
@@ -240,7 +330,9 @@ def asked(path: Path, expression: str) -> list[int]:
 
 @pytest.mark.kernel("tshark")
 def test_counts_are_tsharks(tmp_path: Path) -> None:
-    """Retransmissions of thousands of packets are those that tshark finds, packet by packet, and so are the spurious ones."""
+    """Retransmissions of thousands of packets are those that tshark finds, packet by packet, and so
+    are the spurious ones.
+    """
     path = tmp_path / "made.pcap"
     path.write_bytes(make_capture(12_000, seed=9).data)
     columns = read_capture(path.read_bytes()).packets.columns
@@ -252,11 +344,15 @@ def test_counts_are_tsharks(tmp_path: Path) -> None:
 
 @pytest.mark.kernel("tshark")
 def test_kinds_are_tsharks(tmp_path: Path) -> None:
-    """Gaps, duplicate acknowledgements, closed windows and keep-alives are found in the packets where tshark finds them."""
+    """Gaps, duplicate acknowledgements, closed windows and keep-alives are found in the packets
+    where tshark finds them.
+    """
     talk = Talk().open().send(3, 1, 100).send(4, 201, 100)
     for at in (5, 6, 7):
         talk.send(at, 1, back=True, says=(101, 500))
-    talk.send(250, 101, 100).send(251, 1, back=True, says=(301, 0)).send(800, 300).send(801, 1, back=True, says=(301, 0))
+    talk.send(250, 101, 100).send(251, 1, back=True, says=(301, 0)).send(800, 300).send(
+        801, 1, back=True, says=(301, 0)
+    )
     path = tmp_path / "talk.pcap"
     path.write_bytes(talk.data)
     found = talk.analyse()

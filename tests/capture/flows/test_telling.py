@@ -12,11 +12,18 @@ from tests.capture import frames
 ENDS, BACK = ("10.0.0.1", "10.0.0.2"), ("10.0.0.2", "10.0.0.1")
 
 
-def segment(flags: int, port: int, seq: int = 1000, *, data: bytes = b"", back: bool = False) -> bytes:
+def segment(
+    flags: int, port: int, seq: int = 1000, *, data: bytes = b"", back: bool = False
+) -> bytes:
     """Make a frame of a connection from the client's port, or of its way back."""
     ports = (80, port) if back else (port, 80)
     return frames.ethernet(
-        0x0800, frames.ipv4(6, frames.tcp(flags, ports=ports, numbers=(seq, 7), data=data), ends=BACK if back else ENDS)
+        0x0800,
+        frames.ipv4(
+            6,
+            frames.tcp(flags, ports=ports, numbers=(seq, 7), data=data),
+            ends=BACK if back else ENDS,
+        ),
     )
 
 
@@ -32,7 +39,11 @@ def telling(made: list[bytes]) -> list[int]:
 
 def test_connection_that_works_tells_nothing() -> None:
     """A handshake with its data is only counted; one that is never answered is shown."""
-    works = [*handshake(4000), segment(0x18, 4000, 1001, data=b"x" * 9), segment(0x10, 4000, 8, back=True)]
+    works = [
+        *handshake(4000),
+        segment(0x18, 4000, 1001, data=b"x" * 9),
+        segment(0x10, 4000, 8, back=True),
+    ]
 
     assert telling(works) == []
     assert telling([*works, segment(0x02, 4001), segment(0x02, 4001)]) == [5, 6]
@@ -52,7 +63,9 @@ def test_long_connection_keeps_its_edges_and_what_was_sent_again() -> None:
 
 
 def test_silence_keeps_the_packets_around_it() -> None:
-    """What a direction shows before and after it was silent stays, so that the silence is neither longer nor shorter."""
+    """What a direction shows before and after it was silent stays, so that the silence is neither
+    longer nor shorter.
+    """
     data = [segment(0x18, 4000, 1001 + 9 * number, data=b"x" * 9) for number in range(100)]
     made = [*handshake(4000), *data, segment(0x04, 4000, 5000)]
     whole = read_capture(frames.pcap(made)).packets
@@ -64,7 +77,9 @@ def test_silence_keeps_the_packets_around_it() -> None:
 
 def test_questions_without_answers_are_shown() -> None:
     """Datagrams that nobody answers are looked at; those that are answered are not."""
-    question = frames.ethernet(0x0800, frames.ipv4(17, frames.udp((5000, 53), b"a" * 20), ends=ENDS))
+    question = frames.ethernet(
+        0x0800, frames.ipv4(17, frames.udp((5000, 53), b"a" * 20), ends=ENDS)
+    )
     asked = frames.ethernet(0x0800, frames.ipv4(17, frames.udp((5001, 53), b"a" * 20), ends=ENDS))
     answer = frames.ethernet(0x0800, frames.ipv4(17, frames.udp((53, 5001), b"a" * 20), ends=BACK))
 
@@ -72,7 +87,9 @@ def test_questions_without_answers_are_shown() -> None:
 
 
 def test_frames_with_another_mac_are_shown() -> None:
-    """An address to which frames go with two MACs is shown where that changes, and with what MAC it speaks."""
+    """An address to which frames go with two MACs is shown where that changes, and with what MAC it
+    speaks.
+    """
     plain, back = segment(0x10, 4000), segment(0x10, 4000, back=True)
     astray = bytes.fromhex("020000000099") + plain[6:]
 
@@ -80,7 +97,9 @@ def test_frames_with_another_mac_are_shown() -> None:
 
 
 def test_what_is_said_between_two_ends_is_chosen() -> None:
-    """Both directions of a connection that works are given where it is asked about; an address that nobody has gives nothing."""
+    """Both directions of a connection that works are given where it is asked about; an address that
+    nobody has gives nothing.
+    """
     made = [*handshake(4000), *handshake(4001)]
     packets = read_capture(frames.pcap(made)).packets
     client, server = Address.parse(ENDS[0]), Address.parse(ENDS[1])

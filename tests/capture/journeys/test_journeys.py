@@ -10,7 +10,9 @@ def test_every_packet_is_followed_in_the_order_of_time() -> None:
     """Times are those of one clock, whichever host saw a packet first."""
     journeys = follow_packets(*matched())
 
-    assert ["SYN", "SYN-ACK", "SYN-ACK", "ACK", "data 1:8689", "FIN"] == [journey.what for journey in journeys]
+    assert ["SYN", "SYN-ACK", "SYN-ACK", "ACK", "data 1:8689", "FIN"] == [
+        journey.what for journey in journeys
+    ]
     assert [True, False, False, True, True, True] == [journey.forward for journey in journeys]
     assert sorted(journey.time for journey in journeys) == [journey.time for journey in journeys]
     assert journeys[-1].time - journeys[0].time < 2 * 10**9

@@ -17,7 +17,13 @@ def segment(number: int) -> bytes:
     """Make a frame with ten bytes of data."""
     return frames.ethernet(
         0x0800,
-        frames.ipv4(6, frames.tcp(0x18, numbers=(1000 + 10 * number, 7), data=bytes(range(number, number + 10))), ends=ENDS),
+        frames.ipv4(
+            6,
+            frames.tcp(
+                0x18, numbers=(1000 + 10 * number, 7), data=bytes(range(number, number + 10))
+            ),
+            ends=ENDS,
+        ),
     )
 
 
@@ -29,7 +35,10 @@ def files(*shown: tuple[int, ...]) -> list[CapturedFile]:
         CapturedFile(
             name=f"{name}.pcap",
             capture=read_capture(
-                whole[:24] + b"".join(whole[24 + number * size : 24 + (number + 1) * size] for number in numbers)
+                whole[:24]
+                + b"".join(
+                    whole[24 + number * size : 24 + (number + 1) * size] for number in numbers
+                )
             ),
             host="node",
         )

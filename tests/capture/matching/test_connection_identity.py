@@ -11,14 +11,20 @@ from tests.capture import frames
 
 def numbers(*segments: bytes) -> tuple[list[int], list[int]]:
     """Return the instance of each segment, and the client's number of each instance."""
-    capture = read_capture(frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, segment)) for segment in segments]))
+    capture = read_capture(
+        frames.pcap([frames.ethernet(0x0800, frames.ipv4(6, segment)) for segment in segments])
+    )
     found = find_instances(Joined([CapturedFile(name="a", capture=capture)]))
     return found.number.tolist(), found.client_isn.tolist()
 
 
 def test_a_new_handshake_begins_an_instance() -> None:
-    """What stands before the first handshake, and each handshake with another number, is a connection of its own."""
-    data, syn, again = (frames.tcp(flags, numbers=(seq, 1)) for flags, seq in ((0x10, 77), (0x02, 100), (0x02, 900)))
+    """What stands before the first handshake, and each handshake with another number, is a
+    connection of its own.
+    """
+    data, syn, again = (
+        frames.tcp(flags, numbers=(seq, 1)) for flags, seq in ((0x10, 77), (0x02, 100), (0x02, 900))
+    )
 
     assert ([1, 0, 0, 2, 2], [100, -1, 900]) == numbers(data, syn, data, again, data)
 

@@ -47,7 +47,9 @@ def joined(*captures: list[tuple[int, bytes]]) -> tuple[Joined, list[np.ndarray]
     """Join captures of IP packets at milliseconds, and give the rows of each."""
     files = []
     for at, shots in enumerate(captures):
-        data = write_pcap([Shot(time * MILLISECOND, frames.ethernet(0x0800, packet)) for time, packet in shots])
+        data = write_pcap(
+            [Shot(time * MILLISECOND, frames.ethernet(0x0800, packet)) for time, packet in shots]
+        )
         files.append(CapturedFile(name=str(at), capture=read_capture(data)))
     put = Joined(files)
     return put, [np.arange(put.starts[at], put.starts[at + 1]) for at in range(len(captures))]
@@ -59,7 +61,9 @@ def renamed(packet: bytes, ident: int) -> bytes:
 
 
 def test_a_box_that_rewrites_identifications() -> None:
-    """A packet with another identification behind a box is the same packet, where nothing else is like it."""
+    """A packet with another identification behind a box is the same packet, where nothing else is
+    like it.
+    """
     syn, ack = frames.ipv4(6, frames.tcp(0x02)), frames.ipv4(6, frames.tcp(0x10))
     put, rows = joined([(0, syn), (1, ack)], [(0, renamed(syn, 77)), (1, renamed(ack, 78))])
     items = pair_packets(put, [(some, put.column("time")[some]) for some in rows])
@@ -73,11 +77,16 @@ def test_what_every_passage_shows_once_is_left_out() -> None:
     put, rows = joined([(0, syn)], [(0, syn)])
     passages = [(some, put.column("time")[some]) for some in rows]
 
-    assert ([], [Item((0, 1))]) == (pair_packets(put, passages), pair_packets(put, passages, every=True))
+    assert ([], [Item((0, 1))]) == (
+        pair_packets(put, passages),
+        pair_packets(put, passages, every=True),
+    )
 
 
 def test_repeats_of_a_capture_are_left_out() -> None:
-    """The same identification twice within a moment is the same packet; without one, only where the capture repeats others."""
+    """The same identification twice within a moment is the same packet; without one, only where the
+    capture repeats others.
+    """
     named, nameless = frames.ipv4(6, frames.tcp(0x10)), renamed(frames.ipv4(6, frames.tcp(0x12)), 0)
     put, (rows,) = joined([(0, named), (0, named), (1, nameless), (1, nameless), (500, named)])
     alone, (some,) = joined([(0, named), (1, nameless), (1, nameless)])

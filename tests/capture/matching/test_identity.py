@@ -34,7 +34,9 @@ def keys(*packets: bytes, identified: bool = True) -> list[int]:
     return [int(key) for key in make_keys(columns, digest, identified=identified)]
 
 
-def segment(ports: tuple[int, int] = (40000, 80), numbers: tuple[int, int] = (7, 9), data: bytes = b"x") -> bytes:
+def segment(
+    ports: tuple[int, int] = (40000, 80), numbers: tuple[int, int] = (7, 9), data: bytes = b"x"
+) -> bytes:
     """Make a TCP segment."""
     return frames.tcp(0x18, ports=ports, numbers=numbers, options=STAMPS, data=data)
 
@@ -51,7 +53,9 @@ def test_nat_and_routers_leave_the_key_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [segment(numbers=(8, 9)), segment(numbers=(7, 10)), segment(data=b"xy")], ids=["seq", "ack", "len"]
+    "other",
+    [segment(numbers=(8, 9)), segment(numbers=(7, 10)), segment(data=b"xy")],
+    ids=["seq", "ack", "len"],
 )
 def test_other_packets_have_other_keys(other: bytes) -> None:
     """What a sender changes from packet to packet is in the key."""
@@ -65,24 +69,34 @@ def test_identification_tells_copies_apart() -> None:
     again = bytearray(frames.ipv4(6, segment()))
     again[5] += 1
 
-    assert [2, 1] == [len(set(keys(frames.ipv4(6, segment()), bytes(again), identified=strict))) for strict in (True, False)]
+    assert [2, 1] == [
+        len(set(keys(frames.ipv4(6, segment()), bytes(again), identified=strict)))
+        for strict in (True, False)
+    ]
 
 
 def test_datagrams_are_told_by_what_they_carry() -> None:
     """UDP has no numbers of its own; bytes past the end of a short one are not looked at."""
-    first, second, third = keys(*(frames.ipv4(17, frames.udp((9, 53), body)) for body in (b"ab", b"ac", b"ab")))
+    first, second, third = keys(
+        *(frames.ipv4(17, frames.udp((9, 53), body)) for body in (b"ab", b"ac", b"ab"))
+    )
 
     assert first == third != second
 
 
 def test_digests_go_as_far_as_every_capture_shows() -> None:
     """A snapshot length limits what is compared; a printed capture shows nothing."""
-    data = frames.pcap([frames.ethernet(0x0800, frames.ipv4(17, frames.udp((9, 53), bytes(100))))], snaplen=60)
+    data = frames.pcap(
+        [frames.ethernet(0x0800, frames.ipv4(17, frames.udp((9, 53), bytes(100))))], snaplen=60
+    )
     columns, view = read_capture(data).packets.columns, np.frombuffer(data, np.uint8)
 
     rows = without_numbers(columns)
 
-    assert [18, 0] == [digest_width([(columns, view, rows)]), digest_width([(columns, view, rows), (columns, None, rows)])]
+    assert [18, 0] == [
+        digest_width([(columns, view, rows)]),
+        digest_width([(columns, view, rows), (columns, None, rows)]),
+    ]
 
 
 def test_both_keys_are_those_of_each() -> None:

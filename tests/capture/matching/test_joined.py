@@ -12,12 +12,21 @@ from tests.capture import frames
 
 
 def test_packets_are_named_by_file_and_number() -> None:
-    """Rows lead back to file and number; IPv6 addresses are looked up in the file that numbered them."""
+    """Rows lead back to file and number; IPv6 addresses are looked up in the file that numbered
+    them.
+    """
     four = frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))
     six = frames.ethernet(0x86DD, frames.ipv6(6, frames.tcp(), ends=("fd00::7", "fd00::8")))
-    joined = Joined([CapturedFile(name=name, capture=read_capture(frames.pcap([four, six]))) for name in ("a", "b")])
+    joined = Joined(
+        [
+            CapturedFile(name=name, capture=read_capture(frames.pcap([four, six])))
+            for name in ("a", "b")
+        ]
+    )
 
-    assert [("a", 1), ("a", 2), ("b", 1), ("b", 2)] == [joined.sighting(row)[1:3] for row in range(len(joined))]
+    assert [("a", 1), ("a", 2), ("b", 1), ("b", 2)] == [
+        joined.sighting(row)[1:3] for row in range(len(joined))
+    ]
     assert (Address.parse("fd00::7"), 40000) == joined.ends(3)[1:3]
     assert [0, 1, 0, 1] == joined.same.tolist()
     assert joined.tunnel(0) is None
@@ -36,7 +45,10 @@ def test_printed_captures_have_no_digest() -> None:
     data = frames.pcap([frames.ethernet(0x0800, frames.ipv4(17, frames.udp((1, 2), b"abc")))])
     capture = read_capture(data)
     both = Joined(
-        [CapturedFile(name="a", capture=capture, data=np.frombuffer(data, np.uint8)), CapturedFile(name="b", capture=capture)]
+        [
+            CapturedFile(name="a", capture=capture, data=np.frombuffer(data, np.uint8)),
+            CapturedFile(name="b", capture=capture),
+        ]
     )
 
     assert both.keys[0] == both.keys[1]

@@ -11,7 +11,9 @@ def passage(point: int, src: str, dst: str) -> Passage:
     """Make a passage with these ends."""
     ends = Ends(6, Address.parse(src), 1000, Address.parse(dst), 80)
     seen = Sighting(point, "a", 1, 0)
-    return Passage(point=point, ends=ends, tunnel=None, ttl=64, packets=1, payload=0, first=seen, last=seen)
+    return Passage(
+        point=point, ends=ends, tunnel=None, ttl=64, packets=1, payload=0, first=seen, last=seen
+    )
 
 
 def test_each_change_of_ends_is_a_translation() -> None:
@@ -21,4 +23,6 @@ def test_each_change_of_ends_is_a_translation() -> None:
          passage(2, "9.9.9.9", "3.3.3.3"), passage(4, "8.8.8.8", "4.4.4.4")]
     )  # fmt: skip
 
-    assert [(1, 2, "destination"), (2, 2, "source"), (2, 4, "both")] == [(each.after, each.before, each.kind) for each in found]
+    assert [(1, 2, "destination"), (2, 2, "source"), (2, 4, "both")] == [
+        (each.after, each.before, each.kind) for each in found
+    ]

@@ -10,7 +10,10 @@ from podpath.capture.reading.read import read_capture
 from tests.capture import frames
 from tests.capture.planted import Shot, write_pcap
 
-SYN, ANSWER = frames.tcp(0x02, numbers=(500, 0)), frames.tcp(0x12, ports=(80, 40000), numbers=(900, 501))
+SYN, ANSWER = (
+    frames.tcp(0x02, numbers=(500, 0)),
+    frames.tcp(0x12, ports=(80, 40000), numbers=(900, 501)),
+)
 
 
 def cooked(ifindex: int, kind: int, packet: bytes) -> bytes:
@@ -20,9 +23,15 @@ def cooked(ifindex: int, kind: int, packet: bytes) -> bytes:
 
 def order(*shots: tuple[int, int, int, bytes]) -> list[int]:
     """Return the devices that the client's packets pass, of packets at times on devices."""
-    data = write_pcap([Shot(10**18 + at, cooked(ifindex, kind, packet)) for at, ifindex, kind, packet in shots], link_type=276)
+    data = write_pcap(
+        [Shot(10**18 + at, cooked(ifindex, kind, packet)) for at, ifindex, kind, packet in shots],
+        link_type=276,
+    )
     matching = match_captures([CapturedFile(name="any", capture=read_capture(data))])
-    return [int(matching.points[passage.point].device.split()[1]) for passage in matching.connection(0).forward.passages]
+    return [
+        int(matching.points[passage.point].device.split()[1])
+        for passage in matching.connection(0).forward.passages
+    ]
 
 
 def reply() -> bytes:
@@ -31,10 +40,14 @@ def reply() -> bytes:
 
 
 def test_one_stamp_is_ordered_by_the_way_back() -> None:
-    """A port hands a packet to its bridge with the stamp that it has; on the way back each device stamps it anew."""
+    """A port hands a packet to its bridge with the stamp that it has; on the way back each device
+    stamps it anew.
+    """
     asked = frames.ipv4(6, SYN)
 
-    assert [7, 3] == order((0, 3, 0, asked), (0, 7, 0, asked), (90, 3, 4, reply()), (95, 7, 4, reply()))
+    assert [7, 3] == order(
+        (0, 3, 0, asked), (0, 7, 0, asked), (90, 3, 4, reply()), (95, 7, 4, reply())
+    )
 
 
 def test_one_stamp_is_ordered_by_the_ttl() -> None:

@@ -28,7 +28,9 @@ def lines_of(*packets: bytes, link_type: int = 1, names: dict[int, str] | None =
 
 def records_of(lines: list[str]) -> list[PacketRecord]:
     """Read lines as a printed capture, with nothing left unread."""
-    reading = read_tcpdump(Source(name="capture", lines=tuple(lines), command="tcpdump -nn -e -S -tttt"))
+    reading = read_tcpdump(
+        Source(name="capture", lines=tuple(lines), command="tcpdump -nn -e -S -tttt")
+    )
     assert reading.gaps == ()
     return [record for record in reading.records if isinstance(record, PacketRecord)]
 
@@ -44,16 +46,36 @@ def test_line_is_tcpdumps() -> None:
     assert [expected] == lines_of(frames.ethernet(0x0800, frames.ipv4(6, segment)))
 
 
-@given(st.integers(0, 255), st.tuples(*[st.integers(0, 0xFFFFFFFF)] * 2), st.tuples(*[st.integers(0, 65535)] * 2), st.booleans())
-def test_tcp_is_read_back(flags: int, numbers: tuple[int, int], ports: tuple[int, int], six: bool) -> None:  # noqa: FBT001
+@given(
+    st.integers(0, 255),
+    st.tuples(*[st.integers(0, 0xFFFFFFFF)] * 2),
+    st.tuples(*[st.integers(0, 65535)] * 2),
+    st.booleans(),
+)
+def test_tcp_is_read_back(
+    flags: int,
+    numbers: tuple[int, int],
+    ports: tuple[int, int],
+    six: bool,  # noqa: FBT001
+) -> None:
     """Flags, numbers and ends of any segment survive being printed."""
     segment = frames.tcp(flags, ports=ports, numbers=numbers, data=b"xyz")
-    frame = frames.ethernet(0x86DD, frames.ipv6(6, segment)) if six else frames.ethernet(0x0800, frames.ipv4(6, segment))
+    frame = (
+        frames.ethernet(0x86DD, frames.ipv6(6, segment))
+        if six
+        else frames.ethernet(0x0800, frames.ipv4(6, segment))
+    )
     (record,) = records_of(lines_of(frame))
     packet = record.packet
     assert packet is not None
 
-    assert (flags, *ports, 3, numbers[0]) == (packet.flags, packet.sport, packet.dport, packet.payload, packet.seq)
+    assert (flags, *ports, 3, numbers[0]) == (
+        packet.flags,
+        packet.sport,
+        packet.dport,
+        packet.payload,
+        packet.seq,
+    )
     assert packet.ack == (numbers[1] if flags & 0x10 else 0)
     assert not record.relative
     assert "fd00::2" if six else "10.0.0.2" == str(packet.dst)
@@ -61,23 +83,44 @@ def test_tcp_is_read_back(flags: int, numbers: tuple[int, int], ports: tuple[int
 
 @pytest.mark.parametrize(
     ("kind", "code", "expected"),
-    [(3, 4, (3, 4)), (3, 3, (3, 3)), (3, 1, (3, 1)), (3, 0, (3, 0)), (3, 13, (3, 13)), (3, 10, (3, 10)), (11, 0, (11, 0))],
+    [
+        (3, 4, (3, 4)),
+        (3, 3, (3, 3)),
+        (3, 1, (3, 1)),
+        (3, 0, (3, 0)),
+        (3, 13, (3, 13)),
+        (3, 10, (3, 10)),
+        (11, 0, (11, 0)),
+    ],
 )
 def test_icmp_errors_are_read_back(kind: int, code: int, expected: tuple[int, int]) -> None:
     """Type, code and the target of the quoted packet survive being printed."""
-    error = struct.pack(">BBHHH", kind, code, 0, 0, 1400) + frames.ipv4(17, frames.udp((5, 53), b""))
-    (record,) = records_of(lines_of(frames.ethernet(0x0800, frames.ipv4(1, error, ends=("10.0.0.9", "10.0.0.1")))))
+    error = struct.pack(">BBHHH", kind, code, 0, 0, 1400) + frames.ipv4(
+        17, frames.udp((5, 53), b"")
+    )
+    (record,) = records_of(
+        lines_of(frames.ethernet(0x0800, frames.ipv4(1, error, ends=("10.0.0.9", "10.0.0.1"))))
+    )
     assert record.packet is not None
 
     assert expected == (record.packet.icmp_type, record.packet.icmp_code)
-    assert kind != 3 or (record.packet.quoted is not None and str(record.packet.quoted.dst) == "10.0.0.2")
+    assert kind != 3 or (
+        record.packet.quoted is not None and str(record.packet.quoted.dst) == "10.0.0.2"
+    )
 
 
-@pytest.mark.parametrize(("kind", "code", "expected"), [(1, 0, 0), (1, 1, 0), (1, 2, 0), (1, 3, 0), (1, 4, 53), (3, 0, 0)])
+@pytest.mark.parametrize(
+    ("kind", "code", "expected"),
+    [(1, 0, 0), (1, 1, 0), (1, 2, 0), (1, 3, 0), (1, 4, 53), (3, 0, 0)],
+)
 def test_icmp6_errors_are_read_back(kind: int, code: int, expected: int) -> None:
-    """Type, code, target and port of the quoted packet survive being printed, as far as tcpdump prints them."""
+    """Type, code, target and port of the quoted packet survive being printed, as far as tcpdump
+    prints them.
+    """
     error = struct.pack(">BBHI", kind, code, 0, 0) + frames.ipv6(17, frames.udp((5, 53), b""))
-    (record,) = records_of(lines_of(frames.ethernet(0x86DD, frames.ipv6(58, error, ends=("fd00::9", "fd00::1")))))
+    (record,) = records_of(
+        lines_of(frames.ethernet(0x86DD, frames.ipv6(58, error, ends=("fd00::9", "fd00::1"))))
+    )
     assert record.packet is not None
     assert record.packet.quoted is not None
 
@@ -89,13 +132,22 @@ def test_icmp6_errors_are_read_back(kind: int, code: int, expected: int) -> None
 @pytest.mark.kernel("tcpdump")
 def test_icmp6_errors_are_printed_as_tcpdump_does(tmp_path: Path) -> None:
     """What an error says of the packet that it quotes is what tcpdump says of it."""
-    bodies = [frames.ipv6(following, body) for following, body in ((6, frames.tcp()), (17, frames.udp((5, 53), b"")))]
+    bodies = [
+        frames.ipv6(following, body)
+        for following, body in ((6, frames.tcp()), (17, frames.udp((5, 53), b"")))
+    ]
     kinds = [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (2, 0), (3, 0)]
-    errors = [frames.ipv6(58, struct.pack(">BBHI", *kind, 0, 1280) + body) for kind in kinds for body in bodies]
+    errors = [
+        frames.ipv6(58, struct.pack(">BBHI", *kind, 0, 1280) + body)
+        for kind in kinds
+        for body in bodies
+    ]
     packets = [frames.ethernet(0x86DD, error) for error in errors]
     path = tmp_path / "errors.pcap"
     path.write_bytes(frames.pcap(packets))
-    done = subprocess.run(["tcpdump", "-nn", "-r", str(path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["tcpdump", "-nn", "-r", str(path)], capture_output=True, text=True, check=True
+    )
     printed = [line.partition("ICMP6, ")[2].replace("  ", " ") for line in done.stdout.splitlines()]
 
     assert printed == [line.partition("ICMP6, ")[2] for line in lines_of(*packets)]
@@ -105,11 +157,18 @@ def test_echo_and_icmp6_are_read_back() -> None:
     """Echo keeps its identifier and number; messages of ICMPv6 their type."""
     echo = frames.ipv4(1, struct.pack(">BBHHH", 8, 0, 0, 77, 3) + bytes(56))
     big = frames.ipv6(58, struct.pack(">BBHI", 2, 0, 0, 1280) + frames.ipv6(6, frames.tcp()))
-    first, second = records_of(lines_of(frames.ethernet(0x0800, echo), frames.ethernet(0x86DD, big)))
+    first, second = records_of(
+        lines_of(frames.ethernet(0x0800, echo), frames.ethernet(0x86DD, big))
+    )
     assert first.packet is not None
     assert second.packet is not None
 
-    assert (8, 77, 3, 2) == (first.packet.icmp_type, first.packet.sport, first.packet.seq, second.packet.icmp_type)
+    assert (8, 77, 3, 2) == (
+        first.packet.icmp_type,
+        first.packet.sport,
+        first.packet.seq,
+        second.packet.icmp_type,
+    )
 
 
 def test_arp_is_read_back() -> None:
@@ -120,16 +179,34 @@ def test_arp_is_read_back() -> None:
     assert asked.arp is not None
     assert told.arp is not None
 
-    assert ("request", "10.0.0.1", "10.0.0.2") == (asked.arp.operation, str(asked.arp.sender), str(asked.arp.target))
-    assert ("reply", "10.0.0.1", "02:00:00:00:00:01") == (told.arp.operation, str(told.arp.sender), told.arp.sender_mac)
+    assert ("request", "10.0.0.1", "10.0.0.2") == (
+        asked.arp.operation,
+        str(asked.arp.sender),
+        str(asked.arp.target),
+    )
+    assert ("reply", "10.0.0.1", "02:00:00:00:00:01") == (
+        told.arp.operation,
+        str(told.arp.sender),
+        told.arp.sender_mac,
+    )
 
 
 def test_any_capture_names_devices() -> None:
     """A packet of a cooked capture has its direction, and its device where the index has a name."""
-    cooked = struct.pack(">HHIHBB", 0x0800, 0, 12, 1, 4, 6) + frames.MAC_A + bytes(2) + frames.ipv4(6, frames.tcp())
-    named, unnamed = lines_of(cooked, link_type=276, names={12: "eth0"}), lines_of(cooked, link_type=276)
+    cooked = (
+        struct.pack(">HHIHBB", 0x0800, 0, 12, 1, 4, 6)
+        + frames.MAC_A
+        + bytes(2)
+        + frames.ipv4(6, frames.tcp())
+    )
+    named, unnamed = (
+        lines_of(cooked, link_type=276, names={12: "eth0"}),
+        lines_of(cooked, link_type=276),
+    )
 
-    assert [("eth0", "out"), (None, "out")] == [(each.link, each.direction) for each in records_of([*named, *unnamed])]
+    assert [("eth0", "out"), (None, "out")] == [
+        (each.link, each.direction) for each in records_of([*named, *unnamed])
+    ]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +226,11 @@ def test_tunnels_stand_on_one_line(outer: bytes, note: str) -> None:
     assert carried.packet is not None
 
     assert len(lines) == 1
-    assert ("10.0.0.2", "10.2.0.2", 80) == (str(carrier.packet.dst), str(carried.packet.dst), carried.packet.dport)
+    assert ("10.0.0.2", "10.2.0.2", 80) == (
+        str(carrier.packet.dst),
+        str(carried.packet.dst),
+        carried.packet.dport,
+    )
     assert note in carried.note
 
 

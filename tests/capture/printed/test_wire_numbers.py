@@ -1,4 +1,6 @@
-"""Numbers of TCP as tcpdump prints them become those of the wire again, whichever way they were printed."""
+"""Numbers of TCP as tcpdump prints them become those of the wire again, whichever way they were
+printed.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def restore(segments: list[Segment], port: int = 40_000) -> list[tuple[int, int]
     values["version"][:], values["protocol"][:] = 4, TCP
     for row, (client, flags, seq, ack, payload) in enumerate(segments):
         ends = ((1, port), (2, 80)) if client else ((2, 80), (1, port))
-        (values["src"][row], values["sport"][row]), (values["dst"][row], values["dport"][row]) = ends
+        (values["src"][row], values["sport"][row]), (values["dst"][row], values["dport"][row]) = (
+            ends
+        )
         for name, value in (("flags", flags), ("seq", seq), ("ack", ack), ("payload", payload)):
             values[name][row] = value
     columns = Columns(**values)
@@ -29,9 +33,15 @@ def restore(segments: list[Segment], port: int = 40_000) -> list[tuple[int, int]
     return list(zip(columns.seq.tolist(), columns.ack.tolist(), strict=True))
 
 
-@given(st.integers(1000, 1 << 31), st.integers(1000, 1 << 31), st.sampled_from(["relative", "absolute"]))
+@given(
+    st.integers(1000, 1 << 31),
+    st.integers(1000, 1 << 31),
+    st.sampled_from(["relative", "absolute"]),
+)
 def test_both_ways_of_printing(client: int, server: int, printed: str) -> None:
-    """Relative and absolute numbers give the same; a bare acknowledgement has the number behind the SYN."""
+    """Relative and absolute numbers give the same; a bare acknowledgement has the number behind the
+    SYN.
+    """
     mine, other = (0, 0) if printed == "relative" else (client, server)
     segments = [
         (True, SYN, client, 0, 0),

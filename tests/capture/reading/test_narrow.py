@@ -1,4 +1,6 @@
-"""Narrow columns: what is kept is what was read, in its order, with one number for each IPv6 address of the whole capture."""
+"""Narrow columns: what is kept is what was read, in its order, with one number for each IPv6
+address of the whole capture.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,21 @@ from tests.capture.stores import Memory
 
 SIX = [
     frames.ethernet(
-        0x86DD, frames.ipv6(6, frames.tcp(ports=(40000 + number, 80)), ends=(f"fd00::{number % 3}", f"fd00::{number}"))
+        0x86DD,
+        frames.ipv6(
+            6,
+            frames.tcp(ports=(40000 + number, 80)),
+            ends=(f"fd00::{number % 3}", f"fd00::{number}"),
+        ),
     )
     for number in range(7)
 ]
 
 
 def test_batches_come_back_as_one_capture() -> None:
-    """Each kept column is that of the whole capture; one that is not kept is zero, and takes no memory."""
+    """Each kept column is that of the whole capture; one that is not kept is zero, and takes no
+    memory.
+    """
     data = frames.pcap([*SIX, frames.ethernet(0x0800, frames.ipv4(6, frames.tcp()))])
     whole, contents, narrow = read_capture(data), Contents(), Narrow(Memory())
     for packets in read_batches(data, contents, batch=2):
@@ -27,10 +36,14 @@ def test_batches_come_back_as_one_capture() -> None:
 
     assert whole.packets.addresses == narrow.addresses
     for name in KEPT:
-        assert np.array_equal(getattr(whole.packets.columns, name), getattr(narrow.columns, name)), name
+        assert np.array_equal(
+            getattr(whole.packets.columns, name), getattr(narrow.columns, name)
+        ), name
     assert (0, (0,)) == (int(narrow.columns.tsval.sum()), narrow.columns.tsval.strides)
     assert [(0, 3), (3, 3), (6, 2)] == [(start, len(columns)) for start, columns in narrow.slabs(3)]
-    assert WIDTH == sum(column.itemsize for name in KEPT for column in [getattr(narrow.columns, name)])
+    assert WIDTH == sum(
+        column.itemsize for name in KEPT for column in [getattr(narrow.columns, name)]
+    )
 
 
 def test_rows_are_read_with_all_columns_again() -> None:
@@ -42,7 +55,9 @@ def test_rows_are_read_with_all_columns_again() -> None:
     rows = np.array([1, 4])
     read = decode_rows(np.frombuffer(data, np.uint8), narrow.columns, contents.interfaces, rows)
 
-    assert [40001, 40004] == read.columns.sport.tolist() == take(narrow.columns, rows).sport.tolist()
+    assert (
+        [40001, 40004] == read.columns.sport.tolist() == take(narrow.columns, rows).sport.tolist()
+    )
     assert [63, 63] == read.columns.ttl.tolist()
 
 

@@ -17,4 +17,6 @@ def test_batches_are_the_whole() -> None:
     batches = list(read_batches(data, Contents(), batch=7))
 
     assert [7, 7, 6] == [len(batch) for batch in batches]
-    assert read_capture(data).packets.columns.seq.tolist() == [seq for batch in batches for seq in batch.columns.seq.tolist()]
+    assert read_capture(data).packets.columns.seq.tolist() == [
+        seq for batch in batches for seq in batch.columns.seq.tolist()
+    ]

@@ -69,7 +69,11 @@ def assert_same(one: Capture, other: Capture) -> None:
             assert mine.dtype == its.dtype, field.name
             assert np.array_equal(mine, its), field.name
     assert one.packets.addresses == other.packets.addresses
-    assert (one.damages, one.interfaces, one.names) == (other.damages, other.interfaces, other.names)
+    assert (one.damages, one.interfaces, one.names) == (
+        other.damages,
+        other.interfaces,
+        other.names,
+    )
 
 
 def mixture(count: int) -> list[bytes]:
@@ -80,7 +84,9 @@ def mixture(count: int) -> list[bytes]:
 
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_workers_give_what_one_gives(size: int) -> None:
-    """Columns, ARP, quotes and the numbers of IPv6 addresses are the same, in TCP talks and in a mixture of all headers."""
+    """Columns, ARP, quotes and the numbers of IPv6 addresses are the same, in TCP talks and in a
+    mixture of all headers.
+    """
     for data in (make_capture(6_000, vxlan=0.2).data, frames.pcap(mixture(6_000))):
         crew = Threads(size)
 
@@ -91,7 +97,9 @@ def test_workers_give_what_one_gives(size: int) -> None:
 def test_workers_share_blocks_of_pcapng() -> None:
     """Of pcapng, whose blocks have to be read in order, the packets are decoded together."""
     head = frames.section() + frames.interface() + frames.interface(101)
-    body = b"".join(frames.packet(frame[14 * (at % 2) :], at % 2) for at, frame in enumerate(mixture(3_000)))
+    body = b"".join(
+        frames.packet(frame[14 * (at % 2) :], at % 2) for at, frame in enumerate(mixture(3_000))
+    )
     crew = Threads(3)
 
     assert_same(read_capture(head + body, crew), read_capture(head + body))
@@ -99,9 +107,13 @@ def test_workers_share_blocks_of_pcapng() -> None:
 
 
 def test_damage_is_told_once_and_in_order() -> None:
-    """Broken lengths in the stretches of several workers, and a cut end, are told as one worker tells them."""
+    """Broken lengths in the stretches of several workers, and a cut end, are told as one worker
+    tells them.
+    """
     data = bytearray(make_capture(6_000).data[:-7])
-    places = np.cumsum([24] + [int(size) + 16 for size in read_capture(bytes(data)).packets.columns.caplen])
+    places = np.cumsum(
+        [24] + [int(size) + 16 for size in read_capture(bytes(data)).packets.columns.caplen]
+    )
     for row in (500, 2_500, 4_500):
         struct.pack_into("<I", data, int(places[row]) + 8, 0x7FFFFFFF)
     alone = read_capture(bytes(data))
@@ -113,7 +125,9 @@ def test_damage_is_told_once_and_in_order() -> None:
 def test_stretches_that_do_not_meet_are_read_by_one() -> None:
     """A capture inside of packets misleads a worker about where records begin; then one reads all."""
     inner = frames.pcap([bytes(80)] * 300)[24:]
-    data = frames.pcap([frames.ethernet(0x88B5, bytes([number]) * 3 + inner) for number in range(60)])
+    data = frames.pcap(
+        [frames.ethernet(0x88B5, bytes([number]) * 3 + inner) for number in range(60)]
+    )
     crew = Threads(4)
 
     assert len(read_capture(data, crew).packets) == 60
@@ -127,7 +141,9 @@ def test_a_lost_worker_costs_nothing_but_time() -> None:
     assert_same(read_capture(data, Threads(2, lost=1)), read_capture(data))
 
 
-@pytest.mark.parametrize("data", [frames.pcap([]), frames.pcap(KINDS[:2]), frames.pcap(KINDS[:1])[:20], frames.section()])
+@pytest.mark.parametrize(
+    "data", [frames.pcap([]), frames.pcap(KINDS[:2]), frames.pcap(KINDS[:1])[:20], frames.section()]
+)
 def test_captures_too_short_to_share(data: bytes) -> None:
     """Nothing to share is read as ever."""
     assert_same(read_capture(data, Threads(2)), read_capture(data))

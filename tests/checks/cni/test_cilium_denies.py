@@ -17,19 +17,29 @@ from tests.checks.said import find_by_lines
 def test_the_line_convicts_alone(line: str) -> None:
     """It names its cause itself, so the finding is certain and quotes it first."""
     found = find_by_lines(NAME, line)
-    assert [(one.severity, one.certainty, one.evidence[0].text) for one in found] == [("fault", 1.0, line)]
+    assert [(one.severity, one.certainty, one.evidence[0].text) for one in found] == [
+        ("fault", 1.0, line)
+    ]
 
 
 def test_a_reason_that_healthy_nodes_log_too_only_asks() -> None:
-    """Packets of other protocols are dropped everywhere: the line is no cause before its addresses are compared."""
-    (found,) = find_by_lines(NAME, "xx drop (Unsupported L3 protocol) flow 0x0 to endpoint 0, identity 6->0: 10.0.0.9 -> ff02::2")
+    """Packets of other protocols are dropped everywhere: the line is no cause before its addresses
+    are compared.
+    """
+    (found,) = find_by_lines(
+        NAME,
+        "xx drop (Unsupported L3 protocol) flow 0x0 to endpoint 0, identity 6->0: 10.0.0.9 -> ff02::2",
+    )
     assert (found.certainty < 1, len(found.asks)) == (True, 1)
 
 
 def test_a_line_that_almost_says_it_does_not() -> None:
     """Words of the same program about the same thing are no fault."""
     assert (
-        find_by_lines(NAME, "-> endpoint 9 flow 0x1 identity 6->12 state new ifindex lxc1: 10.0.0.9:5 -> 10.0.1.7:80 tcp SYN")
+        find_by_lines(
+            NAME,
+            "-> endpoint 9 flow 0x1 identity 6->12 state new ifindex lxc1: 10.0.0.9:5 -> 10.0.1.7:80 tcp SYN",
+        )
         == []
     )
 

@@ -19,7 +19,9 @@ def bundle(tmp_path: Path, **files: str) -> Path:
     """Write a bundle with these CNI files."""
     folder = tmp_path / "bundle" / "node" / "cni"
     folder.mkdir(parents=True)
-    (tmp_path / "bundle" / "bundle.json").write_text('{"node": "n1", "netns": {"host": {"role": "host"}}}')
+    (tmp_path / "bundle" / "bundle.json").write_text(
+        '{"node": "n1", "netns": {"host": {"role": "host"}}}'
+    )
     for key, text in files.items():
         base, _, extension = key.removeprefix("a").rpartition("_")
         (folder / f"{base}.{extension}").write_text(text)
@@ -31,22 +33,33 @@ def findings(path: Path) -> list[Finding]:
     return list(check(read(path).facts))
 
 
-@pytest.mark.parametrize("text", ["", "{", listed().replace("plugins", "plugin")], ids=["empty", "cut off", "misspelt"])
+@pytest.mark.parametrize(
+    "text", ["", "{", listed().replace("plugins", "plugin")], ids=["empty", "cut off", "misspelt"]
+)
 def test_a_broken_first_file_is_a_fault(tmp_path: Path, text: str) -> None:
-    """The file, its line and what both runtimes make of it are named; the check is found by `diagnose` with code 1."""
+    """The file, its line and what both runtimes make of it are named; the check is found by
+    `diagnose` with code 1.
+    """
     path = bundle(tmp_path, a05_conflist=text, a10_conflist=listed())
     (found,) = findings(path)
     done = podpath("diagnose", path, "--json")
 
     assert ("fault", True) == (found.severity, spell_claim(found.claim).startswith("05.conflist: "))
-    assert "containerd loads nothing because of it, CRI-O passes over it" in spell_claim(found.claim)
+    assert "containerd loads nothing because of it, CRI-O passes over it" in spell_claim(
+        found.claim
+    )
     assert found.evidence[0].source.name.endswith("node/cni/05.conflist")
-    assert (1, ["cni-folder"]) == (done.returncode, [one["check"] for one in json.loads(done.stdout)["findings"]])
+    assert (1, ["cni-folder"]) == (
+        done.returncode,
+        [one["check"] for one in json.loads(done.stdout)["findings"]],
+    )
 
 
 def test_a_good_folder_has_nothing_wrong(tmp_path: Path) -> None:
     """A chained list, a single configuration behind it and a broken file behind both are no fault."""
-    path = bundle(tmp_path, a05_conflist=listed(BRIDGE, PORTMAP, MESH), a10_conf=single(), a20_conflist="{")
+    path = bundle(
+        tmp_path, a05_conflist=listed(BRIDGE, PORTMAP, MESH), a10_conf=single(), a20_conflist="{"
+    )
 
     assert [] == findings(path)
 
@@ -61,9 +74,13 @@ def test_what_cilium_set_aside_is_a_risk(tmp_path: Path) -> None:
 
 
 def test_a_pasted_file_is_judged_by_itself(tmp_path: Path) -> None:
-    """In a ticket the rest of the folder is unknown: only what is wrong with the file alone is said."""
+    """In a ticket the rest of the folder is unknown: only what is wrong with the file alone is
+    said.
+    """
     ticket = tmp_path / "ticket.md"
-    ticket.write_text(f"```\nroot@n1:~# cat /etc/cni/net.d/10-x.conflist\n{listed(PORTMAP, BRIDGE)}\n```\n")
+    ticket.write_text(
+        f"```\nroot@n1:~# cat /etc/cni/net.d/10-x.conflist\n{listed(PORTMAP, BRIDGE)}\n```\n"
+    )
     (found,) = findings(ticket)
 
     assert "portmap comes first in the chain" in spell_claim(found.claim)

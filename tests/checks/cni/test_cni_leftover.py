@@ -18,7 +18,9 @@ def find(pod: str) -> list[Finding]:
     listed = Source(name="ticket.md", command="kubectl get pods -A", lines=pods)
     line = 'plugin type="cilium-cni" name="cilium" failed (add): unable to connect to Cilium daemon'
     said = Source(name="ticket.md", lines=(line,), first_line=10)
-    readings = [(source, reading) for source in (listed, said) if (reading := read(source)) is not None]
+    readings = [
+        (source, reading) for source in (listed, said) if (reading := read(source)) is not None
+    ]
     return list(check(assemble_case(readings)))
 
 

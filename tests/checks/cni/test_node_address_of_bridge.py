@@ -30,4 +30,6 @@ def test_the_address_of_a_bridge_for_containers() -> None:
 def test_a_cards_address_or_another_peer_is_right() -> None:
     """A node's address is that of its card."""
     assert not list(check(case_of_document(TICKET.format(peer="172.18.0.1", device="eth0"))))
-    assert not list(check(case_of_document(TICKET.format(peer="172.18.0.2", device="br-3a10a9384428"))))
+    assert not list(
+        check(case_of_document(TICKET.format(peer="172.18.0.2", device="br-3a10a9384428")))
+    )

@@ -31,9 +31,17 @@ def test_drivers_that_differ() -> None:
     """Both lines are quoted."""
     (found,) = check(case_of_document(TICKET.format(disabled="", systemd="false")))
 
-    assert ["SystemdCgroup = false", "cgroupDriver: systemd"] == [span.text.strip() for span in found.evidence]
+    assert ["SystemdCgroup = false", "cgroupDriver: systemd"] == [
+        span.text.strip() for span in found.evidence
+    ]
 
 
 def test_what_fits_is_right() -> None:
     """The same driver, and another plugin that is disabled."""
-    assert not list(check(case_of_document(TICKET.format(disabled='"io.containerd.snapshotter.v1.zfs"', systemd="true"))))
+    assert not list(
+        check(
+            case_of_document(
+                TICKET.format(disabled='"io.containerd.snapshotter.v1.zfs"', systemd="true")
+            )
+        )
+    )

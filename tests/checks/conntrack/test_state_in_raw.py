@@ -15,7 +15,9 @@ $ iptables-save -c -t raw
 [9:540] -A PREROUTING -m conntrack --ctstate INVALID -j DROP
 COMMIT
 """
-    assert found(check, text) == [(1.0, "[9:540] -A PREROUTING -m conntrack --ctstate INVALID -j DROP")]
+    assert found(check, text) == [
+        (1.0, "[9:540] -A PREROUTING -m conntrack --ctstate INVALID -j DROP")
+    ]
 
 
 def test_the_same_in_mangle() -> None:

@@ -37,7 +37,10 @@ def test_an_address_that_no_service_has() -> None:
     """Pod and service are quoted."""
     (found,) = check(case_of_document(TICKET.format(server="10.43.0.10", domain="cluster.local")))
 
-    assert ["nameserver 10.43.0.10", "10.96.0.10"] == [found.evidence[0].text, found.evidence[1].text.split()[2]]
+    assert ["nameserver 10.43.0.10", "10.96.0.10"] == [
+        found.evidence[0].text,
+        found.evidence[1].text.split()[2],
+    ]
 
 
 def test_a_domain_that_nobody_serves() -> None:
@@ -50,4 +53,6 @@ def test_a_domain_that_nobody_serves() -> None:
 def test_the_services_own_address_or_a_cache_on_the_node_is_right() -> None:
     """NodeLocal DNSCache has a link-local one."""
     for server in ("10.96.0.10", "169.254.20.10"):
-        assert not list(check(case_of_document(TICKET.format(server=server, domain="cluster.local"))))
+        assert not list(
+            check(case_of_document(TICKET.format(server=server, domain="cluster.local")))
+        )

@@ -28,10 +28,22 @@ UNBOUND = "/etc/unbound/unbound.conf"
     [
         ("/etc/dnsmasq.conf", "no-resolv\nlisten-address=10.0.0.5", "no-resolv"),
         ("/etc/dnsmasq.conf", "server=10.0.0.5\ndomain-needed", "server=10.0.0.5"),
-        (NAMED, "options {\n  forwarders { 10.0.0.5; };\n  recursion yes;\n};", "forwarders { 10.0.0.5; };"),
+        (
+            NAMED,
+            "options {\n  forwarders { 10.0.0.5; };\n  recursion yes;\n};",
+            "forwarders { 10.0.0.5; };",
+        ),
         (NAMED, "options {\n  recursion no;\n};", "recursion no;"),
-        (NAMED, "options {\n  allow-recursion { localhost; };\n};", "allow-recursion { localhost; };"),
-        (UNBOUND, 'forward-zone:\n  name: "."\n  forward-addr: 127.0.0.1', "forward-addr: 127.0.0.1"),
+        (
+            NAMED,
+            "options {\n  allow-recursion { localhost; };\n};",
+            "allow-recursion { localhost; };",
+        ),
+        (
+            UNBOUND,
+            'forward-zone:\n  name: "."\n  forward-addr: 127.0.0.1',
+            "forward-addr: 127.0.0.1",
+        ),
         ("/etc/systemd/resolved.conf", "[Resolve]\nDNS=127.0.0.53", "DNS=127.0.0.53"),
     ],
 )
@@ -48,8 +60,14 @@ def test_what_asks_nobody_is_quoted(path: str, text: str, decisive: str) -> None
         ("/etc/dnsmasq.conf", "no-resolv\nserver=10.0.0.1"),
         ("/etc/dnsmasq.conf", "server=127.0.0.1#5353\ndomain-needed"),
         ("/etc/dnsmasq.conf", "server=127.0.0.1\nlisten-address=10.0.0.5"),
-        (NAMED, "options {\n  forwarders { 10.0.0.1; };\n  allow-recursion { localhost; 10.0.0.0/24; };\n};"),
-        (UNBOUND, "server:\n  do-not-query-localhost: no\nforward-zone:\n  forward-addr: 127.0.0.1@5353"),
+        (
+            NAMED,
+            "options {\n  forwarders { 10.0.0.1; };\n  allow-recursion { localhost; 10.0.0.0/24; };\n};",
+        ),
+        (
+            UNBOUND,
+            "server:\n  do-not-query-localhost: no\nforward-zone:\n  forward-addr: 127.0.0.1@5353",
+        ),
         ("/etc/systemd/resolved.conf", "[Resolve]\nDNS=10.0.0.1"),
     ],
 )

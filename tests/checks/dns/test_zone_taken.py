@@ -32,7 +32,9 @@ curl: (6) Could not resolve host: {name}
 """
 
 
-def made(zones: str, name: str = "git.example.org", fallthrough: str = "in-addr.arpa ip6.arpa") -> str:
+def made(
+    zones: str, name: str = "git.example.org", fallthrough: str = "in-addr.arpa ip6.arpa"
+) -> str:
     """Return the ticket."""
     return TICKET.format(zones=zones, name=name, fallthrough=fallthrough)
 

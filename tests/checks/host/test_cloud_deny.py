@@ -14,7 +14,9 @@ def test_a_deny_for_all() -> None:
 | 65000 | AllowVnetInBound | Any | Any | VirtualNetwork | VirtualNetwork | Allow |
 | 65500 | DenyAllInBound | Any | Any | Any | Any | Deny |
 """
-    assert found(check, text) == [(0.7, "| 65500 | DenyAllInBound | Any | Any | Any | Any | Deny |")]
+    assert found(check, text) == [
+        (0.7, "| 65500 | DenyAllInBound | Any | Any | Any | Any | Deny |")
+    ]
 
 
 def test_a_rule_for_the_internet() -> None:
@@ -39,4 +41,6 @@ def test_a_connection_that_timed_out() -> None:
 $ curl http://203.0.113.5/
 curl: (28) Failed to connect to 203.0.113.5 port 80: Connection timed out
 """
-    assert found(check, text) == [(1.0, "| 65500 | DenyAllInBound | Any | Any | Any | Any | Deny |")]
+    assert found(check, text) == [
+        (1.0, "| 65500 | DenyAllInBound | Any | Any | Any | Any | Deny |")
+    ]

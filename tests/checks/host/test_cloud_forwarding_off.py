@@ -22,7 +22,9 @@ $ aws ec2 describe-instances
 """
 
 
-@pytest.mark.parametrize("attribute", ['"SourceDestCheck": true', '"canIpForward": false', '"enableIPForwarding": false'])
+@pytest.mark.parametrize(
+    "attribute", ['"SourceDestCheck": true', '"canIpForward": false', '"enableIPForwarding": false']
+)
 def test_an_attribute_that_closes_is_quoted(attribute: str) -> None:
     """It is the default, so it is possible only."""
     (found,) = check(case_of_document(TICKET.format(attribute=attribute)))
@@ -32,7 +34,11 @@ def test_an_attribute_that_closes_is_quoted(attribute: str) -> None:
 
 @pytest.mark.parametrize(
     "attribute",
-    ['"SourceDestCheck": false', '"canIpForward": true', '"port_security_enabled": true, "ip_address": "10.0.0.9"'],
+    [
+        '"SourceDestCheck": false',
+        '"canIpForward": true',
+        '"port_security_enabled": true, "ip_address": "10.0.0.9"',
+    ],
 )
 def test_an_attribute_that_opens_is_right(attribute: str) -> None:
     """Forwarding is allowed, or an address."""
@@ -41,7 +47,15 @@ def test_an_attribute_that_opens_is_right(attribute: str) -> None:
 
 def test_a_port_without_other_addresses() -> None:
     """OpenStack drops what is not of the port."""
-    assert list(check(case_of_document(TICKET.format(attribute='"port_security_enabled": true,\n "allowed_address_pairs": ""'))))
+    assert list(
+        check(
+            case_of_document(
+                TICKET.format(
+                    attribute='"port_security_enabled": true,\n "allowed_address_pairs": ""'
+                )
+            )
+        )
+    )
 
 
 def test_a_table_of_openstack() -> None:

@@ -19,7 +19,12 @@ LISTEN   0        128              0.0.0.0:22             0.0.0.0:*
 
 def test_queues_with_room_are_sound() -> None:
     """A full one would have more than its backlog."""
-    assert found(check, "$ ss -lnt\nLISTEN   128      128              0.0.0.0:8080           0.0.0.0:*") == []
+    assert (
+        found(
+            check, "$ ss -lnt\nLISTEN   128      128              0.0.0.0:8080           0.0.0.0:*"
+        )
+        == []
+    )
 
 
 def test_counters_since_the_start_leave_it_open() -> None:
@@ -34,4 +39,7 @@ $ netstat -s | grep -i listen
 
 def test_counters_at_zero_are_sound() -> None:
     """Nothing was lost."""
-    assert found(check, "$ netstat -s\nTcpExt:\n    0 times the listen queue of a socket overflowed") == []
+    assert (
+        found(check, "$ netstat -s\nTcpExt:\n    0 times the listen queue of a socket overflowed")
+        == []
+    )

@@ -11,7 +11,9 @@ from podpath.node.shifts import Shift, ShiftKind
 from tests.checks.pasted import case_of
 
 SPAN = Span(Source(name="ticket.md", lines=("default via 192.0.2.1", "$ true")), 1, 1)
-SHIFT = Shift(kind=ShiftKind.ROUTE, name="the default route", good=SPAN, bad=None, told=True, netns="host")
+SHIFT = Shift(
+    kind=ShiftKind.ROUTE, name="the default route", good=SPAN, bad=None, told=True, netns="host"
+)
 CASE = replace(case_of("$ true"), complaints=(Complaint(span=SPAN, works=False),))
 
 

@@ -25,7 +25,9 @@ iface {device} inet static
 
 def test_both_have_set_it_up() -> None:
     """Both rows are quoted."""
-    text = TICKET.format(state="connected", profile="Wired connection 1", setup="configured", device="eth9")
+    text = TICKET.format(
+        state="connected", profile="Wired connection 1", setup="configured", device="eth9"
+    )
     (found,) = check(case_of_document(text))
 
     assert ("eth0",) == found.marks
@@ -34,7 +36,9 @@ def test_both_have_set_it_up() -> None:
 
 def test_a_file_of_ifupdown_is_possible() -> None:
     """NetworkManager leaves what ifupdown has alone, unless it is told otherwise."""
-    text = TICKET.format(state="connected", profile="Wired connection 1", setup="unmanaged", device="eth0")
+    text = TICKET.format(
+        state="connected", profile="Wired connection 1", setup="unmanaged", device="eth0"
+    )
     (found,) = check(case_of_document(text))
 
     assert 0.6 == found.certainty
@@ -42,6 +46,14 @@ def test_a_file_of_ifupdown_is_possible() -> None:
 
 def test_one_of_them_alone_is_right() -> None:
     """The other does not manage it."""
-    assert not list(check(case_of_document(TICKET.format(state="unmanaged", profile="--", setup="configured", device="eth0"))))
-    text = TICKET.format(state="connected", profile="Wired connection 1", setup="unmanaged", device="eth9")
+    assert not list(
+        check(
+            case_of_document(
+                TICKET.format(state="unmanaged", profile="--", setup="configured", device="eth0")
+            )
+        )
+    )
+    text = TICKET.format(
+        state="connected", profile="Wired connection 1", setup="unmanaged", device="eth9"
+    )
     assert not list(check(case_of_document(text)))

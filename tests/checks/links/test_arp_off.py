@@ -19,7 +19,9 @@ def silent(*neighbours: Neighbour) -> Node:
     made = bridged_node("1")
     pod = made.namespaces["pod-1"]
     links = tuple(_silenced(link) for link in pod.links.items)
-    pod = replace(pod, links=pod.links._replace(items=links), neighbours=Listing(neighbours, True, "ip neigh"))
+    pod = replace(
+        pod, links=pod.links._replace(items=links), neighbours=Listing(neighbours, True, "ip neigh")
+    )
     return replace(made, namespaces={**made.namespaces, "pod-1": pod})
 
 
@@ -38,7 +40,12 @@ def test_entries_put_in_by_hand_do_without_arp() -> None:
     """A permanent neighbour with a MAC of its own is reached."""
     mac = Mac("02:00:00:00:00:01")
     address = bridged_node("1").host.addresses.items[0].address
-    entry = Neighbour(address=address, link=silent().namespaces["pod-1"].links.items[0].name, mac=mac, state="PERMANENT")
+    entry = Neighbour(
+        address=address,
+        link=silent().namespaces["pod-1"].links.items[0].name,
+        mac=mac,
+        state="PERMANENT",
+    )
     assert [] == list(check(case(silent(entry))))
 
 

@@ -39,11 +39,15 @@ def told(prose: str, file: str) -> Case:
 
 
 def test_a_port_with_an_address_is_certain_where_the_host_fails() -> None:
-    """Its own stanza and the bridge's are quoted; guests behind the bridge need no address of the port."""
+    """Its own stanza and the bridge's are quoted; guests behind the bridge need no address of the
+    port.
+    """
     static = FILE.format(port="eth0", method="static\n    address 192.168.1.3")
 
     (found,) = check(told(HOST_FAILS, static))
-    assert ["address 192.168.1.3", "bridge_ports eth0"] == [span.text.strip() for span in found.evidence]
+    assert ["address 192.168.1.3", "bridge_ports eth0"] == [
+        span.text.strip() for span in found.evidence
+    ]
     assert 1.0 == found.certainty
     for prose in ("", GUESTS_FAIL):
         (found,) = check(told(prose, static))
@@ -55,7 +59,9 @@ def test_a_port_that_asks_by_dhcp_is_possible_where_the_bridge_has_an_address() 
     """A request is no address: the bridge's own may carry the host."""
     (found,) = check(told(HOST_FAILS, FILE.format(port="eth0", method="dhcp")))
 
-    assert ["iface eth0 inet dhcp", "bridge_ports eth0"] == [span.text.strip() for span in found.evidence]
+    assert ["iface eth0 inet dhcp", "bridge_ports eth0"] == [
+        span.text.strip() for span in found.evidence
+    ]
     assert 1.0 > found.certainty
 
 

@@ -36,8 +36,11 @@ def test_what_cannot_be_is_told(address: str, mask: str, gateway: str, certainty
 
 
 @pytest.mark.parametrize(
-    ("address", "mask"), [("192.168.1.254", "255.255.255.0"), ("192.168.1.0", "255.255.254.0"), ("192.168.x.1", "24")]
+    ("address", "mask"),
+    [("192.168.1.254", "255.255.255.0"), ("192.168.1.0", "255.255.254.0"), ("192.168.x.1", "24")],
 )
 def test_what_can_be_is_left(address: str, mask: str) -> None:
     """The last host, the middle of a wider network, and what nobody can read."""
-    assert not list(check(case_of_document(FILE.format(address=address, mask=mask, gateway="192.168.1.1"))))
+    assert not list(
+        check(case_of_document(FILE.format(address=address, mask=mask, gateway="192.168.1.1")))
+    )

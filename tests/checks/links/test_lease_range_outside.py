@@ -40,15 +40,27 @@ dhcp-range={start},12h
 
 def test_a_device_in_no_subnet() -> None:
     """The server does not listen there."""
-    (found,) = check(case_of_document(TICKET.format(router="192.168.1.1", last="192.168.1.90", address="169.254.1.175/16")))
+    (found,) = check(
+        case_of_document(
+            TICKET.format(router="192.168.1.1", last="192.168.1.90", address="169.254.1.175/16")
+        )
+    )
 
     assert ("eth1",) == found.marks
 
 
 def test_a_router_or_a_range_outside() -> None:
     """What a client could not use."""
-    (router,) = check(case_of_document(TICKET.format(router="192.168.2.1", last="192.168.1.90", address="192.168.1.1/24")))
-    (last,) = check(case_of_document(TICKET.format(router="192.168.1.1", last="192.168.2.90", address="192.168.1.1/24")))
+    (router,) = check(
+        case_of_document(
+            TICKET.format(router="192.168.2.1", last="192.168.1.90", address="192.168.1.1/24")
+        )
+    )
+    (last,) = check(
+        case_of_document(
+            TICKET.format(router="192.168.1.1", last="192.168.2.90", address="192.168.1.1/24")
+        )
+    )
 
     assert ["option routers 192.168.2.1;", "range 192.168.1.10 192.168.2.90;"] == [
         found.evidence[0].text.strip() for found in (router, last)
@@ -57,7 +69,13 @@ def test_a_router_or_a_range_outside() -> None:
 
 def test_a_server_in_its_subnet_is_right() -> None:
     """All of it is one network."""
-    assert not list(check(case_of_document(TICKET.format(router="192.168.1.1", last="192.168.1.90", address="192.168.1.1/24"))))
+    assert not list(
+        check(
+            case_of_document(
+                TICKET.format(router="192.168.1.1", last="192.168.1.90", address="192.168.1.1/24")
+            )
+        )
+    )
 
 
 def test_the_range_of_dnsmasq() -> None:

@@ -17,7 +17,9 @@ def made(range_of_bridge: str, *, bridged: bool = True) -> Node:
     """Make a node with a pod that has 10.0.1.5, and a bridge."""
     outer, inside = pod()
     port = replace(outer, master=IfName("cni0")) if bridged else outer
-    return node(netns(links=[port, bridge("cni0")], addresses=[address("cni0", range_of_bridge)]), inside)
+    return node(
+        netns(links=[port, bridge("cni0")], addresses=[address("cni0", range_of_bridge)]), inside
+    )
 
 
 def test_an_address_of_another_range_is_told() -> None:

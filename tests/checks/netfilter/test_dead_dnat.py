@@ -15,7 +15,12 @@ $ iptables -t nat -S DOCKER
 $ ip neigh
 172.17.0.9 dev docker0 FAILED
 """
-    assert found(check, text) == [(1.0, "-A DOCKER ! -i docker0 -p tcp -m tcp --dport 80 -j DNAT --to-destination 172.17.0.9:80")]
+    assert found(check, text) == [
+        (
+            1.0,
+            "-A DOCKER ! -i docker0 -p tcp -m tcp --dport 80 -j DNAT --to-destination 172.17.0.9:80",
+        )
+    ]
 
 
 def test_a_neighbour_that_answers() -> None:

@@ -15,7 +15,9 @@ Chain INPUT (policy ACCEPT 10 packets, 600 bytes)
    10   600 ACCEPT     all  --  lo     *       0.0.0.0/0            0.0.0.0/0
  3312  198K DROP       tcp  --  *      *       10.0.0.0/8           0.0.0.0/0            tcp dpt:6443
 """
-    assert found(check, text) == [(0.7, "3312 198K DROP tcp -- * * 10.0.0.0/8 0.0.0.0/0 tcp dpt:6443")]
+    assert found(check, text) == [
+        (0.7, "3312 198K DROP tcp -- * * 10.0.0.0/8 0.0.0.0/0 tcp dpt:6443")
+    ]
 
 
 def test_one_that_counted_nothing() -> None:

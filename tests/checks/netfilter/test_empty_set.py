@@ -15,7 +15,9 @@ $ iptables -S KUBE-POD-FW
 -N KUBE-POD-FW
 -A KUBE-POD-FW -m set --match-set allowed src -j ACCEPT
 """
-    assert found(check, text) == [(0.7, "create allowed hash:ip family inet hashsize 1024 maxelem 65536")]
+    assert found(check, text) == [
+        (0.7, "create allowed hash:ip family inet hashsize 1024 maxelem 65536")
+    ]
 
 
 def test_a_member() -> None:

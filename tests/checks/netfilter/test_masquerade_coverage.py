@@ -16,7 +16,9 @@ from tests.checks.pasted import case_of
 SPAN = Span(Source(name="ticket.md", lines=("Pods cannot reach the internet.",)), 1, 1)
 PODS = Prefix.parse("10.244.0.0/16")
 NO_WAY = Complaint(span=SPAN, works=False, source=End.POD, target=End.OUTSIDE, prefixes=(PODS,))
-HIDDEN = Complaint(span=SPAN, works=False, failure=FailureKind.WRONG_PEER, prefixes=(Prefix.parse("10.20.0.0/16"),))
+HIDDEN = Complaint(
+    span=SPAN, works=False, failure=FailureKind.WRONG_PEER, prefixes=(Prefix.parse("10.20.0.0/16"),)
+)
 HEAD = "$ iptables -t nat -S POSTROUTING\n-P POSTROUTING ACCEPT\n"
 
 
@@ -29,7 +31,11 @@ HEAD = "$ iptables -t nat -S POSTROUTING\n-P POSTROUTING ACCEPT\n"
         ("-A POSTROUTING -s 10.42.0.0/16 -j MASQUERADE\n-A POSTROUTING -j MINE", NO_WAY, []),
         ("-A POSTROUTING -s 10.244.0.0/16 ! -o cni0 -j MASQUERADE", HIDDEN, [1.0]),
         ("-A POSTROUTING -s 10.244.0.0/16 ! -d 10.0.0.0/8 -j MASQUERADE", HIDDEN, []),
-        ("-A POSTROUTING -d 10.20.0.0/16 -j RETURN\n-A POSTROUTING -s 10.244.0.0/16 -j MASQUERADE", HIDDEN, []),
+        (
+            "-A POSTROUTING -d 10.20.0.0/16 -j RETURN\n-A POSTROUTING -s 10.244.0.0/16 -j MASQUERADE",
+            HIDDEN,
+            [],
+        ),
         (
             "-A POSTROUTING -s 10.244.0.0/16 ! -d 10.0.0.0/8 -j MASQUERADE\n-A POSTROUTING -s 10.244.0.0/16 -j MASQUERADE",
             NO_WAY,
@@ -37,7 +43,9 @@ HEAD = "$ iptables -t nat -S POSTROUTING\n-P POSTROUTING ACCEPT\n"
         ),
     ],
 )
-def test_rules_are_held_against_ranges(rules: str, complaint: Complaint, certainties: list[float]) -> None:
+def test_rules_are_held_against_ranges(
+    rules: str, complaint: Complaint, certainties: list[float]
+) -> None:
     """Too few, too many, and an exception that a second rule voids."""
     case = replace(case_of(HEAD + rules), complaints=(complaint,))
 

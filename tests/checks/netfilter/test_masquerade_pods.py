@@ -15,7 +15,9 @@ $ iptables -t nat -S POSTROUTING
 -P POSTROUTING ACCEPT
 -A POSTROUTING -s 172.30.24.0/24 ! -o docker0 -j MASQUERADE
 """
-    assert found(check, text) == [(1.0, "-A POSTROUTING -s 172.30.24.0/24 ! -o docker0 -j MASQUERADE")]
+    assert found(check, text) == [
+        (1.0, "-A POSTROUTING -s 172.30.24.0/24 ! -o docker0 -j MASQUERADE")
+    ]
 
 
 def test_a_host_with_docker_alone() -> None:

@@ -20,7 +20,9 @@ $ iptables -t nat -S POSTROUTING
 -P POSTROUTING ACCEPT
 -A POSTROUTING -s 172.17.0.0/16 ! -o docker0 -j MASQUERADE
 """
-    assert found(check, text) == [(1.0, "-A POSTROUTING -s 172.17.0.0/16 ! -o docker0 -j MASQUERADE")]
+    assert found(check, text) == [
+        (1.0, "-A POSTROUTING -s 172.17.0.0/16 ! -o docker0 -j MASQUERADE")
+    ]
 
 
 def test_another_rule_covers_it() -> None:

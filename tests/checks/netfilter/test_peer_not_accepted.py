@@ -11,7 +11,9 @@ def test_one_peer_alone() -> None:
     text = """
 -A INPUT -s 10.16.184.117/32 -p udp -m multiport --dports 4789 -j ACCEPT
 """
-    assert found(check, text) == [(0.7, "-A INPUT -s 10.16.184.117/32 -p udp -m multiport --dports 4789 -j ACCEPT")]
+    assert found(check, text) == [
+        (0.7, "-A INPUT -s 10.16.184.117/32 -p udp -m multiport --dports 4789 -j ACCEPT")
+    ]
 
 
 def test_a_range() -> None:
@@ -30,4 +32,6 @@ $ tcpdump -ni eth0
 12:00:00.000001 IP 10.16.184.118.4444 > 10.16.184.110.4789: VXLAN, flags [I] (0x08), vni 1
 IP 10.1.1.1.1000 > 10.1.1.2.80: Flags [S], seq 1, win 100, length 0
 """
-    assert found(check, text) == [(1.0, "-A INPUT -s 10.16.184.117/32 -p udp -m multiport --dports 4789 -j ACCEPT")]
+    assert found(check, text) == [
+        (1.0, "-A INPUT -s 10.16.184.117/32 -p udp -m multiport --dports 4789 -j ACCEPT")
+    ]

@@ -15,7 +15,9 @@ Chain INPUT (policy ACCEPT 10 packets, 100 bytes)
    90  5400 DROP       tcp  --  eth0   *       0.0.0.0/0            0.0.0.0/0            tcp dpts:8000:9000
     0     0 ACCEPT     tcp  --  eth0   *       0.0.0.0/0            0.0.0.0/0            tcp dpt:8443
 """
-    assert found(check, text) == [(1.0, "90 5400 DROP tcp -- eth0 * 0.0.0.0/0 0.0.0.0/0 tcp dpts:8000:9000")]
+    assert found(check, text) == [
+        (1.0, "90 5400 DROP tcp -- eth0 * 0.0.0.0/0 0.0.0.0/0 tcp dpts:8000:9000")
+    ]
 
 
 def test_a_chain_that_rejects_all_stands_before_dockers() -> None:
@@ -27,7 +29,9 @@ def test_a_chain_that_rejects_all_stands_before_dockers() -> None:
 -A RH-Firewall-1-INPUT -m state --state RELATED,ESTABLISHED -j ACCEPT
 -A RH-Firewall-1-INPUT -j REJECT --reject-with icmp-host-prohibited
 """
-    assert found(check, text) == [(1.0, "-A RH-Firewall-1-INPUT -j REJECT --reject-with icmp-host-prohibited")]
+    assert found(check, text) == [
+        (1.0, "-A RH-Firewall-1-INPUT -j REJECT --reject-with icmp-host-prohibited")
+    ]
 
 
 def test_an_accept_above_takes_the_same() -> None:

@@ -13,7 +13,9 @@ $ iptables -t nat -vnL | grep 8080
  22  1K DNAT       tcp  --  !docker0 *       0.0.0.0/0            0.0.0.0/0            tcp dpt:8080 to:172.17.0.9:80
   0   0 DNAT       tcp  --  !docker0 *       0.0.0.0/0            0.0.0.0/0            tcp dpt:8080 to:172.17.0.4:80
 """
-    assert found(check, text) == [(1.0, "22 1K DNAT tcp -- !docker0 * 0.0.0.0/0 0.0.0.0/0 tcp dpt:8080 to:172.17.0.9:80")]
+    assert found(check, text) == [
+        (1.0, "22 1K DNAT tcp -- !docker0 * 0.0.0.0/0 0.0.0.0/0 tcp dpt:8080 to:172.17.0.9:80")
+    ]
 
 
 def test_two_ports_are_two_rules() -> None:
@@ -42,7 +44,9 @@ target     prot opt source               destination
 DNAT       tcp  --  anywhere             anywhere             tcp dpt:mysql to:172.18.0.2:3306
 DNAT       tcp  --  anywhere             anywhere             tcp dpt:mysql to:172.18.0.4:3306
 """
-    assert found(check, text) == [(1.0, "DNAT tcp -- anywhere anywhere tcp dpt:mysql to:172.18.0.2:3306")]
+    assert found(check, text) == [
+        (1.0, "DNAT tcp -- anywhere anywhere tcp dpt:mysql to:172.18.0.2:3306")
+    ]
 
 
 def test_two_jumps_of_one_condition_lead_to_two_places() -> None:
@@ -53,7 +57,9 @@ def test_two_jumps_of_one_condition_lead_to_two_places() -> None:
 -A CNI-DN-old -p tcp -m tcp --dport 443 -j DNAT --to-destination 10.42.0.7:443
 -A CNI-DN-new -p tcp -m tcp --dport 443 -j DNAT --to-destination 10.42.0.31:443
 """
-    assert found(check, text) == [(1.0, "-A CNI-DN-old -p tcp -m tcp --dport 443 -j DNAT --to-destination 10.42.0.7:443")]
+    assert found(check, text) == [
+        (1.0, "-A CNI-DN-old -p tcp -m tcp --dport 443 -j DNAT --to-destination 10.42.0.7:443")
+    ]
 
 
 def test_two_addresses_of_the_host_are_two_keys() -> None:

@@ -20,7 +20,9 @@ $ iptables -t nat -S POSTROUTING
 -P POSTROUTING ACCEPT
 -A POSTROUTING -s 10.1.0.0/16 -j SNAT --to-source 192.0.2.7
 """
-    assert found(check, text) == [(0.6, "-A POSTROUTING -s 10.1.0.0/16 -j SNAT --to-source 192.0.2.7")]
+    assert found(check, text) == [
+        (0.6, "-A POSTROUTING -s 10.1.0.0/16 -j SNAT --to-source 192.0.2.7")
+    ]
 
 
 def test_its_own() -> None:

@@ -32,21 +32,35 @@ network:
 
 def test_a_mask_that_is_too_narrow_is_certain() -> None:
     """The kernel never takes such a route."""
-    (found,) = check(case_of_document(FILE.format(address="172.16.4.5", mask="255.255.255.0", gateway="172.16.1.3")))
+    (found,) = check(
+        case_of_document(
+            FILE.format(address="172.16.4.5", mask="255.255.255.0", gateway="172.16.1.3")
+        )
+    )
 
     assert (1.0, "gateway 172.16.1.3") == (found.certainty, found.evidence[0].text.strip())
 
 
 def test_public_addresses_may_be_made_up() -> None:
     """People write others into tickets."""
-    (found,) = check(case_of_document(FILE.format(address="198.51.100.5", mask="255.255.255.0", gateway="203.0.113.1")))
+    (found,) = check(
+        case_of_document(
+            FILE.format(address="198.51.100.5", mask="255.255.255.0", gateway="203.0.113.1")
+        )
+    )
 
     assert 0.8 == found.certainty
 
 
 def test_a_gateway_inside_is_right() -> None:
     """The wider mask holds it."""
-    assert not list(check(case_of_document(FILE.format(address="172.16.4.5", mask="255.255.248.0", gateway="172.16.1.3"))))
+    assert not list(
+        check(
+            case_of_document(
+                FILE.format(address="172.16.4.5", mask="255.255.248.0", gateway="172.16.1.3")
+            )
+        )
+    )
 
 
 def test_a_gateway_that_is_said_to_be_on_link_is_right() -> None:

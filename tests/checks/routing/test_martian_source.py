@@ -1,4 +1,6 @@
-"""martian-source: the kernel dropped packets whose source address cannot come in where they came in."""
+"""martian-source: the kernel dropped packets whose source address cannot come in where they came
+in.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from tests.checks.said import find_by_lines
     ],
 )
 def test_the_line_leaves_it_open(line: str) -> None:
-    """It may have nothing to do with the failure: the finding is not certain, and asks what would make it so."""
+    """It may have nothing to do with the failure: the finding is not certain, and asks what would
+    make it so.
+    """
     found = find_by_lines(NAME, line)
     assert [one.certainty < 1 and len(one.asks) for one in found] == [1]
 

@@ -30,9 +30,10 @@ $ ip route
 def test_the_fault_is_told_with_its_line() -> None:
     """The leftover route is quoted first, then the one that it hides."""
     found = next(check(case_of_document(LINKS.format("10.244.2.0/25 dev cni0 scope link"))))
-    assert ["10.244.2.0/25 dev cni0 scope link", "10.244.2.0/24 via 10.244.2.0 dev flannel.1 onlink"] == [
-        span.text for span in found.evidence
-    ]
+    assert [
+        "10.244.2.0/25 dev cni0 scope link",
+        "10.244.2.0/24 via 10.244.2.0 dev flannel.1 onlink",
+    ] == [span.text for span in found.evidence]
     assert ("ip route del 10.244.2.0/25 dev cni0",) == found.repairs[0].commands
 
 

@@ -19,7 +19,9 @@ NGINX = "server {{\n  listen {bind};\n  server_name x;\n  root /srv;\n}}"
 def test_a_server_on_loopback_is_certain() -> None:
     """The setting and the attempt are quoted."""
     text = NGINX.format(bind="127.0.0.1:8080")
-    (found,) = check(case_of_document(TICKET.format(asked=8080, path="/etc/nginx/sites-enabled/x", text=text)))
+    (found,) = check(
+        case_of_document(TICKET.format(asked=8080, path="/etc/nginx/sites-enabled/x", text=text))
+    )
 
     assert "listen 127.0.0.1:8080;" == found.evidence[0].text.strip()
 
@@ -27,15 +29,25 @@ def test_a_server_on_loopback_is_certain() -> None:
 def test_the_port_may_stand_beside() -> None:
     """In the same section."""
     text = "[mysqld]\nport = 3306\nbind-address = 127.0.0.1"
-    assert list(check(case_of_document(TICKET.format(asked=3306, path="/etc/mysql/my.cnf", text=text))))
-    assert not list(check(case_of_document(TICKET.format(asked=3307, path="/etc/mysql/my.cnf", text=text))))
+    assert list(
+        check(case_of_document(TICKET.format(asked=3306, path="/etc/mysql/my.cnf", text=text)))
+    )
+    assert not list(
+        check(case_of_document(TICKET.format(asked=3307, path="/etc/mysql/my.cnf", text=text)))
+    )
 
 
 def test_a_server_for_all_is_right() -> None:
     """Another port, or every address."""
     for bind in ("0.0.0.0:8080", "127.0.0.1:9090", "8080"):
         text = NGINX.format(bind=bind)
-        assert not list(check(case_of_document(TICKET.format(asked=8080, path="/etc/nginx/sites-enabled/x", text=text))))
+        assert not list(
+            check(
+                case_of_document(
+                    TICKET.format(asked=8080, path="/etc/nginx/sites-enabled/x", text=text)
+                )
+            )
+        )
 
 
 def test_a_name_server_on_loopback() -> None:

@@ -32,8 +32,12 @@ CAPTURE = """
         (0, "10.96.12.8.80", []),
     ],
 )
-def test_where_connections_go_is_held_against_the_list(weight: int, end: str, certainties: list[float]) -> None:
-    """A server of weight 0, an empty service and a port without one do not serve what the capture shows."""
+def test_where_connections_go_is_held_against_the_list(
+    weight: int, end: str, certainties: list[float]
+) -> None:
+    """A server of weight 0, an empty service and a port without one do not serve what the capture
+    shows.
+    """
     text = LIST.format(weight=weight) + CAPTURE.format(end=end)
 
     assert [certainty for certainty, _ in found(check, text)] == certainties

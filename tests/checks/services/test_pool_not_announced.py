@@ -65,11 +65,21 @@ def test_a_policy_of_no_service() -> None:
     """Without a selector Cilium announces none; with one, those that fit."""
     (none,) = check(case_of_document(CILIUM.format(selector="")))
     (other,) = check(
-        case_of_document(CILIUM.format(selector="    serviceSelector:\n      matchLabels:\n        announce: yes-please"))
+        case_of_document(
+            CILIUM.format(
+                selector="    serviceSelector:\n      matchLabels:\n        announce: yes-please"
+            )
+        )
     )
 
     assert "serviceSelector" in str(none.claim)
     assert ("yes-please",) == other.marks
     assert not list(
-        check(case_of_document(CILIUM.format(selector="    serviceSelector:\n      matchLabels:\n        announce: bgp")))
+        check(
+            case_of_document(
+                CILIUM.format(
+                    selector="    serviceSelector:\n      matchLabels:\n        announce: bgp"
+                )
+            )
+        )
     )

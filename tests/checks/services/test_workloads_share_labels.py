@@ -32,7 +32,9 @@ spec:
 
 def test_the_same_selector_is_certain() -> None:
     """Both lines are quoted."""
-    (found,) = check(case_of_document(TICKET.format(one="shop", other="shop", first="shop", second="shop")))
+    (found,) = check(
+        case_of_document(TICKET.format(one="shop", other="shop", first="shop", second="shop"))
+    )
 
     assert ["app: shop", "app: shop"] == [span.text.strip() for span in found.evidence]
     assert 1.0 == found.certainty
@@ -40,5 +42,11 @@ def test_the_same_selector_is_certain() -> None:
 
 def test_other_labels_or_namespaces_are_right() -> None:
     """A selector counts within its namespace."""
-    assert not list(check(case_of_document(TICKET.format(one="shop", other="shop", first="db", second="web"))))
-    assert not list(check(case_of_document(TICKET.format(one="shop", other="test", first="shop", second="shop"))))
+    assert not list(
+        check(case_of_document(TICKET.format(one="shop", other="shop", first="db", second="web")))
+    )
+    assert not list(
+        check(
+            case_of_document(TICKET.format(one="shop", other="test", first="shop", second="shop"))
+        )
+    )

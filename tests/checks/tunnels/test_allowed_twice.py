@@ -23,11 +23,17 @@ AllowedIPs = {second}
 
 def test_one_range_for_two_peers() -> None:
     """Both lines are quoted."""
-    (found,) = check(case_of_document(TICKET.format(first="10.8.0.0/24", second="10.8.0.0/24, 192.168.7.0/24")))
+    (found,) = check(
+        case_of_document(TICKET.format(first="10.8.0.0/24", second="10.8.0.0/24, 192.168.7.0/24"))
+    )
 
-    assert ["AllowedIPs = 10.8.0.0/24", "AllowedIPs = 10.8.0.0/24, 192.168.7.0/24"] == [span.text for span in found.evidence]
+    assert ["AllowedIPs = 10.8.0.0/24", "AllowedIPs = 10.8.0.0/24, 192.168.7.0/24"] == [
+        span.text for span in found.evidence
+    ]
 
 
 def test_a_range_within_another_is_right() -> None:
     """The longer one wins, as in a routing table."""
-    assert not list(check(case_of_document(TICKET.format(first="10.8.0.0/24", second="10.8.0.7/32"))))
+    assert not list(
+        check(case_of_document(TICKET.format(first="10.8.0.0/24", second="10.8.0.7/32")))
+    )

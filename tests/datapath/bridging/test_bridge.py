@@ -1,4 +1,6 @@
-"""Tests of bridges: where a frame goes, what br_netfilter makes of it, which port a host outside is behind."""
+"""Tests of bridges: where a frame goes, what br_netfilter makes of it, which port a host outside is
+behind.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, p
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import branch_where, decisions, given_walk, host, last, reasons
 
-DNAT = given_rules("PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.1.0.3:80", table="nat")
+DNAT = given_rules(
+    "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.1.0.3:80",
+    table="nat",
+)
 SERVICE = probe("tcp 10.1.0.2 > 10.96.0.10:80")
 KEY = "net.bridge.bridge-nf-call-iptables"
 
@@ -32,10 +37,14 @@ def given(call: str | None = "1", *ports: str, rules: str = DNAT, **more: object
         "sysctls_complete": call is not None,
     }
     fields["links"] = given_netns("host", "cni0 bridge 10.1.0.1/24", *devices).links
-    host_netns = given_netns("host", "cni0 bridge 10.1.0.1/24", *devices, sysctls=sysctls, netns=fields)
+    host_netns = given_netns(
+        "host", "cni0 bridge 10.1.0.1/24", *devices, sysctls=sysctls, netns=fields
+    )
     pods = [
         given_netns(
-            f"pod{number}", f"eth0 10.1.0.{number + 1}/24 peer host:veth{number}", routes=["default via 10.1.0.1 dev eth0"]
+            f"pod{number}",
+            f"eth0 10.1.0.{number + 1}/24 peer host:veth{number}",
+            routes=["default via 10.1.0.1 dev eth0"],
         )
         for number in (1, 2)
     ]
@@ -52,7 +61,9 @@ def test_frames_between_ports_are_bridged() -> None:
 
 
 def test_without_br_netfilter_the_reply_is_not_translated_back() -> None:
-    """The SYN is routed and translated, its answer is bridged past netfilter, and the client does not know it."""
+    """The SYN is routed and translated, its answer is bridged past netfilter, and the client does
+    not know it.
+    """
     found = converse(given("0"), SERVICE)
     branch = found.branches[0]
 
@@ -69,23 +80,34 @@ def test_with_br_netfilter_it_is() -> None:
     found = converse(given("1"), SERVICE)
 
     assert "ALWAYS" == found.verdict
-    assert "its new destination 10.1.0.3 is behind cni0 too: it stays on the bridge" in reasons(found.branches[0].traces[0])
+    assert "its new destination 10.1.0.3 is behind cni0 too: it stays on the bridge" in reasons(
+        found.branches[0].traces[0]
+    )
 
 
 def test_an_unknown_switch_forks_the_walk() -> None:
-    """Where the evidence does not show whether br_netfilter is on, both are walked, on being the likelier."""
+    """Where the evidence does not show whether br_netfilter is on, both are walked, on being the
+    likelier.
+    """
     found = converse(given(None), SERVICE)
     fact = f"{KEY} in netns host"
 
     assert "SOMETIMES" == found.verdict
     assert [(fact, "1")] == [(made.fact, made.value) for made in found.branches[0].assumptions]
-    assert [(fact, "0")] == [(made.fact, made.value) for made in branch_where(found, works=False).assumptions]
+    assert [(fact, "0")] == [
+        (made.fact, made.value) for made in branch_where(found, works=False).assumptions
+    ]
     assert "NEVER" == converse(given(None), SERVICE, settled={fact: "0"}).verdict
 
 
 def test_no_rules_no_question() -> None:
     """Without a single table it does not matter whether br_netfilter is on."""
-    assert () == converse(given(None, rules=""), probe("tcp 10.1.0.2 > 10.1.0.3:80")).branches[0].assumptions
+    assert (
+        ()
+        == converse(given(None, rules=""), probe("tcp 10.1.0.2 > 10.1.0.3:80"))
+        .branches[0]
+        .assumptions
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,9 +120,20 @@ def test_no_rules_no_question() -> None:
         (Listing((), False, "lsmod"), {KEY: "0"}, False, "0"),
     ],
 )
-def test_where_the_switch_stands(modules: Listing[str], sysctls: dict[str, str], own: bool, value: str) -> None:  # noqa: FBT001
-    """Bridged packets run through iptables if the module is loaded and the namespace or the bridge says so."""
-    walk = given_walk(given_node(given_netns("host", "cni0 bridge", sysctls=sysctls, complete=False), modules=modules))
+def test_where_the_switch_stands(
+    modules: Listing[str],
+    sysctls: dict[str, str],
+    own: bool,  # noqa: FBT001
+    value: str,
+) -> None:
+    """Bridged packets run through iptables if the module is loaded and the namespace or the bridge
+    says so.
+    """
+    walk = given_walk(
+        given_node(
+            given_netns("host", "cni0 bridge", sysctls=sysctls, complete=False), modules=modules
+        )
+    )
     bridge = replace(host(walk).link("cni0"), bridge=Bridge(nf_call_iptables=own))
     fact = switch(walk, host(walk), bridge, 4)
 
@@ -112,14 +145,22 @@ def test_a_whole_sysctl_listing_without_the_key_means_that_the_module_is_missing
     walk = given_walk(given_node(given_netns("host", "cni0 bridge")))
     fact = switch(walk, host(walk), host(walk).link("cni0"), 4)
 
-    assert ("0", True) == ((fact.value, "not loaded" in fact.because) if isinstance(fact, Known) else None)
+    assert ("0", True) == (
+        (fact.value, "not loaded" in fact.because) if isinstance(fact, Known) else None
+    )
 
 
 @pytest.mark.parametrize(
     ("port", "why"),
     [
-        ("veth2 peer pod2:eth0 master cni0 state blocking", "cni0 does not send it out of veth2: veth2 is in state blocking"),
-        ("veth2 peer pod2:eth0 master cni0 isolated", "cni0 does not send it out of veth2: veth1 and veth2 are both isolated"),
+        (
+            "veth2 peer pod2:eth0 master cni0 state blocking",
+            "cni0 does not send it out of veth2: veth2 is in state blocking",
+        ),
+        (
+            "veth2 peer pod2:eth0 master cni0 isolated",
+            "cni0 does not send it out of veth2: veth1 and veth2 are both isolated",
+        ),
     ],
 )
 def test_ports_that_hold_frames_back(port: str, why: str) -> None:
@@ -130,21 +171,36 @@ def test_ports_that_hold_frames_back(port: str, why: str) -> None:
         "pod1": given_netns("pod1", "eth0 10.1.0.2/24 peer host:veth1", neighbours=settled),
         "pod2": given_netns("pod2", "eth0 10.1.0.3/24 mac 02:00:00:00:02:02 peer host:veth2"),
     }
-    found = converse(replace(node, namespaces={**node.namespaces, **pods}), probe("tcp 10.1.0.2 > 10.1.0.3:80"))
+    found = converse(
+        replace(node, namespaces={**node.namespaces, **pods}), probe("tcp 10.1.0.2 > 10.1.0.3:80")
+    )
 
     assert ("NEVER", True) == (
         found.verdict,
-        any(why in text for text in (*reasons(last(found)), spell_failure(found.branches[0].failure))),
+        any(
+            why in text
+            for text in (*reasons(last(found)), spell_failure(found.branches[0].failure))
+        ),
     )
 
 
 def test_a_port_that_is_not_forwarding_takes_nothing() -> None:
     """A frame that comes in on a blocked port ends there."""
-    node = given("1", "veth1 peer pod1:eth0 master cni0 state blocking", "veth2 peer pod2:eth0 master cni0", rules="")
-    pod = given_netns(
-        "pod1", "eth0 10.1.0.2/24 peer host:veth1", neighbours=["10.1.0.3 dev eth0 lladdr 02:00:00:00:02:02 PERMANENT"]
+    node = given(
+        "1",
+        "veth1 peer pod1:eth0 master cni0 state blocking",
+        "veth2 peer pod2:eth0 master cni0",
+        rules="",
     )
-    found = converse(replace(node, namespaces={**node.namespaces, "pod1": pod}), probe("tcp 10.1.0.2 > 10.1.0.3:80"))
+    pod = given_netns(
+        "pod1",
+        "eth0 10.1.0.2/24 peer host:veth1",
+        neighbours=["10.1.0.3 dev eth0 lladdr 02:00:00:00:02:02 PERMANENT"],
+    )
+    found = converse(
+        replace(node, namespaces={**node.namespaces, "pod1": pod}),
+        probe("tcp 10.1.0.2 > 10.1.0.3:80"),
+    )
 
     assert isinstance(last(found).outcome, Dropped)
     assert "cni0 does not take it: veth1 is in state blocking" == reasons(last(found))[-1]
@@ -152,9 +208,15 @@ def test_a_port_that_is_not_forwarding_takes_nothing() -> None:
 
 def test_a_filtering_bridge_takes_no_untagged_frame_without_pvid() -> None:
     """A port without PVID drops untagged frames."""
-    netns = given_netns("host", "br0 bridge filtering 10.1.0.1/24", "veth1 peer pod:eth0 master br0", sysctls=forwarding())
+    netns = given_netns(
+        "host",
+        "br0 bridge filtering 10.1.0.1/24",
+        "veth1 peer pod:eth0 master br0",
+        sysctls=forwarding(),
+    )
     links = tuple(
-        replace(link, port=replace(link.port, pvid=None)) if link.port is not None else link for link in netns.links.items
+        replace(link, port=replace(link.port, pvid=None)) if link.port is not None else link
+        for link in netns.links.items
     )
     settled = ["10.1.0.1 dev eth0 lladdr 02:00:00:00:00:fe PERMANENT"]
     node = given_node(
@@ -171,12 +233,20 @@ def test_a_filtering_bridge_takes_no_untagged_frame_without_pvid() -> None:
 def test_a_mac_that_nobody_has() -> None:
     """A frame for a MAC behind no port is flooded, and nobody takes it."""
     pod = given_netns(
-        "pod1", "eth0 10.1.0.2/24 peer host:veth1", neighbours=["10.1.0.3 dev eth0 lladdr 02:00:00:00:99:99 PERMANENT"]
+        "pod1",
+        "eth0 10.1.0.2/24 peer host:veth1",
+        neighbours=["10.1.0.3 dev eth0 lladdr 02:00:00:00:99:99 PERMANENT"],
     )
     node = given(rules="")
-    found = converse(replace(node, namespaces={**node.namespaces, "pod1": pod}), probe("tcp 10.1.0.2 > 10.1.0.3:80"))
+    found = converse(
+        replace(node, namespaces={**node.namespaces, "pod1": pod}),
+        probe("tcp 10.1.0.2 > 10.1.0.3:80"),
+    )
 
-    assert "cni0 floods it, and no device behind its ports has the MAC 02:00:00:00:99:99" == reasons(last(found))[-1]
+    assert (
+        "cni0 floods it, and no device behind its ports has the MAC 02:00:00:00:99:99"
+        == reasons(last(found))[-1]
+    )
 
 
 OUTSIDE = (
@@ -188,7 +258,9 @@ OUTSIDE = (
 
 
 def test_pods_outside_the_model_talk_over_the_bridge() -> None:
-    """Of two pods only the bridge's ports are known: the translated SYN leaves to one, the reply is bridged to the other."""
+    """Of two pods only the bridge's ports are known: the translated SYN leaves to one, the reply is
+    bridged to the other.
+    """
     netns = given_netns("host", *OUTSIDE, sysctls=forwarding(rp_filter="0"),
                         netns={"netfilter": {4: Netfilter(tables=given_tables(DNAT), complete=True)}})  # fmt: skip
     found = converse(given_node(netns), SERVICE)
@@ -196,5 +268,7 @@ def test_pods_outside_the_model_talk_over_the_bridge() -> None:
 
     assert ("NEVER", "reply not translated") == (found.verdict, found.branches[0].kind)
     assert [("SYN", "veth2"), ("SYN-ACK", "veth1")] == [
-        (trace.name, trace.outcome.link) for trace in traces if isinstance(trace.outcome, Transmitted)
+        (trace.name, trace.outcome.link)
+        for trace in traces
+        if isinstance(trace.outcome, Transmitted)
     ]

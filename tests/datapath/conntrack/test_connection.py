@@ -12,8 +12,14 @@ from tests.datapath.walks import given_skb, packet
 def test_a_zone_counts_in_its_directions_only() -> None:
     """A zone of one direction is the default zone in the other."""
     assert (5, 5) == (Zone(5).in_direction(reply=False), Zone(5).in_direction(reply=True))
-    assert (5, 0) == (Zone(5, reply=False).in_direction(reply=False), Zone(5, reply=False).in_direction(reply=True))
-    assert (0, 5) == (Zone(5, original=False).in_direction(reply=False), Zone(5, original=False).in_direction(reply=True))
+    assert (5, 0) == (
+        Zone(5, reply=False).in_direction(reply=False),
+        Zone(5, reply=False).in_direction(reply=True),
+    )
+    assert (0, 5) == (
+        Zone(5, original=False).in_direction(reply=False),
+        Zone(5, original=False).in_direction(reply=True),
+    )
 
 
 def test_a_template_hangs_on_a_packet_until_conntrack_sees_it() -> None:
@@ -26,7 +32,9 @@ def test_a_template_hangs_on_a_packet_until_conntrack_sees_it() -> None:
 
 
 def test_what_is_invalid_may_be_marked_again() -> None:
-    """Nothing hangs on an invalid packet; one that a rule keeps from conntrack is not asked for again."""
+    """Nothing hangs on an invalid packet; one that a rule keeps from conntrack is not asked for
+    again.
+    """
     skb = given_skb(Walk(given_node(), Choices()), packet("10.0.0.1", "10.0.0.2"))
     seen = {}
     for state in ("INVALID", "UNTRACKED"):

@@ -30,7 +30,12 @@ def message(protocol: int, kind: int) -> Packet:
         (protocols.ICMPV6, 135, True, False),
     ],
 )
-def test_types_are_sorted_as_the_kernel_does(protocol: int, kind: int, special: bool, opener: bool) -> None:  # noqa: FBT001  # a case
+def test_types_are_sorted_as_the_kernel_does(
+    protocol: int,
+    kind: int,
+    special: bool,  # noqa: FBT001
+    opener: bool,  # noqa: FBT001
+) -> None:  # a case
     """Errors and discovery are special, queries open connections, answers do neither."""
     packet = message(protocol, kind)
 

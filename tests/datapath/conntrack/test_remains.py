@@ -17,7 +17,9 @@ def tracked(target: str) -> Draft:
     """Make a node whose one rule looks at conntrack, and ends with a target."""
     draft = routed_pods().draft
     match = Match("conntrack", (MatchOption("ctstate", ("NEW",)),))
-    draft.namespaces[HOST].table("filter", "nft").chains["FORWARD"].append(make_rule(Target(target), matches=(match,)))
+    draft.namespaces[HOST].table("filter", "nft").chains["FORWARD"].append(
+        make_rule(Target(target), matches=(match,))
+    )
     return draft
 
 

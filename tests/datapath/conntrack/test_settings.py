@@ -18,7 +18,9 @@ def partial(node: Given) -> Given:
 
 
 def test_a_setting_that_decides_forks() -> None:
-    """Picking up a connection in its middle asks for nf_conntrack_tcp_loose; an ordinary handshake asks for nothing."""
+    """Picking up a connection in its middle asks for nf_conntrack_tcp_loose; an ordinary handshake
+    asks for nothing.
+    """
     node = partial(given(given_rules("FORWARD -m conntrack --ctstate NEW")))
     asked: list[list[str]] = []
     for flags in (protocols.SYN, protocols.ACK):
@@ -30,7 +32,9 @@ def test_a_setting_that_decides_forks() -> None:
 
 
 def test_defaults_are_the_kernels() -> None:
-    """Without a word in the evidence: loose, strict windows, resets and checksums checked, room in the table."""
+    """Without a word in the evidence: loose, strict windows, resets and checksums checked, room in
+    the table.
+    """
     node = given()
     settings = ConntrackSettings(Sender(node).walk, node.netns)
 

@@ -29,7 +29,10 @@ def key_of(entry: ConnTuple, kind: int = 0) -> tuple[int, int, int, int, int, in
 def test_entries_of_the_evidence_are_found_both_ways() -> None:
     """Each tuple of an entry leads to its connection, with the direction."""
     table = ConntrackTable(TableSnapshot((MASQUERADED,)))
-    forth, back = table.find(key_of(ORIGINAL), DEFAULT_ZONE), table.find(key_of(MASQUERADED.reply), DEFAULT_ZONE)
+    forth, back = (
+        table.find(key_of(ORIGINAL), DEFAULT_ZONE),
+        table.find(key_of(MASQUERADED.reply), DEFAULT_ZONE),
+    )
 
     assert forth is not None
     assert back is not None
@@ -111,12 +114,18 @@ def test_connections_of_a_source_are_found() -> None:
 
 
 def test_an_echo_entry_is_found_by_its_identifier() -> None:
-    """Of an ICMP entry the identifier stands in both ports, and the request is the original direction."""
+    """Of an ICMP entry the identifier stands in both ports, and the request is the original
+    direction.
+    """
     echo = ConntrackEntry(
-        original=ConnTuple(POD, SERVER, protocols.ICMP, 7, 7), reply=ConnTuple(SERVER, POD, protocols.ICMP, 7, 7)
+        original=ConnTuple(POD, SERVER, protocols.ICMP, 7, 7),
+        reply=ConnTuple(SERVER, POD, protocols.ICMP, 7, 7),
     )
     table = ConntrackTable(TableSnapshot((echo,)))
-    request, answer = table.find(key_of(echo.original, 8 << 8), DEFAULT_ZONE), table.find(key_of(echo.reply), DEFAULT_ZONE)
+    request, answer = (
+        table.find(key_of(echo.original, 8 << 8), DEFAULT_ZONE),
+        table.find(key_of(echo.reply), DEFAULT_ZONE),
+    )
 
     assert request is not None
     assert answer is not None

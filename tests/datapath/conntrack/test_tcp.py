@@ -17,7 +17,9 @@ from tests.datapath.given import tcp as segment
 
 SYN, ACK, FIN, RST = protocols.SYN, protocols.ACK, protocols.FIN, protocols.RST
 SEGMENTS = st.builds(
-    lambda flags, seq, ack, payload: segment(flags=flags)._replace(seq=seq, ack=ack, payload=payload),
+    lambda flags, seq, ack, payload: segment(flags=flags)._replace(
+        seq=seq, ack=ack, payload=payload
+    ),
     st.sampled_from((SYN, SYN | ACK, ACK, FIN | ACK, RST, RST | ACK, 0, FIN, SYN | FIN)),
     st.integers(0, 200),
     st.integers(0, 200),
@@ -27,7 +29,9 @@ SEGMENTS = st.builds(
 
 def settings(**sysctls: str) -> ConntrackSettings:
     """Return the settings of a namespace with these sysctls."""
-    node = given(sysctls={f"net.netfilter.nf_conntrack_{key}": value for key, value in sysctls.items()})
+    node = given(
+        sysctls={f"net.netfilter.nf_conntrack_{key}": value for key, value in sysctls.items()}
+    )
     return ConntrackSettings(Sender(node).walk, node.netns)
 
 
@@ -46,11 +50,15 @@ def test_the_table_has_a_row_for_each_kind_and_direction() -> None:
     """Every state has a next state for every kind of segment."""
     kinds = ("syn", "syn-ack", "fin", "ack", "rst", "none")
 
-    assert {(reply, kind, state) for reply in (False, True) for kind in kinds for state in tcp.STATES} == set(tcp.TRANSITIONS)
+    assert {
+        (reply, kind, state) for reply in (False, True) for kind in kinds for state in tcp.STATES
+    } == set(tcp.TRANSITIONS)
 
 
 def test_the_acknowledgement_without_a_syn_ack_is_invalid() -> None:
-    """Conntrack that saw the SYN but no SYN-ACK calls the third packet of the handshake invalid, and says why."""
+    """Conntrack that saw the SYN but no SYN-ACK calls the third packet of the handshake invalid,
+    and says why.
+    """
     connection, _ = opened(segment())
     ruling = tcp.track_segment(connection, segment(flags=ACK), settings(), reply=False)
 
@@ -61,7 +69,9 @@ def test_liberal_windows_do_not_help_a_missing_syn_ack() -> None:
     """nf_conntrack_tcp_be_liberal is about windows; the state stays invalid."""
     connection, _ = opened(segment(), tcp_be_liberal="1")
 
-    assert not tcp.track_segment(connection, segment(flags=ACK), settings(tcp_be_liberal="1"), reply=False).valid
+    assert not tcp.track_segment(
+        connection, segment(flags=ACK), settings(tcp_be_liberal="1"), reply=False
+    ).valid
 
 
 def test_a_handshake_establishes() -> None:
@@ -78,12 +88,18 @@ def test_a_handshake_establishes() -> None:
 
 
 def test_an_acknowledgement_of_unseen_data_is_invalid() -> None:
-    """Where the answers pass conntrack by, the client's ACK of them gives it away; liberal windows let it through."""
+    """Where the answers pass conntrack by, the client's ACK of them gives it away; liberal windows
+    let it through.
+    """
     for sysctls, valid in (({}, False), ({"tcp_be_liberal": "1"}, True)):
         connection, _ = opened(segment())
-        tcp.track_segment(connection, segment(flags=SYN | ACK)._replace(ack=1), settings(), reply=True)
+        tcp.track_segment(
+            connection, segment(flags=SYN | ACK)._replace(ack=1), settings(), reply=True
+        )
         tcp.track_segment(connection, segment(flags=ACK), settings(), reply=False)
-        ruling = tcp.track_segment(connection, segment(flags=ACK)._replace(ack=500), settings(**sysctls), reply=False)
+        ruling = tcp.track_segment(
+            connection, segment(flags=ACK)._replace(ack=500), settings(**sysctls), reply=False
+        )
 
         assert valid is ruling.valid
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
-from podpath.datapath.conntrack.tuples import inverse, inverse_kind, packet_key, packet_kind, packet_tuple, tuple_key
+from podpath.datapath.conntrack.tuples import (
+    inverse,
+    inverse_kind,
+    packet_key,
+    packet_kind,
+    packet_tuple,
+    tuple_key,
+)
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet

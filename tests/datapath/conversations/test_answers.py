@@ -20,11 +20,17 @@ SYN, ACK, RST, PSH = protocols.SYN, protocols.ACK, protocols.RST, protocols.PSH
     ],
 )
 def test_tcp_answers_with_a_reset(fields: dict[str, int], answer: tuple[int, int, int]) -> None:
-    """A segment with an acknowledgement is reset at that number; one without is acknowledged by the reset."""
+    """A segment with an acknowledgement is reset at that number; one without is acknowledged by the
+    reset.
+    """
     found = refuse(packet("10.0.0.1", "10.0.0.2", **fields))
 
     assert found is not None
-    assert (answer, "10.0.0.2", 80) == ((found.flags, found.seq, found.ack), str(found.src), found.sport)
+    assert (answer, "10.0.0.2", 80) == (
+        (found.flags, found.seq, found.ack),
+        str(found.src),
+        found.sport,
+    )
 
 
 def test_a_reset_is_not_answered() -> None:
@@ -37,7 +43,12 @@ def test_udp_answers_with_port_unreachable() -> None:
     found = refuse(packet("10.0.0.1", "10.0.0.2", protocol=17))
 
     assert found is not None
-    assert (1, 3, 3, "10.0.0.2") == (found.protocol, found.icmp_type, found.icmp_code, str(found.src))
+    assert (1, 3, 3, "10.0.0.2") == (
+        found.protocol,
+        found.icmp_type,
+        found.icmp_code,
+        str(found.src),
+    )
 
 
 def test_an_echo_reply_that_nobody_waits_for_is_not_answered() -> None:

@@ -27,7 +27,9 @@ def given(*texts: str, routes: tuple[str, ...] = (), **pod: object) -> Node:
     )  # fmt: skip
     gateway = ["10.9.0.1 dev eth0 scope link", "default via 10.9.0.1 dev eth0"]
     fields: Fields = dict(pod)
-    return given_node(main, given_netns("pod", "eth0 10.1.0.2/32 peer host:lxc1", routes=gateway, netns=fields))
+    return given_node(
+        main, given_netns("pod", "eth0 10.1.0.2/32 peer host:lxc1", routes=gateway, netns=fields)
+    )
 
 
 def names(node: Node, text: str) -> list[tuple[str, str]]:
@@ -44,8 +46,12 @@ def test_every_packet_of_a_connection_is_walked() -> None:
     assert [
         ("SYN", "original"), ("SYN-ACK", "reply"), ("ACK", "original"), ("data", "original"), ("data reply", "reply"),
     ] == names(node, "tcp 10.1.0.2 > 203.0.113.9:80")  # fmt: skip
-    assert [("request", "original"), ("reply", "reply")] == names(node, "udp 10.1.0.2 > 203.0.113.9:53")
-    assert [("echo request", "original"), ("echo reply", "reply")] == names(node, "icmp 10.1.0.2 > 203.0.113.9")
+    assert [("request", "original"), ("reply", "reply")] == names(
+        node, "udp 10.1.0.2 > 203.0.113.9:53"
+    )
+    assert [("echo request", "original"), ("echo reply", "reply")] == names(
+        node, "icmp 10.1.0.2 > 203.0.113.9"
+    )
     assert script_of(17) == script_of(200)
 
 
@@ -61,7 +67,11 @@ def test_a_server_answers_what_it_saw_and_the_client_sees_what_it_asked() -> Non
 
 def test_conntrack_is_carried_from_packet_to_packet() -> None:
     """A reply that only an ESTABLISHED rule lets in comes in, since the SYN was seen."""
-    rules = given_rules("FORWARD -i lxc1 -j ACCEPT", "FORWARD -m conntrack --ctstate ESTABLISHED -j ACCEPT", "FORWARD -j DROP")
+    rules = given_rules(
+        "FORWARD -i lxc1 -j ACCEPT",
+        "FORWARD -m conntrack --ctstate ESTABLISHED -j ACCEPT",
+        "FORWARD -j DROP",
+    )
 
     assert "ALWAYS" == converse(given(rules), WORLD).verdict
     assert "NEVER" == converse(given(rules), probe("tcp 203.0.113.9 > 10.1.0.2:80")).verdict
@@ -69,12 +79,20 @@ def test_conntrack_is_carried_from_packet_to_packet() -> None:
 
 @pytest.mark.parametrize(("protocol", "answer"), [("tcp", "RST"), ("udp", "icmp-port-unreachable")])
 def test_nobody_listens(protocol: str, answer: str) -> None:
-    """Where the sockets are all listed and none takes the packet the connection is refused, and the client told."""
+    """Where the sockets are all listed and none takes the packet the connection is refused, and the
+    client told.
+    """
     node = given(sockets=listening(22))
     branch = converse(node, probe(f"{protocol} 203.0.113.9 > 10.1.0.2:80")).branches[0]
 
-    assert ("refused", False, [answer]) == (branch.kind, branch.works, [trace.name for trace in branch.answers])
-    assert spell_failure(branch.failure).endswith("nobody listens on " + str(branch.last.steps[-1].after))
+    assert ("refused", False, [answer]) == (
+        branch.kind,
+        branch.works,
+        [trace.name for trace in branch.answers],
+    )
+    assert spell_failure(branch.failure).endswith(
+        "nobody listens on " + str(branch.last.steps[-1].after)
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,7 +110,9 @@ def test_a_listener_takes_its_own(text: str, verdict: str) -> None:
 
 def test_a_drop_names_packet_place_and_reason() -> None:
     """The failure is one line: which packet, where, which rule."""
-    branch = converse(given(given_rules("FORWARD -p tcp -m tcp --dport 80 -j DROP")), WORLD).branches[0]
+    branch = converse(
+        given(given_rules("FORWARD -p tcp -m tcp --dport 80 -j DROP")), WORLD
+    ).branches[0]
 
     assert ("dropped", True) == (
         branch.kind,
@@ -102,25 +122,39 @@ def test_a_drop_names_packet_place_and_reason() -> None:
 
 def test_a_reject_tells_the_sender() -> None:
     """A rejected packet's answer is walked back to its sender."""
-    branch = converse(given(given_rules("FORWARD -j REJECT --reject-with icmp-host-prohibited")), WORLD).branches[0]
+    branch = converse(
+        given(given_rules("FORWARD -j REJECT --reject-with icmp-host-prohibited")), WORLD
+    ).branches[0]
 
-    assert ("rejected", ["icmp-host-prohibited"]) == (branch.kind, [trace.name for trace in branch.answers])
+    assert ("rejected", ["icmp-host-prohibited"]) == (
+        branch.kind,
+        [trace.name for trace in branch.answers],
+    )
     assert "10.1.0.2" == str(branch.answers[0].steps[-1].after.dst)
 
 
 def test_a_reply_that_is_not_translated_back_fails_by_its_own_name() -> None:
     """A reply that comes with another source than was asked is no answer to the client."""
-    nat = given_rules("PREROUTING -d 10.96.0.10/32 -j DNAT --to-destination 203.0.113.9", table="nat")
+    nat = given_rules(
+        "PREROUTING -d 10.96.0.10/32 -j DNAT --to-destination 203.0.113.9", table="nat"
+    )
     raw = given_rules("PREROUTING -i eth0 -j NOTRACK", table="raw")
     branch = converse(given(nat, raw), probe("tcp 10.1.0.2 > 10.96.0.10:80")).branches[0]
 
-    assert ("reply not translated", ["RST"]) == (branch.kind, [trace.name for trace in branch.answers])
+    assert ("reply not translated", ["RST"]) == (
+        branch.kind,
+        [trace.name for trace in branch.answers],
+    )
 
 
 def test_a_later_packet_that_is_translated_otherwise_is_a_stray() -> None:
-    """A packet that reaches the server under another tuple than the SYN did belongs to no connection there."""
+    """A packet that reaches the server under another tuple than the SYN did belongs to no
+    connection there.
+    """
     nat = given_rules("POSTROUTING -o eth0 -j MASQUERADE", table="nat")
-    raw = given_rules("PREROUTING -i lxc1 -p tcp -m tcp ! --tcp-flags SYN SYN -j NOTRACK", table="raw")
+    raw = given_rules(
+        "PREROUTING -i lxc1 -p tcp -m tcp ! --tcp-flags SYN SYN -j NOTRACK", table="raw"
+    )
     branch = converse(given(nat, raw), WORLD).branches[0]
 
     assert ("stray", "ACK") == (branch.kind, branch.last.name)
@@ -132,7 +166,10 @@ def test_a_reply_to_the_wrong_place_is_misdelivered() -> None:
     raw = given_rules("PREROUTING -i eth0 -j NOTRACK", table="raw")
     branch = converse(given(nat, raw), WORLD).branches[0]
 
-    assert ("misdelivered", "SYN-ACK misdelivered: it reached a process in host, and the client is a process in pod") == (
+    assert (
+        "misdelivered",
+        "SYN-ACK misdelivered: it reached a process in host, and the client is a process in pod",
+    ) == (
         branch.kind,
         spell_failure(branch.failure),
     )
@@ -141,38 +178,67 @@ def test_a_reply_to_the_wrong_place_is_misdelivered() -> None:
 def test_what_is_not_modelled_is_undecided() -> None:
     """A conversation that meets a boundary neither works nor fails."""
     found = converse(
-        given_node(given_netns("host", "eth0 master red", "red kind vrf")), probe("tcp 203.0.113.9 > 192.0.2.2:80 in eth0")
+        given_node(given_netns("host", "eth0 master red", "red kind vrf")),
+        probe("tcp 203.0.113.9 > 192.0.2.2:80 in eth0"),
     )
 
-    assert ("UNDECIDED", None, "undecided") == (found.verdict, found.branches[0].works, found.branches[0].kind)
+    assert ("UNDECIDED", None, "undecided") == (
+        found.verdict,
+        found.branches[0].works,
+        found.branches[0].kind,
+    )
 
 
 def test_every_failure_has_a_name() -> None:
     """The kinds of failure are listed with their meaning."""
-    assert {"dropped", "rejected", "refused", "reply not translated", "stray", "misdelivered", "undecided"} == set(KINDS)
+    assert {
+        "dropped",
+        "rejected",
+        "refused",
+        "reply not translated",
+        "stray",
+        "misdelivered",
+        "undecided",
+    } == set(KINDS)
 
 
 def test_the_kernels_choice_is_sometimes() -> None:
-    """Where the kernel draws between a path that works and one that does not, the connection works sometimes."""
+    """Where the kernel draws between a path that works and one that does not, the connection works
+    sometimes.
+    """
     rules = given_rules("FORWARD -i lxc1 -m statistic --mode random --probability 0.5 -j DROP")
     found = converse(given(rules), WORLD)
 
-    assert ("SOMETIMES", {True, False}) == (found.verdict, {branch.works for branch in found.branches})
+    assert ("SOMETIMES", {True, False}) == (
+        found.verdict,
+        {branch.works for branch in found.branches},
+    )
     assert all(made.random for branch in found.branches for made in branch.assumptions)
 
 
 def test_an_unknown_fact_is_named_with_its_branch() -> None:
     """Each branch says which value it took for what is not known; a settled one is not forked over."""
     main = given_netns(
-        "host", "eth0 192.0.2.2/24", "lxc1 peer pod:eth0", routes=["10.1.0.2 dev lxc1", "default dev eth0"], complete=False
+        "host",
+        "eth0 192.0.2.2/24",
+        "lxc1 peer pod:eth0",
+        routes=["10.1.0.2 dev lxc1", "default dev eth0"],
+        complete=False,
     )
-    node = given_node(main, given_netns("pod", "eth0 10.1.0.2/32 peer host:lxc1", routes=["default via 10.1.0.1 dev eth0"]))
+    node = given_node(
+        main,
+        given_netns(
+            "pod", "eth0 10.1.0.2/32 peer host:lxc1", routes=["default via 10.1.0.1 dev eth0"]
+        ),
+    )
     found = converse(node, WORLD)
     fact = "net.ipv4.ip_forward in netns host"
 
     assert (True, "SOMETIMES") == (found.branches[0].works, found.verdict)
     assert (fact, "0", "sysctl net.ipv4.ip_forward") == next(
-        (made.fact, made.value, made.ask) for made in branch_where(found, works=False).assumptions if made.rank
+        (made.fact, made.value, made.ask)
+        for made in branch_where(found, works=False).assumptions
+        if made.rank
     )
     assert "NEVER" == converse(node, WORLD, settled={fact: "0"}).verdict
 
@@ -190,18 +256,24 @@ def test_other_packets_can_be_asked_for() -> None:
     """A caller may give its own script."""
     only = script_of(6)[:1]
 
-    assert ["SYN"] == [trace.name for trace in converse(given(), WORLD, script=only).branches[0].traces]
+    assert ["SYN"] == [
+        trace.name for trace in converse(given(), WORLD, script=only).branches[0].traces
+    ]
     assert "SYN" == last(converse(given(), WORLD, script=only)).name
 
 
-@pytest.mark.parametrize("text", ["tcp 2001:db8:1::2 > [2001:db8:9::9]:80", "icmp 2001:db8:1::2 > 2001:db8:9::9"])
+@pytest.mark.parametrize(
+    "text", ["tcp 2001:db8:1::2 > [2001:db8:9::9]:80", "icmp 2001:db8:1::2 > 2001:db8:9::9"]
+)
 def test_ipv6_is_walked_alike(text: str) -> None:
     """A connection over IPv6 takes the same path, with a hop limit and its own hooks."""
     main = given_netns(
         "host", "eth0 2001:db8:2::2/64", "lxc1 2001:db8:1::1/64 peer pod:eth0", routes=["default via 2001:db8:2::1 dev eth0"],
         sysctls={"net.ipv6.conf.all.forwarding": "1"},
     )  # fmt: skip
-    pod = given_netns("pod", "eth0 2001:db8:1::2/64 peer host:lxc1", routes=["default via 2001:db8:1::1 dev eth0"])
+    pod = given_netns(
+        "pod", "eth0 2001:db8:1::2/64 peer host:lxc1", routes=["default via 2001:db8:1::1 dev eth0"]
+    )
     found = converse(given_node(main, pod), probe(text))
 
     assert "ALWAYS" == found.verdict, spell_failure(found.branches[0].failure)

@@ -30,7 +30,12 @@ def test_a_frame_that_arrives_is_refused_where_nobody_listens() -> None:
 
 def test_a_bad_checksum_is_not_answered() -> None:
     """What the transport protocol throws away makes no reset."""
-    assert () == inject(given_node(), "pod1", "eth0", FRAME._replace(bad_checksum=True)).branches[0].answers
+    assert (
+        ()
+        == inject(given_node(), "pod1", "eth0", FRAME._replace(bad_checksum=True))
+        .branches[0]
+        .answers
+    )
 
 
 def test_a_ttl_that_ends_is_told() -> None:
@@ -41,6 +46,8 @@ def test_a_ttl_that_ends_is_told() -> None:
 
 def test_a_frame_for_another_mac_ends_at_the_device() -> None:
     """IP never sees a frame that is for somebody else."""
-    branch = inject(given_node(), "pod1", "eth0", FRAME._replace(dmac=Mac("02:00:00:00:99:99"))).branches[0]
+    branch = inject(
+        given_node(), "pod1", "eth0", FRAME._replace(dmac=Mac("02:00:00:00:99:99"))
+    ).branches[0]
     assert isinstance(branch.last.outcome, Dropped)
     assert not branch.works

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.conversations.places import UNSEEN, ConnectionEnd, place_of, place_sender, send_from
+from podpath.datapath.conversations.places import (
+    UNSEEN,
+    ConnectionEnd,
+    place_of,
+    place_sender,
+    send_from,
+)
 from podpath.datapath.reasons.failures import End
 from podpath.datapath.tracing.trace import Delivered, Transmitted
 from podpath.net.addresses import Mac
@@ -13,7 +19,11 @@ from podpath.node.node import Node
 from podpath.testing.nodes import given_cilium, given_netns, given_node, given_ovs, probe
 from tests.datapath.walks import given_walk, host, packet
 
-ROUTES = ("10.2.0.0/16 dev cali7", "default via 192.0.2.254 dev eth0", "10.8.0.0/16 nexthop dev eth0 nexthop dev eth1")
+ROUTES = (
+    "10.2.0.0/16 dev cali7",
+    "default via 192.0.2.254 dev eth0",
+    "10.8.0.0/16 nexthop dev eth0 nexthop dev eth1",
+)
 NODE = given_node(
     given_netns("host", "eth0 192.0.2.2/24", "eth1", "cali7 kind veth", "cni0 bridge 10.1.0.1/24", "veth1 kind veth master cni0",
                 "lxc1 peer pod:eth0", routes=ROUTES),
@@ -37,11 +47,17 @@ NODE = given_node(
     ],
 )
 def test_the_sender_is_found(text: str, netns: str, device: str | None) -> None:
-    """A probe starts where it says, else where its source is, else where the host's routes lead back to it."""
+    """A probe starts where it says, else where its source is, else where the host's routes lead
+    back to it.
+    """
     walk = given_walk(NODE)
     place = place_sender(walk, probe(text))
 
-    assert (netns, device, []) == (place.netns, place.link.name if place.link else None, walk.choices.made)
+    assert (netns, device, []) == (
+        place.netns,
+        place.link.name if place.link else None,
+        walk.choices.made,
+    )
 
 
 def test_two_ways_back_are_a_choice() -> None:
@@ -56,10 +72,15 @@ def test_an_address_that_two_namespaces_have() -> None:
     node = given_node(*(given_netns(name, "eth0 10.3.0.2/32") for name in ("a", "b")))
     walk = given_walk(node, 1)
 
-    assert ("b", 1) == (place_sender(walk, probe("tcp 10.3.0.2 > 8.8.8.8:80")).netns, len(walk.choices.made))
+    assert ("b", 1) == (
+        place_sender(walk, probe("tcp 10.3.0.2 > 8.8.8.8:80")).netns,
+        len(walk.choices.made),
+    )
 
 
-@pytest.mark.parametrize("text", ["tcp 10.3.0.2 > 8.8.8.8:80 from nowhere", "tcp 10.3.0.2 > 8.8.8.8:80 in eth9"])
+@pytest.mark.parametrize(
+    "text", ["tcp 10.3.0.2 > 8.8.8.8:80 from nowhere", "tcp 10.3.0.2 > 8.8.8.8:80 in eth9"]
+)
 def test_a_place_that_the_node_does_not_have_is_refused(text: str) -> None:
     """The message names what there is."""
     with pytest.raises(UsageError, match=r"expected a .*eth0|expected a .*pod"):
@@ -84,7 +105,8 @@ def test_nothing_is_known() -> None:
 def test_pods_of_other_nodes_come_in_through_ciliums_tunnel() -> None:
     """A source that is routed to cilium_host comes in on the tunnel device."""
     node = given_node(
-        given_netns("host", "cilium_host", "cilium_vxlan", routes=["10.2.0.0/16 dev cilium_host"]), cilium=given_cilium()
+        given_netns("host", "cilium_host", "cilium_vxlan", routes=["10.2.0.0/16 dev cilium_host"]),
+        cilium=given_cilium(),
     )
     place = place_sender(given_walk(node), probe("tcp 10.2.0.9 > 10.1.0.2:80"))
 
@@ -108,30 +130,46 @@ def placed(netns: str, device: str | None) -> ConnectionEnd:
         (("host", None), ("host", "eth0"), False),
     ],
 )
-def test_which_places_may_be_one_host(one: tuple[str, str | None], other: tuple[str, str | None], same: bool) -> None:  # noqa: FBT001
+def test_which_places_may_be_one_host(
+    one: tuple[str, str | None],
+    other: tuple[str, str | None],
+    same: bool,  # noqa: FBT001
+) -> None:
     """Two uplinks may lead to one host; two pods' devices do not."""
     assert same == placed(*one).same(placed(*other))
 
 
 def test_a_place_is_told_as_an_end() -> None:
     """A place is a process of a namespace, or a host behind a device."""
-    assert [End("pod", None), End("host", "eth0")] == [placed("pod", None).end, placed("host", "eth0").end]
+    assert [End("pod", None), End("host", "eth0")] == [
+        placed("pod", None).end,
+        placed("host", "eth0").end,
+    ]
 
 
 def test_where_a_packet_has_come_to() -> None:
-    """A delivered packet is with a process; one that left is with the host that it met, which knows the MAC it came from."""
+    """A delivered packet is with a process; one that left is with the host that it met, which knows
+    the MAC it came from.
+    """
     walk = given_walk(NODE)
     sent = packet("10.3.0.2", "8.8.8.8", smac="02:00:00:00:00:01")
     left = place_of(walk, Transmitted(netns="host", link="eth0", packet=sent))
 
-    assert (ConnectionEnd("pod"), "02:00:00:00:00:01") == (place_of(walk, Delivered(netns="pod", packet=sent)), left.met)
+    assert (ConnectionEnd("pod"), "02:00:00:00:00:01") == (
+        place_of(walk, Delivered(netns="pod", packet=sent)),
+        left.met,
+    )
 
 
-def mac_of(node: Node, device: str, sender: str, receiver: str, met: str | None = None) -> str | None:
+def mac_of(
+    node: Node, device: str, sender: str, receiver: str, met: str | None = None
+) -> str | None:
     """Return the MAC that a host behind a device sends to."""
     walk = given_walk(node)
     return send_from(
-        walk, ConnectionEnd("host", host(walk).link(device), Mac(met) if met else None), packet(sender, receiver)
+        walk,
+        ConnectionEnd("host", host(walk).link(device), Mac(met) if met else None),
+        packet(sender, receiver),
     ).packet.dmac
 
 
@@ -145,7 +183,11 @@ def test_a_host_outside_answers_to_the_mac_that_it_met() -> None:
 
 @pytest.mark.parametrize(
     ("receiver", "mac"),
-    [("10.1.0.1", "(MAC of cni0 in host)"), ("10.1.0.7", "(MAC of 10.1.0.7)"), ("10.96.0.1", "(MAC of cni0 in host)")],
+    [
+        ("10.1.0.1", "(MAC of cni0 in host)"),
+        ("10.1.0.7", "(MAC of 10.1.0.7)"),
+        ("10.96.0.1", "(MAC of cni0 in host)"),
+    ],
 )
 def test_a_host_on_a_bridge_sends_straight_to_its_neighbours(receiver: str, mac: str) -> None:
     """On its own subnet it sends to the receiver, else to the bridge as its gateway."""
@@ -155,7 +197,8 @@ def test_a_host_on_a_bridge_sends_straight_to_its_neighbours(receiver: str, mac:
 def test_behind_a_switch_the_host_is_known_by_its_internal_port() -> None:
     """A host behind a slave of Open vSwitch sends to the MAC of the internal port."""
     node = given_node(
-        given_netns("host", "mgnt kind openvswitch 10.0.0.1/24", "eth0 master ovs-system"), ovs=(given_ovs("br", "mgnt", "eth0"),)
+        given_netns("host", "mgnt kind openvswitch 10.0.0.1/24", "eth0 master ovs-system"),
+        ovs=(given_ovs("br", "mgnt", "eth0"),),
     )
 
     assert "(MAC of mgnt in host)" == mac_of(node, "eth0", "10.0.0.9", "10.0.0.1")

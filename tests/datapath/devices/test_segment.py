@@ -12,7 +12,9 @@ from podpath.testing.nodes import given_netns, given_node, given_ovs
 from tests.datapath.walks import given_walk, host
 
 
-def heard(node: Node, netns: str, device: str, *, arriving: bool = False) -> tuple[set[str], set[str]]:
+def heard(
+    node: Node, netns: str, device: str, *, arriving: bool = False
+) -> tuple[set[str], set[str]]:
     """Return stations and exits, as `netns/device`."""
     walk = given_walk(node)
     found = survey(walk, netns, walk.engine.namespace(netns).link(device), arriving=arriving)
@@ -29,7 +31,9 @@ BRIDGED = given_node(
 
 
 def test_a_pod_on_a_bridge_reaches_the_bridge_the_other_pods_and_unknown_ports() -> None:
-    """A frame of a pod is heard by the bridge device and behind every other port; a port without known peer leads out."""
+    """A frame of a pod is heard by the bridge device and behind every other port; a port without
+    known peer leads out.
+    """
     assert ({"host/cni0", "pod2/eth0"}, {"host/veth3"}) == heard(BRIDGED, "pod1", "eth0")
 
 
@@ -46,7 +50,9 @@ def test_hardware_leads_out() -> None:
 
 def test_what_comes_in_from_outside_is_heard_on_the_bridge() -> None:
     """A host behind a port reaches the bridge and the other ports, not its own."""
-    assert ({"host/cni0", "pod1/eth0", "pod2/eth0"}, set()) == heard(BRIDGED, "host", "veth3", arriving=True)
+    assert ({"host/cni0", "pod1/eth0", "pod2/eth0"}, set()) == heard(
+        BRIDGED, "host", "veth3", arriving=True
+    )
 
 
 def test_a_frame_stops_at_ports_that_do_not_pass_it() -> None:
@@ -71,14 +77,19 @@ def test_slaves_hand_on_to_their_bond() -> None:
 
 
 def test_open_vswitch_joins_internal_ports_and_uplinks() -> None:
-    """An internal port reaches the other internal ports and the wire; a slave's frames reach the internal ports."""
+    """An internal port reaches the other internal ports and the wire; a slave's frames reach the
+    internal ports.
+    """
     devices = (
         "mgnt kind openvswitch 10.0.0.1/24",
         "br kind openvswitch 10.0.1.1/24",
         "eth0 master ovs-system",
         "eth1 slave bond1",
     )
-    node = given_node(given_netns("host", *devices), ovs=(given_ovs("br", "br", "mgnt", "bond1: eth0 eth1", active="eth1"),))
+    node = given_node(
+        given_netns("host", *devices),
+        ovs=(given_ovs("br", "br", "mgnt", "bond1: eth0 eth1", active="eth1"),),
+    )
 
     assert ({"host/br"}, {"host/eth1"}) == heard(node, "host", "mgnt")
     assert ({"host/br", "host/mgnt"}, set()) == heard(node, "host", "eth0", arriving=True)
@@ -117,7 +128,10 @@ def test_why_a_port_is_not_reached(port: str, why: Hold | None) -> None:
     walk = given_walk(
         given_node(
             given_netns(
-                "host", "br0 bridge filtering", "p0 master br0" if port[1] != "0" else port, *([port] if port[1] != "0" else [])
+                "host",
+                "br0 bridge filtering",
+                "p0 master br0" if port[1] != "0" else port,
+                *([port] if port[1] != "0" else []),
             )
         )
     )
@@ -127,8 +141,12 @@ def test_why_a_port_is_not_reached(port: str, why: Hold | None) -> None:
 
 
 def test_what_a_bridge_is() -> None:
-    """A bridge is known by its kind or its attributes, or as the unlisted master of a port that has bridge attributes."""
-    walk = given_walk(given_node(given_netns("host", "br0 bridge", "p0 master br0", "p1 master br9", "eth0")))
+    """A bridge is known by its kind or its attributes, or as the unlisted master of a port that has
+    bridge attributes.
+    """
+    walk = given_walk(
+        given_node(given_netns("host", "br0 bridge", "p0 master br0", "p1 master br9", "eth0"))
+    )
     links = {name: host(walk).link(name) for name in ("br0", "p0", "p1", "eth0")}
 
     def over(name: str) -> str | None:
@@ -137,4 +155,7 @@ def test_what_a_bridge_is() -> None:
 
     assert (True, False) == (is_bridge(links["br0"]), is_bridge(links["p0"]))
     assert ("br0", "br9", None) == (over("p0"), over("p1"), over("eth0"))
-    assert (None, None) == (ingress_vlan(links["br0"], links["p0"]), ingress_vlan(links["eth0"], links["p0"]))
+    assert (None, None) == (
+        ingress_vlan(links["br0"], links["p0"]),
+        ingress_vlan(links["eth0"], links["p0"]),
+    )

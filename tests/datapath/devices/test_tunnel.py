@@ -27,7 +27,9 @@ def given(*, fdb: tuple[str, ...] = (ENTRY,), rules: str = "", complete: bool = 
 
 
 def test_the_outer_packet_leaves_and_brings_the_inner_answer_back() -> None:
-    """A packet for another node is wrapped towards the remote end that the forwarding entry names; the answer is unwrapped."""
+    """A packet for another node is wrapped towards the remote end that the forwarding entry names;
+    the answer is unwrapped.
+    """
     found = converse(given(), REMOTE)
     first, second = found.branches[0].traces[:2]
     outcome = first.outcome
@@ -48,7 +50,9 @@ def test_the_outer_packet_passes_the_hosts_rules() -> None:
 
 
 def test_a_tunnel_without_a_remote_end() -> None:
-    """Where the forwarding database is whole and has no entry the frame is dropped; where it is not, the inner packet leaves."""
+    """Where the forwarding database is whole and has no entry the frame is dropped; where it is
+    not, the inner packet leaves.
+    """
     whole, cut = converse(given(fdb=()), REMOTE), converse(given(fdb=(), complete=False), REMOTE)
 
     assert "flannel.1 knows no remote end for 02:00:00:00:0f:01" == reasons(last(whole))[-1]
@@ -79,13 +83,18 @@ def test_ipip_wraps_towards_the_gateway() -> None:
     )  # fmt: skip
     outcome = converse(given_node(netns), REMOTE).branches[0].traces[0].outcome
 
-    assert "ipencap 192.0.2.2 > 192.0.2.9" == (str(outcome.outer) if isinstance(outcome, Transmitted) else "")
+    assert "ipencap 192.0.2.2 > 192.0.2.9" == (
+        str(outcome.outer) if isinstance(outcome, Transmitted) else ""
+    )
 
 
 def test_a_tunnel_drops_what_leads_into_itself() -> None:
     """A tunnel whose own packets are routed into it again drops them, as the kernel does (ELOOP)."""
     netns = given_netns(
-        "host", "eth0 192.0.2.2/24", "tunl0 kind ipip 10.244.0.1/32", routes=["10.0.0.0/8 via 10.9.9.9 dev tunl0 onlink"]
+        "host",
+        "eth0 192.0.2.2/24",
+        "tunl0 kind ipip 10.244.0.1/32",
+        routes=["10.0.0.0/8 via 10.9.9.9 dev tunl0 onlink"],
     )
 
     assert "NEVER" == converse(given_node(netns), REMOTE).verdict
@@ -104,8 +113,12 @@ def test_packets_of_one_socket_share_an_outer_connection() -> None:
 
 
 def test_tunnels_nest_three_deep() -> None:
-    """An outer packet that is translated into its own tunnel is wrapped again, until the kernel takes it for a circle."""
-    rules = given_rules("OUTPUT -p udp -m udp --dport 8472 -j DNAT --to-destination 10.244.1.7", table="nat")
+    """An outer packet that is translated into its own tunnel is wrapped again, until the kernel
+    takes it for a circle.
+    """
+    rules = given_rules(
+        "OUTPUT -p udp -m udp --dport 8472 -j DNAT --to-destination 10.244.1.7", table="nat"
+    )
     found = last(converse(given(rules=rules), REMOTE))
     assert 3 == sum(step.decision == "encapsulate" for step in found.steps)
     assert "takes it for a circle" in reasons(found)[-1]

@@ -14,8 +14,12 @@ def test_the_packet_that_left_is_told_with_its_device() -> None:
     skb = given_skb(walk, packet("10.0.0.1", "10.0.0.9"))
     outcomes = [leave(walk, skb, host(walk).link(name)) for name in ("eth0", "eth7")]
 
-    assert [("eth0", None), ("eth7", None)] == [(outcome.link, outcome.outer) for outcome in outcomes]
-    assert [LeftNode("eth0"), LeftNode("eth7", "only other facts name it")] == [step.reason for step in walk.steps]
+    assert [("eth0", None), ("eth7", None)] == [
+        (outcome.link, outcome.outer) for outcome in outcomes
+    ]
+    assert [LeftNode("eth0"), LeftNode("eth7", "only other facts name it")] == [
+        step.reason for step in walk.steps
+    ]
 
 
 def test_the_inner_packet_of_a_tunnel_is_what_the_far_end_sees() -> None:

@@ -49,7 +49,9 @@ def test_masquerade_takes_another_port_for_a_taken_one() -> None:
     assert 40000 != results[0] >= 1024
 
 
-@pytest.mark.parametrize(("port", "low", "high"), [(100, 1, 511), (700, 600, 1023), (5000, 1024, 65535)])
+@pytest.mark.parametrize(
+    ("port", "low", "high"), [(100, 1, 511), (700, 600, 1023), (5000, 1024, 65535)]
+)
 def test_a_new_port_is_of_the_same_class(port: int, low: int, high: int) -> None:
     """Privileged ports stay privileged."""
     node = given(nat("POSTROUTING -o eth0 -j MASQUERADE"), conntrack=(taken(port),))
@@ -87,7 +89,9 @@ def test_masquerade_without_an_address_drops() -> None:
     verdict, _ = sender.forward(tcp())
 
     assert "Drop" == type(verdict).__name__
-    assert "POSTROUTING rule 1 masquerades, but eth0 has no address to take" == spell_reason(sender.walk.steps[-1].reason)
+    assert "POSTROUTING rule 1 masquerades, but eth0 has no address to take" == spell_reason(
+        sender.walk.steps[-1].reason
+    )
 
 
 def test_redirect_on_output_goes_to_loopback() -> None:
@@ -104,7 +108,9 @@ def test_redirect_without_an_address_drops() -> None:
     sender = Sender(given(nat("PREROUTING -p tcp -j REDIRECT --to-ports 15001")))
 
     assert "Drop" == type(sender.send(sender.skb(tcp(), iif="lxc1"), "PREROUTING")).__name__
-    assert "PREROUTING rule 1 redirects, but lxc1 has no address" == spell_reason(sender.walk.steps[-1].reason)
+    assert "PREROUTING rule 1 redirects, but lxc1 has no address" == spell_reason(
+        sender.walk.steps[-1].reason
+    )
 
 
 def test_masquerade_is_forgotten_when_the_way_out_changes() -> None:
@@ -114,7 +120,9 @@ def test_masquerade_is_forgotten_when_the_way_out_changes() -> None:
     verdict, _ = sender.forward(udp(), oif="cni0")
 
     assert "Drop" == type(verdict).__name__
-    assert "masqueraded for eth0 and now leaves by cni0" in spell_reason(sender.walk.steps[-1].reason)
+    assert "masqueraded for eth0 and now leaves by cni0" in spell_reason(
+        sender.walk.steps[-1].reason
+    )
 
 
 def test_an_echo_identifier_is_the_port() -> None:
@@ -127,12 +135,19 @@ def test_an_echo_identifier_is_the_port() -> None:
 
 
 @hypothesis_given(st.sampled_from((4, 6)), st.integers(0, 2**20), st.integers(1, 40), st.booleans())
-def test_addresses_stay_in_their_range(family: Family, offset: int, size: int, persistent: bool) -> None:  # noqa: FBT001  # drawn
+def test_addresses_stay_in_their_range(
+    family: Family,
+    offset: int,
+    size: int,
+    persistent: bool,  # noqa: FBT001
+) -> None:  # drawn
     """Whatever the source, the picked address is one of the range."""
     base = Address.parse("198.51.100.0" if family == 4 else "fd00:1::").value
     low, high = Address(family, base), Address(family, base + size)
     start = Address.parse("10.0.0.0" if family == 4 else "fd00:2::").value
-    packet = Packet(Address(family, start + offset), Address(family, start + 1), protocols.UDP, 5, 6)
+    packet = Packet(
+        Address(family, start + offset), Address(family, start + 1), protocols.UDP, 5, 6
+    )
     text = f"{low}-{high}" if family == 4 else f"[{low}]-[{high}]"
     rule = nat(f"PREROUTING -j DNAT --to-destination {text}{' --persistent' if persistent else ''}")
     sender = Sender(given(rule, family=family))

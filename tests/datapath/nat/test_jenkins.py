@@ -25,4 +25,8 @@ def test_order_and_seed_matter() -> None:
 
 def test_a_hash_is_scaled_evenly() -> None:
     """The upper bits pick the place."""
-    assert (0, 4, 9) == (reciprocal_scale(0, 10), reciprocal_scale(0x7FFFFFFF, 10), reciprocal_scale(0xFFFFFFFF, 10))
+    assert (0, 4, 9) == (
+        reciprocal_scale(0, 10),
+        reciprocal_scale(0x7FFFFFFF, 10),
+        reciprocal_scale(0xFFFFFFFF, 10),
+    )

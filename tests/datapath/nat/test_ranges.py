@@ -34,7 +34,9 @@ def test_ranges_are_read_in_all_spellings(family: Family, text: str, expected: N
     assert expected == parse_nat_range(text, family)
 
 
-@pytest.mark.parametrize("text", ["", "10.0.0", "10.0.0.1:", "10.0.0.1:80-x", "fd00::1", "10.0.0.1:99999", "1.2.3.4:5:6"])
+@pytest.mark.parametrize(
+    "text", ["", "10.0.0", "10.0.0.1:", "10.0.0.1:80-x", "fd00::1", "10.0.0.1:99999", "1.2.3.4:5:6"]
+)
 def test_what_is_no_range_is_refused(text: str) -> None:
     """A rule with such a range stays unknown; it is never taken for another."""
     with pytest.raises(ValueError, match=r"expected|address|Octet"):

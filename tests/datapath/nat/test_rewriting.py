@@ -10,7 +10,9 @@ from podpath.net.packet import Packet
 from podpath.node.netfilter import ConnTuple
 from tests.datapath.given import tcp
 
-CLIENT, VIP, POD, NODE = (Address.parse(text) for text in ("10.244.0.5", "10.96.0.10", "10.244.1.9", "192.0.2.1"))
+CLIENT, VIP, POD, NODE = (
+    Address.parse(text) for text in ("10.244.0.5", "10.96.0.10", "10.244.1.9", "192.0.2.1")
+)
 
 
 def both_ways() -> Connection:
@@ -22,13 +24,17 @@ def both_ways() -> Connection:
 
 
 def test_packets_of_each_direction_get_the_other_tuples_ends() -> None:
-    """Forward packets get the service's pod and the node's port; replies come from the service again."""
+    """Forward packets get the service's pod and the node's port; replies come from the service
+    again.
+    """
     connection = both_ways()
     forward = tcp("10.244.0.5", "10.96.0.10")
     for source in (False, True):
         forward = rewrite(forward, connection, reply=False, source=source)
     answer = tcp("10.244.1.9", "192.0.2.1", 8080, 1024)
-    back = rewrite(rewrite(answer, connection, reply=True, source=False), connection, reply=True, source=True)
+    back = rewrite(
+        rewrite(answer, connection, reply=True, source=False), connection, reply=True, source=True
+    )
 
     assert "tcp 192.0.2.1:1024 > 10.244.1.9:8080 [SYN]" == str(forward)
     assert "tcp 10.96.0.10:80 > 10.244.0.5:40000 [SYN]" == str(back)
@@ -40,7 +46,9 @@ def test_a_translated_source_is_a_replys_destination() -> None:
     connection.dst_nat = False
 
     assert [True, False, False, True] == [
-        is_translated(connection, reply=reply, source=source) for reply in (False, True) for source in (True, False)
+        is_translated(connection, reply=reply, source=source)
+        for reply in (False, True)
+        for source in (True, False)
     ]
 
 
@@ -51,7 +59,11 @@ def test_an_error_is_rewritten_with_what_it_quotes() -> None:
     there = rewrite_error(error, both_ways(), reply=True, source=False)
 
     assert there.quoted is not None
-    assert ("10.244.0.5", "10.244.0.5", 40000) == (str(there.dst), str(there.quoted.src), there.quoted.sport)
+    assert ("10.244.0.5", "10.244.0.5", 40000) == (
+        str(there.dst),
+        str(there.quoted.src),
+        there.quoted.sport,
+    )
 
 
 def test_protocols_without_ports_keep_theirs() -> None:

@@ -11,7 +11,8 @@ from tests.datapath.given import Sender, given, given_rules, tcp
 
 SYN, ACK = protocols.SYN, protocols.ACK
 SERVICE = given_rules(
-    "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 198.51.100.7:8080", table="nat"
+    "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 198.51.100.7:8080",
+    table="nat",
 )
 
 
@@ -20,28 +21,39 @@ def test_rules_translate_the_first_packet_only() -> None:
     sender = Sender(given(SERVICE))
     first = sender.forward(tcp(dst="10.96.0.10"))[1]
     hits = len(sender.walk.matched)
-    sender.forward(tcp("198.51.100.7", "10.244.0.5", 8080, 40000, flags=SYN | ACK), iif="eth0", oif="cni0")
+    sender.forward(
+        tcp("198.51.100.7", "10.244.0.5", 8080, 40000, flags=SYN | ACK), iif="eth0", oif="cni0"
+    )
     later = sender.forward(tcp(dst="10.96.0.10", flags=ACK))[1]
 
     assert (1, 0) == (hits, len(sender.walk.matched))
-    assert ("198.51.100.7", 8080) == (str(first.packet.dst), first.packet.dport) == (str(later.packet.dst), later.packet.dport)
-    assert "translated as the connection's first packet was, tcp 10.244.0.5:40000 > 10.96.0.10:80" in [
-        spell_reason(step.reason) for step in sender.walk.steps
-    ]
+    assert (
+        ("198.51.100.7", 8080)
+        == (str(first.packet.dst), first.packet.dport)
+        == (str(later.packet.dst), later.packet.dport)
+    )
+    assert (
+        "translated as the connection's first packet was, tcp 10.244.0.5:40000 > 10.96.0.10:80"
+        in [spell_reason(step.reason) for step in sender.walk.steps]
+    )
 
 
 def test_replies_are_translated_back() -> None:
     """The client sees the service's address and port."""
     sender = Sender(given(SERVICE))
     sender.forward(tcp(dst="10.96.0.10"))
-    back = sender.forward(tcp("198.51.100.7", "10.244.0.5", 8080, 40000, flags=SYN | ACK), iif="eth0", oif="cni0")[1]
+    back = sender.forward(
+        tcp("198.51.100.7", "10.244.0.5", 8080, 40000, flags=SYN | ACK), iif="eth0", oif="cni0"
+    )[1]
 
     assert ("10.96.0.10", 80) == (str(back.packet.src), back.packet.sport)
 
 
 def test_changed_rules_leave_old_connections_alone() -> None:
     """An entry of the evidence decides, not the rule that is there now."""
-    pod, service, old = (Address.parse(text) for text in ("10.244.0.5", "10.96.0.10", "198.51.100.99"))
+    pod, service, old = (
+        Address.parse(text) for text in ("10.244.0.5", "10.96.0.10", "198.51.100.99")
+    )
     entry = ConntrackEntry(
         original=ConnTuple(pod, service, 6, 40000, 80), reply=ConnTuple(old, pod, 6, 8080, 40000),
         state="ESTABLISHED", replied=True,
@@ -66,7 +78,11 @@ def test_an_accept_in_nat_is_a_null_binding() -> None:
     _, skb = sender.forward(tcp())
 
     assert skb.connection is not None
-    assert ("10.244.0.5", True, False) == (str(skb.packet.src), skb.connection.src_nat_done, skb.connection.src_nat)
+    assert ("10.244.0.5", True, False) == (
+        str(skb.packet.src),
+        skb.connection.src_nat_done,
+        skb.connection.src_nat,
+    )
 
 
 def test_a_drop_in_nat_ends_the_packet() -> None:
@@ -83,8 +99,17 @@ def test_errors_are_translated_with_what_they_quote() -> None:
     node = given(given_rules("POSTROUTING -o eth0 -j MASQUERADE", table="nat"))
     sender = Sender(node)
     sent = sender.forward(tcp())[1].packet
-    error = Packet(Address.parse("198.51.100.1"), Address.parse("192.0.2.1"), protocols.ICMP, icmp_type=11, quoted=sent)
+    error = Packet(
+        Address.parse("198.51.100.1"),
+        Address.parse("192.0.2.1"),
+        protocols.ICMP,
+        icmp_type=11,
+        quoted=sent,
+    )
     back = sender.forward(error, iif="eth0", oif="cni0")[1].packet
 
     assert back.quoted is not None
-    assert ("10.244.0.5", "tcp 10.244.0.5:40000 > 198.51.100.7:80 [SYN]") == (str(back.dst), str(back.quoted))
+    assert ("10.244.0.5", "tcp 10.244.0.5:40000 > 198.51.100.7:80 [SYN]") == (
+        str(back.dst),
+        str(back.quoted),
+    )

@@ -35,10 +35,16 @@ DEVICES = ("eth0 10.0.0.1/24 10.7.0.1/24", "eth1 192.0.2.2/24", "lxc1")
     ],
 )
 def test_the_sender_follows_arp_announce(level: str, source: str, sender: str) -> None:
-    """0 takes the packet's own source, 1 only in the target's subnet, 2 the best address of the device."""
-    walk = given_walk(given_node(given_netns("host", *DEVICES, sysctls={"net.ipv4.conf.all.arp_announce": level})))
+    """0 takes the packet's own source, 1 only in the target's subnet, 2 the best address of the
+    device.
+    """
+    walk = given_walk(
+        given_node(given_netns("host", *DEVICES, sysctls={"net.ipv4.conf.all.arp_announce": level}))
+    )
 
-    assert ip(sender) == announced_source(host(walk), host(walk).link("eth0"), ip("10.0.0.9"), ip(source))
+    assert ip(sender) == announced_source(
+        host(walk), host(walk).link("eth0"), ip("10.0.0.9"), ip(source)
+    )
 
 
 def test_ipv6_asks_with_the_packets_source() -> None:
@@ -52,16 +58,29 @@ def test_ipv6_asks_with_the_packets_source() -> None:
     assert [ip("2001:db8::1"), None] == found
 
 
-def refusal(node: Node, device: str, sender: str | None, target: str, *, proxy: bool = False) -> Refusal | None:
+def refusal(
+    node: Node, device: str, sender: str | None, target: str, *, proxy: bool = False
+) -> Refusal | None:
     """Ask a host for an address; None where it answers."""
     walk = given_walk(node)
-    return answer(walk, Station("host", host(walk).link(device)), ip(sender) if sender else None, ip(target), proxy=proxy)
+    return answer(
+        walk,
+        Station("host", host(walk).link(device)),
+        ip(sender) if sender else None,
+        ip(target),
+        proxy=proxy,
+    )
 
 
 def given(*routes: str, **sysctls: str) -> Node:
     """Return a host with settings of eth0 (`all` for those that begin so)."""
-    keys = {f"net.ipv4.conf.{'all' if name == 'rp_filter' else 'eth0'}.{name}": value for name, value in sysctls.items()}
-    return given_node(given_netns("host", *DEVICES, routes=routes, sysctls={"net.ipv4.ip_forward": "1", **keys}))
+    keys = {
+        f"net.ipv4.conf.{'all' if name == 'rp_filter' else 'eth0'}.{name}": value
+        for name, value in sysctls.items()
+    }
+    return given_node(
+        given_netns("host", *DEVICES, routes=routes, sysctls={"net.ipv4.ip_forward": "1", **keys})
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,14 +111,18 @@ def test_arp_filter_asks_for_the_way_back() -> None:
 
 def test_rp_filter_blocks_arp() -> None:
     """A request that input routing refuses is not answered."""
-    found = refusal(given("203.0.113.0/24 dev eth1", rp_filter="1"), "eth0", "203.0.113.9", "10.0.0.1")
+    found = refusal(
+        given("203.0.113.0/24 dev eth1", rp_filter="1"), "eth0", "203.0.113.9", "10.0.0.1"
+    )
 
     assert ReversePathFailed(ip("203.0.113.9"), ("eth1",), 1, "eth0", False) == found
 
 
 def test_loopback_addresses_are_not_answered_for() -> None:
     """Nobody answers for 127.0.0.1 on a wire."""
-    assert LoopbackFromWire(ip("127.0.0.1"), "eth0") == refusal(given(), "eth0", "10.0.0.9", "127.0.0.1")
+    assert LoopbackFromWire(ip("127.0.0.1"), "eth0") == refusal(
+        given(), "eth0", "10.0.0.9", "127.0.0.1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,14 +133,23 @@ def test_loopback_addresses_are_not_answered_for() -> None:
         (("203.0.113.0/24 dev eth1",), "0", False),
     ],
 )
-def test_proxy_arp_answers_for_what_is_routed_elsewhere(routes: tuple[str, ...], value: str, answers: bool) -> None:  # noqa: FBT001
+def test_proxy_arp_answers_for_what_is_routed_elsewhere(
+    routes: tuple[str, ...],
+    value: str,
+    answers: bool,  # noqa: FBT001
+) -> None:
     """With proxy_arp a host answers for what it would forward out of another device."""
-    assert answers == (refusal(given(*routes, proxy_arp=value), "eth0", "10.0.0.9", "203.0.113.5", proxy=True) is None)
+    assert answers == (
+        refusal(given(*routes, proxy_arp=value), "eth0", "10.0.0.9", "203.0.113.5", proxy=True)
+        is None
+    )
 
 
 def test_without_a_sender_only_the_owner_answers() -> None:
     """A request without a sender address is answered by the owner alone."""
-    assert [None, RequestWithoutSender()] == [refusal(given(), "eth0", None, target) for target in ("10.0.0.1", "10.0.0.5")]
+    assert [None, RequestWithoutSender()] == [
+        refusal(given(), "eth0", None, target) for target in ("10.0.0.1", "10.0.0.5")
+    ]
 
 
 def test_cilium_answers_for_everything_at_a_pods_device() -> None:

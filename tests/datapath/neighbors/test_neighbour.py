@@ -17,11 +17,15 @@ from podpath.testing.nodes import forwarding, given_netns, given_node, given_rou
 from tests.datapath.walks import given_walk, host, last, packet, reasons
 
 
-def ask(walk: Walk, device: str, target: str, src: str = "10.0.0.1", gateway: str | None = None) -> Resolution:
+def ask(
+    walk: Walk, device: str, target: str, src: str = "10.0.0.1", gateway: str | None = None
+) -> Resolution:
     """Resolve a next hop of the host."""
     namespace = host(walk)
     via = ip(gateway) if gateway else None
-    destination = Destination("unicast", namespace.link(device), via, None, given_route("default dev x"))
+    destination = Destination(
+        "unicast", namespace.link(device), via, None, given_route("default dev x")
+    )
     return resolve(walk, namespace, namespace.link(device), destination, packet(src, target))
 
 
@@ -49,14 +53,19 @@ def test_a_failed_entry_is_a_hint(answer: int, failed: bool) -> None:  # noqa: F
     walk = given_walk(given("10.0.0.9 dev eth0 FAILED"), answer)
 
     assert failed == ask(walk, "eth0", "10.0.0.9").failed
-    assert ["does 10.0.0.9 answer on eth0 in netns host"] == [made.fact for made in walk.choices.made]
+    assert ["does 10.0.0.9 answer on eth0 in netns host"] == [
+        made.fact for made in walk.choices.made
+    ]
 
 
 def test_a_host_outside_is_taken_to_answer() -> None:
     """Of a next hop beyond the node nothing is known that speaks against it."""
     found = ask(given_walk(given()), "eth0", "10.0.0.9")
 
-    assert ("(MAC of 10.0.0.9)", "10.0.0.9 is outside the model and taken to answer: (MAC of 10.0.0.9)") == (
+    assert (
+        "(MAC of 10.0.0.9)",
+        "10.0.0.9 is outside the model and taken to answer: (MAC of 10.0.0.9)",
+    ) == (
         found.mac,
         why(found),
     )
@@ -93,7 +102,9 @@ def test_nobody_has_the_address() -> None:
 
 @pytest.mark.parametrize("state", ["PERMANENT", "REACHABLE", "STALE", "DELAY", "PROBE"])
 def test_a_usable_entry_is_used_though_the_owner_has_another_mac(state: str) -> None:
-    """The kernel asks again only when the entry is old; an owner whose MAC no output shows is taken to have the entry's."""
+    """The kernel asks again only when the entry is old; an owner whose MAC no output shows is taken
+    to have the entry's.
+    """
     entry = f"10.0.0.2 dev veth0 lladdr 02:00:00:00:99:99 {state}"
     main = given_netns("host", "veth0 10.0.0.1/24 peer pod:eth0", neighbours=[entry])
     found = ask(given_walk(given_node(main, PAIR.namespaces["pod"])), "veth0", "10.0.0.2")
@@ -102,24 +113,36 @@ def test_a_usable_entry_is_used_though_the_owner_has_another_mac(state: str) -> 
 
 
 def test_a_request_with_the_address_of_another_device_is_noted() -> None:
-    """An unnumbered device asks with an address of another: the step holds the request that binds it to a foreign MAC."""
+    """An unnumbered device asks with an address of another: the step holds the request that binds
+    it to a foreign MAC.
+    """
     node = given_node(
         given_netns(
-            "host", "mgnt 10.6.1.196/24 mac 02:00:00:00:00:01", "eth1 mac 02:00:00:00:00:02", routes=["169.254.0.0/16 dev eth1"]
+            "host",
+            "mgnt 10.6.1.196/24 mac 02:00:00:00:00:01",
+            "eth1 mac 02:00:00:00:00:02",
+            routes=["169.254.0.0/16 dev eth1"],
         )
     )
     found = converse(node, probe("tcp 10.6.1.196 > 169.254.169.254:80"))
     step = next(step for step in found.branches[0].traces[0].steps if step.stage == "neighbour")
 
     assert isinstance(step.reason, ForeignSenderAsked)
-    assert ArpRequest(IfName("eth1"), Mac("02:00:00:00:00:02"), ip("10.6.1.196"), ip("169.254.169.254")) == step.reason.request
+    assert (
+        ArpRequest(
+            IfName("eth1"), Mac("02:00:00:00:00:02"), ip("10.6.1.196"), ip("169.254.169.254")
+        )
+        == step.reason.request
+    )
     assert "mgnt" == step.reason.owner
 
 
 def test_a_mac_that_was_heard_is_used_where_nobody_answers() -> None:
     """A host that asked before is known by its request, though it answers none itself."""
     host_netns = given_netns("host", "veth0 10.0.0.1/24 peer pod:eth0", sysctls=forwarding())
-    pod = given_netns("pod", "eth0 10.0.0.2/24 peer host:veth0", sysctls={"net.ipv4.conf.all.arp_ignore": "8"})
+    pod = given_netns(
+        "pod", "eth0 10.0.0.2/24 peer host:veth0", sysctls={"net.ipv4.conf.all.arp_ignore": "8"}
+    )
     node = given_node(host_netns, pod)
 
     assert ("ALWAYS", "NEVER") == (
@@ -132,34 +155,55 @@ def test_an_unreachable_next_hop_is_told_to_the_sender() -> None:
     """A local process gets EHOSTUNREACH, a forwarded packet's sender an ICMP error from the host."""
     local = converse(PAIR, probe("tcp 10.0.0.1 > 10.0.0.77:80"))
     node = given_node(
-        given_netns("host", "veth0 10.0.0.1/24 peer pod:eth0", "veth1 10.1.0.1/24 peer far:eth0", sysctls=forwarding()),
+        given_netns(
+            "host",
+            "veth0 10.0.0.1/24 peer pod:eth0",
+            "veth1 10.1.0.1/24 peer far:eth0",
+            sysctls=forwarding(),
+        ),
         PAIR.namespaces["pod"],
-        given_netns("far", "eth0 10.1.0.2/24 peer host:veth1", routes=["default via 10.1.0.1 dev eth0"]),
+        given_netns(
+            "far", "eth0 10.1.0.2/24 peer host:veth1", routes=["default via 10.1.0.1 dev eth0"]
+        ),
     )
     forwarded = converse(node, probe("tcp 10.1.0.2 > 10.0.0.77:80"))
 
     silent = NobodyAnswers(ip("10.0.0.77"), "veth0")
-    assert PacketRejected("SYN", "host", "neighbour", "EHOSTUNREACH", silent) == local.branches[0].failure
-    assert PacketRejected("SYN", "host", "neighbour", "icmp-host-unreachable", silent) == forwarded.branches[0].failure
+    assert (
+        PacketRejected("SYN", "host", "neighbour", "EHOSTUNREACH", silent)
+        == local.branches[0].failure
+    )
+    assert (
+        PacketRejected("SYN", "host", "neighbour", "icmp-host-unreachable", silent)
+        == forwarded.branches[0].failure
+    )
     assert ["icmp-host-unreachable"] == [trace.name for trace in forwarded.branches[0].answers]
 
 
 def test_a_host_whose_addresses_are_cut_short_may_have_the_gateway() -> None:
     """Behind a device that leads to a half-known host the gateway is taken to be that host."""
     host_netns = given_netns("host", "lxc1 peer pod:eth0", complete=False)
-    pod = given_netns("pod", "eth0 10.1.0.2/32 peer host:lxc1", routes=["default via 10.1.0.1 dev eth0"])
+    pod = given_netns(
+        "pod", "eth0 10.1.0.2/32 peer host:lxc1", routes=["default via 10.1.0.1 dev eth0"]
+    )
     found = converse(given_node(host_netns, pod), probe("tcp 10.1.0.2 > 8.8.8.8:80"))
 
-    assert "10.1.0.1 is answered for by lxc1 in host: (MAC of lxc1 in host)" in reasons(found.branches[0].traces[0])
+    assert "10.1.0.1 is answered for by lxc1 in host: (MAC of lxc1 in host)" in reasons(
+        found.branches[0].traces[0]
+    )
 
 
 def test_proxy_arp_is_asked_for_where_nothing_else_would_answer() -> None:
-    """A gateway that no namespace has (169.254.1.1) is answered for by proxy_arp, if the host has it on."""
+    """A gateway that no namespace has (169.254.1.1) is answered for by proxy_arp, if the host has
+    it on.
+    """
     routes = ["10.1.0.2 dev cali1", "default dev eth0"]
     host_netns = given_netns("host", "cali1 peer pod:eth0", "eth0 192.0.2.2/24", routes=routes,
                              sysctls=forwarding(rp_filter="0"), netns={"sysctls_complete": False})  # fmt: skip
     pod = given_netns(
-        "pod", "eth0 10.1.0.2/32 peer host:cali1", routes=["169.254.1.1 dev eth0", "default via 169.254.1.1 dev eth0"]
+        "pod",
+        "eth0 10.1.0.2/32 peer host:cali1",
+        routes=["169.254.1.1 dev eth0", "default via 169.254.1.1 dev eth0"],
     )
     found = converse(given_node(host_netns, pod), probe("tcp 10.1.0.2 > 192.0.2.2:80"))
 
@@ -172,7 +216,8 @@ def test_proxy_arp_is_asked_for_where_nothing_else_would_answer() -> None:
 def test_ipv6_neighbours_are_the_owners_of_the_address() -> None:
     """In IPv6 the owner of an address answers for it."""
     node = given_node(
-        given_netns("host", "veth0 2001:db8::1/64 peer pod:eth0"), given_netns("pod", "eth0 2001:db8::2/64 peer host:veth0")
+        given_netns("host", "veth0 2001:db8::1/64 peer pod:eth0"),
+        given_netns("pod", "eth0 2001:db8::2/64 peer host:veth0"),
     )
     found = converse(node, probe("tcp 2001:db8::1 > [2001:db8::2]:80"))
 

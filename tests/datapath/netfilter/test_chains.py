@@ -32,14 +32,20 @@ def matched_rules(node: Given, hook: str = "FORWARD") -> list[tuple[str, int]]:
 
 def test_a_jump_comes_back_behind_its_rule() -> None:
     """A chain that decides nothing returns to the rule behind the jump."""
-    node = given(given_rules("FORWARD -j A", "FORWARD -j DROP", "A -j B", "A -p tcp", "B -p tcp", chains=ORDERED))
+    node = given(
+        given_rules(
+            "FORWARD -j A", "FORWARD -j DROP", "A -j B", "A -p tcp", "B -p tcp", chains=ORDERED
+        )
+    )
 
     assert [("FORWARD", 1), ("A", 1), ("B", 1), ("A", 2), ("FORWARD", 2)] == matched_rules(node)
 
 
 def test_return_leaves_the_chain_early() -> None:
     """RETURN goes on behind the jump, whatever stands behind it."""
-    node = given(given_rules("FORWARD -j A", "FORWARD -p tcp", "A -j RETURN", "A -j DROP", chains=ORDERED))
+    node = given(
+        given_rules("FORWARD -j A", "FORWARD -p tcp", "A -j RETURN", "A -j DROP", chains=ORDERED)
+    )
 
     assert [("FORWARD", 1), ("A", 1), ("FORWARD", 2)] == matched_rules(node)
     assert verdict_of(node) is ACCEPT
@@ -47,19 +53,27 @@ def test_return_leaves_the_chain_early() -> None:
 
 def test_return_in_a_base_chain_asks_the_policy() -> None:
     """RETURN in FORWARD leaves the packet to FORWARD's policy."""
-    assert DROP == verdict_of(given(given_rules("FORWARD -j RETURN", "FORWARD -j ACCEPT", policy="DROP")))
+    assert DROP == verdict_of(
+        given(given_rules("FORWARD -j RETURN", "FORWARD -j ACCEPT", policy="DROP"))
+    )
 
 
 def test_goto_returns_to_the_callers_caller() -> None:
     """The chain that was gone to returns behind the jump that came before, not behind the goto."""
-    node = given(given_rules("FORWARD -j A", "FORWARD -p tcp", "A -g B", "A -j DROP", "B -p tcp", chains=ORDERED))
+    node = given(
+        given_rules(
+            "FORWARD -j A", "FORWARD -p tcp", "A -g B", "A -j DROP", "B -p tcp", chains=ORDERED
+        )
+    )
 
     assert [("FORWARD", 1), ("A", 1), ("B", 1), ("FORWARD", 2)] == matched_rules(node)
 
 
 def test_goto_from_a_base_chain_ends_at_its_policy() -> None:
     """Without a caller the policy of the base chain decides."""
-    node = given(given_rules("FORWARD -g A", "FORWARD -j ACCEPT", "A -p tcp", policy="DROP", chains=ORDERED))
+    node = given(
+        given_rules("FORWARD -g A", "FORWARD -j ACCEPT", "A -p tcp", policy="DROP", chains=ORDERED)
+    )
 
     assert DROP == verdict_of(node)
 
@@ -72,10 +86,15 @@ def test_a_mark_does_not_end_the_table() -> None:
 
 
 def test_a_changed_mark_picks_other_rules_of_a_long_chain() -> None:
-    """Behind a rule that sets the mark, an indexed chain is looked up by the mark that the packet has then."""
+    """Behind a rule that sets the mark, an indexed chain is looked up by the mark that the packet
+    has then.
+    """
     rules = [
         "FORWARD -j MARK --set-mark 0x7",
-        *(f"FORWARD -m mark --mark {number:#x} -j MARK --set-mark {number + 1:#x}" for number in range(1, 40)),
+        *(
+            f"FORWARD -m mark --mark {number:#x} -j MARK --set-mark {number + 1:#x}"
+            for number in range(1, 40)
+        ),
         "FORWARD -m mark --mark 0x28 -j DROP",
     ]
 
@@ -92,10 +111,14 @@ def test_chains_that_call_each_other_end_undecided(rule: str) -> None:
 
 
 def test_a_chain_that_is_not_shown_forks() -> None:
-    """A jump into a chain that the evidence leaves out may return, accept or drop; returning comes first."""
+    """A jump into a chain that the evidence leaves out may return, accept or drop; returning comes
+    first.
+    """
     node = given(given_rules("FORWARD -j HIDDEN", "FORWARD -j REJECT"), complete=False)
 
-    assert {"Reject", "Accept", "Drop"} == every_branch(node, tcp(), "FORWARD", iif="cni0", oif="eth0")
+    assert {"Reject", "Accept", "Drop"} == every_branch(
+        node, tcp(), "FORWARD", iif="cni0", oif="eth0"
+    )
     assert "Reject" == type(verdict_of(node)).__name__
 
 
@@ -103,7 +126,9 @@ def test_an_unknown_target_forks() -> None:
     """A name that is neither chain nor extension of a whole table may do anything."""
     node = given(given_rules("FORWARD -j FROBNICATE", "FORWARD -j REJECT"))
 
-    assert {"Reject", "Accept", "Drop"} == every_branch(node, tcp(), "FORWARD", iif="cni0", oif="eth0")
+    assert {"Reject", "Accept", "Drop"} == every_branch(
+        node, tcp(), "FORWARD", iif="cni0", oif="eth0"
+    )
 
 
 def test_a_disputed_chain_is_walked_both_ways() -> None:
@@ -112,9 +137,13 @@ def test_a_disputed_chain_is_walked_both_ways() -> None:
     drops = node.netns.netfilter[4].tables[0].chains["A"]
     assert isinstance(drops, Known)
     empty = Chain(name="A", rules=())
-    fact = Unknown("chain A", "iptables -S A", (Option(drops.value, "before"), Option(empty, "after")))
+    fact = Unknown(
+        "chain A", "iptables -S A", (Option(drops.value, "before"), Option(empty, "after"))
+    )
 
-    assert {"Drop", "Accept"} == every_branch(with_chain(node, "A", fact), tcp(), "FORWARD", iif="cni0", oif="eth0")
+    assert {"Drop", "Accept"} == every_branch(
+        with_chain(node, "A", fact), tcp(), "FORWARD", iif="cni0", oif="eth0"
+    )
 
 
 def test_a_partial_chain_is_an_assumption() -> None:
@@ -136,7 +165,9 @@ def test_an_unknown_policy_of_filter_forks() -> None:
     node = given(given_rules("FORWARD -p udp -j ACCEPT"))
     unknown = Known(Chain(name="FORWARD", rules=()))
 
-    assert {"Accept", "Drop"} == every_branch(with_chain(node, "FORWARD", unknown), tcp(), "FORWARD")
+    assert {"Accept", "Drop"} == every_branch(
+        with_chain(node, "FORWARD", unknown), tcp(), "FORWARD"
+    )
     assert verdict_of(with_chain(node, "FORWARD", unknown)) is ACCEPT
 
 
@@ -164,7 +195,12 @@ def test_a_doubtful_rule_that_only_counts_does_not_fork() -> None:
     """A counter is not worth two branches."""
     choices = Choices()
     sender = Sender(
-        given(given_rules("FORWARD -m string --string x --algo bm", "FORWARD -m limit --limit 1/sec -j LOG")), choices
+        given(
+            given_rules(
+                "FORWARD -m string --string x --algo bm", "FORWARD -m limit --limit 1/sec -j LOG"
+            )
+        ),
+        choices,
     )
     sender.send(sender.skb(tcp(), iif="cni0", oif="eth0"), "FORWARD")
 
@@ -178,7 +214,9 @@ def deep(levels: int) -> list[str]:
 
 
 def tree(levels: int) -> list[str]:
-    """Make a binary tree of chains: each calls the next twice, and behind all of them FORWARD drops."""
+    """Make a binary tree of chains: each calls the next twice, and behind all of them FORWARD
+    drops.
+    """
     calls = [f"D{level} -j D{level + 1}" for level in range(1, levels) for _ in range(2)]
     return ["FORWARD -j D1", *calls, f"D{levels} -j RETURN", "FORWARD -j DROP"]
 
@@ -196,27 +234,48 @@ SHAPES = (
 
 def chains_of(rules: list[str]) -> list[str]:
     """Return the names of the chains that rules stand in, without the base chain."""
-    return [name for name in dict.fromkeys(rule.partition(" ")[0] for rule in rules) if name != "FORWARD"]
+    return [
+        name
+        for name in dict.fromkeys(rule.partition(" ")[0] for rule in rules)
+        if name != "FORWARD"
+    ]
 
 
 @pytest.mark.parametrize(("rules", "flavour", "accepted"), SHAPES)
-def test_chains_are_walked_as_the_kernel_loads_them(rules: list[str], flavour: str, *, accepted: bool) -> None:
+def test_chains_are_walked_as_the_kernel_loads_them(
+    rules: list[str], flavour: str, *, accepted: bool
+) -> None:
     """What the kernel loads is walked to its end; what it refuses is said to be refused."""
     text = given_rules(*rules, chains=chains_of(rules))
     verdict = verdict_of(given(text) if flavour == "nft" else given(legacy=text))
 
-    assert DROP is verdict if accepted else isinstance(verdict, Queued) and isinstance(verdict.reason, ChainsTooDeep)
+    assert (
+        DROP is verdict
+        if accepted
+        else isinstance(verdict, Queued) and isinstance(verdict.reason, ChainsTooDeep)
+    )
 
 
 @pytest.mark.kernel("unshare", "iptables-nft-restore", "iptables-legacy-restore")
 @pytest.mark.parametrize(("rules", "flavour", "accepted"), SHAPES)
-def test_the_kernel_refuses_the_same_chains(rules: list[str], flavour: str, *, accepted: bool) -> None:
-    """The same rules are loaded in a network namespace of their own, or the kernel says that there are too many links."""
+def test_the_kernel_refuses_the_same_chains(
+    rules: list[str], flavour: str, *, accepted: bool
+) -> None:
+    """The same rules are loaded in a network namespace of their own, or the kernel says that there
+    are too many links.
+    """
     text = "\n".join(
-        ["*filter", ":FORWARD ACCEPT [0:0]", *(f":{name} -" for name in chains_of(rules)), *(f"-A {rule}" for rule in rules)]
+        [
+            "*filter",
+            ":FORWARD ACCEPT [0:0]",
+            *(f":{name} -" for name in chains_of(rules)),
+            *(f"-A {rule}" for rule in rules),
+        ]
     )
     command = ["unshare", "--net", f"iptables-{flavour}-restore"]
-    done = subprocess.run(command, input=f"{text}\nCOMMIT\n", capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        command, input=f"{text}\nCOMMIT\n", capture_output=True, text=True, check=False, timeout=60
+    )
 
     assert accepted is (done.returncode == 0), done.stderr
     assert accepted is ("Too many links" not in done.stderr)

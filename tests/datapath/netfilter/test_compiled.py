@@ -17,7 +17,10 @@ def test_a_rule_is_compiled_once_and_knows_its_place() -> None:
         return CompiledRule(rule, (), ACT, None)
 
     span = Span(Source(name="rules.txt", lines=("-A INPUT -j ACCEPT",)), 1, 1)
-    rules = tuple(Rule("filter", "INPUT", place, span, Target(name)) for place, name in ((1, "ACCEPT"), (2, "DROP")))
+    rules = tuple(
+        Rule("filter", "INPUT", place, span, Target(name))
+        for place, name in ((1, "ACCEPT"), (2, "DROP"))
+    )
     chain = CompiledChain(Chain(name="INPUT", rules=rules), 4, compile_rule, indexed=True)
     found = [chain.rule(1), chain.rule(1)]
 

@@ -34,7 +34,10 @@ def test_a_packet_passes() -> None:
     ("rule", "end"),
     [
         ("FORWARD -j DROP", Dropped(netns="host", reason="NETFILTER_DROP")),
-        ("FORWARD -p tcp -j REJECT --reject-with tcp-reset", Rejected(netns="host", reason="NETFILTER_DROP", answer="tcp-reset")),
+        (
+            "FORWARD -p tcp -j REJECT --reject-with tcp-reset",
+            Rejected(netns="host", reason="NETFILTER_DROP", answer="tcp-reset"),
+        ),
     ],
 )
 def test_a_rule_ends_it(rule: str, end: object) -> None:
@@ -42,9 +45,13 @@ def test_a_rule_ends_it(rule: str, end: object) -> None:
     assert end == run(rule)[0]
 
 
-@pytest.mark.parametrize(("hook", "dst", "source"), [(FORWARD, "10.1.0.5", "0.0.0.0"), (INPUT, "192.0.2.2", "192.0.2.2")])
+@pytest.mark.parametrize(
+    ("hook", "dst", "source"), [(FORWARD, "10.1.0.5", "0.0.0.0"), (INPUT, "192.0.2.2", "192.0.2.2")]
+)
 def test_an_icmp_error_has_the_address_that_was_asked(hook: str, dst: str, source: str) -> None:
-    """A REJECT by ICMP comes from the host's own address where the packet was for it; else routing chooses."""
+    """A REJECT by ICMP comes from the host's own address where the packet was for it; else routing
+    chooses.
+    """
     assert source == run(f"{hook} -j REJECT --reject-with icmp-port-unreachable", hook, dst)[1]
 
 

@@ -1,4 +1,6 @@
-"""Tests for a whole hook: the order of tables, what passes them, and that every ruleset comes to an end."""
+"""Tests for a whole hook: the order of tables, what passes them, and that every ruleset comes to an
+end.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,19 @@ from podpath.node.netfilter import Chain, Netfilter, Table
 from tests.datapath import rulesets
 from tests.datapath.given import Given, Sender, given, given_rules, tcp, udp, with_netfilter
 
-TABLES = st.lists(st.sampled_from(("raw", "mangle", "nat", "filter", "security")).flatmap(rulesets.tables), max_size=2)
+TABLES = st.lists(
+    st.sampled_from(("raw", "mangle", "nat", "filter", "security")).flatmap(rulesets.tables),
+    max_size=2,
+)
 PACKETS = st.sampled_from(
     (
         tcp(),
         tcp(flags=protocols.ACK),
         tcp(flags=0),
         udp(),
-        Packet(Address.parse("10.244.0.5"), Address.parse("198.51.100.7"), protocols.ICMP, icmp_type=3),
+        Packet(
+            Address.parse("10.244.0.5"), Address.parse("198.51.100.7"), protocols.ICMP, icmp_type=3
+        ),
         Packet(Address.parse("10.244.0.5"), Address.parse("198.51.100.7"), protocols.GRE),
         tcp()._replace(fragment=True),
     )
@@ -44,7 +51,9 @@ def test_tables_that_are_not_shown_are_one_assumption() -> None:
     sender = Sender(given(given_rules("FORWARD -p udp -j DROP"), complete=False), choices)
     sender.send(sender.skb(tcp()), "PREROUTING", "FORWARD")
 
-    assert ["raw, mangle, nat, security: taken to be empty"] == [assumption.meaning for assumption in choices.made]
+    assert ["raw, mangle, nat, security: taken to be empty"] == [
+        assumption.meaning for assumption in choices.made
+    ]
 
 
 def test_accept_ends_its_own_table_only() -> None:
@@ -57,12 +66,19 @@ def test_accept_ends_its_own_table_only() -> None:
 
 
 def test_raw_keeps_a_packet_from_conntrack_and_nat() -> None:
-    """raw runs before conntrack, so a packet of a NOTRACK rule has no connection and keeps its source."""
+    """raw runs before conntrack, so a packet of a NOTRACK rule has no connection and keeps its
+    source.
+    """
     raw = given_rules("PREROUTING -s 10.244.0.5/32 -j CT --notrack", table="raw")
     nat = given_rules("POSTROUTING -o eth0 -j MASQUERADE", table="nat")
     verdict, skb = Sender(given(raw, nat)).forward(tcp())
 
-    assert (ACCEPT, "UNTRACKED", None, "10.244.0.5") == (verdict, skb.ctinfo, skb.connection, str(skb.packet.src))
+    assert (ACCEPT, "UNTRACKED", None, "10.244.0.5") == (
+        verdict,
+        skb.ctinfo,
+        skb.connection,
+        str(skb.packet.src),
+    )
 
 
 def test_a_new_mark_in_mangle_output_is_routed_again() -> None:
@@ -70,13 +86,19 @@ def test_a_new_mark_in_mangle_output_is_routed_again() -> None:
     mangle = Sender(given(given_rules("OUTPUT -j MARK --set-mark 0x1", table="mangle")))
     filtering = Sender(given(given_rules("OUTPUT -j MARK --set-mark 0x1")))
 
-    assert Accept("a mangle rule changed the mark") == mangle.send(mangle.skb(tcp(), iif=None, oif="eth0"), "OUTPUT")
+    assert Accept("a mangle rule changed the mark") == mangle.send(
+        mangle.skb(tcp(), iif=None, oif="eth0"), "OUTPUT"
+    )
     assert ACCEPT == filtering.send(filtering.skb(tcp(), iif=None, oif="eth0"), "OUTPUT")
 
 
 def test_a_new_destination_in_output_is_routed_again() -> None:
     """DNAT in OUTPUT asks for another route, for every packet of the connection."""
-    sender = Sender(given(given_rules("OUTPUT -d 10.96.0.10/32 -j DNAT --to-destination 10.244.0.5", table="nat")))
+    sender = Sender(
+        given(
+            given_rules("OUTPUT -d 10.96.0.10/32 -j DNAT --to-destination 10.244.0.5", table="nat")
+        )
+    )
     for flags in (protocols.SYN, protocols.SYN):
         skb = sender.skb(tcp("192.0.2.1", "10.96.0.10", flags=flags), iif=None, oif="eth0")
         assert Accept("NAT rewrote the destination") == sender.send(skb, "OUTPUT")
@@ -85,7 +107,9 @@ def test_a_new_destination_in_output_is_routed_again() -> None:
 
 def test_input_sees_the_translated_destination() -> None:
     """filter's INPUT is asked about the packet as nat's PREROUTING left it."""
-    nat = given_rules("PREROUTING -p tcp -m tcp --dport 80 -j REDIRECT --to-ports 15001", table="nat")
+    nat = given_rules(
+        "PREROUTING -p tcp -m tcp --dport 80 -j REDIRECT --to-ports 15001", table="nat"
+    )
     node = given(nat, given_rules("INPUT -d 10.244.0.1/32 -p tcp -m tcp --dport 15001 -j DROP"))
     sender = Sender(node)
 
@@ -94,8 +118,14 @@ def test_input_sees_the_translated_destination() -> None:
 
 @settings(max_examples=60)
 @hypothesis_given(TABLES, PACKETS, st.booleans())
-def test_every_ruleset_comes_to_a_verdict(tables: list[Table], packet: Packet, complete: bool) -> None:  # noqa: FBT001  # drawn
-    """Whatever rules, unknown matches and missing chains there are, a packet meets a verdict at every hook."""
+def test_every_ruleset_comes_to_a_verdict(
+    tables: list[Table],
+    packet: Packet,
+    complete: bool,  # noqa: FBT001
+) -> None:  # drawn
+    """Whatever rules, unknown matches and missing chains there are, a packet meets a verdict at
+    every hook.
+    """
     sender = Sender(with_netfilter(given(), Netfilter(tables=tuple(tables), complete=complete)))
     for hook in ("PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"):
         verdict = sender.send(sender.skb(packet, iif="cni0", oif="eth0"), hook)
@@ -118,11 +148,18 @@ def test_a_rule_that_does_not_match_changes_nothing(table: Table, place: int) ->
     fact = table.chains["FORWARD"]
     assert isinstance(fact, Known)
     rules = list(fact.value.rules)
-    other = given(given_rules("FORWARD -s 203.0.113.99/32 -j DROP")).netns.netfilter[4].tables[0].chains["FORWARD"]
+    other = (
+        given(given_rules("FORWARD -s 203.0.113.99/32 -j DROP"))
+        .netns.netfilter[4]
+        .tables[0]
+        .chains["FORWARD"]
+    )
     assert isinstance(other, Known)
     rules.insert(min(place, len(rules)), other.value.rules[0])
     more = Known(Chain(name="FORWARD", rules=tuple(rules), policy=fact.value.policy))
-    grown = Table(name="filter", family=4, flavour=table.flavour, chains={**table.chains, "FORWARD": more})
+    grown = Table(
+        name="filter", family=4, flavour=table.flavour, chains={**table.chains, "FORWARD": more}
+    )
     before = with_netfilter(given(), Netfilter(tables=(table,), complete=True))
     after = with_netfilter(given(), Netfilter(tables=(grown,), complete=True))
 

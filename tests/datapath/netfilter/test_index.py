@@ -1,4 +1,6 @@
-"""Tests for indexed chains: an index leaves out no rule that matches, and costs no more for a longer chain."""
+"""Tests for indexed chains: an index leaves out no rule that matches, and costs no more for a
+longer chain.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,18 @@ PORTS = st.sampled_from(
     )
 )  # fmt: skip
 TARGETS = st.sampled_from(
-    ("", "", "", "-j MARK --set-xmark 0x1/0x1", "-j MARK --xor-mark 0x3", "-j RETURN", "-j ACCEPT", "-j DROP", "-j SUB", "-g SUB")
+    (
+        "",
+        "",
+        "",
+        "-j MARK --set-xmark 0x1/0x1",
+        "-j MARK --xor-mark 0x3",
+        "-j RETURN",
+        "-j ACCEPT",
+        "-j DROP",
+        "-j SUB",
+        "-g SUB",
+    )
 )
 
 
@@ -67,10 +80,16 @@ def outcome(node: Given, packet: Packet, mark: int, *, indexed: bool) -> tuple[o
 
 @settings(max_examples=150)
 @hypothesis_given(long_chains(), long_chains(), PACKETS, st.integers(0, 3))
-def test_indexed_and_linear_evaluation_agree(rules: list[str], sub: list[str], packet: Packet, mark: int) -> None:
+def test_indexed_and_linear_evaluation_agree(
+    rules: list[str], sub: list[str], packet: Packet, mark: int
+) -> None:
     """A chain gives the same verdict, mark and matches with its index and rule by rule."""
     without_jumps = [rule.replace("-j SUB", "-j RETURN").replace("-g SUB", "") for rule in sub]
-    text = given_rules(*(f"FORWARD {rule}" for rule in rules), *(f"SUB {rule}" for rule in without_jumps), chains=["SUB"])
+    text = given_rules(
+        *(f"FORWARD {rule}" for rule in rules),
+        *(f"SUB {rule}" for rule in without_jumps),
+        chains=["SUB"],
+    )
     node = given(text)
 
     assert outcome(node, packet, mark, indexed=True) == outcome(node, packet, mark, indexed=False)
@@ -80,7 +99,8 @@ def services(count: int) -> list[str]:
     """Write the KUBE-SERVICES chain of a cluster."""
     addresses = [f"10.96.{number // 256}.{number % 256}" for number in range(count)]
     rules = [
-        f"KUBE-SERVICES -d {address}/32 -p tcp -m tcp --dport 80 -j SVC-{number % 9}" for number, address in enumerate(addresses)
+        f"KUBE-SERVICES -d {address}/32 -p tcp -m tcp --dport 80 -j SVC-{number % 9}"
+        for number, address in enumerate(addresses)
     ]
     return [*rules, "KUBE-SERVICES -m addrtype --dst-type LOCAL -j SVC-0"]
 
@@ -93,7 +113,9 @@ def chain_rules(count: int) -> tuple[Rule, ...]:
 
 
 def test_a_packet_meets_few_rules_of_a_long_chain() -> None:
-    """Of a thousand services a packet is compared with its own, and with the rules that fit every packet."""
+    """Of a thousand services a packet is compared with its own, and with the rules that fit every
+    packet.
+    """
     index = ChainIndex(chain_rules(1000), 4)
     sender = Sender(given())
     state = HookState(sender.walk, sender.skb(tcp(dst="10.96.1.7")), "PREROUTING")
@@ -103,7 +125,11 @@ def test_a_packet_meets_few_rules_of_a_long_chain() -> None:
 
 def test_rules_of_many_shapes_are_grouped_by_fewer_fields() -> None:
     """A chain in which every rule has prefixes of its own lengths is not searched group by group."""
-    rules = [f"FORWARD -s 10.0.0.0/{src} -d 11.0.0.0/{dst} -j ACCEPT" for src in range(8, 18) for dst in range(8, 18)]
+    rules = [
+        f"FORWARD -s 10.0.0.0/{src} -d 11.0.0.0/{dst} -j ACCEPT"
+        for src in range(8, 18)
+        for dst in range(8, 18)
+    ]
     table = given_tables(given_rules(*rules))[0]
     fact = table.chains["FORWARD"]
     index = ChainIndex(fact.value.rules, 4)  # type: ignore[union-attr]  # a known chain

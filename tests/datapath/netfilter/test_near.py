@@ -25,7 +25,10 @@ def misses(
     sender = Sender(given(given_rules(*rules, policy=policy, chains=chains)))
     skb = sender.skb(tcp(flags=flags), iif="lxc1", oif="eth0")
     sender.send(skb, "PREROUTING", "FORWARD")
-    return [(miss.span.text.removeprefix("-A "), spell_near(miss.reason)) for miss in sender.walk.steps[-1].near]
+    return [
+        (miss.span.text.removeprefix("-A "), spell_near(miss.reason))
+        for miss in sender.walk.steps[-1].near
+    ]
 
 
 def test_a_rule_that_stands_too_late_is_named() -> None:
@@ -42,7 +45,10 @@ def test_a_rule_behind_the_drop_in_the_same_chain_is_named() -> None:
     """It need not stand in another chain."""
     found = misses("FORWARD -p tcp -j DROP", "FORWARD -j ACCEPT")
 
-    assert ("FORWARD -j ACCEPT", "FORWARD rule 2 accepts it, but stands behind the rule that ended it") == found[0]
+    assert (
+        "FORWARD -j ACCEPT",
+        "FORWARD rule 2 accepts it, but stands behind the rule that ended it",
+    ) == found[0]
 
 
 def test_a_rule_that_missed_by_one_condition_is_named() -> None:
@@ -78,7 +84,11 @@ def test_looking_for_misses_leaves_nothing_behind() -> None:
     skb = sender.skb(tcp(), iif="lxc1", oif="eth0")
     sender.send(skb, "FORWARD")
 
-    assert ([], 0, [1]) == (choices.made, skb.mark, [hit.rule.position for hit in sender.walk.matched])
+    assert ([], 0, [1]) == (
+        choices.made,
+        skb.mark,
+        [hit.rule.position for hit in sender.walk.matched],
+    )
 
 
 def test_a_packet_that_passes_has_no_misses() -> None:

@@ -10,7 +10,16 @@ from podpath.datapath.netfilter.roots import find_roots
 from podpath.datapath.tracing.exploration import Choices
 from podpath.net.provenance import Known
 from podpath.node.netfilter import Chain, Netfilter, Table
-from tests.datapath.given import Given, Sender, every_branch, given, given_rules, given_tables, tcp, with_netfilter
+from tests.datapath.given import (
+    Given,
+    Sender,
+    every_branch,
+    given,
+    given_rules,
+    given_tables,
+    tcp,
+    with_netfilter,
+)
 
 
 def shown(*rules: str, chains: Iterable[str], table: str = "filter") -> Table:
@@ -62,7 +71,9 @@ def test_a_chain_without_a_telling_name_likely_is_not_called() -> None:
     ],
 )
 def test_targets_say_where_a_chain_can_be_called_from(rule: str, hooks: set[str]) -> None:
-    """The kernel lets DNAT be reached from PREROUTING and OUTPUT only, MASQUERADE from POSTROUTING only."""
+    """The kernel lets DNAT be reached from PREROUTING and OUTPUT only, MASQUERADE from POSTROUTING
+    only.
+    """
     table = shown(
         rule, "KUBE-SEP -j DNAT --to-destination 10.0.0.1", "KUBE-SEP -j KUBE-SERVICES",
         chains=("KUBE-SERVICES",) if "KUBE-SEP" not in rule else ("KUBE-SERVICES", "KUBE-SEP"), table="nat",
@@ -92,7 +103,12 @@ def test_a_chain_that_is_called_is_no_root() -> None:
 def test_a_whole_table_has_no_roots() -> None:
     """Where everything is shown, a chain that nobody calls is never reached."""
     table = given_tables(given_rules("KUBE-FORWARD -j DROP", chains=("KUBE-FORWARD",)))[0]
-    bare = Table(name="filter", family=4, flavour="nft", chains={"KUBE-FORWARD": table.chains["KUBE-FORWARD"]})
+    bare = Table(
+        name="filter",
+        family=4,
+        flavour="nft",
+        chains={"KUBE-FORWARD": table.chains["KUBE-FORWARD"]},
+    )
 
     assert () == find_roots(bare, "FORWARD")
     assert () == find_roots(table, "FORWARD")

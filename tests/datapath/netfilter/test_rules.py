@@ -44,7 +44,9 @@ def test_fields_match_as_spelled(condition: str, matches: bool) -> None:  # noqa
     assert ("Drop" if matches else "Accept") == type(verdict).__name__
 
 
-@pytest.mark.parametrize(("condition", "matches"), [("-i eth0", False), ("! -i eth0", True), ("-i eth+", False)])
+@pytest.mark.parametrize(
+    ("condition", "matches"), [("-i eth0", False), ("! -i eth0", True), ("-i eth+", False)]
+)
 def test_a_missing_device_is_an_empty_name(condition: str, matches: bool) -> None:  # noqa: FBT001  # a case
     """The host's own packets have no input device, and a negated name matches them."""
     sender = Sender(given(given_rules(f"A {condition} -j DROP", "OUTPUT -j A", chains=("A",))))
@@ -58,15 +60,25 @@ def test_a_later_fragment_has_no_ports() -> None:
     node = given(given_rules("FORWARD -p udp -m udp --dport 53 -j DROP", "FORWARD -f -j REJECT"))
     sender = Sender(node)
 
-    assert "Reject" == type(sender.send(sender.skb(udp()._replace(fragment=True)), "FORWARD")).__name__
+    assert (
+        "Reject" == type(sender.send(sender.skb(udp()._replace(fragment=True)), "FORWARD")).__name__
+    )
 
 
 def test_conntrack_puts_fragments_together() -> None:
     """Where conntrack is on, rules see whole datagrams."""
-    node = given(given_rules("PREROUTING -m conntrack --ctstate NEW", table="mangle"), given_rules("FORWARD -f -j DROP"))
+    node = given(
+        given_rules("PREROUTING -m conntrack --ctstate NEW", table="mangle"),
+        given_rules("FORWARD -f -j DROP"),
+    )
     sender = Sender(node)
 
-    assert "Accept" == type(sender.send(sender.skb(udp()._replace(fragment=True)), "PREROUTING", "FORWARD")).__name__
+    assert (
+        "Accept"
+        == type(
+            sender.send(sender.skb(udp()._replace(fragment=True)), "PREROUTING", "FORWARD")
+        ).__name__
+    )
 
 
 def test_a_rule_that_was_not_fully_read_forks() -> None:

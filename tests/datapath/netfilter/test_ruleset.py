@@ -48,14 +48,18 @@ def test_conntrack_is_on_where_a_loaded_rule_needs_it(text: str, tracks: bool) -
 def test_conntrack_is_on_where_it_has_entries() -> None:
     """Entries of the family in the evidence show that something switched it on."""
     one, two = Address.parse("10.0.0.1"), Address.parse("10.0.0.2")
-    entry = ConntrackEntry(original=ConnTuple(one, two, 6, 1, 2), reply=ConnTuple(two, one, 6, 2, 1))
+    entry = ConntrackEntry(
+        original=ConnTuple(one, two, 6, 1, 2), reply=ConnTuple(two, one, 6, 2, 1)
+    )
     netns = given(conntrack=(entry,)).netns
 
     assert (True, False) == (Ruleset(netns, 4).tracks, Ruleset(netns, 6).tracks)
 
 
 def test_nat_is_dispatched_at_all_its_hooks() -> None:
-    """One nat chain brings the dispatcher to every hook of NAT, so that later packets are translated there."""
+    """One nat chain brings the dispatcher to every hook of NAT, so that later packets are
+    translated there.
+    """
     stages = Ruleset(given(NAT).netns, 4).stages
 
     assert ["PREROUTING", "INPUT", "OUTPUT", "POSTROUTING"] == [
@@ -67,7 +71,9 @@ def test_a_ruleset_is_compiled_once_for_a_node() -> None:
     """All walks that share an engine share the compiled tables."""
     sender = Sender(given(NAT))
 
-    assert ruleset(sender.walk, sender.given.netns, 4) is ruleset(sender.walk, sender.given.netns, 4)
+    assert ruleset(sender.walk, sender.given.netns, 4) is ruleset(
+        sender.walk, sender.given.netns, 4
+    )
 
 
 def test_what_the_evidence_leaves_out_is_assumed_empty() -> None:

@@ -10,7 +10,11 @@ from tests.datapath.given import Sender, given, given_rules, tcp
 
 def test_a_restored_packet_is_as_it_was() -> None:
     """Marks, translations and matched rules of a trial are gone."""
-    nat = given_rules("PREROUTING -j MARK --set-mark 0x1", "PREROUTING -j DNAT --to-destination 10.244.0.9", table="nat")
+    nat = given_rules(
+        "PREROUTING -j MARK --set-mark 0x1",
+        "PREROUTING -j DNAT --to-destination 10.244.0.9",
+        table="nat",
+    )
     sender = Sender(given(nat))
     skb = sender.skb(tcp())
     state = HookState(sender.walk, skb, "PREROUTING")

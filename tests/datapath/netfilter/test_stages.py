@@ -21,12 +21,20 @@ def branches(node: Given, hook: str = "FORWARD") -> list[tuple[str, int, list[ob
 
 def test_a_step_names_the_deciding_rule_first_and_the_way_to_it() -> None:
     """The spans of a step are the deciding rule's line, then the rules that led there."""
-    rules = ("FORWARD -p tcp -j A", "A -j MARK --set-mark 0x1", "A -p tcp -m tcp --dport 80 -j DROP")
+    rules = (
+        "FORWARD -p tcp -j A",
+        "A -j MARK --set-mark 0x1",
+        "A -p tcp -m tcp --dport 80 -j DROP",
+    )
     sender = Sender(given(given_rules(*rules, chains=("A",))))
     sender.send(sender.skb(tcp()), "FORWARD")
     (step,) = sender.walk.steps
 
-    assert ("FORWARD filter", "drop", "A rule 2 drops it") == (step.stage, step.decision, spell_reason(step.reason))
+    assert ("FORWARD filter", "drop", "A rule 2 drops it") == (
+        step.stage,
+        step.decision,
+        spell_reason(step.reason),
+    )
     assert [f"-A {rules[at]}" for at in (2, 0, 1)] == [span.text for span in step.spans]
 
 
@@ -35,12 +43,16 @@ def test_a_mark_alone_makes_a_step() -> None:
     sender = Sender(given(given_rules("FORWARD -j MARK --set-mark 0x4000", table="mangle")))
     sender.send(sender.skb(tcp()), "FORWARD")
 
-    assert ["FORWARD rule 1 sets the mark to 0x4000"] == [spell_reason(step.reason) for step in sender.walk.steps]
+    assert ["FORWARD rule 1 sets the mark to 0x4000"] == [
+        spell_reason(step.reason) for step in sender.walk.steps
+    ]
 
 
 def test_two_flavours_that_do_not_meddle_do_not_fork() -> None:
     """Where the order of legacy and nft makes no difference to the packet, nobody asks for it."""
-    node = given(given_rules("FORWARD -p tcp -j ACCEPT"), legacy=given_rules("FORWARD -p tcp -j DROP"))
+    node = given(
+        given_rules("FORWARD -p tcp -j ACCEPT"), legacy=given_rules("FORWARD -p tcp -j DROP")
+    )
 
     assert [("Drop", 0, [])] == branches(node)
 
@@ -50,12 +62,16 @@ def test_two_flavours_that_see_each_others_marks_fork() -> None:
     nft = given_rules("FORWARD -m mark --mark 0x0 -j MARK --set-mark 0x1", table="mangle")
     legacy = given_rules("FORWARD -m mark --mark 0x0 -j MARK --set-mark 0x2", table="mangle")
 
-    assert [("Accept", 1, ["nft"]), ("Accept", 2, ["legacy"])] == branches(given(nft, legacy=legacy))
+    assert [("Accept", 1, ["nft"]), ("Accept", 2, ["legacy"])] == branches(
+        given(nft, legacy=legacy)
+    )
 
 
 def test_a_reject_and_a_drop_of_two_flavours_fork() -> None:
     """Which of them ends the packet decides whether its sender hears of it."""
-    node = given(given_rules("FORWARD -p tcp -j REJECT"), legacy=given_rules("FORWARD -p tcp -j DROP"))
+    node = given(
+        given_rules("FORWARD -p tcp -j REJECT"), legacy=given_rules("FORWARD -p tcp -j DROP")
+    )
 
     assert {"Reject", "Drop"} == {verdict for verdict, _, _ in branches(node)}
 

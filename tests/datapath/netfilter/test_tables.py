@@ -41,7 +41,14 @@ class Watched(Sequence[Rule]):
 
 def watched_node() -> tuple[Watched, Sender]:
     """Return a node whose chain A watches its rules, and a packet's sender."""
-    node = given(given_rules("FORWARD -m conntrack --ctstate NEW -p tcp -j A", "A -p udp -j DROP", "A -j ACCEPT", chains=("A",)))
+    node = given(
+        given_rules(
+            "FORWARD -m conntrack --ctstate NEW -p tcp -j A",
+            "A -p udp -j DROP",
+            "A -j ACCEPT",
+            chains=("A",),
+        )
+    )
     fact = node.netns.netfilter[4].tables[0].chains["A"]
     assert isinstance(fact, Known)
     rules = Watched(fact.value.rules)
@@ -80,4 +87,7 @@ def test_a_table_names_itself_for_facts() -> None:
     """The name says command, table, flavour and namespace, so that no other table's fact has it."""
     table = given_tables(given_rules("FORWARD -j DROP"), flavour="legacy")[0]
 
-    assert "iptables table filter (legacy) in netns pod-a" == CompiledTable(table, "pod-a", Sets({}), "").label
+    assert (
+        "iptables table filter (legacy) in netns pod-a"
+        == CompiledTable(table, "pod-a", Sets({}), "").label
+    )

@@ -58,8 +58,12 @@ def test_a_dropped_first_packet_leaves_no_entry() -> None:
 
 
 def test_an_error_is_related_to_what_it_quotes() -> None:
-    """An ICMP error belongs to the connection of the packet inside it, if it went to that connection's sender."""
-    error = Packet(Address.parse("198.51.100.1"), Address.parse(POD), 1, icmp_type=3, icmp_code=1, quoted=tcp())
+    """An ICMP error belongs to the connection of the packet inside it, if it went to that
+    connection's sender.
+    """
+    error = Packet(
+        Address.parse("198.51.100.1"), Address.parse(POD), 1, icmp_type=3, icmp_code=1, quoted=tcp()
+    )
     stray = error._replace(dst=Address.parse("10.244.0.6"))
     unknown = error._replace(quoted=tcp(dport=9))
     bare = error._replace(quoted=None)
@@ -82,7 +86,10 @@ def test_an_error_about_an_untracked_packet_has_a_state_and_no_connection() -> N
 def test_echo_replies_need_a_request() -> None:
     """An answer without its question is invalid."""
     assert ["INVALID", "NEW", "ESTABLISHED"] == states(
-        given(TRACKED), back(echo(SERVER, POD, reply=True)), out(echo()), back(echo(SERVER, POD, reply=True))
+        given(TRACKED),
+        back(echo(SERVER, POD, reply=True)),
+        out(echo()),
+        back(echo(SERVER, POD, reply=True)),
     )
 
 
@@ -105,11 +112,16 @@ def test_bad_checksums_are_invalid_where_packets_come_in() -> None:
     broken = tcp()._replace(bad_checksum=True)
     lenient = given(TRACKED, sysctls={"net.netfilter.nf_conntrack_checksum": "0"})
 
-    assert (["INVALID"], ["NEW"]) == (states(given(TRACKED), out(broken)), states(lenient, out(broken)))
+    assert (["INVALID"], ["NEW"]) == (
+        states(given(TRACKED), out(broken)),
+        states(lenient, out(broken)),
+    )
 
 
 def test_an_entry_of_the_evidence_is_used_and_quoted() -> None:
-    """A packet of a connection in the evidence is ESTABLISHED at once, and its step quotes the entry."""
+    """A packet of a connection in the evidence is ESTABLISHED at once, and its step quotes the
+    entry.
+    """
     span = Span(Source(name="conntrack.txt", lines=("tcp 6 ...",)), 1, 1)
     one, two = Address.parse(POD), Address.parse(SERVER)
     entry = ConntrackEntry(
@@ -162,21 +174,29 @@ def test_a_template_puts_the_packet_into_a_zone() -> None:
 
 
 def test_a_full_table_turns_new_connections_away_or_not() -> None:
-    """Where the evidence counts as many entries as may be, a new connection forks: dropped, or another one goes."""
-    node = given(TRACKED, sysctls={"net.netfilter.nf_conntrack_count": "5", "net.netfilter.nf_conntrack_max": "5"})
+    """Where the evidence counts as many entries as may be, a new connection forks: dropped, or
+    another one goes.
+    """
+    node = given(
+        TRACKED,
+        sysctls={"net.netfilter.nf_conntrack_count": "5", "net.netfilter.nf_conntrack_max": "5"},
+    )
 
     def run(choices: Choices) -> tuple[str, str]:
         sender = Sender(node, choices)
         verdict, _ = sender.forward(tcp())
         return type(verdict).__name__, spell_reason(sender.walk.steps[0].reason)
 
-    assert [("Drop", "nf_conntrack: table full, dropping packet"), ("Accept", "tcp 10.244.0.5:40000 > 198.51.100.7:80")] == list(
-        explore(run).results
-    )
+    assert [
+        ("Drop", "nf_conntrack: table full, dropping packet"),
+        ("Accept", "tcp 10.244.0.5:40000 > 198.51.100.7:80"),
+    ] == list(explore(run).results)
 
 
 def test_a_clash_at_the_end_drops_the_packet() -> None:
-    """Two first packets with one tuple: the one that comes second to its end is dropped, but for UDP."""
+    """Two first packets with one tuple: the one that comes second to its end is dropped, but for
+    UDP.
+    """
     for make, kind in ((tcp, "Drop"), (udp, "Accept")):
         sender = Sender(given(TRACKED))
         first, second = (sender.skb(make(), iif="cni0", oif="eth0") for _ in range(2))
@@ -197,7 +217,9 @@ def test_only_confirmed_connections_are_found_again() -> None:
     assert "NEW" == skb.ctinfo
 
 
-@pytest.mark.parametrize(("protocol", "state"), [(protocols.TCP, "CLOSE"), (protocols.ICMP, "SYN_SENT")])
+@pytest.mark.parametrize(
+    ("protocol", "state"), [(protocols.TCP, "CLOSE"), (protocols.ICMP, "SYN_SENT")]
+)
 def test_an_answer_carries_the_connection_of_what_it_answers(protocol: int, state: str) -> None:
     """A reset or error goes the other way of the rejected packet's connection; a reset closes it."""
     sender = Sender(given(TRACKED))
@@ -206,4 +228,9 @@ def test_an_answer_carries_the_connection_of_what_it_answers(protocol: int, stat
     attach_answer(answer, cause)
 
     assert cause.connection is not None
-    assert (cause.connection, "RELATED", True, state) == (answer.connection, answer.ctinfo, answer.reply, cause.connection.state)
+    assert (cause.connection, "RELATED", True, state) == (
+        answer.connection,
+        answer.ctinfo,
+        answer.reply,
+        cause.connection.state,
+    )

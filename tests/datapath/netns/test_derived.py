@@ -14,7 +14,11 @@ from podpath.testing.nodes import given_netns, given_route
 def implied(netns: Netns) -> set[str]:
     """Return the routes that were added, in words."""
     links = {str(link.name): link for link in netns.links.items}
-    return {spell(route) for route in complete_routes(netns, links, 4) if route not in netns.routes.items}
+    return {
+        spell(route)
+        for route in complete_routes(netns, links, 4)
+        if route not in netns.routes.items
+    }
 
 
 def spell(route: Route) -> str:
@@ -24,7 +28,9 @@ def spell(route: Route) -> str:
 
 
 def test_an_address_implies_its_local_and_broadcast_routes() -> None:
-    """Without a listing of the local table every address has its local route, and every subnet its broadcast."""
+    """Without a listing of the local table every address has its local route, and every subnet its
+    broadcast.
+    """
     assert {
         "local 127.0.0.1 dev lo table local",
         "local 127.0.0.0/8 dev lo table local",
@@ -35,13 +41,24 @@ def test_an_address_implies_its_local_and_broadcast_routes() -> None:
 
 
 def test_an_incomplete_listing_gets_connected_routes() -> None:
-    """Where routes may be missing an address implies its connected route too, unless it stands there or the device is down."""
+    """Where routes may be missing an address implies its connected route too, unless it stands
+    there or the device is down.
+    """
     netns = given_netns(
-        "host", "eth0 10.0.0.1/24", "eth1 10.1.0.1/24", "eth2 10.2.0.1/24 down", "lxc 10.3.0.1/32", complete=False
+        "host",
+        "eth0 10.0.0.1/24",
+        "eth1 10.1.0.1/24",
+        "eth2 10.2.0.1/24 down",
+        "lxc 10.3.0.1/32",
+        complete=False,
     )
-    netns = replace(netns, routes=Listing((given_route("10.1.0.0/24 dev eth1 metric 100"),), False, "ip route"))
+    netns = replace(
+        netns, routes=Listing((given_route("10.1.0.0/24 dev eth1 metric 100"),), False, "ip route")
+    )
 
-    assert {"unicast 10.0.0.0/24 dev eth0"} == {words for words in implied(netns) if words.startswith("unicast")}
+    assert {"unicast 10.0.0.0/24 dev eth0"} == {
+        words for words in implied(netns) if words.startswith("unicast")
+    }
 
 
 def test_a_listed_local_table_is_taken_as_it_is() -> None:

@@ -8,7 +8,9 @@ from podpath.testing.nodes import given_netns, ip
 
 
 def test_links_are_found_by_name_and_listed_as_the_kernel_does() -> None:
-    """`lo` exists in every namespace and stands first; a device that only other facts name is taken to exist."""
+    """`lo` exists in every namespace and stands first; a device that only other facts name is taken
+    to exist.
+    """
     namespace = Namespace(given_netns("host", "eth1", "eth0"), {})
 
     assert ["lo", "eth1", "eth0"] == [link.name for link in namespace.ordered]
@@ -19,7 +21,9 @@ def test_links_are_found_by_name_and_listed_as_the_kernel_does() -> None:
 
 
 def test_addresses_and_ports_and_tables_are_indexed() -> None:
-    """Addresses, bridge ports, neighbours and forwarding entries are found by what walks know of them."""
+    """Addresses, bridge ports, neighbours and forwarding entries are found by what walks know of
+    them.
+    """
     netns = given_netns(
         "host", "cni0 bridge 10.1.0.1/24 10.1.0.9/24", "veth1 master cni0",
         neighbours=["10.1.0.5 dev cni0 lladdr 02:00:00:00:00:05"], fdb=["02:00:00:00:00:05 dev veth1 master cni0"],
@@ -36,15 +40,24 @@ def test_addresses_and_ports_and_tables_are_indexed() -> None:
 def test_what_is_local() -> None:
     """Own addresses, loopback addresses and those of custom local routes are delivered here."""
     plain = Namespace(given_netns("host", "eth0 10.0.0.1/24"), {})
-    custom = Namespace(given_netns("host", "eth0 10.0.0.1/24", routes=["local 203.0.113.0/24 dev lo table local"]), {})
+    custom = Namespace(
+        given_netns("host", "eth0 10.0.0.1/24", routes=["local 203.0.113.0/24 dev lo table local"]),
+        {},
+    )
 
-    assert [True, True, False] == [plain.has_local(ip(text)) for text in ("10.0.0.1", "127.0.0.9", "203.0.113.5")]
+    assert [True, True, False] == [
+        plain.has_local(ip(text)) for text in ("10.0.0.1", "127.0.0.9", "203.0.113.5")
+    ]
     assert [True, True] == [custom.has_local(ip(text)) for text in ("10.0.0.1", "203.0.113.5")]
 
 
 def test_a_mac_that_is_not_in_evidence_has_words_for_it() -> None:
-    """A device's MAC is its own, else what a neighbour table says of its address, else words that stand for it."""
-    netns = given_netns("pod", "eth0 no-mac 10.1.0.2/24", "eth1 no-mac", "eth2 mac 02:00:00:00:00:07")
+    """A device's MAC is its own, else what a neighbour table says of its address, else words that
+    stand for it.
+    """
+    netns = given_netns(
+        "pod", "eth0 no-mac 10.1.0.2/24", "eth1 no-mac", "eth2 mac 02:00:00:00:00:07"
+    )
     namespace = Namespace(netns, {ip("10.1.0.2"): Mac("02:00:00:00:00:02")})
 
     assert ["02:00:00:00:00:02", "(MAC of eth1 in pod)", "02:00:00:00:00:07"] == [

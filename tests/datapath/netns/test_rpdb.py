@@ -16,7 +16,13 @@ OTHER = "default via 198.51.100.1 dev eth1 table 100"
 
 def look(*rules: str, routes: tuple[str, ...] = (), dst: str = "10.9.9.9", **flow: Any) -> str:  # noqa: ANN401  # fields of Flow
     """Look a flow up in a namespace with these rules; give the route's words, or the error."""
-    netns = given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", rules=rules, routes=[MAIN, OTHER, *routes])
+    netns = given_netns(
+        "host",
+        "eth0 192.0.2.2/24",
+        "eth1 198.51.100.2/24",
+        rules=rules,
+        routes=[MAIN, OTHER, *routes],
+    )
     found = Namespace(netns, {}).routing(4).lookup(Flow(ip(dst), **flow))
     return found.error or found.spans[0].text
 
@@ -55,7 +61,10 @@ def test_rules_are_tried_by_priority() -> None:
     assert OTHER == look("200: lookup main", "100: lookup 100")
 
 
-@pytest.mark.parametrize(("action", "error"), [("unreachable", "ENETUNREACH"), ("prohibit", "EACCES"), ("blackhole", "EINVAL")])
+@pytest.mark.parametrize(
+    ("action", "error"),
+    [("unreachable", "ENETUNREACH"), ("prohibit", "EACCES"), ("blackhole", "EINVAL")],
+)
 def test_rules_that_refuse(action: str, error: str) -> None:
     """A rule may refuse by itself."""
     assert error == look(f"100: to 10.9.0.0/16 {action}")
@@ -77,7 +86,9 @@ def test_throw_goes_on_with_the_next_rule() -> None:
 
 
 def test_suppressed_prefix_length_goes_on() -> None:
-    """A rule that suppresses short prefixes lets a default route of its table go (wg-quick, kube-router)."""
+    """A rule that suppresses short prefixes lets a default route of its table go (wg-quick,
+    kube-router).
+    """
     rules = ("100: lookup main suppress_prefixlength 0", "101: lookup 100")
 
     assert OTHER == look(*rules)
@@ -91,11 +102,20 @@ def test_own_addresses_come_before_rules() -> None:
     assert "local" == Namespace(netns, {}).routing(4).lookup(Flow(ip("192.0.2.2"))).type
 
 
-@pytest.mark.parametrize(("rules", "winner"), [((), "unicast"), (("100: from 10.0.0.1 lookup 100",), "local")])
-def test_local_and_main_share_a_trie_until_there_are_rules(rules: tuple[str, ...], winner: str) -> None:
-    """Without rules of its own a namespace takes the longest prefix of local and main together; with them local comes first."""
+@pytest.mark.parametrize(
+    ("rules", "winner"), [((), "unicast"), (("100: from 10.0.0.1 lookup 100",), "local")]
+)
+def test_local_and_main_share_a_trie_until_there_are_rules(
+    rules: tuple[str, ...], winner: str
+) -> None:
+    """Without rules of its own a namespace takes the longest prefix of local and main together;
+    with them local comes first.
+    """
     netns = given_netns(
-        "host", "eth0 192.0.2.2/24", rules=rules, routes=["local 10.0.0.0/8 dev lo table local", "10.9.0.0/16 dev eth0"]
+        "host",
+        "eth0 192.0.2.2/24",
+        rules=rules,
+        routes=["local 10.0.0.0/8 dev lo table local", "10.9.0.0/16 dev eth0"],
     )
 
     assert winner == Namespace(netns, {}).routing(4).lookup(Flow(ip("10.9.9.9"))).type
@@ -109,7 +129,9 @@ def test_no_rule_leads_anywhere() -> None:
 
 
 def test_rule_line_is_evidence() -> None:
-    """The policy rule's line stands beside the route's, except for the three that every namespace has."""
+    """The policy rule's line stands beside the route's, except for the three that every namespace
+    has.
+    """
     netns = given_netns("host", rules=["100: lookup 100"], routes=[OTHER])
     found = Namespace(netns, {}).routing(4).lookup(Flow(ip("10.9.9.9")))
 
@@ -120,10 +142,18 @@ def test_rule_line_is_evidence() -> None:
 def test_routes_without_carrier(value: str) -> None:
     """`ignore_routes_with_linkdown` decides whether a route without carrier counts."""
     sysctls = {"net.ipv4.conf.all.ignore_routes_with_linkdown": value}
-    netns = given_netns("host", "eth0", "eth1", routes=["10.0.0.0/8 dev eth0 linkdown", "default dev eth1"], sysctls=sysctls)
+    netns = given_netns(
+        "host",
+        "eth0",
+        "eth1",
+        routes=["10.0.0.0/8 dev eth0 linkdown", "default dev eth1"],
+        sysctls=sysctls,
+    )
     routing = Namespace(netns, {}).routing(4)
 
-    assert ("eth1" if value == "1" else "eth0") == routing.lookup(Flow(ip("10.1.1.1"))).nexthops[0].link
+    assert ("eth1" if value == "1" else "eth0") == routing.lookup(Flow(ip("10.1.1.1"))).nexthops[
+        0
+    ].link
     assert "eth0" == routing.lookup(Flow(ip("10.1.1.1")), ignore_linkstate=True).nexthops[0].link
 
 

@@ -1,4 +1,6 @@
-"""Statements whose effect is not known fork the walk: one branch goes on, the other ends undecided there."""
+"""Statements whose effect is not known fork the walk: one branch goes on, the other ends undecided
+there.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,11 @@ NAT = "table ip t { chain c { type nat hook prerouting priority -100; "
 
 @pytest.mark.parametrize(
     ("heading", "statement"),
-    [(HEAD, "meta mark set foo"), (HEAD, "meta mark set ct foo"), (NAT, "dnat to ip daddr map @not_shown")],
+    [
+        (HEAD, "meta mark set foo"),
+        (HEAD, "meta mark set ct foo"),
+        (NAT, "dnat to ip daddr map @not_shown"),
+    ],
 )
 def test_a_change_that_is_not_known_ends_a_branch(heading: str, statement: str) -> None:
     """What the packet is afterwards nobody knows, and the walk says which statement it was."""

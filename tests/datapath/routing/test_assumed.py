@@ -22,7 +22,10 @@ def test_a_whole_listing_means_what_it_lists() -> None:
 @pytest.mark.parametrize(("answer", "device"), [(0, "eth0"), (1, "")])
 def test_a_cut_listing_may_hold_a_default_route(answer: int, device: str) -> None:
     """Where the listing is cut the walk takes a default route on the uplink, or that there is none."""
-    walk = given_walk(given_node(given_netns("host", "lxc1 kind veth", "eth0 192.0.2.2/24", complete=False)), answer)
+    walk = given_walk(
+        given_node(given_netns("host", "lxc1 kind veth", "eth0 192.0.2.2/24", complete=False)),
+        answer,
+    )
     found = look_up(walk, host(walk), FLOW)
 
     assert device == (found.nexthops[0].link if found.nexthops else "")
@@ -31,7 +34,9 @@ def test_a_cut_listing_may_hold_a_default_route(answer: int, device: str) -> Non
 
 def test_a_route_that_fits_holds_even_in_a_cut_listing() -> None:
     """What is found is taken: nothing is asked about routes that might be more specific."""
-    walk = given_walk(given_node(given_netns("host", "eth0", routes=["203.0.113.0/24 dev eth0"], complete=False)))
+    walk = given_walk(
+        given_node(given_netns("host", "eth0", routes=["203.0.113.0/24 dev eth0"], complete=False))
+    )
 
     assert ("eth0", []) == (look_up(walk, host(walk), FLOW).nexthops[0].link, walk.choices.made)
 
@@ -44,17 +49,23 @@ def test_nothing_known_at_all() -> None:
 
 
 def test_uplinks_are_the_devices_that_lead_out() -> None:
-    """Bridges, veths, tunnels, slaves and devices that are down are no uplinks; those with addresses come first."""
+    """Bridges, veths, tunnels, slaves and devices that are down are no uplinks; those with
+    addresses come first.
+    """
     devices = ("cni0 bridge 10.1.0.1/24", "lxc1 kind veth", "flannel.1 vni 1", "eth2", "eth0 192.0.2.2/24", "eth1 slave bond1",
                "eth3 down", "eth4 master br0")  # fmt: skip
     walk = given_walk(given_node(given_netns("host", *devices)))
 
     assert ["eth0", "eth2"] == [link.name for link in likeliest_uplinks(host(walk))]
-    assert [True, True, False] == [is_slave(host(walk), host(walk).link(name)) for name in ("eth1", "eth4", "eth0")]
+    assert [True, True, False] == [
+        is_slave(host(walk), host(walk).link(name)) for name in ("eth1", "eth4", "eth0")
+    ]
 
 
 def test_a_pod_has_its_only_device() -> None:
     """In a pod the default route is on its device, a veth though it is."""
-    walk = given_walk(given_node(given_netns("pod", "eth0 10.1.0.2/24 peer host:lxc1", complete=False)))
+    walk = given_walk(
+        given_node(given_netns("pod", "eth0 10.1.0.2/24 peer host:lxc1", complete=False))
+    )
 
     assert ["eth0"] == [link.name for link in likeliest_uplinks(walk.engine.namespace("pod"))]

@@ -25,7 +25,11 @@ def test_a_destination_has_all_that_the_route_says() -> None:
 
 def test_a_destination_is_made_once() -> None:
     """The same route, nexthop and rule give the same object."""
-    walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.2/24", routes=["10.1.0.0/16 dev eth0"])))
+    walk = given_walk(
+        given_node(given_netns("host", "eth0 192.0.2.2/24", routes=["10.1.0.0/16 dev eth0"]))
+    )
     found = host(walk).routing(4).lookup(Flow(ip("10.1.0.1")))
 
-    assert destination_of(host(walk), found, found.nexthops[0]) is destination_of(host(walk), found, found.nexthops[0])
+    assert destination_of(host(walk), found, found.nexthops[0]) is destination_of(
+        host(walk), found, found.nexthops[0]
+    )

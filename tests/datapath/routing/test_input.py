@@ -14,10 +14,18 @@ DEFAULT = "default via 192.0.2.254 dev eth0"
 
 
 def arrive(
-    dst: str, src: str = "203.0.113.5", *routes: str, sysctls: dict[str, str] | None = None, **parts: object
+    dst: str,
+    src: str = "203.0.113.5",
+    *routes: str,
+    sysctls: dict[str, str] | None = None,
+    **parts: object,
 ) -> InputRoute:
     """Route a packet that comes in on eth0."""
-    fields: Fields = {"routes": routes or (DEFAULT,), "sysctls": forwarding() if sysctls is None else sysctls, **parts}
+    fields: Fields = {
+        "routes": routes or (DEFAULT,),
+        "sysctls": forwarding() if sysctls is None else sysctls,
+        **parts,
+    }
     walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.2/24", "lxc1", **fields)))
     namespace = host(walk)
     return route_input(walk, namespace, Flow(ip(dst), ip(src), "eth0"), namespace.link("eth0"))
@@ -29,9 +37,17 @@ def why(decided: InputRoute) -> str:
 
 
 @pytest.mark.parametrize(
-    ("dst", "path"), [("192.0.2.2", "local"), ("192.0.2.255", "local"), ("255.255.255.255", "local"), ("10.1.0.5", "forward")]
+    ("dst", "path"),
+    [
+        ("192.0.2.2", "local"),
+        ("192.0.2.255", "local"),
+        ("255.255.255.255", "local"),
+        ("10.1.0.5", "forward"),
+    ],
 )
-def test_own_and_broadcast_addresses_are_delivered_and_others_forwarded(dst: str, path: str) -> None:
+def test_own_and_broadcast_addresses_are_delivered_and_others_forwarded(
+    dst: str, path: str
+) -> None:
     """The type of the route decides between delivery and forwarding."""
     assert path == arrive(dst, "203.0.113.5", DEFAULT, "10.1.0.0/24 dev lxc1").path
 
@@ -53,7 +69,9 @@ def test_martians(src: str, dst: str, cause: str) -> None:
 
 
 def test_route_localnet_lets_loopback_addresses_in() -> None:
-    """With route_localnet on the ingress device 127.0.0.0/8 is delivered (nodePort by DNAT to 127.0.0.1)."""
+    """With route_localnet on the ingress device 127.0.0.0/8 is delivered (nodePort by DNAT to
+    127.0.0.1).
+    """
     sysctls = {**forwarding(), "net.ipv4.conf.eth0.route_localnet": "1"}
 
     assert "local" == arrive("127.0.0.1", sysctls=sysctls).path
@@ -97,11 +115,18 @@ def test_directed_broadcasts(value: str, path: str) -> None:
 
 def test_unknown_forwarding_is_asked_for() -> None:
     """Where the evidence does not say whether the host forwards the walk forks, and takes it to."""
-    walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.2/24", routes=[DEFAULT], complete=False)))
+    walk = given_walk(
+        given_node(given_netns("host", "eth0 192.0.2.2/24", routes=[DEFAULT], complete=False))
+    )
     namespace = host(walk)
-    decided = route_input(walk, namespace, Flow(ip("10.1.0.5"), ip("203.0.113.5"), "eth0"), namespace.link("eth0"))
+    decided = route_input(
+        walk, namespace, Flow(ip("10.1.0.5"), ip("203.0.113.5"), "eth0"), namespace.link("eth0")
+    )
 
-    assert ("forward", ["net.ipv4.ip_forward in netns host"]) == (decided.path, [made.fact for made in walk.choices.made])
+    assert ("forward", ["net.ipv4.ip_forward in netns host"]) == (
+        decided.path,
+        [made.fact for made in walk.choices.made],
+    )
 
 
 def test_reasons_are_sentences() -> None:
@@ -110,7 +135,11 @@ def test_reasons_are_sentences() -> None:
         "192.0.2.2 is an address of host",
         "192.0.2.255 is a broadcast address of host",
         "no route leads to 10.1.0.5",
-    ] == [why(arrive("192.0.2.2")), why(arrive("192.0.2.255")), why(arrive("10.1.0.5", "203.0.113.5", "10.9.0.0/16 dev lxc1"))]
+    ] == [
+        why(arrive("192.0.2.2")),
+        why(arrive("192.0.2.255")),
+        why(arrive("10.1.0.5", "203.0.113.5", "10.9.0.0/16 dev lxc1")),
+    ]
 
 
 def test_ipv6_is_routed_without_source_checks() -> None:
@@ -136,10 +165,19 @@ def test_ipv6_is_routed_without_source_checks() -> None:
     ],
 )
 def test_ipv6_answers_its_own_way(route: str, forwarding: str, cause: str, answer: str) -> None:
-    """In IPv6 a missing route is answered even without forwarding, and an unreachable one as if there were none."""
+    """In IPv6 a missing route is answered even without forwarding, and an unreachable one as if
+    there were none.
+    """
     sysctls = {"net.ipv6.conf.all.forwarding": forwarding}
-    walk = given_walk(given_node(given_netns("host", "eth0 2001:db8::2/64", routes=[route], sysctls=sysctls)))
+    walk = given_walk(
+        given_node(given_netns("host", "eth0 2001:db8::2/64", routes=[route], sysctls=sysctls))
+    )
     namespace = host(walk)
-    found = route_input(walk, namespace, Flow(ip("2001:db8:1::5"), ip("2001:db8::9"), "eth0"), namespace.link("eth0"))
+    found = route_input(
+        walk,
+        namespace,
+        Flow(ip("2001:db8:1::5"), ip("2001:db8::9"), "eth0"),
+        namespace.link("eth0"),
+    )
 
     assert (cause, answer) == (found.cause, found.answer)

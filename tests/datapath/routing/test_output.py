@@ -16,7 +16,9 @@ DEFAULT = "default via 192.0.2.254 dev eth0"
 
 def send(dst: str, src: str | None = None, *routes: str, **flow: Any) -> OutputRoute:  # noqa: ANN401  # fields of Flow
     """Route what the host sends."""
-    netns = given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", "lxc1", routes=routes or (DEFAULT,))
+    netns = given_netns(
+        "host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", "lxc1", routes=routes or (DEFAULT,)
+    )
     walk = given_walk(given_node(netns))
     return route_output(walk, host(walk), Flow(ip(dst), ip(src) if src else None, **flow))
 
@@ -41,7 +43,9 @@ def way(decided: OutputRoute) -> str:
     ],
 )
 def test_the_route_gives_device_and_source(routes: tuple[str, ...], expected: str) -> None:
-    """The source is the route's `src`, else an address of the device, else one of another; errors are the sender's."""
+    """The source is the route's `src`, else an address of the device, else one of another; errors
+    are the sender's.
+    """
     assert expected == way(send("10.1.0.5", None, *routes))
 
 
@@ -58,7 +62,10 @@ def test_a_foreign_source_is_refused(src: str) -> None:
 
 def test_a_loopback_source_stays_on_the_host() -> None:
     """127.0.0.1 does not leave on a wire."""
-    assert ("EINVAL", "lo 127.0.0.1") == (way(send("10.1.0.5", "127.0.0.1")), way(send("127.0.0.5", "127.0.0.1")))
+    assert ("EINVAL", "lo 127.0.0.1") == (
+        way(send("10.1.0.5", "127.0.0.1")),
+        way(send("127.0.0.5", "127.0.0.1")),
+    )
 
 
 def test_an_asked_device_without_route_is_taken_as_on_link() -> None:
@@ -66,11 +73,16 @@ def test_an_asked_device_without_route_is_taken_as_on_link() -> None:
     assert "eth1 198.51.100.2" == way(send("10.1.0.5", None, "10.9.0.0/16 dev eth0", oif="eth1"))
 
 
-@pytest.mark.parametrize(("dst", "kind"), [("224.0.0.5", "multicast"), ("255.255.255.255", "broadcast")])
+@pytest.mark.parametrize(
+    ("dst", "kind"), [("224.0.0.5", "multicast"), ("255.255.255.255", "broadcast")]
+)
 def test_groups_leave_on_the_device_of_the_source(dst: str, kind: str) -> None:
     """A group or broadcast goes out where the source address is, or where asked."""
     decided = send(dst, "198.51.100.2")
-    assert (kind, "eth1 198.51.100.2") == (decided.destination.type if decided.destination else "", way(decided))
+    assert (kind, "eth1 198.51.100.2") == (
+        decided.destination.type if decided.destination else "",
+        way(decided),
+    )
     assert "eth0 192.0.2.2" == way(send(dst, None, oif="eth0"))
 
 

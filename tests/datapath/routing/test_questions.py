@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.routing import address_type, error_source, reroute, reverse_path, select_source
+from podpath.datapath.routing import (
+    address_type,
+    error_source,
+    reroute,
+    reverse_path,
+    select_source,
+)
 from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_skb, given_walk, host, packet
 
 ROUTES = ("default via 192.0.2.254 dev eth0", "10.1.0.0/24 dev lxc1", "blackhole 10.9.0.0/16")
-NODE = given_node(given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", "lxc1", routes=ROUTES))
+NODE = given_node(
+    given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", "lxc1", routes=ROUTES)
+)
 
 
 @pytest.mark.parametrize(
@@ -27,8 +35,12 @@ NODE = given_node(given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24
         ("8.8.8.8", None, "unicast"),
     ],
 )
-def test_address_types_come_from_the_local_table_alone(address: str, link: str | None, kind: str) -> None:
-    """An address that the local table does not have is unicast, even where a blackhole route holds it."""
+def test_address_types_come_from_the_local_table_alone(
+    address: str, link: str | None, kind: str
+) -> None:
+    """An address that the local table does not have is unicast, even where a blackhole route holds
+    it.
+    """
     walk = given_walk(NODE)
     device = host(walk).link(link) if link is not None else None
 
@@ -39,8 +51,15 @@ def test_masquerade_takes_the_address_of_the_device() -> None:
     """MASQUERADE's source follows the device and the next hop, not the route's `src`."""
     walk = given_walk(NODE)
 
-    assert ip("198.51.100.2") == select_source(walk, NODE.host, host(walk).link("eth1"), ip("198.51.100.9"))
-    assert None is select_source(given_walk(given_node(given_netns("host", "eth0"))), NODE.host, host(walk).link("eth0"), None)
+    assert ip("198.51.100.2") == select_source(
+        walk, NODE.host, host(walk).link("eth1"), ip("198.51.100.9")
+    )
+    assert None is select_source(
+        given_walk(given_node(given_netns("host", "eth0"))),
+        NODE.host,
+        host(walk).link("eth0"),
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +74,13 @@ def test_masquerade_takes_the_address_of_the_device() -> None:
         ("10.1.0.5", "lo", False, False, True),
     ],
 )
-def test_rpfilter_match(src: str, link: str, loose: bool, accept_local: bool, leads_back: bool) -> None:  # noqa: FBT001
+def test_rpfilter_match(
+    src: str,
+    link: str,
+    loose: bool,  # noqa: FBT001
+    accept_local: bool,  # noqa: FBT001
+    leads_back: bool,  # noqa: FBT001
+) -> None:
     """`-m rpfilter` looks the source up and asks for the device, unless it is loose."""
     walk = given_walk(NODE)
     skb = given_skb(walk, packet(src, "192.0.2.2"), link)
@@ -75,9 +100,13 @@ def test_rerouting_keeps_the_source() -> None:
     )
 
 
-@pytest.mark.parametrize(("dst", "source"), [("8.8.8.8", "0.0.0.0"), ("198.51.100.2", "198.51.100.2")])
+@pytest.mark.parametrize(
+    ("dst", "source"), [("8.8.8.8", "0.0.0.0"), ("198.51.100.2", "198.51.100.2")]
+)
 def test_icmp_errors_come_from_the_address_asked(dst: str, source: str) -> None:
-    """An ICMP error about a packet for the host itself has that address; any other leaves the choice to routing."""
+    """An ICMP error about a packet for the host itself has that address; any other leaves the
+    choice to routing.
+    """
     walk = given_walk(NODE)
 
     assert ip(source) == error_source(walk, given_skb(walk, packet("10.1.0.5", dst), "eth0"))
@@ -86,7 +115,13 @@ def test_icmp_errors_come_from_the_address_asked(dst: str, source: str) -> None:
 def test_icmp_errors_may_come_from_the_device_that_the_packet_came_in_on() -> None:
     """With icmp_errors_use_inbound_ifaddr the source is an address of that device."""
     sysctls = {"net.ipv4.icmp_errors_use_inbound_ifaddr": "1"}
-    node = given_node(given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", routes=ROUTES[:1], sysctls=sysctls))
+    node = given_node(
+        given_netns(
+            "host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", routes=ROUTES[:1], sysctls=sysctls
+        )
+    )
     walk = given_walk(node)
 
-    assert ip("198.51.100.2") == error_source(walk, given_skb(walk, packet("10.1.0.5", "8.8.8.8"), "eth1"))
+    assert ip("198.51.100.2") == error_source(
+        walk, given_skb(walk, packet("10.1.0.5", "8.8.8.8"), "eth1")
+    )

@@ -9,7 +9,12 @@ from podpath.datapath.routing.reasons import REASONS, drop_reason
 
 @pytest.mark.parametrize(
     ("kernel", "reason"),
-    [(None, "NOT_SPECIFIED"), ("6.12.9", "NOT_SPECIFIED"), ("6.18.4-fc", "IP_LOCAL_SOURCE"), ("odd", "NOT_SPECIFIED")],
+    [
+        (None, "NOT_SPECIFIED"),
+        ("6.12.9", "NOT_SPECIFIED"),
+        ("6.18.4-fc", "IP_LOCAL_SOURCE"),
+        ("odd", "NOT_SPECIFIED"),
+    ],
 )
 def test_names_follow_the_kernels_version(kernel: str | None, reason: str) -> None:
     """A cause has the name that the node's kernel has for it."""

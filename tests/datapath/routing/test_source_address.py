@@ -16,11 +16,16 @@ from podpath.testing.nodes import given_netns, ip
 def chosen(netns: Netns, device: str, nexthop: str | None, scope: str = "global") -> str | None:
     """Select an address; give it in words."""
     namespace = Namespace(netns, {})
-    found = select_address(namespace, namespace.link(device), ip(nexthop) if nexthop else None, scope)
+    found = select_address(
+        namespace, namespace.link(device), ip(nexthop) if nexthop else None, scope
+    )
     return str(found.address) if found is not None else None
 
 
-@pytest.mark.parametrize(("nexthop", "address"), [("10.2.0.9", "10.2.0.1"), ("192.0.2.1", "10.1.0.1"), (None, "10.1.0.1")])
+@pytest.mark.parametrize(
+    ("nexthop", "address"),
+    [("10.2.0.9", "10.2.0.1"), ("192.0.2.1", "10.1.0.1"), (None, "10.1.0.1")],
+)
 def test_the_subnet_of_the_next_hop_decides(nexthop: str | None, address: str) -> None:
     """The address whose subnet holds the next hop is taken, else the first."""
     assert address == chosen(given_netns("host", "eth0 10.1.0.1/24 10.2.0.1/24"), "eth0", nexthop)
@@ -28,13 +33,17 @@ def test_the_subnet_of_the_next_hop_decides(nexthop: str | None, address: str) -
 
 def test_secondary_addresses_are_never_taken() -> None:
     """A secondary address is passed over even where it is the only one that was asked for."""
-    assert "10.1.0.1" == chosen(given_netns("host", "eth0 10.1.0.1/24 10.1.0.2/24"), "eth0", "10.1.0.2")
+    assert "10.1.0.1" == chosen(
+        given_netns("host", "eth0 10.1.0.1/24 10.1.0.2/24"), "eth0", "10.1.0.2"
+    )
 
 
 def test_a_device_without_address_borrows_one() -> None:
     """An unnumbered device takes an address of another, `lo` before all."""
     assert "10.1.0.1" == chosen(given_netns("host", "lxc1", "eth0 10.1.0.1/24"), "lxc1", None)
-    assert "10.9.9.9" == chosen(given_netns("host", "lxc1", "eth0 10.1.0.1/24", "lo 10.9.9.9/32"), "lxc1", None)
+    assert "10.9.9.9" == chosen(
+        given_netns("host", "lxc1", "eth0 10.1.0.1/24", "lo 10.9.9.9/32"), "lxc1", None
+    )
 
 
 def test_nothing_to_take() -> None:
@@ -43,7 +52,9 @@ def test_nothing_to_take() -> None:
 
 
 def test_scopes_bound_the_choice() -> None:
-    """An address that reaches less far than asked for is passed over, and a link-scoped one is lent to no other device."""
+    """An address that reaches less far than asked for is passed over, and a link-scoped one is lent
+    to no other device.
+    """
     netns = given_netns("host", "eth0 169.254.1.5/16", "lxc1")
     items = tuple(replace(item, scope="link") for item in netns.addresses.items)
     netns = replace(netns, addresses=Listing(items, True, "ip addr"))
@@ -57,12 +68,21 @@ def test_scopes_bound_the_choice() -> None:
 
 def test_scopes_have_the_kernels_numbers() -> None:
     """Names and numbers of scopes mean the same."""
-    assert (0, 253, 254, 77) == (scope_number("global"), scope_number("link"), scope_number("host"), scope_number("77"))
+    assert (0, 253, 254, 77) == (
+        scope_number("global"),
+        scope_number("link"),
+        scope_number("host"),
+        scope_number("77"),
+    )
 
 
 def test_route_localnet_widens_the_host_scope() -> None:
     """With route_localnet a host-scoped address counts as a link-scoped one."""
-    netns = given_netns("host", "eth0 127.0.0.5/8", sysctls={"net.ipv4.conf.eth0.route_localnet": "1"})
+    netns = given_netns(
+        "host", "eth0 127.0.0.5/8", sysctls={"net.ipv4.conf.eth0.route_localnet": "1"}
+    )
     items = tuple(replace(item, scope="host") for item in netns.addresses.items)
 
-    assert "127.0.0.5" == chosen(replace(netns, addresses=Listing(items, True, "ip addr")), "eth0", None, "link")
+    assert "127.0.0.5" == chosen(
+        replace(netns, addresses=Listing(items, True, "ip addr")), "eth0", None, "link"
+    )

@@ -18,17 +18,28 @@ DEVICES = ("eth0 192.0.2.2/24", "cilium_host 10.1.0.1/32", "lxc1", "numbered 10.
 
 
 def given(sysctls: dict[str, str], **parts: object) -> Node:
-    """Return a host whose pods are reached over `cilium_host`, not over the device that they send on."""
+    """Return a host whose pods are reached over `cilium_host`, not over the device that they send
+    on.
+    """
     fields: Fields = {"routes": ROUTES, "sysctls": sysctls, **parts}
     return given_node(given_netns("host", *DEVICES, **fields))
 
 
-def check(node: Node, src: str, link: str, *answers: int, oif: str | None = "eth0", **flow: Any) -> SourceCheck:  # noqa: ANN401  # fields of Flow
+def check(
+    node: Node,
+    src: str,
+    link: str,
+    *answers: int,
+    oif: str | None = "eth0",
+    **flow: Any,  # noqa: ANN401
+) -> SourceCheck:  # fields of Flow
     """Check a packet from `src` on a device."""
     walk = given_walk(node, *answers)
     namespace = host(walk)
     out = namespace.link(oif) if oif is not None else None
-    return check_source(walk, namespace, Flow(ip("8.8.8.8"), ip(src), link, **flow), namespace.link(link), out)
+    return check_source(
+        walk, namespace, Flow(ip("8.8.8.8"), ip(src), link, **flow), namespace.link(link), out
+    )
 
 
 def rp(everywhere: str, own: str, link: str = "lxc1") -> dict[str, str]:
@@ -47,7 +58,9 @@ def rp(everywhere: str, own: str, link: str = "lxc1") -> dict[str, str]:
     ],
 )
 def test_the_larger_of_all_and_device_counts(everywhere: str, own: str, cause: str) -> None:
-    """rp_filter is max(all, device); a source that is reached over another device fails on an unnumbered one in every mode."""
+    """rp_filter is max(all, device); a source that is reached over another device fails on an
+    unnumbered one in every mode.
+    """
     assert cause == check(given(rp(everywhere, own)), "10.1.0.9", "lxc1").cause
 
 
@@ -75,16 +88,20 @@ def test_any_nexthop_of_a_multipath_route_counts() -> None:
     """A source behind a multipath route may come from each of its devices."""
     routes = ("default nexthop via 192.0.2.254 dev eth0 nexthop dev numbered",)
 
-    assert "" == check(given(rp("1", "1", "numbered"), routes=routes), "203.0.113.5", "numbered").cause
+    assert (
+        "" == check(given(rp("1", "1", "numbered"), routes=routes), "203.0.113.5", "numbered").cause
+    )
 
 
 def test_the_larger_sysctl_is_quoted_first() -> None:
     """The evidence of a refusal is the sysctl that decides, the other one, and the route back."""
     found = check(given(rp("0", "1")), "10.1.0.9", "lxc1")
 
-    assert ["net.ipv4.conf.lxc1.rp_filter = 1", "net.ipv4.conf.all.rp_filter = 0", "10.1.0.0/24 dev cilium_host"] == [
-        span.text for span in found.spans
-    ]
+    assert [
+        "net.ipv4.conf.lxc1.rp_filter = 1",
+        "net.ipv4.conf.all.rp_filter = 0",
+        "10.1.0.0/24 dev cilium_host",
+    ] == [span.text for span in found.spans]
 
 
 @pytest.mark.parametrize(("accept_local", "cause"), [("0", "local source"), ("1", "")])
@@ -99,14 +116,26 @@ def test_own_addresses_are_no_source(accept_local: str, cause: str) -> None:
 def test_custom_local_routes_refuse_their_sources(protocol: str, cause: str) -> None:
     """`ip route add local X` makes X a source that is refused, although it is no address."""
     local = f"local 203.0.113.0/24 dev lo table local proto {protocol}"
-    own = ("local 192.0.2.2 dev eth0 table local proto kernel", "local 10.7.0.1 dev numbered table local proto kernel")
+    own = (
+        "local 192.0.2.2 dev eth0 table local proto kernel",
+        "local 10.7.0.1 dev numbered table local proto kernel",
+    )
 
-    assert cause == check(given(rp("0", "0"), routes=(*ROUTES, local, *own)), "203.0.113.5", "lxc1").cause
+    assert (
+        cause
+        == check(given(rp("0", "0"), routes=(*ROUTES, local, *own)), "203.0.113.5", "lxc1").cause
+    )
 
 
 def test_policy_rules_make_the_lookup_full() -> None:
-    """With policy rules a source that a blackhole route holds is looked up, and let in with rp_filter off."""
-    node = given(rp("0", "0"), rules=["100: from 10.0.0.1 lookup 100"], routes=(*ROUTES, "blackhole 203.0.113.0/24"))
+    """With policy rules a source that a blackhole route holds is looked up, and let in with
+    rp_filter off.
+    """
+    node = given(
+        rp("0", "0"),
+        rules=["100: from 10.0.0.1 lookup 100"],
+        routes=(*ROUTES, "blackhole 203.0.113.0/24"),
+    )
 
     assert "" == check(node, "203.0.113.5", "lxc1").cause
 
@@ -120,7 +149,11 @@ def test_a_broadcast_address_is_no_source() -> None:
 def test_the_mark_counts_with_src_valid_mark(value: str, cause: str) -> None:
     """The way back is looked up with mark 0, unless src_valid_mark is on."""
     sysctls = {**rp("1", "0"), "net.ipv4.conf.lxc1.src_valid_mark": value}
-    node = given(sysctls, rules=["100: fwmark 0x1 lookup 100"], routes=(*ROUTES, "10.1.0.0/24 dev lxc1 table 100"))
+    node = given(
+        sysctls,
+        rules=["100: fwmark 0x1 lookup 100"],
+        routes=(*ROUTES, "10.1.0.0/24 dev lxc1 table 100"),
+    )
 
     assert cause == check(node, "10.1.0.9", "lxc1", mark=1).cause
 
@@ -131,7 +164,10 @@ def test_the_way_back_is_looked_up_from_the_outgoing_device() -> None:
     node = given(rp("1", "0"), rules=rules, routes=(*ROUTES, "10.1.0.0/24 dev lxc1 table 100"))
 
     assert "" == check(node, "10.1.0.9", "lxc1", protocol=6, sport=40000, dport=80).cause
-    assert "reverse path" == check(node, "10.1.0.9", "lxc1", oif=None, protocol=6, sport=40000, dport=80).cause
+    assert (
+        "reverse path"
+        == check(node, "10.1.0.9", "lxc1", oif=None, protocol=6, sport=40000, dport=80).cause
+    )
 
 
 def test_an_unknown_rp_filter_is_asked_only_where_it_matters() -> None:
@@ -139,10 +175,18 @@ def test_an_unknown_rp_filter_is_asked_only_where_it_matters() -> None:
     node = given_node(given_netns("host", *DEVICES, routes=ROUTES, complete=False))
     walk = given_walk(node)
     namespace = host(walk)
-    check_source(walk, namespace, Flow(ip("8.8.8.8"), ip("203.0.113.5")), namespace.link("eth0"), None)
+    check_source(
+        walk, namespace, Flow(ip("8.8.8.8"), ip("203.0.113.5")), namespace.link("eth0"), None
+    )
     assert [] == walk.choices.made
 
-    check_source(walk, namespace, Flow(ip("8.8.8.8"), ip("10.1.0.9")), namespace.link("lxc1"), namespace.link("eth0"))
+    check_source(
+        walk,
+        namespace,
+        Flow(ip("8.8.8.8"), ip("10.1.0.9")),
+        namespace.link("lxc1"),
+        namespace.link("eth0"),
+    )
     assert [
         "net.ipv4.conf.all.rp_filter in netns host",
         "net.ipv4.conf.lxc1.rp_filter in netns host",
@@ -151,6 +195,11 @@ def test_an_unknown_rp_filter_is_asked_only_where_it_matters() -> None:
 
 def test_whether_an_unlisted_address_exists_is_asked_for_loose_mode() -> None:
     """With loose mode and addresses not all listed it matters whether the device has one."""
-    node = given_node(given_netns("host", *DEVICES, routes=ROUTES, sysctls=rp("2", "0"), complete=False))
+    node = given_node(
+        given_netns("host", *DEVICES, routes=ROUTES, sysctls=rp("2", "0"), complete=False)
+    )
 
-    assert ("reverse path", "") == (check(node, "10.1.0.9", "lxc1").cause, check(node, "10.1.0.9", "lxc1", 1).cause)
+    assert ("reverse path", "") == (
+        check(node, "10.1.0.9", "lxc1").cause,
+        check(node, "10.1.0.9", "lxc1", 1).cause,
+    )

@@ -44,7 +44,10 @@ def test_what_is_not_understood_gives_no_element(kind: str, parts: tuple[str, ..
     assert () == parse_element(SetMember(parts), reading(kind))
 
 
-@hypothesis_given(st.sampled_from(sorted(TYPES)), st.lists(st.text("0123456789.:/-abcdef", max_size=18), max_size=3))
+@hypothesis_given(
+    st.sampled_from(sorted(TYPES)),
+    st.lists(st.text("0123456789.:/-abcdef", max_size=18), max_size=3),
+)
 def test_no_element_is_too_strange_to_read(kind: str, parts: list[str]) -> None:
     """Whatever stands there, reading gives elements or none."""
     assert isinstance(parse_element(SetMember(tuple(parts)), reading(kind)), tuple)

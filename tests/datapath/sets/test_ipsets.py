@@ -14,15 +14,28 @@ from podpath.net.addresses import IfName, Mac
 from podpath.net.packet import Packet
 from podpath.node.links import Link
 from podpath.node.netfilter import IpSet
-from tests.datapath.given import Sender, echo, every_branch, given, given_rules, given_sets, tcp, udp
+from tests.datapath.given import (
+    Sender,
+    echo,
+    every_branch,
+    given,
+    given_rules,
+    given_sets,
+    tcp,
+    udp,
+)
 
 
-def lookup(sets: Iterable[IpSet], name: str, flags: str, packet: Packet, **options: bool) -> bool | None:
+def lookup(
+    sets: Iterable[IpSet], name: str, flags: str, packet: Packet, **options: bool
+) -> bool | None:
     """Look a packet up that comes in on cni0 and leaves by eth0, with mark 7."""
     sender = Sender(given())
     skb = sender.skb(packet, iif="cni0", oif="eth0", mark=7)
     state = HookState(sender.walk, skb, "FORWARD")
-    return Sets({entry.name: entry for entry in sets}).lookup(name, tuple(flags.split(",")), state, **options)
+    return Sets({entry.name: entry for entry in sets}).lookup(
+        name, tuple(flags.split(",")), state, **options
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,9 +79,19 @@ def lookup(sets: Iterable[IpSet], name: str, flags: str, packet: Packet, **optio
         ("bitmap:ip", ["10.244.0.5"], "src", tcp(), True),
     ],
 )  # fmt: skip
-def test_elements_hold_packets(kind: str, elements: list[str], flags: str, packet: Packet, found: bool) -> None:  # noqa: FBT001  # a case
-    """Each dimension is compared with the packet's source or destination, the most specific network first."""
-    text = "\n".join((f"create s {kind} family inet", *(f"add s {element}" for element in elements)))
+def test_elements_hold_packets(
+    kind: str,
+    elements: list[str],
+    flags: str,
+    packet: Packet,
+    found: bool,  # noqa: FBT001
+) -> None:  # a case
+    """Each dimension is compared with the packet's source or destination, the most specific network
+    first.
+    """
+    text = "\n".join(
+        (f"create s {kind} family inet", *(f"add s {element}" for element in elements))
+    )
 
     assert found is lookup(given_sets(text), "s", flags, packet)
 
@@ -94,7 +117,9 @@ def test_a_bridge_port_is_found_by_its_own_name() -> None:
 
 def test_return_nomatch_turns_plain_elements_and_exceptions_around() -> None:
     """With it only exceptions match."""
-    sets = given_sets("create s hash:net family inet\nadd s 198.51.100.0/24\nadd s 198.51.100.8/29 nomatch")
+    sets = given_sets(
+        "create s hash:net family inet\nadd s 198.51.100.0/24\nadd s 198.51.100.8/29 nomatch"
+    )
 
     assert lookup(sets, "s", "dst", tcp(dst="198.51.100.9"), return_nomatch=True)
     assert not lookup(sets, "s", "dst", tcp(dst="198.51.100.1"), return_nomatch=True)
@@ -113,7 +138,15 @@ def test_a_list_is_asked_set_by_set() -> None:
 
 def test_too_few_directions_match_nothing() -> None:
     """A rule that names one direction for a set of two dimensions never matches."""
-    assert lookup(given_sets("create s hash:ip,port family inet\nadd s 198.51.100.7,tcp:80"), "s", "dst", tcp()) is False
+    assert (
+        lookup(
+            given_sets("create s hash:ip,port family inet\nadd s 198.51.100.7,tcp:80"),
+            "s",
+            "dst",
+            tcp(),
+        )
+        is False
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,7 +160,9 @@ def test_too_few_directions_match_nothing() -> None:
     ],
 )
 def test_what_is_not_known_is_not_answered(text: str) -> None:
-    """A missing set, an unknown type, an element that is not understood: nobody knows whether the packet is in."""
+    """A missing set, an unknown type, an element that is not understood: nobody knows whether the
+    packet is in.
+    """
     assert lookup(given_sets(text), "s", "src,src", tcp()) is None
 
 
@@ -142,7 +177,10 @@ def test_a_partial_set_holds_what_it_shows() -> None:
 
 def test_sets_of_the_other_family_hold_nothing() -> None:
     """An IPv6 set matches no IPv4 packet."""
-    assert lookup(given_sets("create s hash:ip family inet6\nadd s fd00::1"), "s", "src", tcp()) is False
+    assert (
+        lookup(given_sets("create s hash:ip family inet6\nadd s fd00::1"), "s", "src", tcp())
+        is False
+    )
 
 
 def test_an_unknown_set_forks_the_walk() -> None:

@@ -20,14 +20,20 @@ def test_hardware_sends_out_of_the_node() -> None:
     """A device of no special kind leads out."""
     outcome = converse(given("eth0 10.0.0.1/24"), OUT).branches[0].traces[0].outcome
 
-    assert ("host", "eth0") == ((outcome.netns, outcome.link) if isinstance(outcome, Transmitted) else ())
+    assert ("host", "eth0") == (
+        (outcome.netns, outcome.link) if isinstance(outcome, Transmitted) else ()
+    )
 
 
 def test_a_bond_sends_by_a_slave_with_its_own_mac() -> None:
     """A bond's packets leave with the bond's MAC on the first slave that is up."""
-    found = converse(given("bond0 kind bond 10.0.0.1/24", "eth0 master bond0 down", "eth1 master bond0"), OUT)
+    found = converse(
+        given("bond0 kind bond 10.0.0.1/24", "eth0 master bond0 down", "eth1 master bond0"), OUT
+    )
 
-    assert "bond0 sends it through its slave eth1, with the MAC of bond0" in reasons(found.branches[0].traces[0])
+    assert "bond0 sends it through its slave eth1, with the MAC of bond0" in reasons(
+        found.branches[0].traces[0]
+    )
     assert "ALWAYS" == found.verdict
 
 
@@ -43,7 +49,12 @@ def test_a_route_to_a_slave_is_noted() -> None:
 
 def test_a_vlan_sends_by_the_device_below() -> None:
     """A VLAN on hardware leads out of the node."""
-    outcome = converse(given("eth0", "eth0.10 kind vlan lower eth0 10.0.0.1/24"), OUT).branches[0].traces[0].outcome
+    outcome = (
+        converse(given("eth0", "eth0.10 kind vlan lower eth0 10.0.0.1/24"), OUT)
+        .branches[0]
+        .traces[0]
+        .outcome
+    )
 
     assert "eth0.10" == (outcome.link if isinstance(outcome, Transmitted) else "")
 
@@ -52,19 +63,32 @@ def test_a_dummy_swallows() -> None:
     """What is sent on a dummy device is gone."""
     found = converse(given("d0 kind dummy 10.0.0.1/24"), OUT)
 
-    assert ("NEVER", "d0 is a dummy device: it swallows what it sends") == (found.verdict, reasons(last(found))[-1])
+    assert ("NEVER", "d0 is a dummy device: it swallows what it sends") == (
+        found.verdict,
+        reasons(last(found))[-1],
+    )
 
 
 def test_a_device_that_is_down_sends_nothing() -> None:
     """A listed route over a device that is down leads nowhere."""
-    found = converse(given_node(given_netns("host", "eth0 10.0.0.1/24 down", routes=["10.0.0.0/24 dev eth0"])), OUT)
+    found = converse(
+        given_node(given_netns("host", "eth0 10.0.0.1/24 down", routes=["10.0.0.0/24 dev eth0"])),
+        OUT,
+    )
 
     assert ("NEVER", "DEV_READY") == (found.verdict, reason_of(last(found).outcome))
 
 
 def test_what_is_for_the_host_loops_over_lo() -> None:
     """A packet for an own address comes back in on `lo` with empty MACs."""
-    trace = converse(given("eth0 10.0.0.1/24"), probe("tcp 10.0.0.1 > 10.0.0.1:80")).branches[0].traces[0]
+    trace = (
+        converse(given("eth0 10.0.0.1/24"), probe("tcp 10.0.0.1 > 10.0.0.1:80"))
+        .branches[0]
+        .traces[0]
+    )
 
     assert isinstance(trace.outcome, Delivered)
-    assert ("it comes back in on lo", "00:00:00:00:00:00") == (reasons(trace)[1], trace.steps[1].after.smac)
+    assert ("it comes back in on lo", "00:00:00:00:00:00") == (
+        reasons(trace)[1],
+        trace.steps[1].after.smac,
+    )

@@ -23,10 +23,16 @@ def test_a_routing_loop_ends_with_the_ttl() -> None:
     """Two namespaces that send a packet to each other do so until its TTL ends."""
     node = given_node(
         given_netns(
-            "host", "a 10.0.0.1/24 peer other:b", routes=["default via 10.0.0.2 dev a"], sysctls=forwarding(rp_filter="0")
+            "host",
+            "a 10.0.0.1/24 peer other:b",
+            routes=["default via 10.0.0.2 dev a"],
+            sysctls=forwarding(rp_filter="0"),
         ),
         given_netns(
-            "other", "b 10.0.0.2/24 peer host:a", routes=["default via 10.0.0.1 dev b"], sysctls=forwarding(rp_filter="0")
+            "other",
+            "b 10.0.0.2/24 peer host:a",
+            routes=["default via 10.0.0.1 dev b"],
+            sysctls=forwarding(rp_filter="0"),
         ),
     )
     walk = given_walk(node)
@@ -37,7 +43,12 @@ def test_a_routing_loop_ends_with_the_ttl() -> None:
 
 def test_a_frame_in_a_ring_of_bridges_is_undecided() -> None:
     """A frame that bridges hand round for ever ends as undecided."""
-    ring = ("a peer host:b master br0", "b peer host:a master br1", "c peer host:d master br1", "d peer host:c master br0")
+    ring = (
+        "a peer host:b master br0",
+        "b peer host:a master br1",
+        "c peer host:d master br1",
+        "d peer host:c master br0",
+    )
     devices = ("br0 bridge 10.0.0.1/24", "br1 bridge", *ring)
     entries = [
         "10.0.0.9 dev br0 lladdr 02:00:00:00:00:99 PERMANENT",

@@ -21,9 +21,22 @@ def given(rules: str = "", **sysctls: str) -> Node:
     """Return a router."""
     fields: Fields = {"netfilter": {4: Netfilter(tables=given_tables(rules), complete=True)}}
     routes = ["10.1.0.0/16 dev lan mtu 1400", "10.2.0.0/16 via 192.0.2.9 dev wan"]
-    own = {f"net.ipv4.conf.{device}.{key}": value for key, value in sysctls.items() for device in ("all", "wan")}
+    own = {
+        f"net.ipv4.conf.{device}.{key}": value
+        for key, value in sysctls.items()
+        for device in ("all", "wan")
+    }
     settings = {**forwarding(rp_filter="0"), **own}
-    return given_node(given_netns("host", "wan 192.0.2.2/24", "lan 10.0.0.1/24", routes=routes, sysctls=settings, netns=fields))
+    return given_node(
+        given_netns(
+            "host",
+            "wan 192.0.2.2/24",
+            "lan 10.0.0.1/24",
+            routes=routes,
+            sysctls=settings,
+            netns=fields,
+        )
+    )
 
 
 def send(node: Node, what: Packet) -> tuple[Outcome, list[Reason], Packet | None]:
@@ -44,19 +57,31 @@ def test_a_hop_costs_one_of_the_ttl() -> None:
 
 def test_the_ttl_ends_before_forward() -> None:
     """A packet whose TTL ends is refused before FORWARD sees it, and its sender is told."""
-    outcome, reasons, answer = send(given(given_rules("FORWARD -j DROP")), packet("203.0.113.5", "10.1.0.5", ttl=1))
+    outcome, reasons, answer = send(
+        given(given_rules("FORWARD -j DROP")), packet("203.0.113.5", "10.1.0.5", ttl=1)
+    )
 
     assert Rejected(netns="host", reason="IP_INHDR", answer="icmp-ttl-exceeded") == outcome
-    assert (TtlExceeded(1), (11, 0)) == (reasons[-1], (answer.icmp_type, answer.icmp_code) if answer else ())
+    assert (TtlExceeded(1), (11, 0)) == (
+        reasons[-1],
+        (answer.icmp_type, answer.icmp_code) if answer else (),
+    )
 
 
 @pytest.mark.parametrize(
-    ("length", "fragments", "kind"), [(1401, False, Rejected), (1400, False, Transmitted), (1401, True, Transmitted)]
+    ("length", "fragments", "kind"),
+    [(1401, False, Rejected), (1400, False, Transmitted), (1401, True, Transmitted)],
 )
-def test_the_mtu_of_the_route_counts_before_forward(length: int, fragments: bool, kind: type) -> None:  # noqa: FBT001
+def test_the_mtu_of_the_route_counts_before_forward(
+    length: int,
+    fragments: bool,  # noqa: FBT001
+    kind: type,
+) -> None:
     """A packet that is too big and may not be fragmented is refused with "fragmentation needed"."""
     node = given(given_rules("FORWARD -j ACCEPT"))
-    outcome, _, _ = send(node, packet("203.0.113.5", "10.1.0.5", length=length, dont_fragment=not fragments))
+    outcome, _, _ = send(
+        node, packet("203.0.113.5", "10.1.0.5", length=length, dont_fragment=not fragments)
+    )
 
     assert kind is type(outcome)
     if isinstance(outcome, Rejected):
@@ -65,7 +90,9 @@ def test_the_mtu_of_the_route_counts_before_forward(length: int, fragments: bool
 
 @pytest.mark.parametrize(("value", "told"), [("1", True), ("0", False)])
 def test_a_shorter_way_is_told(value: str, told: bool) -> None:  # noqa: FBT001
-    """A packet that goes back out of where it came in has its sender told of the next hop, if that is a neighbour."""
+    """A packet that goes back out of where it came in has its sender told of the next hop, if that
+    is a neighbour.
+    """
     _, reasons, _ = send(given(send_redirects=value), packet("192.0.2.7", "10.2.0.5"))
 
     assert told == any(isinstance(reason, RedirectSent) for reason in reasons)
@@ -80,6 +107,8 @@ def test_a_frame_to_a_group_is_not_forwarded() -> None:
 
 def test_an_error_is_not_answered_with_an_error() -> None:
     """About an ICMP error no ICMP error is sent."""
-    error = packet("203.0.113.5", "10.1.0.5", protocol=1, sport=0, dport=0, icmp_type=3, icmp_code=1, ttl=1)
+    error = packet(
+        "203.0.113.5", "10.1.0.5", protocol=1, sport=0, dport=0, icmp_type=3, icmp_code=1, ttl=1
+    )
 
     assert Dropped is type(send(given(), error)[0])

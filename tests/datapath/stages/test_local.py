@@ -17,7 +17,14 @@ def given(*rules: str) -> Node:
     """Return a host with filter rules."""
     tables = given_tables(given_rules(*rules))
     netfilter = {"netfilter": {4: Netfilter(tables=tables, complete=True)}}
-    return given_node(given_netns("host", "eth0 192.0.2.2/24", routes=["default via 192.0.2.254 dev eth0"], netns=netfilter))
+    return given_node(
+        given_netns(
+            "host",
+            "eth0 192.0.2.2/24",
+            routes=["default via 192.0.2.254 dev eth0"],
+            netns=netfilter,
+        )
+    )
 
 
 def test_a_packet_reaches_the_sockets_door() -> None:
@@ -37,9 +44,12 @@ def test_input_may_end_it() -> None:
 
 
 def test_packets_to_the_host_itself_keep_their_connection_over_lo() -> None:
-    """What the host sends itself goes through OUTPUT and INPUT with one connection, and is not routed a second time."""
+    """What the host sends itself goes through OUTPUT and INPUT with one connection, and is not
+    routed a second time.
+    """
     found = converse(
-        given("INPUT -m conntrack --ctstate NEW,ESTABLISHED -j ACCEPT", "INPUT -j DROP"), probe("tcp 192.0.2.2 > 192.0.2.2:80")
+        given("INPUT -m conntrack --ctstate NEW,ESTABLISHED -j ACCEPT", "INPUT -j DROP"),
+        probe("tcp 192.0.2.2 > 192.0.2.2:80"),
     )
 
     assert "ALWAYS" == found.verdict

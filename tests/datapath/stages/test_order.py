@@ -7,7 +7,16 @@ import re
 import pytest
 
 from podpath.datapath.stages.order import ORDER, Path
-from podpath.datapath.tracing.paths import BRIDGE, EMIT, FORWARD, LOCAL, OUTPUT, RECEIVE, REDIRECT, TRANSMIT
+from podpath.datapath.tracing.paths import (
+    BRIDGE,
+    EMIT,
+    FORWARD,
+    LOCAL,
+    OUTPUT,
+    RECEIVE,
+    REDIRECT,
+    TRANSMIT,
+)
 from podpath.net.addresses import Family
 
 FAMILIES: tuple[Family, ...] = (4, 6)
@@ -18,7 +27,9 @@ CITATION = re.compile(r"[\w/]+/[\w.-]+\.c:\w+ v\d+\.\d+")
 def test_every_path_is_there_in_both_families(family: Family) -> None:
     """IPv4 and IPv6 have the same paths, with the same stages in the same order."""
     assert {RECEIVE, LOCAL, FORWARD, OUTPUT, TRANSMIT, REDIRECT, BRIDGE, EMIT} == set(ORDER[family])
-    assert {name: names(path) for name, path in ORDER[4].items()} == {name: names(path) for name, path in ORDER[family].items()}
+    assert {name: names(path) for name, path in ORDER[4].items()} == {
+        name: names(path) for name, path in ORDER[family].items()
+    }
 
 
 def names(path: Path) -> list[str]:
@@ -28,7 +39,9 @@ def names(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_row_cites_the_kernel_with_its_version(family: Family) -> None:
-    """Each row names a function of the kernel by file and version; IPv6 has its own where they differ."""
+    """Each row names a function of the kernel by file and version; IPv6 has its own where they
+    differ.
+    """
     rows = [stage for path in ORDER[family].values() for stage in path]
 
     assert [] == [row.function for row in rows if not CITATION.fullmatch(row.function)]
@@ -46,7 +59,9 @@ def test_every_row_cites_the_kernel_with_its_version(family: Family) -> None:
     ],
 )
 def test_what_comes_before_what(path: str, first: str, then: str) -> None:
-    """The order that matters most: NAT before routing, TTL and MTU before FORWARD, source NAT before the MTU of local packets."""
+    """The order that matters most: NAT before routing, TTL and MTU before FORWARD, source NAT
+    before the MTU of local packets.
+    """
     order = names(ORDER[4][path])
 
     assert order.index(first) < order.index(then)

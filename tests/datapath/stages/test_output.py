@@ -14,14 +14,20 @@ from tests.datapath.walks import decisions, last, reason_of, reasons
 def given(*texts: str, rules: tuple[str, ...] = ()) -> Node:
     """Return a host with two ways out."""
     tables = tuple(table for text in texts for table in given_tables(text))
-    routes = ["default via 192.0.2.254 dev eth0", "default via 198.51.100.254 dev eth1 table 100", "10.9.0.0/16 dev eth1"]
+    routes = [
+        "default via 192.0.2.254 dev eth0",
+        "default via 198.51.100.254 dev eth1 table 100",
+        "10.9.0.0/16 dev eth1",
+    ]
     netns = given_netns("host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", routes=routes, rules=rules,
                         netns={"netfilter": {4: Netfilter(tables=tables, complete=True)}})  # fmt: skip
     return given_node(netns)
 
 
 def test_a_source_left_open_is_chosen_by_the_route() -> None:
-    """0.0.0.0 as a source becomes the address that the route gives, and the connection goes on with it."""
+    """0.0.0.0 as a source becomes the address that the route gives, and the connection goes on with
+    it.
+    """
     found = converse(given(), probe("tcp 0.0.0.0 > 10.9.0.5:80 from host"))
 
     assert "ALWAYS" == found.verdict
@@ -29,14 +35,24 @@ def test_a_source_left_open_is_chosen_by_the_route() -> None:
 
 
 def test_a_mark_set_in_mangle_output_routes_again_and_keeps_the_source() -> None:
-    """A mark that a policy rule wants sends the packet another way, with the source address of the first."""
+    """A mark that a policy rule wants sends the packet another way, with the source address of the
+    first.
+    """
     mangle = given_rules("OUTPUT -d 8.8.8.8/32 -j MARK --set-xmark 0x1/0xffffffff", table="mangle")
     trace = (
-        converse(given(mangle, rules=("100: fwmark 0x1 lookup 100",)), probe("tcp 192.0.2.2 > 8.8.8.8:53")).branches[0].traces[0]
+        converse(
+            given(mangle, rules=("100: fwmark 0x1 lookup 100",)),
+            probe("tcp 192.0.2.2 > 8.8.8.8:53"),
+        )
+        .branches[0]
+        .traces[0]
     )
 
     assert "8.8.8.8 goes out on eth1 by 198.51.100.254" in reasons(trace)
-    assert ("host reroute: route", "192.0.2.2") == (decisions(trace)[2], str(trace.steps[-1].after.src))
+    assert ("host reroute: route", "192.0.2.2") == (
+        decisions(trace)[2],
+        str(trace.steps[-1].after.src),
+    )
 
 
 def test_dnat_in_output_routes_again() -> None:
@@ -61,5 +77,7 @@ def test_the_sender_gets_the_error_of_the_lookup() -> None:
 def test_output_may_end_it() -> None:
     """What OUTPUT drops never leaves."""
     assert "NETFILTER_DROP" == reason_of(
-        last(converse(given(given_rules("OUTPUT -j DROP")), probe("tcp 192.0.2.2 > 8.8.8.8:53"))).outcome
+        last(
+            converse(given(given_rules("OUTPUT -j DROP")), probe("tcp 192.0.2.2 > 8.8.8.8:53"))
+        ).outcome
     )

@@ -21,11 +21,20 @@ from tests.datapath.walks import given_skb, given_walk, host, packet, reason_of
 def given(*devices: str, rules: str = "", **sysctls: str) -> Node:
     """Return a host with these devices beside eth0."""
     fields: Fields = {"netfilter": {4: Netfilter(tables=given_tables(rules), complete=True)}}
-    settings = {**forwarding(rp_filter="0"), **{f"net.ipv4.conf.all.{key}": value for key, value in sysctls.items()}}
+    settings = {
+        **forwarding(rp_filter="0"),
+        **{f"net.ipv4.conf.all.{key}": value for key, value in sysctls.items()},
+    }
     routes = ["10.1.0.0/16 dev lxc1", "default via 192.0.2.254 dev eth0"]
     return given_node(
         given_netns(
-            "host", "eth0 192.0.2.2/24 mac 02:00:00:00:00:01", "lxc1", *devices, routes=routes, sysctls=settings, netns=fields
+            "host",
+            "eth0 192.0.2.2/24 mac 02:00:00:00:00:01",
+            "lxc1",
+            *devices,
+            routes=routes,
+            sysctls=settings,
+            netns=fields,
         )
     )
 
@@ -34,18 +43,31 @@ def arrive(node: Node, what: Packet, device: str = "eth0") -> tuple[Outcome, lis
     """Let a packet come in; give the outcome, `stage: decision` of each step, and the reasons."""
     walk = given_walk(node)
     outcome = drive(walk, given_skb(walk, what, device), paths.RECEIVE)
-    return outcome, [f"{step.stage}: {step.decision}" for step in walk.steps], [spell_reason(step.reason) for step in walk.steps]
+    return (
+        outcome,
+        [f"{step.stage}: {step.decision}" for step in walk.steps],
+        [spell_reason(step.reason) for step in walk.steps],
+    )
 
 
 @pytest.mark.parametrize(
-    ("dmac", "reason"), [(None, ""), ("02:00:00:00:00:01", ""), ("02:00:00:00:00:99", "OTHERHOST"), ("ff:ff:ff:ff:ff:ff", "")]
+    ("dmac", "reason"),
+    [
+        (None, ""),
+        ("02:00:00:00:00:01", ""),
+        ("02:00:00:00:00:99", "OTHERHOST"),
+        ("ff:ff:ff:ff:ff:ff", ""),
+    ],
 )
 def test_frames_for_others_are_dropped_before_prerouting(dmac: str | None, reason: str) -> None:
     """A frame for another host's MAC ends before any rule sees it."""
     node = given(rules=given_rules("PREROUTING -j ACCEPT", table="raw"))
     outcome, steps, _ = arrive(node, packet("203.0.113.5", "192.0.2.2", dmac=dmac))
 
-    assert (reason, "ip receive: drop" if reason else "socket: deliver") == (reason_of(outcome), steps[-1])
+    assert (reason, "ip receive: drop" if reason else "socket: deliver") == (
+        reason_of(outcome),
+        steps[-1],
+    )
 
 
 def test_a_device_that_is_down_receives_nothing() -> None:
@@ -57,9 +79,16 @@ def test_a_device_that_is_down_receives_nothing() -> None:
 
 def test_a_slaves_frames_are_its_bonds() -> None:
     """What comes in on a slave goes on as from the bond, before IP sees it."""
-    _, _, why = arrive(given("bond0 kind bond 10.9.0.1/24", "eth1 master bond0"), packet("10.9.0.9", "10.9.0.1"), "eth1")
+    _, _, why = arrive(
+        given("bond0 kind bond 10.9.0.1/24", "eth1 master bond0"),
+        packet("10.9.0.9", "10.9.0.1"),
+        "eth1",
+    )
 
-    assert "eth1 is a port of bond0: its receive handler hands the frame on before IP sees it" == why[1]
+    assert (
+        "eth1 is a port of bond0: its receive handler hands the frame on before IP sees it"
+        == why[1]
+    )
 
 
 def test_rp_filter_is_a_step_of_its_own() -> None:
@@ -67,7 +96,10 @@ def test_rp_filter_is_a_step_of_its_own() -> None:
     outcome, steps, why = arrive(given(rp_filter="1"), packet("10.1.0.5", "203.0.113.9"))
 
     assert ("IP_RPFILTER", "rp_filter: drop") == (reason_of(outcome), steps[-1])
-    assert "the way back to 10.1.0.5 leads over lxc1, not over eth0; rp_filter is strict (the larger of all and eth0)" == why[-1]
+    assert (
+        "the way back to 10.1.0.5 leads over lxc1, not over eth0; rp_filter is strict (the larger of all and eth0)"
+        == why[-1]
+    )
 
 
 def test_translation_comes_before_routing() -> None:
@@ -81,7 +113,10 @@ def test_translation_comes_before_routing() -> None:
 
 def test_a_drop_in_prerouting_ends_it() -> None:
     """A rule may end the packet before routing."""
-    outcome, _, _ = arrive(given(rules=given_rules("PREROUTING -j DROP", table="raw")), packet("203.0.113.5", "192.0.2.2"))
+    outcome, _, _ = arrive(
+        given(rules=given_rules("PREROUTING -j DROP", table="raw")),
+        packet("203.0.113.5", "192.0.2.2"),
+    )
 
     assert "NETFILTER_DROP" == reason_of(outcome)
 
@@ -107,4 +142,8 @@ def test_input_routing_goes_by_addresses_mark_and_ports() -> None:
     skb.mark = 7
     flow = flow_of(skb, host(walk).link("eth0"))
 
-    assert ("203.0.113.5", "192.0.2.2", "eth0", None, 7, 8, 6, 40000, 80) == (str(flow.src), str(flow.dst), *flow[2:9])
+    assert ("203.0.113.5", "192.0.2.2", "eth0", None, 7, 8, 6, 40000, 80) == (
+        str(flow.src),
+        str(flow.dst),
+        *flow[2:9],
+    )

@@ -18,7 +18,9 @@ from tests.datapath.walks import given_skb, given_walk, packet
 def given(rules: str = "", device: str = "eth0 192.0.2.2/24") -> Node:
     """Return a host with one way out."""
     netfilter = {"netfilter": {4: Netfilter(tables=given_tables(rules), complete=True)}}
-    return given_node(given_netns("host", device, routes=["default via 192.0.2.254 dev eth0"], netns=netfilter))
+    return given_node(
+        given_netns("host", device, routes=["default via 192.0.2.254 dev eth0"], netns=netfilter)
+    )
 
 
 def send(node: Node, what: Packet) -> Outcome:
@@ -29,7 +31,10 @@ def send(node: Node, what: Packet) -> Outcome:
 
 def test_the_source_is_translated_last() -> None:
     """POSTROUTING's new source is on the wire."""
-    outcome = send(given(given_rules("POSTROUTING -j SNAT --to-source 203.0.113.7", table="nat")), packet("192.0.2.2", "8.8.8.8"))
+    outcome = send(
+        given(given_rules("POSTROUTING -j SNAT --to-source 203.0.113.7", table="nat")),
+        packet("192.0.2.2", "8.8.8.8"),
+    )
 
     assert "203.0.113.7" == (str(outcome.packet.src) if isinstance(outcome, Transmitted) else "")
 
@@ -42,7 +47,8 @@ def test_postrouting_may_end_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("length", "df", "kind"), [(1501, True, Rejected), (1501, False, Transmitted), (1500, True, Transmitted)]
+    ("length", "df", "kind"),
+    [(1501, True, Rejected), (1501, False, Transmitted), (1500, True, Transmitted)],
 )
 def test_a_local_packet_that_does_not_fit(length: int, df: bool, kind: type) -> None:  # noqa: FBT001
     """A process that sends more than the MTU without fragmentation gets EMSGSIZE."""

@@ -47,14 +47,19 @@ def test_branches_come_by_number_of_deviations() -> None:
 
 def test_the_kernels_own_choices_are_no_deviation() -> None:
     """What the kernel draws at random is explored in full."""
-    found = explore(lambda choices: "".join(choices.choose(name, COIN, random=True)[0] for name in "abc"), deviations=0)
+    found = explore(
+        lambda choices: "".join(choices.choose(name, COIN, random=True)[0] for name in "abc"),
+        deviations=0,
+    )
 
     assert 8 == len(set(found.results))
 
 
 def test_the_limit_is_told() -> None:
     """Where branches are left out the answer says so."""
-    found = explore(lambda choices: [choices.choose(str(number), COIN) for number in range(9)], limit=4)
+    found = explore(
+        lambda choices: [choices.choose(str(number), COIN) for number in range(9)], limit=4
+    )
 
     assert (4, True) == (len(found.results), found.truncated)
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from podpath.datapath.tracing.frames import BROADCAST, is_group, is_symbolic, with_destination, with_macs, with_source, with_ttl
+from podpath.datapath.tracing.frames import (
+    BROADCAST,
+    is_group,
+    is_symbolic,
+    with_destination,
+    with_macs,
+    with_source,
+    with_ttl,
+)
 from podpath.net.addresses import Mac
 from podpath.testing.nodes import ip
 from tests.datapath.walks import packet
@@ -17,12 +25,17 @@ def test_rewriting_is_what_replace_does() -> None:
     assert PACKET._replace(smac=one, dmac=two) == with_macs(PACKET, one, two)
     assert PACKET._replace(ttl=8) == with_ttl(PACKET, 8)
     assert PACKET._replace(src=ip("10.9.9.9"), sport=5) == with_source(PACKET, ip("10.9.9.9"), 5)
-    assert PACKET._replace(dst=ip("10.9.9.9"), dport=5) == with_destination(PACKET, ip("10.9.9.9"), 5)
+    assert PACKET._replace(dst=ip("10.9.9.9"), dport=5) == with_destination(
+        PACKET, ip("10.9.9.9"), 5
+    )
 
 
 def test_macs_of_groups_and_words_that_stand_for_macs() -> None:
-    """The lowest bit of the first byte marks a group; words in brackets stand for a MAC that is not in evidence."""
+    """The lowest bit of the first byte marks a group; words in brackets stand for a MAC that is not
+    in evidence.
+    """
     assert [True, True, False, False] == [
-        is_group(Mac(text)) for text in (BROADCAST, "01:00:5e:00:00:01", "02:00:00:00:00:01", "(a MAC)")
+        is_group(Mac(text))
+        for text in (BROADCAST, "01:00:5e:00:00:01", "02:00:00:00:00:01", "(a MAC)")
     ]
     assert [True, False] == [is_symbolic(Mac(text)) for text in ("(a MAC)", "02:00:00:00:00:01")]

@@ -15,10 +15,18 @@ def test_namespaces_are_compiled_when_first_met() -> None:
 
 
 def test_neighbour_tables_name_the_macs_of_the_nodes_own_devices() -> None:
-    """What the host's neighbour table says of a pod's address is the MAC of the pod's device; a failed entry says nothing."""
+    """What the host's neighbour table says of a pod's address is the MAC of the pod's device; a
+    failed entry says nothing.
+    """
     host = given_netns("host", "cni0 bridge 10.1.0.1/24",
                        neighbours=["10.1.0.2 dev cni0 lladdr 02:00:00:00:00:02 STALE", "10.1.0.3 dev cni0 FAILED"])  # fmt: skip
-    engine = Engine(given_node(host, given_netns("a", "eth0 no-mac 10.1.0.2/24"), given_netns("b", "eth0 no-mac 10.1.0.3/24")))
+    engine = Engine(
+        given_node(
+            host,
+            given_netns("a", "eth0 no-mac 10.1.0.2/24"),
+            given_netns("b", "eth0 no-mac 10.1.0.3/24"),
+        )
+    )
 
     assert ["02:00:00:00:00:02", "(MAC of eth0 in b)"] == [
         engine.namespace(name).mac(engine.namespace(name).link("eth0")) for name in ("a", "b")

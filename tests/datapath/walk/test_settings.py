@@ -23,7 +23,9 @@ def given(complete: bool = True, **values: str) -> Netns:  # noqa: FBT001, FBT00
     return given_netns("host", "eth0 10.0.0.1/24", "lxc1", sysctls=sysctls, complete=complete)
 
 
-@pytest.mark.parametrize(("everywhere", "own", "larger"), [("0", "0", 0), ("1", "0", 1), ("1", "2", 2), ("2", "1", 2)])
+@pytest.mark.parametrize(
+    ("everywhere", "own", "larger"), [("0", "0", 0), ("1", "0", 1), ("1", "2", 2), ("2", "1", 2)]
+)
 def test_the_larger_value_counts(everywhere: str, own: str, larger: int) -> None:
     """`maximum` combines as IN_DEV_MAXCONF does."""
     walk = given_walk(given_node(given(all_rp_filter=everywhere, eth0_rp_filter=own)))
@@ -39,17 +41,21 @@ def test_one_of_the_two_is_enough(everywhere: str, own: str) -> None:
     """`either` combines as IN_DEV_ORCONF does."""
     walk = given_walk(given_node(given(all_accept_local=everywhere, eth0_accept_local=own)))
 
-    assert ("1" in (everywhere, own)) == settings.either(walk, host(walk), settings.ACCEPT_LOCAL, "eth0")
+    assert ("1" in (everywhere, own)) == settings.either(
+        walk, host(walk), settings.ACCEPT_LOCAL, "eth0"
+    )
 
 
 def test_an_unknown_value_forks_and_a_known_one_does_not() -> None:
-    """What the evidence lacks is asked for by name, with what each value means; what it holds is not."""
+    """What the evidence lacks is asked for by name, with what each value means; what it holds is
+    not.
+    """
     walk = given_walk(given_node(given(complete=False, all_rp_filter="1")))
     settings.maximum(walk, host(walk), settings.RP_FILTER, "eth0")
 
-    assert [("net.ipv4.conf.eth0.rp_filter in netns host", "sysctl net.ipv4.conf.eth0.rp_filter")] == [
-        (made.fact, made.ask) for made in walk.choices.made
-    ]
+    assert [
+        ("net.ipv4.conf.eth0.rp_filter in netns host", "sysctl net.ipv4.conf.eth0.rp_filter")
+    ] == [(made.fact, made.ask) for made in walk.choices.made]
     assert None is settings.known_maximum(host(walk), settings.RP_FILTER, "eth0")
     assert 1 == settings.assumed_maximum(host(walk), settings.RP_FILTER, "eth0")
 
@@ -72,7 +78,10 @@ def test_in_a_whole_listing_default_counts_for_devices_without_address() -> None
 
     assert ["0", "2", "0"] == [
         fact.value
-        for fact in (settings.device_fact(namespace, settings.RP_FILTER, name) for name in ("eth0", "lxc1", "all"))
+        for fact in (
+            settings.device_fact(namespace, settings.RP_FILTER, name)
+            for name in ("eth0", "lxc1", "all")
+        )
         if isinstance(fact, Known)
     ]
 
@@ -97,18 +106,29 @@ def test_the_ingress_devices_forwarding_counts(sysctls: dict[str, str], forwards
 
 def test_numbers_are_read_with_care() -> None:
     """A value that is no number counts as the default."""
-    assert [2, 0, -1, 7] == [settings.integer("2"), settings.integer("two"), settings.integer("-1"), settings.integer("", 7)]
+    assert [2, 0, -1, 7] == [
+        settings.integer("2"),
+        settings.integer("two"),
+        settings.integer("-1"),
+        settings.integer("", 7),
+    ]
 
 
 def test_the_line_of_a_value_is_evidence() -> None:
     """A known value's line is given, and none where there is none."""
     line = span("x = 1")
 
-    assert ((line,), (), ()) == (settings.span_of(Known("1", line)), settings.span_of(Known("1")), settings.span_of(None))
+    assert ((line,), (), ()) == (
+        settings.span_of(Known("1", line)),
+        settings.span_of(Known("1")),
+        settings.span_of(None),
+    )
 
 
 def test_ipv6_forwarding_is_that_of_all() -> None:
     """IPv6 has one switch for forwarding that counts."""
     netns = given_netns("host", sysctls={"net.ipv6.conf.all.forwarding": "0"})
 
-    assert "0" == given_walk(given_node(netns)).choices.resolve(settings.forwarding6(Namespace(netns, {})))
+    assert "0" == given_walk(given_node(netns)).choices.resolve(
+        settings.forwarding6(Namespace(netns, {}))
+    )

@@ -26,12 +26,23 @@ def test_a_step_holds_the_packet_before_and_after() -> None:
     walk.step("forward", skb, "f", before, "forward", LinkDown("eth0"), link="eth0")
 
     assert [("forward", "host", 64, 63, "forward", LinkDown("eth0"), "eth0")] == [
-        (step.stage, step.netns, step.before.ttl, step.after.ttl, step.decision, step.reason, step.link) for step in walk.steps
+        (
+            step.stage,
+            step.netns,
+            step.before.ttl,
+            step.after.ttl,
+            step.decision,
+            step.reason,
+            step.link,
+        )
+        for step in walk.steps
     ]
 
 
 def test_each_packet_has_a_draw_of_its_own() -> None:
-    """What the kernel draws for each packet has one name for the packet that it is first drawn for, and others later."""
+    """What the kernel draws for each packet has one name for the packet that it is first drawn for,
+    and others later.
+    """
     walk = Walk(given_node(), Choices())
     names = []
     for walk.packets in (2, 2, 4):

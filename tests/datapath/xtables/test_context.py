@@ -8,6 +8,9 @@ from podpath.node.netfilter import Match, MatchOption
 
 def test_options_are_spelled_back() -> None:
     """Facts and near misses quote rules as iptables-save prints them."""
-    match = Match("conntrack", (MatchOption("ctstate", ("NEW",), negated=True), MatchOption("ctdir", ("REPLY",))))
+    match = Match(
+        "conntrack",
+        (MatchOption("ctstate", ("NEW",), negated=True), MatchOption("ctdir", ("REPLY",))),
+    )
 
     assert "-m conntrack ! --ctstate NEW --ctdir REPLY" == context.spell_match(match)

@@ -1,4 +1,6 @@
-"""Tests for matches: YES, NO or doubt for one packet after another. What the kernel says of them stands in tests/kernel."""
+"""Tests for matches: YES, NO or doubt for one packet after another. What the kernel says of them
+stands in tests/kernel.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def matches(
     change: Callable[[Skb], None] | None = None,
     conntrack: tuple[ConntrackEntry, ...] = (),
 ) -> bool:
-    """Tell whether a rule with a condition drops a packet in FORWARD, after conntrack has seen it in PREROUTING."""
+    """Tell whether a rule with a condition drops a packet in FORWARD, after conntrack has seen it
+    in PREROUTING.
+    """
     drop = given_rules(f"FORWARD {condition} -j DROP", table="mangle")
     track = given_rules("FORWARD -s 203.0.113.1/32 -m conntrack --ctstate NEW")
     sender = Sender(given(drop, track, conntrack=conntrack))
@@ -182,11 +186,15 @@ def test_doubts_fork_the_walk_likeliest_first(condition: str) -> None:
         return type(sender.send(sender.skb(packet, oif="eth0"), "PREROUTING", "FORWARD")).__name__
 
     assert ("Drop" if DOUBTFUL[condition] else "Accept") == through(Choices())
-    assert {"Drop", "Accept"} == every_branch(node, packet, "FORWARD", oif="eth0") or "ctexpire" in condition
+    assert {"Drop", "Accept"} == every_branch(
+        node, packet, "FORWARD", oif="eth0"
+    ) or "ctexpire" in condition
 
 
 @pytest.mark.parametrize("condition", ["-p udp -m udp --dport 53", "-p tcp -m tcp --syn"])
-def test_ports_of_a_later_fragment_are_nobodys_in_legacy_tables_and_its_data_in_nft(condition: str) -> None:
+def test_ports_of_a_later_fragment_are_nobodys_in_legacy_tables_and_its_data_in_nft(
+    condition: str,
+) -> None:
     """xtables never matches it; nftables reads its first bytes, which the walk does not know."""
     packet = (udp() if "udp" in condition else tcp())._replace(fragment=True)
     rules = given_rules(f"FORWARD {condition} -j DROP")
@@ -198,7 +206,9 @@ def test_ports_of_a_later_fragment_are_nobodys_in_legacy_tables_and_its_data_in_
 def test_what_the_kernel_draws_is_no_deviation() -> None:
     """A random pick is marked as the kernel's own choice."""
     choices = Choices()
-    sender = Sender(given(given_rules("FORWARD -m statistic --mode random --probability 0.5 -j DROP")), choices)
+    sender = Sender(
+        given(given_rules("FORWARD -m statistic --mode random --probability 0.5 -j DROP")), choices
+    )
     sender.send(sender.skb(tcp()), "FORWARD")
 
     assert [True] == [assumption.random for assumption in choices.made]
@@ -206,7 +216,11 @@ def test_what_the_kernel_draws_is_no_deviation() -> None:
 
 def test_one_fact_is_asked_once() -> None:
     """Istio asks for its own uid in several rules, plain and negated: one answer holds for all."""
-    rules = ("OUTPUT -m owner --uid-owner 1337 -j RETURN", "OUTPUT -m owner ! --uid-owner 1337 -j DROP", "OUTPUT -j REJECT")
+    rules = (
+        "OUTPUT -m owner --uid-owner 1337 -j RETURN",
+        "OUTPUT -m owner ! --uid-owner 1337 -j DROP",
+        "OUTPUT -j REJECT",
+    )
     node = given(given_rules(*rules))
 
     assert {"Accept", "Drop"} == every_branch(node, tcp(), "OUTPUT", iif=None, oif="eth0")
@@ -246,7 +260,9 @@ def test_bridge_ports_are_matched_where_br_netfilter_saw_them() -> None:
         (Listing((), False, "ss"), {"Accept", "Drop"}),
     ],
 )
-def test_sockets_are_found_where_the_evidence_lists_them(sockets: Listing[Socket], verdicts: set[str]) -> None:
+def test_sockets_are_found_where_the_evidence_lists_them(
+    sockets: Listing[Socket], verdicts: set[str]
+) -> None:
     """A listener on any address counts only with --nowildcard; a partial listing leaves a doubt."""
     node = given(given_rules("PREROUTING -m socket -j DROP", table="mangle"), sockets=sockets)
 
@@ -256,6 +272,9 @@ def test_sockets_are_found_where_the_evidence_lists_them(sockets: Listing[Socket
 def test_a_transparent_socket_stays_a_doubt() -> None:
     """No listing says whether a socket is transparent."""
     sockets = Listing((Socket(protocol=6, local=None, port=80),), True, "ss")
-    node = given(given_rules("PREROUTING -m socket --nowildcard --transparent -j DROP", table="mangle"), sockets=sockets)
+    node = given(
+        given_rules("PREROUTING -m socket --nowildcard --transparent -j DROP", table="mangle"),
+        sockets=sockets,
+    )
 
     assert {"Accept", "Drop"} == every_branch(node, tcp(), "PREROUTING")

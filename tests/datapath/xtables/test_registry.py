@@ -1,4 +1,6 @@
-"""Tests for the table of extensions: every option that iptables has is known, and nothing unknown matches silently."""
+"""Tests for the table of extensions: every option that iptables has is known, and nothing unknown
+matches silently.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,21 @@ import pytest
 from podpath.datapath.netfilter.state import Check, Doubt, HookState
 from podpath.datapath.sets.ipsets import Sets
 from podpath.datapath.xtables.context import RuleContext
-from podpath.datapath.xtables.registry import MATCHES, TARGETS, compile_match, compile_target, is_target
+from podpath.datapath.xtables.registry import (
+    MATCHES,
+    TARGETS,
+    compile_match,
+    compile_target,
+    is_target,
+)
 from podpath.datapath.xtables.targets import silent
 from podpath.evidence.iptables import options as xtables_options
 from podpath.node.netfilter import Match, MatchOption, Target
 from tests.datapath.given import Sender, given, given_rules, given_tables, tcp
 
-EXAMPLES = (Path(__file__).parents[2] / "data" / "xtables" / "matches.rules").read_text(encoding="utf-8")
+EXAMPLES = (Path(__file__).parents[2] / "data" / "xtables" / "matches.rules").read_text(
+    encoding="utf-8"
+)
 """Each option of each match, as some rule spells it."""
 
 RENAMED = frozenset({("set", "set"), ("icmpv6", "icmpv6-type")})
@@ -49,14 +59,23 @@ def spelled(match: Match) -> set[tuple[str, str]]:
 
 def test_the_examples_name_every_option_of_every_match() -> None:
     """What the readers know of iptables' options is what the examples show."""
-    known = {(name, option) for name, options in xtables_options.MATCHES.items() for option in options}
-    aliases = {(name, f"{end}-port{plural}") for name, _ in known for end in ("source", "destination") for plural in ("", "s")}
+    known = {
+        (name, option) for name, options in xtables_options.MATCHES.items() for option in options
+    }
+    aliases = {
+        (name, f"{end}-port{plural}")
+        for name, _ in known
+        for end in ("source", "destination")
+        for plural in ("", "s")
+    }
     shown = {pair for match in example_matches() for pair in spelled(match)}
 
     assert set() == known - shown - aliases - RENAMED
 
 
-@pytest.mark.parametrize("match", example_matches(), ids=lambda match: f"{match.name}-{len(match.options)}")
+@pytest.mark.parametrize(
+    "match", example_matches(), ids=lambda match: f"{match.name}-{len(match.options)}"
+)
 def test_every_option_is_understood(match: Match) -> None:
     """No example is an unknown match, an unknown option or a value that is not understood."""
     compiled = compile_match(match, context())
@@ -122,4 +141,10 @@ def test_silent_targets_do_nothing(name: str) -> None:
 
 def test_a_set_that_gives_marks_is_not_silent() -> None:
     """SET takes a packet's mark from a set where it is told to."""
-    assert compile_target(Target("SET", (MatchOption("map-set", ("x", "src")), MatchOption("map-mark"))), context()) is not None
+    assert (
+        compile_target(
+            Target("SET", (MatchOption("map-set", ("x", "src")), MatchOption("map-mark"))),
+            context(),
+        )
+        is not None
+    )

@@ -1,4 +1,6 @@
-"""Tests for targets: what they do to packets, marks and connections. What the kernel does with them stands in tests/kernel."""
+"""Tests for targets: what they do to packets, marks and connections. What the kernel does with them
+stands in tests/kernel.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from tests.datapath.given import Sender, echo, every_branch, given, given_rules,
 SYN, ACK, RST = protocols.SYN, protocols.ACK, protocols.RST
 
 
-def after(*rules: str, table: str = "mangle", packet: Packet | None = None, mark: int = 0) -> tuple[Packet, int]:
+def after(
+    *rules: str, table: str = "mangle", packet: Packet | None = None, mark: int = 0
+) -> tuple[Packet, int]:
     """Return packet and mark behind PREROUTING with these rules."""
     sender = Sender(given(given_rules(*(f"PREROUTING {rule}" for rule in rules), table=table)))
     skb = sender.skb(packet or tcp(), mark=mark)
@@ -65,7 +69,9 @@ def test_header_fields_are_written() -> None:
             ("TOS --xor-tos 0x3", 0x14),
         )
     )
-    assert (9, 255, 0, 70) == tuple(after(f"-j TTL --ttl-{option}")[0].ttl for option in ("set 9", "inc 255", "dec 65", "inc 6"))
+    assert (9, 255, 0, 70) == tuple(
+        after(f"-j TTL --ttl-{option}")[0].ttl for option in ("set 9", "inc 255", "dec 65", "inc 6")
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,20 +96,35 @@ def test_ct_puts_connections_into_zones(rule: str, zone: Zone) -> None:
 @pytest.mark.parametrize("rule", ["-j CT --notrack", "-j NOTRACK"])
 def test_notrack_keeps_a_packet_from_conntrack(rule: str) -> None:
     """The step says which rule did it."""
-    sender = Sender(given(given_rules(f"PREROUTING {rule}", table="raw"), given_rules("FORWARD -m conntrack --ctstate NEW")))
+    sender = Sender(
+        given(
+            given_rules(f"PREROUTING {rule}", table="raw"),
+            given_rules("FORWARD -m conntrack --ctstate NEW"),
+        )
+    )
     skb = sender.skb(tcp())
     sender.send(skb, "PREROUTING")
 
-    assert ("UNTRACKED", ["untracked"]) == (skb.ctinfo, [step.decision for step in sender.walk.steps])
+    assert ("UNTRACKED", ["untracked"]) == (
+        skb.ctinfo,
+        [step.decision for step in sender.walk.steps],
+    )
 
 
 def test_a_reset_answers_what_was_acknowledged() -> None:
     """A SYN is acknowledged; a segment with ACK gets its own number back."""
-    syn, ack = rejected(tcp(), "tcp-reset").packet, rejected(tcp(flags=ACK)._replace(ack=77), "tcp-reset").packet
+    syn, ack = (
+        rejected(tcp(), "tcp-reset").packet,
+        rejected(tcp(flags=ACK)._replace(ack=77), "tcp-reset").packet,
+    )
     assert syn is not None
     assert ack is not None
 
-    assert (RST | ACK, 1, "tcp 198.51.100.7:80 > 10.244.0.5:40000 [RST,ACK]") == (syn.flags, syn.ack, str(syn))
+    assert (RST | ACK, 1, "tcp 198.51.100.7:80 > 10.244.0.5:40000 [RST,ACK]") == (
+        syn.flags,
+        syn.ack,
+        str(syn),
+    )
     assert (RST, 77) == (ack.flags, ack.seq)
 
 
@@ -122,7 +143,9 @@ def test_some_packets_are_rejected_without_a_word(packet: Packet, answer: str) -
 
 
 def test_an_error_quotes_the_packet() -> None:
-    """Type and code are the rule's, the precedence is that of network control, the source is for routing to choose."""
+    """Type and code are the rule's, the precedence is that of network control, the source is for
+    routing to choose.
+    """
     error = rejected(udp()._replace(tos=0x1C), "host-prohib").packet
     assert error is not None
 
@@ -138,7 +161,11 @@ def test_an_error_quotes_the_packet() -> None:
 def test_ipv6_has_answers_of_its_own() -> None:
     """The default is its port unreachable."""
     packet = tcp("fd00::5", "fd00::7")
-    for option, code in (("", 4), (" --reject-with icmp6-adm-prohibited", 1), (" --reject-with no-route", 0)):
+    for option, code in (
+        ("", 4),
+        (" --reject-with icmp6-adm-prohibited", 1),
+        (" --reject-with no-route", 0),
+    ):
         sender = Sender(given(given_rules(f"FORWARD -j REJECT{option}"), family=6))
         verdict = sender.send(sender.skb(packet), "FORWARD")
 
@@ -149,7 +176,9 @@ def test_ipv6_has_answers_of_its_own() -> None:
 
 def test_a_queue_forks() -> None:
     """The program in userspace accepts or drops."""
-    assert {"Accept", "Drop"} == every_branch(given(given_rules("FORWARD -j NFQUEUE --queue-num 3")), tcp(), "FORWARD")
+    assert {"Accept", "Drop"} == every_branch(
+        given(given_rules("FORWARD -j NFQUEUE --queue-num 3")), tcp(), "FORWARD"
+    )
 
 
 def test_a_syn_proxy_ends_undecided() -> None:
@@ -186,7 +215,11 @@ def test_tproxy_needs_a_listener(sockets: Listing[Socket], outcomes: list[tuple[
 
 def test_a_network_is_mapped_host_by_host() -> None:
     """NETMAP keeps the host's part of the address."""
-    packet, _ = after("-d 203.0.113.0/24 -j NETMAP --to 198.51.100.0/24", table="nat", packet=tcp(dst="203.0.113.77"))
+    packet, _ = after(
+        "-d 203.0.113.0/24 -j NETMAP --to 198.51.100.0/24",
+        table="nat",
+        packet=tcp(dst="203.0.113.77"),
+    )
 
     assert "198.51.100.77" == str(packet.dst)
 

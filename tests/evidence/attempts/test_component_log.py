@@ -10,16 +10,16 @@ from tests.evidence.attempted import attempted
 from tests.evidence.consoles import block
 
 KLOG = "W0211 01:12:52.815335       1 leader.go:286] Get https://10.9.0.1:443/api?timeout=10s: context deadline exceeded."
-KUBELET = (
-    'Feb 11 09:49:03 n1 kubelet[123]: E0211 09:49:03.1 1 prober.go:1] Get "http://10.4.0.1:80/": connect: connection refused'
-)
+KUBELET = 'Feb 11 09:49:03 n1 kubelet[123]: E0211 09:49:03.1 1 prober.go:1] Get "http://10.4.0.1:80/": connect: connection refused'
 
 
 def test_a_container_log() -> None:
     """A line of klog from an unknown program is taken for a container's."""
     source = block(KLOG)
     assert recognise_log(source)
-    assert [("tcp", "10.9.0.1:443", "timeout", "container log", "pod")] == attempted(read_log(source))
+    assert [("tcp", "10.9.0.1:443", "timeout", "container log", "pod")] == attempted(
+        read_log(source)
+    )
 
 
 def test_a_component_of_the_node() -> None:
@@ -43,7 +43,11 @@ def test_other_lines_become_one_heading() -> None:
 
 def test_prose_is_no_log() -> None:
     """A sentence with an address is not recognised."""
-    assert not recognise_log(block("We see that the pod cannot reach the service at 10.9.0.1 since the upgrade of last week."))
+    assert not recognise_log(
+        block(
+            "We see that the pod cannot reach the service at 10.9.0.1 since the upgrade of last week."
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,7 +64,9 @@ def test_prose_is_no_log() -> None:
     ],
 )
 def test_logs_of_the_whole_system(line: str) -> None:
-    """Logs that tell of no connection are logs all the same: other parts look at what happened in them."""
+    """Logs that tell of no connection are logs all the same: other parts look at what happened in
+    them.
+    """
     source = block(line)
     reading = read_log(source)
 
@@ -69,5 +75,7 @@ def test_logs_of_the_whole_system(line: str) -> None:
 
 
 def test_a_long_line_of_dashes_is_no_log() -> None:
-    """What it starts like is told in one look at it: looking for every way to cut it took half a minute."""
+    """What it starts like is told in one look at it: looking for every way to cut it took half a
+    minute.
+    """
     assert not recognise_log(block("-" * 2000))

@@ -18,7 +18,9 @@ RECORDED = [
 @pytest.mark.parametrize(("name", "target", "result"), RECORDED)
 def test_recorded(name: str, target: str, result: str) -> None:
     """Real outputs are recognised, and the exit code, the message or the time it took decides."""
-    assert [("tcp", target, result, "curl", "host")] == attempted(read(load_console(FOLDER / "clients" / f"{name}.txt")))
+    assert [("tcp", target, result, "curl", "host")] == attempted(
+        read(load_console(FOLDER / "clients" / f"{name}.txt"))
+    )
 
 
 TEXTS = [
@@ -55,7 +57,10 @@ def test_other_outputs(command: str, text: str, target: str, result: str) -> Non
     assert [("tcp", target, result, "curl", "host")] == attempted(read_curl(block(text, command)))
 
 
-@pytest.mark.parametrize("text", ["> GET / HTTP/1.1\n> Host: web.example\n>", "curl: (6) Could not resolve host: web.example"])
+@pytest.mark.parametrize(
+    "text",
+    ["> GET / HTTP/1.1\n> Host: web.example\n>", "curl: (6) Could not resolve host: web.example"],
+)
 def test_a_name_alone_is_a_gap(text: str) -> None:
     """Without an address there is no attempt, but a gap that says so."""
     reading = read_curl(block(text, "curl -v web.example"))

@@ -50,12 +50,20 @@ def test_messages(message: str, expected: str) -> None:
     """The address that was dialled and the way it failed are read."""
     failure = parse_failure(message)
     assert failure is not None
-    assert expected == f"{protocol_name(failure.protocol)} {failure.dst}:{failure.dport} {failure.result}"
+    assert (
+        expected
+        == f"{protocol_name(failure.protocol)} {failure.dst}:{failure.dport} {failure.result}"
+    )
 
 
 @pytest.mark.parametrize(
     "message",
-    ["all is well at https://10.0.0.1/", "connection refused", "dial tcp web.example:80: i/o timeout", "10.0.0.300:80 timeout"],
+    [
+        "all is well at https://10.0.0.1/",
+        "connection refused",
+        "dial tcp web.example:80: i/o timeout",
+        "10.0.0.300:80 timeout",
+    ],
 )
 def test_others(message: str) -> None:
     """A message without a failure, or without an address, is no attempt."""

@@ -18,7 +18,9 @@ RECORDED = [
 @pytest.mark.parametrize(("name", "target", "result"), RECORDED)
 def test_recorded(name: str, target: str, result: str) -> None:
     """Real outputs are recognised and read."""
-    assert [("icmp", target, result, "ping", "host")] == attempted(read(load_console(FOLDER / "clients" / f"{name}.txt")))
+    assert [("icmp", target, result, "ping", "host")] == attempted(
+        read(load_console(FOLDER / "clients" / f"{name}.txt"))
+    )
 
 
 def test_a_path_that_fails_at_times() -> None:
@@ -58,18 +60,39 @@ WAYS = [
 @pytest.mark.parametrize(("line", "result"), WAYS)
 def test_ways_to_fail(line: str, result: str) -> None:
     """Each error of ping is the failure that the kernel reports, and none is an answer."""
-    assert [result] == [one[2] for one in attempted(read_ping(block(f"PING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\n{line}")))]
+    assert [result] == [
+        one[2]
+        for one in attempted(
+            read_ping(block(f"PING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\n{line}"))
+        )
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "result"),
     [
         ("^C", "interrupted"),
-        ("^C\n--- 10.0.0.9 ping statistics ---\n1 packets transmitted, 0 received, 100% packet loss, time 0ms", "interrupted"),
-        ("^C\n--- 10.0.0.9 ping statistics ---\n9 packets transmitted, 0 received, 100% packet loss, time 8190ms", "timeout"),
-        ("--- 10.0.0.9 ping statistics ---\n1 packets transmitted, 0 received, 100% packet loss, time 0ms", "timeout"),
+        (
+            "^C\n--- 10.0.0.9 ping statistics ---\n1 packets transmitted, 0 received, 100% packet loss, time 0ms",
+            "interrupted",
+        ),
+        (
+            "^C\n--- 10.0.0.9 ping statistics ---\n9 packets transmitted, 0 received, 100% packet loss, time 8190ms",
+            "timeout",
+        ),
+        (
+            "--- 10.0.0.9 ping statistics ---\n1 packets transmitted, 0 received, 100% packet loss, time 0ms",
+            "timeout",
+        ),
     ],
 )
 def test_a_person_stops_it(text: str, result: str) -> None:
-    """A ping that was stopped at its first request neither failed nor worked; one that lost several failed."""
-    assert [result] == [one[2] for one in attempted(read_ping(block(f"PING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\n{text}")))]
+    """A ping that was stopped at its first request neither failed nor worked; one that lost several
+    failed.
+    """
+    assert [result] == [
+        one[2]
+        for one in attempted(
+            read_ping(block(f"PING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\n{text}"))
+        )
+    ]

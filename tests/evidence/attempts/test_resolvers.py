@@ -29,4 +29,6 @@ def test_answers(command: str | None, text: str, result: str) -> None:
     """An answer is a success, whatever it says; silence is a timeout."""
     source = block(text, command)
     assert recognise_resolver(source)
-    assert [("udp", "10.9.0.10:53", result, "DNS lookup", "host" if command else None)] == attempted(read_resolver(source))
+    assert [
+        ("udp", "10.9.0.10:53", result, "DNS lookup", "host" if command else None)
+    ] == attempted(read_resolver(source))

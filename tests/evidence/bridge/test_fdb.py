@@ -30,7 +30,9 @@ def test_entries_keep_port_bridge_remote_and_flags() -> None:
 
 def test_the_device_may_come_from_the_command() -> None:
     """`show dev flannel.1` does not repeat it."""
-    assert [("flannel.1", "192.168.7.30")] == [(one.link, str(one.dst)) for one in entries(read(recorded("bridge-fdb-dev")))]
+    assert [("flannel.1", "192.168.7.30")] == [
+        (one.link, str(one.dst)) for one in entries(read(recorded("bridge-fdb-dev")))
+    ]
 
 
 def test_vlans_are_read() -> None:
@@ -49,6 +51,8 @@ def test_vlans_are_read() -> None:
 
 def test_an_elided_mac_is_a_gap() -> None:
     """The entry cannot be used."""
-    reading = read(block("52:54:00:xx:xx:xx dev swp1 master br0\n52:54:00:00:00:01 dev swp1 master br0"))
+    reading = read(
+        block("52:54:00:xx:xx:xx dev swp1 master br0\n52:54:00:00:00:01 dev swp1 master br0")
+    )
 
     assert (1, [True]) == (len(entries(reading)), ["elided" in gap.why for gap in reading.gaps])

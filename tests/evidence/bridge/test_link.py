@@ -9,7 +9,9 @@ from tests.evidence.consoles import block, read, recorded, stated
 
 def ports(reading: Reading) -> dict[str, BridgePortRecord]:
     """Return the ports of a reading by name."""
-    return {record.port: record for record in reading.records if isinstance(record, BridgePortRecord)}
+    return {
+        record.port: record for record in reading.records if isinstance(record, BridgePortRecord)
+    }
 
 
 def test_text_and_json_give_the_same_records() -> None:
@@ -32,7 +34,9 @@ def test_ports_keep_their_options() -> None:
 def test_a_port_is_no_plain_device() -> None:
     """The line is like one of `ip link`, but for the state of the port."""
     found = recognition.recognise(
-        block("3: veth1@if2: <BROADCAST,UP,LOWER_UP> mtu 1500 master br0 state blocking priority 32 cost 2")
+        block(
+            "3: veth1@if2: <BROADCAST,UP,LOWER_UP> mtu 1500 master br0 state blocking priority 32 cost 2"
+        )
     )
 
     assert found is not None
@@ -41,6 +45,13 @@ def test_a_port_is_no_plain_device() -> None:
 
 def test_options_below_another_line_are_a_gap() -> None:
     """They belong to the port right above only."""
-    reading = read(block("3: v1: <UP> mtu 1500 master br0 state forwarding priority 32 cost 2\nwhat?\n    hairpin on guard off"))
+    reading = read(
+        block(
+            "3: v1: <UP> mtu 1500 master br0 state forwarding priority 32 cost 2\nwhat?\n    hairpin on guard off"
+        )
+    )
 
-    assert ({"priority": "32", "cost": "2"}, [2, 3]) == (ports(reading)["v1"].details, [gap.span.line for gap in reading.gaps])
+    assert ({"priority": "32", "cost": "2"}, [2, 3]) == (
+        ports(reading)["v1"].details,
+        [gap.span.line for gap in reading.gaps],
+    )

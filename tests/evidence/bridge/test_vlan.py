@@ -44,7 +44,9 @@ def test_every_shape_gives_the_same_records(text: str) -> None:
         ("swp1", 1, None, False, True),
         ("swp1", 10, 20, False, False),
         ("swp1", 100, None, True, True),
-    ] == [(one.port, one.vlan, one.last, one.pvid, one.untagged) for one in vlans(read(block(text)))]
+    ] == [
+        (one.port, one.vlan, one.last, one.pvid, one.untagged) for one in vlans(read(block(text)))
+    ]
 
 
 def test_an_empty_listing_is_its_heading() -> None:
@@ -58,7 +60,12 @@ def test_an_empty_listing_is_its_heading() -> None:
 
 def test_rows_without_their_heading_are_read() -> None:
     """The flags tell them from other tables."""
-    assert [1, 40] == [one.vlan for one in vlans(read(block("mgmt-br           1 PVID Egress Untagged\n                  40")))]
+    assert [1, 40] == [
+        one.vlan
+        for one in vlans(
+            read(block("mgmt-br           1 PVID Egress Untagged\n                  40"))
+        )
+    ]
     assert None is recognition.recognise(block("web 1\ndb 2"))
 
 
@@ -81,4 +88,6 @@ def test_what_cannot_be_read_is_a_gap(text: str, why: str) -> None:
 
 def test_text_and_json_state_the_same() -> None:
     """Field by field."""
-    assert [stated(one) for one in vlans(read(block(NEW)))] == [stated(one) for one in vlans(read(block(JSON)))]
+    assert [stated(one) for one in vlans(read(block(NEW)))] == [
+        stated(one) for one in vlans(read(block(JSON)))
+    ]

@@ -20,7 +20,12 @@ from podpath.net.provenance import Source
         ("nsenter --net=/var/run/netns/cni-1234 route -n", "route", ("-n",), "cni-1234"),
         ("nsenter -t 1 -m lsmod", "lsmod", (), None),
         ("kubectl -n kube-system exec -it pod/cilium-x -c agent -- ip rule", "ip", ("rule",), None),
-        ("docker exec web cat /proc/sys/net/ipv4/ip_forward", "cat", ("/proc/sys/net/ipv4/ip_forward",), "container web"),
+        (
+            "docker exec web cat /proc/sys/net/ipv4/ip_forward",
+            "cat",
+            ("/proc/sys/net/ipv4/ip_forward",),
+            "container web",
+        ),
         ("bash -c 'sysctl -n net.ipv4.ip_forward'", "sysctl", ("-n", "net.ipv4.ip_forward"), None),
         ("LANG=C ip -br a", "ip", ("-br", "a"), None),
         ("ip a; ip r", "ip", ("a",), None),
@@ -31,21 +36,29 @@ from podpath.net.provenance import Source
         (None, "", (), None),
     ],
 )
-def test_the_program_that_printed_is_found(text: str | None, program: str, arguments: tuple[str, ...], netns: str | None) -> None:
+def test_the_program_that_printed_is_found(
+    text: str | None, program: str, arguments: tuple[str, ...], netns: str | None
+) -> None:
     """Wrappers are taken off, and where they enter a namespace they name it."""
     assert Command(program, arguments, (), netns) == parse_command(text)
 
 
 def test_filters_are_kept() -> None:
     """What the output was piped through says that it may be a part."""
-    assert (("grep", "-B1", "a b"), ("head",)) == parse_command('ip l | grep -B1 "a b" | head').filters
+    assert (("grep", "-B1", "a b"), ("head",)) == parse_command(
+        'ip l | grep -B1 "a b" | head'
+    ).filters
 
 
 def test_an_option_is_the_word_behind_its_name() -> None:
     """`dev eth0` is found wherever it stands."""
     command = parse_command("ip route show table 100 dev eth0")
 
-    assert ("100", "eth0", None) == (command.option("table"), command.option("dev", "oif"), command.option("via"))
+    assert ("100", "eth0", None) == (
+        command.option("table"),
+        command.option("dev", "oif"),
+        command.option("via"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,6 +92,8 @@ def test_the_object_of_ip_and_its_selectors_are_told(text: str, asked: object) -
         (None, "ticket.md", None),
     ],
 )
-def test_the_family_is_told_by_the_command_or_the_file(command: str | None, name: str, family: int | None) -> None:
+def test_the_family_is_told_by_the_command_or_the_file(
+    command: str | None, name: str, family: int | None
+) -> None:
     """Where neither says it, it is unknown."""
     assert family == parse_family(Source(name=name, lines=(), command=command))

@@ -18,9 +18,17 @@ CASES = [
     ("bridge -n blue fdb", "bridge fdb", "blue"),
     ("kubectl exec -it -n kube-system coredns-1 -- ip a", "ip a", "pod/kube-system/coredns-1"),
     ("kubectl -n kube-system exec ds/cilium -- cilium status", "cilium status", None),
-    ("kubectl exec web-0 -c app -- sh -c 'ip route | head -3'", "ip route | head -3", "pod/default/web-0"),
+    (
+        "kubectl exec web-0 -c app -- sh -c 'ip route | head -3'",
+        "ip route | head -3",
+        "pod/default/web-0",
+    ),
     ("kubectl exec deploy/web -- ip a", "ip a", "deployment/default/web"),
-    ("kubectl run -it --rm t --image=busybox -- wget -qO- 10.0.0.1", "wget -qO- 10.0.0.1", "pod/default/t"),
+    (
+        "kubectl run -it --rm t --image=busybox -- wget -qO- 10.0.0.1",
+        "wget -qO- 10.0.0.1",
+        "pod/default/t",
+    ),
     ("kubectl debug node/w1 -it --image=busybox -- chroot /host ip r", "ip r", None),
     ("docker exec kind-worker2 iptables -S", "iptables -S", None),
     ("docker exec -u root api ip a", "ip a", "container api"),
@@ -42,7 +50,9 @@ def test_looks_through_wrappers(raw: str, text: str, netns: str | None) -> None:
     assert (text, netns) == (typed.text, typed.netns)
 
 
-@pytest.mark.parametrize("raw", ["kubectl exec -it web-0 -- /bin/sh", "ip netns exec red bash", "nsenter -t 55 -m -u -n"])
+@pytest.mark.parametrize(
+    "raw", ["kubectl exec -it web-0 -- /bin/sh", "ip netns exec red bash", "nsenter -t 55 -m -u -n"]
+)
 def test_knows_a_shell_that_is_opened(raw: str) -> None:
     """A wrapper that runs a bare shell, or nothing, opens one."""
     assert parse_typed(raw).opens_shell

@@ -22,7 +22,17 @@ def test_files(path: str, netns: str | None) -> None:
     assert netns == netns_of_file(path)
 
 
-@pytest.mark.parametrize("pod", ["cilium-x7k2p", "kube-proxy-abcde", "calico-node-q4mzl", "node/w1", "ds/cilium", "<cilium-pod>"])
+@pytest.mark.parametrize(
+    "pod",
+    [
+        "cilium-x7k2p",
+        "kube-proxy-abcde",
+        "calico-node-q4mzl",
+        "node/w1",
+        "ds/cilium",
+        "<cilium-pod>",
+    ],
+)
 def test_pods_of_the_host_network(pod: str) -> None:
     """Agents of the network run in the host's namespace."""
     assert parse_typed(f"kubectl -n kube-system exec {pod} -- ip a").netns is None
@@ -31,4 +41,6 @@ def test_pods_of_the_host_network(pod: str) -> None:
 @pytest.mark.parametrize("pod", ["cilium-operator-1", "coredns-5d78c9869d-abcde", "web-0"])
 def test_other_pods(pod: str) -> None:
     """Other pods have their own."""
-    assert f"pod/kube-system/{pod}" == parse_typed(f"kubectl -n kube-system exec {pod} -- ip a").netns
+    assert (
+        f"pod/kube-system/{pod}" == parse_typed(f"kubectl -n kube-system exec {pod} -- ip a").netns
+    )

@@ -27,8 +27,14 @@ def test_name_or_words_tell_the_kind(path: str, text: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("source", "path"),
     [
-        (Source(name="ticket.md", lines=("x",), command="cat /etc/dnsmasq.conf"), "/etc/dnsmasq.conf"),
-        (Source(name="ticket.md", lines=("x",), label="The file /etc/bind/db.home:"), "/etc/bind/db.home"),
+        (
+            Source(name="ticket.md", lines=("x",), command="cat /etc/dnsmasq.conf"),
+            "/etc/dnsmasq.conf",
+        ),
+        (
+            Source(name="ticket.md", lines=("x",), label="The file /etc/bind/db.home:"),
+            "/etc/bind/db.home",
+        ),
         (Source(name="ticket.md", lines=("# /etc/netplan/01.yaml", "x")), "/etc/netplan/01.yaml"),
         (Source(name="etc/netplan/01.yaml", lines=("x",)), "etc/netplan/01.yaml"),
         (Source(name="ticket.md", lines=("x",)), ""),

@@ -8,13 +8,20 @@ from tests.evidence.consoles import block
 
 def test_a_value_knows_its_line_and_its_blocks() -> None:
     """YAML, JSON and statements become one form."""
-    yaml = find_settings(block("network:\n  ethernets:\n    eth0:\n      addresses: [10.0.0.2/24]\n", "cat /etc/netplan/x.yaml"))
+    yaml = find_settings(
+        block(
+            "network:\n  ethernets:\n    eth0:\n      addresses: [10.0.0.2/24]\n",
+            "cat /etc/netplan/x.yaml",
+        )
+    )
     assert yaml is not None
     (setting,) = yaml.file.settings
     assert ("netplan", ("network", "ethernets", "eth0"), "addresses", 4) == (
         yaml.file.kind, setting.path, setting.name, setting.span.line,
     )  # fmt: skip
-    json = find_settings(block('{\n  "bip": "172.17.0.1/16",\n  "mtu": 1400\n}', "cat /etc/docker/daemon.json"))
+    json = find_settings(
+        block('{\n  "bip": "172.17.0.1/16",\n  "mtu": 1400\n}', "cat /etc/docker/daemon.json")
+    )
     assert json is not None
     assert [("bip", "172.17.0.1/16", 2), ("mtu", "1400", 3)] == [
         (one.name, one.value, one.span.line) for one in json.file.settings
@@ -24,7 +31,12 @@ def test_a_value_knows_its_line_and_its_blocks() -> None:
 def test_logs_lists_and_sentences_are_none() -> None:
     """What has no kind needs a file's name or the signs of a configuration."""
     log = "2024-01-01 10:00:00 a=b\n2024-01-01 10:00:01 c=d"
-    assert not any(map(find_settings, (block(log), block("Version: 1\nStatus: open\nName: x"), block("one two\nthree four"))))
+    assert not any(
+        map(
+            find_settings,
+            (block(log), block("Version: 1\nStatus: open\nName: x"), block("one two\nthree four")),
+        )
+    )
 
 
 def test_an_unknown_file_of_variables_is_one() -> None:

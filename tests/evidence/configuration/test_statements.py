@@ -11,7 +11,9 @@ from podpath.evidence.configuration.statements import read_statements, unquote
 
 def told(text: str) -> list[tuple[tuple[str, ...], str, str]]:
     """Return the path, name and value of each statement."""
-    return [(one.path, one.name, one.value) for one in read_statements(text.strip("\n").split("\n"))]
+    return [
+        (one.path, one.name, one.value) for one in read_statements(text.strip("\n").split("\n"))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,9 @@ def told(text: str) -> list[tuple[tuple[str, ...], str, str]]:
         pytest.param("a { /* b 1;\n c 2; */ d 3; }", [(("a",), "d", "3")], id="comments over lines"),
     ],
 )  # fmt: skip
-def test_statements_have_their_blocks(text: str, expected: list[tuple[tuple[str, ...], str, str]]) -> None:
+def test_statements_have_their_blocks(
+    text: str, expected: list[tuple[tuple[str, ...], str, str]]
+) -> None:
     """Whatever the language, a statement has a name, a value and what it stands in."""
     assert expected == told(text)
 

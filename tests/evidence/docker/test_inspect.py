@@ -41,20 +41,29 @@ services:
 def only(text: str) -> ApiObjectRecord:
     """Read the one object of `docker inspect`."""
     assert INSPECT.recognise(block(text))
-    (record,) = [one for one in INSPECT.read(block(text)).records if isinstance(one, ApiObjectRecord)]
+    (record,) = [
+        one for one in INSPECT.read(block(text)).records if isinstance(one, ApiObjectRecord)
+    ]
     return record
 
 
 def test_a_network() -> None:
     """A network keeps its own fields."""
     record = only(NETWORK)
-    assert ("Network", "backend", "true") == (record.kind, record.name, record.tree.text_at("Internal"))
+    assert ("Network", "backend", "true") == (
+        record.kind,
+        record.name,
+        record.tree.text_at("Internal"),
+    )
 
 
 def test_a_container() -> None:
     """A container's ports stand in one list, whatever form Docker prints."""
     record = only(CONTAINER)
-    ports = [(port.text_at("hostPort"), port.text_at("containerPort")) for port in record.tree.items_at("ports")]
+    ports = [
+        (port.text_at("hostPort"), port.text_at("containerPort"))
+        for port in record.tree.items_at("ports")
+    ]
     assert ("Container", "web") == (record.kind, record.name)
     assert ("8080", "80") in ports
 
@@ -62,7 +71,11 @@ def test_a_container() -> None:
 def test_a_compose_file() -> None:
     """Each service is a container; ports in short and long form."""
     assert COMPOSE.recognise(block(FILE))
-    records = [one for one in COMPOSE.read(block(FILE)).records if isinstance(one, ApiObjectRecord) and one.kind == "Container"]
+    records = [
+        one
+        for one in COMPOSE.read(block(FILE)).records
+        if isinstance(one, ApiObjectRecord) and one.kind == "Container"
+    ]
     found = [
         (port.text_at("hostIp"), port.text_at("hostPort"), port.text_at("containerPort"))
         for port in records[0].tree.items_at("ports")

@@ -29,7 +29,10 @@ def ports(text: str) -> list[tuple[str, list[tuple[str, str, str]]]]:
 def test_docker_ps() -> None:
     """Published ports with the address, and those that are only exposed."""
     assert FORMAT.recognise(block(TABLE))
-    assert [("web", [("127.0.0.1", "8080", "80"), ("::", "8081", "81"), ("", "", "443")]), ("cache", [])] == ports(TABLE)
+    assert [
+        ("web", [("127.0.0.1", "8080", "80"), ("::", "8081", "81"), ("", "", "443")]),
+        ("cache", []),
+    ] == ports(TABLE)
 
 
 def test_docker_port() -> None:

@@ -16,14 +16,32 @@ def _context(text: str, below: str = PACKET, *, fenced: bool = False) -> Context
 
 
 @pytest.mark.parametrize(
-    "note", ["TCP SYN:", "TCP SYN (2nd time):", "Level 2:", "SYN of the client:", "# lost?", "RST from the pod:"]
+    "note",
+    [
+        "TCP SYN:",
+        "TCP SYN (2nd time):",
+        "Level 2:",
+        "SYN of the client:",
+        "# lost?",
+        "RST from the pod:",
+    ],
 )
 def test_notes_between_packets(note: str) -> None:
     """Short notes right above a packet belong to the capture."""
     assert is_annotation(_context(note))
 
 
-@pytest.mark.parametrize("note", ["On the host:", "and on a good node:", "In the pod:", "node2:", "# eth1", "After the restart:"])
+@pytest.mark.parametrize(
+    "note",
+    [
+        "On the host:",
+        "and on a good node:",
+        "In the pod:",
+        "node2:",
+        "# eth1",
+        "After the restart:",
+    ],
+)
 def test_notes_that_name_a_place(note: str) -> None:
     """A note that says where or when starts another capture."""
     assert is_place_note(_context(note))

@@ -14,6 +14,8 @@ def test_dedent() -> None:
 
 
 def test_join_command() -> None:
-    r"""A command wrapped with `\` is one line, without the sign that a shell prints before its later lines."""
+    r"""A command wrapped with `\` is one line, without the sign that a shell prints before its
+    later lines.
+    """
     assert "cilium install --a --b" == join_command(["cilium install \\", "    --a \\", "> --b"])
     assert "ip a" == join_command(["ip a \\"])

@@ -45,16 +45,26 @@ def test_failure_is_named_by_the_words_for_it(sentence: str, failure: FailureKin
 
 def test_ends_protocol_ports_and_addresses_are_read() -> None:
     """Who cannot reach whom: behind `from` stands the source, behind the verb the target."""
-    (complaint,) = read("From a pod on another node I cannot ping the host 10.0.0.7 or open port 8080.")
+    (complaint,) = read(
+        "From a pod on another node I cannot ping the host 10.0.0.7 or open port 8080."
+    )
 
-    assert (End.POD, False, protocols.ICMP) == (complaint.source, complaint.same_node, complaint.protocol)
-    assert ((8080,), ["10.0.0.7"]) == (complaint.ports, [str(address) for address in complaint.addresses])
+    assert (End.POD, False, protocols.ICMP) == (
+        complaint.source,
+        complaint.same_node,
+        complaint.protocol,
+    )
+    assert ((8080,), ["10.0.0.7"]) == (
+        complaint.ports,
+        [str(address) for address in complaint.addresses],
+    )
 
 
 def test_what_works_is_told_apart() -> None:
     """A sentence that says that it works narrows down what does not."""
     assert [(True, None), (False, FailureKind.HANGS)] == [
-        (one.works, one.failure) for one in read("To a pod of the same node it works fine. To the other node curl hangs.")
+        (one.works, one.failure)
+        for one in read("To a pod of the same node it works fine. To the other node curl hangs.")
     ]
 
 
@@ -62,7 +72,9 @@ def test_outputs_and_fences_are_no_prose() -> None:
     """Lines that an output took, and what stands in a fence, complain of nothing."""
     lines = ["```", "the connection was refused", "```", "connect: the connection was refused"]
 
-    assert () == read_complaints("ticket.md", lines, [Source(name="ticket.md", lines=(lines[3],), first_line=4)])
+    assert () == read_complaints(
+        "ticket.md", lines, [Source(name="ticket.md", lines=(lines[3],), first_line=4)]
+    )
 
 
 def test_heading_complains_too_and_labels_do_not() -> None:
@@ -82,4 +94,7 @@ def test_reading_never_raises(text: str) -> None:
     """Whatever stands in a text, each complaint quotes a line of it."""
     lines = text.splitlines()
 
-    assert all(1 <= one.span.line <= one.span.last_line <= len(lines) for one in read_complaints("t", lines, ()))
+    assert all(
+        1 <= one.span.line <= one.span.last_line <= len(lines)
+        for one in read_complaints("t", lines, ())
+    )

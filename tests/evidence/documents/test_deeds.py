@@ -49,14 +49,27 @@ def test_a_deed_is_quoted_where_it_was_typed() -> None:
     assert reading is not None
     (deed,) = reading.records
     assert isinstance(deed, DeedRecord)
-    assert ("modprobe br_netfilter", 2, "root@w1:~# modprobe br_netfilter") == (deed.command, deed.span.line, deed.span.text)
+    assert ("modprobe br_netfilter", 2, "root@w1:~# modprobe br_netfilter") == (
+        deed.command,
+        deed.span.line,
+        deed.span.text,
+    )
 
 
 def test_options_are_quoted_line_by_line() -> None:
     """An option of a wrapped command stands at its own line."""
-    text = ["```", "$ cilium install --version=1.11.1 \\", "    --helm-set bpf.masquerade=true", "```"]
+    text = [
+        "```",
+        "$ cilium install --version=1.11.1 \\",
+        "    --helm-set bpf.masquerade=true",
+        "```",
+    ]
     (source,) = split_document("t", text)
-    option = next(one for one in read_typed(source).records if isinstance(one, CiliumOptionRecord) and one.key != "version")
+    option = next(
+        one
+        for one in read_typed(source).records
+        if isinstance(one, CiliumOptionRecord) and one.key != "version"
+    )
     assert ("enable-bpf-masquerade", 3) == (option.key, option.span.line)
 
 

@@ -79,7 +79,9 @@ def _shape(sources: tuple[Source, ...]) -> list[tuple[str | None, tuple[str, ...
 
 
 def test_commands_in_a_fence_part() -> None:
-    """Each prompt starts a source; a comment belongs to none; what changes the node stands with its own line."""
+    """Each prompt starts a source; a comment belongs to none; what changes the node stands with its
+    own line.
+    """
     sources = _split(FENCED)
     assert [
         ("ip route", 7, 2), ("iptables -S FORWARD", 12, 2), ("modprobe br_netfilter", 14, 1), ("ip route", 21, 1),
@@ -100,12 +102,19 @@ def test_prompts_name_hosts() -> None:
 
 
 def test_plain_text_has_no_fences() -> None:
-    """Outputs are found between prose by prompts and by the shape of their lines; notes between packets stay with them."""
+    """Outputs are found between prose by prompts and by the shape of their lines; notes between
+    packets stay with them.
+    """
     sources = _split(PLAIN)
-    assert ["conntrack -L|grep 10.9.0.3", "tcpdump -i cni0 -n", None] == [source.command for source in sources]
+    assert ["conntrack -L|grep 10.9.0.3", "tcpdump -i cni0 -n", None] == [
+        source.command for source in sources
+    ]
     assert sources[0].lines[0].startswith("tcp      6 118")
     assert 5 == len(sources[1].lines)
-    assert ["-A PREROUTING", "", "-A KUBE-SERVICES"] == [re.match(r"(?:-A \S+)?", line)[0] for line in sources[2].lines]  # type: ignore[index]
+    assert ["-A PREROUTING", "", "-A KUBE-SERVICES"] == [
+        re.match(r"(?:-A \S+)?", line)[0]
+        for line in sources[2].lines  # type: ignore[index]
+    ]
     assert "The rules that matter here:" == sources[2].label
 
 
@@ -117,7 +126,9 @@ def test_fences_do_not_matter(folder: pathlib.Path) -> None:
     assert _shape(fenced) == _shape(bare)
 
 
-@pytest.mark.parametrize("ticket", sorted(INCIDENTS.glob("*/ticket.md")), ids=lambda ticket: ticket.parent.name)
+@pytest.mark.parametrize(
+    "ticket", sorted(INCIDENTS.glob("*/ticket.md")), ids=lambda ticket: ticket.parent.name
+)
 def test_prose_does_not_matter(ticket: pathlib.Path) -> None:
     """A ticket of which only the console lines are left gives the same sources."""
     text = ticket.read_text("utf-8")
@@ -126,7 +137,9 @@ def test_prose_does_not_matter(ticket: pathlib.Path) -> None:
 
 
 def test_wrapped_commands_are_joined() -> None:
-    """A command over several lines is one, and its lines are its evidence where it changes something."""
+    """A command over several lines is one, and its lines are its evidence where it changes
+    something.
+    """
     text = "```\n$ cilium install --version=1.11.1 \\\n    --helm-set bpf.masquerade=true\n$ ip a\n1: lo: <LOOPBACK> mtu 9\n```"
     first, second = _split(text)
     assert "cilium install --version=1.11.1 --helm-set bpf.masquerade=true" == first.command
@@ -142,13 +155,17 @@ def test_a_silent_command_is_a_source() -> None:
 
 def test_entities_are_decoded() -> None:
     """`&gt;` and its like are the characters they stand for, and numbers stay right."""
-    source = _split("<p>x</p>\n<pre>\n# ip -o link\n1: lo: &lt;LOOPBACK&gt; mtu 65536 &amp;\n</pre>")[0]
+    source = _split(
+        "<p>x</p>\n<pre>\n# ip -o link\n1: lo: &lt;LOOPBACK&gt; mtu 65536 &amp;\n</pre>"
+    )[0]
     assert (("1: lo: <LOOPBACK> mtu 65536 &",), 4) == (source.lines, source.first_line)
 
 
 def test_quoted_console_is_read() -> None:
     """A ticket that is quoted in a mail keeps its commands."""
-    source = _split("> we see this:\n> $ ip route\n> default via 10.0.0.1 dev eth0\n\nWhat is wrong with it?")[0]
+    source = _split(
+        "> we see this:\n> $ ip route\n> default via 10.0.0.1 dev eth0\n\nWhat is wrong with it?"
+    )[0]
     assert ("ip route", ("default via 10.0.0.1 dev eth0",)) == (source.command, source.lines)
 
 
@@ -212,7 +229,9 @@ _LINE = st.sampled_from(
 @settings(max_examples=200)
 @given(st.lists(_LINE | st.text(max_size=20), max_size=30))
 def test_every_line_keeps_its_number(lines: list[str]) -> None:
-    """Whatever the text: nothing is raised, and a source's lines stand at their numbers, in order and once."""
+    """Whatever the text: nothing is raised, and a source's lines stand at their numbers, in order
+    and once.
+    """
     seen: set[int] = set()
     for source in split_document("a", lines):
         for offset, line in enumerate(source.lines):
@@ -239,7 +258,10 @@ def test_a_silent_command_stays_silent_where_the_next_output_is_another_tools() 
     """`iptables-save | grep 8080` printed nothing; the routes below are not its output."""
     text = "```\n$ iptables-save | grep 8080\n```\n\n```\ndefault via 10.0.0.1 dev eth0\n```\n"
 
-    assert commands_with_output(text) == [("iptables-save | grep 8080", ()), (None, ("default via 10.0.0.1 dev eth0",))]
+    assert commands_with_output(text) == [
+        ("iptables-save | grep 8080", ()),
+        (None, ("default via 10.0.0.1 dev eth0",)),
+    ]
 
 
 def test_a_silent_command_stays_silent_behind_a_paragraph() -> None:
@@ -259,7 +281,9 @@ def test_a_line_of_prose_names_the_command_of_the_fence_below() -> None:
 
 def test_a_pods_shell_in_the_line_above_names_its_namespace() -> None:
     """What was run in a pod is the pod's."""
-    text = "`kubectl exec web-0 -- cat /etc/resolv.conf` shows:\n\n```\nnameserver 10.96.0.10\n```\n"
+    text = (
+        "`kubectl exec web-0 -- cat /etc/resolv.conf` shows:\n\n```\nnameserver 10.96.0.10\n```\n"
+    )
     (source,) = split_document("t", text.splitlines())
 
     assert source.netns is not None
@@ -273,13 +297,24 @@ ENTRY = (
 TRAILER = "conntrack v1.4.6 (conntrack-tools): 2 flow entries have been shown."
 
 
-@pytest.mark.parametrize("garbage", ["tcq      6 11a garbage src=10.0.0.1 dst= zz", "the table was damaged here somehow"])
+@pytest.mark.parametrize(
+    "garbage", ["tcq      6 11a garbage src=10.0.0.1 dst= zz", "the table was damaged here somehow"]
+)
 @pytest.mark.parametrize("place", [1, 2])
 def test_a_listing_keeps_its_command_whose_trailer_comes_first(garbage: str, place: int) -> None:
-    """Standard error comes before standard output through a pipe, and a damaged line amid entries is no prose."""
+    """Standard error comes before standard output through a pipe, and a damaged line amid entries
+    is no prose.
+    """
     printed = [TRAILER, ENTRY, ENTRY]
     printed.insert(place, garbage)
-    text = "\n".join(["root@n1:~# conntrack -L 2>&1", *printed, "root@n1:~# ip route", "default via 10.0.0.1 dev eth0"])
+    text = "\n".join(
+        [
+            "root@n1:~# conntrack -L 2>&1",
+            *printed,
+            "root@n1:~# ip route",
+            "default via 10.0.0.1 dev eth0",
+        ]
+    )
 
     assert commands_with_output(text) == [
         ("conntrack -L 2>&1", tuple(printed)),

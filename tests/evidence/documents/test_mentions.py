@@ -60,7 +60,10 @@ def test_technology_is_found_by_its_words(text: str, technology: Technology) -> 
 @pytest.mark.parametrize(
     ("text", "technology"),
     [
-        ("1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue\n    link/loopback 00:00:00:00:00:00", Technology.LOCALHOST),
+        (
+            "1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue\n    link/loopback 00:00:00:00:00:00",
+            Technology.LOCALHOST,
+        ),
         ("    inet 127.0.0.1/8 scope host lo", Technology.LOCALHOST),
         ("2: eth0: <BROADCAST,MULTICAST,UP> mtu 1500 qdisc mq state UP", Technology.LARGE),
         ("2: eth0: <BROADCAST,MULTICAST,UP> mtu 1500 qdisc mq state UP", Technology.MULTICAST),
@@ -69,16 +72,22 @@ def test_technology_is_found_by_its_words(text: str, technology: Technology) -> 
         ("time=0.404 ms", Technology.HTTP_ERROR),
     ],
 )
-def test_what_every_listing_of_devices_says_is_no_mention(text: str, technology: Technology) -> None:
+def test_what_every_listing_of_devices_says_is_no_mention(
+    text: str, technology: Technology
+) -> None:
     """Nobody speaks of multicast or of sizes who pastes `ip addr`."""
     assert technology not in find_mentions(text)
 
 
 def test_words_within_words_do_not_count() -> None:
     """`outfoxed` mentions nothing, and neither does what stands far behind."""
-    assert frozenset() == find_mentions("outfoxed, ducks dockyard".replace("dockyard", "yard") + " " * LOOKED_AT + "calico")
+    assert frozenset() == find_mentions(
+        "outfoxed, ducks dockyard".replace("dockyard", "yard") + " " * LOOKED_AT + "calico"
+    )
 
 
 def test_every_technology_has_its_words() -> None:
     """The table has one row for each."""
-    assert list(Technology) == sorted({row.technology for row in MENTIONS}, key=list(Technology).index)
+    assert list(Technology) == sorted(
+        {row.technology for row in MENTIONS}, key=list(Technology).index
+    )

@@ -11,17 +11,24 @@ from podpath.evidence.documents.prompts import Prompt
 
 def _walk(*typed: tuple[str, str]) -> list[str | None]:
     places = Places()
-    return [places.locate(Prompt(sign, command, "", True), parse_typed(command), 1) for sign, command in typed]
+    return [
+        places.locate(Prompt(sign, command, "", True), parse_typed(command), 1)
+        for sign, command in typed
+    ]
 
 
 def test_a_pod() -> None:
     """A shell in a pod has another prompt; with the outer one back, it is left."""
-    assert [None, "pod/default/web", None] == _walk(("$", "kubectl exec -it web -- sh"), ("/ #", "ip a"), ("$", "ip a"))
+    assert [None, "pod/default/web", None] == _walk(
+        ("$", "kubectl exec -it web -- sh"), ("/ #", "ip a"), ("$", "ip a")
+    )
 
 
 def test_a_namespace() -> None:
     """A shell of `ip netns exec` keeps the prompt, until `exit`."""
-    assert [None, "red", "red", None] == _walk(("#", "ip netns exec red bash"), ("#", "ip a"), ("#", "exit"), ("#", "ip a"))
+    assert [None, "red", "red", None] == _walk(
+        ("#", "ip netns exec red bash"), ("#", "ip a"), ("#", "exit"), ("#", "ip a")
+    )
 
 
 def test_wrapped_commands_name_their_own() -> None:

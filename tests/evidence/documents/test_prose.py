@@ -33,4 +33,6 @@ def test_output_is_not(line: str) -> None:
 
 def test_markup_is_taken_off() -> None:
     """Bullets, emphasis, tags and links go; names with underscores stay."""
-    assert "see KUBE_MARK on the host" == strip_markup("* see `KUBE_MARK` on **<mark>the</mark>** [host](http://x.example)")
+    assert "see KUBE_MARK on the host" == strip_markup(
+        "* see `KUBE_MARK` on **<mark>the</mark>** [host](http://x.example)"
+    )

@@ -17,7 +17,9 @@ def kinds(text: str) -> list[tuple[MessageKind, int]]:
     """Return what a document's sources say, with the lines."""
     readings = [read(source) for source in split_document("ticket.md", text.split("\n"))]
     records = [record for reading in readings if reading is not None for record in reading.records]
-    return [(record.kind, record.span.line) for record in records if isinstance(record, MessageRecord)]
+    return [
+        (record.kind, record.span.line) for record in records if isinstance(record, MessageRecord)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +33,9 @@ def kinds(text: str) -> list[tuple[MessageKind, int]]:
 )
 def test_a_quoted_message_is_found(line: str) -> None:
     """Between backticks, quotation marks, in a title or a list."""
-    assert kinds(f"Connections time out on a busy node.\n\n{line}\n\nWhat can we do?") == [(MessageKind.CONNTRACK_TABLE_FULL, 3)]
+    assert kinds(f"Connections time out on a busy node.\n\n{line}\n\nWhat can we do?") == [
+        (MessageKind.CONNTRACK_TABLE_FULL, 3)
+    ]
 
 
 def test_a_message_that_reads_as_a_sentence_is_found() -> None:
@@ -50,13 +54,17 @@ def test_a_message_that_reads_as_a_sentence_is_found() -> None:
     ],
 )
 def test_what_is_denied_or_told_says_nothing(line: str) -> None:
-    """A sentence that says it was not there is no evidence that it was; nor is one that tells it in a person's words."""
+    """A sentence that says it was not there is no evidence that it was; nor is one that tells it in
+    a person's words.
+    """
     assert kinds(line) == []
 
 
 def test_a_quotation_states_nothing_of_the_node() -> None:
     """Of such a source only messages are read, even where a reader of outputs would know it."""
-    text = f"We set `net.ipv4.ip_forward = 0` and then the host said `{TABLE_FULL}` again and again."
+    text = (
+        f"We set `net.ipv4.ip_forward = 0` and then the host said `{TABLE_FULL}` again and again."
+    )
     (source,) = split_document("ticket.md", [text])
     assert is_quoted(source)
     assert source.format == QUOTED

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.documents.regions import Line, decode_line, is_fence, split_regions, strip_quote, unquote
+from podpath.evidence.documents.regions import (
+    Line,
+    decode_line,
+    is_fence,
+    split_regions,
+    strip_quote,
+    unquote,
+)
 
 
 def _regions(text: str) -> list[tuple[bool, list[str]]]:
     lines = [decode_line(number, line) for number, line in enumerate(text.split("\n"), 1)]
-    return [(region.fenced, [line.text for line in region.lines if line.text.strip()]) for region in split_regions(lines)]
+    return [
+        (region.fenced, [line.text for line in region.lines if line.text.strip()])
+        for region in split_regions(lines)
+    ]
 
 
 FENCED = [
@@ -27,7 +37,9 @@ def test_fences(text: str) -> None:
 
 def test_a_forgotten_end() -> None:
     """A fence that opens with a word while another is open ends that one."""
-    assert [(True, ["x"]), (True, ["y"]), (False, ["b"])] == _regions("```console\nx\n```console\ny\n```\nb")
+    assert [(True, ["x"]), (True, ["y"]), (False, ["b"])] == _regions(
+        "```console\nx\n```console\ny\n```\nb"
+    )
 
 
 def test_no_end_at_all() -> None:
@@ -42,12 +54,17 @@ def test_a_longer_fence_holds_shorter_ones() -> None:
 
 def test_lines_keep_their_numbers() -> None:
     """Numbers are those of the file."""
-    lines = [Line(number, text) for number, text in enumerate(["a", "```", "x", "y", "```", "b"], 1)]
-    assert [[1], [3, 4], [6]] == [[line.number for line in region.lines] for region in split_regions(lines)]
+    lines = [
+        Line(number, text) for number, text in enumerate(["a", "```", "x", "y", "```", "b"], 1)
+    ]
+    assert [[1], [3, 4], [6]] == [
+        [line.number for line in region.lines] for region in split_regions(lines)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("text", "decoded"), [("&gt; &lt;a&gt; &amp;&quot;", '> <a> &"'), ("a?b=1&copy=2", "a?b=1&copy=2"), ("&#62;", ">")]
+    ("text", "decoded"),
+    [("&gt; &lt;a&gt; &amp;&quot;", '> <a> &"'), ("a?b=1&copy=2", "a?b=1&copy=2"), ("&#62;", ">")],
 )
 def test_entities(text: str, decoded: str) -> None:
     """Entities that end in a semicolon are decoded, and nothing else."""
@@ -56,8 +73,13 @@ def test_entities(text: str, decoded: str) -> None:
 
 def test_quotations() -> None:
     """Signs of quotation go where console stands in the run, and stay elsewhere."""
-    lines = [Line(number, text) for number, text in enumerate(["> we see", "> $ ip a", "x", "> GET /"], 1)]
-    assert ["we see", "$ ip a", "x", "> GET /"] == [line.text for line in unquote(lines, [False, True, False, False])]
+    lines = [
+        Line(number, text)
+        for number, text in enumerate(["> we see", "> $ ip a", "x", "> GET /"], 1)
+    ]
+    assert ["we see", "$ ip a", "x", "> GET /"] == [
+        line.text for line in unquote(lines, [False, True, False, False])
+    ]
     assert "a" == strip_quote("> > a")
 
 

@@ -64,7 +64,11 @@ def test_what_goes_on() -> None:
 
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [("iptables: No chain/target/match by that name.", True), ("Error from server: x", True), ("note: x", False)],
+    [
+        ("iptables: No chain/target/match by that name.", True),
+        ("Error from server: x", True),
+        ("note: x", False),
+    ],
 )
 def test_messages(line: str, expected: bool) -> None:  # noqa: FBT001
     """A program's own message starts with its name."""

@@ -12,7 +12,13 @@ SAID = ["hi", "$ ip route", "default via 10.0.0.1 dev ens3", "    inet 10.0.0.2/
 
 @pytest.mark.parametrize(
     "prefix",
-    ["[10:02:11] <maria> ", "<@maria> ", "10:02 <maria_> ", "[03.05.24, 10:02:11] Maria K.: ", "[2024-05-03 10:02] Tom: "],
+    [
+        "[10:02:11] <maria> ",
+        "<@maria> ",
+        "10:02 <maria_> ",
+        "[03.05.24, 10:02:11] Maria K.: ",
+        "[2024-05-03 10:02] Tom: ",
+    ],
 )
 def test_chat(prefix: str) -> None:
     """What was said and pasted is left, its own indentation included."""

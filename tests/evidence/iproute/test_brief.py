@@ -9,18 +9,30 @@ from tests.evidence.consoles import block, read, recorded
 
 def test_brief_links_state_what_the_long_listing_states() -> None:
     """Name, peer, state, MAC and flags agree with `ip link`."""
-    brief = [record for record in read(recorded("ip-br-link")).records if isinstance(record, LinkRecord)]
-    whole = [record for record in read(recorded("ip-link")).records if isinstance(record, LinkRecord)]
+    brief = [
+        record for record in read(recorded("ip-br-link")).records if isinstance(record, LinkRecord)
+    ]
+    whole = [
+        record for record in read(recorded("ip-link")).records if isinstance(record, LinkRecord)
+    ]
 
-    assert [(one.name, one.peer_name, one.peer_ifindex, one.state, one.mac, one.flags) for one in whole] == [
+    assert [
+        (one.name, one.peer_name, one.peer_ifindex, one.state, one.mac, one.flags) for one in whole
+    ] == [
         (one.name, one.peer_name, one.peer_ifindex, one.state, one.mac, one.flags) for one in brief
     ]
 
 
 def test_brief_addresses_state_what_the_long_listing_states() -> None:
     """Device, address, length and peer agree with `ip addr`, in order."""
-    brief = [record for record in read(recorded("ip-br-addr")).records if isinstance(record, AddressRecord)]
-    whole = [record for record in read(recorded("ip-addr")).records if isinstance(record, AddressRecord)]
+    brief = [
+        record
+        for record in read(recorded("ip-br-addr")).records
+        if isinstance(record, AddressRecord)
+    ]
+    whole = [
+        record for record in read(recorded("ip-addr")).records if isinstance(record, AddressRecord)
+    ]
 
     assert [(one.link, one.address, one.length, one.peer) for one in whole] == [
         (one.link, one.address, one.length, one.peer) for one in brief

@@ -59,14 +59,21 @@ def test_a_bridge_port_keeps_its_options() -> None:
         port.peer_name,
         port.peer_ifindex,
     )
-    assert ("on", "on", "off") == tuple(port.port_details[key] for key in ("isolated", "neigh_suppress", "hairpin"))
+    assert ("on", "on", "off") == tuple(
+        port.port_details[key] for key in ("isolated", "neigh_suppress", "hairpin")
+    )
 
 
 def test_a_pods_veth_names_its_peer_by_index_and_namespace() -> None:
     """`@if2` is the index of the other end, in the namespace that is named."""
     port = links(read(recorded("ip-d-link")))["veth1a"]
 
-    assert (None, 2, "pprd-b", "on") == (port.peer_name, port.peer_ifindex, port.peer_netns, port.port_details["hairpin"])
+    assert (None, 2, "pprd-b", "on") == (
+        port.peer_name,
+        port.peer_ifindex,
+        port.peer_netns,
+        port.port_details["hairpin"],
+    )
 
 
 def test_options_of_bridges_and_vxlans_are_read() -> None:
@@ -78,9 +85,13 @@ def test_options_of_bridges_and_vxlans_are_read() -> None:
         found["cni0"].details["vlan_filtering"],
         found["cni0"].details["nf_call_iptables"],
     )
-    assert {"id": "1", "local": "192.168.7.5", "link": "eth0", "port": "8472", "learning": "off"}.items() <= dict(
-        found["flannel.1"].details
-    ).items()
+    assert {
+        "id": "1",
+        "local": "192.168.7.5",
+        "link": "eth0",
+        "port": "8472",
+        "learning": "off",
+    }.items() <= dict(found["flannel.1"].details).items()
 
 
 def test_a_device_knows_its_header() -> None:
@@ -98,9 +109,15 @@ def test_a_device_knows_its_header() -> None:
 
 def test_addresses_keep_order_peer_label_and_flags() -> None:
     """The kernel's order decides which address is preferred, so it is kept."""
-    found = [one for one in addresses(read(recorded("ip-addr"))) if one.link == "eth0" and one.address.family == 4]
+    found = [
+        one
+        for one in addresses(read(recorded("ip-addr")))
+        if one.link == "eth0" and one.address.family == 4
+    ]
 
-    assert ["192.168.7.5", "192.168.7.9", "172.30.0.1", "10.99.0.1", "192.168.7.6"] == [str(one.address) for one in found]
+    assert ["192.168.7.5", "192.168.7.9", "172.30.0.1", "10.99.0.1", "192.168.7.6"] == [
+        str(one.address) for one in found
+    ]
     assert [24, 32, 32, 24, 24] == [one.length for one in found]
     assert [None, None, "172.30.0.2", None, None] == [one.peer and str(one.peer) for one in found]
     assert [(), (), (), ("dynamic",), ("secondary",)] == [one.flags for one in found]
@@ -108,11 +125,16 @@ def test_addresses_keep_order_peer_label_and_flags() -> None:
 
 
 def test_spans_point_at_the_lines() -> None:
-    """A device's span is its header and options; an address's is its line with its lifetimes, in JSON its own line."""
+    """A device's span is its header and options; an address's is its line with its lifetimes, in
+    JSON its own line.
+    """
     text = addresses(read(recorded("ip-addr")))[0]
     pretty = addresses(read(recorded("ip-d-j-p-addr")))[0]
 
-    assert "inet 127.0.0.1/8 scope host lo\n       valid_lft forever preferred_lft forever" == text.span.text.strip()
+    assert (
+        "inet 127.0.0.1/8 scope host lo\n       valid_lft forever preferred_lft forever"
+        == text.span.text.strip()
+    )
     assert '"local": "127.0.0.1",' == pretty.span.text.strip()
     assert links(read(recorded("ip-addr")))["lo"].span.text.startswith("1: lo: <LOOPBACK")
 
@@ -121,14 +143,20 @@ def test_statistics_are_part_of_a_device_or_headings() -> None:
     """`-s -s` adds lines that state nothing about a path; none is a gap."""
     reading = read(recorded("ip-s-s-addr"))
 
-    assert ((), 29) == (reading.gaps, sum(not isinstance(record, HeadingRecord) for record in reading.records))
+    assert ((), 29) == (
+        reading.gaps,
+        sum(not isinstance(record, HeadingRecord) for record in reading.records),
+    )
 
 
 def test_oneline_addresses_know_their_device() -> None:
     """`ip -o addr` repeats the name and has no header."""
     reading = read(recorded("ip-o-addr"))
 
-    assert (19, {"lo", "eth0"}) == (len(reading.records), {one.link for one in addresses(reading)} & {"lo", "eth0"})
+    assert (19, {"lo", "eth0"}) == (
+        len(reading.records),
+        {one.link for one in addresses(reading)} & {"lo", "eth0"},
+    )
 
 
 def test_a_grep_with_context_is_read() -> None:
@@ -145,11 +173,17 @@ def test_a_grep_with_context_is_read() -> None:
 
     assert ["ovs-system", None] == [record.master for record in links(reading).values()]
     assert ["10:51:72:29:1b:50"] * 2 == [record.mac for record in links(reading).values()]
-    assert [True] == [record.partial for record in reading.records if isinstance(record, HeadingRecord)]
+    assert [True] == [
+        record.partial for record in reading.records if isinstance(record, HeadingRecord)
+    ]
 
 
 @pytest.mark.parametrize(
-    "line", ["4: eth0: <BROADCAST,UP> mtu 1500", "eth0@if7: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1450 qdisc noqueue"]
+    "line",
+    [
+        "4: eth0: <BROADCAST,UP> mtu 1500",
+        "eth0@if7: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1450 qdisc noqueue",
+    ],
 )
 def test_one_line_is_enough(line: str) -> None:
     """A header alone is a device."""
@@ -158,16 +192,29 @@ def test_one_line_is_enough(line: str) -> None:
 
 def test_the_peers_namespace_may_stand_in_the_header() -> None:
     """`ip -4 addr` prints no line of the link layer."""
-    reading = read(block("3: veth1@if2: <BROADCAST,UP> mtu 1500 qdisc noqueue state UP group default qlen 1000 link-netns blue"))
+    reading = read(
+        block(
+            "3: veth1@if2: <BROADCAST,UP> mtu 1500 qdisc noqueue state UP group default qlen 1000 link-netns blue"
+        )
+    )
 
-    assert (["blue"], ()) == ([record.peer_netns for record in links(reading).values()], reading.gaps)
+    assert (["blue"], ()) == (
+        [record.peer_netns for record in links(reading).values()],
+        reading.gaps,
+    )
 
 
 def test_an_address_without_its_device_knows_it_by_its_label() -> None:
     """`ip a | grep inet` loses the headers, but IPv4 lines end in the label."""
-    reading = read(block("    inet 10.0.0.5/24 brd 10.0.0.255 scope global dynamic eth0:1\n    inet6 fe80::1/64 scope link"))
+    reading = read(
+        block(
+            "    inet 10.0.0.5/24 brd 10.0.0.255 scope global dynamic eth0:1\n    inet6 fe80::1/64 scope link"
+        )
+    )
 
-    assert [("eth0", "10.0.0.5"), (None, "fe80::1")] == [(one.link, str(one.address)) for one in addresses(reading)]
+    assert [("eth0", "10.0.0.5"), (None, "fe80::1")] == [
+        (one.link, str(one.address)) for one in addresses(reading)
+    ]
 
 
 def test_cut_flags_are_unknown() -> None:
@@ -189,7 +236,10 @@ def test_elided_values_are_gaps_and_the_rest_is_read() -> None:
 """)
     )
 
-    assert (["eth0"], [None]) == (list(links(reading)), [record.mac for record in links(reading).values()])
+    assert (["eth0"], [None]) == (
+        list(links(reading)),
+        [record.mac for record in links(reading).values()],
+    )
     assert [Address(4, 0x0A010001)] == [one.address for one in addresses(reading)]
     assert [2, 3] == [gap.span.line for gap in reading.gaps]
     assert all("elided" in gap.why for gap in reading.gaps)
@@ -242,7 +292,11 @@ def test_colours_and_odd_spacing_do_not_matter() -> None:
     ],
 )  # fmt: skip
 def test_kinds_are_read_from_text(
-    line: str, kind: str | None, port_kind: str | None, details: dict[str, str], port_details: dict[str, str]
+    line: str,
+    kind: str | None,
+    port_kind: str | None,
+    details: dict[str, str],
+    port_details: dict[str, str],
 ) -> None:
     """The line of a kind gives its options by their JSON names; a kind that is new keeps its name."""
     reading = read(
@@ -253,7 +307,12 @@ def test_kinds_are_read_from_text(
     )
 
     record = links(reading)["dev0"]
-    assert (kind, port_kind, details, port_details) == (record.kind, record.port_kind, record.details, record.port_details)
+    assert (kind, port_kind, details, port_details) == (
+        record.kind,
+        record.port_kind,
+        record.details,
+        record.port_details,
+    )
     assert () == reading.gaps
 
 
@@ -266,7 +325,9 @@ def test_a_bpf_program_on_a_device_is_noticed() -> None:
         )
     )
     structured = read(
-        block('[{"ifindex":2,"ifname":"eth0","flags":["UP"],"mtu":1500,"xdp":{"mode":1,"prog":{"id":33}},"operstate":"UP"}]')
+        block(
+            '[{"ifindex":2,"ifname":"eth0","flags":["UP"],"mtu":1500,"xdp":{"mode":1,"prog":{"id":33}},"operstate":"UP"}]'
+        )
     )
 
     assert ["on", "on"] == [links(reading)["eth0"].details["xdp"] for reading in (text, structured)]

@@ -11,7 +11,11 @@ from tests.evidence.consoles import block, read, recorded, stated
 
 def neighbours(reading: Reading) -> dict[str, NeighbourRecord]:
     """Return the neighbours of a reading by address."""
-    return {str(record.address): record for record in reading.records if isinstance(record, NeighbourRecord)}
+    return {
+        str(record.address): record
+        for record in reading.records
+        if isinstance(record, NeighbourRecord)
+    }
 
 
 @pytest.mark.parametrize("other", ["ip-j-neigh", "ip-s-neigh"])
@@ -37,13 +41,16 @@ def test_states_and_addresses_are_kept() -> None:
 
 def test_the_device_may_come_from_the_command() -> None:
     """`dev eth0` is not repeated in the lines."""
-    assert {"eth0"} == {record.link for record in neighbours(read(recorded("ip-neigh-dev"))).values()}
+    assert {"eth0"} == {
+        record.link for record in neighbours(read(recorded("ip-neigh-dev"))).values()
+    }
 
 
 def test_a_proxy_entry_is_marked() -> None:
     """It says whom the node answers for, not where somebody is."""
     assert [(("proxy",), None)] == [
-        (record.flags, record.state) for record in neighbours(read(recorded("ip-neigh-proxy"))).values()
+        (record.flags, record.state)
+        for record in neighbours(read(recorded("ip-neigh-proxy"))).values()
     ]
 
 
@@ -72,12 +79,20 @@ def test_what_cannot_be_read_is_a_gap(line: str, why: str) -> None:
     """The reason says which word."""
     reading = read(block(f"10.9.9.9 dev eth0 lladdr 0a:00:00:00:00:09 STALE\n{line}"))
 
-    assert (1, [(2, True)]) == (len(neighbours(reading)), [(gap.span.line, why in gap.why) for gap in reading.gaps])
+    assert (1, [(2, True)]) == (
+        len(neighbours(reading)),
+        [(gap.span.line, why in gap.why) for gap in reading.gaps],
+    )
 
 
 def test_a_tunnel_end_is_no_mac() -> None:
     """On a tunnel device the link-layer address is an IP address."""
-    assert [None] == [record.mac for record in neighbours(read(block("10.0.0.1 dev tunl0 lladdr 192.0.2.1 PERMANENT"))).values()]
+    assert [None] == [
+        record.mac
+        for record in neighbours(
+            read(block("10.0.0.1 dev tunl0 lladdr 192.0.2.1 PERMANENT"))
+        ).values()
+    ]
 
 
 def test_routes_are_no_neighbours() -> None:

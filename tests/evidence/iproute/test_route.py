@@ -21,7 +21,11 @@ def routes(reading: Reading) -> list[RouteRecord]:
 
 def route_to(reading: Reading, prefix: str, table: str | None = None) -> RouteRecord:
     """Return the route to a prefix."""
-    return next(record for record in routes(reading) if str(record.prefix) == prefix and record.table == table)
+    return next(
+        record
+        for record in routes(reading)
+        if str(record.prefix) == prefix and record.table == table
+    )
 
 
 def unlocked(record: Record) -> Record:
@@ -43,14 +47,21 @@ def test_text_and_json_give_the_same_records(text: str, structured: str) -> None
     """Every field of every route comes out alike, whatever the form."""
     one, other = read(recorded(text)), read(recorded(structured))
 
-    assert [stated(unlocked(record)) for record in one.records] == [stated(unlocked(record)) for record in other.records]
+    assert [stated(unlocked(record)) for record in one.records] == [
+        stated(unlocked(record)) for record in other.records
+    ]
 
 
 def test_a_route_keeps_what_its_line_says() -> None:
     """Gateway, device, source address, metric and origin are typed."""
     record = route_to(read(recorded("ip-route")), "default")
 
-    assert ("dhcp", 100, "192.168.7.5", None) == (record.protocol, record.metric, str(record.prefsrc), record.type)
+    assert ("dhcp", 100, "192.168.7.5", None) == (
+        record.protocol,
+        record.metric,
+        str(record.prefsrc),
+        record.type,
+    )
     assert [("eth0", "192.168.7.1")] == [(hop.link, str(hop.gateway)) for hop in record.nexthops]
 
 
@@ -66,7 +77,12 @@ def test_nexthops_on_lines_of_their_own_belong_to_the_route_above() -> None:
 
 @pytest.mark.parametrize(
     ("prefix", "kind"),
-    [("10.60.0.0/16", "blackhole"), ("10.61.0.0/16", "unreachable"), ("10.62.0.0/16", "prohibit"), ("10.64.0.0/16", None)],
+    [
+        ("10.60.0.0/16", "blackhole"),
+        ("10.61.0.0/16", "unreachable"),
+        ("10.62.0.0/16", "prohibit"),
+        ("10.64.0.0/16", None),
+    ],
 )
 def test_types_are_kept(prefix: str, kind: str | None) -> None:
     """A route that goes nowhere says how; unicast is what iproute2 leaves out."""
@@ -85,7 +101,10 @@ def test_mtu_flags_and_tos_are_kept() -> None:
     """A locked MTU, a TOS, and the flags of a nexthop decide about packets."""
     found = read(recorded("ip-route"))
 
-    assert (1400, True) == (route_to(found, "10.64.0.0/16").mtu, route_to(found, "10.64.0.0/16").mtu_locked)
+    assert (1400, True) == (
+        route_to(found, "10.64.0.0/16").mtu,
+        route_to(found, "10.64.0.0/16").mtu_locked,
+    )
     assert (1300, False, 0x10) == (
         route_to(found, "10.65.0.0/16").mtu, route_to(found, "10.65.0.0/16").mtu_locked, route_to(found, "10.65.0.0/16").tos,
     )  # fmt: skip
@@ -102,20 +121,34 @@ def test_a_gateway_may_be_of_the_other_family() -> None:
     assert (4, "fd00:7::1") == (record.prefix.family, str(record.nexthops[0].gateway))
     assert [4, 4, 6] == [
         routes(read(block(line)))[0].prefix.family
-        for line in ("default via inet6 fe80::1 dev eth0", "default via 10.0.0.1 dev eth0", "default via fe80::1 dev eth0")
+        for line in (
+            "default via inet6 fe80::1 dev eth0",
+            "default via 10.0.0.1 dev eth0",
+            "default via fe80::1 dev eth0",
+        )
     ]
 
 
 def test_what_the_command_selects_holds_for_every_route() -> None:
     """`table 100` and `dev eth0` are not repeated in the lines."""
     assert {"100"} == {record.table for record in routes(read(recorded("ip-route-table-100")))}
-    assert {"eth0"} == {hop.link for record in routes(read(recorded("ip-route-dev-eth0"))) for hop in record.nexthops}
+    assert {"eth0"} == {
+        hop.link
+        for record in routes(read(recorded("ip-route-dev-eth0")))
+        for hop in record.nexthops
+    }
 
 
 def test_the_family_of_a_default_route_may_come_from_the_command() -> None:
     """`ip -6 route` shows `default dev eth0` without any address."""
-    assert [6] == [record.prefix.family for record in routes(read(block("default dev eth0 metric 1024", "ip -6 route")))]
-    assert [6] == [record.prefix.family for record in routes(read(block("default dev eth0 metric 1024 pref medium")))]
+    assert [6] == [
+        record.prefix.family
+        for record in routes(read(block("default dev eth0 metric 1024", "ip -6 route")))
+    ]
+    assert [6] == [
+        record.prefix.family
+        for record in routes(read(block("default dev eth0 metric 1024 pref medium")))
+    ]
 
 
 def test_encapsulation_is_a_gap_beside_the_route() -> None:
@@ -128,7 +161,10 @@ def test_encapsulation_is_a_gap_beside_the_route() -> None:
 
 def test_an_answer_of_route_get_is_no_route() -> None:
     """It states a decision for one packet."""
-    for source in (recorded("ip-route-get"), block("10.9.9.9 via 10.0.0.1 dev eth0 src 10.0.0.5 uid 0 \n    cache")):
+    for source in (
+        recorded("ip-route-get"),
+        block("10.9.9.9 via 10.0.0.1 dev eth0 src 10.0.0.5 uid 0 \n    cache"),
+    ):
         assert ([], 0) == (routes(read(source)), len(read(source).gaps))
 
 
@@ -170,7 +206,11 @@ def test_what_cannot_be_read_is_a_gap(line: str, why: str) -> None:
 
 def test_an_ellipsis_says_that_routes_are_missing() -> None:
     """The routes around it are read."""
-    reading = read(block("default via 10.0.0.1 dev eth0\n...\n10.0.0.0/24 dev eth0 proto kernel scope link src 10.0.0.5"))
+    reading = read(
+        block(
+            "default via 10.0.0.1 dev eth0\n...\n10.0.0.0/24 dev eth0 proto kernel scope link src 10.0.0.5"
+        )
+    )
 
     assert ([True], 2) == (
         [record.partial for record in reading.records if isinstance(record, HeadingRecord)],
@@ -214,9 +254,13 @@ def test_prose_and_neighbours_are_no_routes(text: str) -> None:
     st.integers(0, 2**32 - 1),
     st.integers(0, 32),
     st.integers(0, 2**32 - 1),
-    st.text("abcdefghij0123456789.-", min_size=1, max_size=15).filter(lambda name: name not in {".", ".."}),
+    st.text("abcdefghij0123456789.-", min_size=1, max_size=15).filter(
+        lambda name: name not in {".", ".."}
+    ),
 )
-def test_routes_of_any_numbers_come_back(kind: str, value: int, length: int, metric: int, link: str) -> None:
+def test_routes_of_any_numbers_come_back(
+    kind: str, value: int, length: int, metric: int, link: str
+) -> None:
     """What is printed of a route is what is read of it."""
     network = value >> (32 - length) << (32 - length)
     text = ".".join(str(network >> shift & 255) for shift in (24, 16, 8, 0))
@@ -225,4 +269,6 @@ def test_routes_of_any_numbers_come_back(kind: str, value: int, length: int, met
     reading = read(Source(name="x", lines=(line,), command="ip route"))
 
     assert [(4, network, length)] == [tuple(record.prefix) for record in routes(reading)]
-    assert [(metric, link, "link")] == [(record.metric, record.nexthops[0].link, record.scope) for record in routes(reading)]
+    assert [(metric, link, "link")] == [
+        (record.metric, record.nexthops[0].link, record.scope) for record in routes(reading)
+    ]

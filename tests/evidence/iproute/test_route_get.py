@@ -29,7 +29,8 @@ def test_a_way_is_read_with_its_source() -> None:
 def test_the_question_for_a_packet_that_comes_in_is_known() -> None:
     """`from` and `iif` are what was asked with."""
     found = answer(
-        "10.244.1.5 from 10.244.0.3 dev flannel.1\n    cache iif cni0", "ip route get 10.244.1.5 from 10.244.0.3 iif cni0"
+        "10.244.1.5 from 10.244.0.3 dev flannel.1\n    cache iif cni0",
+        "ip route get 10.244.1.5 from 10.244.0.3 iif cni0",
     )
     assert ("10.244.0.3", "flannel.1") == (str(found.src), found.link)
 
@@ -44,9 +45,17 @@ def test_the_question_for_a_packet_that_comes_in_is_known() -> None:
 def test_an_error_keeps_what_was_asked_for(text: str, error: str) -> None:
     """The command shows the address."""
     found = answer(text, "ip -4 route get 10.0.0.1 from 10.9.0.1 iif eth0")
-    assert ("error", error, "10.0.0.1", "eth0") == (found.type, found.error, str(found.dst), found.iif)
+    assert ("error", error, "10.0.0.1", "eth0") == (
+        found.type,
+        found.error,
+        str(found.dst),
+        found.iif,
+    )
 
 
 def test_a_type_is_kept() -> None:
     """An unreachable route answers as such."""
-    assert answer("unreachable 10.0.0.1 dev lo table 200 src 10.0.0.2 uid 0\n    cache").type == "unreachable"
+    assert (
+        answer("unreachable 10.0.0.1 dev lo table 200 src 10.0.0.2 uid 0\n    cache").type
+        == "unreachable"
+    )

@@ -19,7 +19,10 @@ def test_names_come_to_the_routes_that_they_name() -> None:
         "rules": ("100:\tfrom 10.9.0.0/24 lookup 100", "ip rule"),
         "routes": ("default via 10.9.0.1 dev eth0 table uplink", "ip route show table all"),
     }
-    sources = [Source(name=name, lines=tuple(text.splitlines()), command=command) for name, (text, command) in texts.items()]
+    sources = [
+        Source(name=name, lines=tuple(text.splitlines()), command=command)
+        for name, (text, command) in texts.items()
+    ]
     readings = [(source, reading) for source in sources if (reading := read(source)) is not None]
     assert [gap for _, reading in readings for gap in reading.gaps] == []
     host = assemble_case(readings).node.host

@@ -13,10 +13,16 @@ from tests.evidence.consoles import block, read, recorded, stated
 
 def rules(reading: Reading) -> dict[int | None, PolicyRuleRecord]:
     """Return the rules of a reading by priority."""
-    return {record.priority: record for record in reading.records if isinstance(record, PolicyRuleRecord)}
+    return {
+        record.priority: record
+        for record in reading.records
+        if isinstance(record, PolicyRuleRecord)
+    }
 
 
-@pytest.mark.parametrize(("text", "structured"), [("ip-rule", "ip-j-rule"), ("ip-d-rule", "ip-d-j-p-rule")])
+@pytest.mark.parametrize(
+    ("text", "structured"), [("ip-rule", "ip-j-rule"), ("ip-d-rule", "ip-d-j-p-rule")]
+)
 def test_text_and_json_give_the_same_records(text: str, structured: str) -> None:
     """Every selector of every rule comes out alike."""
     assert [stated(record) for record in read(recorded(text)).records] == [
@@ -34,20 +40,33 @@ def test_prefixes_and_devices_are_selectors(listing: dict[int | None, PolicyRule
     """`from all` selects nothing, so it is None."""
     rule = listing[100]
 
-    assert ("10.244.0.0/16", "10.96.0.0/12", "cni0", "100") == (str(rule.src), str(rule.dst), rule.iif, rule.table)
+    assert ("10.244.0.0/16", "10.96.0.0/12", "cni0", "100") == (
+        str(rule.src),
+        str(rule.dst),
+        rule.iif,
+        rule.table,
+    )
     assert (None, None, "main") == (listing[32766].src, listing[32766].dst, listing[32766].table)
 
 
-def test_marks_keep_their_mask_and_rules_their_negation(listing: dict[int | None, PolicyRuleRecord]) -> None:
+def test_marks_keep_their_mask_and_rules_their_negation(
+    listing: dict[int | None, PolicyRuleRecord],
+) -> None:
     """`not` turns all selectors of the rule."""
-    assert (True, MaskedMark(0x4000, 0xC000), "200") == (listing[101].negated, listing[101].mark, listing[101].table)
+    assert (True, MaskedMark(0x4000, 0xC000), "200") == (
+        listing[101].negated,
+        listing[101].mark,
+        listing[101].table,
+    )
     assert (False, MaskedMark(0x10), "eth0", 0) == (
         listing[102].negated, listing[102].mark, listing[102].oif, listing[102].suppress_prefixlength,
     )  # fmt: skip
     assert MaskedMark(0, 0xFF) == listing[111].mark
 
 
-def test_protocols_ports_and_users_are_selectors(listing: dict[int | None, PolicyRuleRecord]) -> None:
+def test_protocols_ports_and_users_are_selectors(
+    listing: dict[int | None, PolicyRuleRecord],
+) -> None:
     """A single port is a range of one."""
     rule = listing[103]
 
@@ -61,7 +80,12 @@ def test_actions_are_kept(listing: dict[int | None, PolicyRuleRecord]) -> None:
     assert ["goto", "goto", "prohibit", "unreachable", "blackhole", "nop", "lookup"] == [
         listing[priority].action for priority in (104, 105, 106, 107, 108, 109, 1000)
     ]
-    assert (32766, 0x10, 9999, "gone0") == (listing[104].goto, listing[104].tos, listing[105].goto, listing[108].iif)
+    assert (32766, 0x10, 9999, "gone0") == (
+        listing[104].goto,
+        listing[104].tos,
+        listing[105].goto,
+        listing[108].iif,
+    )
     assert (True, None) == (listing[1000].l3mdev, listing[1000].table)
 
 
@@ -80,7 +104,12 @@ def test_the_family_comes_from_prefixes_or_from_the_command() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["9:\tfrom all fwmark 0x200/0xf00 lookup 2004", "0: from all lookup local", "5:  not from 10.0.0.0/8 lookup 7"]
+    "line",
+    [
+        "9:\tfrom all fwmark 0x200/0xf00 lookup 2004",
+        "0: from all lookup local",
+        "5:  not from 10.0.0.0/8 lookup 7",
+    ],
 )
 def test_one_line_is_enough(line: str) -> None:
     """A single rule without its command is recognised."""
@@ -100,10 +129,15 @@ def test_what_cannot_be_read_is_a_gap(line: str, why: str) -> None:
     """A rule that is not wholly understood is not half believed."""
     reading = read(block(f"0: from all lookup local\n{line}", "ip rule"))
 
-    assert ([0], [(2, True)]) == (list(rules(reading)), [(gap.span.line, why in gap.why) for gap in reading.gaps])
+    assert ([0], [(2, True)]) == (
+        list(rules(reading)),
+        [(gap.span.line, why in gap.why) for gap in reading.gaps],
+    )
 
 
-@pytest.mark.parametrize("text", ["1: from all of us, have a look", "3: from 10.0.0.1 came a packet"])
+@pytest.mark.parametrize(
+    "text", ["1: from all of us, have a look", "3: from 10.0.0.1 came a packet"]
+)
 def test_numbered_sentences_are_no_rules(text: str) -> None:
     """A list in prose may begin alike."""
     assert None is recognition.recognise(block(text))

@@ -23,7 +23,13 @@ def asked(command: str | None, name: str = "ticket.md") -> IptablesCommand:
         ("ip6tables -L", "L", "filter", None, 6),
         ("ip netns exec pod ip6tables-save -c", "save", None, None, 6),
         ("nsenter -t 4711 -n iptables-save -t raw", "save", "raw", None, 4),
-        ("kubectl exec -n kube-system kube-proxy-7xk2p -- iptables -w 5 -L INPUT 3 -n", "L", "filter", "INPUT", 4),
+        (
+            "kubectl exec -n kube-system kube-proxy-7xk2p -- iptables -w 5 -L INPUT 3 -n",
+            "L",
+            "filter",
+            "INPUT",
+            4,
+        ),
         ("cat /etc/iptables/rules.v4", "", None, None, None),
         (None, "", None, None, None),
     ],
@@ -31,14 +37,22 @@ def asked(command: str | None, name: str = "ticket.md") -> IptablesCommand:
 def test_table_and_chain_are_found(
     command: str | None, action: str, table: str | None, chain: str | None, family: int | None
 ) -> None:
-    """Options stand in any order, together or apart, behind any wrapper; listings are of filter unless told."""
+    """Options stand in any order, together or apart, behind any wrapper; listings are of filter
+    unless told.
+    """
     found = asked(command)
 
-    assert (found.action, found.shown_table, found.chain, found.family) == (action, table, chain, family)
+    assert (found.action, found.shown_table, found.chain, found.family) == (
+        action,
+        table,
+        chain,
+        family,
+    )
 
 
 @pytest.mark.parametrize(
-    ("program", "flavour"), [("iptables-legacy-save", "legacy"), ("ip6tables-nft", "nft"), ("iptables", None)]
+    ("program", "flavour"),
+    [("iptables-legacy-save", "legacy"), ("ip6tables-nft", "nft"), ("iptables", None)],
 )
 def test_the_program_may_say_the_flavour(program: str, flavour: str | None) -> None:
     """Plain `iptables` is one or the other."""
@@ -74,7 +88,9 @@ def test_one_rule_asked_for_is_seen() -> None:
         ("ticket.md", "", None, None),
     ],
 )
-def test_a_file_name_stands_for_the_command(name: str, program: str, family: int | None, flavour: str | None) -> None:
+def test_a_file_name_stands_for_the_command(
+    name: str, program: str, family: int | None, flavour: str | None
+) -> None:
     """Collected files are named after what printed them."""
     found = asked(None, name)
 

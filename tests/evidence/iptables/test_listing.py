@@ -40,7 +40,11 @@ def given_text(text: str, command: str | None = None) -> Source:
 
 def listed(text: str, command: str | None = None) -> RulesetRecord:
     """Read the one table of a listing."""
-    (record,) = (each for each in read_listing(given_text(text, command)).records if isinstance(each, RulesetRecord))
+    (record,) = (
+        each
+        for each in read_listing(given_text(text, command)).records
+        if isinstance(each, RulesetRecord)
+    )
     return record
 
 
@@ -53,13 +57,23 @@ def first_rule(row: str) -> Rule:
 
 def said(text: str) -> Rule:
     """Read one rule in the spelling of iptables-save."""
-    (record,) = (each for each in read_rules(given_text(f"-A X {text}")).records if isinstance(each, RulesetRecord))
+    (record,) = (
+        each
+        for each in read_rules(given_text(f"-A X {text}")).records
+        if isinstance(each, RulesetRecord)
+    )
     return assemble_rule(record.chains["X"].rules[0], "filter", 1)
 
 
-def pairs(saved: Source, listings: Iterator[tuple[str, Source]]) -> Iterator[tuple[RuleText, RuleText]]:
+def pairs(
+    saved: Source, listings: Iterator[tuple[str, Source]]
+) -> Iterator[tuple[RuleText, RuleText]]:
     """Yield each rule as iptables-save and as `-L` show it."""
-    tables = {record.table: record for record in read_rules(saved).records if isinstance(record, RulesetRecord)}
+    tables = {
+        record.table: record
+        for record in read_rules(saved).records
+        if isinstance(record, RulesetRecord)
+    }
     for table, listing in listings:
         reading = read_listing(listing)
         (record,) = (each for each in reading.records if isinstance(each, RulesetRecord))
@@ -79,7 +93,9 @@ def extensions(text: RuleText) -> set[str]:
 
 @pytest.mark.parametrize("kind", ["legacy-4", "legacy-6", "nft-4", "nft-6"])
 def test_every_extension_is_read_to_what_iptables_save_prints(kind: str) -> None:
-    """Hundreds of rules with every extension: both outputs of the same kernel state give the same rules."""
+    """Hundreds of rules with every extension: both outputs of the same kernel state give the same
+    rules.
+    """
     folder = RECORDED / kind
     listings = ((table, load_console(folder / f"list-{table}.txt")) for table in TABLES)
     compared = 0
@@ -89,7 +105,9 @@ def test_every_extension_is_read_to_what_iptables_save_prints(kind: str) -> None
             assert shown.unread
             continue
         assert not shown.unread, saved.span.text
-        assert assemble_rule(saved, "filter", 1)[4:14] == assemble_rule(shown, "filter", 1)[4:14], saved.span.text
+        assert assemble_rule(saved, "filter", 1)[4:14] == assemble_rule(shown, "filter", 1)[4:14], (
+            saved.span.text
+        )
     assert compared > 250
 
 
@@ -97,7 +115,10 @@ def test_every_extension_is_read_to_what_iptables_save_prints(kind: str) -> None
 def test_rulesets_of_known_writers_are_read_alike(style: str) -> None:
     """kube-proxy, Cilium, Calico and the others: a listing tells as much as iptables-save."""
     saved = load_console(CONSOLES / f"{style}-save.txt")
-    listings = ((table, load_console(CONSOLES / f"{style}-list-{table}.txt")) for table in style_tables(style))
+    listings = (
+        (table, load_console(CONSOLES / f"{style}-list-{table}.txt"))
+        for table in style_tables(style)
+    )
 
     for one, other in pairs(saved, listings):
         assert not other.unread
@@ -114,7 +135,9 @@ def test_columns_are_read_by_their_order() -> None:
     assert [(rule.packets, rule.bytes) for rule in rules] == [(169, 148_000), (11, 660), (0, 0)]
     assert [rule[4:12] for rule in rules] == [
         said('-m comment --comment "forwarding rules" -j KUBE-FORWARD')[4:12],
-        said("! -s 10.0.0.0/8 -d 10.96.0.1/32 -i lxc+ ! -o docker0 -p tcp -m tcp ! --dport 443 -m conntrack --ctstate NEW")[4:12],
+        said(
+            "! -s 10.0.0.0/8 -d 10.96.0.1/32 -i lxc+ ! -o docker0 -p tcp -m tcp ! --dport 443 -m conntrack --ctstate NEW"
+        )[4:12],
         said("-d 1.2.0.3/255.255.0.255 -m mark --mark 0x1/0xf -g NEXT")[4:12],
     ]
     assert not any(rule.unread for rule in rules)
@@ -143,7 +166,10 @@ def test_a_listing_without_devices_is_unread() -> None:
 
     assert rule.unread == "iptables -L without -v does not show devices"
     assert rule.matches == listed(text).chains["INPUT"].rules[0].matches
-    assert assemble_rule(rule, "filter", 1)[4:7] == said("-d 10.0.0.1/32 -p tcp -m tcp --dport 22 -j ACCEPT")[4:7]
+    assert (
+        assemble_rule(rule, "filter", 1)[4:7]
+        == said("-d 10.0.0.1/32 -p tcp -m tcp --dport 22 -j ACCEPT")[4:7]
+    )
 
 
 def test_names_for_numbers_are_known_or_unread() -> None:
@@ -203,7 +229,9 @@ def test_the_blank_option_column_of_older_ip6tables_is_read() -> None:
     ],
 )  # fmt: skip
 def test_words_become_options(row: str, rule: str) -> None:
-    """Comments that hold the words of matches or their own end, marks in all spellings, targets without a word."""
+    """Comments that hold the words of matches or their own end, marks in all spellings, targets
+    without a word.
+    """
     assert (first_rule(row).unread, first_rule(row)[4:12]) == ("", said(rule)[4:12])
 
 
@@ -225,7 +253,9 @@ def test_what_is_not_understood_makes_the_rule_unread(row: str, why: str) -> Non
 def test_several_tables_in_one_output_are_kept_apart() -> None:
     """A loop over tables prints INPUT twice; which tables they are is for others to find out."""
     text = FORWARD + "\n" + FORWARD.replace("DROP", "ACCEPT")
-    records = [each for each in read_listing(given_text(text)).records if isinstance(each, RulesetRecord)]
+    records = [
+        each for each in read_listing(given_text(text)).records if isinstance(each, RulesetRecord)
+    ]
 
     assert [record.chains["FORWARD"].policy for record in records] == ["DROP", "ACCEPT"]
     assert [record.table for record in records] == [None, None]
@@ -236,7 +266,11 @@ def test_a_grep_leaves_rules_without_a_chain() -> None:
     row = "    5   512 DROP       all  --  *      *       0.0.0.0/0            0.0.0.0/0            ctstate INVALID"
     found = listed(row, "iptables -nvL KUBE-FORWARD | grep DROP")
 
-    assert (found.table, found.chains["KUBE-FORWARD"].whole, found.whole) == ("filter", False, False)
+    assert (found.table, found.chains["KUBE-FORWARD"].whole, found.whole) == (
+        "filter",
+        False,
+        False,
+    )
     assert [gap.why for gap in read_listing(given_text(row, "iptables -nvL | grep DROP")).gaps] == [
         "expected the heading of the chain that the rule is in, saw none"
     ]
@@ -256,7 +290,10 @@ def test_wrapped_rows_are_put_together() -> None:
     (record,) = (each for each in reading.records if isinstance(each, RulesetRecord))
 
     assert reading.gaps == ()
-    assert [(rule.span.line, rule.span.last_line, rule.unread) for rule in record.chains["FORWARD"].rules] == [
+    assert [
+        (rule.span.line, rule.span.last_line, rule.unread)
+        for rule in record.chains["FORWARD"].rules
+    ] == [
         (3, 4, ""),
         (5, 6, ""),
     ]
@@ -267,7 +304,9 @@ def test_an_ellipsis_or_junk_cuts_the_chain() -> None:
     for line in (" ...", "some junk here"):
         reading = read_listing(given_text(f"{FORWARD}{line}"))
         (record,) = (each for each in reading.records if isinstance(each, RulesetRecord))
-        partial = [each for each in reading.records if isinstance(each, HeadingRecord) and each.partial]
+        partial = [
+            each for each in reading.records if isinstance(each, HeadingRecord) and each.partial
+        ]
 
         assert not record.chains["FORWARD"].whole
         assert bool(partial) is not bool(reading.gaps)
@@ -276,9 +315,13 @@ def test_an_ellipsis_or_junk_cuts_the_chain() -> None:
 def test_a_whole_table_shows_every_chain_that_is_jumped_to() -> None:
     """All base chains are there, and yet a user chain may have been left out."""
     chains = "\n".join(
-        f"Chain {name} (policy ACCEPT 0 packets, 0 bytes)\n{FORWARD.splitlines()[1]}" for name in ("INPUT", "OUTPUT")
+        f"Chain {name} (policy ACCEPT 0 packets, 0 bytes)\n{FORWARD.splitlines()[1]}"
+        for name in ("INPUT", "OUTPUT")
     )
-    ends = "".join(f"\nChain {name} (1 references)\n{FORWARD.splitlines()[1]}" for name in ("KUBE-FORWARD", "NEXT"))
+    ends = "".join(
+        f"\nChain {name} (1 references)\n{FORWARD.splitlines()[1]}"
+        for name in ("KUBE-FORWARD", "NEXT")
+    )
 
     assert not listed(f"{chains}\n{FORWARD}").whole
     assert listed(f"{chains}\n{FORWARD}{ends}").whole
@@ -286,7 +329,9 @@ def test_a_whole_table_shows_every_chain_that_is_jumped_to() -> None:
 
 def test_an_error_is_a_note() -> None:
     """A chain that does not exist is worth knowing."""
-    source = given_text("iptables: No chain/target/match by that name.", "iptables -nvL CILIUM_FORWARD")
+    source = given_text(
+        "iptables: No chain/target/match by that name.", "iptables -nvL CILIUM_FORWARD"
+    )
     (note,) = read_listing(source).records
 
     assert recognise_listing(source) == CERTAIN
@@ -310,7 +355,10 @@ def test_listings_are_recognised_by_their_headings(text: str, degree: int) -> No
 
 @given(
     st.lists(
-        st.one_of(st.sampled_from(FORWARD.splitlines()), st.text(max_size=60).map(lambda text: text.replace("\n", ""))),
+        st.one_of(
+            st.sampled_from(FORWARD.splitlines()),
+            st.text(max_size=60).map(lambda text: text.replace("\n", "")),
+        ),
         max_size=10,
     )
 )

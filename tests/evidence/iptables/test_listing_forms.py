@@ -22,13 +22,23 @@ def option_of(group: str) -> str:
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.extension} {form.text[:40]}")
 def test_groups_are_options_of_the_extension(form: Form) -> None:
-    """A form compiles, and its groups name options that the extension has, unless a special reader takes them."""
-    options = MATCH_OPTIONS[form.extension] if form.extension in MATCH_OPTIONS else TARGET_OPTIONS[form.extension]
+    """A form compiles, and its groups name options that the extension has, unless a special reader
+    takes them.
+    """
+    options = (
+        MATCH_OPTIONS[form.extension]
+        if form.extension in MATCH_OPTIONS
+        else TARGET_OPTIONS[form.extension]
+    )
     groups = re.compile(form.text).groupindex
 
     if form.extension not in SPECIAL:
         assert {option_of(group) for group in groups} <= options.keys()
-        assert all(options[option_of(group)] == 0 for group in groups if group.startswith(("flag_", "no_flag_")))
+        assert all(
+            options[option_of(group)] == 0
+            for group in groups
+            if group.startswith(("flag_", "no_flag_"))
+        )
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form.extension} {form.text[:40]}")

@@ -27,7 +27,10 @@ NEW = ExtensionText("conntrack", (OptionText("ctstate", ("NEW",)),))
         ("/* first */ /* second */ ctstate NEW", (comment("first"), comment("second"), NEW)),
         ("ctstate NEW /* last */", (NEW, comment("last"))),
         ("/* holds */ its own end */ ctstate NEW", (comment("holds */ its own end"), NEW)),
-        ("/* to:10.0.0.1 reject-with tcp-reset */", (comment("to:10.0.0.1 reject-with tcp-reset"),)),
+        (
+            "/* to:10.0.0.1 reject-with tcp-reset */",
+            (comment("to:10.0.0.1 reject-with tcp-reset"),),
+        ),
         ("ctstate  NEW", (NEW,)),
     ],
 )
@@ -42,7 +45,12 @@ def test_the_target_ends_the_text() -> None:
 
     assert read.matches == (NEW,)
     assert read.target == ExtensionText(
-        "DNAT", (OptionText("to-destination", ("10.0.0.1:80",)), OptionText("random"), OptionText("persistent"))
+        "DNAT",
+        (
+            OptionText("to-destination", ("10.0.0.1:80",)),
+            OptionText("random"),
+            OptionText("persistent"),
+        ),
     )
 
 
@@ -66,7 +74,9 @@ def test_wordings_of_older_versions_are_read(text: str, option: OptionText) -> N
 
 def test_goto_is_seen() -> None:
     """`[goto]` stands before everything else."""
-    assert parse_listed_text("CHAIN", "[goto]  ctstate NEW") == ListedText((NEW,), ExtensionText("CHAIN"), goto=True)
+    assert parse_listed_text("CHAIN", "[goto]  ctstate NEW") == ListedText(
+        (NEW,), ExtensionText("CHAIN"), goto=True
+    )
 
 
 def test_options_of_one_conntrack_match_stay_together() -> None:
@@ -92,7 +102,9 @@ def test_a_target_without_its_options_is_unread() -> None:
     assert not parse_listed_text("MASQUERADE", "").unread
 
 
-@pytest.mark.parametrize("text", ["/* " + "*/ " * 900, "/* a */ " * 400, "ctstate NEW " * 300 + "x", "tcp " * 1000])
+@pytest.mark.parametrize(
+    "text", ["/* " + "*/ " * 900, "/* a */ " * 400, "ctstate NEW " * 300 + "x", "tcp " * 1000]
+)
 def test_no_text_takes_long(text: str) -> None:
     """Trying ways is bounded, whatever the text repeats."""
     started = time.process_time()

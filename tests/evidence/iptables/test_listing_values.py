@@ -37,7 +37,10 @@ def test_values_are_spelled_as_iptables_save_does(option: str, printed: str, sav
     assert read_value(option, printed) == saved
 
 
-@pytest.mark.parametrize(("option", "printed"), [("dport", "ourservice"), ("uid-owner", "istio-proxy"), ("tcp-flags", "0xQQ")])
+@pytest.mark.parametrize(
+    ("option", "printed"),
+    [("dport", "ourservice"), ("uid-owner", "istio-proxy"), ("tcp-flags", "0xQQ")],
+)
 def test_a_name_that_only_the_node_knows_is_refused(option: str, printed: str) -> None:
     """/etc/services and /etc/passwd of the node are not at hand."""
     with pytest.raises(ValueError, match=printed):

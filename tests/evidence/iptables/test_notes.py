@@ -28,10 +28,25 @@ def test_the_generator_is_read(line: str, expected: Generated | None) -> None:
 @pytest.mark.parametrize(
     ("line", "family", "kind", "table"),
     [
-        ("# Warning: iptables-legacy tables present, use iptables-legacy to see them", 4, "legacy-present", None),
-        ("# Warning: ip6tables-legacy tables present, use ip6tables-legacy-save to see them", 6, "legacy-present", None),
+        (
+            "# Warning: iptables-legacy tables present, use iptables-legacy to see them",
+            4,
+            "legacy-present",
+            None,
+        ),
+        (
+            "# Warning: ip6tables-legacy tables present, use ip6tables-legacy-save to see them",
+            6,
+            "legacy-present",
+            None,
+        ),
         ("# Table `nat' is incompatible, use 'nft' tool.", 4, "incompatible", "nat"),
-        ("# Table `filter' contains incompatible base-chains, use 'nft' tool to list them.", 4, "incompatible", "filter"),
+        (
+            "# Table `filter' contains incompatible base-chains, use 'nft' tool to list them.",
+            4,
+            "incompatible",
+            "filter",
+        ),
         (
             "iptables v1.8.9 (nf_tables): chain `X' in table `filter' is incompatible, use 'nft' tool.",
             4,

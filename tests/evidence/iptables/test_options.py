@@ -21,11 +21,13 @@ def test_every_option_that_iptables_saved_is_known(kind: str) -> None:
     for rule in read:
         assert not rule.unread
         for match in rule.matches:
-            assert {option.name: len(option.values) for option in match.options}.items() <= MATCHES[match.name].items()
-        if rule.target is not None and rule.target.name not in VERDICTS | {"SUB"}:
-            assert {option.name: len(option.values) for option in rule.target.options}.items() <= TARGETS[
-                rule.target.name
+            assert {option.name: len(option.values) for option in match.options}.items() <= MATCHES[
+                match.name
             ].items()
+        if rule.target is not None and rule.target.name not in VERDICTS | {"SUB"}:
+            assert {
+                option.name: len(option.values) for option in rule.target.options
+            }.items() <= TARGETS[rule.target.name].items()
 
 
 def test_long_names_stand_for_themselves() -> None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.iptables.row import Columns, list_columns, parse_counter, parse_header, parse_row, read_row
+from podpath.evidence.iptables.row import (
+    Columns,
+    list_columns,
+    parse_counter,
+    parse_header,
+    parse_row,
+    read_row,
+)
 from podpath.evidence.iptables.ruleset import OptionText
 from podpath.net.provenance import Source, Span
 
@@ -14,10 +21,22 @@ SPAN = Span(Source(name="ticket.md", lines=("",)), 1, 1)
 @pytest.mark.parametrize(
     ("line", "columns"),
     [
-        (" pkts bytes target     prot opt in     out     source               destination", list_columns()),
-        ("num   pkts bytes target     prot opt in     out     source               destination", list_columns(num=True)),
-        ("target     prot opt source               destination", list_columns(counters=False, devices=False)),
-        ("num  target     prot opt source     destination", list_columns(num=True, counters=False, devices=False)),
+        (
+            " pkts bytes target     prot opt in     out     source               destination",
+            list_columns(),
+        ),
+        (
+            "num   pkts bytes target     prot opt in     out     source               destination",
+            list_columns(num=True),
+        ),
+        (
+            "target     prot opt source               destination",
+            list_columns(counters=False, devices=False),
+        ),
+        (
+            "num  target     prot opt source     destination",
+            list_columns(num=True, counters=False, devices=False),
+        ),
         ("target of the packets", None),
     ],
 )
@@ -29,14 +48,22 @@ def test_the_header_names_the_columns(line: str, columns: Columns | None) -> Non
 
 
 def test_columns_that_somebody_wrote_anew_are_read_by_their_titles() -> None:
-    """They may stand in another order, without `opt`, and between the borders of a table of Markdown."""
+    """They may stand in another order, without `opt`, and between the borders of a table of
+    Markdown.
+    """
     columns = parse_header("| # | target | source | destination | prot | options |")
     assert columns is not None
 
     row = parse_row("| 3 | DROP | anywhere | <node-ip> | tcp | tcp dpt:80 |", columns, 4)
 
     assert row is not None
-    assert (row.number, row.target, row.destination, row.protocol, row.text) == (3, "DROP", "<node-ip>", "tcp", "tcp dpt:80")
+    assert (row.number, row.target, row.destination, row.protocol, row.text) == (
+        3,
+        "DROP",
+        "<node-ip>",
+        "tcp",
+        "tcp dpt:80",
+    )
 
 
 def test_a_masked_address_hides_itself_alone() -> None:
@@ -53,7 +80,15 @@ def test_a_masked_address_hides_itself_alone() -> None:
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("0", 0), ("14804", 14804), ("148K", 148_000), ("2M", 2_000_000), ("3G", 3 * 10**9), ("", None), (None, None)],
+    [
+        ("0", 0),
+        ("14804", 14804),
+        ("148K", 148_000),
+        ("2M", 2_000_000),
+        ("3G", 3 * 10**9),
+        ("", None),
+        (None, None),
+    ],
 )
 def test_counters_have_units(text: str | None, number: int | None) -> None:
     """iptables rounds to thousands unless told `-x`."""
@@ -63,15 +98,29 @@ def test_counters_have_units(text: str | None, number: int | None) -> None:
 def test_a_blank_target_leaves_the_other_cells_in_place() -> None:
     """A rule that only counts has no target."""
     row = parse_row(
-        "    0     0            tcp  --  *      *       0.0.0.0/0            0.0.0.0/0            tcp dpt:80", list_columns(), 4
+        "    0     0            tcp  --  *      *       0.0.0.0/0            0.0.0.0/0            tcp dpt:80",
+        list_columns(),
+        4,
     )
 
     assert row is not None
-    assert (row.target, row.protocol, row.inward, row.source, row.text) == (None, "tcp", "*", "0.0.0.0/0", "tcp dpt:80")
+    assert (row.target, row.protocol, row.inward, row.source, row.text) == (
+        None,
+        "tcp",
+        "*",
+        "0.0.0.0/0",
+        "tcp dpt:80",
+    )
 
 
 @pytest.mark.parametrize(
-    "line", ["", "Chain INPUT (policy ACCEPT)", "0 0 ACCEPT tcp", "169 packets were dropped -- here and there"]
+    "line",
+    [
+        "",
+        "Chain INPUT (policy ACCEPT)",
+        "0 0 ACCEPT tcp",
+        "169 packets were dropped -- here and there",
+    ],
 )
 def test_other_lines_are_no_rows(line: str) -> None:
     """A row has all its columns."""
@@ -83,5 +132,9 @@ def test_any_device_has_two_spellings() -> None:
     row = parse_row("0 0 ACCEPT all -- any !eth0 0.0.0.0/0 0.0.0.0/0", list_columns(), 4)
     assert row is not None
 
-    assert read_row(row, SPAN, "X", named=True).selectors == (OptionText("out-interface", ("eth0",), negated=True),)
-    assert read_row(row, SPAN, "X", named=False).selectors[0] == OptionText("in-interface", ("any",))
+    assert read_row(row, SPAN, "X", named=True).selectors == (
+        OptionText("out-interface", ("eth0",), negated=True),
+    )
+    assert read_row(row, SPAN, "X", named=False).selectors[0] == OptionText(
+        "in-interface", ("any",)
+    )

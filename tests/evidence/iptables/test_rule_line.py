@@ -49,9 +49,15 @@ def test_options_belong_to_their_match_or_target() -> None:
 
 def test_an_option_without_match_belongs_to_the_protocol() -> None:
     """`-p tcp --dport 80` loads the tcp match by itself, as iptables does."""
-    assert parsed("-A X -p tcp --dport 80 -j ACCEPT").matches == (ExtensionText("tcp", (OptionText("dport", ("80",)),)),)
-    assert parsed("-A X -p 17 --sport 53").matches == (ExtensionText("udp", (OptionText("sport", ("53",)),)),)
-    assert parsed("-A X -p icmpv6 --icmpv6-type 128").matches == (ExtensionText("icmp6", (OptionText("icmpv6-type", ("128",)),)),)
+    assert parsed("-A X -p tcp --dport 80 -j ACCEPT").matches == (
+        ExtensionText("tcp", (OptionText("dport", ("80",)),)),
+    )
+    assert parsed("-A X -p 17 --sport 53").matches == (
+        ExtensionText("udp", (OptionText("sport", ("53",)),)),
+    )
+    assert parsed("-A X -p icmpv6 --icmpv6-type 128").matches == (
+        ExtensionText("icmp6", (OptionText("icmpv6-type", ("128",)),)),
+    )
 
 
 def test_the_same_option_name_goes_to_the_match_loaded_last() -> None:
@@ -74,7 +80,10 @@ def test_the_same_option_name_goes_to_the_match_loaded_last() -> None:
         ('-A X -m comment --comment "-j DROP" -j ACCEPT', "-j DROP"),
         ('-A X -m comment --comment "!" -j ACCEPT', "!"),
         ('-A X -m comment --comment "" -j ACCEPT', ""),
-        ('-A X -m comment --comment "waits ... and # goes on" -j ACCEPT', "waits ... and # goes on"),
+        (
+            '-A X -m comment --comment "waits ... and # goes on" -j ACCEPT',
+            "waits ... and # goes on",
+        ),
         ("-A X -j ACCEPT -m comment --comment last", "last"),
     ],
 )
@@ -97,7 +106,9 @@ def test_the_old_place_of_the_exclamation_mark_is_understood() -> None:
 
 def test_long_spellings_are_understood() -> None:
     """Rules files written by hand use them."""
-    rule = parsed("--append X --source 10.0.0.1 --protocol tcp --match tcp --destination-port=80 --goto NEXT")
+    rule = parsed(
+        "--append X --source 10.0.0.1 --protocol tcp --match tcp --destination-port=80 --goto NEXT"
+    )
 
     assert rule.selectors == (OptionText("source", ("10.0.0.1",)), OptionText("protocol", ("tcp",)))
     assert rule.matches == (ExtensionText("tcp", (OptionText("destination-port", ("80",)),)),)
@@ -115,7 +126,11 @@ def test_an_unknown_extension_keeps_its_options() -> None:
     """Its words are read up to the next option; nothing of the rule is lost."""
     rule = parsed("-A X -m unheard --of one two ! --so-far -j ALIEN --with care")
 
-    assert rule.matches == (ExtensionText("unheard", (OptionText("of", ("one", "two")), OptionText("so-far", (), negated=True))),)
+    assert rule.matches == (
+        ExtensionText(
+            "unheard", (OptionText("of", ("one", "two")), OptionText("so-far", (), negated=True))
+        ),
+    )
     assert rule.target == ExtensionText("ALIEN", (OptionText("with", ("care",)),))
     assert not rule.unread
 
@@ -125,7 +140,10 @@ def test_an_unknown_extension_keeps_its_options() -> None:
     [
         ('-A X -m comment --comment "cut of', "a quote is not closed"),
         ("-A X -p tcp -m tcp --dport", "expected a value of dport, saw the end of the line"),
-        ("-A X -s 10.244.x.x/16 -j DROP", "expected an address behind --source, saw '10.244.x.x/16'"),
+        (
+            "-A X -s 10.244.x.x/16 -j DROP",
+            "expected an address behind --source, saw '10.244.x.x/16'",
+        ),
         ("-A X -d 10.96.0.1/32 ... -j DROP", "expected an option, saw '...'"),
         ("-A X -j KUBE-SVC-…", "a part of the line is left out"),
         ("-A X -p tcp -m tcp --ctstate NEW -j DROP", "expected an option of tcp, saw --ctstate"),
@@ -135,12 +153,22 @@ def test_an_unknown_extension_keeps_its_options() -> None:
     ],
 )
 def test_what_is_wrong_with_a_rule_is_said(line: str, why: str) -> None:
-    """A line that is cut, elided or garbled is still a rule of its chain, and says what is not known of it."""
+    """A line that is cut, elided or garbled is still a rule of its chain, and says what is not
+    known of it.
+    """
     assert (parsed(line).chain, parsed(line).unread) == ("X", why)
 
 
 @pytest.mark.parametrize(
-    "line", ["", "COMMIT", ":INPUT ACCEPT [0:0]", "-P INPUT DROP", "-A -t 499 -s 10.0.0.1", "the -A flag appends"]
+    "line",
+    [
+        "",
+        "COMMIT",
+        ":INPUT ACCEPT [0:0]",
+        "-P INPUT DROP",
+        "-A -t 499 -s 10.0.0.1",
+        "the -A flag appends",
+    ],
 )
 def test_other_lines_append_no_rule(line: str) -> None:
     """Neither declarations nor prose nor an output of conntrack are rules."""

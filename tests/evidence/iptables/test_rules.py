@@ -72,7 +72,11 @@ def test_every_table_of_a_saved_ruleset_is_read() -> None:
     assert nat.chains["PREROUTING"].packets == 7
     assert nat.chains["WEB"].policy is None
     assert (nat.chains["WEB"].rules[0].packets, nat.chains["WEB"].rules[0].bytes) == (1, 60)
-    assert (filters.table, filters.chains["INPUT"].policy, filters.whole) == ("filter", "DROP", True)
+    assert (filters.table, filters.chains["INPUT"].policy, filters.whole) == (
+        "filter",
+        "DROP",
+        True,
+    )
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -85,7 +89,13 @@ def test_recorded_rulesets_are_read_whole(style: str) -> None:
     assert recognise_rules(source) == CERTAIN
     assert reading.gaps == ()
     assert all(record.whole for record in records)
-    assert [] == [rule for record in records for chain in record.chains.values() for rule in chain.rules if rule.unread]
+    assert [] == [
+        rule
+        for record in records
+        for chain in record.chains.values()
+        for rule in chain.rules
+        if rule.unread
+    ]
     assert sum(len(chain.rules) for record in records for chain in record.chains.values()) == sum(
         "-A " in line for line in source.lines
     )
@@ -180,7 +190,10 @@ def test_a_missing_top_leaves_the_first_chain_in_doubt() -> None:
     record = only("-A WEB -j LATE\n-A LATE -j RETURN\nCOMMIT")
 
     assert (record.table, record.whole) == (None, False)
-    assert {name: chain.whole for name, chain in record.chains.items()} == {"WEB": False, "LATE": True}
+    assert {name: chain.whole for name, chain in record.chains.items()} == {
+        "WEB": False,
+        "LATE": True,
+    }
 
 
 def test_an_ellipsis_cuts_the_chains_on_both_sides() -> None:
@@ -188,7 +201,9 @@ def test_an_ellipsis_cuts_the_chains_on_both_sides() -> None:
     source = given_text(SAVED.replace("[2:120] -A WEB -j LATE\n", "...\n"))
     nat = rulesets(read_rules(source))[0]
 
-    assert [record.partial for record in read_rules(source).records if isinstance(record, HeadingRecord)].count(True) == 1
+    assert [
+        record.partial for record in read_rules(source).records if isinstance(record, HeadingRecord)
+    ].count(True) == 1
     assert not nat.whole
     assert {name: chain.whole for name, chain in nat.chains.items()} == {
         "PREROUTING": True, "POSTROUTING": False, "WEB": False, "LATE": False,
@@ -197,7 +212,11 @@ def test_an_ellipsis_cuts_the_chains_on_both_sides() -> None:
 
 def test_an_unreadable_rule_keeps_its_place() -> None:
     """The line is a gap, and a rule that answers unknown where it stands."""
-    reading = read_rules(given_text("*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -s 10.x.x.x -j DROP\n-A INPUT -j ACCEPT\nCOMMIT"))
+    reading = read_rules(
+        given_text(
+            "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -s 10.x.x.x -j DROP\n-A INPUT -j ACCEPT\nCOMMIT"
+        )
+    )
     (record,) = rulesets(reading)
 
     assert [gap.span.line for gap in reading.gaps] == [3]
@@ -208,7 +227,10 @@ def test_an_unreadable_rule_keeps_its_place() -> None:
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        ('-A A -m comment --comment "one that\n  was wrapped" -j ACCEPT\n-A A -j B', [(1, 2), (3, 3)]),
+        (
+            '-A A -m comment --comment "one that\n  was wrapped" -j ACCEPT\n-A A -j B',
+            [(1, 2), (3, 3)],
+        ),
         ("-A A -p tcp -m tcp \\\n  --dport 80 \\\n  -j ACCEPT\n-A A -j B", [(1, 3), (4, 4)]),
         ("-A A -j DNAT\n--to-destination 10.0.0.1\n-A A -j B", [(1, 2), (3, 3)]),
         (
@@ -232,7 +254,10 @@ def test_a_word_below_a_rule_is_not_taken_into_it() -> None:
     reading = read_rules(given_text("-A A -j DROP\nHmm\n-A A -j ACCEPT"))
 
     assert [gap.span.text for gap in reading.gaps] == ["Hmm"]
-    assert [rule.target.name for rule in rulesets(reading)[0].chains["A"].rules if rule.target] == ["DROP", "ACCEPT"]
+    assert [rule.target.name for rule in rulesets(reading)[0].chains["A"].rules if rule.target] == [
+        "DROP",
+        "ACCEPT",
+    ]
 
 
 def test_warnings_are_notes() -> None:
@@ -242,14 +267,23 @@ def test_warnings_are_notes() -> None:
         # Table `filter' contains incompatible base-chains, use 'nft' tool to list them.
         -P INPUT ACCEPT
         """
-    notes = [record for record in read_rules(given_text(text)).records if isinstance(record, NetfilterNoteRecord)]
+    notes = [
+        record
+        for record in read_rules(given_text(text)).records
+        if isinstance(record, NetfilterNoteRecord)
+    ]
 
-    assert [(note.kind, note.table) for note in notes] == [("legacy-present", None), ("incompatible", "filter")]
+    assert [(note.kind, note.table) for note in notes] == [
+        ("legacy-present", None),
+        ("incompatible", "filter"),
+    ]
 
 
 def test_a_missing_chain_is_a_note() -> None:
     """The error that iptables answers with is evidence too."""
-    source = given_text("iptables: No chain/target/match by that name.", "iptables -S CILIUM_FORWARD")
+    source = given_text(
+        "iptables: No chain/target/match by that name.", "iptables -S CILIUM_FORWARD"
+    )
     (note,) = read_rules(source).records
 
     assert recognise_rules(source) == CERTAIN
@@ -261,19 +295,32 @@ def test_a_chain_that_is_declared_again_starts_the_next_table() -> None:
     """A grep for a chain's name leaves the parts of several tables in a row."""
     text = ":WEB - [0:0]\n-A OUTPUT -j WEB\n-A WEB -j ACCEPT\n:WEB - [0:0]\n-A OUTPUT -j WEB"
 
-    assert [lines_of(record) for record in rulesets(read_rules(given_text(text, "iptables-save | grep WEB")))] == [
+    assert [
+        lines_of(record)
+        for record in rulesets(read_rules(given_text(text, "iptables-save | grep WEB")))
+    ] == [
         {"WEB": [3], "OUTPUT": [2]},
         {"WEB": [], "OUTPUT": [5]},
     ]
 
 
-@pytest.mark.parametrize("text", ["", "the -A option appends a rule", "10.0.0.0/8 dev eth0", "-A -t 499 -u UNSET -s 10.0.0.1"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "the -A option appends a rule", "10.0.0.0/8 dev eth0", "-A -t 499 -u UNSET -s 10.0.0.1"],
+)
 def test_other_text_is_not_recognised(text: str) -> None:
     """Prose and other tools' outputs are none of this format."""
     assert recognise_rules(given_text(text)) == NO
 
 
-@given(st.lists(st.one_of(rules(chain="A").map(emit_rule), rules(chain="B").map(emit_rule), st.text(max_size=30)), max_size=12))
+@given(
+    st.lists(
+        st.one_of(
+            rules(chain="A").map(emit_rule), rules(chain="B").map(emit_rule), st.text(max_size=30)
+        ),
+        max_size=12,
+    )
+)
 def test_every_line_is_in_a_record_or_a_gap(lines: list[str]) -> None:
     """Whatever stands between rules, no line is lost."""
     source = Source(name="ticket.md", lines=tuple(line.replace("\n", " ") for line in lines))

@@ -5,7 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.evidence.iptables.ruleset_lines import BlockChains, RuleLines, Wrap, read_rule, scan_chains
+from podpath.evidence.iptables.ruleset_lines import (
+    BlockChains,
+    RuleLines,
+    Wrap,
+    read_rule,
+    scan_chains,
+)
 from podpath.net.provenance import Source, Span
 from podpath.node.netfilter import Rule
 from podpath.node.netfilter_text import emit_rule
@@ -48,7 +54,9 @@ def test_rules_as_iptables_prints_them_are_scanned(rule: Rule) -> None:
     line = emit_rule(rule)
     plain = rule.target is not None and rule.fragment is None and "--log-prefix" not in line
     if plain and all(
-        option.name != "comment" or option.values[0].isalnum() for match in rule.matches for option in match.options
+        option.name != "comment" or option.values[0].isalnum()
+        for match in rule.matches
+        for option in match.options
     ):
         assert scan_chains([line]) == ["A"]
 
@@ -75,12 +83,18 @@ def test_spellings_are_compared_without_counters() -> None:
 
 def test_chains_are_made_when_asked_for() -> None:
     """A mapping over declared chains and over chains of which only rules are there."""
-    chains = BlockChains(SOURCE, {"INPUT": 0}, {"INPUT": [2], "WEB": [3]}, whole=True, cut=frozenset({"WEB"}))
+    chains = BlockChains(
+        SOURCE, {"INPUT": 0}, {"INPUT": [2], "WEB": [3]}, whole=True, cut=frozenset({"WEB"})
+    )
 
     assert list(chains) == ["INPUT", "WEB"]
     assert len(chains) == 2
     assert "WEB" in chains
     assert "NONE" not in chains
     assert chains.get("NONE") is None
-    assert (chains["INPUT"].policy, chains["INPUT"].packets, chains["INPUT"].whole) == ("DROP", 5, True)
+    assert (chains["INPUT"].policy, chains["INPUT"].packets, chains["INPUT"].whole) == (
+        "DROP",
+        5,
+        True,
+    )
     assert (chains["WEB"].span, chains["WEB"].policy, chains["WEB"].whole) == (None, None, False)

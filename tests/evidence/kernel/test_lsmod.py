@@ -19,7 +19,11 @@ nf_conntrack          180224  3 xt_conntrack,nf_nat,nf_conntrack_netlink
 
 def modules(reading: Reading) -> list[tuple[str, tuple[str, ...], bool]]:
     """Return name, users and whether it is loaded of each module."""
-    return [(record.name, record.used_by, record.loaded) for record in reading.records if isinstance(record, ModuleRecord)]
+    return [
+        (record.name, record.used_by, record.loaded)
+        for record in reading.records
+        if isinstance(record, ModuleRecord)
+    ]
 
 
 def test_a_listing_is_read() -> None:
@@ -36,10 +40,14 @@ def test_the_kernels_own_file_is_read() -> None:
     """/proc/modules has the users before the state."""
     text = "br_netfilter 32768 0 - Live 0x0000000000000000\nbridge 307200 1 br_netfilter, Live 0xffffffffc0000000"
 
-    assert [("br_netfilter", (), True), ("bridge", ("br_netfilter",), True)] == modules(read(block(text)))
+    assert [("br_netfilter", (), True), ("bridge", ("br_netfilter",), True)] == modules(
+        read(block(text))
+    )
 
 
-@pytest.mark.parametrize("command", ["lsmod | grep br_netfilter", "grep ^br_netfilter /proc/modules"])
+@pytest.mark.parametrize(
+    "command", ["lsmod | grep br_netfilter", "grep ^br_netfilter /proc/modules"]
+)
 def test_a_grep_that_finds_nothing_is_an_answer(command: str) -> None:
     """The module is not loaded."""
     assert [("br_netfilter", (), False)] == modules(read(block("", command)))
@@ -47,7 +55,15 @@ def test_a_grep_that_finds_nothing_is_an_answer(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["lsmod", "lsmod | grep -v x", "lsmod | grep a | grep b", "lsmod | head", "lsmod | grep 'a|b'", None]
+    "command",
+    [
+        "lsmod",
+        "lsmod | grep -v x",
+        "lsmod | grep a | grep b",
+        "lsmod | head",
+        "lsmod | grep 'a|b'",
+        None,
+    ],
 )
 def test_an_empty_output_of_anything_else_says_nothing(command: str | None) -> None:
     """Which module was sought must be plain."""
@@ -70,5 +86,7 @@ def test_what_modprobe_would_load_is_not_loaded() -> None:
     )
     assert [("bridge", (), True)] == modules(read(block("builtin bridge")))
     assert [("br_netfilter", (), False)] == modules(
-        read(block("modprobe: FATAL: Module br_netfilter not found in directory /lib/modules/6.1.0"))
+        read(
+            block("modprobe: FATAL: Module br_netfilter not found in directory /lib/modules/6.1.0")
+        )
     )

@@ -12,7 +12,9 @@ def _counters(text: str) -> dict[str, int]:
     reading = read(Source(name="ticket.md", lines=tuple(text.strip("\n").split("\n"))))
     assert reading is not None
     assert reading.gaps == ()
-    return {record.name: record.value for record in reading.records if isinstance(record, CounterRecord)}
+    return {
+        record.name: record.value for record in reading.records if isinstance(record, CounterRecord)
+    }
 
 
 def test_words_become_the_names_of_nstat() -> None:
@@ -46,7 +48,9 @@ TcpExt:
 
 def test_what_a_grep_leaves_is_enough() -> None:
     """Nothing else words it so."""
-    assert _counters("    41 times the listen queue of a socket overflowed") == {"TcpExtListenOverflows": 41}
+    assert _counters("    41 times the listen queue of a socket overflowed") == {
+        "TcpExtListenOverflows": 41
+    }
 
 
 def test_other_text_is_none() -> None:

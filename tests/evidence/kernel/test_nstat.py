@@ -29,5 +29,9 @@ def test_counters_are_recognised_and_leave_no_gap(lines: tuple[str, ...]) -> Non
 @pytest.mark.kernel("nstat")
 def test_what_this_kernel_prints_is_read() -> None:
     """The tool's own output has no line that is not known."""
-    lines = tuple(subprocess.run(["nstat", "-asj"], capture_output=True, text=True, check=True).stdout.splitlines())
+    lines = tuple(
+        subprocess.run(
+            ["nstat", "-asj"], capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+    )
     assert FORMAT.read(Source(name="nstat", lines=lines)).gaps == ()

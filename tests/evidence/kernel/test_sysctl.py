@@ -13,7 +13,11 @@ from tests.evidence.consoles import block, read, recorded
 
 def settings(reading: Reading) -> dict[str, str]:
     """Return the values of a reading by key."""
-    return {record.key: record.value for record in reading.records if isinstance(record, SysctlRecord) and not record.missing}
+    return {
+        record.key: record.value
+        for record in reading.records
+        if isinstance(record, SysctlRecord) and not record.missing
+    }
 
 
 def test_a_listing_is_read() -> None:
@@ -22,7 +26,12 @@ def test_a_listing_is_read() -> None:
 
     assert (460, ()) == (len(reading.records), reading.gaps)
     assert ("0", "1", "4096\t131072\t33554432") == tuple(
-        settings(reading)[key] for key in ("net.ipv4.ip_forward", "net.bridge.bridge-nf-call-iptables", "net.ipv4.tcp_rmem")
+        settings(reading)[key]
+        for key in (
+            "net.ipv4.ip_forward",
+            "net.bridge.bridge-nf-call-iptables",
+            "net.ipv4.tcp_rmem",
+        )
     )
 
 
@@ -40,7 +49,10 @@ def test_a_dot_in_a_device_name_is_spelled_as_sysctl_does() -> None:
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("proc-sys-cat", {"net.ipv4.conf.all.rp_filter": "0", "net.ipv4.tcp_rmem": "4096\t131072\t33554432"}),
+        (
+            "proc-sys-cat",
+            {"net.ipv4.conf.all.rp_filter": "0", "net.ipv4.tcp_rmem": "4096\t131072\t33554432"},
+        ),
         ("sysctl-n", {"net.ipv4.ip_forward": "0", "net.ipv4.conf.all.rp_filter": "0"}),
         ("sysctl-one", {"net.ipv4.ip_forward": "0"}),
         ("proc-sys-head", {"net.ipv4.ip_forward": "0", "net.ipv4.conf.eth0/100.rp_filter": "0"}),
@@ -53,18 +65,28 @@ def test_values_get_their_names(name: str, values: dict[str, str]) -> None:
 
 def test_a_loop_that_echoes_path_and_value_is_read() -> None:
     """`for f in ...; do echo $f $(cat $f); done` puts a blank between them."""
-    assert {"net.ipv4.conf.all.rp_filter": "2"} == settings(read(block("/proc/sys/net/ipv4/conf/all/rp_filter 2")))
+    assert {"net.ipv4.conf.all.rp_filter": "2"} == settings(
+        read(block("/proc/sys/net/ipv4/conf/all/rp_filter 2"))
+    )
 
 
 def test_braces_in_the_command_are_expanded() -> None:
     """A shell prints the files in the order of the braces."""
     reading = read(block("1\n2", "cat /proc/sys/net/ipv4/conf/{all,eth0.5}/rp_filter"))
 
-    assert {"net.ipv4.conf.all.rp_filter": "1", "net.ipv4.conf.eth0/5.rp_filter": "2"} == settings(reading)
+    assert {"net.ipv4.conf.all.rp_filter": "1", "net.ipv4.conf.eth0/5.rp_filter": "2"} == settings(
+        reading
+    )
 
 
 @pytest.mark.parametrize(
-    "command", ["cat /proc/sys/net/ipv4/conf/*/rp_filter", "cat /proc/sys/net/ipv4/ip_forward | tr 0 1", "cat /etc/motd", None]
+    "command",
+    [
+        "cat /proc/sys/net/ipv4/conf/*/rp_filter",
+        "cat /proc/sys/net/ipv4/ip_forward | tr 0 1",
+        "cat /etc/motd",
+        None,
+    ],
 )
 def test_a_value_that_no_command_names_is_not_read(command: str | None) -> None:
     """A pattern or a pipe hides which file a line is from."""
@@ -98,7 +120,9 @@ def test_a_missing_key_takes_no_value() -> None:
     ))  # fmt: skip
 
     assert {"net.ipv4.ip_forward": "1"} == settings(reading)
-    assert 3 == sum(isinstance(record, SysctlRecord) for record in read(recorded("sysctl-missing")).records)
+    assert 3 == sum(
+        isinstance(record, SysctlRecord) for record in read(recorded("sysctl-missing")).records
+    )
 
 
 def test_an_empty_value_is_one_in_a_listing_only() -> None:
@@ -107,37 +131,65 @@ def test_an_empty_value_is_one_in_a_listing_only() -> None:
     listing = read(block("\n".join([*rows, "net.ipv4.ip_local_reserved_ports = "])))
 
     assert ("", ()) == (settings(listing)["net.ipv4.ip_local_reserved_ports"], listing.gaps)
-    assert [1] == [gap.span.line for gap in read(block("net.ipv4.ip_forward =\nnet.ipv4.tcp_syncookies = 1")).gaps]
+    assert [1] == [
+        gap.span.line
+        for gap in read(block("net.ipv4.ip_forward =\nnet.ipv4.tcp_syncookies = 1")).gaps
+    ]
 
 
 def test_a_key_that_was_never_set_is_no_gap() -> None:
     """sysctl complains of it among the output, even to root."""
-    reading = read(block('net.ipv4.ip_forward = 1\nsysctl: reading key "net.ipv6.conf.all.stable_secret"'))
+    reading = read(
+        block('net.ipv4.ip_forward = 1\nsysctl: reading key "net.ipv6.conf.all.stable_secret"')
+    )
 
     assert ({"net.ipv4.ip_forward": "1"}, ()) == (settings(reading), reading.gaps)
 
 
 def test_permission_denied_is_a_message() -> None:
     """It says nothing about the value, and is kept as what the kernel said."""
-    reading = read(block("net.ipv4.ip_forward = 1\nsysctl: permission denied on key 'net.ipv4.tcp_fastopen_key'"))
+    reading = read(
+        block(
+            "net.ipv4.ip_forward = 1\nsysctl: permission denied on key 'net.ipv4.tcp_fastopen_key'"
+        )
+    )
 
-    said = [(record.kind, record.span.line) for record in reading.records if isinstance(record, MessageRecord)]
-    assert ({"net.ipv4.ip_forward": "1"}, [(MessageKind.SYSCTL_DENIED, 2)]) == (settings(reading), said)
+    said = [
+        (record.kind, record.span.line)
+        for record in reading.records
+        if isinstance(record, MessageRecord)
+    ]
+    assert ({"net.ipv4.ip_forward": "1"}, [(MessageKind.SYSCTL_DENIED, 2)]) == (
+        settings(reading),
+        said,
+    )
 
 
 def test_a_configuration_file_says_what_is_wanted() -> None:
     """Its lines are marked; comments and `-key` lines are headings."""
     text = "# routing\nnet.ipv4.ip_forward=1\n; old\nnet/ipv4/conf/eth0.5/rp_filter = 0\n-net.ipv4.conf.lo.rp_filter\n"
-    for source in (block(text, name="etc/sysctl.d/99-k8s.conf"), block(text, "cat /etc/sysctl.d/99-k8s.conf")):
+    for source in (
+        block(text, name="etc/sysctl.d/99-k8s.conf"),
+        block(text, "cat /etc/sysctl.d/99-k8s.conf"),
+    ):
         reading = read(source)
-        assert {"net.ipv4.ip_forward": "1", "net.ipv4.conf.eth0/5.rp_filter": "0"} == settings(reading)
-        assert {True} == {one.configured for one in reading.records if isinstance(one, SysctlRecord)}
+        assert {"net.ipv4.ip_forward": "1", "net.ipv4.conf.eth0/5.rp_filter": "0"} == settings(
+            reading
+        )
+        assert {True} == {
+            one.configured for one in reading.records if isinstance(one, SysctlRecord)
+        }
         assert () == reading.gaps
 
 
 def test_what_sysctl_system_applies_is_in_force() -> None:
     """`sysctl --system` prints each file and what it set."""
-    reading = read(block("* Applying /usr/lib/sysctl.d/50-default.conf ...\nnet.ipv4.conf.all.rp_filter = 2", "sysctl --system"))
+    reading = read(
+        block(
+            "* Applying /usr/lib/sysctl.d/50-default.conf ...\nnet.ipv4.conf.all.rp_filter = 2",
+            "sysctl --system",
+        )
+    )
 
     assert [False] == [one.configured for one in reading.records if isinstance(one, SysctlRecord)]
     assert () == reading.gaps
@@ -145,7 +197,9 @@ def test_what_sysctl_system_applies_is_in_force() -> None:
 
 def test_a_remark_behind_a_value_is_not_part_of_it() -> None:
     """People mark the line that matters."""
-    assert {"net.ipv4.conf.all.rp_filter": "1"} == settings(read(block("net.ipv4.conf.all.rp_filter = 1   # <-- here")))
+    assert {"net.ipv4.conf.all.rp_filter": "1"} == settings(
+        read(block("net.ipv4.conf.all.rp_filter = 1   # <-- here"))
+    )
 
 
 @pytest.mark.parametrize(

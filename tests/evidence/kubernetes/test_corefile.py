@@ -22,9 +22,14 @@ example.org:53 {
 def test_server_blocks_with_their_plugins() -> None:
     """Each block has its zones and the words of its plugins; options in braces are none."""
     assert CERTAIN == recognise_corefile(block(TEXT))
-    (record,) = [one for one in read_corefile(block(TEXT)).records if isinstance(one, ApiObjectRecord)]
+    (record,) = [
+        one for one in read_corefile(block(TEXT)).records if isinstance(one, ApiObjectRecord)
+    ]
     found = [
-        (item.text_at("zones"), [[word.text for word in plugin.items] for plugin in item.items_at("plugins")])
+        (
+            item.text_at("zones"),
+            [[word.text for word in plugin.items] for plugin in item.items_at("plugins")],
+        )
         for item in record.tree.items
     ]
 

@@ -20,11 +20,17 @@ def only(text: str) -> tuple[str, Tree]:
 
 def test_resolv_conf() -> None:
     """Name servers in their order, the last search list, every option."""
-    kind, tree = only("# made by hand\nnameserver 10.96.0.10\nnameserver 1.1.1.1\nsearch a.b c\nsearch d\noptions ndots:5 edns0")
+    kind, tree = only(
+        "# made by hand\nnameserver 10.96.0.10\nnameserver 1.1.1.1\nsearch a.b c\nsearch d\noptions ndots:5 edns0"
+    )
     words = {name: [item.text for item in field.items] for name, field in tree.fields.items()}
 
     assert "ResolvConf" == kind
-    assert {"nameservers": ["10.96.0.10", "1.1.1.1"], "search": ["d"], "options": ["ndots:5", "edns0"]} == words
+    assert {
+        "nameservers": ["10.96.0.10", "1.1.1.1"],
+        "search": ["d"],
+        "options": ["ndots:5", "edns0"],
+    } == words
 
 
 def test_subnet_env() -> None:

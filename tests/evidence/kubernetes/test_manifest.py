@@ -50,11 +50,17 @@ def objects(text: str) -> list[ApiObjectRecord]:
 def test_a_list_is_taken_apart() -> None:
     """Each object stands by itself; services and pods are said as records of walks, too."""
     assert CERTAIN == recognise_manifest(block(LIST))
-    assert [("Service", "shop", "web"), ("Pod", "", "web-0")] == [(one.kind, one.namespace, one.name) for one in objects(LIST)]
+    assert [("Service", "shop", "web"), ("Pod", "", "web-0")] == [
+        (one.kind, one.namespace, one.name) for one in objects(LIST)
+    ]
     records = read_manifest(block(LIST)).records
     (service,) = [one for one in records if isinstance(one, ServiceRecord)]
     (pod,) = [one for one in records if isinstance(one, PodRecord)]
-    assert (["10.96.0.20"], "10.244.1.5", "node1") == ([str(one) for one in service.addresses], str(pod.address), pod.node)
+    assert (["10.96.0.20"], "10.244.1.5", "node1") == (
+        [str(one) for one in service.addresses],
+        str(pod.address),
+        pod.node,
+    )
 
 
 def test_files_in_a_config_map_are_objects() -> None:
@@ -84,6 +90,8 @@ def test_another_yaml_is_none() -> None:
 
 def test_a_line_that_is_no_field_is_a_gap() -> None:
     """Prose within an object does not lose the rest."""
-    reading = read_manifest(block("apiVersion: v1\nkind: Node\n!! and so on\nmetadata:\n  name: node1"))
+    reading = read_manifest(
+        block("apiVersion: v1\nkind: Node\n!! and so on\nmetadata:\n  name: node1")
+    )
     assert 1 == len(reading.gaps)
     assert ["node1"] == [one.name for one in reading.records if isinstance(one, ApiObjectRecord)]

@@ -11,7 +11,9 @@ def only(text: str, kind: str) -> ApiObjectRecord:
     """Read the one object of a kind."""
     reading = recognition.read(block(text))
     assert reading is not None
-    (record,) = [one for one in reading.records if isinstance(one, ApiObjectRecord) and one.kind == kind]
+    (record,) = [
+        one for one in reading.records if isinstance(one, ApiObjectRecord) and one.kind == kind
+    ]
     return record
 
 
@@ -66,8 +68,12 @@ def test_a_described_service() -> None:
     (port,) = tree.items_at("spec", "ports")
     policy = tree.at("spec", "externalTrafficPolicy")
 
-    assert ["web", "front"] == [tree.text_at("spec", "selector", label) for label in ("app", "tier")]
-    assert ("80", "8080", "30080", "http") == tuple(port.text_at(name) for name in ("port", "targetPort", "nodePort", "name"))
+    assert ["web", "front"] == [
+        tree.text_at("spec", "selector", label) for label in ("app", "tier")
+    ]
+    assert ("80", "8080", "30080", "http") == tuple(
+        port.text_at(name) for name in ("port", "targetPort", "nodePort", "name")
+    )
     assert policy is not None
     assert "External Traffic Policy:  Local" == policy.line.text
     (subset,) = only(SERVICE, "Endpoints").tree.items_at("subsets")
@@ -89,9 +95,12 @@ def test_a_described_node() -> None:
     """Its addresses, annotations, range and conditions."""
     tree = only(NODE, "Node").tree
     assert "10.244.1.0/24" == tree.text_at("spec", "podCIDR")
-    assert "10.0.2.15" == tree.text_at("metadata", "annotations", "flannel.alpha.coreos.com/public-ip")
+    assert "10.0.2.15" == tree.text_at(
+        "metadata", "annotations", "flannel.alpha.coreos.com/public-ip"
+    )
     assert [("InternalIP", "192.168.1.10")] == [
-        (item.text_at("type"), item.text_at("address")) for item in tree.items_at("status", "addresses")
+        (item.text_at("type"), item.text_at("address"))
+        for item in tree.items_at("status", "addresses")
     ]
     assert ["False"] == [item.text_at("status") for item in tree.items_at("status", "conditions")]
 
@@ -103,12 +112,23 @@ def test_rows_of_tables() -> None:
         "web   LoadBalancer  10.96.0.20  <pending>    80:30080/TCP  5d   app=web",
         "Service",
     )
-    node = only("NAME   STATUS     ROLES   AGE  VERSION  INTERNAL-IP\nnode1  NotReady   <none>  5d   v1.28.0  10.0.2.15", "Node")
-    pod = only("NAME   READY  STATUS   RESTARTS  AGE  LABELS\nweb-0  0/1    Running  0         5d   app=web", "Pod")
+    node = only(
+        "NAME   STATUS     ROLES   AGE  VERSION  INTERNAL-IP\nnode1  NotReady   <none>  5d   v1.28.0  10.0.2.15",
+        "Node",
+    )
+    pod = only(
+        "NAME   READY  STATUS   RESTARTS  AGE  LABELS\nweb-0  0/1    Running  0         5d   app=web",
+        "Pod",
+    )
     policy = only("NAME  POD-SELECTOR  AGE\nlock  app=web       5d", "NetworkPolicy")
 
-    assert ("<pending>", "web") == (service.tree.text_at("status", "pending"), service.tree.text_at("spec", "selector", "app"))
-    assert ["10.0.2.15"] == [item.text_at("address") for item in node.tree.items_at("status", "addresses")]
+    assert ("<pending>", "web") == (
+        service.tree.text_at("status", "pending"),
+        service.tree.text_at("spec", "selector", "app"),
+    )
+    assert ["10.0.2.15"] == [
+        item.text_at("address") for item in node.tree.items_at("status", "addresses")
+    ]
     assert "web" == pod.tree.text_at("metadata", "labels", "app")
     assert "web" == policy.tree.text_at("listed", "podSelector", "matchLabels", "app")
 
@@ -117,7 +137,8 @@ def test_endpoints_of_a_row() -> None:
     """None are an empty list; some that are left out are told."""
     empty = only("NAME  ENDPOINTS  AGE\nweb   <none>     5d", "Endpoints")
     cut = only(
-        "NAME  ENDPOINTS                                   AGE\nweb   10.244.1.5:80,10.244.1.6:80 + 3 more...    5d", "Endpoints"
+        "NAME  ENDPOINTS                                   AGE\nweb   10.244.1.5:80,10.244.1.6:80 + 3 more...    5d",
+        "Endpoints",
     )
 
     assert () == empty.tree.items_at("subsets")

@@ -26,7 +26,9 @@ status:
   loadBalancer:
     ingress:
     - ip: 192.0.2.8"""
-    (record,) = [one for one in read_manifest(block(text)).records if isinstance(one, ServiceRecord)]
+    (record,) = [
+        one for one in read_manifest(block(text)).records if isinstance(one, ServiceRecord)
+    ]
 
     assert ["10.96.0.20", "192.0.2.7", "192.0.2.8"] == [str(one) for one in record.addresses]
     assert [(80, 30080)] == [(port.port, port.node_port) for port in record.ports]

@@ -19,4 +19,6 @@ class Told(NamedTuple):
 def told(layout: Layout, path: str, host: str | None = None) -> Told | None:
     """Return what a layout says of a path; None where no row knows it."""
     placed = place(layout, path, host)
-    return None if placed is None else Told(placed.command, placed.netns, placed.host, placed.row.how)
+    return (
+        None if placed is None else Told(placed.command, placed.netns, placed.host, placed.row.how)
+    )

@@ -28,9 +28,15 @@ def test_what_files_hold(path: str, expected: Told | None) -> None:
 
 def test_recognition() -> None:
     """The bundle is known by its files, wherever its root is, and its node by what it says."""
-    files = [("collect/ip_link.json", b"[]"), ("collect/ip_rule.json", b"[]"), ("etc/hostname", b"aks-np-1-vmss000000\n")]
+    files = [
+        ("collect/ip_link.json", b"[]"),
+        ("collect/ip_rule.json", b"[]"),
+        ("etc/hostname", b"aks-np-1-vmss000000\n"),
+    ]
     found = find_bundles([NamedFile(f"ticket/{name}", data) for name, data in files])
-    assert [(LAYOUT, "ticket/", "aks-np-1-vmss000000")] == [(bundle.layout, bundle.root, bundle.host) for bundle in found]
+    assert [(LAYOUT, "ticket/", "aks-np-1-vmss000000")] == [
+        (bundle.layout, bundle.root, bundle.host) for bundle in found
+    ]
 
 
 def test_what_is_no_such_bundle() -> None:

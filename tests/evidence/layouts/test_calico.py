@@ -16,7 +16,11 @@ PATHS = [
     (CLUSTER, "nodes/n1/ip-route.txt", Told("ip route show table all", None, "n1")),
     (CLUSTER, "nodes/n1/iptables-nft-save.txt", Told("iptables-nft-save -c", None, "n1")),
     (CLUSTER, "nodes/n1/calico-system/calico-node-x.log", Told("", None, "n1", How.LOG)),
-    (CLUSTER, "cluster/networkpolicies.yaml", Told("kubectl get networkpolicies --all-namespaces -o yaml")),
+    (
+        CLUSTER,
+        "cluster/networkpolicies.yaml",
+        Told("kubectl get networkpolicies --all-namespaces -o yaml"),
+    ),
     (CLUSTER, "links/calico-system/x.log", Told("", how=How.ASIDE)),
 ]
 
@@ -34,7 +38,12 @@ def test_recognition() -> None:
         NamedFile("diagnostics/ipv4_addr", b""),
         NamedFile("diagnostics/hostname", b"n7\n"),
     ]
-    assert [(NODE, "diagnostics/", "n7")] == [(bundle.layout, bundle.root, bundle.host) for bundle in find_bundles(node)]
-    cluster = [NamedFile("d/nodes/n1/ip-rule.txt", b""), NamedFile("d/nodes/n1/iptables-nft-save.txt", b"")]
+    assert [(NODE, "diagnostics/", "n7")] == [
+        (bundle.layout, bundle.root, bundle.host) for bundle in find_bundles(node)
+    ]
+    cluster = [
+        NamedFile("d/nodes/n1/ip-rule.txt", b""),
+        NamedFile("d/nodes/n1/iptables-nft-save.txt", b""),
+    ]
     assert [(CLUSTER, "d/")] == [(bundle.layout, bundle.root) for bundle in find_bundles(cluster)]
     assert () == find_bundles(node[:1])

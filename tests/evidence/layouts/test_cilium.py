@@ -17,7 +17,11 @@ PATHS = [
     (BUGTOOL, "cmd/gops-stack.md", Told("", how=How.ASIDE)),
     (BUGTOOL, "cmd/dmesg---time-format=iso.md", Told("", how=How.LOG)),
     (SYSDUMP, f"k8s-services-{STAMP}.yaml", Told("kubectl get services --all-namespaces -o yaml")),
-    (SYSDUMP, f"ciliumnetworkpolicies-{STAMP}.yaml", Told("kubectl get ciliumnetworkpolicies --all-namespaces -o yaml")),
+    (
+        SYSDUMP,
+        f"ciliumnetworkpolicies-{STAMP}.yaml",
+        Told("kubectl get ciliumnetworkpolicies --all-namespaces -o yaml"),
+    ),
     (SYSDUMP, f"logs-cilium-abcde-cilium-agent-{STAMP}.log", Told("", how=How.LOG)),
 ]
 
@@ -35,8 +39,13 @@ def test_names_of_files() -> None:
 
 def test_each_agent_is_a_bundle_of_its_own() -> None:
     """The bugtools' folders in a sysdump are of the nodes that they name; objects are of none."""
-    agents = [NamedFile(f"d/cilium-bugtool-{name}-{STAMP}/cmd/hostname.md", f"{name}\n".encode()) for name in ("n1", "n2")]
-    objects = [NamedFile(f"d/k8s-{kind}-{STAMP}.yaml", b"kind: List\n") for kind in ("nodes", "pods")]
+    agents = [
+        NamedFile(f"d/cilium-bugtool-{name}-{STAMP}/cmd/hostname.md", f"{name}\n".encode())
+        for name in ("n1", "n2")
+    ]
+    objects = [
+        NamedFile(f"d/k8s-{kind}-{STAMP}.yaml", b"kind: List\n") for kind in ("nodes", "pods")
+    ]
     bundles = find_bundles([*agents, *objects])
     assert {"n1", "n2", None} == {bundle.host for bundle in bundles}
     found = place_file(bundles, f"d/cilium-bugtool-n2-{STAMP}/cmd/ip-a.md")

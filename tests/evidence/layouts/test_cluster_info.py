@@ -27,9 +27,13 @@ def test_recognition() -> None:
     """The bundle is known by its files, wherever its root is, and its node by what it says."""
     files = [("nodes.json", b"{}"), ("kube-system/pods.json", b"{}")]
     found = find_bundles([NamedFile(f"ticket/{name}", data) for name, data in files])
-    assert [(LAYOUT, "ticket/", None)] == [(bundle.layout, bundle.root, bundle.host) for bundle in found]
+    assert [(LAYOUT, "ticket/", None)] == [
+        (bundle.layout, bundle.root, bundle.host) for bundle in found
+    ]
 
 
 def test_what_is_no_such_bundle() -> None:
     """A list of nodes beside another list is none."""
-    assert () == find_bundles([NamedFile(name, b"1\n") for name in ("nodes.json", "shop/pods.json")])
+    assert () == find_bundles(
+        [NamedFile(name, b"1\n") for name in ("nodes.json", "shop/pods.json")]
+    )

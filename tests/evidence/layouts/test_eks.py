@@ -33,7 +33,9 @@ def test_recognition() -> None:
         ("kernel/uname.txt", b"Linux ip-10-0-1-5.ec2.internal 6.1 \n"),
     ]
     found = find_bundles([NamedFile(f"ticket/{name}", data) for name, data in files])
-    assert [(LAYOUT, "ticket/", "ip-10-0-1-5.ec2.internal")] == [(bundle.layout, bundle.root, bundle.host) for bundle in found]
+    assert [(LAYOUT, "ticket/", "ip-10-0-1-5.ec2.internal")] == [
+        (bundle.layout, bundle.root, bundle.host) for bundle in found
+    ]
 
 
 def test_what_is_no_such_bundle() -> None:

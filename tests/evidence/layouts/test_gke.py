@@ -28,7 +28,9 @@ def test_recognition() -> None:
     """The bundle is known by its files, wherever its root is, and its node by what it says."""
     files = [("gke-np-1/serial-1.log", b"boot\n"), ("gke-np-1/kubelet.log", b"I1122 kubelet\n")]
     found = find_bundles([NamedFile(f"ticket/{name}", data) for name, data in files])
-    assert [(LAYOUT, "ticket/", None)] == [(bundle.layout, bundle.root, bundle.host) for bundle in found]
+    assert [(LAYOUT, "ticket/", None)] == [
+        (bundle.layout, bundle.root, bundle.host) for bundle in found
+    ]
 
 
 def test_what_is_no_such_bundle() -> None:

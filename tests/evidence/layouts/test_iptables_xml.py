@@ -32,7 +32,9 @@ COMMIT
 @pytest.mark.skipif(shutil.which("iptables-xml") is None, reason="needs iptables-xml")
 def test_what_the_tool_prints_is_read_back() -> None:
     """Every chain with its policy and every rule comes back, in order within its chain."""
-    printed = subprocess.run(("iptables-xml",), input=RULES, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        ("iptables-xml",), input=RULES, capture_output=True, text=True, check=True
+    ).stdout
     assert looks_like_xml(printed)
     lines = [*spell_rules(printed)]
     assert sorted(RULES.splitlines()) == sorted(lines)
@@ -42,7 +44,10 @@ def test_what_the_tool_prints_is_read_back() -> None:
         ]
 
 
-@pytest.mark.parametrize("text", ["", "<", "<iptables-rules><table", "</rule></chain>", "<a/>" * 50, "<table name='x'>" * 20])
+@pytest.mark.parametrize(
+    "text",
+    ["", "<", "<iptables-rules><table", "</rule></chain>", "<a/>" * 50, "<table name='x'>" * 20],
+)
 def test_what_is_no_such_xml(text: str) -> None:
     """Damaged text gives no rules, and never raises."""
     assert not any(line.startswith("-A") for line in spell_rules(text))

@@ -50,13 +50,18 @@ def test_recognition() -> None:
     """It is known by its members, whatever its file is called; other JSON is not."""
     assert is_dump(TEXT.encode())
     assert is_single(TEXT.encode())
-    assert [LAYOUT] == [bundle.layout for bundle in find_bundles([NamedFile("anything", TEXT.encode()), NamedFile("x", b"{}")])]
+    assert [LAYOUT] == [
+        bundle.layout
+        for bundle in find_bundles([NamedFile("anything", TEXT.encode()), NamedFile("x", b"{}")])
+    ]
     assert not is_dump(b'{"p": [], "n": []}')
     assert not is_dump(b'{"items": [{"n": "/proc/1/ns/net"}]}')
 
 
 def test_every_fact_is_read() -> None:
-    """Each part is in its namespace and is read by the reader of the tool; a rule whose action is lost is left unread."""
+    """Each part is in its namespace and is read by the reader of the tool; a rule whose action is
+    lost is left unread.
+    """
     parts = [*take_apart(TEXT)]
     assert {"host", "pod/shop/web-0"} == {part.netns for part in parts}
     names = [part.name.rpartition("/")[2] for part in parts if part.netns == "host"]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from podpath.evidence.layouts.layout import Layout, Part, Row, outputs, place, split_parts
 
-ROWS = (Row(r"(?P<netns>[^/]+)/(?P<tool>\w+)\.txt", "{tool} -a {device}"), Row(r".*\.txt", "second"))
+ROWS = (
+    Row(r"(?P<netns>[^/]+)/(?P<tool>\w+)\.txt", "{tool} -a {device}"),
+    Row(r".*\.txt", "second"),
+)
 LAYOUT = Layout("a layout", (), ROWS)
 
 
@@ -36,12 +39,16 @@ def test_headings_part_a_file() -> None:
 
 def test_noise_keeps_line_numbers() -> None:
     """Lines that the collector wrote become empty, and the others keep their numbers."""
-    assert [Part("x", ("a", "", "b"))] == [*split_parts(Row("", noise="=+"), "x", ["a", "====", "b"])]
+    assert [Part("x", ("a", "", "b"))] == [
+        *split_parts(Row("", noise="=+"), "x", ["a", "====", "b"])
+    ]
 
 
 def test_rows_of_files_named_after_commands() -> None:
     """A row is made for each command, with what varies left open."""
-    (row,) = outputs("cmd/", ("ethtool -k {device}",), lambda command: command.replace(" ", "_"), r"\.md")
+    (row,) = outputs(
+        "cmd/", ("ethtool -k {device}",), lambda command: command.replace(" ", "_"), r"\.md"
+    )
     placed = place(Layout("x", (), (row,)), "cmd/ethtool_-k_eth0.md")
     assert placed is not None
     assert placed.command == "ethtool -k eth0"

@@ -30,7 +30,9 @@ def test_recognition() -> None:
     """The bundle is known by its files, wherever its root is, and its node by what it says."""
     files = [("namespaces/shop/core/pods.yaml", b"kind: PodList\n")]
     found = find_bundles([NamedFile(f"ticket/{name}", data) for name, data in files])
-    assert [(LAYOUT, "ticket/", None)] == [(bundle.layout, bundle.root, bundle.host) for bundle in found]
+    assert [(LAYOUT, "ticket/", None)] == [
+        (bundle.layout, bundle.root, bundle.host) for bundle in found
+    ]
 
 
 def test_what_is_no_such_bundle() -> None:

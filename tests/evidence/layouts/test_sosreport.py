@@ -32,9 +32,14 @@ def test_what_files_hold(path: str, expected: Told | None) -> None:
 
 def test_recognition() -> None:
     """The bundle is known by its files, wherever its root is, and its node by what it says."""
-    files = [("sos_commands/host/hostname", b"worker-1.example\n"), ("sos_commands/networking/ip_-d_address", b"1: lo\n")]
+    files = [
+        ("sos_commands/host/hostname", b"worker-1.example\n"),
+        ("sos_commands/networking/ip_-d_address", b"1: lo\n"),
+    ]
     found = find_bundles([NamedFile(f"ticket/{name}", data) for name, data in files])
-    assert [(LAYOUT, "ticket/", "worker-1.example")] == [(bundle.layout, bundle.root, bundle.host) for bundle in found]
+    assert [(LAYOUT, "ticket/", "worker-1.example")] == [
+        (bundle.layout, bundle.root, bundle.host) for bundle in found
+    ]
 
 
 def test_what_is_no_such_bundle() -> None:

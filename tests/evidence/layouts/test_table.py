@@ -16,7 +16,9 @@ def test_two_bundles_that_name_no_node_are_of_two() -> None:
 
 def test_a_file_is_of_the_innermost_bundle() -> None:
     """A file outside of every root is of none; one that no row knows is still of its bundle."""
-    bundles = find_bundles([NamedFile(f"x/{name}", b"") for name in ("ip-resources.txt", "iptables-rules.txt")])
+    bundles = find_bundles(
+        [NamedFile(f"x/{name}", b"") for name in ("ip-resources.txt", "iptables-rules.txt")]
+    )
     found = place_file(bundles, "x/unheard-of")
     assert found is not None
     assert (retina.LAYOUT, None) == (found[0].layout, found[1])

@@ -6,7 +6,12 @@ import pytest
 
 from podpath.evidence.layouts.layout import How
 from podpath.evidence.layouts.table import NamedFile, find_bundles
-from podpath.evidence.layouts.troubleshoot import LAYOUT, spell_interfaces, spell_modules, spell_sysctls
+from podpath.evidence.layouts.troubleshoot import (
+    LAYOUT,
+    spell_interfaces,
+    spell_modules,
+    spell_sysctls,
+)
 from tests.evidence.layouts.placing import Told, told
 
 PATHS = [
@@ -29,7 +34,9 @@ def test_what_files_hold(path: str, expected: Told) -> None:
 
 def test_recognition() -> None:
     """Objects or host collectors make such a bundle."""
-    found = find_bundles([NamedFile("sb/cluster-resources/nodes.json", b"{}"), NamedFile("sb/version.yaml", b"")])
+    found = find_bundles(
+        [NamedFile("sb/cluster-resources/nodes.json", b"{}"), NamedFile("sb/version.yaml", b"")]
+    )
     assert [(LAYOUT, "sb/")] == [(bundle.layout, bundle.root) for bundle in found]
     assert () == find_bundles([NamedFile("sb/version.yaml", b"")])
 
@@ -42,6 +49,8 @@ def test_host_collectors() -> None:
         '{"br_netfilter": {"status": "loaded", "size": 32768, "instances": 0}, "ip_vs": {"status": "loadable"}}'
     )
     assert ["br_netfilter"] == [line.split()[0] for line in modules.lines[1:]]
-    (links,) = spell_interfaces('[{"Index": 2, "MTU": 1500, "Name": "eth0", "HardwareAddr": "AgAK9AEF", "Flags": 51}]')
+    (links,) = spell_interfaces(
+        '[{"Index": 2, "MTU": 1500, "Name": "eth0", "HardwareAddr": "AgAK9AEF", "Flags": 51}]'
+    )
     assert '"address": "02:00:0a:f4:01:05"' in links.lines[1]
     assert [] == [*spell_interfaces("{")]

@@ -39,7 +39,11 @@ def read_spellings() -> tuple[Spelling, ...]:
     """Return all lines of the file."""
     found: list[Spelling] = []
     for (kind, *rest), lines in sections(FILE):
-        others = frozenset(MessageKind(name) for name in rest[1].split(", ")) if len(rest) > 1 else frozenset()
+        others = (
+            frozenset(MessageKind(name) for name in rest[1].split(", "))
+            if len(rest) > 1
+            else frozenset()
+        )
         found += [Spelling(line, MessageKind(kind), rest[0], others) for line in lines]
     return tuple(found)
 

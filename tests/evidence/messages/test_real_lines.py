@@ -1,4 +1,6 @@
-"""A line is known behind whatever a log puts before it, and broken by a terminal; healthy lines say nothing."""
+"""A line is known behind whatever a log puts before it, and broken by a terminal; healthy lines say
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def kinds(*lines: str) -> set[MessageKind]:
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_a_line_is_known_behind_what_logs_put_before_it(prefix: str) -> None:
-    """A quotation, an indentation and a container's log change nothing, but for lines that are known by their beginning."""
+    """A quotation, an indentation and a container's log change nothing, but for lines that are
+    known by their beginning.
+    """
     lost = [one.line for one in SPELLINGS if one.kind not in kinds(prefix + one.line)]
     assert len(lost) <= len(SPELLINGS) // 100
 
@@ -34,8 +38,14 @@ def test_a_line_is_known_behind_what_logs_put_before_it(prefix: str) -> None:
 def test_a_line_that_a_terminal_broke_is_known_and_quoted_whole() -> None:
     """Two lines that were one say what it said."""
     text = 'Oct  3 10:00:00 node1 dockerd[9]: failed to add the network web: failed to lookup master "eth9.1234": Link not found'
-    (record,) = find_messages(Source(name="log", lines=(text[:BROKEN], text[BROKEN:], "all is well"), first_line=5))
-    assert (record.kind, record.span.line, record.span.last_line) == (MessageKind.MASTER_DEVICE_MISSING, 5, 6)
+    (record,) = find_messages(
+        Source(name="log", lines=(text[:BROKEN], text[BROKEN:], "all is well"), first_line=5)
+    )
+    assert (record.kind, record.span.line, record.span.last_line) == (
+        MessageKind.MASTER_DEVICE_MISSING,
+        5,
+        6,
+    )
 
 
 @pytest.mark.parametrize("line", INNOCENT, ids=lambda line: line[:50])

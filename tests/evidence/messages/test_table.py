@@ -1,4 +1,6 @@
-"""Messages are found wherever a line says them, once for each thing that they say, and cost nothing where there are none."""
+"""Messages are found wherever a line says them, once for each thing that they say, and cost nothing
+where there are none.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def said(line: str) -> list[tuple[MessageKind, dict[str, str]]]:
         ),
     ],
 )  # fmt: skip
-def test_a_line_says_its_kind_and_its_values(line: str, kind: MessageKind, values: dict[str, str]) -> None:
+def test_a_line_says_its_kind_and_its_values(
+    line: str, kind: MessageKind, values: dict[str, str]
+) -> None:
     """The words that matter are kept under their names."""
     assert (kind, values) in said(line)
 
@@ -80,7 +84,10 @@ def test_what_is_said_again_is_counted_and_quoted_once() -> None:
 
 def test_of_many_different_messages_the_first_are_kept() -> None:
     """A log of a million drops does not become a million records."""
-    lines = [f"martian source 10.0.0.1 from 10.1.{number // 256}.{number % 256}, on dev eth0" for number in range(500)]
+    lines = [
+        f"martian source 10.0.0.1 from 10.1.{number // 256}.{number % 256}, on dev eth0"
+        for number in range(500)
+    ]
     assert len(find_messages(source(*lines))) == MOST
 
 
@@ -95,8 +102,12 @@ def test_a_block_of_nothing_but_messages_is_read() -> None:
     """What no reader of outputs knows is still evidence, and its other lines are gaps."""
     reading = read(source("connect fails", "ping: sendmsg: Operation not permitted"))
     assert reading is not None
-    assert [type(record) for record in reading.records if isinstance(record, MessageRecord)] == [MessageRecord]
-    covered = {record.span.line for record in reading.records} | {gap.span.line for gap in reading.gaps}
+    assert [type(record) for record in reading.records if isinstance(record, MessageRecord)] == [
+        MessageRecord
+    ]
+    covered = {record.span.line for record in reading.records} | {
+        gap.span.line for gap in reading.gaps
+    }
     assert covered == {7, 8}
 
 
@@ -110,12 +121,16 @@ def test_no_text_makes_it_fail(lines: list[str], row: object, around: str) -> No
 
 
 def test_every_row_is_met_by_a_line_of_its_own() -> None:
-    """What nobody ever saw a program print is no row; nor is one whose sign its own pattern cannot meet."""
+    """What nobody ever saw a program print is no row; nor is one whose sign its own pattern cannot
+    meet.
+    """
     unmet = [
         (row.kind, row.sign)
         for row in ROWS
         if not any(
-            (one.kind, one.sign) == (row.kind, row.sign.strip()) and row.sign in one.line and row.pattern.search(one.line)
+            (one.kind, one.sign) == (row.kind, row.sign.strip())
+            and row.sign in one.line
+            and row.pattern.search(one.line)
             for one in SPELLINGS
         )
     ]

@@ -20,11 +20,27 @@ def unknown(*lines: str) -> list[tuple[str | None, str]]:
 @pytest.mark.parametrize(
     ("line", "program", "text"),
     [
-        ("E0109 03:12:44.000000  900 pod_workers.go:965] Error syncing pod, skipping", None, "Error syncing pod, skipping"),
-        ('time="2024-01-09" level=error msg="handler for POST returned: \\"x\\""', None, 'handler for POST returned: \\"x\\"'),
+        (
+            "E0109 03:12:44.000000  900 pod_workers.go:965] Error syncing pod, skipping",
+            None,
+            "Error syncing pod, skipping",
+        ),
+        (
+            'time="2024-01-09" level=error msg="handler for POST returned: \\"x\\""',
+            None,
+            'handler for POST returned: \\"x\\"',
+        ),
         ('{"level":"fatal","ts":1,"msg":"cannot claim the ring"}', None, "cannot claim the ring"),
-        ("2024/01/09 03:12:44 [emerg] 1#1: the worker is not amused", None, "1#1: the worker is not amused"),
-        ("Jan  9 03:12:44 node1 wibbled[12]: error: the wobble is gone", "wibbled", "error: the wobble is gone"),
+        (
+            "2024/01/09 03:12:44 [emerg] 1#1: the worker is not amused",
+            None,
+            "1#1: the worker is not amused",
+        ),
+        (
+            "Jan  9 03:12:44 node1 wibbled[12]: error: the wobble is gone",
+            "wibbled",
+            "error: the wobble is gone",
+        ),
         ("2024-01-09T03:12:44Z|00012|bridge|ERR|no wobble", None, "no wobble"),
     ],
 )
@@ -48,5 +64,9 @@ def test_a_log_keeps_what_it_does_not_know() -> None:
     )
     reading = read(Source(name="log", lines=lines, command="journalctl"))
     assert reading is not None
-    told = {record.kind: record.span.line for record in reading.records if isinstance(record, MessageRecord)}
+    told = {
+        record.kind: record.span.line
+        for record in reading.records
+        if isinstance(record, MessageRecord)
+    }
     assert told == {MessageKind.UNKNOWN_ERROR: 1, MessageKind.NETWORK_DOWN: 2}

@@ -20,12 +20,19 @@ SYN = (
     "tcp      6 118 SYN_SENT src=10.0.0.1 dst=10.96.0.9 sport=53084 dport=80 [UNREPLIED] "
     "src=10.244.1.7 dst=10.0.0.1 sport=8080 dport=53084 mark=0 use=1"
 )
-OUTPUTS = ("conntrack-l", "conntrack-l-o-extended-id", "conntrack-l-o-ktimestamp", "cat-proc-net-nf-conntrack")
+OUTPUTS = (
+    "conntrack-l",
+    "conntrack-l-o-extended-id",
+    "conntrack-l-o-ktimestamp",
+    "cat-proc-net-nf-conntrack",
+)
 
 
 def entries(source: Source) -> list[ConntrackRecord]:
     """Read the entries of a source."""
-    return [record for record in read_conntrack(source).records if isinstance(record, ConntrackRecord)]
+    return [
+        record for record in read_conntrack(source).records if isinstance(record, ConntrackRecord)
+    ]
 
 
 def entry(text: str) -> ConntrackRecord:
@@ -44,7 +51,15 @@ def test_every_output_form_says_the_same() -> None:
     outputs = [load_console(CONSOLES / f"{name}.txt") for name in OUTPUTS]
     said = [
         {
-            (record.protocol, record.state, record.original, record.reply, record.unreplied, record.mark, record.zone or 0)
+            (
+                record.protocol,
+                record.state,
+                record.original,
+                record.reply,
+                record.unreplied,
+                record.mark,
+                record.zone or 0,
+            )
             for record in entries(source)
         }
         for source in outputs
@@ -69,7 +84,9 @@ def test_a_translated_connection_is_read() -> None:
 @pytest.mark.parametrize(("text", "zone"), [("mark=0 zone=5 use=1", 5), ("mark=0 use=1", None)])
 def test_zones_are_read(text: str, zone: int | None) -> None:
     """A zone may be of the connection; where none is printed the evidence says none."""
-    record = entry(f"udp 17 29 src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2 src=10.0.0.2 dst=10.0.0.1 sport=2 dport=1 {text}")
+    record = entry(
+        f"udp 17 29 src=10.0.0.1 dst=10.0.0.2 sport=1 dport=2 src=10.0.0.2 dst=10.0.0.1 sport=2 dport=1 {text}"
+    )
 
     assert (record.zone, record.zone_original, record.zone_reply) == (zone, None, None)
 
@@ -121,7 +138,12 @@ def test_a_wrapped_entry_is_put_together() -> None:
 
 def test_an_entry_that_ends_early_has_no_reply() -> None:
     """What is cut off is not made up."""
-    assert entry("tcp 6 118 SYN_SENT src=10.0.0.1 dst=10.96.0.9 sport=53084 dport=80 [UNREPLIED]").reply is None
+    assert (
+        entry(
+            "tcp 6 118 SYN_SENT src=10.0.0.1 dst=10.96.0.9 sport=53084 dport=80 [UNREPLIED]"
+        ).reply
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,8 +165,12 @@ def test_what_is_no_entry_is_a_gap(line: str) -> None:
 
 
 def test_the_count_below_a_listing_states_nothing() -> None:
-    """`conntrack v1.4.7 (conntrack-tools): 0 flow entries have been shown.` is a heading, and tells the format."""
-    source = block("conntrack v1.4.7 (conntrack-tools): 0 flow entries have been shown.", "conntrack -L")
+    """`conntrack v1.4.7 (conntrack-tools): 0 flow entries have been shown.` is a heading, and tells
+    the format.
+    """
+    source = block(
+        "conntrack v1.4.7 (conntrack-tools): 0 flow entries have been shown.", "conntrack -L"
+    )
 
     assert recognise_conntrack(source) == CERTAIN
     assert [type(record) for record in read_conntrack(source).records] == [HeadingRecord]
@@ -168,6 +194,8 @@ def test_every_line_is_in_a_record_or_a_gap(lines: list[str]) -> None:
 def test_long_lines_are_read_in_time(repeated: str) -> None:
     """The time grows with the length of the line, not with its square."""
     started = time.process_time()
-    read_conntrack(block("tcp 6 118 SYN_SENT src=10.0.0.1 " + repeated * (100_000 // len(repeated))))
+    read_conntrack(
+        block("tcp 6 118 SYN_SENT src=10.0.0.1 " + repeated * (100_000 // len(repeated)))
+    )
 
     assert time.process_time() - started < 2

@@ -31,4 +31,6 @@ public (default, active)
         ZoneSetting("public", "services", ("ssh",)),
         ZoneSetting("public", "masquerade", ("no",)),
     ]
-    assert stated(text)[-1] == ZoneSetting("public", "rich rules", ('rule family="ipv4" source address="10.0.0.0/8" accept',))
+    assert stated(text)[-1] == ZoneSetting(
+        "public", "rich rules", ('rule family="ipv4" source address="10.0.0.0/8" accept',)
+    )

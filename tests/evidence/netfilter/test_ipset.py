@@ -49,7 +49,10 @@ def test_saved_sets_are_read() -> None:
     assert found["ports"].options == {"range": "0-100"}
     assert sorted(members(reading)["nets"]) == [(("10.0.0.0/8",), False), (("10.1.0.0/16",), True)]
     assert (("10.0.0.1", "tcp:80"), False) in members(reading)["pods"]
-    assert sorted(members(reading)["links"]) == [(("10.0.0.0/8", "eth0"), False), (("10.0.0.0/8", "physdev:veth1"), False)]
+    assert sorted(members(reading)["links"]) == [
+        (("10.0.0.0/8", "eth0"), False),
+        (("10.0.0.0/8", "physdev:veth1"), False),
+    ]
 
 
 def test_a_listing_says_the_same_as_the_saved_form() -> None:
@@ -57,7 +60,9 @@ def test_a_listing_says_the_same_as_the_saved_form() -> None:
     saved, listed = read_ipset(recorded("ipset-save")), read_ipset(recorded("ipset-list"))
 
     assert listed.gaps == ()
-    assert {name: (record.type, record.family, record.options) for name, record in sets(listed).items()} == {
+    assert {
+        name: (record.type, record.family, record.options) for name, record in sets(listed).items()
+    } == {
         name: (record.type, record.family, record.options) for name, record in sets(saved).items()
     }
     assert {name: sorted(own) for name, own in members(listed).items()} == {
@@ -71,10 +76,16 @@ def test_a_listing_says_the_same_as_the_saved_form() -> None:
 def test_options_of_members_are_kept() -> None:
     """Comments, timeouts and marks belong to the member."""
     entries = {
-        record.parts: record for record in read_ipset(recorded("ipset-save")).records if isinstance(record, IpSetEntryRecord)
+        record.parts: record
+        for record in read_ipset(recorded("ipset-save")).records
+        if isinstance(record, IpSetEntryRecord)
     }
 
-    assert entries["1.2.3.4",].options == (("skbmark", ("0x10/0xff",)), ("skbprio", ("1:10",)), ("skbqueue", ("5",)))
+    assert entries["1.2.3.4",].options == (
+        ("skbmark", ("0x10/0xff",)),
+        ("skbprio", ("1:10",)),
+        ("skbqueue", ("5",)),
+    )
     assert ("comment", ("a pod",)) in entries["10.0.0.1", "tcp:80"].options
 
 
@@ -89,9 +100,15 @@ def test_a_terse_listing_has_no_members() -> None:
 
 def test_what_is_no_member_is_a_gap() -> None:
     """A heading without a type, and lines before any set, are not guessed at."""
-    reading = read_ipset(block("10.0.0.1\nName: broken\nRevision: 3\n\ncreate good hash:ip family inet\nadd good 10.0.0.1\n..."))
+    reading = read_ipset(
+        block(
+            "10.0.0.1\nName: broken\nRevision: 3\n\ncreate good hash:ip family inet\nadd good 10.0.0.1\n..."
+        )
+    )
 
-    assert [gap.span.line for gap in reading.gaps] == [1, 2] or [gap.span.line for gap in reading.gaps] == [2, 1]
+    assert [gap.span.line for gap in reading.gaps] == [1, 2] or [
+        gap.span.line for gap in reading.gaps
+    ] == [2, 1]
     assert list(sets(reading)) == ["good"]
 
 

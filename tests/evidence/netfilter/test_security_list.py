@@ -20,7 +20,9 @@ def test_columns_are_known_by_their_titles() -> None:
 Name        Priority  SourceAddressPrefixes  Access  Direction  DestinationPortRanges
 DenyAll     65500     *                      Deny    Inbound    *
 """
-    assert stated(text) == [CloudRule(allowed=False, priority=65500, name="DenyAll", source="*", port="*", inbound=True)]
+    assert stated(text) == [
+        CloudRule(allowed=False, priority=65500, name="DenyAll", source="*", port="*", inbound=True)
+    ]
 
 
 def test_cells_between_bars() -> None:
@@ -30,4 +32,6 @@ def test_cells_between_bars() -> None:
 | -------- | ---- | ---- | ------ | ------ |
 | **500** | web | **80** | Internet | **Allow** |
 """
-    assert stated(text) == [CloudRule(allowed=True, priority=500, name="web", source="Internet", port="80")]
+    assert stated(text) == [
+        CloudRule(allowed=True, priority=500, name="web", source="Internet", port="80")
+    ]

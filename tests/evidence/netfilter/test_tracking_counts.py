@@ -20,4 +20,8 @@ def test_processors_are_summed() -> None:
 cpu=0   \tfound=0 invalid=5 insert=0 insert_failed=3 drop=0 early_drop=0
 cpu=1   \tfound=2 invalid=1 insert=0 insert_failed=4 drop=0 early_drop=0
 """
-    assert set(stated(text)) == {TrackingCount("found", 2), TrackingCount("invalid", 6), TrackingCount("insert_failed", 7)}
+    assert set(stated(text)) == {
+        TrackingCount("found", 2),
+        TrackingCount("invalid", 6),
+        TrackingCount("insert_failed", 7),
+    }

@@ -14,7 +14,9 @@ CASES = {
     "-P INPUT DROP": TypedRule("policy", "filter", "INPUT", "DROP"),
     "-t nat -F": TypedRule("flush", "nat", plain=True),
     "-I FORWARD 1 -j ACCEPT": TypedRule("insert", "filter", "FORWARD", "ACCEPT", plain=True),
-    "-A INPUT -m state --state RELATED,ESTABLISHED -j ACCEPT": TypedRule("append", "filter", "INPUT", "ACCEPT", follows=True),
+    "-A INPUT -m state --state RELATED,ESTABLISHED -j ACCEPT": TypedRule(
+        "append", "filter", "INPUT", "ACCEPT", follows=True
+    ),
     "-A FORWARD -s 10.0.0.0/8 -i cni0 -j DROP": TypedRule(
         "append", "filter", "FORWARD", "DROP", src=Prefix.parse("10.0.0.0/8"), in_link="cni0"
     ),
@@ -39,8 +41,13 @@ $IPT -P OUTPUT DROP
 """
     reading = read(block(text))
     assert not reading.gaps
-    assert [record.span.line for record in reading.records if isinstance(record, DeedRecord)] == [4, 5]
-    assert [record.statement for record in reading.records if isinstance(record, StatementRecord)] == [
+    assert [record.span.line for record in reading.records if isinstance(record, DeedRecord)] == [
+        4,
+        5,
+    ]
+    assert [
+        record.statement for record in reading.records if isinstance(record, StatementRecord)
+    ] == [
         TypedRule("policy", "filter", "OUTPUT", "DROP"),
         TypedRule("append", "filter", "OUTPUT", "ACCEPT", out_link="lo"),
     ]

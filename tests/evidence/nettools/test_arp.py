@@ -16,9 +16,17 @@ def neighbours(reading: Reading) -> list[NeighbourRecord]:
 @pytest.mark.parametrize("name", ["arp-n", "arp-an"])
 def test_arp_agrees_with_ip_neigh(name: str) -> None:
     """Addresses, devices and MACs are those of `ip neigh`; only the NUD state is coarser."""
-    whole = {(one.address, one.link, one.mac) for one in neighbours(read(recorded("ip-neigh"))) if one.address.family == 4}
+    whole = {
+        (one.address, one.link, one.mac)
+        for one in neighbours(read(recorded("ip-neigh")))
+        if one.address.family == 4
+    }
 
-    assert whole == {(one.address, one.link, one.mac) for one in neighbours(read(recorded(name))) if "proxy" not in one.flags}
+    assert whole == {
+        (one.address, one.link, one.mac)
+        for one in neighbours(read(recorded(name)))
+        if "proxy" not in one.flags
+    }
 
 
 @pytest.mark.parametrize("name", ["arp-n", "arp-an"])
@@ -32,7 +40,9 @@ def test_flags_become_states(name: str) -> None:
 
 
 def test_the_kernels_own_file_is_read() -> None:
-    """/proc/net/arp has flags in hexadecimal; an incomplete entry shows a MAC of zeros that is none."""
+    """/proc/net/arp has flags in hexadecimal; an incomplete entry shows a MAC of zeros that is
+    none.
+    """
     reading = read(
         block("""
 IP address       HW type     Flags       HW address            Mask     Device
@@ -42,13 +52,22 @@ IP address       HW type     Flags       HW address            Mask     Device
 """)
     )
 
-    assert [("52:55:0a:00:02:02", None), (None, "INCOMPLETE"), ("52:55:0a:00:02:08", "PERMANENT")] == [
-        (one.mac, one.state) for one in neighbours(reading)
-    ]
+    assert [
+        ("52:55:0a:00:02:02", None),
+        (None, "INCOMPLETE"),
+        ("52:55:0a:00:02:08", "PERMANENT"),
+    ] == [(one.mac, one.state) for one in neighbours(reading)]
 
 
 def test_an_elided_mac_is_a_gap() -> None:
     """The entry is not believed in part."""
-    reading = read(block("10.0.0.1   ether   xx:xx:xx:xx:xx:xx   C    eth0\n10.0.0.2   ether   0a:00:00:00:00:02   C    eth0"))
+    reading = read(
+        block(
+            "10.0.0.1   ether   xx:xx:xx:xx:xx:xx   C    eth0\n10.0.0.2   ether   0a:00:00:00:00:02   C    eth0"
+        )
+    )
 
-    assert (["10.0.0.2"], [1]) == ([str(one.address) for one in neighbours(reading)], [gap.span.line for gap in reading.gaps])
+    assert (["10.0.0.2"], [1]) == (
+        [str(one.address) for one in neighbours(reading)],
+        [gap.span.line for gap in reading.gaps],
+    )

@@ -57,7 +57,11 @@ network:
 """)
     assert ["ens3", "ens4", "br0"] == list(found)
     assert (True, False) == (found["ens3"].matched, found["ens4"].matched)
-    assert (("ens4",), ("10.0.0.2/24",), "10.0.0.1") == (found["br0"].ports, found["br0"].addresses, found["br0"].gateway)
+    assert (("ens4",), ("10.0.0.2/24",), "10.0.0.1") == (
+        found["br0"].ports,
+        found["br0"].addresses,
+        found["br0"].gateway,
+    )
 
 
 def test_ifcfg_and_network_units_name_one_device() -> None:

@@ -46,4 +46,7 @@ def test_counters_are_read() -> None:
 
 def test_a_driver_states_no_fact_of_the_path() -> None:
     """`-i` is known and kept as headings."""
-    assert [] == stated("driver: e1000e\nversion: 6.1\nfirmware-version: 0.13-4\nbus-info: 0000:00:1f.6", "ethtool -i eth0")
+    assert [] == stated(
+        "driver: e1000e\nversion: 6.1\nfirmware-version: 0.13-4\nbus-info: 0000:00:1f.6",
+        "ethtool -i eth0",
+    )

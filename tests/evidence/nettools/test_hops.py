@@ -9,7 +9,9 @@ from tests.evidence.consoles import block, read
 
 def hops(text: str, command: str | None = None) -> list[Hop]:
     """Return the hops of a block."""
-    records = [one for one in read(block(text, command)).records if isinstance(one, StatementRecord)]
+    records = [
+        one for one in read(block(text, command)).records if isinstance(one, StatementRecord)
+    ]
     return [one.statement for one in records if isinstance(one.statement, Hop)]
 
 
@@ -21,7 +23,9 @@ traceroute to 8.8.8.8 (8.8.8.8), 30 hops max, 60 byte packets
  2  * * *
  3  10.0.0.1 (10.0.0.1)  3000 ms !H  3000 ms !H
 """)
-    assert [(1, 1, ""), (2, 0, ""), (3, 1, "!H")] == [(one.number, len(one.addresses), one.mark) for one in found]
+    assert [(1, 1, ""), (2, 0, ""), (3, 1, "!H")] == [
+        (one.number, len(one.addresses), one.mark) for one in found
+    ]
     assert str(found[0].dst) == "8.8.8.8"
 
 

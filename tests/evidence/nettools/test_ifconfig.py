@@ -24,7 +24,11 @@ def test_the_new_form_gives_device_and_addresses() -> None:
     """Up without RUNNING is no carrier; masks and prefix lengths are read."""
     reading = read(block(NEW, "ifconfig"))
     (link,) = [one for one in reading.records if isinstance(one, LinkRecord)]
-    found = [f"{one.link} {one.address}/{one.length}" for one in reading.records if isinstance(one, AddressRecord)]
+    found = [
+        f"{one.link} {one.address}/{one.length}"
+        for one in reading.records
+        if isinstance(one, AddressRecord)
+    ]
 
     assert ("docker0", 9000, "02:42:e2:f8:c5:2f") == (link.name, link.mtu, link.mac)
     assert link.flags is not None

@@ -23,9 +23,11 @@ eth0       ethernet  connected               System eth0
 docker0    bridge    connected (externally)  docker0
 lo         loopback  unmanaged               --
 """)
-    assert [("connected", "System eth0"), ("connected (externally)", "docker0"), ("unmanaged", "")] == [
-        (one.state, one.profile) for one in found
-    ]
+    assert [
+        ("connected", "System eth0"),
+        ("connected (externally)", "docker0"),
+        ("unmanaged", ""),
+    ] == [(one.state, one.profile) for one in found]
 
 
 def test_networkd_says_how_far_it_is() -> None:
@@ -37,4 +39,6 @@ IDX LINK  TYPE     OPERATIONAL SETUP
 
 2 links listed.
 """)
-    assert [("lo", "unmanaged"), ("cali1", "configuring")] == [(one.link, one.state) for one in found]
+    assert [("lo", "unmanaged"), ("cali1", "configuring")] == [
+        (one.link, one.state) for one in found
+    ]

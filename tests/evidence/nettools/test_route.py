@@ -10,7 +10,9 @@ from tests.evidence.consoles import block, read, recorded
 
 def routes(reading: Reading) -> dict[str, RouteRecord]:
     """Return the routes of a reading by prefix."""
-    return {str(record.prefix): record for record in reading.records if isinstance(record, RouteRecord)}
+    return {
+        str(record.prefix): record for record in reading.records if isinstance(record, RouteRecord)
+    }
 
 
 @pytest.mark.parametrize("name", ["route-n", "route", "netstat-rn"])
@@ -22,7 +24,9 @@ def test_the_table_agrees_with_ip_route(name: str) -> None:
     assert set(whole) - {"10.68.0.0/16"} == set(table)
     for prefix, record in table.items():
         if len(whole[prefix].nexthops) == 1:
-            assert [hop[:2] for hop in whole[prefix].nexthops] == [hop[:2] for hop in record.nexthops]
+            assert [hop[:2] for hop in whole[prefix].nexthops] == [
+                hop[:2] for hop in record.nexthops
+            ]
 
 
 def test_metrics_are_read_where_the_table_has_them() -> None:
@@ -39,7 +43,9 @@ def test_routes_that_go_nowhere_are_typed() -> None:
     reading = read(recorded("route-n"))
     found = routes(reading)
 
-    assert ("unreachable", "unreachable", "blackhole") == tuple(found[f"10.{number}.0.0/16"].type for number in (61, 62, 60))
+    assert ("unreachable", "unreachable", "blackhole") == tuple(
+        found[f"10.{number}.0.0/16"].type for number in (61, 62, 60)
+    )
     assert [True, False] == ["blackhole or a throw" in gap.why for gap in reading.gaps]
 
 
@@ -61,7 +67,9 @@ def test_rows_without_their_heading_are_read() -> None:
     )
 
     assert [(1002, "eth1"), (1007, "mgnt")] == [
-        (record.metric, record.nexthops[0].link) for record in reading.records if isinstance(record, RouteRecord)
+        (record.metric, record.nexthops[0].link)
+        for record in reading.records
+        if isinstance(record, RouteRecord)
     ]
 
 
@@ -93,7 +101,10 @@ default         gateway.corp    0.0.0.0         UG    0      0        0 eth0
 """)
     )
 
-    assert (["default", "169.254.0.0/16"], [4, 5]) == (list(routes(reading)), [gap.span.line for gap in reading.gaps])
+    assert (["default", "169.254.0.0/16"], [4, 5]) == (
+        list(routes(reading)),
+        [gap.span.line for gap in reading.gaps],
+    )
 
 
 def test_headings_of_another_language_are_headings() -> None:
@@ -114,7 +125,10 @@ def test_the_ipv6_table_is_read() -> None:
     """Types are told by flags; the null entries at the end of each table are none."""
     found = routes(read(recorded("route-6-n")))
 
-    assert ("fd00:7::1", 1024) == (str(found["default"].nexthops[0].gateway), found["default"].metric)
+    assert ("fd00:7::1", 1024) == (
+        str(found["default"].nexthops[0].gateway),
+        found["default"].metric,
+    )
     assert ("unreachable", "local", "multicast", None) == tuple(
         found[prefix].type for prefix in ("fd11::/64", "fd00:7::5", "ff00::/8", "fd10::/64")
     )

@@ -42,11 +42,15 @@ RECEIVING = {
     ],
 )
 def test_ss_is_read(name: str, expected: set[object]) -> None:
-    """With or without headings, processes and the column of the protocol, which `-t` makes needless."""
+    """With or without headings, processes and the column of the protocol, which `-t` makes
+    needless.
+    """
     assert expected == set(sockets(read(recorded(name))))
 
 
-@pytest.mark.parametrize(("name", "expected"), [("netstat-tlnp", LISTENING), ("netstat-tulnpW", LISTENING | RECEIVING)])
+@pytest.mark.parametrize(
+    ("name", "expected"), [("netstat-tlnp", LISTENING), ("netstat-tulnpW", LISTENING | RECEIVING)]
+)
 def test_netstat_is_read(name: str, expected: set[tuple[object, ...]]) -> None:
     """It states the same, but for the device that a socket is bound to."""
     assert {one[:4] for one in expected} == {one[:4] for one in sockets(read(recorded(name)))}
@@ -61,13 +65,19 @@ def test_connections_have_a_state() -> None:
 def test_processes_are_kept() -> None:
     """By name, from either tool."""
     for name in ("ss-tulnp", "netstat-tulnpW"):
-        processes = [one.process for one in read(recorded(name)).records if isinstance(one, SocketRecord)]
+        processes = [
+            one.process for one in read(recorded(name)).records if isinstance(one, SocketRecord)
+        ]
         assert {"python3", None} == set(processes)
 
 
 def test_a_socket_of_ipv6_only_is_told_from_one_of_both() -> None:
     """ss prints `*` for both families and `[::]` for one."""
-    reading = read(block("tcp   LISTEN 0      5        *:80            *:*\ntcp   LISTEN 0      5     [::]:81         [::]:*"))
+    reading = read(
+        block(
+            "tcp   LISTEN 0      5        *:80            *:*\ntcp   LISTEN 0      5     [::]:81         [::]:*"
+        )
+    )
 
     assert [None, "::"] == [address for _, _, address, _, _ in sockets(reading)]
 
@@ -105,19 +115,28 @@ def test_a_socket_without_its_protocol_is_a_gap() -> None:
         )
     )
 
-    assert ([80], [2]) == ([port for _, _, _, port, _ in sockets(reading)], [gap.span.line for gap in reading.gaps])
+    assert ([80], [2]) == (
+        [port for _, _, _, port, _ in sockets(reading)],
+        [gap.span.line for gap in reading.gaps],
+    )
 
 
 def test_details_below_a_socket_belong_to_it() -> None:
     """`ss -i` and `-m` add a line that is no gap."""
-    reading = read(block("tcp   ESTAB  0 0 10.0.0.1:22 10.0.0.9:51234\n\t cubic wscale:7,7 rto:204 rtt:3.5/2.1"))
+    reading = read(
+        block(
+            "tcp   ESTAB  0 0 10.0.0.1:22 10.0.0.9:51234\n\t cubic wscale:7,7 rto:204 rtt:3.5/2.1"
+        )
+    )
 
     assert (1, ()) == (len(sockets(reading)), reading.gaps)
 
 
 def test_an_elided_address_is_a_gap() -> None:
     """The socket is not believed in part."""
-    assert [True] == ["elided" in gap.why for gap in read(block("tcp LISTEN 0 5 10.0.x.x:80 0.0.0.0:*")).gaps]
+    assert [True] == [
+        "elided" in gap.why for gap in read(block("tcp LISTEN 0 5 10.0.x.x:80 0.0.0.0:*")).gaps
+    ]
 
 
 def test_prose_is_no_table() -> None:

@@ -32,7 +32,10 @@ def test_peers_are_read_with_what_they_may_send() -> None:
     peers = [one.statement for one in reading.records if isinstance(one, StatementRecord)]
     first, second = (peer for peer in peers if isinstance(peer, WireguardPeer))
 
-    assert ("wg0", ["default", "default"]) == (first.link, [str(prefix) for prefix in first.allowed])
+    assert ("wg0", ["default", "default"]) == (
+        first.link,
+        [str(prefix) for prefix in first.allowed],
+    )
     assert ("1 minute, 3 seconds ago", "") == (first.handshake, second.handshake)
     assert ("0 B", "8.24 KiB") == (second.received, second.sent)
     assert not reading.gaps

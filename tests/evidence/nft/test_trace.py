@@ -1,4 +1,6 @@
-"""Traces of packets, as nft 1.0.6 and xtables-monitor 1.8.9 printed them on Linux 6.18: the rule that dropped one is named."""
+"""Traces of packets, as nft 1.0.6 and xtables-monitor 1.8.9 printed them on Linux 6.18: the rule
+that dropped one is named.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,7 @@ PACKET: 2 738f5e0e OUT=lo SRC=127.0.0.1 DST=127.0.0.1 LEN=84 TOS=0x0 TTL=64 ID=9
  TRACE: 2 738f5e0e raw:OUTPUT:rule:0x2:CONTINUE  -4 -t raw -A OUTPUT -p icmp -j TRACE
  TRACE: 2 738f5e0e raw:OUTPUT:policy:ACCEPT
 """
-XTABLES_DROPPED = (
-    " TRACE: 2 738f5e0e filter:OUTPUT:rule:0x2:DROP  -4 -t filter -A OUTPUT -p icmp -m comment --comment hardening -j DROP\n"
-)
+XTABLES_DROPPED = " TRACE: 2 738f5e0e filter:OUTPUT:rule:0x2:DROP  -4 -t filter -A OUTPUT -p icmp -m comment --comment hardening -j DROP\n"
 XTABLES_NATIVE = " TRACE: 1 2283fa3f t:out:rule:0x3:DROP  \n"
 XTABLES_POLICY = " TRACE: 1 b52c69cf t:out:policy:DROP \n"
 
@@ -37,11 +37,22 @@ XTABLES_POLICY = " TRACE: 1 b52c69cf t:out:policy:DROP \n"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (NFT + DROPPED, {"table": "filter", "chain": "OUTPUT", "rule": "meta l4proto icmp  counter packets 0 bytes 0 drop"}),
+        (
+            NFT + DROPPED,
+            {
+                "table": "filter",
+                "chain": "OUTPUT",
+                "rule": "meta l4proto icmp  counter packets 0 bytes 0 drop",
+            },
+        ),
         (NFT + BY_POLICY, {"table": "t", "chain": "out", "rule": "policy drop"}),
         (
             XTABLES + XTABLES_DROPPED,
-            {"table": "filter", "chain": "OUTPUT", "rule": "-A OUTPUT -p icmp -m comment --comment hardening -j DROP"},
+            {
+                "table": "filter",
+                "chain": "OUTPUT",
+                "rule": "-A OUTPUT -p icmp -m comment --comment hardening -j DROP",
+            },
         ),
         (XTABLES + XTABLES_NATIVE, {"table": "t", "chain": "out"}),
         (XTABLES + XTABLES_POLICY, {"table": "t", "chain": "out", "rule": "policy"}),
@@ -53,7 +64,9 @@ def test_what_dropped_the_packet(text: str, expected: dict[str, str]) -> None:
     assert reading is not None
     assert () == reading.gaps
     said = [record for record in reading.records if isinstance(record, MessageRecord)]
-    assert [(MessageKind.TRACED_TO_DROP, expected)] == [(record.kind, dict(record.values)) for record in said]
+    assert [(MessageKind.TRACED_TO_DROP, expected)] == [
+        (record.kind, dict(record.values)) for record in said
+    ]
 
 
 @pytest.mark.parametrize("text", [NFT, XTABLES])

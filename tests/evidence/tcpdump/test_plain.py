@@ -68,4 +68,6 @@ def test_a_plain_line_with_more_below_it_is_no_plain_line() -> None:
     line = "22:13:20.123456 IP 10.0.0.1.5 > 10.0.0.2.80: Flags [.], ack 1, win 502, length 0"
     reading = read_tcpdump(Source(name="printed", lines=(line, "\t0x0000:  4500 0034", line)))
 
-    assert [(1, 2), (3, 3)] == [(record.span.line, record.span.last_line) for record in reading.records]
+    assert [(1, 2), (3, 3)] == [
+        (record.span.line, record.span.last_line) for record in reading.records
+    ]

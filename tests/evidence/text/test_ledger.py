@@ -14,8 +14,12 @@ def test_unclaimed_lines_become_gaps() -> None:
 
     reading = ledger.close("a route")
 
-    assert ["one"] == [record.text for record in reading.records if isinstance(record, HeadingRecord)]
-    assert [(4, "expected a route, saw 'four'")] == [(gap.span.line, gap.why) for gap in reading.gaps]
+    assert ["one"] == [
+        record.text for record in reading.records if isinstance(record, HeadingRecord)
+    ]
+    assert [(4, "expected a route, saw 'four'")] == [
+        (gap.span.line, gap.why) for gap in reading.gaps
+    ]
 
 
 def test_an_ellipsis_is_a_partial_heading() -> None:
@@ -23,7 +27,9 @@ def test_an_ellipsis_is_a_partial_heading() -> None:
     ledger = Ledger(block("...\nx"))
 
     assert (True, False) == (ledger.elide(0), ledger.elide(1))
-    assert [True] == [record.partial for record in ledger.close("x").records if isinstance(record, HeadingRecord)]
+    assert [True] == [
+        record.partial for record in ledger.close("x").records if isinstance(record, HeadingRecord)
+    ]
 
 
 def test_spans_are_numbered_as_in_the_file() -> None:
@@ -50,4 +56,6 @@ def test_a_record_may_grow_by_lines_below() -> None:
     ledger.head(0)
     ledger.replace_span(ledger.span(0, 1))
 
-    assert [(1, 2)] == [(record.span.line, record.span.last_line) for record in ledger.close("x").records]
+    assert [(1, 2)] == [
+        (record.span.line, record.span.last_line) for record in ledger.close("x").records
+    ]

@@ -71,7 +71,16 @@ def test_what_cannot_be_read_is_refused(parse: Callable[[str], object], text: st
 
 
 @pytest.mark.parametrize(
-    "text", ["10.244.x.x", "10.x.x.x/16", "xx:xx:xx:xx:xx:xx", "10.0.0.*", "<NODE_IP>", "MGNT_MAC", "10.0...."]
+    "text",
+    [
+        "10.244.x.x",
+        "10.x.x.x/16",
+        "xx:xx:xx:xx:xx:xx",
+        "10.0.0.*",
+        "<NODE_IP>",
+        "MGNT_MAC",
+        "10.0....",
+    ],
 )
 def test_elided_values_are_called_elided(text: str) -> None:
     """The reason tells a value that somebody replaced from one that is wrong."""

@@ -7,7 +7,9 @@ import pytest
 from podpath.evidence.text.services import SERVICES, read_port
 
 
-@pytest.mark.parametrize(("text", "number"), [("http", "80"), ("https", "443"), ("domain", "53"), ("6443", "6443")])
+@pytest.mark.parametrize(
+    ("text", "number"), [("http", "80"), ("https", "443"), ("domain", "53"), ("6443", "6443")]
+)
 def test_ports_are_read_by_name_and_number(text: str, number: str) -> None:
     """What tools print without `-n` is a number again."""
     assert read_port(text) == number

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.evidence.text.tokenizer import Cursor, Word, is_ellipsis, parse_columns, scan_quoted, scan_words, strip_terminal
+from podpath.evidence.text.tokenizer import (
+    Cursor,
+    Word,
+    is_ellipsis,
+    parse_columns,
+    scan_quoted,
+    scan_words,
+    strip_terminal,
+)
 
 
 def test_words_know_their_columns() -> None:
@@ -36,16 +44,25 @@ def test_every_character_that_is_not_blank_is_in_a_word(line: str) -> None:
     """Neither scanner loses a character, quotes or not."""
     for words in (scan_words(line), scan_quoted(line)):
         inside = {column for word in words for column in range(word.start, word.end)}
-        assert [] == [column for column, sign in enumerate(line) if not sign.isspace() and column not in inside]
+        assert [] == [
+            column
+            for column, sign in enumerate(line)
+            if not sign.isspace() and column not in inside
+        ]
 
 
-@pytest.mark.parametrize("line", ["...", "  ...  ", "--", "…", "[...]", "# ...", "[snip]", "<output omitted>", "----------"])
+@pytest.mark.parametrize(
+    "line",
+    ["...", "  ...  ", "--", "…", "[...]", "# ...", "[snip]", "<output omitted>", "----------"],
+)
 def test_a_line_that_only_leaves_out_others_is_an_ellipsis(line: str) -> None:
     """Dots, grep's separator and the usual words for a cut are known."""
     assert is_ellipsis(line)
 
 
-@pytest.mark.parametrize("line", ["", "-", ".", "default via 10.0.0.1 ...", "0.0.0.0", "# comment", "cut"])
+@pytest.mark.parametrize(
+    "line", ["", "-", ".", "default via 10.0.0.1 ...", "0.0.0.0", "# comment", "cut"]
+)
 def test_a_line_that_says_something_is_no_ellipsis(line: str) -> None:
     """Only a line that says nothing else counts."""
     assert not is_ellipsis(line)
@@ -67,18 +84,33 @@ def test_a_cursor_gives_empty_words_past_the_end() -> None:
     """A line that ends early is no error: its value is empty."""
     cursor = Cursor("dev")
 
-    assert ("dev", "dev", "", "", True) == (cursor.peek, cursor.take(), cursor.take(), cursor.peek, cursor.done)
+    assert ("dev", "dev", "", "", True) == (
+        cursor.peek,
+        cursor.take(),
+        cursor.take(),
+        cursor.peek,
+        cursor.done,
+    )
 
 
 def test_a_cursor_accepts_words_only_together() -> None:
     """`accept` takes all of the words or none."""
     cursor = Cursor("mtu lock 1400")
 
-    assert (False, True, "1400") == (cursor.accept("mtu", "1400"), cursor.accept("mtu", "lock"), cursor.rest)
+    assert (False, True, "1400") == (
+        cursor.accept("mtu", "1400"),
+        cursor.accept("mtu", "lock"),
+        cursor.rest,
+    )
 
 
 def test_a_cursor_leaves_a_word_that_cannot_be_read() -> None:
     """`attempt` gives None and stays where it is."""
     cursor = Cursor("x 5")
 
-    assert (None, "x", 5, None) == (cursor.attempt(int), cursor.take(), cursor.attempt(int), cursor.attempt(int))
+    assert (None, "x", 5, None) == (
+        cursor.attempt(int),
+        cursor.take(),
+        cursor.attempt(int),
+        cursor.attempt(int),
+    )

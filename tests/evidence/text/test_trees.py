@@ -30,7 +30,9 @@ def test_yaml_of_an_object() -> None:
     text = 'kind: Service   # of mine\nspec:\n  ports:\n  - name: "http"\n    port: 80\n  - {port: 443}\n  selector: {app: web}\n'
     ports = [{"name": "http", "port": "80"}, {"port": "443"}]
 
-    assert [{"kind": "Service", "spec": {"ports": ports, "selector": {"app": "web"}}}] == [plain(one) for one in grow(text)]
+    assert [{"kind": "Service", "spec": {"ports": ports, "selector": {"app": "web"}}}] == [
+        plain(one) for one in grow(text)
+    ]
 
 
 def test_documents_are_parted() -> None:
@@ -45,7 +47,9 @@ def test_a_text_block_keeps_its_lines() -> None:
     assert corefile is not None
     assert conf is not None
 
-    assert [(".:53 {", 3), ("}", 4)] == [(line.strip(), span.line) for line, span in lines_of(corefile)]
+    assert [(".:53 {", 3), ("}", 4)] == [
+        (line.strip(), span.line) for line, span in lines_of(corefile)
+    ]
     (inner,) = read_embedded(conf).trees
     assert {"a": {"b": "1"}} == plain(inner)
     assert 6 == inner.span.line
@@ -64,7 +68,9 @@ def test_a_text_in_one_line() -> None:
 
 def test_json_that_is_cut() -> None:
     """What is open at the end counts as closed there; an ellipsis is passed over."""
-    assert [{"a": {"b": ["1", {"c": "x:y"}]}}] == [plain(one) for one in grow('{"a": {"b": [1, {"c": "x:y"\n ...')]
+    assert [{"a": {"b": ["1", {"c": "x:y"}]}}] == [
+        plain(one) for one in grow('{"a": {"b": [1, {"c": "x:y"\n ...')
+    ]
 
 
 def test_fields_know_their_lines() -> None:

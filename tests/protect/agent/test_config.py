@@ -1,4 +1,6 @@
-"""The agent's file: a part runs if its section is there, and what cannot be meant is refused with its line."""
+"""The agent's file: a part runs if its section is there, and what cannot be meant is refused with
+its line.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.agent.config import PARTS, AgentConfig, Listen, listen_address, load_config, node_name, parse_listen
+from podpath.protect.agent.config import (
+    PARTS,
+    AgentConfig,
+    Listen,
+    listen_address,
+    load_config,
+    node_name,
+    parse_listen,
+)
 from podpath.protect.tables import TableError
 
 WHOLE = """
@@ -61,7 +71,10 @@ def test_a_whole_file_is_read(tmp_path: Path) -> None:
     assert config.parts() == PARTS
     assert config.health.listen == Listen("::1", 9809)
     assert config.sysctl is not None
-    assert (config.sysctl.poll, str(config.sysctl.key[0].key)) == (60.0, "net.ipv4.conf.lxc*.rp_filter")
+    assert (config.sysctl.poll, str(config.sysctl.key[0].key)) == (
+        60.0,
+        "net.ipv4.conf.lxc*.rp_filter",
+    )
     assert config.kubernetes is not None
     assert config.kubernetes.grace == 3.0
 
@@ -102,7 +115,10 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, lines: list[
 
 def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     """Nobody has to correct a file fault by fault."""
-    assert [line.partition(":")[0] for line in refuse(tmp_path, "nod = 1\n[sysctl]\nmode = 3\n[order]\nx = 1\n")] == [
+    assert [
+        line.partition(":")[0]
+        for line in refuse(tmp_path, "nod = 1\n[sysctl]\nmode = 3\n[order]\nx = 1\n")
+    ] == [
         "1",
         "3",
         "5",
@@ -122,14 +138,22 @@ def test_what_is_no_text_is_refused(tmp_path: Path, data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "listen"), [("127.0.0.1:1", Listen("127.0.0.1", 1)), ("pod:9809", Listen("pod", 9809)), ("off", Listen("", 0))]
+    ("text", "listen"),
+    [
+        ("127.0.0.1:1", Listen("127.0.0.1", 1)),
+        ("pod:9809", Listen("pod", 9809)),
+        ("off", Listen("", 0)),
+    ],
 )
 def test_where_to_listen(text: str, listen: Listen) -> None:
     """One address, the pod's own, or nowhere."""
     assert parse_listen(text) == listen
 
 
-@pytest.mark.parametrize("text", ["", "9809", ":9809", "[::]:9809", "localhost:9809", "127.0.0.1:99999", "127.0.0.1:x", 9809])
+@pytest.mark.parametrize(
+    "text",
+    ["", "9809", ":9809", "[::]:9809", "localhost:9809", "127.0.0.1:99999", "127.0.0.1:x", 9809],
+)
 def test_a_wildcard_is_no_place_to_listen(text: str | int) -> None:
     """The endpoints are not for the world."""
     with pytest.raises(ValueError, match="ADDRESS:PORT"):

@@ -25,7 +25,9 @@ def server() -> Iterator[HealthServer]:
     """Serve on a free port of the loopback address."""
     Stage.good = True
     endpoints = Endpoints(
-        live=lambda: say(True), ready=lambda: say(Stage.good, parts={"sysctl": "x"}), metrics=lambda: "# nothing\n"
+        live=lambda: say(True),
+        ready=lambda: say(Stage.good, parts={"sysctl": "x"}),
+        metrics=lambda: "# nothing\n",
     )
     running = HealthServer(("127.0.0.1", 0), endpoints)
     yield running
@@ -57,8 +59,12 @@ def test_the_three_paths(server: HealthServer) -> None:
 
 
 def test_a_client_that_dawdles_holds_nobody_up(server: HealthServer) -> None:
-    """Connections that say nothing are outlived; with too many of them new ones are hung up on, and soon served again."""
-    idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(MOST_CONNECTIONS - 1)]
+    """Connections that say nothing are outlived; with too many of them new ones are hung up on, and
+    soon served again.
+    """
+    idle = [
+        socket.create_connection(("127.0.0.1", server.port)) for _ in range(MOST_CONNECTIONS - 1)
+    ]
     try:
         began = time.monotonic()
         assert get(server, "/livez")[0] == 200
@@ -88,4 +94,7 @@ def test_garbage_is_answered_or_dropped(server: HealthServer) -> None:
 def test_an_address_that_is_taken_is_told(server: HealthServer) -> None:
     """Binding fails at once."""
     with pytest.raises(OSError, match="in use"):
-        HealthServer(("127.0.0.1", server.port), Endpoints(live=lambda: say(True), ready=lambda: say(True), metrics=str))
+        HealthServer(
+            ("127.0.0.1", server.port),
+            Endpoints(live=lambda: say(True), ready=lambda: say(True), metrics=str),
+        )

@@ -1,4 +1,6 @@
-"""Parts of protect as keepers: they report, begin anew where the world fails them, and stop at once."""
+"""Parts of protect as keepers: they report, begin anew where the world fails them, and stop at
+once.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from podpath.protect.agent.keeper import STARTING, KeeperContext, Status, Thread
 def wait_for(keeper: ThreadKeeper, *, ready: bool) -> Status:
     """Wait until a keeper reports, at most five seconds."""
     end = time.monotonic() + 5
-    while (keeper.status() is STARTING or keeper.status().ready is not ready) and time.monotonic() < end:
+    while (
+        keeper.status() is STARTING or keeper.status().ready is not ready
+    ) and time.monotonic() < end:
         time.sleep(0.005)
     return keeper.status()
 

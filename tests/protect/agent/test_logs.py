@@ -29,7 +29,13 @@ def test_a_line_is_json() -> None:
     line = json.loads(write("it holds", key="net.ipv4.ip_forward", count=3))
 
     assert line.pop("time").endswith("Z")
-    assert line == {"level": "info", "part": "test", "message": "it holds", "key": "net.ipv4.ip_forward", "count": 3}
+    assert line == {
+        "level": "info",
+        "part": "test",
+        "message": "it holds",
+        "key": "net.ipv4.ip_forward",
+        "count": 3,
+    }
 
 
 @given(st.text(max_size=80))
@@ -60,7 +66,9 @@ def test_secrets_are_struck_out(text: str) -> None:
     line = write(text, text=text, texts=[text])
 
     assert STRUCK in line
-    assert not any(secret in line for secret in ("abcdef0123456789", "c2lnbmF0dXJl", "dXNlcjpwYXNzd29yZA"))
+    assert not any(
+        secret in line for secret in ("abcdef0123456789", "c2lnbmF0dXJl", "dXNlcjpwYXNzd29yZA")
+    )
 
 
 def test_what_is_no_secret_is_left_alone() -> None:
@@ -80,4 +88,7 @@ def test_an_exception_is_part_of_the_line() -> None:
         logging.getLogger("podpath.x").exception("a bug")
     logging.getLogger("podpath").handlers.clear()
 
-    assert "ValueError: invalid literal for int() with base 10: 'bad [struck out]'" in json.loads(stream.getvalue())["exception"]
+    assert (
+        "ValueError: invalid literal for int() with base 10: 'bad [struck out]'"
+        in json.loads(stream.getvalue())["exception"]
+    )

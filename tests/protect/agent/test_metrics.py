@@ -9,8 +9,12 @@ import pytest
 from podpath.protect.agent.keeper import Finding, Sample, Status
 from podpath.protect.agent.metrics import gather_samples, render_metrics
 
-LINE = re.compile(r'[a-z_][a-z0-9_]*(?:\{[a-z_]+="(?:[^"\\\n]|\\[\\"n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\[\\"n])*")*\})? -?[0-9.e+-]+')
-FINDING = Finding(check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error", claim="it is 0")
+LINE = re.compile(
+    r'[a-z_][a-z0-9_]*(?:\{[a-z_]+="(?:[^"\\\n]|\\[\\"n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\[\\"n])*")*\})? -?[0-9.e+-]+'
+)
+FINDING = Finding(
+    check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error", claim="it is 0"
+)
 
 
 def test_samples_are_families() -> None:
@@ -34,14 +38,24 @@ def test_samples_are_families() -> None:
 
 def test_findings_are_counted_by_kind() -> None:
     """Labels hold kinds and never names, so that a thousand pods are no thousand series."""
-    statuses = {"sysctl": Status(ready=False, findings=(FINDING, FINDING)), "order": Status(ready=True, degraded=True)}
+    statuses = {
+        "sysctl": Status(ready=False, findings=(FINDING, FINDING)),
+        "order": Status(ready=True, degraded=True),
+    }
     text = render_metrics(gather_samples(statuses))
 
-    assert 'podpath_protect_findings{part="sysctl",check="sysctl-drifted",severity="error"} 2\n' in text
+    assert (
+        'podpath_protect_findings{part="sysctl",check="sysctl-drifted",severity="error"} 2\n'
+        in text
+    )
     assert 'podpath_protect_part_ready{part="sysctl"} 0\n' in text
     assert 'podpath_protect_part_degraded{part="order"} 1\n' in text
     assert "ip_forward" not in text
-    assert [] == [line for line in text.split("\n")[:-1] if not line.startswith("# ") and LINE.fullmatch(line) is None]
+    assert [] == [
+        line
+        for line in text.split("\n")[:-1]
+        if not line.startswith("# ") and LINE.fullmatch(line) is None
+    ]
 
 
 def test_the_process_is_measured() -> None:

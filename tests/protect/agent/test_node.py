@@ -1,4 +1,6 @@
-"""The node's taint and events against a real API server: owned from the start, off when ready, back on regression."""
+"""The node's taint and events against a real API server: owned from the start, off when ready, back
+on regression.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +53,13 @@ def speaking(server: ApiServer) -> Iterator[Callable[..., tuple[Parts, ThreadKee
 
     def start(status: Status, **options: Any) -> tuple[Parts, ThreadKeeper]:  # noqa: ANN401  # options of any kind
         parts = Parts(status)
-        chosen = replace(KubernetesOptions(kubeconfig=str(server.kubeconfig()), grace=0.5), **options)
+        chosen = replace(
+            KubernetesOptions(kubeconfig=str(server.kubeconfig()), grace=0.5), **options
+        )
         voice = NodeReporting(node=NODE, options=chosen, dry_run=False)
-        keeper = ThreadKeeper("node", lambda desk: speak_of_node(desk, voice, parts), first_pause=0.2)
+        keeper = ThreadKeeper(
+            "node", lambda desk: speak_of_node(desk, voice, parts), first_pause=0.2
+        )
         keeper.start()
         started.append(keeper)
         return parts, keeper
@@ -71,7 +77,11 @@ def tainted(server: ApiServer) -> bool:
 def events(server: ApiServer) -> set[tuple[str, str]]:
     """Return reason and note of the node's events."""
     found = server.read("events", "-A")["items"]
-    return {(event["reason"], event["message"]) for event in found if event["involvedObject"]["name"] == NODE}
+    return {
+        (event["reason"], event["message"])
+        for event in found
+        if event["involvedObject"]["name"] == NODE
+    }
 
 
 def wait_until(holds: Callable[[], bool], seconds: float = 15.0) -> bool:
@@ -87,7 +97,9 @@ def wait_until(holds: Callable[[], bool], seconds: float = 15.0) -> bool:
 def test_the_taint_is_there_from_the_start_until_ready_and_comes_back(
     server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]
 ) -> None:
-    """Before any part has looked it is put there; it goes when all are ready, and is put back on regression (G14)."""
+    """Before any part has looked it is put there; it goes when all are ready, and is put back on
+    regression (G14).
+    """
     parts, keeper = speaking(Status(ready=False, why="it has not looked yet"))
     parts.standing = {}
     assert wait_until(lambda: tainted(server))
@@ -99,7 +111,12 @@ def test_the_taint_is_there_from_the_start_until_ready_and_comes_back(
     parts.standing = {"sysctl": BAD}
     assert wait_until(lambda: tainted(server))
 
-    assert wait_until(lambda: {reason for reason, _ in events(server)} >= {"PathReady", "PathNotReady", "SysctlDrifted"})
+    assert wait_until(
+        lambda: (
+            {reason for reason, _ in events(server)}
+            >= {"PathReady", "PathNotReady", "SysctlDrifted"}
+        )
+    )
     assert ("SysctlDrifted", "it is 0, and shall be 1") in events(server)
     keeper.stop()
     assert tainted(server)
@@ -118,8 +135,12 @@ def test_a_taint_that_somebody_took_off_is_put_back(
     assert wait_until(lambda: tainted(server))
 
 
-def test_a_server_that_is_away_is_waited_for(server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]) -> None:
-    """While it is dead the part is degraded and still ready; when it is back, what was to be said is said."""
+def test_a_server_that_is_away_is_waited_for(
+    server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]
+) -> None:
+    """While it is dead the part is degraded and still ready; when it is back, what was to be said
+    is said.
+    """
     parts, keeper = speaking(BAD)
     assert wait_until(lambda: tainted(server))
     server.kill()
@@ -133,7 +154,9 @@ def test_a_server_that_is_away_is_waited_for(server: ApiServer, speaking: Callab
     assert wait_until(lambda: not tainted(server), 60.0)
 
 
-def test_who_may_not_write_says_so(server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]) -> None:
+def test_who_may_not_write_says_so(
+    server: ApiServer, speaking: Callable[..., tuple[Parts, ThreadKeeper]]
+) -> None:
     """A refusal is told with the server's reason, and never with the token."""
     _, keeper = speaking(BAD, kubeconfig=str(server.kubeconfig("nobody-token-0123456789")))
 
@@ -147,7 +170,15 @@ def test_a_moment_of_drift_is_no_regression() -> None:
     taint = Taint(10.0)
 
     heard = [(True, 0), (False, 5), (True, 14), (False, 20), (False, 29), (False, 30), (True, 31)]
-    assert [taint.hear(ready, now) for ready, now in heard] == [False, False, False, False, False, True, False]
+    assert [taint.hear(ready, now) for ready, now in heard] == [
+        False,
+        False,
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]
     assert Taint(10.0).hear(False, 0) is True
 
 

@@ -1,4 +1,6 @@
-"""Each part is made from its own section, so that a change begins anew just the parts that it is about."""
+"""Each part is made from its own section, so that a change begins anew just the parts that it is
+about.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,14 @@ from pathlib import Path
 
 from podpath.protect.agent.config import AgentConfig, KubernetesOptions, load_config
 from podpath.protect.agent.keeper import Status
-from podpath.protect.agent.parts import NEEDED, Surroundings, describe_lacks, list_recipes, make_keeper, unhealthy_chain
+from podpath.protect.agent.parts import (
+    NEEDED,
+    Surroundings,
+    describe_lacks,
+    list_recipes,
+    make_keeper,
+    unhealthy_chain,
+)
 from podpath.protect.order.options import OrderOptions
 from podpath.protect.sysctl.options import SysctlOptions
 
@@ -16,7 +25,9 @@ WHOLE = "[kubernetes]\n[sysctl]\n[order]\n[chain]\nentry = '{}'\n[repair]\n[refl
 
 def test_a_change_is_about_its_part_alone() -> None:
     """Another poll of the sysctls changes nothing of the order; a dry run is about all."""
-    config = AgentConfig(sysctl=SysctlOptions(), order=OrderOptions(), kubernetes=KubernetesOptions())
+    config = AgentConfig(
+        sysctl=SysctlOptions(), order=OrderOptions(), kubernetes=KubernetesOptions()
+    )
     before = list_recipes(config, {"NODE_NAME": "n"})
     other = list_recipes(replace(config, sysctl=SysctlOptions(poll=5.0)), {"NODE_NAME": "n"})
     dry = list_recipes(replace(config, dry_run=True), {"NODE_NAME": "n"})
@@ -33,8 +44,17 @@ def test_every_part_can_be_made(tmp_path: Path) -> None:
     config, _ = load_config(path)
     surroundings = Surroundings(environment={"NODE_NAME": "n"}, statuses=dict)
 
-    made = [make_keeper(name, config, surroundings) for name in list_recipes(config, {"NODE_NAME": "n"})]
-    assert [keeper.name for keeper in made] == ["node", "sysctl", "order", "chain", "repair", "reflect"]
+    made = [
+        make_keeper(name, config, surroundings) for name in list_recipes(config, {"NODE_NAME": "n"})
+    ]
+    assert [keeper.name for keeper in made] == [
+        "node",
+        "sysctl",
+        "order",
+        "chain",
+        "repair",
+        "reflect",
+    ]
     assert not any(keeper.alive() for keeper in made)
 
 
@@ -47,7 +67,12 @@ def test_repair_asks_whether_the_chain_is_well() -> None:
 
 def test_each_part_says_what_it_lacks() -> None:
     """With every capability nothing is lacking, without any each part that needs one says so."""
-    assert describe_lacks(tuple(NEEDED), frozenset(name for needed in NEEDED.values() for name in needed)) == {}
+    assert (
+        describe_lacks(
+            tuple(NEEDED), frozenset(name for needed in NEEDED.values() for name in needed)
+        )
+        == {}
+    )
     assert describe_lacks(("sysctl", "chain"), frozenset()) == {
         "sysctl": ("CAP_NET_ADMIN is missing: writing sysctls of the network",)
     }

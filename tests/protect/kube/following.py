@@ -1,4 +1,6 @@
-"""A list-watch that runs in a thread of a test, and what it heard; and a proxy that cuts connections."""
+"""A list-watch that runs in a thread of a test, and what it heard; and a proxy that cuts
+connections.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,12 @@ class Following:
     """Follows pods in a thread, and keeps what it hears."""
 
     def __init__(
-        self, kubeconfig: Path, query: dict[str, str], *, silence_seconds: float = 90.0, expects_sync: bool = True
+        self,
+        kubeconfig: Path,
+        query: dict[str, str],
+        *,
+        silence_seconds: float = 90.0,
+        expects_sync: bool = True,
     ) -> None:
         """Prepare; nothing runs before the `with`."""
         self._expects_sync = expects_sync
@@ -51,7 +58,10 @@ class Following:
         """Begin, and wait for the first list."""
         self._thread.start()
         if self._expects_sync:
-            until(lambda: self.watch.figures.synced and self.watch.figures.watching, "everything is listed and watched")
+            until(
+                lambda: self.watch.figures.synced and self.watch.figures.watching,
+                "everything is listed and watched",
+            )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -69,7 +79,11 @@ class Following:
     @property
     def gone(self) -> list[str]:
         """Name the pods that it heard of as gone, in order."""
-        return [before.metadata.name for before, after in self.heard if before is not None and after is None]
+        return [
+            before.metadata.name
+            for before, after in self.heard
+            if before is not None and after is None
+        ]
 
 
 class Proxy:

@@ -1,4 +1,6 @@
-"""An HTTP server that answers by a script: for what a real API server cannot be brought to say at will."""
+"""An HTTP server that answers by a script: for what a real API server cannot be brought to say at
+will.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,13 @@ class Answer(NamedTuple):
 
 def refusal(code: int, reason: str, message: str = "no", **details: object) -> Answer:
     """Make the Status that an API server refuses with."""
-    status = {"kind": "Status", "code": code, "reason": reason, "message": message, "details": details}
+    status = {
+        "kind": "Status",
+        "code": code,
+        "reason": reason,
+        "message": message,
+        "details": details,
+    }
     return Answer(code, [json.dumps(status).encode()])
 
 
@@ -45,7 +53,12 @@ class Scripted:
         class Handler(BaseHTTPRequestHandler):
             def _answer(self) -> None:
                 length = int(self.headers.get("Content-Length") or 0)
-                request = Asked(self.command, self.path, self.rfile.read(length), self.headers.get("Authorization") or "")
+                request = Asked(
+                    self.command,
+                    self.path,
+                    self.rfile.read(length),
+                    self.headers.get("Authorization") or "",
+                )
                 asked.append(request)
                 told = answer(request)
                 self.send_response(told.code)
@@ -63,7 +76,9 @@ class Scripted:
                 """Say nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        )
 
     def __enter__(self) -> Self:
         """Begin."""

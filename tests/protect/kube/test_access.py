@@ -1,4 +1,6 @@
-"""Tests of `protect.kube.access`: the way that is named, then the pod's own, then the user's; and no secret in any word of it."""
+"""Tests of `protect.kube.access`: the way that is named, then the pod's own, then the user's; and
+no secret in any word of it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ def test_the_named_kubeconfig_wins(tmp_path: Path, account: Path) -> None:
     named = write_kubeconfig(tmp_path, "https://named.test:6443", {"token": SECRET})
     environment = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBECONFIG": "/nowhere"}
 
-    assert "https://named.test:6443" == access.find(named, environment=environment, account=account).server
+    assert (
+        "https://named.test:6443"
+        == access.find(named, environment=environment, account=account).server
+    )
 
 
 def test_in_a_pod_the_service_account_is_taken(account: Path) -> None:
@@ -39,10 +44,17 @@ def test_in_a_pod_the_service_account_is_taken(account: Path) -> None:
     assert "https://10.96.0.1:8443" == access.find(environment=environment, account=account).server
 
 
-@pytest.mark.parametrize(("host", "server"), [("fd00::1", "https://[fd00::1]:443"), ("[fd00::1]", "https://[fd00::1]:443")])
+@pytest.mark.parametrize(
+    ("host", "server"),
+    [("fd00::1", "https://[fd00::1]:443"), ("[fd00::1]", "https://[fd00::1]:443")],
+)
 def test_bare_ipv6_hosts_get_brackets(account: Path, host: str, server: str) -> None:
-    """An IPv6 address without brackets makes a URL all the same, and one with brackets is left as it is."""
-    assert server == access.find(environment={"KUBERNETES_SERVICE_HOST": host}, account=account).server
+    """An IPv6 address without brackets makes a URL all the same, and one with brackets is left as
+    it is.
+    """
+    assert (
+        server == access.find(environment={"KUBERNETES_SERVICE_HOST": host}, account=account).server
+    )
 
 
 def test_a_users_kubeconfig_is_the_last_resort(tmp_path: Path) -> None:
@@ -52,8 +64,14 @@ def test_a_users_kubeconfig_is_the_last_resort(tmp_path: Path) -> None:
     home.mkdir(parents=True)
     write_kubeconfig(home, "https://home.test", {}).rename(home / "config")
 
-    assert "https://user.test" == access.find(environment={"KUBECONFIG": str(named)}, account=tmp_path).server
-    assert "https://home.test" == access.find(environment={"HOME": str(tmp_path / "home")}, account=tmp_path).server
+    assert (
+        "https://user.test"
+        == access.find(environment={"KUBECONFIG": str(named)}, account=tmp_path).server
+    )
+    assert (
+        "https://home.test"
+        == access.find(environment={"HOME": str(tmp_path / "home")}, account=tmp_path).server
+    )
 
 
 def test_no_way_says_what_would_be_one(tmp_path: Path) -> None:
@@ -63,7 +81,16 @@ def test_no_way_says_what_would_be_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", "{", "clusters: 7", "\x00", "clusters: []\ncontexts: []\ncurrent-context: gone", f"token: {SECRET}"]
+    "content",
+    [
+        "",
+        "[]",
+        "{",
+        "clusters: 7",
+        "\x00",
+        "clusters: []\ncontexts: []\ncurrent-context: gone",
+        f"token: {SECRET}",
+    ],
 )
 def test_what_is_no_kubeconfig_is_refused_by_name(tmp_path: Path, content: str) -> None:
     """Whatever stands in the file, the error names the file and nothing of what stands in it."""
@@ -102,21 +129,29 @@ def test_a_service_account_reaches_the_real_server(api_server: ApiServer, accoun
     """The folder that a kubelet mounts (token, ca.crt) is enough to be known to the real server."""
     (account / "token").write_text(f"{AGENT}\n", encoding="utf-8")
     (account / "ca.crt").write_bytes(api_server.authority.read_bytes())
-    environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(api_server.port)}
+    environment = {
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT": str(api_server.port),
+    }
 
     with Client(access.find(environment=environment, account=account)) as client:
         assert b"gitVersion" in client.request("GET", "/version")
 
 
 def test_a_server_on_a_bare_ipv6_address_is_reached_and_followed(account: Path) -> None:
-    """On a cluster of IPv6 the environment holds an address without brackets: a real server there is spoken to and watched."""
+    """On a cluster of IPv6 the environment holds an address without brackets: a real server there
+    is spoken to and watched.
+    """
     lacking = missing()
     if lacking is not None:
         pytest.skip(f"needs {lacking}")
     with home() as folder, ApiServer(Path(folder), "::1") as server:
         (account / "token").write_text(ADMIN, encoding="utf-8")
         (account / "ca.crt").write_bytes(server.authority.read_bytes())
-        environment = {"KUBERNETES_SERVICE_HOST": "::1", "KUBERNETES_SERVICE_PORT": str(server.port)}
+        environment = {
+            "KUBERNETES_SERVICE_HOST": "::1",
+            "KUBERNETES_SERVICE_PORT": str(server.port),
+        }
         way = access.find(environment=environment, account=account)
         with Client(way) as client:
             version = client.request("GET", "/version")

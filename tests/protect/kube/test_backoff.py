@@ -27,7 +27,9 @@ def test_success_begins_anew() -> None:
 
 
 def test_the_server_may_ask_for_longer() -> None:
-    """A pause is no shorter than the server asked for, and a server that asks for a day does not get it."""
+    """A pause is no shorter than the server asked for, and a server that asks for a day does not
+    get it.
+    """
     assert Backoff(lambda: 0.0).pause(7.0) == 7.0
     assert Backoff(lambda: 0.0).pause(86_400.0) == 10 * LONGEST
 

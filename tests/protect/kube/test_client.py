@@ -1,4 +1,6 @@
-"""Tests of `protect.kube.client`: typed refusals, tokens that change, streams that are cut, and no secret in any error."""
+"""Tests of `protect.kube.client`: typed refusals, tokens that change, streams that are cut, and no
+secret in any error.
+"""
 
 from __future__ import annotations
 
@@ -36,19 +38,29 @@ def test_refusals_carry_code_and_reason(api_server: ApiServer) -> None:
 
 def test_a_token_that_nobody_knows_is_refused_without_being_told(api_server: ApiServer) -> None:
     """A wrong token is a 401, and stands in no word of the error."""
-    with Client(access.find(api_server.kubeconfig("wrong-token-0123456789"))) as client, pytest.raises(Refused) as refused:
+    with (
+        Client(access.find(api_server.kubeconfig("wrong-token-0123456789"))) as client,
+        pytest.raises(Refused) as refused,
+    ):
         client.request("GET", "/api/v1/pods")
 
     assert 401 == refused.value.code
     assert "wrong-token" not in f"{refused.value!r} {refused.value} {refused.value.__cause__!r}"
 
 
-def test_g26_a_token_that_was_rotated_is_read_again_within_the_request(api_server: ApiServer, tmp_path: Path) -> None:
-    """When the server ends the old token, the next request succeeds with the new one: nobody sees the change."""
+def test_g26_a_token_that_was_rotated_is_read_again_within_the_request(
+    api_server: ApiServer, tmp_path: Path
+) -> None:
+    """When the server ends the old token, the next request succeeds with the new one: nobody sees
+    the change.
+    """
     token = tmp_path / "token"
     token.write_text(ADMIN, encoding="utf-8")
     (tmp_path / "ca.crt").write_bytes(api_server.authority.read_bytes())
-    environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(api_server.port)}
+    environment = {
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT": str(api_server.port),
+    }
     with Client(access.find(environment=environment, account=tmp_path)) as client:
         client.request("GET", "/api/v1/pods")
         renewed = "renewed-token-0123456789"
@@ -67,7 +79,9 @@ def test_g26_a_token_that_was_rotated_is_read_again_within_the_request(api_serve
 
 
 def test_a_token_file_that_is_away_is_no_crash(tmp_path: Path) -> None:
-    """A token file that cannot be read makes a request fail with its name, and the next one works again."""
+    """A token file that cannot be read makes a request fail with its name, and the next one works
+    again.
+    """
     with Scripted(lambda _: Answer(200, [b"{}"])) as server:
         token = tmp_path / "token"
         path = write_kubeconfig(tmp_path, server.url, {"tokenFile": str(token)})
@@ -87,7 +101,9 @@ def test_nobody_at_the_address_is_unreachable(tmp_path: Path) -> None:
         client.request("GET", "/version")
 
 
-def test_a_certificate_of_another_authority_is_refused(api_server: ApiServer, tmp_path: Path) -> None:
+def test_a_certificate_of_another_authority_is_refused(
+    api_server: ApiServer, tmp_path: Path
+) -> None:
     """A server whose certificate our authority did not sign is not spoken to."""
     path = write_kubeconfig(tmp_path, api_server.url, {"token": ADMIN})
     with Client(access.find(path)) as client, pytest.raises(Unreachable, match="certificate"):
@@ -99,7 +115,10 @@ def test_an_authority_that_was_written_anew_is_read(api_server: ApiServer, tmp_p
     (tmp_path / "token").write_text(ADMIN, encoding="utf-8")
     stale = tmp_path / "ca.crt"
     stale.write_bytes((Path(__file__).parent / "data" / "another-ca.pem").read_bytes())
-    environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(api_server.port)}
+    environment = {
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT": str(api_server.port),
+    }
     with Client(access.find(environment=environment, account=tmp_path)) as client:
         with pytest.raises(Unreachable, match="certificate"):
             client.request("GET", "/version")
@@ -111,8 +130,15 @@ def test_an_authority_that_was_written_anew_is_read(api_server: ApiServer, tmp_p
 @pytest.mark.parametrize("place", ["body", "header"])
 def test_how_long_to_wait_is_read_from_body_and_header(tmp_path: Path, place: str) -> None:
     """A busy server says how long to wait in its Status or in the header; both count."""
-    busy = Answer(429, [b"later"], (("Retry-After", "9"),)) if place == "header" else refusal(429, "Busy", retryAfterSeconds=9)
-    with Scripted(lambda _: busy) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+    busy = (
+        Answer(429, [b"later"], (("Retry-After", "9"),))
+        if place == "header"
+        else refusal(429, "Busy", retryAfterSeconds=9)
+    )
+    with (
+        Scripted(lambda _: busy) as server,
+        Client(access.find(server.kubeconfig(tmp_path))) as client,
+    ):
         with pytest.raises(Refused) as refused:
             client.request("GET", "/api/v1/pods")
 
@@ -122,7 +148,10 @@ def test_how_long_to_wait_is_read_from_body_and_header(tmp_path: Path, place: st
 def test_words_of_a_proxy_are_kept(tmp_path: Path) -> None:
     """What a load balancer answers in its own words is a refusal with those words, not a crash."""
     answer = Answer(503, [b"<html>no backend</html>"])
-    with Scripted(lambda _: answer) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+    with (
+        Scripted(lambda _: answer) as server,
+        Client(access.find(server.kubeconfig(tmp_path))) as client,
+    ):
         with pytest.raises(Refused, match="no backend"):
             client.request("GET", "/api/v1/pods")
         assert 1 == len(server.asked)
@@ -137,7 +166,10 @@ def test_an_answer_that_is_no_json_is_unreachable() -> None:
 def test_lines_are_whole_however_they_arrive(tmp_path: Path) -> None:
     """Lines that arrive in pieces are put together, and half a line at the end is not given out."""
     pieces = [b'{"a":', b"1}\n{}", b'\n\n{"half', b'":']
-    with Scripted(lambda _: Answer(200, pieces)) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+    with (
+        Scripted(lambda _: Answer(200, pieces)) as server,
+        Client(access.find(server.kubeconfig(tmp_path))) as client,
+    ):
         with client.stream("/api/v1/pods", query={"watch": "1"}) as stream:
             lines = list(stream.lines())
 
@@ -152,8 +184,14 @@ def test_a_line_without_an_end_is_not_kept_for_ever(tmp_path: Path) -> None:
             yield b"x" * (1 << 20)
 
     answer = Answer(200, endless())
-    with Scripted(lambda _: answer) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
-        with client.stream("/api/v1/pods", query={}) as stream, pytest.raises(Unreachable, match="16 MB"):
+    with (
+        Scripted(lambda _: answer) as server,
+        Client(access.find(server.kubeconfig(tmp_path))) as client,
+    ):
+        with (
+            client.stream("/api/v1/pods", query={}) as stream,
+            pytest.raises(Unreachable, match="16 MB"),
+        ):
             list(stream.lines())
         assert 1 == len(server.asked)
 
@@ -161,7 +199,10 @@ def test_a_line_without_an_end_is_not_kept_for_ever(tmp_path: Path) -> None:
 def test_a_cut_ends_a_reader_that_waits(api_server: ApiServer) -> None:
     """`cut` from another thread ends a reader that would wait for minutes."""
     query = {"watch": "true", "fieldSelector": "spec.nodeName=none", "timeoutSeconds": "300"}
-    with Client(access.find(api_server.kubeconfig())) as client, client.stream("/api/v1/pods", query=query) as stream:
+    with (
+        Client(access.find(api_server.kubeconfig())) as client,
+        client.stream("/api/v1/pods", query=query) as stream,
+    ):
         threading.Timer(0.3, stream.cut).start()
         began = time.monotonic()
         try:

@@ -1,4 +1,6 @@
-"""Tests of `protect.kube.events` against the real API server: events that kubectl shows, once, with what they are about."""
+"""Tests of `protect.kube.events` against the real API server: events that kubectl shows, once, with
+what they are about.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,12 @@ def speaker(client: Client, clock: Clock | None = None) -> Recorder:
     return Recorder(client, "node-a", clock=clock or Clock(), wall=lambda: WALL, draw=DRAWS.random)
 
 
-def about(server: ApiServer, client: Client, reason: str = "EvictBrokenPod", note: str = "the validator ended with 95") -> Event:
+def about(
+    server: ApiServer,
+    client: Client,
+    reason: str = "EvictBrokenPod",
+    note: str = "the validator ended with 95",
+) -> Event:
     """Make an event about the pod."""
     pod = client.read(Pod, "/api/v1/namespaces/events/pods/spoken-of")
     assert path(pod) == "/api/v1/namespaces/events/pods/spoken-of"
@@ -72,17 +79,26 @@ def test_an_event_about_a_pod_stands_beside_it(server: ApiServer, client: Client
     assert speaker(client).publish(event)
 
     (seen,) = told(server, "EvictBrokenPod")
-    assert ("Warning", "Evicting", "the validator ended with 95") == (seen["type"], seen["action"], seen["note"])
+    assert ("Warning", "Evicting", "the validator ended with 95") == (
+        seen["type"],
+        seen["action"],
+        seen["note"],
+    )
     assert (CONTROLLER, "node-a") == (seen["reportingController"], seen["reportingInstance"])
     assert isinstance(seen["regarding"], dict)
-    assert ("spoken-of", event.regarding.uid) == (seen["regarding"]["name"], seen["regarding"]["uid"])
+    assert ("spoken-of", event.regarding.uid) == (
+        seen["regarding"]["name"],
+        seen["regarding"]["uid"],
+    )
     assert "2026-11-22T" in str(seen["eventTime"])
 
 
 def test_the_same_is_not_said_again_for_a_while(server: ApiServer, client: Client) -> None:
     """A thousand tries to say the same are one event; after ten minutes it may be said again."""
     clock = Clock()
-    recorder = Recorder(client, "node-a", clock=clock, wall=lambda: WALL + clock.now, draw=DRAWS.random)
+    recorder = Recorder(
+        client, "node-a", clock=clock, wall=lambda: WALL + clock.now, draw=DRAWS.random
+    )
     event = about(server, client, reason="SaidOnce")
 
     assert [True] + [False] * 999 == [recorder.publish(event) for _ in range(1000)]
@@ -93,12 +109,20 @@ def test_the_same_is_not_said_again_for_a_while(server: ApiServer, client: Clien
     assert 2 == len(told(server, "SaidOnce"))
 
 
-def test_an_event_about_a_node_is_one_that_describe_finds(server: ApiServer, client: Client) -> None:
+def test_an_event_about_a_node_is_one_that_describe_finds(
+    server: ApiServer, client: Client
+) -> None:
     """Events about nodes stand where the server wants them, and `kubectl describe node` shows them."""
     server.apply(kube.node("node-told"))
 
     speaker(client).publish(
-        Event(regarding=Regarding.of_node("node-told"), reason="ChainMended", action="Mending", note="put back", type="Normal")
+        Event(
+            regarding=Regarding.of_node("node-told"),
+            reason="ChainMended",
+            action="Mending",
+            note="put back",
+            type="Normal",
+        )
     )
 
     assert "ChainMended" in server.kubectl("describe", "node", "node-told")
@@ -111,7 +135,9 @@ def test_long_words_are_cut_to_what_the_api_takes(server: ApiServer, client: Cli
     assert str(told(server, "TooLong")[0]["note"]).endswith("ü…")
 
 
-def test_what_cannot_be_said_is_told_to_the_caller(server: ApiServer, client: Client, tmp_path: Path) -> None:
+def test_what_cannot_be_said_is_told_to_the_caller(
+    server: ApiServer, client: Client, tmp_path: Path
+) -> None:
     """Where events are forbidden the caller learns it, and the event counts as not said."""
     event = about(server, client, reason="Forbidden")
     with Client(access.find(server.kubeconfig(NOBODY, path=tmp_path / "config"))) as weak:

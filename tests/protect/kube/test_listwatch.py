@@ -1,4 +1,6 @@
-"""Tests of `protect.kube.listwatch` against the real API server: whatever ends a watch, the store comes back to what is true."""
+"""Tests of `protect.kube.listwatch` against the real API server: whatever ends a watch, the store
+comes back to what is true.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,15 @@ def make(server: ApiServer, node: str, *names: str) -> None:
 
 def remove(server: ApiServer, *names: str) -> None:
     """Delete pods at once."""
-    server.kubectl("-n", "lw", "delete", "pod", *names, "--grace-period=0", "--force", "--wait=false")
+    server.kubectl(
+        "-n", "lw", "delete", "pod", *names, "--grace-period=0", "--force", "--wait=false"
+    )
 
 
 def test_follows_one_nodes_pods(server: ApiServer) -> None:
-    """What is there is listed, what comes, changes and goes is heard, and pods of other nodes are not."""
+    """What is there is listed, what comes, changes and goes is heard, and pods of other nodes are
+    not.
+    """
     make(server, "lw-1", "a-old")
     with Following(server.kubeconfig(), of_node("lw-1")) as following:
         make(server, "lw-1", "a-new")
@@ -53,8 +59,12 @@ def test_follows_one_nodes_pods(server: ApiServer) -> None:
         assert following.watch.pod("lw/a-old") is None
 
 
-def test_a_killed_server_is_found_again_and_a_deletion_in_the_meantime_is_not_missed(server: ApiServer) -> None:
-    """After kill -9 and a restart the pods are right, although one went while nobody could look; and the wait costs no CPU."""
+def test_a_killed_server_is_found_again_and_a_deletion_in_the_meantime_is_not_missed(
+    server: ApiServer,
+) -> None:
+    """After kill -9 and a restart the pods are right, although one went while nobody could look;
+    and the wait costs no CPU.
+    """
     make(server, "lw-2", "b-1", "b-2")
     with Following(server.kubeconfig(), of_node("lw-2")) as following:
         server.kill()
@@ -82,14 +92,23 @@ def test_a_cut_watch_goes_on_where_it_stood(server: ApiServer) -> None:
             for cut in range(3):
                 proxy.cut()
                 make(server, "lw-3", f"c-after-{cut}")
-                until(lambda wanted=f"c-after-{cut}": wanted in following.names, "a pod after the cut")  # type: ignore[misc]
+                until(
+                    lambda wanted=f"c-after-{cut}": wanted in following.names,
+                    "a pod after the cut",  # type: ignore[misc]
+                )
 
             assert 1 == following.watch.figures.lists
-            assert len(following.heard) == len({after.metadata.name for _, after in following.heard if after is not None}) == 4
+            assert (
+                len(following.heard)
+                == len({after.metadata.name for _, after in following.heard if after is not None})
+                == 4
+            )
 
 
 def test_an_expired_version_is_answered_by_a_list_that_finds_what_went(server: ApiServer) -> None:
-    """410 Gone: pods that were deleted while the watch was away are told as gone, those that stayed are not told again."""
+    """410 Gone: pods that were deleted while the watch was away are told as gone, those that stayed
+    are not told again.
+    """
     make(server, "lw-4", "d-1", "d-2", "d-3")
     with Proxy(server.port) as proxy:
         kubeconfig = server.kubeconfig(server=f"https://127.0.0.1:{proxy.port}")
@@ -106,12 +125,16 @@ def test_an_expired_version_is_answered_by_a_list_that_finds_what_went(server: A
             until(lambda: {"d-2"} == following.names, "the pod that stayed")
 
             assert ["d-1", "d-3"] == sorted(following.gone)
-            assert 1 == [after.metadata.name for _, after in following.heard if after is not None].count("d-2")
+            assert 1 == [
+                after.metadata.name for _, after in following.heard if after is not None
+            ].count("d-2")
             assert following.watch.figures.lists == 2
 
 
 def test_a_server_that_says_nothing_is_left_and_found_again(server: ApiServer) -> None:
-    """A frozen server keeps connections open and sends nothing: silence ends the watch, and it is resumed after the thaw."""
+    """A frozen server keeps connections open and sends nothing: silence ends the watch, and it is
+    resumed after the thaw.
+    """
     make(server, "lw-5", "e-1")
     with Following(server.kubeconfig(), of_node("lw-5"), silence_seconds=1.5) as following:
         server.freeze()
@@ -125,7 +148,9 @@ def test_a_server_that_says_nothing_is_left_and_found_again(server: ApiServer) -
 
 
 def test_a_refusal_is_told_and_ends_when_the_role_is_bound(server: ApiServer) -> None:
-    """403: nothing is synced and the reason is kept; once a role is bound, it begins to follow by itself."""
+    """403: nothing is synced and the reason is kept; once a role is bound, it begins to follow by
+    itself.
+    """
     make(server, "lw-6", "f-1")
     with Following(server.kubeconfig(NOBODY), of_node("lw-6"), expects_sync=False) as following:
         until(lambda: following.watch.figures.failures >= 1, "the refusal")
@@ -134,7 +159,9 @@ def test_a_refusal_is_told_and_ends_when_the_role_is_bound(server: ApiServer) ->
         assert "403 Forbidden" in following.watch.figures.trouble
 
         server.kubectl("create", "clusterrole", "lw-pods", "--verb=list,watch", "--resource=pods")
-        server.kubectl("create", "clusterrolebinding", "lw-nobody", "--clusterrole=lw-pods", "--user=nobody")
+        server.kubectl(
+            "create", "clusterrolebinding", "lw-nobody", "--clusterrole=lw-pods", "--user=nobody"
+        )
         try:
             until(lambda: {"f-1"} == following.names, "the pod after the role")
         finally:
@@ -142,7 +169,9 @@ def test_a_refusal_is_told_and_ends_when_the_role_is_bound(server: ApiServer) ->
 
 
 def test_a_watch_that_ends_in_peace_is_no_trouble(tmp_path: Path) -> None:
-    """Servers end a watch after some minutes: it is opened again where it stood, and counts neither as a failure nor as away."""
+    """Servers end a watch after some minutes: it is opened again where it stood, and counts neither
+    as a failure nor as away.
+    """
 
     def answer(asked: Asked) -> Answer:
         if "watch=true" not in asked.path:
@@ -173,7 +202,10 @@ def test_a_watch_that_ends_at_once_is_not_a_busy_loop(tmp_path: Path) -> None:
     def answer(asked: Asked) -> Answer:
         return Answer(200) if "watch=true" in asked.path else page
 
-    with Scripted(answer) as scripted, Following(scripted.kubeconfig(tmp_path), {}, expects_sync=False) as following:
+    with (
+        Scripted(answer) as scripted,
+        Following(scripted.kubeconfig(tmp_path), {}, expects_sync=False) as following,
+    ):
         time.sleep(2.0)
         trouble = following.watch.figures.trouble
 
@@ -189,7 +221,10 @@ def test_a_busy_server_is_given_the_time_that_it_asks_for(tmp_path: Path) -> Non
         asked_at.append(time.monotonic())
         return refusal(429, "TooManyRequests", retryAfterSeconds=2)
 
-    with Scripted(answer) as scripted, Following(scripted.kubeconfig(tmp_path), {}, expects_sync=False):
+    with (
+        Scripted(answer) as scripted,
+        Following(scripted.kubeconfig(tmp_path), {}, expects_sync=False),
+    ):
         until(lambda: len(asked_at) >= 2, "the second try")
 
     assert asked_at[1] - asked_at[0] >= 2.0
@@ -201,9 +236,17 @@ def test_garbage_on_the_watch_is_a_break(tmp_path: Path) -> None:
     def answer(asked: Asked) -> Answer:
         if "watch=true" not in asked.path:
             return Answer(200, [b'{"metadata": {"resourceVersion": "5"}, "items": []}'])
-        return Answer(200, [b"<html>\n"] if len(scripted.asked) == 2 else [b'{"type": "SURPRISE", "object": {}}\n'])
+        return Answer(
+            200,
+            [b"<html>\n"]
+            if len(scripted.asked) == 2
+            else [b'{"type": "SURPRISE", "object": {}}\n'],
+        )
 
-    with Scripted(answer) as scripted, Following(scripted.kubeconfig(tmp_path), {}, expects_sync=False) as following:
+    with (
+        Scripted(answer) as scripted,
+        Following(scripted.kubeconfig(tmp_path), {}, expects_sync=False) as following,
+    ):
         until(lambda: following.watch.figures.failures >= 2, "two failures")
         trouble = following.watch.figures.trouble
 

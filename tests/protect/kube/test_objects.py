@@ -13,21 +13,38 @@ from tests import kube_objects as kube
 def read(**more: object) -> Pod:
     """Read a pod as a server would send it."""
     labels = {"app": "web", "pod-template-hash": "5d9c"}
-    sent = kube.pod("web-1", namespace="shop", init=("validator",), labels=labels, annotations={"keep": "1", "drop": "2"})
-    sent["metadata"] |= {"uid": "u-1", "resourceVersion": "7", "managedFields": [{"manager": "kubelet"}]}
+    sent = kube.pod(
+        "web-1",
+        namespace="shop",
+        init=("validator",),
+        labels=labels,
+        annotations={"keep": "1", "drop": "2"},
+    )
+    sent["metadata"] |= {
+        "uid": "u-1",
+        "resourceVersion": "7",
+        "managedFields": [{"manager": "kubelet"}],
+    }
     return msgspec.json.decode(msgspec.json.encode(sent | more), type=Pod)
 
 
 def test_what_is_judged_is_read() -> None:
     """Names, owner, containers and states are read; what nobody needs is skipped."""
-    pod = read(status=kube.status("validator", kube.CRASH_LOOP, kube.ended(95, "no rules"), ips=("10.1.0.5", "fd00::5")))
+    pod = read(
+        status=kube.status(
+            "validator", kube.CRASH_LOOP, kube.ended(95, "no rules"), ips=("10.1.0.5", "fd00::5")
+        )
+    )
 
     assert ("shop/web-1", ("10.1.0.5", "fd00::5")) == (pod.key, pod.addresses)
     validator = pod.status.init_container_statuses[0]
     assert validator.state.waiting is not None
     assert validator.state.waiting.reason == "CrashLoopBackOff"
     assert validator.last_state.terminated is not None
-    assert (95, "no rules") == (validator.last_state.terminated.exit_code, validator.last_state.terminated.message)
+    assert (95, "no rules") == (
+        validator.last_state.terminated.exit_code,
+        validator.last_state.terminated.message,
+    )
 
 
 def test_a_pod_without_addresses_has_none() -> None:
@@ -40,8 +57,15 @@ def test_trimming_keeps_what_is_asked_for() -> None:
     pod = read()
     trimmed = Trim(labels=frozenset({"app"}), annotations=frozenset({"keep"})).pod(pod)
 
-    assert ({"app": "web"}, {"keep": "1"}) == (trimmed.metadata.labels, trimmed.metadata.annotations)
-    assert ("shop/web-1", "7", pod.spec) == (trimmed.key, trimmed.metadata.resource_version, trimmed.spec)
+    assert ({"app": "web"}, {"keep": "1"}) == (
+        trimmed.metadata.labels,
+        trimmed.metadata.annotations,
+    )
+    assert ("shop/web-1", "7", pod.spec) == (
+        trimmed.key,
+        trimmed.metadata.resource_version,
+        trimmed.spec,
+    )
 
 
 def test_repeated_words_are_stored_once() -> None:
@@ -53,7 +77,9 @@ def test_repeated_words_are_stored_once() -> None:
 
 
 def test_nulls_are_as_good_as_absent() -> None:
-    """Servers write null for what is not set, anywhere: it is read as not there, and wrong kinds are refused."""
+    """Servers write null for what is not set, anywhere: it is read as not there, and wrong kinds
+    are refused.
+    """
     sent = b'{"metadata":{"name":"w","labels":null,"ownerReferences":null},"spec":{"containers":null},"status":{"podIPs":null}}'
 
     pod = decode(Pod, sent, "/pods")

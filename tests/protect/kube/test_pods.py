@@ -1,4 +1,6 @@
-"""Tests of `protect.kube.pods` against the real API server: nothing happens to another pod than the one that was judged."""
+"""Tests of `protect.kube.pods` against the real API server: nothing happens to another pod than the
+one that was judged.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,12 @@ def client(server: ApiServer) -> Iterator[Client]:
 def made(server: ApiServer, client: Client, name: str) -> Pod:
     """Create a pod that runs and is ready, for others may always be evicted, and read it."""
     server.apply(kube.pod(name, namespace=SPACE, labels={"app": name}))
-    server.set_status("pod", SPACE, name, {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]})
+    server.set_status(
+        "pod",
+        SPACE,
+        name,
+        {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    )
     return client.read(Pod, f"/api/v1/namespaces/{SPACE}/pods/{name}")
 
 
@@ -49,12 +56,16 @@ def test_a_label_is_set_and_taken_off(server: ApiServer, client: Client) -> None
     pod = made(server, client, "labelled")
 
     pods.label(client, pod, {"podpath.dev/broken": "95"})
-    assert {"app": "labelled", "podpath.dev/broken": "95"} == server.read("pod", "labelled", "-n", SPACE)["metadata"]["labels"]
+    assert {"app": "labelled", "podpath.dev/broken": "95"} == server.read(
+        "pod", "labelled", "-n", SPACE
+    )["metadata"]["labels"]
     pods.label(client, pod, {"podpath.dev/broken": None})
     assert {"app": "labelled"} == server.read("pod", "labelled", "-n", SPACE)["metadata"]["labels"]
 
 
-def test_a_successor_of_the_same_name_is_not_labelled_nor_read_as_the_same(server: ApiServer, client: Client) -> None:
+def test_a_successor_of_the_same_name_is_not_labelled_nor_read_as_the_same(
+    server: ApiServer, client: Client
+) -> None:
     """When the name belongs to another pod by now, the label is refused and reading gives nothing."""
     before = made(server, client, "again")
     server.kubectl("-n", SPACE, "delete", "pod", "again", "--grace-period=0", "--force")
@@ -69,7 +80,9 @@ def test_a_successor_of_the_same_name_is_not_labelled_nor_read_as_the_same(serve
 
 
 def test_a_pod_is_deleted_only_as_it_was_judged(server: ApiServer, client: Client) -> None:
-    """A deletion with a version or UID that is no longer true is refused (409); with the true ones the pod goes."""
+    """A deletion with a version or UID that is no longer true is refused (409); with the true ones
+    the pod goes.
+    """
     judged = made(server, client, "judged")
     server.kubectl("-n", SPACE, "label", "pod", "judged", "meanwhile=healthy")
 
@@ -96,8 +109,12 @@ def test_a_dry_run_deletes_and_evicts_nothing(server: ApiServer, client: Client)
     assert server.read("pod", "dry", "-n", SPACE)["metadata"]["labels"] == {"app": "dry"}
 
 
-def test_eviction_falls_back_to_what_an_older_server_knows(server: ApiServer, client: Client) -> None:
-    """Kubernetes 1.20 refuses `policy/v1`: the pod is evicted by `policy/v1beta1`, which is then asked for first."""
+def test_eviction_falls_back_to_what_an_older_server_knows(
+    server: ApiServer, client: Client
+) -> None:
+    """Kubernetes 1.20 refuses `policy/v1`: the pod is evicted by `policy/v1beta1`, which is then
+    asked for first.
+    """
     evictor = pods.Evictor(client)
 
     evictor.evict(made(server, client, "evicted"))
@@ -124,29 +141,57 @@ def test_a_disruption_budget_is_obeyed(server: ApiServer, client: Client) -> Non
     selector = {"matchLabels": {"app": "guarded"}}
     meta = {"name": "guard", "namespace": SPACE}
     spec = {"minAvailable": 1, "selector": selector}
-    server.apply({"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": spec})
+    server.apply(
+        {
+            "apiVersion": "policy/v1beta1",
+            "kind": "PodDisruptionBudget",
+            "metadata": meta,
+            "spec": spec,
+        }
+    )
 
     with pytest.raises(Refused) as refused:
         pods.Evictor(client).evict(pod)
 
     assert 429 == refused.value.code
-    assert "DisruptionBudget" in refused.value.causes or "disruption budget" in refused.value.message
+    assert (
+        "DisruptionBudget" in refused.value.causes or "disruption budget" in refused.value.message
+    )
     assert "guarded" in names(server)
 
 
-def test_a_budget_that_was_counted_is_obeyed_and_then_allows(server: ApiServer, client: Client) -> None:
-    """With its status written as the disruption controller writes it: no disruption is left (429), then one is."""
+def test_a_budget_that_was_counted_is_obeyed_and_then_allows(
+    server: ApiServer, client: Client
+) -> None:
+    """With its status written as the disruption controller writes it: no disruption is left (429),
+    then one is.
+    """
     pod = made(server, client, "counted")
     spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "counted"}}}
     meta = {"name": "counting", "namespace": SPACE}
-    server.apply({"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": spec})
-    counted = {"observedGeneration": 1, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1, "disruptionsAllowed": 0}
+    server.apply(
+        {
+            "apiVersion": "policy/v1beta1",
+            "kind": "PodDisruptionBudget",
+            "metadata": meta,
+            "spec": spec,
+        }
+    )
+    counted = {
+        "observedGeneration": 1,
+        "currentHealthy": 1,
+        "desiredHealthy": 1,
+        "expectedPods": 1,
+        "disruptionsAllowed": 0,
+    }
     server.set_status("pdb", SPACE, "counting", counted)
 
     with pytest.raises(Refused, match="violate the pod's disruption budget") as refused:
         pods.Evictor(client).evict(pod)
     kept = "counted" in names(server)
-    server.set_status("pdb", SPACE, "counting", counted | {"desiredHealthy": 0, "disruptionsAllowed": 1})
+    server.set_status(
+        "pdb", SPACE, "counting", counted | {"desiredHealthy": 0, "disruptionsAllowed": 1}
+    )
     pods.Evictor(client).evict(pod)
 
     assert (429, True) == (refused.value.code, kept)
@@ -166,12 +211,18 @@ def test_a_newer_server_is_asked_once(tmp_path: Path) -> None:
         assert "policy/v1" == evictor.version
         (asked,) = server.asked
         assert asked.path == "/api/v1/namespaces/shop/pods/web-1/eviction"
-        assert b'"preconditions":{"uid":"u-1","resourceVersion":"7"},"gracePeriodSeconds":5' in asked.body
+        assert (
+            b'"preconditions":{"uid":"u-1","resourceVersion":"7"},"gracePeriodSeconds":5'
+            in asked.body
+        )
 
 
 def test_a_pod_that_is_gone_is_not_asked_for_in_another_form(tmp_path: Path) -> None:
     """404 for the pod itself is no sign of an older server."""
-    with Scripted(lambda _: refusal(404, "NotFound")) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+    with (
+        Scripted(lambda _: refusal(404, "NotFound")) as server,
+        Client(access.find(server.kubeconfig(tmp_path))) as client,
+    ):
         with pytest.raises(Refused):
             pods.Evictor(client).evict(SOME)
 

@@ -1,4 +1,6 @@
-"""Tests of `protect.kube.taints` against the real API server: one taint of ours, and nobody else's touched."""
+"""Tests of `protect.kube.taints` against the real API server: one taint of ours, and nobody else's
+touched.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,11 @@ from tests.protect.kube.scripted import Answer, Asked, Scripted, refusal
 
 OTHERS = [
     {"key": "node.cilium.io/agent-not-ready", "effect": "NoSchedule"},
-    {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute", "timeAdded": "2026-11-22T02:00:00Z"},
+    {
+        "key": "node.kubernetes.io/unreachable",
+        "effect": "NoExecute",
+        "timeAdded": "2026-11-22T02:00:00Z",
+    },
     {"key": "team", "value": "shop", "effect": "NoSchedule"},
 ]
 
@@ -26,7 +32,9 @@ OTHERS = [
 def server(api_server: ApiServer) -> ApiServer:
     """Provide the server with a node that others tainted."""
     api_server.apply(kube.node("tainted"))
-    api_server.kubectl("patch", "node", "tainted", "--type=merge", "-p", json.dumps({"spec": {"taints": OTHERS}}))
+    api_server.kubectl(
+        "patch", "node", "tainted", "--type=merge", "-p", json.dumps({"spec": {"taints": OTHERS}})
+    )
     return api_server
 
 
@@ -84,19 +92,30 @@ def test_a_dry_run_writes_nothing(server: ApiServer, client: Client) -> None:
 
 def test_who_may_not_is_told(server: ApiServer) -> None:
     """Without a role the refusal of the server is raised."""
-    with Client(access.find(server.kubeconfig(NOBODY))) as client, pytest.raises(Refused, match="403"):
+    with (
+        Client(access.find(server.kubeconfig(NOBODY))) as client,
+        pytest.raises(Refused, match="403"),
+    ):
         taints.add(client, "tainted")
 
 
 def test_a_conflict_is_read_again(tmp_path: Path) -> None:
-    """Somebody who writes between our reading and writing loses nothing: the node is read again, their taint kept."""
+    """Somebody who writes between our reading and writing loses nothing: the node is read again,
+    their taint kept.
+    """
     busy = {"left": 2}
 
     def answer(asked: Asked) -> Answer:
         if asked.verb == "PATCH" and busy["left"]:
             busy["left"] -= 1
             return refusal(409, "Conflict")
-        return Answer(200, [b'{"metadata": {"name": "n", "uid": "u", "resourceVersion": "%d"}}' % len(scripted.asked)])
+        return Answer(
+            200,
+            [
+                b'{"metadata": {"name": "n", "uid": "u", "resourceVersion": "%d"}}'
+                % len(scripted.asked)
+            ],
+        )
 
     with Scripted(answer) as scripted, Client(access.find(scripted.kubeconfig(tmp_path))) as client:
         assert "written" == taints.add(client, "n")
@@ -105,11 +124,15 @@ def test_a_conflict_is_read_again(tmp_path: Path) -> None:
 
 
 def test_a_stale_write_is_refused_by_the_real_server(server: ApiServer, client: Client) -> None:
-    """The version that we send is what protects others: the real server refuses a write on an older one."""
+    """The version that we send is what protects others: the real server refuses a write on an older
+    one.
+    """
     body = {"metadata": {"resourceVersion": "1"}, "spec": {"taints": []}}
 
     with pytest.raises(Refused) as refused:
-        client.request("PATCH", "/api/v1/nodes/tainted", body=body, content_type="application/merge-patch+json")
+        client.request(
+            "PATCH", "/api/v1/nodes/tainted", body=body, content_type="application/merge-patch+json"
+        )
 
     assert 409 == refused.value.code
     assert ordered() == held(server)

@@ -41,5 +41,8 @@ def reflecting_agent(node: str, config: str, **environment: str) -> Iterator[Non
 
 def fetch(node: str, path: str) -> str:
     """Ask the agent's endpoints."""
-    with within(f"/run/netns/{node}"), urllib.request.urlopen(f"http://127.0.0.1:9809{path}", timeout=5) as answer:
+    with (
+        within(f"/run/netns/{node}"),
+        urllib.request.urlopen(f"http://127.0.0.1:9809{path}", timeout=5) as answer,
+    ):
         return str(answer.read().decode())

@@ -1,4 +1,6 @@
-"""By which device a datagram came is the kernel's word, and default routes' devices are known in both families."""
+"""By which device a datagram came is the kernel's word, and default routes' devices are known in
+both families.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ from tests.protect.repair.netns import inside, ip, pod_namespace
 def test_the_device_is_told(address: str) -> None:
     """What comes over the loopback came by `lo`; without being asked the kernel says nothing."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family, socket.SOCK_DGRAM) as listener, socket.socket(family, socket.SOCK_DGRAM) as sender:
+    with (
+        socket.socket(family, socket.SOCK_DGRAM) as listener,
+        socket.socket(family, socket.SOCK_DGRAM) as sender,
+    ):
         listener.bind((address, 0))
         listener.settimeout(5)
         sender.sendto(b"x", listener.getsockname())

@@ -1,4 +1,6 @@
-"""The reflector is no stranger's tool: it connects to nobody but who asks and proves to be there, within its budgets."""
+"""The reflector is no stranger's tool: it connects to nobody but who asks and proves to be there,
+within its budgets.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ from contextlib import contextmanager
 import pytest
 
 from podpath.collect.netns import inside
-from podpath.protect.reflect.messages import MOST_PORTS, NO_COOKIE, Ask, Cookie, Report, emit, parse_answer
+from podpath.protect.reflect.messages import (
+    MOST_PORTS,
+    NO_COOKIE,
+    Ask,
+    Cookie,
+    Report,
+    emit,
+    parse_answer,
+)
 from podpath.protect.reflect.options import parse_networks
 from podpath.protect.reflect.reflector import (
     COOKIE_SECONDS,
@@ -42,13 +52,18 @@ def reflector(address: str = "127.0.0.1", *, per_second: float = 50.0) -> Iterat
 @contextmanager
 def asker(made: Reflector, address: str = "127.0.0.1") -> Iterator[socket.socket]:
     """Provide a socket that asks it, from an address."""
-    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as one:
+    with socket.socket(
+        socket.AF_INET6 if ":" in address else socket.AF_INET,
+        socket.SOCK_DGRAM | socket.SOCK_NONBLOCK,
+    ) as one:
         one.bind((address, 0))
         one.connect(tuple(made.ends[0]))
         yield one
 
 
-def exchange(made: Reflector, one: socket.socket, message: Ask, seconds: float = 0.03) -> Cookie | Report | None:
+def exchange(
+    made: Reflector, one: socket.socket, message: Ask, seconds: float = 0.03
+) -> Cookie | Report | None:
     """Send a request, let the reflector work, and give its answer."""
     one.send(emit(message))
     made.serve(seconds)
@@ -67,9 +82,15 @@ def proven(made: Reflector, one: socket.socket, *ports: int, token: str = TOKEN)
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
 def test_it_connects_back_and_reports(address: str) -> None:
-    """To each port that was asked for, with the token and nothing else; what was refused is told as such."""
+    """To each port that was asked for, with the token and nothing else; what was refused is told as
+    such.
+    """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with reflector(address) as made, asker(made, address) as one, socket.create_server((address, 0), family=family) as server:
+    with (
+        reflector(address) as made,
+        asker(made, address) as one,
+        socket.create_server((address, 0), family=family) as server,
+    ):
         server.settimeout(5)
         port = server.getsockname()[1]
         with socket.socket(family) as closed:
@@ -81,7 +102,12 @@ def test_it_connects_back_and_reports(address: str) -> None:
 
     assert Report(TOKEN, {port: "accepted", closed_port(report, port): "refused"}) == report
     assert (address, f"{TOKEN}\n".encode()) == (came, said)
-    assert {"challenged": 1, "served": 1, "connection-accepted": 1, "connection-refused": 1} == dict(made.counts)
+    assert {
+        "challenged": 1,
+        "served": 1,
+        "connection-accepted": 1,
+        "connection-refused": 1,
+    } == dict(made.counts)
 
 
 def closed_port(report: Cookie | Report | None, other: int) -> int:
@@ -92,11 +118,15 @@ def closed_port(report: Cookie | Report | None, other: int) -> int:
 
 
 def test_without_a_cookie_nothing_is_connected() -> None:
-    """Who cannot hear the answer at the address that it wrote into its packet gets no connection made there."""
+    """Who cannot hear the answer at the address that it wrote into its packet gets no connection
+    made there.
+    """
     with reflector() as made, asker(made) as one, socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         for cookie in (NO_COOKIE, "f" * 32):
-            assert isinstance(exchange(made, one, Ask(TOKEN, (server.getsockname()[1],), cookie)), Cookie)
+            assert isinstance(
+                exchange(made, one, Ask(TOKEN, (server.getsockname()[1],), cookie)), Cookie
+            )
         with pytest.raises(BlockingIOError):
             server.accept()
 
@@ -104,8 +134,15 @@ def test_without_a_cookie_nothing_is_connected() -> None:
 
 
 def test_a_cookie_is_for_its_address_port_token_and_ports() -> None:
-    """One that was given to another, or for other ports, is worth nothing; nor is one of another reflector."""
-    with reflector() as made, asker(made) as one, asker(made, "127.0.0.2") as other, reflector() as stranger:
+    """One that was given to another, or for other ports, is worth nothing; nor is one of another
+    reflector.
+    """
+    with (
+        reflector() as made,
+        asker(made) as one,
+        asker(made, "127.0.0.2") as other,
+        reflector() as stranger,
+    ):
         good = proven(made, one, 9)
         with asker(stranger) as third:
             foreign = proven(stranger, third, 9)
@@ -142,7 +179,9 @@ def test_a_cookie_ends() -> None:
 
 
 def test_no_more_is_open_than_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where as many connections are open as may be, a request waits until it is asked again; one that fits is served."""
+    """Where as many connections are open as may be, a request waits until it is asked again; one
+    that fits is served.
+    """
     monkeypatch.setattr("podpath.protect.reflect.reflector.MOST_OPEN", 3)
     with reflector() as made, asker(made) as one:
         assert exchange(made, one, proven(made, one, 1, 2, 3, 4)) is None
@@ -166,7 +205,9 @@ def test_refused_and_silent_are_told_apart() -> None:
 
 
 def test_networks_and_garbage() -> None:
-    """Who is not of its networks hears nothing at all, whatever it says; nor does who says what is no request."""
+    """Who is not of its networks hears nothing at all, whatever it says; nor does who says what is
+    no request.
+    """
     made = Reflector([SocketEnd("127.0.0.1", 0)], parse_networks(["10.0.0.0/8"]))
     try:
         with asker(made) as one:
@@ -181,7 +222,9 @@ def test_networks_and_garbage() -> None:
 
 
 def test_whoever_comes_by_a_default_routes_device_is_foreign() -> None:
-    """Without networks named it serves this node's pods: those that come by no device of a default route."""
+    """Without networks named it serves this node's pods: those that come by no device of a default
+    route.
+    """
     seen = []
     for uplinks in (frozenset({"eth0"}), frozenset({"eth0", "lo"})):
         made = Reflector([SocketEnd("127.0.0.1", 0)], uplinks=lambda uplinks=uplinks: uplinks)  # type: ignore[misc]  # bound now
@@ -194,7 +237,9 @@ def test_whoever_comes_by_a_default_routes_device_is_foreign() -> None:
     assert [False, True] == seen
 
 
-@pytest.mark.parametrize("address", ["fe80::1%lo", "169.254.7.7", "ff02::1", "::", "0.0.0.0"])  # none is bound
+@pytest.mark.parametrize(
+    "address", ["fe80::1%lo", "169.254.7.7", "ff02::1", "::", "0.0.0.0"]
+)  # none is bound
 def test_addresses_that_name_no_single_pod_are_foreign(address: str) -> None:
     """Of a link alone, of many, of nobody: not connected to, whatever networks are allowed."""
     made = Reflector([SocketEnd("127.0.0.1", 0)], parse_networks(["0.0.0.0/0", "::/0"]))
@@ -218,7 +263,9 @@ def test_an_asker_has_a_budget() -> None:
 
 
 def test_all_together_have_a_budget() -> None:
-    """However many ask, no more connections are begun than it may; a request is served whole or not at all."""
+    """However many ask, no more connections are begun than it may; a request is served whole or not
+    at all.
+    """
     began = time.monotonic()
     with reflector(per_second=8) as made:
         for last in range(1, 9):
@@ -254,7 +301,12 @@ def test_a_budget_fills_again() -> None:
     """With time, and no further than its most."""
     bucket = Bucket(2.0, 4.0, 4.0, 0.0)
 
-    assert [True, False, True, False] == [bucket.take(0, 4), bucket.take(1, 3), bucket.take(1.5, 3), bucket.take(1.5, 0.5)]
+    assert [True, False, True, False] == [
+        bucket.take(0, 4),
+        bucket.take(1, 3),
+        bucket.take(1.5, 3),
+        bucket.take(1.5, 0.5),
+    ]
     assert [True, False] == [bucket.take(1000, 4), bucket.take(1000, 1)]
 
 

@@ -12,9 +12,14 @@ _NUMBERS = itertools.count(1)
 
 
 def fresh_addresses() -> tuple[str, str]:
-    """Return an IPv4 and an IPv6 address, with prefix lengths, that no other namespace here has: runs go side by side."""
+    """Return an IPv4 and an IPv6 address, with prefix lengths, that no other namespace here has:
+    runs go side by side.
+    """
     process, number = os.getpid() % 65536, next(_NUMBERS) % 256
-    return f"10.{100 + process // 256 % 100}.{process % 256}.{number}/32", f"fd00:{process:x}::{number:x}/128"
+    return (
+        f"10.{100 + process // 256 % 100}.{process % 256}.{number}/32",
+        f"fd00:{process:x}::{number:x}/128",
+    )
 
 
 def bare(address: str) -> str:
@@ -29,13 +34,17 @@ def ip(*arguments: str) -> None:
 
 def inside(name: str, *command: str, check: bool = True) -> str:
     """Run a program in a namespace, and give what it printed."""
-    done = subprocess.run(["ip", "netns", "exec", name, *command], check=check, capture_output=True, text=True)
+    done = subprocess.run(
+        ["ip", "netns", "exec", name, *command], check=check, capture_output=True, text=True
+    )
     return done.stdout
 
 
 @contextmanager
 def pod_namespace(*addresses: str) -> Iterator[str]:
-    """Make a namespace with a device that has these addresses (with prefix lengths), and default routes."""
+    """Make a namespace with a device that has these addresses (with prefix lengths), and default
+    routes.
+    """
     name = f"prp{os.getpid()}-{next(_NUMBERS)}"
     ip("netns", "add", name)
     try:
@@ -46,7 +55,16 @@ def pod_namespace(*addresses: str) -> Iterator[str]:
         for address in addresses:
             more = ("nodad",) if ":" in address else ()
             ip("-n", name, "addr", "add", address, "dev", "eth0", *more)
-            ip("-n", name, *(("-6",) if ":" in address else ()), "route", "add", "default", "dev", "eth0")
+            ip(
+                "-n",
+                name,
+                *(("-6",) if ":" in address else ()),
+                "route",
+                "add",
+                "default",
+                "dev",
+                "eth0",
+            )
         yield name
     finally:
         ip("netns", "del", name)

@@ -1,4 +1,6 @@
-"""A container runtime as far as CNI goes: a node's namespace, a conf folder, real plugins run in the order of its first list."""
+"""A container runtime as far as CNI goes: a node's namespace, a conf folder, real plugins run in
+the order of its first list.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ class Sandbox(NamedTuple):
     addresses: tuple[str, ...]
 
     def validate(self, message: Path) -> tuple[int, str]:
-        """Run the validator in it as an init container would be: without any capability; exit code and termination message."""
+        """Run the validator in it as an init container would be: without any capability; exit code
+        and termination message.
+        """
         message.unlink(missing_ok=True)
         command = [
             sys.executable,
@@ -77,7 +81,11 @@ class Sandbox(NamedTuple):
         ]
         weak = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs"]
         enter = ["nsenter", f"--net=/run/netns/{self.name}"]
-        done = subprocess.run([*enter, *weak, *command, "--termination-message", message], capture_output=True, check=False)
+        done = subprocess.run(
+            [*enter, *weak, *command, "--termination-message", message],
+            capture_output=True,
+            check=False,
+        )
         return done.returncode, message.read_text(encoding="utf-8") if message.exists() else ""
 
 
@@ -108,7 +116,9 @@ class Runtime:
 
     def write_primary(self) -> None:
         """Write the list as a primary CNI does, at its start and after."""
-        (self.conf / "10-pods.conflist").write_text(json.dumps(primary(self._cache), indent=2), encoding="utf-8")
+        (self.conf / "10-pods.conflist").write_text(
+            json.dumps(primary(self._cache), indent=2), encoding="utf-8"
+        )
 
     def install_mesh(self) -> None:
         """Put the mesh's plugin where the runtime finds programs; nothing calls it yet."""
@@ -117,7 +127,9 @@ class Runtime:
         program.chmod(0o755)
 
     def run_pod(self) -> Sandbox:
-        """Make a pod's namespace and run the list's plugins in order, each with the result of the one before."""
+        """Make a pod's namespace and run the list's plugins in order, each with the result of the
+        one before.
+        """
         name = f"{self._node}-p{len(self._pods)}"
         ip("netns", "add", name)
         self._pods.append(name)
@@ -126,7 +138,9 @@ class Runtime:
         result: dict[str, Any] | None = None
         for plugin in conf["plugins"]:
             config = (
-                plugin | {"name": conf["name"], "cniVersion": conf["cniVersion"]} | ({"prevResult": result} if result else {})
+                plugin
+                | {"name": conf["name"], "cniVersion": conf["cniVersion"]}
+                | ({"prevResult": result} if result else {})
             )
             result = self._add(plugin["type"], config, name)
         assert result is not None
@@ -140,9 +154,18 @@ class Runtime:
             "CNI_IFNAME": "eth0",
             "CNI_PATH": f"{self.programs}:{DEBIAN}",
         }
-        path = next(folder / program for folder in (self.programs, DEBIAN) if (folder / program).exists())
+        path = next(
+            folder / program for folder in (self.programs, DEBIAN) if (folder / program).exists()
+        )
         command = ["ip", "netns", "exec", self._node, str(path)]
-        done = subprocess.run(command, input=json.dumps(config), capture_output=True, text=True, check=False, env=environment)
+        done = subprocess.run(
+            command,
+            input=json.dumps(config),
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+        )
         assert done.returncode == 0, f"{program}: {done.stdout} {done.stderr}"
         answer: dict[str, Any] = json.loads(done.stdout)
         return answer

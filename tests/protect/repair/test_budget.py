@@ -1,4 +1,6 @@
-"""Tests of `protect.repair.budget`: never more than its tokens, for the node and each owner (row R7, gap G3)."""
+"""Tests of `protect.repair.budget`: never more than its tokens, for the node and each owner (row
+R7, gap G3).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ from hypothesis import strategies as st
 from podpath.protect.repair.budget import HOUR, Budget
 from podpath.protect.repair.policy import Policy
 
-POLICY = Policy(node_burst=3, node_per_hour=12, owner_burst=1, owner_per_hour=4, owner_pause=60, longest_pause=3600)
+POLICY = Policy(
+    node_burst=3,
+    node_per_hour=12,
+    owner_burst=1,
+    owner_per_hour=4,
+    owner_pause=60,
+    longest_pause=3600,
+)
 
 
 def test_r7_a_node_spends_no_more_than_its_burst() -> None:
@@ -45,7 +54,9 @@ def test_what_did_not_happen_costs_nothing() -> None:
 
 
 def test_a_token_is_there_when_it_is_whole() -> None:
-    """Half a second before it is not: nothing is taken, and the half second is what there is to wait."""
+    """Half a second before it is not: nothing is taken, and the half second is what there is to
+    wait.
+    """
     budget = Budget(replace(POLICY, mend_burst=1, mend_per_hour=12), 0.0)
     for number in range(3):
         budget.take(f"owner-{number}", 0.0)
@@ -57,7 +68,9 @@ def test_a_token_is_there_when_it_is_whole() -> None:
 
 
 def test_what_is_given_back_is_one_token() -> None:
-    """Of two that were taken one is there again; an owner of whom nothing is known has done nothing in vain."""
+    """Of two that were taken one is there again; an owner of whom nothing is known has done nothing
+    in vain.
+    """
     budget = Budget(POLICY, 0.0)
     budget.take("web", 0.0)
     budget.take("shop", 0.0)
@@ -102,11 +115,17 @@ def test_a_killed_controller_finds_its_budget_as_it_left_it() -> None:
 
 
 def test_what_was_saved_by_somebody_else_is_not_taken() -> None:
-    """A state that cannot be read leaves the budget as it is, and one that claims too much is cut to the burst."""
+    """A state that cannot be read leaves the budget as it is, and one that claims too much is cut
+    to the burst.
+    """
     budget = Budget(POLICY, 0.0)
 
-    assert [False] * 3 == [budget.load(saved, 0.0) for saved in (None, {"node": "x"}, {"node": [1, 2]})]
-    assert budget.load({"node": [99, 1e9], "mends": [0, 0], "owners": {"web": [9, 0, 3, 1e12, 0]}}, 5.0)
+    assert [False] * 3 == [
+        budget.load(saved, 0.0) for saved in (None, {"node": "x"}, {"node": [1, 2]})
+    ]
+    assert budget.load(
+        {"node": [99, 1e9], "mends": [0, 0], "owners": {"web": [9, 0, 3, 1e12, 0]}}, 5.0
+    )
     assert 3.0 == budget.tokens(5.0)
     assert 3600 == budget.take("web", 5.0)
 
@@ -148,7 +167,9 @@ def test_mending_has_its_own_budget() -> None:
 
 @given(times=st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 4)), max_size=60))
 def test_no_order_of_times_buys_more(times: list[tuple[float, int]]) -> None:
-    """However the clock jumps, no more is spent than burst and rate allow for the time between its furthest ends."""
+    """However the clock jumps, no more is spent than burst and rate allow for the time between its
+    furthest ends.
+    """
     budget = Budget(POLICY, 0.0)
     spent = sum(budget.take(f"owner-{owner}", now) == 0 for now, owner in times)
 

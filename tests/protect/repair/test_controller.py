@@ -1,4 +1,6 @@
-"""Tests of `protect.repair.controller` on the real API server: what is done to whom and when, what never is (R4-R8, I4-I10)."""
+"""Tests of `protect.repair.controller` on the real API server: what is done to whom and when, what
+never is (R4-R8, I4-I10).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from tests.protect.repair.ward import SPACE, WIDE, Ward
 
 
 def test_r8_i4_a_broken_pod_is_evicted_after_an_event(ward: Ward) -> None:
-    """R8, I4: the pod goes, and the event that says why was written before, as a warning with reason and action."""
+    """R8, I4: the pod goes, and the event that says why was written before, as a warning with
+    reason and action.
+    """
     controller = ward.controller()
     pod = ward.pod("evicted")
 
@@ -23,7 +27,11 @@ def test_r8_i4_a_broken_pod_is_evicted_after_an_event(ward: Ward) -> None:
 
     assert not ward.there("evicted")
     (event,) = ward.events("evicted")
-    assert ("Warning", "EvictBrokenPod", "Evicting") == (event["type"], event["reason"], event["action"])
+    assert ("Warning", "EvictBrokenPod", "Evicting") == (
+        event["type"],
+        event["reason"],
+        event["action"],
+    )
     assert "started without its redirect rules" in event["note"]
     assert "ended with 95: no rules" in event["note"]
     assert "podpath-agent-x" == event["reportingInstance"]
@@ -32,10 +40,20 @@ def test_r8_i4_a_broken_pod_is_evicted_after_an_event(ward: Ward) -> None:
 
 
 def test_r8_without_its_event_no_pod_is_sent_away(ward: Ward) -> None:
-    """Where events may not be written, a pod is not evicted, unless the policy says that it does not matter."""
-    role = ["create", "clusterrole", "ward-mute", "--verb=get,list,watch,delete,create", "--resource=pods,pods/eviction"]
+    """Where events may not be written, a pod is not evicted, unless the policy says that it does
+    not matter.
+    """
+    role = [
+        "create",
+        "clusterrole",
+        "ward-mute",
+        "--verb=get,list,watch,delete,create",
+        "--resource=pods,pods/eviction",
+    ]
     ward.server.kubectl(*role)
-    ward.server.kubectl("create", "clusterrolebinding", "ward-mute", "--clusterrole=ward-mute", "--user=nobody")
+    ward.server.kubectl(
+        "create", "clusterrolebinding", "ward-mute", "--clusterrole=ward-mute", "--user=nobody"
+    )
     mute = Ward(ward.server, NOBODY)
     try:
         controller = mute.controller()
@@ -54,10 +72,17 @@ def test_r8_without_its_event_no_pod_is_sent_away(ward: Ward) -> None:
 
 
 def test_i4_a_pod_that_changed_since_is_judged_anew(ward: Ward) -> None:
-    """A pod that became well between the watch's word and the deed is let be: a fresh look comes first."""
+    """A pod that became well between the watch's word and the deed is let be: a fresh look comes
+    first.
+    """
     controller = ward.controller()
     stale = ward.pod("recovered")
-    ward.server.set_status("pod", SPACE, "recovered", kube.status("linkerd-network-validator", kube.ended(0), kube.ended(95)))
+    ward.server.set_status(
+        "pod",
+        SPACE,
+        "recovered",
+        kube.status("linkerd-network-validator", kube.ended(0), kube.ended(95)),
+    )
 
     controller.consider(stale, 1.0)
 
@@ -79,7 +104,9 @@ def test_i4_a_successor_of_the_same_name_is_not_touched(ward: Ward) -> None:
 
 
 def test_r4_a_healthy_pod_whose_first_run_failed_lives(ward: Ward) -> None:
-    """The pod that linkerd's controller deletes by force is not touched, however often its status is updated."""
+    """The pod that linkerd's controller deletes by force is not touched, however often its status
+    is updated.
+    """
     controller = ward.controller(actions=("label", "evict", "delete"))
     pod = ward.pod("lives", kube.ended(0), kube.ended(95), phase="Running")
 
@@ -103,7 +130,9 @@ def test_r5_deletion_has_preconditions_and_the_pods_own_grace(ward: Ward) -> Non
 
 
 def test_r7_a_pod_that_nobody_makes_again_is_spared(ward: Ward) -> None:
-    """A bare pod would be gone for good: it is labelled and reported, and sent away only where the policy says so."""
+    """A bare pod would be gone for good: it is labelled and reported, and sent away only where the
+    policy says so.
+    """
     controller = ward.controller(actions=("label", "evict"))
     pod = ward.pod("bare", owners=[])
 
@@ -117,9 +146,13 @@ def test_r7_a_pod_that_nobody_makes_again_is_spared(ward: Ward) -> None:
 
 
 def test_r7_no_more_pods_go_than_the_budget_allows(ward: Ward) -> None:
-    """Five broken pods of five owners, a burst of two: two go, the others wait, and go when the bucket is filled again."""
+    """Five broken pods of five owners, a burst of two: two go, the others wait, and go when the
+    bucket is filled again.
+    """
     controller = ward.controller(node_burst=2, node_per_hour=60.0)
-    broken = [ward.pod(f"many-{number}", owners=[kube.owner(f"many-{number}")]) for number in range(5)]
+    broken = [
+        ward.pod(f"many-{number}", owners=[kube.owner(f"many-{number}")]) for number in range(5)
+    ]
 
     for pod in broken:
         controller.consider(pod, 1.0)
@@ -127,7 +160,9 @@ def test_r7_no_more_pods_go_than_the_budget_allows(ward: Ward) -> None:
     for pod in broken[2:]:
         controller.consider(pod, 30.0)
     still = [pod.metadata.name for pod in broken if not ward.there(pod.metadata.name)]
-    assert ("many-2", "many-3", "many-4") == tuple(key.partition("/")[2] for key in controller.due(61.1))
+    assert ("many-2", "many-3", "many-4") == tuple(
+        key.partition("/")[2] for key in controller.due(61.1)
+    )
     for pod in broken[2:]:
         controller.consider(pod, 61.1)
 
@@ -137,8 +172,12 @@ def test_r7_no_more_pods_go_than_the_budget_allows(ward: Ward) -> None:
 
 
 def test_g3_an_owner_whose_pods_are_born_broken_is_not_chased(ward: Ward) -> None:
-    """Ten broken successors of one owner within ten minutes cost four pods, not ten; it says that the fault is elsewhere."""
-    controller = ward.controller(owner_burst=1, owner_per_hour=3600.0, owner_pause=60.0, longest_pause=3600.0)
+    """Ten broken successors of one owner within ten minutes cost four pods, not ten; it says that
+    the fault is elsewhere.
+    """
+    controller = ward.controller(
+        owner_burst=1, owner_per_hour=3600.0, owner_pause=60.0, longest_pause=3600.0
+    )
     sent = 0
     for birth in range(10):
         pod = ward.pod(f"chased-{birth}")
@@ -149,11 +188,16 @@ def test_g3_an_owner_whose_pods_are_born_broken_is_not_chased(ward: Ward) -> Non
     assert 4 == sent
     last = ward.pod("chased-last")
     controller.consider(last, 600.0)
-    assert "4 of its kind were replaced in vain, so the fault is not in the pod" in controller.findings()[0].evidence[0]
+    assert (
+        "4 of its kind were replaced in vain, so the fault is not in the pod"
+        in controller.findings()[0].evidence[0]
+    )
 
 
 def test_g3_nothing_is_done_while_the_nodes_chain_is_unhealthy(ward: Ward) -> None:
-    """With a chain without the plugin every successor would be broken too: nothing at all is done, until it is well."""
+    """With a chain without the plugin every successor would be broken too: nothing at all is done,
+    until it is well.
+    """
     ward.chain = "10-calico.conflist has no linkerd-cni"
     controller = ward.controller(actions=("label", "mend", "evict", "delete"))
     pod = ward.pod("waits")
@@ -171,13 +215,22 @@ def test_g3_nothing_is_done_while_the_nodes_chain_is_unhealthy(ward: Ward) -> No
 
 
 def test_a_disruption_budget_is_waited_out_and_never_forced(ward: Ward) -> None:
-    """429: the pod stays, deletion is not tried in its place, and the eviction comes when the budget allows it.
+    """429: the pod stays, deletion is not tried in its place, and the eviction comes when the
+    budget allows it.
 
-    The server asks budgets for running pods only: one that is still at its init containers serves nobody.
+    The server asks budgets for running pods only: one that is still at its init containers serves
+    nobody.
     """
     spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "guarded"}}}
     meta = {"name": "ward-guard", "namespace": SPACE}
-    ward.server.apply({"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": spec})
+    ward.server.apply(
+        {
+            "apiVersion": "policy/v1beta1",
+            "kind": "PodDisruptionBudget",
+            "metadata": meta,
+            "spec": spec,
+        }
+    )
     controller = ward.controller(actions=("evict", "delete"))
     pod = ward.pod("guarded", labels={"app": "guarded"}, phase="Running")
 
@@ -195,13 +248,20 @@ def test_a_disruption_budget_is_waited_out_and_never_forced(ward: Ward) -> None:
 
 
 def test_i5_a_label_is_set_once_and_taken_off_when_well(ward: Ward) -> None:
-    """The label says that the pod is broken, is set once, told by an event, and goes when the validator passes."""
+    """The label says that the pod is broken, is set once, told by an event, and goes when the
+    validator passes.
+    """
     controller = ward.controller(actions=("label",))
     pod = ward.pod("labelled")
     for second in range(3):
         controller.consider(ward.read("labelled"), float(second))
     labels = ward.read("labelled").metadata.labels
-    ward.server.set_status("pod", SPACE, "labelled", kube.status("linkerd-network-validator", kube.ended(0), kube.ended(95)))
+    ward.server.set_status(
+        "pod",
+        SPACE,
+        "labelled",
+        kube.status("linkerd-network-validator", kube.ended(0), kube.ended(95)),
+    )
     controller.consider(ward.read("labelled"), 4.0)
 
     assert {WIDE.label: "true"} == labels
@@ -228,11 +288,21 @@ def test_i5_a_label_that_could_not_be_written_is_tried_again(ward: Ward) -> None
 
 
 def test_i7_a_deed_that_fails_is_tried_five_times_ever_more_slowly(ward: Ward) -> None:
-    """Without the right to evict, five tries with doubled pauses, and then no more; deletion is next where it is allowed."""
+    """Without the right to evict, five tries with doubled pauses, and then no more; deletion is
+    next where it is allowed.
+    """
     ward.server.kubectl("create", "clusterrole", "ward-look", "--verb=get,list", "--resource=pods")
-    ward.server.kubectl("create", "clusterrole", "ward-tell", "--verb=create", "--resource=events.events.k8s.io")
+    ward.server.kubectl(
+        "create", "clusterrole", "ward-tell", "--verb=create", "--resource=events.events.k8s.io"
+    )
     for name in ("look", "tell"):
-        ward.server.kubectl("create", "clusterrolebinding", f"ward-{name}", f"--clusterrole=ward-{name}", "--user=nobody")
+        ward.server.kubectl(
+            "create",
+            "clusterrolebinding",
+            f"ward-{name}",
+            f"--clusterrole=ward-{name}",
+            "--user=nobody",
+        )
     weak = Ward(ward.server, NOBODY)
     try:
         controller = weak.controller(pause=5.0, attempts=5)
@@ -249,11 +319,15 @@ def test_i7_a_deed_that_fails_is_tried_five_times_ever_more_slowly(ward: Ward) -
     finally:
         weak.close()
         for name in ("look", "tell"):
-            ward.server.kubectl("delete", f"clusterrolebinding/ward-{name}", f"clusterrole/ward-{name}")
+            ward.server.kubectl(
+                "delete", f"clusterrolebinding/ward-{name}", f"clusterrole/ward-{name}"
+            )
 
 
 def test_g2_mending_that_does_not_help_is_followed_by_eviction(ward: Ward) -> None:
-    """A pod that cannot be mended in place (its namespace is not on this machine) is evicted by the same policy."""
+    """A pod that cannot be mended in place (its namespace is not on this machine) is evicted by the
+    same policy.
+    """
     controller = ward.controller(actions=("mend", "evict"), namespaces=lambda: Namespaces({}, 1))
     pod = ward.pod("beyond", containers=("app", "linkerd-proxy"), ips=("10.244.99.9",))
 
@@ -261,7 +335,9 @@ def test_g2_mending_that_does_not_help_is_followed_by_eviction(ward: Ward) -> No
         controller.consider(pod, second)
 
     assert {("mend", "fail"): 2, ("evict", "success"): 1} == dict(controller.counts)
-    assert ["MendBrokenPod", "EvictBrokenPod"] == [event["reason"] for event in ward.events("beyond")]
+    assert ["MendBrokenPod", "EvictBrokenPod"] == [
+        event["reason"] for event in ward.events("beyond")
+    ]
 
 
 def test_a_dry_run_changes_nothing_and_says_what_it_would_do(ward: Ward) -> None:
@@ -278,7 +354,9 @@ def test_a_dry_run_changes_nothing_and_says_what_it_would_do(ward: Ward) -> None
 
 
 def test_g11_our_own_pod_is_never_touched(ward: Ward) -> None:
-    """A controller that runs in a broken pod would otherwise end itself, and its successor the same."""
+    """A controller that runs in a broken pod would otherwise end itself, and its successor the
+    same.
+    """
     controller = ward.controller()
 
     controller.consider(ward.pod("own"), 1.0)
@@ -304,9 +382,17 @@ def test_a_server_that_is_away_costs_nothing_but_time(ward: Ward) -> None:
 
 
 def test_g1_a_job_whose_only_run_failed_is_found(ward: Ward) -> None:
-    """restartPolicy Never: the pod has failed for good, and is deleted or evicted so that the Job makes another."""
+    """restartPolicy Never: the pod has failed for good, and is deleted or evicted so that the Job
+    makes another.
+    """
     controller = ward.controller()
-    job = ward.pod("job-1", kube.ended(95), restartPolicy="Never", owners=[kube.owner("job", "Job")], phase="Failed")
+    job = ward.pod(
+        "job-1",
+        kube.ended(95),
+        restartPolicy="Never",
+        owners=[kube.owner("job", "Job")],
+        phase="Failed",
+    )
 
     controller.consider(job, 1.0)
 
@@ -316,19 +402,31 @@ def test_g1_a_job_whose_only_run_failed_is_found(ward: Ward) -> None:
 def test_g1_a_pod_without_a_validator_is_judged_by_its_namespace(ward: Ward) -> None:
     """What was seen in the namespace is enough; while the rules are there again, nothing is done."""
     controller = ward.controller(namespaces=lambda: Namespaces({}, 1))
-    pod = ward.pod("unseen", init=(), containers=("app", "linkerd-proxy"), ips=("10.244.99.8",), phase="Running")
+    pod = ward.pod(
+        "unseen",
+        init=(),
+        containers=("app", "linkerd-proxy"),
+        ips=("10.244.99.8",),
+        phase="Running",
+    )
 
     judgement = controller.consider(pod, 1.0, Sight(redirected=True, why="there"))
     assert ("healthy", 0) == (judgement.state, controller.broken)
     judgement = controller.consider(pod, 2.0, Sight(redirected=False, why="none"))
 
     assert "broken" == judgement.state
-    assert {("evict", "skip"): 1} == dict(controller.counts), "a last look finds no namespace, so nothing is known any more"
+    assert {("evict", "skip"): 1} == dict(controller.counts), (
+        "a last look finds no namespace, so nothing is known any more"
+    )
     assert ward.there("unseen")
 
 
-def test_i10_what_is_done_is_logged_with_the_pods_name(ward: Ward, caplog: pytest.LogCaptureFixture) -> None:
-    """The log names the pod, the deed and the reason, as fields for machines too, and holds no token."""
+def test_i10_what_is_done_is_logged_with_the_pods_name(
+    ward: Ward, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log names the pod, the deed and the reason, as fields for machines too, and holds no
+    token.
+    """
     with caplog.at_level(logging.INFO, logger="podpath.protect.repair"):
         ward.controller().consider(ward.pod("told"), 1.0)
 

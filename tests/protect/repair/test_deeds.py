@@ -48,10 +48,17 @@ def deeds(client: Client, *, dry_run: bool = False) -> Deeds:
         (500, "InternalError", "fail"),
     ],
 )
-def test_refusals_are_told_apart(tmp_path: Path, action: Action, code: int, reason: str, result: str) -> None:
-    """Gone or changed: skipped. Not now: refused, with the server's wait. Anything else failed and was surely not done."""
+def test_refusals_are_told_apart(
+    tmp_path: Path, action: Action, code: int, reason: str, result: str
+) -> None:
+    """Gone or changed: skipped. Not now: refused, with the server's wait. Anything else failed and
+    was surely not done.
+    """
     answer = refusal(code, reason, retryAfterSeconds=7)
-    with Scripted(lambda _: answer) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+    with (
+        Scripted(lambda _: answer) as server,
+        Client(access.find(server.kubeconfig(tmp_path))) as client,
+    ):
         outcome = deeds(client).do(action, POD)
 
     assert (result, False) == (outcome.result, outcome.unsure)
@@ -61,20 +68,31 @@ def test_refusals_are_told_apart(tmp_path: Path, action: Action, code: int, reas
 def test_an_answer_that_was_lost_leaves_it_open(tmp_path: Path) -> None:
     """Where the connection breaks after the request was sent, the deed may have been done."""
     answer = Answer(200, [], (("Content-Length", "99"),))
-    with Scripted(lambda _: answer) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+    with (
+        Scripted(lambda _: answer) as server,
+        Client(access.find(server.kubeconfig(tmp_path))) as client,
+    ):
         outcome = deeds(client).do("delete", POD)
 
     assert ("fail", True) == (outcome.result, outcome.unsure)
 
 
 def test_what_is_announced_names_why_and_what(tmp_path: Path) -> None:
-    """The event's note has the reason in full; an event that cannot be written gives the reason why."""
+    """The event's note has the reason in full; an event that cannot be written gives the reason
+    why.
+    """
     judgement = judge(POD, Policy())
-    with Scripted(lambda _: Answer(201, [b"{}"])) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+    with (
+        Scripted(lambda _: Answer(201, [b"{}"])) as server,
+        Client(access.find(server.kubeconfig(tmp_path))) as client,
+    ):
         said = deeds(client).announce(POD, "evict", judgement)
         silent = deeds(client, dry_run=True).announce(POD, "evict", judgement)
         asked = server.asked
-    with Scripted(lambda _: refusal(403, "Forbidden")) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+    with (
+        Scripted(lambda _: refusal(403, "Forbidden")) as server,
+        Client(access.find(server.kubeconfig(tmp_path))) as client,
+    ):
         refused = deeds(client).announce(POD, "evict", judgement)
 
     assert (("", ""), 1) == ((said, silent), len(asked))
@@ -83,10 +101,15 @@ def test_what_is_announced_names_why_and_what(tmp_path: Path) -> None:
 
 
 def test_a_pod_is_read_anew(tmp_path: Path) -> None:
-    """A pod that is gone, and a name that another has now, are read as nothing; a server that is away raises."""
+    """A pod that is gone, and a name that another has now, are read as nothing; a server that is
+    away raises.
+    """
     other = b'{"metadata":{"name":"web-1","namespace":"shop","uid":"another"}}'
     answers = [Answer(200, [other]), refusal(404, "NotFound")]
-    with Scripted(lambda _: answers.pop()) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+    with (
+        Scripted(lambda _: answers.pop()) as server,
+        Client(access.find(server.kubeconfig(tmp_path))) as client,
+    ):
         assert [None, None] == [deeds(client).read(POD) for _ in range(2)]
     with Client(access.find(server.kubeconfig(tmp_path))) as client, pytest.raises(Unreachable):
         deeds(client).read(POD)
@@ -94,5 +117,8 @@ def test_a_pod_is_read_anew(tmp_path: Path) -> None:
 
 def test_taking_the_label_off_may_fail(tmp_path: Path) -> None:
     """A refusal is an outcome here too."""
-    with Scripted(lambda _: refusal(404, "NotFound")) as server, Client(access.find(server.kubeconfig(tmp_path))) as client:
+    with (
+        Scripted(lambda _: refusal(404, "NotFound")) as server,
+        Client(access.find(server.kubeconfig(tmp_path))) as client,
+    ):
         assert "skip" == deeds(client).unlabel(POD).result

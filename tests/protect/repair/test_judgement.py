@@ -1,4 +1,6 @@
-"""Tests of `protect.repair.judgement`: which pod counts as misconfigured, and which never does (rows R1-R4, I1-I3, G1)."""
+"""Tests of `protect.repair.judgement`: which pod counts as misconfigured, and which never does
+(rows R1-R4, I1-I3, G1).
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def test_r2_a_pod_that_goes_is_left_alone() -> None:
 @pytest.mark.parametrize("phase", ["Pending", "Failed"])
 def test_r4_a_first_run_that_failed_is_broken_without_a_last_state(phase: str) -> None:
     """With restartPolicy Never, as Jobs have it, there is only a current state; it counts (G1)."""
-    job = pod(kube.ended(95), restartPolicy="Never", owners=[kube.owner("work", "Job")], phase=phase)
+    job = pod(
+        kube.ended(95), restartPolicy="Never", owners=[kube.owner("work", "Job")], phase=phase
+    )
 
     assert "broken" == judge(job, POLICY).state
 
@@ -50,7 +54,9 @@ def test_r4_a_validator_that_passed_at_its_second_run_is_healthy() -> None:
     assert "healthy" == state(state=kube.ended(0), last=kube.ended(95), phase="Running")
 
 
-@pytest.mark.parametrize("now", [kube.ended(0), kube.ended(0, reason="Error"), kube.ended(1, reason="Completed")])
+@pytest.mark.parametrize(
+    "now", [kube.ended(0), kube.ended(0, reason="Error"), kube.ended(1, reason="Completed")]
+)
 def test_i1_what_completed_now_is_never_broken(now: kube.Object) -> None:
     """Exit 0 or the reason Completed now: healthy, whatever the last run said."""
     assert "healthy" == state(state=now, last=kube.ended(126), validator=ISTIO)
@@ -66,13 +72,19 @@ def test_i2_the_termination_message_may_be_asked_for() -> None:
     """Where the policy names a message, it must be there, blanks around it aside."""
     policy = Policy(validators=(Validator(container=ISTIO, codes=(126,), message="no redirect"),))
 
-    right, wrong = (pod(kube.CRASH_LOOP, kube.ended(126, said), validator=ISTIO) for said in ("\n no redirect ", "other"))
+    right, wrong = (
+        pod(kube.CRASH_LOOP, kube.ended(126, said), validator=ISTIO)
+        for said in ("\n no redirect ", "other")
+    )
     assert ("broken", "unknown") == (judge(right, policy).state, judge(wrong, policy).state)
 
 
 def test_i3_another_exit_code_proves_nothing() -> None:
     """A validator that could not be started (127) or was killed (137) says nothing about rules."""
-    assert ["unknown"] * 3 == [state(state=kube.CRASH_LOOP, last=kube.ended(code), validator=ISTIO) for code in (1, 127, 137)]
+    assert ["unknown"] * 3 == [
+        state(state=kube.CRASH_LOOP, last=kube.ended(code), validator=ISTIO)
+        for code in (1, 127, 137)
+    ]
 
 
 def test_i3_no_codes_means_every_failure() -> None:
@@ -145,25 +157,41 @@ def test_an_excluded_namespace_is_left_alone() -> None:
 )
 def test_g1_without_a_validator_the_namespace_decides(sight: Sight | None, expected: str) -> None:
     """A pod without a validator is judged by what was seen in its namespace, and by nothing else."""
-    assert expected == judge(pod(containers=("app", "linkerd-proxy"), phase="Running"), POLICY, sight).state
+    assert (
+        expected
+        == judge(pod(containers=("app", "linkerd-proxy"), phase="Running"), POLICY, sight).state
+    )
 
 
 def test_a_validator_that_passed_outweighs_what_was_seen() -> None:
     """I1 holds against a look into the namespace too: a validator that passed tried packets."""
-    assert "healthy" == judge(pod(kube.ended(0)), POLICY, Sight(redirected=False, why="none seen")).state
+    assert (
+        "healthy"
+        == judge(pod(kube.ended(0)), POLICY, Sight(redirected=False, why="none seen")).state
+    )
 
 
 def test_another_failure_is_another_sight() -> None:
     """Each new failure of a validator can be told from the one before."""
-    first, second = ({"terminated": {"exitCode": 95, "finishedAt": f"2026-11-22T02:00:0{number}Z"}} for number in (1, 2))
+    first, second = (
+        {"terminated": {"exitCode": 95, "finishedAt": f"2026-11-22T02:00:0{number}Z"}}
+        for number in (1, 2)
+    )
 
-    assert judge(pod(kube.CRASH_LOOP, first), POLICY).seen != judge(pod(kube.CRASH_LOOP, second), POLICY).seen
+    assert (
+        judge(pod(kube.CRASH_LOOP, first), POLICY).seen
+        != judge(pod(kube.CRASH_LOOP, second), POLICY).seen
+    )
 
 
 def test_owners_are_named_alike_across_rollouts() -> None:
     """Pods of two ReplicaSets of one Deployment have one owner; a bare pod is its own."""
     old, new = (
-        pod(kube.ended(95), owners=[kube.owner(f"web-{suffix}")], labels={"pod-template-hash": suffix})
+        pod(
+            kube.ended(95),
+            owners=[kube.owner(f"web-{suffix}")],
+            labels={"pod-template-hash": suffix},
+        )
         for suffix in ("5d9c", "77aa")
     )
 
@@ -172,7 +200,17 @@ def test_owners_are_named_alike_across_rollouts() -> None:
     assert "shop/Pod/web-1" == name_owner(pod(kube.ended(95), owners=[]))
 
 
-STATES = st.sampled_from([{}, kube.CRASH_LOOP, kube.RUNNING, kube.ended(0), kube.ended(95), kube.ended(126), kube.ended(137)])
+STATES = st.sampled_from(
+    [
+        {},
+        kube.CRASH_LOOP,
+        kube.RUNNING,
+        kube.ended(0),
+        kube.ended(95),
+        kube.ended(126),
+        kube.ended(137),
+    ]
+)
 
 
 @given(
@@ -187,7 +225,9 @@ def test_broken_needs_a_failure_that_nothing_took_back(
     phase: str,
     redirected: bool | None,  # noqa: FBT001  # Hypothesis gives them by name
 ) -> None:
-    """Whatever the states: broken means that the current run failed with a code of ours, or waits after the last did."""
+    """Whatever the states: broken means that the current run failed with a code of ours, or waits
+    after the last did.
+    """
     judgement = judge(pod(now, last, phase=phase), POLICY, Sight(redirected=redirected, why="seen"))
 
     failed = now == kube.ended(95) or (now in ({}, kube.CRASH_LOOP) and last == kube.ended(95))

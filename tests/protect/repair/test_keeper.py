@@ -1,4 +1,6 @@
-"""Tests of `protect.repair.keeper`: the controller at work, followed and restarted, on the real API server (rows R3, R6, R9)."""
+"""Tests of `protect.repair.keeper`: the controller at work, followed and restarted, on the real API
+server (rows R3, R6, R9).
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ class Running:
         """Prepare the desk."""
         self.heard: Status = STARTING
         self.desk = KeeperContext(self._hear)
-        self._thread = threading.Thread(target=make_body(assignment), args=(self.desk,), daemon=True)
+        self._thread = threading.Thread(
+            target=make_body(assignment), args=(self.desk,), daemon=True
+        )
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -52,12 +56,21 @@ class Running:
     def sample(self, name: str, **labels: str) -> float:
         """Return the value of a sample, 0 where there is none."""
         wanted = tuple(labels.items())
-        return next((each.value for each in self.heard.samples if each.name == name and each.labels == wanted), 0.0)
+        return next(
+            (
+                each.value
+                for each in self.heard.samples
+                if each.name == name and each.labels == wanted
+            ),
+            0.0,
+        )
 
 
 def assign(ward: Ward, policy: Policy = WIDE, **changes: object) -> Assignment:
     """Make the assignment of a ward's node."""
-    assignment = Assignment(node=ward.node, policy=policy, access=access.find(ward.server.kubeconfig()))
+    assignment = Assignment(
+        node=ward.node, policy=policy, access=access.find(ward.server.kubeconfig())
+    )
     return replace(assignment, **changes)  # type: ignore[arg-type]  # each by its field's type
 
 
@@ -67,12 +80,17 @@ def gone(ward: Ward, name: str) -> Callable[[], bool]:
 
 
 def test_r3_pods_that_were_broken_before_it_began_are_found(ward: Ward) -> None:
-    """The first list counts: a pod that broke while no controller ran needs no further change to be seen."""
+    """The first list counts: a pod that broke while no controller ran needs no further change to be
+    seen.
+    """
     ward.pod("before")
 
     with Running(assign(ward)) as running:
         until(gone(ward, "before"), "the pod from before is evicted")
-        until(lambda: running.sample("repair_deeds", action="evict", result="success") == 1, "the deed is counted")
+        until(
+            lambda: running.sample("repair_deeds", action="evict", result="success") == 1,
+            "the deed is counted",
+        )
 
         assert running.heard.ready
 
@@ -94,7 +112,9 @@ def test_r1_only_pods_of_its_node_and_selector_are_touched(ward: Ward) -> None:
 
 def test_r1_the_query_names_node_and_selectors() -> None:
     """The server selects: the node's name, more fields, labels as linkerd's controller has them."""
-    policy = Policy(label_selector="linkerd.io/control-plane-ns", field_selector="status.phase!=Succeeded")
+    policy = Policy(
+        label_selector="linkerd.io/control-plane-ns", field_selector="status.phase!=Succeeded"
+    )
 
     assert {
         "fieldSelector": "spec.nodeName=n1,status.phase!=Succeeded",
@@ -103,7 +123,9 @@ def test_r1_the_query_names_node_and_selectors() -> None:
 
 
 def test_r6_no_change_is_dropped_however_many_come(ward: Ward) -> None:
-    """A hundred changes of one pod while nobody looks are one look at its newest state; pods beside it are not lost."""
+    """A hundred changes of one pod while nobody looks are one look at its newest state; pods beside
+    it are not lost.
+    """
     with Client(access.find(ward.server.kubeconfig())) as client:
         work = Work(assign(ward, replace(WIDE, actions=("label",))), client)
         pods = [ward.pod(f"busy-{number}") for number in range(3)]
@@ -113,7 +135,9 @@ def test_r6_no_change_is_dropped_however_many_come(ward: Ward) -> None:
         taken = work._take()
         work.close()
 
-    assert ["busy-0", "busy-1", "busy-2"] == [after.metadata.name for _, after in taken if after is not None]
+    assert ["busy-0", "busy-1", "busy-2"] == [
+        after.metadata.name for _, after in taken if after is not None
+    ]
 
 
 def test_a_pod_that_came_and_went_unseen_is_nothing(ward: Ward) -> None:
@@ -132,7 +156,9 @@ def test_a_pod_that_came_and_went_unseen_is_nothing(ward: Ward) -> None:
 
 
 def test_a_follower_that_died_is_noticed(ward: Ward) -> None:
-    """Should the thread that follows the pods ever end, the part fails, so that the agent begins it anew."""
+    """Should the thread that follows the pods ever end, the part fails, so that the agent begins it
+    anew.
+    """
     with Client(access.find(ward.server.kubeconfig())) as client:
         work = Work(assign(ward), client)
         work.start()
@@ -145,7 +171,9 @@ def test_a_follower_that_died_is_noticed(ward: Ward) -> None:
 
 
 def test_it_outlives_its_server(ward: Ward) -> None:
-    """Killed and started again in the middle: the part stays ready but degraded, and acts when the server is back."""
+    """Killed and started again in the middle: the part stays ready but degraded, and acts when the
+    server is back.
+    """
     with Running(assign(ward)) as running:
         until(lambda: running.heard.ready and not running.heard.degraded, "it follows")
         ward.server.kill()
@@ -161,12 +189,26 @@ def test_it_outlives_its_server(ward: Ward) -> None:
 
 
 def test_g26_a_new_token_is_not_noticed_by_readiness(ward: Ward, tmp_path: Path) -> None:
-    """The kubelet writes a new token and the server forgets the old one: what was followed is followed on, never unready."""
+    """The kubelet writes a new token and the server forgets the old one: what was followed is
+    followed on, never unready.
+    """
     server = ward.server
-    for name, content in (("token", AGENT), ("ca.crt", server.authority.read_text(encoding="ascii"))):
+    for name, content in (
+        ("token", AGENT),
+        ("ca.crt", server.authority.read_text(encoding="ascii")),
+    ):
         (tmp_path / name).write_text(content, encoding="utf-8")
-    server.kubectl("create", "clusterrolebinding", "rotating", "--clusterrole=cluster-admin", f"--user={AGENT_USER}")
-    environment = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(server.port)}
+    server.kubectl(
+        "create",
+        "clusterrolebinding",
+        "rotating",
+        "--clusterrole=cluster-admin",
+        f"--user={AGENT_USER}",
+    )
+    environment = {
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT": str(server.port),
+    }
     way = access.find(environment=environment, account=tmp_path)
     tokens = server.home / "tokens.csv"
     before = tokens.read_text(encoding="utf-8")
@@ -195,7 +237,9 @@ def test_g26_a_new_token_is_not_noticed_by_readiness(ward: Ward, tmp_path: Path)
 
 
 def test_the_budget_outlives_a_controller_that_is_killed(ward: Ward, tmp_path: Path) -> None:
-    """Three controllers one after the other, a burst of one: one pod goes. The state is nobody else's to read."""
+    """Three controllers one after the other, a burst of one: one pod goes. The state is nobody
+    else's to read.
+    """
     state = tmp_path / "repair.json"
     policy = replace(WIDE, node_burst=1, node_per_hour=1.0)
     for number in range(3):
@@ -207,7 +251,10 @@ def test_the_budget_outlives_a_controller_that_is_killed(ward: Ward, tmp_path: P
 
     assert [False, True, True] == [ward.there(f"spent-{number}") for number in range(3)]
     assert 0o600 == stat.S_IMODE(state.stat().st_mode)
-    assert BOOT.read_text(encoding="ascii").strip() == json.loads(state.read_text(encoding="utf-8"))["boot"]
+    assert (
+        BOOT.read_text(encoding="ascii").strip()
+        == json.loads(state.read_text(encoding="utf-8"))["boot"]
+    )
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"boot": "another", "budget": {}}'])
@@ -225,7 +272,9 @@ def test_a_state_that_is_not_ours_is_no_obstacle(ward: Ward, tmp_path: Path, con
 
 @pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter")
 def test_g1_a_running_pod_without_rules_is_found_and_mended_in_place(ward: Ward) -> None:
-    """A scan finds the pod that has a proxy, no validator and no rules; it is mended where it is, and lives on."""
+    """A scan finds the pod that has a proxy, no validator and no rules; it is mended where it is,
+    and lives on.
+    """
     policy = Policy(actions=("label", "mend"), scan=0.2, young=0.0)
     four, six = fresh_addresses()
     with pod_namespace(four, six) as name:
@@ -233,32 +282,54 @@ def test_g1_a_running_pod_without_rules_is_found_and_mended_in_place(ward: Ward)
             "unmeshed",
             init=(),
             containers=("app", "linkerd-proxy"),
-            status={"phase": "Running", "podIP": bare(four), "podIPs": [{"ip": bare(four)}, {"ip": bare(six)}]},
+            status={
+                "phase": "Running",
+                "podIP": bare(four),
+                "podIPs": [{"ip": bare(four)}, {"ip": bare(six)}],
+            },
         )
         with Running(assign(ward, policy)) as running:
-            until(lambda: "--to-ports 4140" in inside(name, "ip6tables-nft-save"), "the rules are there")
-            until(lambda: running.sample("repair_deeds", action="mend", result="success") == 1, "the deed is counted")
+            until(
+                lambda: "--to-ports 4140" in inside(name, "ip6tables-nft-save"),
+                "the rules are there",
+            )
+            until(
+                lambda: running.sample("repair_deeds", action="mend", result="success") == 1,
+                "the deed is counted",
+            )
             until(lambda: running.sample("repair_pods_broken") == 0, "the pod is well")
 
         assert "--to-ports 4143" in inside(name, "iptables-nft-save")
     assert ward.there("unmeshed")
-    assert ["LabelBrokenPod", "MendBrokenPod"] == [event["reason"] for event in ward.events("unmeshed")]
+    assert ["LabelBrokenPod", "MendBrokenPod"] == [
+        event["reason"] for event in ward.events("unmeshed")
+    ]
 
 
 def test_r9_i8_what_is_done_is_counted(ward: Ward) -> None:
-    """Deeds by action and result, events, the watch's own figures: each is a sample with its meaning."""
+    """Deeds by action and result, events, the watch's own figures: each is a sample with its
+    meaning.
+    """
     with Running(assign(ward)) as running:
         until(lambda: running.sample("kube_watching") == 1.0, "it follows")
         names = {sample.name for sample in running.heard.samples}
 
         assert all(sample.help for sample in running.heard.samples)
-    assert {"repair_pods_broken", "repair_budget_tokens", "repair_events_errors", "kube_lists", "kube_failures"} <= names
+    assert {
+        "repair_pods_broken",
+        "repair_budget_tokens",
+        "repair_events_errors",
+        "kube_lists",
+        "kube_failures",
+    } <= names
 
 
 def test_an_idle_node_costs_nothing(ward: Ward) -> None:
     """With nothing to do it sleeps: under one per cent of a core."""
     server: ApiServer = ward.server
-    server.apply(*(kube.pod(f"idle-{number}", namespace=SPACE, node=ward.node) for number in range(20)))
+    server.apply(
+        *(kube.pod(f"idle-{number}", namespace=SPACE, node=ward.node) for number in range(20))
+    )
     with Running(assign(ward)) as running:
         until(lambda: running.sample("repair_pods") == 20, "all pods are known")
         before = time.process_time()

@@ -1,4 +1,6 @@
-"""Tests of `protect.repair.knocking`: who answers is found in a moment, and knocked at while the body runs."""
+"""Tests of `protect.repair.knocking`: who answers is found in a moment, and knocked at while the
+body runs.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from tests.protect.pods import pod
 
 @pytest.mark.kernel("ip", "iptables")
 def test_who_answers_is_found() -> None:
-    """A refusal is an answer; nobody's address, no route and a drop are none, and cost a moment together."""
+    """A refusal is an answer; nobody's address, no route and a drop are none, and cost a moment
+    together.
+    """
     with pod() as made, inside(f"/run/netns/{made.node}"):
         began = time.monotonic()
         found = find_reachable(("10.9.0.2", "10.9.0.77", "fd00:9::2", "198.51.100.1", "fd00:77::1"))

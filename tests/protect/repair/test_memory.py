@@ -7,7 +7,9 @@ from podpath.protect.repair.judgement import PodJudgement
 from podpath.protect.repair.memory import Memory
 from podpath.protect.repair.policy import Policy
 
-POLICY = Policy(actions=("mend", "evict", "delete"), mend_attempts=2, attempts=5, pause=5.0, mend_patience=330.0)
+POLICY = Policy(
+    actions=("mend", "evict", "delete"), mend_attempts=2, attempts=5, pause=5.0, mend_patience=330.0
+)
 
 
 def memory(seen: str = "1:") -> Memory:

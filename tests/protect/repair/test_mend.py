@@ -1,4 +1,6 @@
-"""Tests of `protect.repair.mend` on the real kernel: rules are written where they are missing, and proven (gap G2, row I6)."""
+"""Tests of `protect.repair.mend` on the real kernel: rules are written where they are missing, and
+proven (gap G2, row I6).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def meshed(*addresses: str, mesh: str = "linkerd", **more: object) -> Pod:
 @KERNEL
 @pytest.mark.parametrize("mesh", ["linkerd", "istio"])
 def test_a_pod_without_rules_is_mended_in_both_families(mesh: str) -> None:
-    """Absent before; written and proven by the validator's packets; there afterwards; nothing to write the second time."""
+    """Absent before; written and proven by the validator's packets; there afterwards; nothing to
+    write the second time.
+    """
     addresses = fresh_addresses()
     with pod_namespace(*addresses) as name:
         pod = meshed(*addresses, mesh=mesh)
@@ -71,13 +75,54 @@ def test_only_what_is_missing_is_written() -> None:
 
 @KERNEL
 def test_g15_a_rule_of_the_other_kind_that_comes_first_is_named() -> None:
-    """Rules of both kinds, of which the foreign one wins: the mending fails, and says that two backends meet there."""
+    """Rules of both kinds, of which the foreign one wins: the mending fails, and says that two
+    backends meet there.
+    """
     address = fresh_addresses()[0]
     with pod_namespace(address) as name:
         pod = meshed(address)
-        inside(name, "iptables-legacy", "-t", "nat", "-A", "OUTPUT", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "9999")
-        inside(name, "iptables-nft", "-t", "nat", "-A", "OUTPUT", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4140")
-        inside(name, "iptables-nft", "-t", "nat", "-A", "PREROUTING", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4143")
+        inside(
+            name,
+            "iptables-legacy",
+            "-t",
+            "nat",
+            "-A",
+            "OUTPUT",
+            "-p",
+            "tcp",
+            "-j",
+            "REDIRECT",
+            "--to-ports",
+            "9999",
+        )
+        inside(
+            name,
+            "iptables-nft",
+            "-t",
+            "nat",
+            "-A",
+            "OUTPUT",
+            "-p",
+            "tcp",
+            "-j",
+            "REDIRECT",
+            "--to-ports",
+            "4140",
+        )
+        inside(
+            name,
+            "iptables-nft",
+            "-t",
+            "nat",
+            "-A",
+            "PREROUTING",
+            "-p",
+            "tcp",
+            "-j",
+            "REDIRECT",
+            "--to-ports",
+            "4143",
+        )
 
         mending = mend(pod, read_namespaces(), Applier())
 
@@ -87,7 +132,9 @@ def test_g15_a_rule_of_the_other_kind_that_comes_first_is_named() -> None:
 
 @KERNEL
 def test_rules_that_are_there_but_do_not_work_are_no_cure() -> None:
-    """Where a filter refuses what the rules redirect, the validator's word counts: not mended, and it says what it saw."""
+    """Where a filter refuses what the rules redirect, the validator's word counts: not mended, and
+    it says what it saw.
+    """
     address = fresh_addresses()[0]
     with pod_namespace(address) as name:
         pod = meshed(address)
@@ -102,18 +149,28 @@ def test_rules_that_are_there_but_do_not_work_are_no_cure() -> None:
 @pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter", "setpriv")
 @pytest.mark.parametrize("spoiled", ["", "ip", "ip6"])
 def test_g2_inbound_is_proven_from_the_node(spoiled: str) -> None:
-    """On the pod's node both directions are proven by packets; an earlier rule that spoils inbound is found."""
+    """On the pod's node both directions are proven by packets; an earlier rule that spoils inbound
+    is found.
+    """
     with node_and_pod() as made, inside_of(f"/run/netns/{made.node}"):
         if spoiled:
             chain = f"chain {spoiled} early c {{ type nat hook prerouting priority -110; }}"
             rule = f"rule {spoiled} early c tcp dport 15104 redirect to :15104"
             made.exec("nft", f"add table {spoiled} early; add {chain}; add {rule}")
-        found = Namespaces({address: (_place(made.name),) for address in ("10.9.0.2", "fd00:9::2")}, 1)
+        found = Namespaces(
+            {address: (_place(made.name),) for address in ("10.9.0.2", "fd00:9::2")}, 1
+        )
         mending = mend(meshed("10.9.0.2", "fd00:9::2"), found, Applier())
 
-    assert ("failed" if spoiled else "mended", True) == (mending.state, mending.changed), mending.why
+    assert ("failed" if spoiled else "mended", True) == (mending.state, mending.changed), (
+        mending.why
+    )
     family = {"ip": "IPv4", "ip6": "IPv6"}.get(spoiled, "")
-    assert not spoiled or f"{family} inbound redirection: a connection from outside to port 15104 arrived there" in mending.why
+    assert (
+        not spoiled
+        or f"{family} inbound redirection: a connection from outside to port 15104 arrived there"
+        in mending.why
+    )
 
 
 def _place(name: str) -> NamespacePath:
@@ -135,9 +192,7 @@ def test_a_dry_run_writes_nothing() -> None:
 @KERNEL
 def test_a_pod_whose_proxy_listens_is_mended() -> None:
     """In a pod that runs already the proxy has its ports; the rules are written and looked for."""
-    code = (
-        "import socket, sys; s = [socket.create_server(('', p)) for p in (4140, 4143)]; print('up', flush=True); sys.stdin.read()"
-    )
+    code = "import socket, sys; s = [socket.create_server(('', p)) for p in (4140, 4143)]; print('up', flush=True); sys.stdin.read()"
     address = fresh_addresses()[0]
     with pod_namespace(address) as name:
         command = ["ip", "netns", "exec", name, sys.executable, "-c", code]
@@ -155,7 +210,10 @@ def test_a_pod_whose_proxy_listens_is_mended() -> None:
     [
         (pods.pod(), "no mesh's proxy"),
         (meshed(), "no address yet"),
-        (meshed("10.244.96.5", annotations={"config.linkerd.io/skip-subnets": "all"}), "not known how to give"),
+        (
+            meshed("10.244.96.5", annotations={"config.linkerd.io/skip-subnets": "all"}),
+            "not known how to give",
+        ),
     ],
 )
 def test_what_cannot_be_mended_is_not_tried(pod: Pod, why: str) -> None:
@@ -167,7 +225,9 @@ def test_what_cannot_be_mended_is_not_tried(pod: Pod, why: str) -> None:
 
 
 def test_a_namespace_that_is_not_found_may_be_found_later() -> None:
-    """No namespace now is a failure, to be tried again; one that went between look and deed is none at all."""
+    """No namespace now is a failure, to be tried again; one that went between look and deed is none
+    at all.
+    """
     pod = meshed("10.244.96.5")
     vanished = NamespacePath(path="/proc/none/ns/net", inode=7)
 
@@ -180,19 +240,26 @@ def test_a_namespace_that_is_not_found_may_be_found_later() -> None:
 
 def test_a_pod_that_failed_for_good_is_not_mended() -> None:
     """With restartPolicy Never the pod is over: another must be made."""
-    failed = pods.read({**_sent(meshed("10.244.96.5")), "status": {"phase": "Failed", "podIP": "10.244.96.5"}})
+    failed = pods.read(
+        {**_sent(meshed("10.244.96.5")), "status": {"phase": "Failed", "podIP": "10.244.96.5"}}
+    )
 
     assert "impossible" == mend(failed, Namespaces({}, 1), Applier()).state
 
 
 def _sent(pod: Pod) -> dict[str, object]:
     names = [{"name": container.name} for container in pod.spec.containers]
-    return {"metadata": {"name": "web-1", "namespace": "shop", "uid": "u"}, "spec": {"containers": names}}
+    return {
+        "metadata": {"name": "web-1", "namespace": "shop", "uid": "u"},
+        "spec": {"containers": names},
+    }
 
 
 def test_a_namespace_that_is_anothers_by_now_is_not_entered() -> None:
     """A process number that was given to another leads into another namespace: its inode tells."""
-    place = NamespacePath(path="/proc/self/ns/net", inode=Path("/proc/self/ns/net").stat().st_ino + 1)
+    place = NamespacePath(
+        path="/proc/self/ns/net", inode=Path("/proc/self/ns/net").stat().st_ino + 1
+    )
 
     with pytest.raises(MendError, match="another's by now"), hold(place):
         pass
@@ -204,11 +271,17 @@ def test_a_namespace_that_is_held_is_the_same_one() -> None:
 
     with hold(NamespacePath(path="/proc/self/ns/net", inode=inode)) as path:
         assert inode == Path(path).stat().st_ino
-    with pytest.raises(MendError, match="cannot be entered"), hold(NamespacePath(path="/proc/none/ns/net", inode=1)):
+    with (
+        pytest.raises(MendError, match="cannot be entered"),
+        hold(NamespacePath(path="/proc/none/ns/net", inode=1)),
+    ):
         pass
 
 
 def test_families_are_those_of_the_addresses() -> None:
     """A pod with addresses of both families is looked at in both."""
-    assert ((4, 6), (6,)) == (families_of(meshed("10.0.0.1", "fd00::1")), families_of(meshed("fd00::1")))
+    assert ((4, 6), (6,)) == (
+        families_of(meshed("10.0.0.1", "fd00::1")),
+        families_of(meshed("fd00::1")),
+    )
     assert socket.has_ipv6

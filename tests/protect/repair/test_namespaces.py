@@ -1,4 +1,6 @@
-"""Tests of `protect.repair.namespaces`: a pod's namespace is found by its addresses, and never guessed (row I6)."""
+"""Tests of `protect.repair.namespaces`: a pod's namespace is found by its addresses, and never
+guessed (row I6).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.repair.namespaces import NamespacePath, Namespaces, parse_addresses, read_namespaces
+from podpath.protect.repair.namespaces import (
+    NamespacePath,
+    Namespaces,
+    parse_addresses,
+    read_namespaces,
+)
 from tests.protect.repair.netns import bare, fresh_addresses, pod_namespace
 
 TRIE = """Main:
@@ -29,12 +36,19 @@ SIX = """fd000007000000000000000000000005 02 40 00 80     eth0
 fe800000000000000000000000000001 02 40 20 80     eth0
 00000000000000000000000000000001 01 80 10 80       lo
 """
-ONE, OTHER, HOST = (NamespacePath(path=f"/proc/{number}/ns/net", inode=number) for number in (1, 2, 3))
+ONE, OTHER, HOST = (
+    NamespacePath(path=f"/proc/{number}/ns/net", inode=number) for number in (1, 2, 3)
+)
 
 
 def known() -> Namespaces:
     """Return a node where an old sandbox still has the address of a new one."""
-    by_address = {"10.0.0.1": (ONE,), "10.0.0.2": (ONE, OTHER), "fd00::2": (OTHER,), "10.0.0.3": (HOST,)}
+    by_address = {
+        "10.0.0.1": (ONE,),
+        "10.0.0.2": (ONE, OTHER),
+        "fd00::2": (OTHER,),
+        "10.0.0.3": (HOST,),
+    }
     return Namespaces(by_address, host=HOST.inode)
 
 
@@ -60,7 +74,9 @@ def test_the_one_namespace_with_all_addresses_is_taken() -> None:
     ],
 )
 def test_what_is_not_clear_is_not_guessed(addresses: list[str], why: str) -> None:
-    """Two that hold an address, none, the node's own, no address: nothing is taken, and it is said why."""
+    """Two that hold an address, none, the node's own, no address: nothing is taken, and it is said
+    why.
+    """
     found = known().find(addresses)
 
     assert found.place is None
@@ -87,20 +103,30 @@ def test_i6_a_namespace_is_found_by_its_oldest_process() -> None:
 
 @pytest.mark.kernel("nsenter")
 def test_a_namespace_without_processes_is_found_where_it_is_bound() -> None:
-    """A namespace that is only bound to a file, as runtimes do, is found there; its inode tells it from others."""
+    """A namespace that is only bound to a file, as runtimes do, is found there; its inode tells it
+    from others.
+    """
     address = fresh_addresses()[0]
     with pod_namespace(address) as name:
         found = read_namespaces().find([bare(address)])
 
         assert found.place is not None
-        assert (f"/run/netns/{name}", Path(f"/run/netns/{name}").stat().st_ino) == (found.place.path, found.place.inode)
+        assert (f"/run/netns/{name}", Path(f"/run/netns/{name}").stat().st_ino) == (
+            found.place.path,
+            found.place.inode,
+        )
 
 
 @pytest.mark.kernel("nsenter")
 def test_a_file_that_lasts_is_preferred_to_a_process_that_may_end() -> None:
-    """A namespace that is bound and has a process is led into by the file: the process may be a probe that ends in a moment."""
+    """A namespace that is bound and has a process is led into by the file: the process may be a
+    probe that ends in a moment.
+    """
     addresses = fresh_addresses()
-    with pod_namespace(*addresses) as name, subprocess.Popen(["ip", "netns", "exec", name, "sleep", "60"]) as probe:
+    with (
+        pod_namespace(*addresses) as name,
+        subprocess.Popen(["ip", "netns", "exec", name, "sleep", "60"]) as probe,
+    ):
         time.sleep(0.3)
         found = read_namespaces().find(map(bare, addresses))
         probe.kill()
@@ -114,4 +140,7 @@ def test_two_namespaces_with_one_address_are_not_told_apart() -> None:
     """The real case of an old sandbox that is not gone: nothing is taken."""
     address = fresh_addresses()[0]
     with pod_namespace(address), pod_namespace(address):
-        assert f"2 network namespaces hold {bare(address)}" in read_namespaces().find([bare(address)]).why
+        assert (
+            f"2 network namespaces hold {bare(address)}"
+            in read_namespaces().find([bare(address)]).why
+        )

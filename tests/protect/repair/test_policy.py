@@ -1,4 +1,6 @@
-"""Tests of `protect.repair.policy`: the defaults can be meant, what cannot be meant is refused with its line."""
+"""Tests of `protect.repair.policy`: the defaults can be meant, what cannot be meant is refused with
+its line.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from podpath.protect.tables import TableError, parse_tables
 
 
 def test_the_defaults_know_three_validators() -> None:
-    """Out of the box the validators of podpath, linkerd (95) and istio (126) are known by name and code."""
+    """Out of the box the validators of podpath, linkerd (95) and istio (126) are known by name and
+    code.
+    """
     codes = {validator.container: validator.codes for validator in VALIDATORS}
 
     assert {"podpath-validate", "linkerd-network-validator", "istio-validation"} == set(codes)
@@ -22,7 +26,9 @@ def test_the_defaults_know_three_validators() -> None:
 
 def test_escalation_goes_from_gentle_to_hard() -> None:
     """However the actions are listed, the gentlest is tried first, and labelling stands beside."""
-    assert ("mend", "evict", "delete") == Policy(actions=("delete", "evict", "label", "mend")).escalation
+    assert ("mend", "evict", "delete") == Policy(
+        actions=("delete", "evict", "label", "mend")
+    ).escalation
 
 
 def test_a_whole_section_is_read() -> None:
@@ -61,13 +67,17 @@ message = "no redirect"
     ],
 )
 def test_what_cannot_be_meant_is_refused(text: str) -> None:
-    """A budget of nothing, an action twice or unknown, a misspelt key: refused with the file's name and line."""
+    """A budget of nothing, an action twice or unknown, a misspelt key: refused with the file's name
+    and line.
+    """
     with pytest.raises(TableError, match=r"repair\.toml:\d+"):
         parse_tables(text, "repair.toml", Policy)
 
 
 def test_r11_repair_runs_only_where_it_is_asked_for() -> None:
-    """A configuration without the section has no repair; with it, nothing is deleted unless the policy says so."""
+    """A configuration without the section has no repair; with it, nothing is deleted unless the
+    policy says so.
+    """
     without = parse_tables("[order]", "agent.toml", AgentConfig)
     with_it = parse_tables("[kubernetes]\n[repair]", "agent.toml", AgentConfig)
 

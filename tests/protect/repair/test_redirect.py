@@ -1,4 +1,6 @@
-"""Tests of `protect.repair.redirect`: what a pod asks for is read from proxy and annotations, and written as rules."""
+"""Tests of `protect.repair.redirect`: what a pod asks for is read from proxy and annotations, and
+written as rules.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ ISTIO: Kind = {"containers": ("app", "istio-proxy")}
 def of(kind: Kind, **annotations: str) -> Redirect:
     """Read what a pod with a mesh's proxy and annotations asks for."""
     prefix = "config.linkerd.io/" if kind is LINKERD else "traffic.sidecar.istio.io/"
-    redirect = asked(pod(annotations={prefix + key.replace("_", "-"): value for key, value in annotations.items()}, **kind))
+    redirect = asked(
+        pod(
+            annotations={
+                prefix + key.replace("_", "-"): value for key, value in annotations.items()
+            },
+            **kind,
+        )
+    )
     assert redirect is not None
     return redirect
 
@@ -37,7 +46,9 @@ def test_linkerds_defaults() -> None:
 
 
 def test_linkerds_annotations() -> None:
-    """Skipped ports with ranges, skipped networks of both families, another user, other ports of its own."""
+    """Skipped ports with ranges, skipped networks of both families, another user, other ports of
+    its own.
+    """
     redirect = of(
         LINKERD,
         skip_outbound_ports="25, 3306-3310",
@@ -47,13 +58,25 @@ def test_linkerds_annotations() -> None:
         admin_port="9999",
     )
 
-    assert (("25", "3306:3310"), ("4190", "9999", "22")) == (redirect.skip_outbound, redirect.skip_inbound)
-    assert (("10.0.0.0/8", "fd00::/8"), 5000, "") == (redirect.skip_subnets, redirect.proxy_uid, redirect.unmodelled)
+    assert (("25", "3306:3310"), ("4190", "9999", "22")) == (
+        redirect.skip_outbound,
+        redirect.skip_inbound,
+    )
+    assert (("10.0.0.0/8", "fd00::/8"), 5000, "") == (
+        redirect.skip_subnets,
+        redirect.proxy_uid,
+        redirect.unmodelled,
+    )
 
 
 def test_istios_annotations() -> None:
     """istio's exclusions are read; its own ports are left alone."""
-    redirect = of(ISTIO, excludeOutboundPorts="25", excludeInboundPorts="22", excludeOutboundIPRanges="169.254.169.254/32")
+    redirect = of(
+        ISTIO,
+        excludeOutboundPorts="25",
+        excludeInboundPorts="22",
+        excludeOutboundIPRanges="169.254.169.254/32",
+    )
 
     assert (15001, 15006, 1337) == (redirect.outbound, redirect.inbound, redirect.proxy_uid)
     assert ("25",) == redirect.skip_outbound
@@ -80,7 +103,9 @@ def test_a_native_sidecar_is_seen() -> None:
     ],
 )
 def test_what_is_not_modelled_is_named(kind: Kind, annotations: dict[str, str], named: str) -> None:
-    """What the rules here would not give, and what cannot be read, is named, so that nothing is half mended."""
+    """What the rules here would not give, and what cannot be read, is named, so that nothing is
+    half mended.
+    """
     assert named in of(kind, **annotations).unmodelled
 
 
@@ -93,8 +118,15 @@ def test_istios_tproxy_is_not_modelled() -> None:
 
 
 def test_annotations_are_never_passed_on_as_they_are() -> None:
-    """Whatever an author writes into an annotation, nothing of it but ports and networks reaches the rules."""
-    evil = of(LINKERD, skip_outbound_ports="25\n-A OUTPUT -j ACCEPT", skip_subnets="0/0 -j ACCEPT", proxy_uid="0 -j ACCEPT")
+    """Whatever an author writes into an annotation, nothing of it but ports and networks reaches
+    the rules.
+    """
+    evil = of(
+        LINKERD,
+        skip_outbound_ports="25\n-A OUTPUT -j ACCEPT",
+        skip_subnets="0/0 -j ACCEPT",
+        proxy_uid="0 -j ACCEPT",
+    )
 
     assert "ACCEPT" not in render_restore(evil, 4)
     assert 2102 == evil.proxy_uid
@@ -110,9 +142,13 @@ def test_jumps_that_are_there_are_not_made_twice() -> None:
 
 def test_ports_are_grouped_as_one_match_takes_them() -> None:
     """Thirty ports and a range make matches of fifteen each, a range counting two."""
-    redirect = of(LINKERD, skip_outbound_ports=",".join(str(port) for port in range(1, 30)) + ",8000-9000")
+    redirect = of(
+        LINKERD, skip_outbound_ports=",".join(str(port) for port in range(1, 30)) + ",8000-9000"
+    )
     groups = [
-        line for line in render_restore(redirect, 4).splitlines() if line.startswith("-A PROXY_INIT_OUTPUT -p tcp -m multiport")
+        line
+        for line in render_restore(redirect, 4).splitlines()
+        if line.startswith("-A PROXY_INIT_OUTPUT -p tcp -m multiport")
     ]
     sizes = [sum(2 if ":" in port else 1 for port in line.split()[7].split(",")) for line in groups]
 
@@ -124,17 +160,32 @@ def test_ports_are_grouped_as_one_match_takes_them() -> None:
 @pytest.mark.parametrize("kind", [LINKERD, ISTIO], ids=["linkerd", "istio"])
 @pytest.mark.parametrize("family", [4, 6])
 def test_the_kernel_takes_every_rule(kind: Kind, family: int) -> None:
-    """In a namespace of its own the kernel takes all rules, with every kind of exclusion, and a second time just as well."""
-    ranges = {"skip_subnets": "10.0.0.0/8,fd00::/8"} if kind is LINKERD else {"excludeOutboundIPRanges": "10.0.0.0/8,fd00::/8"}
-    ports = {"skip_outbound_ports": "25,8000-9000"} if kind is LINKERD else {"excludeOutboundPorts": "25,8000-9000"}
+    """In a namespace of its own the kernel takes all rules, with every kind of exclusion, and a
+    second time just as well.
+    """
+    ranges = (
+        {"skip_subnets": "10.0.0.0/8,fd00::/8"}
+        if kind is LINKERD
+        else {"excludeOutboundIPRanges": "10.0.0.0/8,fd00::/8"}
+    )
+    ports = (
+        {"skip_outbound_ports": "25,8000-9000"}
+        if kind is LINKERD
+        else {"excludeOutboundPorts": "25,8000-9000"}
+    )
     redirect = of(kind, **ranges, **ports)
     program = "iptables-nft-restore" if family == 4 else "ip6tables-nft-restore"
-    first, again = render_restore(redirect, family), render_restore(redirect, family, frozenset({"OUTPUT", "PREROUTING"}))
-    script = (
-        f"{program} --noflush <<'A'\n{first}A\n{program} --noflush <<'B'\n{again}B\n{program.replace('restore', 'save')} -t nat"
+    first, again = (
+        render_restore(redirect, family),
+        render_restore(redirect, family, frozenset({"OUTPUT", "PREROUTING"})),
     )
-    done = subprocess.run(["unshare", "--net", "sh", "-ec", script], capture_output=True, text=True, check=False)
+    script = f"{program} --noflush <<'A'\n{first}A\n{program} --noflush <<'B'\n{again}B\n{program.replace('restore', 'save')} -t nat"
+    done = subprocess.run(
+        ["unshare", "--net", "sh", "-ec", script], capture_output=True, text=True, check=False
+    )
 
     assert (0, "") == (done.returncode, done.stderr)
     rules = [line for line in done.stdout.splitlines() if line.startswith("-A ")]
-    assert len(rules) == len(set(rules)) == sum(line.startswith("-A ") for line in first.splitlines())
+    assert (
+        len(rules) == len(set(rules)) == sum(line.startswith("-A ") for line in first.splitlines())
+    )

@@ -1,4 +1,6 @@
-"""Tests of `protect.repair.rules`: rules that redirect are found by whatever chains lead to them, others do not count."""
+"""Tests of `protect.repair.rules`: rules that redirect are found by whatever chains lead to them,
+others do not count.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,18 @@ LINKERD = Redirect(style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102)
 
 def found(*rules: str, base: str = "OUTPUT", port: int = 4140) -> str | None:
     """Return the rule that redirects, in a nat table of these rules."""
-    chains = dict.fromkeys(word for rule in rules for word in rule.split()[1:2] if word not in {"OUTPUT", "PREROUTING"})
-    head = ["*nat", ":PREROUTING ACCEPT [0:0]", ":OUTPUT ACCEPT [0:0]", *(f":{chain} - [0:0]" for chain in chains)]
-    rule = find_redirect(parse_nat("\n".join([*head, *rules, "COMMIT", ""]), "iptables-save"), base, port)
+    chains = dict.fromkeys(
+        word for rule in rules for word in rule.split()[1:2] if word not in {"OUTPUT", "PREROUTING"}
+    )
+    head = [
+        "*nat",
+        ":PREROUTING ACCEPT [0:0]",
+        ":OUTPUT ACCEPT [0:0]",
+        *(f":{chain} - [0:0]" for chain in chains),
+    ]
+    rule = find_redirect(
+        parse_nat("\n".join([*head, *rules, "COMMIT", ""]), "iptables-save"), base, port
+    )
     return None if rule is None else rule.span.text
 
 
@@ -23,7 +34,9 @@ def test_a_redirect_is_found_through_chains() -> None:
     """Jumps and gotos are followed, also those of TCP only."""
     last = "-A B -p tcp -j REDIRECT --to-ports 4140"
 
-    assert last == found("-A OUTPUT -p tcp -j A", "-A A -m owner --uid-owner 2102 -j RETURN", "-A A -g B", last)
+    assert last == found(
+        "-A OUTPUT -p tcp -j A", "-A A -m owner --uid-owner 2102 -j RETURN", "-A A -g B", last
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,11 +80,27 @@ def test_a_family_that_was_forgotten_is_named() -> None:
     """Rules for IPv4 alone: the sight names what IPv6 lacks, inbound and outbound."""
     with pod_namespace("10.244.81.5/24", "fd00:81::5/64") as name:
         for chain, port in (("OUTPUT", "4140"), ("PREROUTING", "4143")):
-            inside(name, "iptables-nft", "-t", "nat", "-A", chain, "-p", "tcp", "-j", "REDIRECT", "--to-ports", port)
+            inside(
+                name,
+                "iptables-nft",
+                "-t",
+                "nat",
+                "-A",
+                chain,
+                "-p",
+                "tcp",
+                "-j",
+                "REDIRECT",
+                "--to-ports",
+                port,
+            )
         sight, shown = look(f"/run/netns/{name}", LINKERD, (4, 6))
 
         assert sight.redirected is False
-        assert "IPv6 outbound (nat OUTPUT, to port 4140), IPv6 inbound (nat PREROUTING, to port 4143)" in sight.why
+        assert (
+            "IPv6 outbound (nat OUTPUT, to port 4140), IPv6 inbound (nat PREROUTING, to port 4143)"
+            in sight.why
+        )
         assert "IPv4" not in sight.why
         assert (2, 0) == (len(shown[4].hooks), len(shown[6].hooks))
 
@@ -80,7 +109,20 @@ def test_a_family_that_was_forgotten_is_named() -> None:
 def test_legacy_rules_count_and_their_kind_is_known() -> None:
     """Rules of the old kind are seen, so that what is missing is written in the same kind."""
     with pod_namespace("10.244.82.5/24") as name:
-        inside(name, "iptables-legacy", "-t", "nat", "-A", "OUTPUT", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4140")
+        inside(
+            name,
+            "iptables-legacy",
+            "-t",
+            "nat",
+            "-A",
+            "OUTPUT",
+            "-p",
+            "tcp",
+            "-j",
+            "REDIRECT",
+            "--to-ports",
+            "4140",
+        )
         sight, shown = look(f"/run/netns/{name}", LINKERD, (4,))
 
         assert ("legacy", {"OUTPUT"}) == (shown[4].flavour, set(shown[4].hooks))
@@ -89,16 +131,60 @@ def test_legacy_rules_count_and_their_kind_is_known() -> None:
 
 @pytest.mark.kernel("iptables-legacy", "iptables-nft", "iptables-legacy-save", "nft", "nsenter")
 def test_g15_rules_of_both_kinds_are_named() -> None:
-    """A plugin with the one backend beside rules of the other: that both are there is said, with how many of each."""
+    """A plugin with the one backend beside rules of the other: that both are there is said, with
+    how many of each.
+    """
     with pod_namespace("10.244.85.5/24", "fd00:85::5/64") as name:
-        inside(name, "iptables-legacy", "-t", "nat", "-A", "OUTPUT", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4140")
-        inside(name, "iptables-nft", "-t", "nat", "-A", "OUTPUT", "-p", "udp", "-j", "REDIRECT", "--to-ports", "53")
-        inside(name, "iptables-nft", "-t", "nat", "-A", "PREROUTING", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4143")
+        inside(
+            name,
+            "iptables-legacy",
+            "-t",
+            "nat",
+            "-A",
+            "OUTPUT",
+            "-p",
+            "tcp",
+            "-j",
+            "REDIRECT",
+            "--to-ports",
+            "4140",
+        )
+        inside(
+            name,
+            "iptables-nft",
+            "-t",
+            "nat",
+            "-A",
+            "OUTPUT",
+            "-p",
+            "udp",
+            "-j",
+            "REDIRECT",
+            "--to-ports",
+            "53",
+        )
+        inside(
+            name,
+            "iptables-nft",
+            "-t",
+            "nat",
+            "-A",
+            "PREROUTING",
+            "-p",
+            "tcp",
+            "-j",
+            "REDIRECT",
+            "--to-ports",
+            "4143",
+        )
         both, shown = look(f"/run/netns/{name}", LINKERD, (4,))
         absent, _ = look(f"/run/netns/{name}", LINKERD, (4, 6))
 
         assert (True, {"legacy": 1, "nft": 2}) == (both.redirected, shown[4].kinds)
-        assert "IPv4 has NAT rules of both kinds of iptables (1 of iptables-legacy, 2 of iptables-nft)" in both.why
+        assert (
+            "IPv4 has NAT rules of both kinds of iptables (1 of iptables-legacy, 2 of iptables-nft)"
+            in both.why
+        )
         assert absent.redirected is False
         assert "both kinds of iptables" in absent.why
         assert "IPv6 has" not in absent.why
@@ -111,10 +197,25 @@ def test_g15_a_backend_for_each_family_is_named() -> None:
     for kind in ("nft", "legacy"):
         with pod_namespace("10.244.86.5/24", "fd00:86::5/64") as name:
             for program in ("iptables-legacy", f"ip6tables-{kind}"):
-                inside(name, program, "-t", "nat", "-A", "OUTPUT", "-p", "tcp", "-j", "REDIRECT", "--to-ports", "4140")
+                inside(
+                    name,
+                    program,
+                    "-t",
+                    "nat",
+                    "-A",
+                    "OUTPUT",
+                    "-p",
+                    "tcp",
+                    "-j",
+                    "REDIRECT",
+                    "--to-ports",
+                    "4140",
+                )
             told.append(look(f"/run/netns/{name}", LINKERD, (4, 6))[0].why)
 
-    assert "of two kinds of iptables: IPv4's of iptables-legacy and IPv6's of iptables-nft" in told[0]
+    assert (
+        "of two kinds of iptables: IPv4's of iptables-legacy and IPv6's of iptables-nft" in told[0]
+    )
     assert "kinds of iptables" not in told[1]
 
 

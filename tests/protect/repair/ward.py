@@ -1,4 +1,6 @@
-"""A controller on the real API server, with pods whose kubelet is the test: what the tests of repair act on."""
+"""A controller on the real API server, with pods whose kubelet is the test: what the tests of
+repair act on.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,11 @@ class Ward:
         self.wall = 1_795_312_800.0
         self.deeds: Deeds
         self.recorder = Recorder(
-            self.client, "podpath-agent-x", clock=lambda: 0.0, wall=lambda: self.wall, draw=lambda: next(_NUMBERS) % 65535 / 65536
+            self.client,
+            "podpath-agent-x",
+            clock=lambda: 0.0,
+            wall=lambda: self.wall,
+            draw=lambda: next(_NUMBERS) % 65535 / 65536,
         )
 
     def controller(
@@ -67,17 +73,40 @@ class Ward:
             applier=Applier(dry_run=policy.dry_run),
             namespaces=namespaces,
         )
-        return Controller(policy, self.deeds, Budget(policy, 0.0), own_pod=f"{SPACE}/own", chain=lambda: self.chain)
+        return Controller(
+            policy,
+            self.deeds,
+            Budget(policy, 0.0),
+            own_pod=f"{SPACE}/own",
+            chain=lambda: self.chain,
+        )
 
-    def pod(self, name: str, state: kube.Object | None = None, last: kube.Object | None = None, **more: Any) -> Pod:  # noqa: ANN401
-        """Create a pod on the node, write its status as a kubelet would, and read it; broken unless told otherwise."""
-        phase, ips, status = more.pop("phase", "Pending"), more.pop("ips", ()), more.pop("status", None)
+    def pod(
+        self,
+        name: str,
+        state: kube.Object | None = None,
+        last: kube.Object | None = None,
+        **more: Any,  # noqa: ANN401
+    ) -> Pod:
+        """Create a pod on the node, write its status as a kubelet would, and read it; broken unless
+        told otherwise.
+        """
+        phase, ips, status = (
+            more.pop("phase", "Pending"),
+            more.pop("ips", ()),
+            more.pop("status", None),
+        )
         more.setdefault("owners", [kube.owner()])
         init = more.pop("init", (LINKERD,))
         self.server.apply(kube.pod(name, namespace=SPACE, node=self.node, init=init, **more))
-        state, last = (kube.CRASH_LOOP, kube.ended(95, "no rules")) if state is None else (state, last)
+        state, last = (
+            (kube.CRASH_LOOP, kube.ended(95, "no rules")) if state is None else (state, last)
+        )
         self.server.set_status(
-            "pod", SPACE, name, status or kube.status(init[0] if init else "none", state, last, phase=phase, ips=ips)
+            "pod",
+            SPACE,
+            name,
+            status or kube.status(init[0] if init else "none", state, last, phase=phase, ips=ips),
         )
         return self.read(name)
 
@@ -93,7 +122,9 @@ class Ward:
     def events(self, name: str) -> list[dict[str, Any]]:
         """Read the events about a pod, the oldest first."""
         found = self.server.read("events.events.k8s.io", "-n", SPACE)["items"]
-        mine: list[dict[str, Any]] = [event for event in found if event["regarding"]["name"] == name]
+        mine: list[dict[str, Any]] = [
+            event for event in found if event["regarding"]["name"] == name
+        ]
         return sorted(mine, key=lambda event: str(event["eventTime"]))
 
     def close(self) -> None:

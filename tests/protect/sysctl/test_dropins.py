@@ -1,4 +1,6 @@
-"""sysctl.d as systemd applies it: directories, names, patterns, exclusions; held against systemd-sysctl itself."""
+"""sysctl.d as systemd applies it: directories, names, patterns, exclusions; held against
+systemd-sysctl itself.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.sysctl.dropins import list_dropins, lookup_winner, parse_dropin, read_assignments
+from podpath.protect.sysctl.dropins import (
+    list_dropins,
+    lookup_winner,
+    parse_dropin,
+    read_assignments,
+)
 from podpath.protect.sysctl.keys import parse_key
 
 SYSTEMD_SYSCTL = "/lib/systemd/systemd-sysctl"
@@ -22,7 +29,10 @@ LINES = (
     "-net/ipv4/conf/e*/rp_filter = {}",
     "net.ipv4.conf.lxc[12].rp_filter = {}",
 )  # fmt: skip
-KEYS = [f"net/ipv4/conf/{name}/rp_filter" for name in ("all", "default", "lo", "lxc1", "lxc2", "eth0.100")]
+KEYS = [
+    f"net/ipv4/conf/{name}/rp_filter"
+    for name in ("all", "default", "lo", "lxc1", "lxc2", "eth0.100")
+]
 
 
 def plant(root: Path, **files: str) -> Path:
@@ -42,7 +52,9 @@ def winner(root: Path, key: str) -> str | None:
 
 
 def test_a_name_counts_once_and_names_are_ordered_over_directories(tmp_path: Path) -> None:
-    """/etc hides the file of the same name under /usr/lib, and a later name wins wherever it stands."""
+    """/etc hides the file of the same name under /usr/lib, and a later name wins wherever it
+    stands.
+    """
     plant(
         tmp_path, usr_lib__10="net.ipv4.ip_forward=0", etc__10="net.ipv4.ip_forward=1", usr_lib__20="net.ipv4.ip_forward=0",
         run__15="net.ipv4.ip_forward=1",
@@ -51,7 +63,10 @@ def test_a_name_counts_once_and_names_are_ordered_over_directories(tmp_path: Pat
     assert [str(dropin.path.relative_to(tmp_path)) for dropin in list_dropins(tmp_path)] == [
         "etc/sysctl.d/10.conf", "run/sysctl.d/15.conf", "usr/lib/sysctl.d/20.conf",
     ]  # fmt: skip
-    assert winner(tmp_path, "net.ipv4.ip_forward") == "/usr/lib/sysctl.d/20.conf:1: net.ipv4.ip_forward=0"
+    assert (
+        winner(tmp_path, "net.ipv4.ip_forward")
+        == "/usr/lib/sysctl.d/20.conf:1: net.ipv4.ip_forward=0"
+    )
 
 
 def test_a_key_named_outright_beats_a_later_pattern(tmp_path: Path) -> None:
@@ -61,9 +76,18 @@ def test_a_key_named_outright_beats_a_later_pattern(tmp_path: Path) -> None:
         etc__99="-net.ipv4.conf.lxc*.rp_filter = 0",
     )  # fmt: skip
 
-    assert winner(tmp_path, "net.ipv4.conf.lxc1.rp_filter") == "/etc/sysctl.d/99.conf:1: -net.ipv4.conf.lxc*.rp_filter = 0"
-    assert winner(tmp_path, "net.ipv4.conf.lxc9.rp_filter") == "/usr/lib/sysctl.d/50.conf:3: net.ipv4.conf.lxc9.rp_filter=1"
-    assert winner(tmp_path, "net.ipv4.conf.eth0.rp_filter") == "/usr/lib/sysctl.d/50.conf:1: net.ipv4.conf.*.rp_filter = 2"
+    assert (
+        winner(tmp_path, "net.ipv4.conf.lxc1.rp_filter")
+        == "/etc/sysctl.d/99.conf:1: -net.ipv4.conf.lxc*.rp_filter = 0"
+    )
+    assert (
+        winner(tmp_path, "net.ipv4.conf.lxc9.rp_filter")
+        == "/usr/lib/sysctl.d/50.conf:3: net.ipv4.conf.lxc9.rp_filter=1"
+    )
+    assert (
+        winner(tmp_path, "net.ipv4.conf.eth0.rp_filter")
+        == "/usr/lib/sysctl.d/50.conf:1: net.ipv4.conf.*.rp_filter = 2"
+    )
     excluded = lookup_winner(read_assignments(tmp_path), parse_key("net.ipv4.conf.all.rp_filter"))
     assert excluded is not None
     assert excluded.value is None
@@ -93,9 +117,15 @@ def test_systemd_sysctl_agrees(tmp_path: Path, seed: int) -> None:
         folder = tmp_path / directory / "sysctl.d"
         folder.mkdir(parents=True)
         for name in chance.sample(FILES, chance.randint(1, 3)):
-            lines = [line.format(chance.randint(0, 2)) for line in chance.sample(LINES, chance.randint(1, 5))]
+            lines = [
+                line.format(chance.randint(0, 2))
+                for line in chance.sample(LINES, chance.randint(1, 5))
+            ]
             (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    binds = " && ".join(f"mount --bind {tmp_path}/{directory}/sysctl.d /{directory}/sysctl.d" for directory in ("etc", "usr/lib"))
+    binds = " && ".join(
+        f"mount --bind {tmp_path}/{directory}/sysctl.d /{directory}/sysctl.d"
+        for directory in ("etc", "usr/lib")
+    )
     script = f"""set -e
         {binds}; mount -t tmpfs none /run; mkdir /run/sysctl.d; mount --bind {tmp_path}/run/sysctl.d /run/sysctl.d
         ip link add lxc1 type veth peer name eth0.100; ip link add lxc2 type veth peer name other
@@ -111,6 +141,9 @@ def test_systemd_sysctl_agrees(tmp_path: Path, seed: int) -> None:
     assert done.returncode == 0, done.stderr
 
     ordered = read_assignments(tmp_path)
-    ours = [found.value if (found := lookup_winner(ordered, parse_key(key))) is not None else None for key in KEYS]
+    ours = [
+        found.value if (found := lookup_winner(ordered, parse_key(key))) is not None else None
+        for key in KEYS
+    ]
 
     assert ["7" if value is None else value for value in ours] == done.stdout.split()

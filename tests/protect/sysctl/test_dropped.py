@@ -1,4 +1,6 @@
-"""What kube-proxy's rule against INVALID has dropped is read from the kernel's accounting, where there is such an object."""
+"""What kube-proxy's rule against INVALID has dropped is read from the kernel's accounting, where
+there is such an object.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def send_invalid() -> None:
 
 @pytest.mark.kernel("iptables-nft")
 def test_g22_dropped_packets_are_counted(space: str) -> None:
-    """None before the object is there, then as many as the rule dropped; a contradiction tells it as evidence."""
+    """None before the object is there, then as many as the rule dropped; a contradiction tells it
+    as evidence.
+    """
     with inside(space):
         assert read_dropped() is None
         if make_object():
@@ -60,7 +64,9 @@ def test_g22_dropped_packets_are_counted(space: str) -> None:
                 continue  # dropped within the call
         after = read_dropped()
         subprocess.run(["sysctl", "-qw", "net.netfilter.nf_conntrack_tcp_be_liberal=1"], check=True)
-        (found,) = find_contradictions(Tree(), [ProxyListing("iptables-nft -S", f"-N KUBE-FORWARD\n{RULE}\n")], after)
+        (found,) = find_contradictions(
+            Tree(), [ProxyListing("iptables-nft -S", f"-N KUBE-FORWARD\n{RULE}\n")], after
+        )
 
     assert (0, 3) == (before, after)
     assert "nfacct ct_state_invalid_dropped_pkts: 3 packets dropped" == found.evidence[-1]
@@ -72,6 +78,10 @@ def test_an_answer_without_a_count_is_none() -> None:
     message = struct.pack("=IHHII", 20 + len(odd), NEW, 0, 1, 0) + b"\0" * 4 + odd
     refusal = struct.pack("=IHHIIi", 20, 2, 0, 1, 0, -2)
 
-    assert [None, None, None] == [parse_packets(b""), parse_packets(message[:18]), parse_packets(message)]
+    assert [None, None, None] == [
+        parse_packets(b""),
+        parse_packets(message[:18]),
+        parse_packets(message),
+    ]
     with pytest.raises(OSError, match="No such file"):
         parse_packets(refusal)

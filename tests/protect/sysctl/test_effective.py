@@ -1,4 +1,6 @@
-"""How the kernel combines a device's value with that of `all`; rp_filter is asked of the real kernel."""
+"""How the kernel combines a device's value with that of `all`; rp_filter is asked of the real
+kernel.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,15 @@ NAME = f"psy-effective-{os.getpid()}"
 
 @pytest.mark.parametrize(
     ("rule", "everywhere", "own", "in_force"),
-    [("max", 1, 0, 1), ("max", 0, 2, 2), ("or", 0, 1, 1), ("or", 0, 0, 0), ("and", 1, 0, 0), ("and", 1, 1, 1), (None, 1, 0, 0)],
+    [
+        ("max", 1, 0, 1),
+        ("max", 0, 2, 2),
+        ("or", 0, 1, 1),
+        ("or", 0, 0, 0),
+        ("and", 1, 0, 0),
+        ("and", 1, 1, 1),
+        (None, 1, 0, 0),
+    ],
 )
 def test_values_are_combined(rule: Rule | None, everywhere: int, own: int, in_force: int) -> None:
     """Each rule gives what is in force."""
@@ -39,7 +49,9 @@ def test_only_devices_of_ipv4_are_combined() -> None:
 
 def command(line: str) -> subprocess.CompletedProcess[str]:
     """Run a command in the test's namespace."""
-    return subprocess.run(["ip", "netns", "exec", NAME, *line.split()], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["ip", "netns", "exec", NAME, *line.split()], capture_output=True, text=True, check=False
+    )
 
 
 @pytest.fixture
@@ -60,7 +72,9 @@ def namespace() -> Iterator[None]:
 @pytest.mark.parametrize("everywhere", [0, 1, 2])
 @pytest.mark.parametrize("own", [0, 1, 2])
 def test_the_kernel_takes_the_larger_rp_filter(everywhere: int, own: int) -> None:
-    """A packet whose source is routed elsewhere is refused just where the larger of both values is strict."""
+    """A packet whose source is routed elsewhere is refused just where the larger of both values is
+    strict.
+    """
     command(f"sysctl -w net.ipv4.conf.all.rp_filter={everywhere}")
     command(f"sysctl -w net.ipv4.conf.two.rp_filter={own}")
     command(f"sysctl -w net.ipv4.conf.all.log_martians=0 net.ipv4.route.flush={everywhere}")

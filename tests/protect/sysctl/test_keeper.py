@@ -12,7 +12,9 @@ from podpath.protect.sysctl.dropins import DIRECTORIES
 from podpath.protect.sysctl.keeper import concerns, watched_directories
 from podpath.protect.sysctl.keys import parse_key
 
-KEYS = tuple(map(parse_key, ("net.ipv4.conf.lxc*.rp_filter", "net.core.somaxconn", "net.ipv4.ip_forward")))
+KEYS = tuple(
+    map(parse_key, ("net.ipv4.conf.lxc*.rp_filter", "net.core.somaxconn", "net.ipv4.ip_forward"))
+)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +33,9 @@ KEYS = tuple(map(parse_key, ("net.ipv4.conf.lxc*.rp_filter", "net.core.somaxconn
     ],
 )
 def test_events_are_sorted(event: Event, *, concerned: bool) -> None:
-    """A pod's device, `all`, lost messages; not another device (1 is lo), another setting, or a device that is gone."""
+    """A pod's device, `all`, lost messages; not another device (1 is lo), another setting, or a
+    device that is gone.
+    """
     assert concerns([event], KEYS) is concerned
 
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from podpath.protect.sysctl.keys import Key, parse_key
 
-NAMES = st.text("abcdefgh-_.0123456789", min_size=1, max_size=12).filter(lambda name: name not in {".", ".."})
+NAMES = st.text("abcdefgh-_.0123456789", min_size=1, max_size=12).filter(
+    lambda name: name not in {".", ".."}
+)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +38,17 @@ def test_a_key_is_read_back_as_it_was_spelled(segments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "net", "net..x", "net/../../etc/passwd", "net.ipv4./.x", "/etc/passwd/", "net/./x", "net.\nx"]
+    "text",
+    [
+        "",
+        "net",
+        "net..x",
+        "net/../../etc/passwd",
+        "net.ipv4./.x",
+        "/etc/passwd/",
+        "net/./x",
+        "net.\nx",
+    ],
 )
 def test_what_leads_elsewhere_is_refused(text: str) -> None:
     """Empty segments, `..`, slashes and control characters are no keys (Y5)."""

@@ -8,15 +8,24 @@ from pathlib import Path
 import pytest
 
 from podpath.protect.apply import Applier, ApplyError
-from podpath.protect.sysctl.modules import check_module_name, load_module, look_at_modules, persist_modules
+from podpath.protect.sysctl.modules import (
+    check_module_name,
+    load_module,
+    look_at_modules,
+    persist_modules,
+)
 
 
 def test_a_module_is_seen_where_it_shows(tmp_path: Path) -> None:
-    """Loaded by /sys/module, built in by modules.builtin or by its own keys, available by modules.dep."""
+    """Loaded by /sys/module, built in by modules.builtin or by its own keys, available by
+    modules.dep.
+    """
     folder = tmp_path / "lib/modules" / os.uname().release
     folder.mkdir(parents=True)
     (folder / "modules.builtin").write_text("kernel/net/netfilter/nf-inside.ko\n", encoding="utf-8")
-    (folder / "modules.dep").write_text("kernel/net/bridge/br_netfilter.ko.xz: kernel/net/bridge/bridge.ko\n", encoding="utf-8")
+    (folder / "modules.dep").write_text(
+        "kernel/net/bridge/br_netfilter.ko.xz: kernel/net/bridge/bridge.ko\n", encoding="utf-8"
+    )
     (tmp_path / "sys/module/nf_loaded").mkdir(parents=True)
     (tmp_path / "proc/net/ipv4/vs").mkdir(parents=True)
     names = ("nf_loaded", "nf_inside", "br_netfilter", "ip_vs", "no_such")
@@ -38,7 +47,10 @@ def test_what_is_no_name_is_refused(name: str) -> None:
 def test_modprobe_is_run_and_its_refusal_told(tmp_path: Path) -> None:
     """The program gets the name after `--`; what it prints when it fails is in the error."""
     script = tmp_path / "modprobe"
-    script.write_text('#!/bin/sh\n[ "$1" = -- ] && [ "$2" = good ] && exit 0\necho "no $2" >&2\nexit 1\n', encoding="utf-8")
+    script.write_text(
+        '#!/bin/sh\n[ "$1" = -- ] && [ "$2" = good ] && exit 0\necho "no $2" >&2\nexit 1\n',
+        encoding="utf-8",
+    )
     script.chmod(0o755)
 
     assert load_module("good", Applier(), (str(script),)).state == "done"

@@ -1,4 +1,6 @@
-"""The drop-in says what is declared, lowers nothing that another file raised, and knows what it loses against."""
+"""The drop-in says what is declared, lowers nothing that another file raised, and knows what it
+loses against.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ SIZE = Setting(key=parse_key("net.netfilter.nf_conntrack_max"), value="131072", 
 
 
 def test_the_drop_in_is_read_back_as_declared() -> None:
-    """Each setting is a line that systemd reads as the same key; patterns and optional keys may fail."""
+    """Each setting is a line that systemd reads as the same key; patterns and optional keys may
+    fail.
+    """
     lxc = Setting(key=parse_key("net.ipv4.conf.lxc*.rp_filter"), value="0")
     dotted = Setting(key=parse_key("net/ipv4/conf/eth0.1/rp_filter"), value="2", mandatory=False)
     text = emit_dropin((FORWARD, lxc, dotted), (), 2)
@@ -32,7 +36,9 @@ def test_a_floor_is_left_to_a_file_that_has_more(tmp_path: Path) -> None:
     """Ours sorts last and would lower it at boot."""
     folder = tmp_path / "etc/sysctl.d"
     folder.mkdir(parents=True)
-    (folder / "10-size.conf").write_text("net.netfilter.nf_conntrack_max = 1048576\n", encoding="utf-8")
+    (folder / "10-size.conf").write_text(
+        "net.netfilter.nf_conntrack_max = 1048576\n", encoding="utf-8"
+    )
     persist_settings((SIZE, FORWARD), tmp_path, Applier(), 2)
 
     winner = lookup_winner(read_assignments(tmp_path), SIZE.key)
@@ -53,7 +59,9 @@ def test_losses_are_foreseen_before_anything_is_written(tmp_path: Path) -> None:
     folder = tmp_path / "etc/sysctl.d"
     folder.mkdir(parents=True)
     (folder / "zzzz.conf").write_text("net.ipv4.ip_forward = 0\n", encoding="utf-8")
-    judgement = SettingJudgement(key=FORWARD.key, setting=FORWARD, state="holds", want="1", raw="1", in_force="1")
+    judgement = SettingJudgement(
+        key=FORWARD.key, setting=FORWARD, state="holds", want="1", raw="1", in_force="1"
+    )
 
     (loss,) = find_losses((judgement,), tmp_path, 1, emit_dropin((FORWARD,), (), 1))
     assert loss.winner.where == "/etc/sysctl.d/zzzz.conf:1: net.ipv4.ip_forward = 0"
@@ -66,7 +74,9 @@ def test_a_line_for_all_that_overrules_a_device_is_a_loss(tmp_path: Path) -> Non
     (folder / "10-hardening.conf").write_text("net.ipv4.conf.all.rp_filter = 1\n", encoding="utf-8")
     setting = Setting(key=parse_key("net.ipv4.conf.lxc*.rp_filter"), value="0")
     key = parse_key("net.ipv4.conf.lxc1.rp_filter")
-    judgement = SettingJudgement(key=key, setting=setting, state="holds", want="0", raw="0", in_force="0")
+    judgement = SettingJudgement(
+        key=key, setting=setting, state="holds", want="0", raw="0", in_force="0"
+    )
     persist_settings((setting,), tmp_path, Applier(), 1)
 
     (loss,) = find_losses((judgement,), tmp_path, 1)

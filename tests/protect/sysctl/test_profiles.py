@@ -1,4 +1,6 @@
-"""Profiles are data with their source; a node shows which it needs; those that contradict each other are refused."""
+"""Profiles are data with their source; a node shows which it needs; those that contradict each
+other are refused.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ import pytest
 
 from podpath.net.errors import UsageError
 from podpath.protect.sysctl.keys import parse_key
-from podpath.protect.sysctl.profiles import Scene, detect_profiles, gather_settings, list_profiles, load_profile
+from podpath.protect.sysctl.profiles import (
+    Scene,
+    detect_profiles,
+    gather_settings,
+    list_profiles,
+    load_profile,
+)
 from podpath.protect.sysctl.settings import Setting
 
 
@@ -16,7 +24,9 @@ def test_every_setting_says_why_and_who_says_so(name: str) -> None:
     profile = load_profile(name)
 
     assert profile.title
-    assert [] == [str(setting.key) for setting in profile.setting if not (setting.why and setting.source)]
+    assert [] == [
+        str(setting.key) for setting in profile.setting if not (setting.why and setting.source)
+    ]
     assert {setting.profile for setting in profile.setting} == {name}
 
 
@@ -36,7 +46,10 @@ def test_an_unknown_profile_is_refused() -> None:
     [
         (Scene(cni_types=frozenset({"flannel", "portmap"})), {"bridge": "CNI plugin flannel"}),
         (Scene(devices=frozenset({"lxc1a2b", "eth0"})), {"cilium": "device lxc1a2b"}),
-        (Scene(devices=frozenset({"eth0"}), programs=frozenset({"kube-proxy"})), {"kube-proxy": "program kube-proxy"}),
+        (
+            Scene(devices=frozenset({"eth0"}), programs=frozenset({"kube-proxy"})),
+            {"kube-proxy": "program kube-proxy"},
+        ),
         (Scene(devices=frozenset({"eth0"})), {}),
     ],
 )
@@ -46,7 +59,9 @@ def test_a_node_shows_which_profiles_it_needs(scene: Scene, found: dict[str, str
 
 
 def test_profiles_join_and_an_own_setting_wins() -> None:
-    """The same key of two profiles is one setting, mandatory if one says so; an own declaration replaces it."""
+    """The same key of two profiles is one setting, mandatory if one says so; an own declaration
+    replaces it.
+    """
     key = parse_key("net.bridge.bridge-nf-call-iptables")
     joined = {setting.key: setting for setting in gather_settings(("istio", "bridge"))}
     own = Setting(key=key, value="0")

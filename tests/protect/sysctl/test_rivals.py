@@ -22,7 +22,10 @@ def plant(root: Path, files: dict[str, str]) -> Path:
 
 def actors(root: Path, key: str, seen: str) -> list[tuple[str, str | None]]:
     """Name the writers of a key, in order."""
-    return [(claim.actor, claim.value) for claim in gather_rivals(root, root / "proc").about(parse_key(key), seen)]
+    return [
+        (claim.actor, claim.value)
+        for claim in gather_rivals(root, root / "proc").about(parse_key(key), seen)
+    ]
 
 
 def test_the_rp_filter_reset_of_tuned_is_named(tmp_path: Path) -> None:
@@ -37,7 +40,10 @@ def test_the_rp_filter_reset_of_tuned_is_named(tmp_path: Path) -> None:
 
     (claim,) = rivals.about(KEY, "1")
     assert (claim.actor, claim.value) == ("tuned profile throughput-performance", "1")
-    assert claim.where == "/usr/lib/tuned/throughput-performance/tuned.conf:2: net.ipv4.conf.all.rp_filter = 1"
+    assert (
+        claim.where
+        == "/usr/lib/tuned/throughput-performance/tuned.conf:2: net.ipv4.conf.all.rp_filter = 1"
+    )
     assert actors(tmp_path, "net.ipv4.ip_forward", "1") == [("tuned profile openshift-node", "1")]
     assert actors(tmp_path, "vm.x", "1") == [("tuned profile throughput-performance", None)]
 
@@ -61,7 +67,10 @@ def test_the_line_that_wins_of_the_drop_ins(tmp_path: Path) -> None:
     })  # fmt: skip
 
     (claim,) = gather_rivals(tmp_path, tmp_path / "proc").about(KEY)
-    assert (claim.actor, claim.where) == ("systemd-sysctl", "/etc/sysctl.d/60-mine.conf:1: net.ipv4.conf.all.rp_filter = 1")
+    assert (claim.actor, claim.where) == (
+        "systemd-sysctl",
+        "/etc/sysctl.d/60-mine.conf:1: net.ipv4.conf.all.rp_filter = 1",
+    )
 
 
 def test_units_that_write_sysctls(tmp_path: Path) -> None:
@@ -77,7 +86,9 @@ def test_units_that_write_sysctls(tmp_path: Path) -> None:
 
 
 def test_networkd_and_networkmanager(tmp_path: Path) -> None:
-    """What they configure of a device is a claim on that device's keys; nothing else of their files is quoted."""
+    """What they configure of a device is a claim on that device's keys; nothing else of their files
+    is quoted.
+    """
     plant(tmp_path, {
         "etc/systemd/network/10-eth.network": "[Match]\nName=eth* en0\n[Network]\nIPv4ReversePathFilter=strict\n",
         "etc/NetworkManager/system-connections/home.nmconnection":
@@ -92,7 +103,9 @@ def test_networkd_and_networkmanager(tmp_path: Path) -> None:
 
 
 def test_procps_reads_the_file_that_systemd_does_not(tmp_path: Path) -> None:
-    """/etc/sysctl.conf is applied by `sysctl --system`; where systemd has a link to it, it is a drop-in."""
+    """/etc/sysctl.conf is applied by `sysctl --system`; where systemd has a link to it, it is a
+    drop-in.
+    """
     plant(tmp_path, {"etc/sysctl.conf": "net.ipv4.ip_forward=0\n"})
     assert actors(tmp_path, "net.ipv4.ip_forward", "0") == [("sysctl --system", "0")]
 
@@ -103,14 +116,26 @@ def test_procps_reads_the_file_that_systemd_does_not(tmp_path: Path) -> None:
 
 def test_programs_that_are_known_to_write(tmp_path: Path) -> None:
     """A running kube-proxy is named for conntrack's size, by its process (G23)."""
-    plant(tmp_path, {"proc/17/comm": "kube-proxy\n", "proc/self/comm": "x\n", "proc/18/comm": "NetworkManager\n"})
+    plant(
+        tmp_path,
+        {
+            "proc/17/comm": "kube-proxy\n",
+            "proc/self/comm": "x\n",
+            "proc/18/comm": "NetworkManager\n",
+        },
+    )
     programs = list_programs(tmp_path / "proc")
     rivals = gather_rivals(tmp_path, tmp_path / "proc")
 
     assert programs == {"kube-proxy": 17, "NetworkManager": 18}
     (claim,) = rivals.about(parse_key("net.netfilter.nf_conntrack_max"), "131072")
-    assert (claim.actor, claim.where) == ("kube-proxy", "process 17, known to write net.netfilter.nf_conntrack_max")
-    assert "likely NetworkManager (process 18" in describe_rivals(rivals.about(parse_key("net.ipv4.conf.eth0.rp_filter")), "2")
+    assert (claim.actor, claim.where) == (
+        "kube-proxy",
+        "process 17, known to write net.netfilter.nf_conntrack_max",
+    )
+    assert "likely NetworkManager (process 18" in describe_rivals(
+        rivals.about(parse_key("net.ipv4.conf.eth0.rp_filter")), "2"
+    )
     assert describe_rivals((), "1") == ""
 
 

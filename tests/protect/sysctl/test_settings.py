@@ -31,7 +31,9 @@ def test_a_floor_grows_with_the_processors_and_is_capped() -> None:
 
 def test_several_numbers_are_compared_one_by_one() -> None:
     """White space between numbers means nothing."""
-    assert Setting(key=parse_key("net.ipv4.ip_local_port_range"), value="1024 65535").accepts("1024\t65535", 1)
+    assert Setting(key=parse_key("net.ipv4.ip_local_port_range"), value="1024 65535").accepts(
+        "1024\t65535", 1
+    )
 
 
 def test_a_bound_is_a_number() -> None:

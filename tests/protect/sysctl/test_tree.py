@@ -22,8 +22,12 @@ def test_values_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.kernel
 def test_what_the_kernel_refuses_to_tell() -> None:
-    """A key that is there and cannot be read is no missing key (stable_secret gives EIO until it is set)."""
-    assert Tree().read(parse_key("net.ipv6.conf.lo.stable_secret")) == Raw(None, why="Input/output error")
+    """A key that is there and cannot be read is no missing key (stable_secret gives EIO until it is
+    set).
+    """
+    assert Tree().read(parse_key("net.ipv6.conf.lo.stable_secret")) == Raw(
+        None, why="Input/output error"
+    )
 
 
 def test_the_real_tree_has_devices() -> None:

@@ -1,7 +1,9 @@
-"""Connections that a capture shows to fail, as attempts: what the client got to feel, at the point nearest to it.
+"""Connections that a capture shows to fail, as attempts: what the client got to feel, at the point
+nearest to it.
 
-Each way to fail is a row: what the frames look like, and what the client's program says then. A capture that ends early
-proves no failure, so a loss counts only where it was waited for: something was sent again, or a later packet went further.
+Each way to fail is a row: what the frames look like, and what the client's program says then. A
+capture that ends early proves no failure, so a loss counts only where it was waited for: something
+was sent again, or a later packet went further.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ class _View(NamedTuple):
 
 
 def find_failures(connections: Iterable[TcpCapture], packets: Sequence[Sighting]) -> list[Failure]:
-    """Return every connection of the captures that fails, and those that plainly work, once for each pair of ends."""
+    """Return every connection of the captures that fails, and those that plainly work, once for
+    each pair of ends.
+    """
     found: dict[tuple[object, ...], Failure] = {}
     answers: dict[tuple[int, Address, int], list[Sighting]] = {}
     for seen in packets:
@@ -51,7 +55,9 @@ def find_failures(connections: Iterable[TcpCapture], packets: Sequence[Sighting]
     for connection in connections:
         if connection.original is not None:
             continue
-        failure = _judge(_View(connection, answers.get((connection.capture, *connection.client), ())))
+        failure = _judge(
+            _View(connection, answers.get((connection.capture, *connection.client), ()))
+        )
         if failure is not None:
             found.setdefault(_pair(failure), failure)
     for failure in _find_unanswered(packets):
@@ -69,7 +75,15 @@ def _judge(view: _View) -> Failure | None:
         if told is not None:
             seen, why = told
             connection = view.connection
-            return Failure(protocols.TCP, connection.client, connection.server, result, why, seen, connection.syn)
+            return Failure(
+                protocols.TCP,
+                connection.client,
+                connection.server,
+                result,
+                why,
+                seen,
+                connection.syn,
+            )
     return None
 
 
@@ -135,8 +149,14 @@ def _is_lost_inside(view: _View) -> tuple[Sighting, str] | None:
     connection = view.connection
     if connection.syn.link is None or connection.syn.direction != "in":
         return None
-    further = connection.copy.forward + connection.copy.elsewhere if connection.copy is not None else connection.elsewhere
-    further = [seen for seen in further if seen.link != connection.syn.link and seen.direction == "out"]
+    further = (
+        connection.copy.forward + connection.copy.elsewhere
+        if connection.copy is not None
+        else connection.elsewhere
+    )
+    further = [
+        seen for seen in further if seen.link != connection.syn.link and seen.direction == "out"
+    ]
     later = [seen for seen in connection.forward if opening(seen.packet) != protocols.SYN]
     if not further or len(later) < 2 or any(_goes_on(seen, further) for seen in later):
         return None
@@ -171,13 +191,19 @@ def _answered(connection: TcpCapture) -> bool:
 
 
 def _acknowledged(connection: TcpCapture, sent: Sighting) -> bool:
-    """Tell whether the server acknowledged data: relative numbers count from the SYN, absolute ones from themselves."""
+    """Tell whether the server acknowledged data: relative numbers count from the SYN, absolute ones
+    from themselves.
+    """
     end = sent.packet.seq + sent.packet.payload
-    return any(seen.packet.flags & protocols.ACK and seen.packet.ack == end for seen in connection.backward)
+    return any(
+        seen.packet.flags & protocols.ACK and seen.packet.ack == end for seen in connection.backward
+    )
 
 
 def _sent_again(same: Sequence[Sighting]) -> Sighting | None:
-    """Return the first of the frames that is no copy of an earlier one on its way through, but sent anew."""
+    """Return the first of the frames that is no copy of an earlier one on its way through, but sent
+    anew.
+    """
     for one, other in pairwise(same):
         if one.time is None or other.time is None:
             continue
@@ -188,13 +214,22 @@ def _sent_again(same: Sequence[Sighting]) -> Sighting | None:
 
 
 def _goes_on(seen: Sighting, further: Sequence[Sighting]) -> bool:
-    """Tell whether a packet is among those further on; tcpdump may number it from 0 here and from the SYN there."""
-    return any(is_copy(seen, other, numbered=False) or _is_same_packet(seen, other) for other in further)
+    """Tell whether a packet is among those further on; tcpdump may number it from 0 here and from
+    the SYN there.
+    """
+    return any(
+        is_copy(seen, other, numbered=False) or _is_same_packet(seen, other) for other in further
+    )
 
 
 def _is_same_packet(one: Sighting, other: Sighting) -> bool:
     first, second = one.packet, other.packet
-    ends = (first.src, first.sport, first.dst, first.dport) == (second.src, second.sport, second.dst, second.dport)
+    ends = (first.src, first.sport, first.dst, first.dport) == (
+        second.src,
+        second.sport,
+        second.dst,
+        second.dport,
+    )
     return ends and (first.flags, first.payload) == (second.flags, second.payload)
 
 
@@ -218,7 +253,14 @@ def _find_unanswered(packets: Sequence[Sighting]) -> Iterator[Failure]:
         needed = 3 if packet.protocol != protocols.UDP else 2
         if again is not None and question not in answered and len(sent) >= needed:
             ends = ((packet.src, packet.sport), (packet.dst, packet.dport))
-            yield Failure(packet.protocol, *ends, FailureKind.TIMEOUT, "it is sent again and nothing comes back", again, sent[0])
+            yield Failure(
+                packet.protocol,
+                *ends,
+                FailureKind.TIMEOUT,
+                "it is sent again and nothing comes back",
+                again,
+                sent[0],
+            )
 
 
 def _is_question(packet: Packet) -> bool:

@@ -1,6 +1,8 @@
-"""Connections that the conntrack table shows to hang: a SYN that passed, and no reply that conntrack saw.
+"""Connections that the conntrack table shows to hang: a SYN that passed, and no reply that
+conntrack saw.
 
-Any node has such entries for a moment. Who asked for the entries of one address, by a grep or a selector, looked for this one.
+Any node has such entries for a moment. Who asked for the entries of one address, by a grep or a
+selector, looked for this one.
 """
 
 from __future__ import annotations
@@ -43,9 +45,17 @@ _SELECTORS = frozenset(
 """Options of conntrack(8) that pick entries."""
 
 
-def find_tracked(draft: NodeDraft, evidence: SceneEvidence, shown: Iterable[Attempt]) -> Iterator[Attempt]:
-    """Yield the hanging connections that a selected part of the table shows, unless an attempt shows them already."""
-    known = {(item.probe.src, item.probe.dst, item.probe.dport) for item in shown if breaks_path(item.result)}
+def find_tracked(
+    draft: NodeDraft, evidence: SceneEvidence, shown: Iterable[Attempt]
+) -> Iterator[Attempt]:
+    """Yield the hanging connections that a selected part of the table shows, unless an attempt
+    shows them already.
+    """
+    known = {
+        (item.probe.src, item.probe.dst, item.probe.dport)
+        for item in shown
+        if breaks_path(item.result)
+    }
     for scene, record in evidence.records(ConntrackRecord):
         if scene.is_elsewhere or not is_selected(scene) or not _hangs(record):
             continue
@@ -56,21 +66,34 @@ def find_tracked(draft: NodeDraft, evidence: SceneEvidence, shown: Iterable[Atte
         known.add(key)
         owner = draft.owner(original.src)
         probe = Probe(
-            record.protocol, original.src, original.dst, original.sport or EPHEMERAL, original.dport or 0,
+            record.protocol,
+            original.src,
+            original.dst,
+            original.sport or EPHEMERAL,
+            original.dport or 0,
             netns=None if owner is None else owner.name,
-        )  # fmt: skip
+        )
         who = "conntrack: the SYN passed, no reply was seen"
-        yield Attempt(probe=probe, result=FailureKind.TIMEOUT, span=record.span, who=who, passed=True)
+        yield Attempt(
+            probe=probe, result=FailureKind.TIMEOUT, span=record.span, who=who, passed=True
+        )
 
 
 def is_selected(scene: Scene) -> bool:
     """Tell whether the output shows the entries that somebody looked for."""
-    return bool(scene.command.filters) or any(word in _SELECTORS for word in scene.command.arguments)
+    return bool(scene.command.filters) or any(
+        word in _SELECTORS for word in scene.command.arguments
+    )
 
 
 def _hangs(record: ConntrackRecord) -> bool:
     usable = record.original.dport is not None and _is_unicast(record.original.dst)
-    return record.protocol == protocols.TCP and record.unreplied and record.state in {"SYN_SENT", "SYN_SENT2"} and usable
+    return (
+        record.protocol == protocols.TCP
+        and record.unreplied
+        and record.state in {"SYN_SENT", "SYN_SENT2"}
+        and usable
+    )
 
 
 def _is_unicast(address: Address) -> bool:

@@ -1,7 +1,7 @@
 """Connections that somebody tried, before and after it is known where they started.
 
-A try names its destination; its source is rarely printed. It is the pod's address for what ran in a pod, and for what ran on
-the host the address that the host would take towards the destination.
+A try names its destination; its source is rarely printed. It is the pod's address for what ran in a
+pod, and for what ran on the host the address that the host would take towards the destination.
 """
 
 from __future__ import annotations
@@ -41,41 +41,77 @@ class Start(NamedTuple):
 
 
 def local_pods(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[tuple[Address, Mention]]:
-    """Yield the addresses of pods that must live on this node: the kubelet probes its own alone, and logs of them stand here."""
-    described = {pod.address: pod for pod in draft.pods if pod.address is not None and _is_here(draft, pod.node)}
+    """Yield the addresses of pods that must live on this node: the kubelet probes its own alone,
+    and logs of them stand here.
+    """
+    described = {
+        pod.address: pod
+        for pod in draft.pods
+        if pod.address is not None and _is_here(draft, pod.node)
+    }
     for scene, record in evidence.records(AttemptRecord):
         if scene.is_elsewhere:
             continue
         if is_probe(record) and not _is_hosts(draft, record.dst):
-            yield record.dst, Mention(record.span, f"{record.who or 'a probe'} goes to", certain=True)
+            yield (
+                record.dst,
+                Mention(record.span, f"{record.who or 'a probe'} goes to", certain=True),
+            )
         elif record.dst in described:
-            yield record.dst, Mention(described[record.dst].span, "a pod of this node is described with", certain=True)
+            yield (
+                record.dst,
+                Mention(
+                    described[record.dst].span, "a pod of this node is described with", certain=True
+                ),
+            )
         if record.src is not None and (record.origin == POD or record.src in described):
-            yield record.src, Mention(record.span, f"{record.who or 'a connection'} comes from", certain=True)
+            yield (
+                record.src,
+                Mention(record.span, f"{record.who or 'a connection'} comes from", certain=True),
+            )
 
 
 def _is_hosts(draft: NodeDraft, address: Address) -> bool:
-    """Tell whether an address is the host's own: the kubelet probes pods of the host's network there."""
+    """Tell whether an address is the host's own: the kubelet probes pods of the host's network
+    there.
+    """
     owner = draft.owner(address)
-    return address.is_loopback or address in draft.hinted or (owner is not None and owner.name == HOST)
+    return (
+        address.is_loopback or address in draft.hinted or (owner is not None and owner.name == HOST)
+    )
 
 
 def tried_pod(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[tuple[Address, Mention]]:
-    """Yield the pod of a log whose address nothing shows: the one address that was tried by hand on the host.
+    """Yield the pod of a log whose address nothing shows: the one address that was tried by hand on
+    the host.
 
     Who looks for the fault of a pod that cannot connect tries the pod from its node.
     """
-    records = [(scene, record) for scene, record in evidence.records(AttemptRecord) if not scene.is_elsewhere]
+    records = [
+        (scene, record)
+        for scene, record in evidence.records(AttemptRecord)
+        if not scene.is_elsewhere
+    ]
     nameless = any(record.origin == POD and record.src is None for _, record in records)
     tried = {
         record.dst: record.span
         for scene, record in records
-        if scene.netns == HOST and _ran_here(scene) and is_private(record.dst) and draft.host.on_link(record.dst) is None
+        if scene.netns == HOST
+        and _ran_here(scene)
+        and is_private(record.dst)
+        and draft.host.on_link(record.dst) is None
     }
     shown = any(netns.name != HOST and netns.addresses for netns in draft.namespaces.values())
     if nameless and len(tried) == 1 and not shown:
         for address, span in tried.items():
-            yield address, Mention(span, "a pod's log fails too, and the one address tried by hand is", certain=True)
+            yield (
+                address,
+                Mention(
+                    span,
+                    "a pod's log fails too, and the one address tried by hand is",
+                    certain=True,
+                ),
+            )
 
 
 def is_probe(record: AttemptRecord) -> bool:
@@ -88,7 +124,11 @@ def list_unplaced(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[Unplace
     """Yield the failures of which an end is not known."""
     for scene, record in evidence.records(AttemptRecord):
         start = find_start(draft, scene, record)
-        if start.address is None and record.result is not Ending.OK and not is_good(scene.standing, record.result):
+        if (
+            start.address is None
+            and record.result is not Ending.OK
+            and not is_good(scene.standing, record.result)
+        ):
             missing, ask = _missing(start)
             yield Unplaced(
                 target=f"{protocol_name(record.protocol)} {_spell_target(record)}",
@@ -107,16 +147,28 @@ def list_unplaced(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[Unplace
 
 
 def _nameless(span: Span) -> Unplaced:
-    """Return a failure whose destination is only a name: what its line says of how it failed says what to ask."""
+    """Return a failure whose destination is only a name: what its line says of how it failed says
+    what to ask.
+    """
     result = parse_result(span.text)
     if result in NAMES or result is FailureKind.NAME_NOT_RESOLVED:
-        return Unplaced(target="", result=result, span=span, missing="the name server that was asked", ask="cat /etc/resolv.conf")
+        return Unplaced(
+            target="",
+            result=result,
+            span=span,
+            missing="the name server that was asked",
+            ask="cat /etc/resolv.conf",
+        )
     ask = "the same command with the address instead of the name"
-    return Unplaced(target="", result=result, span=span, missing="the address of its destination", ask=ask)
+    return Unplaced(
+        target="", result=result, span=span, missing="the address of its destination", ask=ask
+    )
 
 
 def _spell_target(record: AttemptRecord) -> str:
-    return endpoint(record.dst, record.dport) if record.protocol != protocols.ICMP else str(record.dst)
+    return (
+        endpoint(record.dst, record.dport) if record.protocol != protocols.ICMP else str(record.dst)
+    )
 
 
 def _missing(start: Start) -> tuple[str, str]:
@@ -125,7 +177,11 @@ def _missing(start: Start) -> tuple[str, str]:
         return "where it ran", "the same command with its prompt, and `ip addr` there"
     kind, _, name = start.netns.partition("/")
     namespace, _, pod = name.partition("/")
-    described = f"kubectl get pod -n {namespace} {pod} -o wide" if kind == "pod" and pod and namespace != "?" else "ip addr"
+    described = (
+        f"kubectl get pod -n {namespace} {pod} -o wide"
+        if kind == "pod" and pod and namespace != "?"
+        else "ip addr"
+    )
     where = "" if described != "ip addr" else f" (in {start.netns})"
     return f"the address that it started from in {start.netns}", f"{described}{where}"
 
@@ -135,32 +191,53 @@ def assemble_tries(
 ) -> tuple[Attempt, ...]:
     """Return all attempts of the case, those that captures show last."""
     found: list[Attempt] = []
-    deeds = [record.span for scene, record in evidence.records(DeedRecord) if not scene.is_elsewhere]
+    deeds = [
+        record.span for scene, record in evidence.records(DeedRecord) if not scene.is_elsewhere
+    ]
     for scene, record in evidence.records(AttemptRecord):
         start = find_start(draft, scene, record)
         if start.address is None:
-            disputes.gap(record.span, f"an attempt to reach {record.dst}, but no output shows {_missing(start)[0]}")
+            disputes.gap(
+                record.span,
+                f"an attempt to reach {record.dst}, but no output shows {_missing(start)[0]}",
+            )
             continue
         if start.address.family != record.dst.family:
-            disputes.gap(record.span, f"an attempt to reach {record.dst}, but only {start.address} is known of its source")
+            disputes.gap(
+                record.span,
+                f"an attempt to reach {record.dst}, but only {start.address} is known of its source",
+            )
             continue
         port = record.dport if record.protocol != protocols.ICMP else 0
-        probe = Probe(record.protocol, start.address, record.dst, EPHEMERAL, port, netns=start.netns)
+        probe = Probe(
+            record.protocol, start.address, record.dst, EPHEMERAL, port, netns=start.netns
+        )
         cured = record.result is Ending.OK and _is_cured(found, probe, record.span, deeds)
         good = cured or is_good(scene.standing, record.result)
-        found.append(Attempt(probe=probe, result=record.result, span=record.span, who=record.who, good=good))
+        found.append(
+            Attempt(probe=probe, result=record.result, span=record.span, who=record.who, good=good)
+        )
     found.extend(_place_failure(draft, failure) for failure in _nearest(draft, failures))
     found.extend(find_tracked(draft, evidence, found))
     return tuple(found)
 
 
 def _is_cured(before: Iterable[Attempt], probe: Probe, span: Span, deeds: Iterable[Span]) -> bool:
-    """Tell whether the same connection failed above, and a command that changes the node stands between the two."""
+    """Tell whether the same connection failed above, and a command that changes the node stands
+    between the two.
+    """
     failed = [
-        old.span for old in before if old.probe == probe and is_failure(old.result) and old.span.source.name == span.source.name
+        old.span
+        for old in before
+        if old.probe == probe
+        and is_failure(old.result)
+        and old.span.source.name == span.source.name
     ]
     return any(
-        failure.line < deed.line < span.line for failure in failed for deed in deeds if deed.source.name == span.source.name
+        failure.line < deed.line < span.line
+        for failure in failed
+        for deed in deeds
+        if deed.source.name == span.source.name
     )
 
 
@@ -169,7 +246,9 @@ def find_start(draft: NodeDraft, scene: Scene, record: AttemptRecord) -> Start:
     if record.src is not None:
         owner = draft.owner(record.src)
         return Start(owner.name if owner is not None else None, record.src)
-    if is_probe(record) or (record.origin in {None, HOST} and scene.netns == HOST and _ran_here(scene)):
+    if is_probe(record) or (
+        record.origin in {None, HOST} and scene.netns == HOST and _ran_here(scene)
+    ):
         return Start(HOST, _source_towards(draft.host, record.dst))
     if record.origin not in {None, HOST, POD}:
         named = name_netns(record.origin)
@@ -184,11 +263,15 @@ def find_start(draft: NodeDraft, scene: Scene, record: AttemptRecord) -> Start:
 
 def is_good(standing: Standing, result: Result | None) -> bool:
     """Tell whether the evidence says that an attempt was made on a good node, or after the cure."""
-    return standing in {Standing.ELSEWHERE, Standing.AFTER} or (standing is Standing.GOOD and result is Ending.OK)
+    return standing in {Standing.ELSEWHERE, Standing.AFTER} or (
+        standing is Standing.GOOD and result is Ending.OK
+    )
 
 
 def _ran_here(scene: Scene) -> bool:
-    """Tell whether the line was printed by a command typed at a prompt, and so on the host; a log line was not."""
+    """Tell whether the line was printed by a command typed at a prompt, and so on the host; a log
+    line was not.
+    """
     return scene.source.prompt is not None or bool(scene.command.program)
 
 
@@ -199,7 +282,9 @@ def _only_pod(draft: NodeDraft, record: AttemptRecord) -> Start:
         for netns in draft.namespaces.values()
         if netns.name != HOST
         for own in netns.addresses
-        if own.address.family == record.dst.family and own.scope == "global" and own.address != record.dst
+        if own.address.family == record.dst.family
+        and own.scope == "global"
+        and own.address != record.dst
     ]
     if len(pods) == 1:
         return Start(pods[0][0].name, pods[0][1])
@@ -207,7 +292,9 @@ def _only_pod(draft: NodeDraft, record: AttemptRecord) -> Start:
 
 
 def _source_towards(netns: NetnsDraft, target: Address) -> Address | None:
-    """Return the address that a namespace takes towards a target: of the route, of the subnet, of the device, or any."""
+    """Return the address that a namespace takes towards a target: of the route, of the subnet, of
+    the device, or any.
+    """
     route = netns.route_to(target)
     if route is not None and route.prefsrc is not None:
         return route.prefsrc
@@ -217,11 +304,15 @@ def _source_towards(netns: NetnsDraft, target: Address) -> Address | None:
     usable = [
         own
         for own in netns.addresses
-        if own.address.family == target.family and own.scope in {"global", "site"} and not own.address.is_loopback
+        if own.address.family == target.family
+        and own.scope in {"global", "site"}
+        and not own.address.is_loopback
     ]
     device = route.nexthops[0].link if route is not None else None
     same = [own for own in usable if own.link == device]
-    defaults = {hop.link for other in netns.routes if other.prefix.length == 0 for hop in other.nexthops}
+    defaults = {
+        hop.link for other in netns.routes if other.prefix.length == 0 for hop in other.nexthops
+    }
     for group in (same, [own for own in usable if own.link in defaults], usable):
         if group:
             return group[0].address
@@ -229,7 +320,9 @@ def _source_towards(netns: NetnsDraft, target: Address) -> Address | None:
 
 
 def _nearest(draft: NodeDraft, failures: Iterable[Failure]) -> list[Failure]:
-    """Keep, of a connection that several captures show, the one that was taken nearest to its client."""
+    """Keep, of a connection that several captures show, the one that was taken nearest to its
+    client.
+    """
     best: dict[tuple[object, ...], tuple[bool, Failure]] = {}
     for failure in failures:
         owner = draft.owner(failure.client[0])
@@ -242,7 +335,11 @@ def _nearest(draft: NodeDraft, failures: Iterable[Failure]) -> list[Failure]:
 
 def _place_failure(draft: NodeDraft, failure: Failure) -> Attempt:
     owner = draft.owner(failure.client[0])
-    inward = failure.start.link if owner is None and failure.start.netns == HOST and failure.start.direction != "out" else None
+    inward = (
+        failure.start.link
+        if owner is None and failure.start.netns == HOST and failure.start.direction != "out"
+        else None
+    )
     probe = Probe(
         failure.protocol,
         failure.client[0],
@@ -258,9 +355,11 @@ def _place_failure(draft: NodeDraft, failure: Failure) -> Attempt:
 
 
 def _port_of(draft: NodeDraft, failure: Failure) -> int:
-    """Return the client's port, unless a tracked connection of another port has it: the two lines are of different times.
+    """Return the client's port, unless a tracked connection of another port has it: the two lines
+    are of different times.
 
-    A walk would take that entry for a rival and have the port changed, which the capture does not show.
+    A walk would take that entry for a rival and have the port changed, which the capture does not
+    show.
     """
     client, server = failure.client, failure.server
     tracked = draft.host.conntrack.items if draft.host.conntrack is not None else ()

@@ -1,7 +1,9 @@
-"""Frames of captures, each placed: in which namespace, on which device, and in which capture it was seen.
+"""Frames of captures, each placed: in which namespace, on which device, and in which capture it was
+seen.
 
-Articles print one capture twice, once as it is and once with words for its MACs (`GATEWAY_MAC`): the frames are the same, so
-they are kept once, and the pairs tell what the words stand for. A word that no pair explains stays as its own MAC.
+Articles print one capture twice, once as it is and once with words for its MACs (`GATEWAY_MAC`):
+the frames are the same, so they are kept once, and the pairs tell what the words stand for. A word
+that no pair explains stays as its own MAC.
 """
 
 from __future__ import annotations
@@ -70,7 +72,10 @@ def assemble_sightings(draft: NodeDraft, evidence: SceneEvidence, disputes: Disp
             else:
                 arps.setdefault(key, arp)
         elif record.packet is None:
-            disputes.gap(record.span, "a frame that is neither IP nor ARP: it says nothing about the path of a packet")
+            disputes.gap(
+                record.span,
+                "a frame that is neither IP nor ARP: it says nothing about the path of a packet",
+            )
         elif key not in packets or (packets[key].packet.smac is None and macs[0] is not None):
             packets[key] = Sighting(
                 packet=record.packet._replace(smac=macs[0], dmac=macs[1]),
@@ -84,26 +89,44 @@ def assemble_sightings(draft: NodeDraft, evidence: SceneEvidence, disputes: Disp
                 mtu=record.mtu,
                 wrong_sum=record.wrong_sum,
             )
-    ours = tuple(gather_connections(seen for seen in packets.values() if seen.capture not in elsewhere))
+    ours = tuple(
+        gather_connections(seen for seen in packets.values() if seen.capture not in elsewhere)
+    )
     taken = tuple(captures.values())
-    return Sightings(tuple(packets.values()), tuple(arps.values()), taken, frozenset(elsewhere), ours, words)
+    return Sightings(
+        tuple(packets.values()), tuple(arps.values()), taken, frozenset(elsewhere), ours, words
+    )
 
 
 def _find_capture(
-    scene: Scene, draft: NodeDraft, evidence: SceneEvidence, captures: dict[tuple[str, object], Capture]
+    scene: Scene,
+    draft: NodeDraft,
+    evidence: SceneEvidence,
+    captures: dict[tuple[str, object], Capture],
 ) -> Capture:
     """Return the capture that a source shows: two printings of one file are one capture."""
     file = scene.command.option("-r")
     key = (scene.netns, file if file is not None else scene.number)
     if key not in captures:
-        captures[key] = Capture(len(captures), scene.netns, _captured_link(scene, file, draft, evidence))
+        captures[key] = Capture(
+            len(captures), scene.netns, _captured_link(scene, file, draft, evidence)
+        )
     return captures[key]
 
 
-def _captured_link(scene: Scene, file: str | None, draft: NodeDraft, evidence: SceneEvidence) -> str | None:
+def _captured_link(
+    scene: Scene, file: str | None, draft: NodeDraft, evidence: SceneEvidence
+) -> str | None:
     named = scene.command.option("-i", "--interface")
     if named is None:
-        named = next((word[2:] for word in scene.command.arguments if word.startswith("-i") and len(word) > 2), None)
+        named = next(
+            (
+                word[2:]
+                for word in scene.command.arguments
+                if word.startswith("-i") and len(word) > 2
+            ),
+            None,
+        )
     if named is None and file is not None:
         named = _written_on(evidence, file)
     if named is None and file is not None:
@@ -115,7 +138,9 @@ def _captured_link(scene: Scene, file: str | None, draft: NodeDraft, evidence: S
 
 
 def _written_on(evidence: SceneEvidence, file: str) -> str | None:
-    """Return the device of the capture that was written into a file (`tcpdump -i eth0 -w eth0.pcap`)."""
+    """Return the device of the capture that was written into a file (`tcpdump -i eth0 -w
+    eth0.pcap`).
+    """
     for scene in evidence.scenes:
         if scene.command.program == "tcpdump" and scene.command.option("-w") == file:
             return scene.command.option("-i", "--interface")
@@ -130,7 +155,9 @@ def _identity(record: PacketRecord) -> tuple[object, ...]:
 
 
 def _explain_words(draft: NodeDraft, records: Iterable[PacketRecord]) -> Mapping[str, Mac]:
-    """Find the MAC behind each word: that of the same frame printed with its MACs, else of the device the word names."""
+    """Find the MAC behind each word: that of the same frame printed with its MACs, else of the
+    device the word names.
+    """
     twins: dict[tuple[object, ...], list[PacketRecord]] = {}
     for record in records:
         if record.time is not None and (record.smac is not None or record.dmac is not None):
@@ -140,7 +167,12 @@ def _explain_words(draft: NodeDraft, records: Iterable[PacketRecord]) -> Mapping
         for one in same:
             for other in same:
                 for word, mac in ((one.smac, other.smac), (one.dmac, other.dmac)):
-                    if word is not None and mac is not None and not _MAC.fullmatch(word) and _MAC.fullmatch(mac):
+                    if (
+                        word is not None
+                        and mac is not None
+                        and not _MAC.fullmatch(word)
+                        and _MAC.fullmatch(mac)
+                    ):
                         words.setdefault(word, Mac(mac.lower()))
     for record in [record for same in twins.values() for record in same]:
         for word in (record.smac, record.dmac):
@@ -153,7 +185,14 @@ def _explain_words(draft: NodeDraft, records: Iterable[PacketRecord]) -> Mapping
 
 def _mac_of_named(draft: NodeDraft, word: str) -> Mac | None:
     parts = {part.lower() for part in re.split(r"[\W_]+", word) if part}
-    return next((link.mac for link in draft.host.links.values() if link.name.lower() in parts and link.mac is not None), None)
+    return next(
+        (
+            link.mac
+            for link in draft.host.links.values()
+            if link.name.lower() in parts and link.mac is not None
+        ),
+        None,
+    )
 
 
 def _read_mac(text: str | None, words: Mapping[str, Mac]) -> Mac | None:
@@ -165,9 +204,14 @@ def _read_mac(text: str | None, words: Mapping[str, Mac]) -> Mac | None:
 
 
 def _make_arp(
-    record: PacketRecord, capture: Capture, words: Mapping[str, Mac], askers: dict[tuple[int, Address], Address]
+    record: PacketRecord,
+    capture: Capture,
+    words: Mapping[str, Mac],
+    askers: dict[tuple[int, Address], Address],
 ) -> ArpSighting | None:
-    """Make the sighting of an ARP frame; a reply, which tcpdump prints without its target, goes to the latest who asked."""
+    """Make the sighting of an ARP frame; a reply, which tcpdump prints without its target, goes to
+    the latest who asked.
+    """
     arp = record.arp
     if arp is None or arp.sender is None:
         return None

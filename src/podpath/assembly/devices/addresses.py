@@ -1,7 +1,7 @@
 """Addresses of devices, in the order in which the kernel holds them.
 
-`ip addr` prints a device's addresses in kernel order and marks the secondary ones. An output that shows a device shows all
-its addresses (none, where it prints none); a grep shows some.
+`ip addr` prints a device's addresses in kernel order and marks the secondary ones. An output that
+shows a device shows all its addresses (none, where it prints none); a grep shows some.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ def assemble_addresses(draft: NodeDraft, evidence: SceneEvidence, disputes: Disp
     """Put the addresses that outputs show on their devices."""
     for _, record in evidence.records(AddressRecord):
         if record.link is None:
-            disputes.gap(record.span, f"expected the device of {record.address}/{record.length}, saw none")
+            disputes.gap(
+                record.span, f"expected the device of {record.address}/{record.length}, saw none"
+            )
     snapshots: dict[_Key, list[ListingSnapshot[InterfaceAddress]]] = {}
     for scene in evidence.scenes:
         for key, snapshot in _read_scene(scene):
@@ -37,11 +39,15 @@ def assemble_addresses(draft: NodeDraft, evidence: SceneEvidence, disputes: Disp
 
 
 def _read_scene(scene: Scene) -> Iterator[tuple[_Key, ListingSnapshot[InterfaceAddress]]]:
-    """Yield the addresses of each device that the scene shows, an empty snapshot where it shows a device without any."""
+    """Yield the addresses of each device that the scene shows, an empty snapshot where it shows a
+    device without any.
+    """
     found: dict[_Key, tuple[dict[Hashable, InterfaceAddress], Span]] = {}
     asked = asked_object(scene)
     shows_devices = (
-        asked[0] == "address" if asked is not None else any(isinstance(record, AddressRecord) for record in scene.reading.records)
+        asked[0] == "address"
+        if asked is not None
+        else any(isinstance(record, AddressRecord) for record in scene.reading.records)
     )
     listed: set[IfName] = set()
     for record in scene.reading.records:
@@ -55,7 +61,12 @@ def _read_scene(scene: Scene) -> Iterator[tuple[_Key, ListingSnapshot[InterfaceA
             items.setdefault((record.address, record.length), _make_address(record, record.link))
     for key, (items, span) in found.items():
         if items or (scene.whole and key[2] == 4):
-            yield key, ListingSnapshot(items, key[1] in listed and not scene.command.filters, span, scene.standing)
+            yield (
+                key,
+                ListingSnapshot(
+                    items, key[1] in listed and not scene.command.filters, span, scene.standing
+                ),
+            )
 
 
 def _make_address(record: AddressRecord, link: IfName) -> InterfaceAddress:

@@ -1,4 +1,6 @@
-"""Options of bridges, their ports and vxlan devices, from the words that `ip -d link` prints to the model's fields."""
+"""Options of bridges, their ports and vxlan devices, from the words that `ip -d link` prints to the
+model's fields.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from podpath.node.links import Bridge, BridgePort, Vxlan
 
 _ON = frozenset({"on", "true", "1", "yes"})
 _VXLAN_PORT = 8472
-"""The UDP port that the kernel takes where none is set (drivers/net/vxlan/vxlan_core.c:vxlan_port v6.12)."""
+"""The UDP port that the kernel takes where none is set (drivers/net/vxlan/vxlan_core.c:vxlan_port
+v6.12).
+"""
 
 
 def is_on(details: Mapping[str, str], key: str, *, default: bool = False) -> bool:
@@ -46,7 +50,12 @@ def make_vxlan(details: Mapping[str, str]) -> Vxlan:
         vni=_parse_number(details.get("id")) or 0,
         port=_parse_number(details.get("port") or details.get("dstport")) or _VXLAN_PORT,
         local=_parse_address(details.get("local") or details.get("local6")),
-        remote=_parse_address(details.get("remote") or details.get("group") or details.get("remote6") or details.get("group6")),
+        remote=_parse_address(
+            details.get("remote")
+            or details.get("group")
+            or details.get("remote6")
+            or details.get("group6")
+        ),
         dev=None if device is None else IfName(device),
         learning=is_on(details, "learning", default=True),
     )

@@ -1,4 +1,6 @@
-"""Forwarding entries and VLANs of bridge ports, from `bridge fdb`, `brctl showmacs` and `bridge vlan`."""
+"""Forwarding entries and VLANs of bridge ports, from `bridge fdb`, `brctl showmacs` and `bridge
+vlan`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from podpath.node.links import BridgePort, FdbEntry, Link
 
 
 def assemble_bridge_tables(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
-    """Put the forwarding entries of bridges and vxlan devices into their namespaces, and the VLANs into the ports."""
+    """Put the forwarding entries of bridges and vxlan devices into their namespaces, and the VLANs
+    into the ports.
+    """
     _assemble_fdb(draft, evidence, disputes)
     _assemble_vlans(draft, evidence)
 
@@ -32,7 +36,10 @@ def _assemble_fdb(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes)
         netns = draft.netns(scene.netns)
         link = record.link or ports_by_number.get((scene.netns, str(record.port_no)))
         if link is None:
-            disputes.gap(record.span, f"expected a device, saw bridge port number {record.port_no}, which no output names")
+            disputes.gap(
+                record.span,
+                f"expected a device, saw bridge port number {record.port_no}, which no output names",
+            )
             continue
         entry = FdbEntry(
             mac=record.mac,
@@ -62,7 +69,11 @@ def _assemble_vlans(draft: NodeDraft, evidence: SceneEvidence) -> None:
             pvids[key] = record.vlan
     for (name, port), members in vlans.items():
         netns: NetnsDraft = draft.netns(name)
-        link = netns.links.get(port) or netns.add_link(Link(name=port, inferred=Inferred(Basis.SHOWN, "named by `bridge vlan`")))
+        link = netns.links.get(port) or netns.add_link(
+            Link(name=port, inferred=Inferred(Basis.SHOWN, "named by `bridge vlan`"))
+        )
         if link.kind != "bridge":
-            options = replace(link.port or BridgePort(), vlans=frozenset(members), pvid=pvids.get((name, port)))
+            options = replace(
+                link.port or BridgePort(), vlans=frozenset(members), pvid=pvids.get((name, port))
+            )
             netns.links[port] = replace(link, port=options)

@@ -1,7 +1,9 @@
-"""Devices of all namespaces, from every output that speaks of them: ip link and addr, bridge link, brctl, Open vSwitch.
+"""Devices of all namespaces, from every output that speaks of them: ip link and addr, bridge link,
+brctl, Open vSwitch.
 
-Each output claims some attributes of some devices. The claims are collected by device and attribute and settled one by one,
-so that a fragment of `ip link` and a `brctl show` together describe one device, and two MACs of one device stay two claims.
+Each output claims some attributes of some devices. The claims are collected by device and attribute
+and settled one by one, so that a fragment of `ip link` and a `brctl show` together describe one
+device, and two MACs of one device stay two claims.
 """
 
 from __future__ import annotations
@@ -53,7 +55,9 @@ class _Merged:
 
     def add(self, claim: LinkClaim) -> None:
         for key, value in claim.attributes.items():
-            self.claims.setdefault(key, []).append(DisputeClaim(value, claim.span, claim.scene.standing, claim.meaning))
+            self.claims.setdefault(key, []).append(
+                DisputeClaim(value, claim.span, claim.scene.standing, claim.meaning)
+            )
         self.details = {**claim.details, **self.details}
         self.port_details = {**claim.port_details, **self.port_details}
 
@@ -70,20 +74,40 @@ def assemble_links(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes
 
 def _claim_links(evidence: SceneEvidence) -> Iterator[LinkClaim]:
     for scene, record in evidence.records(LinkRecord):
-        yield LinkClaim(scene.netns, record.name, scene, record.span, _attributes(record), record.details, _port_details(record))
+        yield LinkClaim(
+            scene.netns,
+            record.name,
+            scene,
+            record.span,
+            _attributes(record),
+            record.details,
+            _port_details(record),
+        )
     for scene, ports in evidence.records(BridgeRecord):
         yield LinkClaim(scene.netns, ports.name, scene, ports.span, {"kind": "bridge"}, {}, {})
         for port in ports.ports:
             master = {"master": ports.name, "port_kind": "bridge"}
-            yield LinkClaim(scene.netns, port, scene, _span_of_port(ports.span, port), master, {}, {})
+            yield LinkClaim(
+                scene.netns, port, scene, _span_of_port(ports.span, port), master, {}, {}
+            )
     for scene, port_record in evidence.records(BridgePortRecord):
         attributes: dict[str, object] = {"port_kind": "bridge"}
         if port_record.bridge is not None:
             attributes["master"] = port_record.bridge
-            yield LinkClaim(scene.netns, IfName(port_record.bridge), scene, port_record.span, {"kind": "bridge"}, {}, {})
+            yield LinkClaim(
+                scene.netns,
+                IfName(port_record.bridge),
+                scene,
+                port_record.span,
+                {"kind": "bridge"},
+                {},
+                {},
+            )
         state = {} if port_record.state is None else {"state": port_record.state}
         details = {**state, **port_record.details}
-        yield LinkClaim(scene.netns, port_record.port, scene, port_record.span, attributes, {}, details)
+        yield LinkClaim(
+            scene.netns, port_record.port, scene, port_record.span, attributes, {}, details
+        )
     for scene, span, name, ovs in claim_ovs(evidence):
         yield LinkClaim(HOST, name, scene, span, ovs, {}, {})
     for scene, span, name, mac in greped_macs(evidence):
@@ -106,7 +130,9 @@ def _attributes(record: LinkRecord) -> dict[str, object]:
     }
     if record.flags is not None:
         shown["up"] = "UP" in record.flags
-        shown["carrier"] = "LOWER_UP" in record.flags or ("UP" in record.flags and "NO-CARRIER" not in record.flags)
+        shown["carrier"] = "LOWER_UP" in record.flags or (
+            "UP" in record.flags and "NO-CARRIER" not in record.flags
+        )
         shown["noarp"] = "NOARP" in record.flags
         shown["promisc"] = "PROMISC" in record.flags
     elif record.state in {"UP", "DOWN"}:

@@ -13,12 +13,16 @@ from podpath.net.provenance import Span
 from podpath.node.links import OvsBridge
 
 SWITCH = IfName("ovs-system")
-"""The device that the kernel datapath's ports are enslaved to (net/openvswitch/vport-netdev.c:ovs_netdev_link v6.12)."""
+"""The device that the kernel datapath's ports are enslaved to
+(net/openvswitch/vport-netdev.c:ovs_netdev_link v6.12).
+"""
 _NO_DEVICE = frozenset({"patch", "vxlan", "geneve", "gre", "stt", "erspan", "bareudp"})
 """Interface types that are no device of that name."""
 
 
-def claim_ovs(evidence: SceneEvidence) -> Iterator[tuple[Scene, Span, IfName, Mapping[str, object]]]:
+def claim_ovs(
+    evidence: SceneEvidence,
+) -> Iterator[tuple[Scene, Span, IfName, Mapping[str, object]]]:
     """Yield what Open vSwitch's outputs say of devices, as fields of `Link`."""
     for scene, record in evidence.records(OvsPortRecord):
         for name, kind in record.interfaces:
@@ -27,7 +31,12 @@ def claim_ovs(evidence: SceneEvidence) -> Iterator[tuple[Scene, Span, IfName, Ma
                 yield scene, span, IfName(name), {"kind": "openvswitch"}
             elif kind is None or kind == "system":
                 bond = {"bond_slave_of": record.port} if len(record.interfaces) > 1 else {}
-                yield scene, span, IfName(name), {"master": SWITCH, "port_kind": "openvswitch", **bond}
+                yield (
+                    scene,
+                    span,
+                    IfName(name),
+                    {"master": SWITCH, "port_kind": "openvswitch", **bond},
+                )
     for scene, bond_record in evidence.records(OvsBondRecord):
         port = _find_bond(evidence, bond_record)
         for name in bond_record.slaves:
@@ -49,24 +58,41 @@ def assemble_ovs(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) 
         names = tuple(IfName(name) for name, kind in record.interfaces if kind not in _NO_DEVICE)
         ports.setdefault(record.bridge, {}).setdefault(record.port, names)
         spans.setdefault(record.bridge, record.span)
-    bonds = {_find_bond(evidence, bond): bond for scene, bond in evidence.records(OvsBondRecord) if not scene.is_elsewhere}
+    bonds = {
+        _find_bond(evidence, bond): bond
+        for scene, bond in evidence.records(OvsBondRecord)
+        if not scene.is_elsewhere
+    }
     for bridge, members in ports.items():
         bond = next((bond for name, bond in bonds.items() if name in members), None)
         active = None if bond is None or bond.active_slave is None else IfName(bond.active_slave)
         mode = None if bond is None else bond.mode
-        draft.ovs.append(OvsBridge(name=bridge, ports=members, bond_mode=mode, active_slave=active, span=spans[bridge]))
+        draft.ovs.append(
+            OvsBridge(
+                name=bridge, ports=members, bond_mode=mode, active_slave=active, span=spans[bridge]
+            )
+        )
     for name, bond in bonds.items():
         if not any(name in members for members in ports.values()):
-            disputes.gap(bond.span, f"expected a port of Open vSwitch with these slaves, saw none for bond {name or '(no name)'}")
+            disputes.gap(
+                bond.span,
+                f"expected a port of Open vSwitch with these slaves, saw none for bond {name or '(no name)'}",
+            )
 
 
 def _find_bond(evidence: SceneEvidence, bond: OvsBondRecord) -> str | None:
-    """Return the name of the port that a bond's state is about: as printed, else the port with the same slaves."""
+    """Return the name of the port that a bond's state is about: as printed, else the port with the
+    same slaves.
+    """
     if bond.name is not None:
         return bond.name
     candidates = [port for _, port in evidence.records(OvsPortRecord) if len(port.interfaces) > 1]
     slaves = set(bond.slaves)
-    fitting = [port.port for port in candidates if not slaves or slaves & {name for name, _ in port.interfaces}]
+    fitting = [
+        port.port
+        for port in candidates
+        if not slaves or slaves & {name for name, _ in port.interfaces}
+    ]
     return fitting[0] if fitting else None
 
 

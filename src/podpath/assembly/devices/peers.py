@@ -1,7 +1,8 @@
 """The other ends of veth pairs, across namespaces: by name, by index, or unknown.
 
-`veth1@veth0` names the peer in the same namespace, `veth1@if5` its index in another one, whose name (`link-netns`) or
-number (`link-netnsid`) may follow. Where one namespace alone has a device of that index that points back, it is the peer.
+`veth1@veth0` names the peer in the same namespace, `veth1@if5` its index in another one, whose name
+(`link-netns`) or number (`link-netnsid`) may follow. Where one namespace alone has a device of that
+index that points back, it is the peer.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from podpath.net.addresses import IfName
 from podpath.net.provenance import Fact, Known, Option, Unknown
 from podpath.node.links import Link, Peer
 
-# `ip -6 addr` gets no namespace of the other end from the kernel (net/ipv6/addrconf.c:inet6_fill_ifinfo v6.12), and prints the
-# device that has the other end's index here.
+# `ip -6 addr` gets no namespace of the other end from the kernel
+# (net/ipv6/addrconf.c:inet6_fill_ifinfo v6.12), and prints the device that has the other end's
+# index here.
 _STACKED = frozenset({"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "vxlan", "macsec", "dsa"})
 """Kinds whose `@` names the device that they sit on."""
 
@@ -71,31 +73,50 @@ def _list_ends(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[_End]:
 
 
 def _find_peers(draft: NodeDraft, end: _End, pairs: Mapping[_Pair, Sequence[_End]]) -> list[Peer]:
-    """Return the devices that may be the other end: those of that name or index, the ones that point back first."""
+    """Return the devices that may be the other end: those of that name or index, the ones that
+    point back first.
+    """
     if end.peer_name is not None:
         return [Peer(netns=end.netns, link=IfName(end.peer_name))]
-    facing = () if end.peer_ifindex is None or end.link.ifindex is None else pairs.get((end.peer_ifindex, end.link.ifindex), ())
+    facing = (
+        ()
+        if end.peer_ifindex is None or end.link.ifindex is None
+        else pairs.get((end.peer_ifindex, end.link.ifindex), ())
+    )
     mutual = [other for other in facing if other.netns != end.netns]
     if end.peer_netns is None or end.peer_netns.isdigit():
         return [Peer(netns=other.netns, link=other.link.name) for other in mutual]
-    # one namespace may go by several names (its file, a process in it, its pod): the name given is a hint
+    # one namespace may go by several names (its file, a process in it, its pod): the name given is
+    # a hint
     named = [other for other in mutual if other.netns == name_netns(end.peer_netns)]
     if mutual:
         return [Peer(netns=other.netns, link=other.link.name) for other in named or mutual]
     there = draft.namespaces.get(name_netns(end.peer_netns))
-    same = [] if there is None else [link for link in there.links.values() if link.ifindex == end.peer_ifindex]
+    same = (
+        []
+        if there is None
+        else [link for link in there.links.values() if link.ifindex == end.peer_ifindex]
+    )
     return [Peer(netns=name_netns(end.peer_netns), link=link.name) for link in same]
 
 
 def _join(draft: NodeDraft, end: _End, peers: Sequence[Peer]) -> None:
-    """Set a veth's peer where it was found; where it was not, the device stays one that leads to an unseen namespace."""
+    """Set a veth's peer where it was found; where it was not, the device stays one that leads to an
+    unseen namespace.
+    """
     netns = draft.namespaces[end.netns]
     link = netns.links[end.link.name]
     if end.peer_name is not None and not link.kind:
         back = draft.namespaces[end.netns].links.get(IfName(end.peer_name))
-        mutual = back is not None and back.kind in {"", "veth"} and not link.name.startswith(f"{end.peer_name}.")
+        mutual = (
+            back is not None
+            and back.kind in {"", "veth"}
+            and not link.name.startswith(f"{end.peer_name}.")
+        )
         if not mutual:
-            netns.links[link.name] = replace(link, kind="vlan" if "." in link.name else "", lower=IfName(end.peer_name))
+            netns.links[link.name] = replace(
+                link, kind="vlan" if "." in link.name else "", lower=IfName(end.peer_name)
+            )
             return
     kind = link.kind or "veth"
     netns.links[link.name] = replace(link, kind=kind, peer=_spell_peer(end, peers))
@@ -108,9 +129,21 @@ def _spell_peer(end: _End, peers: Sequence[Peer]) -> Fact[Peer] | None:
         return None
     options = tuple(Option(peer, f"{peer.link} in netns {peer.netns}") for peer in peers)
     ask = ask_in(end.netns, f"ip -d link show dev {end.link.name}")
-    return Unknown(f"the other end of {end.link.name} in netns {end.netns}", ask, options, "several devices have its index")
+    return Unknown(
+        f"the other end of {end.link.name} in netns {end.netns}",
+        ask,
+        options,
+        "several devices have its index",
+    )
 
 
 def _name_of(draft: NodeDraft, end: _End) -> str | None:
     links = draft.namespaces[end.netns].links.values()
-    return next((link.name for link in links if link.ifindex is not None and link.ifindex == end.peer_ifindex), None)
+    return next(
+        (
+            link.name
+            for link in links
+            if link.ifindex is not None and link.ifindex == end.peer_ifindex
+        ),
+        None,
+    )

@@ -1,8 +1,9 @@
 """What the evidence claims about one fact, and what becomes of claims that disagree.
 
-Claims that agree are one known fact. Where they differ, the likeliest comes first and none is lost: a field of the node that
-is a `Fact` becomes unknown with all of them as options; anything else is decided for the likeliest, and the other ways are
-remembered, so that the case can show the node as it would be with them.
+Claims that agree are one known fact. Where they differ, the likeliest comes first and none is lost:
+a field of the node that is a `Fact` becomes unknown with all of them as options; anything else is
+decided for the likeliest, and the other ways are remembered, so that the case can show the node as
+it would be with them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ class DisputeClaim(NamedTuple, Generic[T]):
     meaning: str = ""
     """What the value stands for, where its line alone does not say; empty: `as at FILE:LINE`."""
     shown: bool = True
-    """False for what follows from something else than an output of the value: it is no witness of a contradiction."""
+    """False for what follows from something else than an output of the value: it is no witness of a
+    contradiction.
+    """
 
     @property
     def option(self) -> Option[T]:
@@ -46,12 +49,16 @@ class Fork(NamedTuple):
 
 
 class Disputes:
-    """Keeps what could not be settled while a node is put together. Mutable, local to one run of the assembly."""
+    """Keeps what could not be settled while a node is put together. Mutable, local to one run of
+    the assembly.
+    """
 
     __slots__ = ("_selection", "contradictions", "forks", "gaps")
 
     def __init__(self, selection: Mapping[str, int] | None = None) -> None:
-        """Start a run. `selection` gives, by the fact's name, the way to take instead of the likeliest."""
+        """Start a run. `selection` gives, by the fact's name, the way to take instead of the
+        likeliest.
+        """
         self._selection = selection or {}
         self.contradictions: list[Contradiction] = []
         self.forks: list[Fork] = []
@@ -63,7 +70,9 @@ class Disputes:
             self.gaps.append(Gap(span, why))
 
     def settle(self, fact: str, ask: str, claims: Iterable[DisputeClaim[T]]) -> Fact[T] | None:
-        """Make one fact of all claims: known where they agree, unknown where they differ; None where there are none."""
+        """Make one fact of all claims: known where they agree, unknown where they differ; None
+        where there are none.
+        """
         ranked = rank_claims(claims)
         if not ranked:
             return None
@@ -74,7 +83,9 @@ class Disputes:
         return Unknown(fact, ask, tuple(claim.option for claim in ranked), _why(ranked))
 
     def decide(self, fact: str, ask: str, claims: Iterable[DisputeClaim[T]]) -> T:
-        """Take the likeliest of the claims (at least one), or the one that this run is told to take."""
+        """Take the likeliest of the claims (at least one), or the one that this run is told to
+        take.
+        """
         ranked = rank_claims(claims)
         if len(ranked) == 1:
             return ranked[0].value
@@ -87,15 +98,23 @@ class Disputes:
 
     def _contradict(self, fact: str, ranked: Sequence[DisputeClaim[T]]) -> None:
         """Note outputs of one node that differ; what another host shows contradicts nothing."""
-        shown = [claim for claim in ranked if claim.shown and claim.span is not None and claim.standing is not Standing.ELSEWHERE]
+        shown = [
+            claim
+            for claim in ranked
+            if claim.shown and claim.span is not None and claim.standing is not Standing.ELSEWHERE
+        ]
         if len(shown) > 1:
             spans = tuple(dict.fromkeys(claim.span for claim in shown if claim.span is not None))
-            states = "; ".join(f"{_spell(claim.value)} {claim.option.meaning}".strip() for claim in shown)
+            states = "; ".join(
+                f"{_spell(claim.value)} {claim.option.meaning}".strip() for claim in shown
+            )
             self.contradictions.append(Contradiction(fact=fact, spans=spans, meaning=states))
 
 
 def rank_claims(claims: Iterable[DisputeClaim[T]]) -> list[DisputeClaim[T]]:
-    """Return one claim for each value, the likeliest first: by standing, then in the order of the evidence."""
+    """Return one claim for each value, the likeliest first: by standing, then in the order of the
+    evidence.
+    """
     found: list[DisputeClaim[T]] = []
     for claim in claims:
         for place, other in enumerate(found):

@@ -1,7 +1,9 @@
-"""A node that is being put together: the same parts as the frozen model, in tables that the steps of the assembly fill.
+"""A node that is being put together: the same parts as the frozen model, in tables that the steps
+of the assembly fill.
 
-Every step of the assembly reads the evidence and writes here; inferences read here what outputs said before them and only
-add. `freeze` gives the node. The parts (links, addresses, routes) are the frozen ones of the model from the start.
+Every step of the assembly reads the evidence and writes here; inferences read here what outputs
+said before them and only add. `freeze` gives the node. The parts (links, addresses, routes) are the
+frozen ones of the model from the start.
 """
 
 from __future__ import annotations
@@ -75,21 +77,28 @@ class NetnsDraft:
         return self.links.setdefault(link.name, link)
 
     def on_link(self, address: Address) -> InterfaceAddress | None:
-        """Return the own address whose prefix holds another address most closely; None where none does."""
+        """Return the own address whose prefix holds another address most closely; None where none
+        does.
+        """
         return self.addresses.subnets.longest(address)
 
     def route_to(self, address: Address) -> Route | None:
-        """Return the likely route to an address: of the main table, longest prefix first, then lowest metric."""
+        """Return the likely route to an address: of the main table, longest prefix first, then
+        lowest metric.
+        """
         return self.routes.main.longest(address)
 
     def leads_out(self, link: Link) -> bool:
-        """Tell whether a device leads to other hosts and not to a pod, whatever its kind: a node may be a container itself.
+        """Tell whether a device leads to other hosts and not to a pod, whatever its kind: a node
+        may be a container itself.
 
-        It has the default route, or an address with a subnet (the host's end of a pod's veth has none, or one alone), or it
-        is a slave of something else than a bridge.
+        It has the default route, or an address with a subnet (the host's end of a pod's veth has
+        none, or one alone), or it is a slave of something else than a bridge.
         """
         master = self.links.get(link.master) if link.master is not None else None
-        if link.bond_slave_of is not None or (link.master is not None and (master is None or master.kind != "bridge")):
+        if link.bond_slave_of is not None or (
+            link.master is not None and (master is None or master.kind != "bridge")
+        ):
             return True
         return link.name in self.addresses.wide_links or link.name in self.routes.default_links
 
@@ -113,7 +122,8 @@ class NetnsDraft:
             counters=dict(self.counters),
             netfilter=dict(self.netfilter),
             nftables=self.nftables or Listing((), False, ask_in(self.name, "nft -a list ruleset")),
-            conntrack=self.conntrack or Listing((), False, ask_in(self.name, "conntrack -L -o extended,id")),
+            conntrack=self.conntrack
+            or Listing((), False, ask_in(self.name, "conntrack -L -o extended,id")),
         )
 
     def _list(self, kind: str, items: tuple[T, ...]) -> Listing[T]:
@@ -128,7 +138,9 @@ class NodeDraft:
     hinted: tuple[Address, ...] = ()
     """Addresses that are said to be the node's own, by its name or by Kubernetes."""
     kernel: str | None = None
-    namespaces: dict[str, NetnsDraft] = field(default_factory=lambda: {HOST: NetnsDraft(name=HOST, role="host")})
+    namespaces: dict[str, NetnsDraft] = field(
+        default_factory=lambda: {HOST: NetnsDraft(name=HOST, role="host")}
+    )
     modules: dict[str, bool] = field(default_factory=dict)
     """Modules by name, and whether the evidence shows them loaded."""
     modules_complete: bool = False
@@ -179,7 +191,9 @@ class NodeDraft:
 
 
 def ask_in(netns: str, command: str) -> str:
-    """Spell a command as it is asked in a namespace: as it stands on the host, else with the place to enter."""
+    """Spell a command as it is asked in a namespace: as it stands on the host, else with the place
+    to enter.
+    """
     if netns == HOST:
         return command
     if netns.startswith("pid "):

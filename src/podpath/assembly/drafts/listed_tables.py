@@ -1,7 +1,7 @@
 """Which listings of a namespace are whole, and where they stand.
 
-A walk takes "it is not there" at its word only of a whole listing. Routes are listed whole where every table that the policy
-rules look up is, or follows from addresses.
+A walk takes "it is not there" at its word only of a whole listing. Routes are listed whole where
+every table that the policy rules look up is, or follows from addresses.
 """
 
 from __future__ import annotations
@@ -36,12 +36,17 @@ _KINDS: Mapping[str, type[Record]] = {
 
 
 def settle_completeness(draft: NodeDraft, evidence: SceneEvidence) -> None:
-    """Mark the listings of each namespace that an output shows whole, for IPv4 where a kind has families."""
+    """Mark the listings of each namespace that an output shows whole, for IPv4 where a kind has
+    families.
+    """
     for scene in evidence.scenes:
         if scene.is_elsewhere:
             continue
         for kind, record_type in _KINDS.items():
-            first = next((record for record in scene.reading.records if isinstance(record, record_type)), None)
+            first = next(
+                (record for record in scene.reading.records if isinstance(record, record_type)),
+                None,
+            )
             if first is not None:
                 draft.netns(scene.netns).spans.setdefault(kind, first.span)
             if kind != "route" and lists_all(scene, kind) and 4 in listed_families(scene):
@@ -54,7 +59,11 @@ def settle_completeness(draft: NodeDraft, evidence: SceneEvidence) -> None:
 
 
 def _lists_routes(netns: NetnsDraft, family: Family) -> bool:
-    """Tell whether each table that a rule looks up is listed; `local` follows from addresses and `default` is empty."""
-    looked_up = {rule.table for rule in netns.rules if rule.family == family and rule.action == "lookup"}
+    """Tell whether each table that a rule looks up is listed; `local` follows from addresses and
+    `default` is empty.
+    """
+    looked_up = {
+        rule.table for rule in netns.rules if rule.family == family and rule.action == "lookup"
+    }
     wanted = looked_up - {LOCAL, DEFAULT}
     return bool(wanted) and all((family, table) in netns.whole_tables for table in wanted)

@@ -1,8 +1,9 @@
 """Several outputs of one listing to one: whole ones, fragments, repeats, and ones that disagree.
 
-A fragment that a whole listing holds says nothing new. Fragments without a whole listing add up. Whole listings that differ,
-and fragments that hold more than the whole, show different states, and so does a listing on either side of a command that
-changes it: the likeliest state is taken, and the others stay as ways that the node may have been.
+A fragment that a whole listing holds says nothing new. Fragments without a whole listing add up.
+Whole listings that differ, and fragments that hold more than the whole, show different states, and
+so does a listing on either side of a command that changes it: the likeliest state is taken, and the
+others stay as ways that the node may have been.
 """
 
 from __future__ import annotations
@@ -54,7 +55,11 @@ class _State(NamedTuple):
 
 
 def merge_snapshots(
-    fact: str, ask: str, snapshots: Sequence[ListingSnapshot[T]], disputes: Disputes, turns: Sequence[Turn[T]] = ()
+    fact: str,
+    ask: str,
+    snapshots: Sequence[ListingSnapshot[T]],
+    disputes: Disputes,
+    turns: Sequence[Turn[T]] = (),
 ) -> Merged[T]:
     """Return the listing in its likeliest state (or the one that this run is told to take)."""
     pool: dict[Hashable, T] = {}
@@ -67,16 +72,28 @@ def merge_snapshots(
         return Merged((), False, None)
     claims += _claim_turns(claims, pool, turns)
     if all(claim.standing is Standing.ELSEWHERE for claim in claims):
-        claims.append(DisputeClaim(_State(frozenset(), False), None, Standing.PLAIN, "not shown of this node", shown=False))
+        claims.append(
+            DisputeClaim(
+                _State(frozenset(), False),
+                None,
+                Standing.PLAIN,
+                "not shown of this node",
+                shown=False,
+            )
+        )
     state = disputes.decide(fact, ask, claims)
     span = next((claim.span for claim in claims if claim.value == state), None)
     order = [key for snapshot in later for key in snapshot.items] + list(pool)
-    return Merged(tuple(pool[key] for key in dict.fromkeys(order) if key in state.keys), state.whole, span)
+    return Merged(
+        tuple(pool[key] for key in dict.fromkeys(order) if key in state.keys), state.whole, span
+    )
 
 
 def _place(snapshot: ListingSnapshot[T], turns: Iterable[Turn[T]]) -> ListingSnapshot[T]:
     """Mark an output that stands below a command which changes the listing as of a later state."""
-    if snapshot.standing is Standing.PLAIN and any(stands_after(snapshot.span, turn.span) for turn in turns):
+    if snapshot.standing is Standing.PLAIN and any(
+        stands_after(snapshot.span, turn.span) for turn in turns
+    ):
         return snapshot._replace(standing=Standing.AFTER)
     return snapshot
 
@@ -116,11 +133,17 @@ def _claim_turns(
     place = turns[0] if after else turns[-1]
     meaning = f"{'before' if after else 'after'} `{place.command}` at {place.span}"
     standing = Standing.PLAIN if after else Standing.AFTER
-    return [DisputeClaim(_State(frozenset(turned), known.value.whole), place.span, standing, meaning, shown=False)]
+    return [
+        DisputeClaim(
+            _State(frozenset(turned), known.value.whole), place.span, standing, meaning, shown=False
+        )
+    ]
 
 
 def _richer(one: T, other: T) -> T:
-    """Return the one of two spellings of a thing that shows more: `ip route` prints what `route -n` does not."""
+    """Return the one of two spellings of a thing that shows more: `ip route` prints what `route -n`
+    does not.
+    """
     return other if _shown_fields(other) > _shown_fields(one) else one
 
 

@@ -1,7 +1,8 @@
-"""Addresses and routes of a namespace under construction, in their order and by what is looked up in them.
+"""Addresses and routes of a namespace under construction, in their order and by what is looked up
+in them.
 
-A node with 10,000 pods asks 10,000 times which namespace an address belongs to and which route leads to it, while both grow:
-each answer is found without going through them all.
+A node with 10,000 pods asks 10,000 times which namespace an address belongs to and which route
+leads to it, while both grow: each answer is found without going through them all.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ NARROWEST_SUBNET = 30
 
 
 class PrefixTable(Generic[T]):
-    """Things by their prefixes; the longest that covers an address is found by one look for each length."""
+    """Things by their prefixes; the longest that covers an address is found by one look for each
+    length.
+    """
 
     def __init__(self) -> None:
         """Begin with nothing."""
@@ -87,7 +90,9 @@ class Addresses(list[InterfaceAddress]):
         self.extend(addresses)
 
     def join(self, name: str, owners: Owners) -> None:
-        """Tell a node's table of owners about the addresses of the namespace of that name, those to come too."""
+        """Tell a node's table of owners about the addresses of the namespace of that name, those to
+        come too.
+        """
         self._name, self._owners = name, owners
         owners.enter(name)
         for own in self:

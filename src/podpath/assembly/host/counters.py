@@ -1,4 +1,6 @@
-"""The kernel's counters to their namespaces. Of two readings of one counter the later, larger one counts."""
+"""The kernel's counters to their namespaces. Of two readings of one counter the later, larger one
+counts.
+"""
 
 from __future__ import annotations
 

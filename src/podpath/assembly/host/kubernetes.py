@@ -1,4 +1,6 @@
-"""What Kubernetes and its network plugins say: services, pods, CNI networks, Cilium's options, and the node's name."""
+"""What Kubernetes and its network plugins say: services, pods, CNI networks, Cilium's options, and
+the node's name.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.scenes.scene import SceneEvidence, host_of_prompt
 from podpath.evidence.kubernetes.cni import CNI_FILE
-from podpath.evidence.kubernetes.records import CiliumOptionRecord, CniRecord, PodRecord, ServicePortRecord, ServiceRecord
+from podpath.evidence.kubernetes.records import (
+    CiliumOptionRecord,
+    CniRecord,
+    PodRecord,
+    ServicePortRecord,
+    ServiceRecord,
+)
 from podpath.net.addresses import Address
 from podpath.net.provenance import Fact, Source, Span
 from podpath.node.node import Cilium, CniNetwork, Pod, Service, ServicePort
@@ -29,7 +37,9 @@ def assemble_kubernetes(draft: NodeDraft, evidence: SceneEvidence, disputes: Dis
 
 
 def prompt_hosts(evidence: SceneEvidence) -> tuple[str, ...]:
-    """Return the host names of bundles, and of the prompts at which commands about a node were typed, the one seen most first."""
+    """Return the host names of bundles, and of the prompts at which commands about a node were
+    typed, the one seen most first.
+    """
     counts: dict[str, int] = {}
     for scene in evidence.scenes:
         host = scene.source.host or host_of_prompt(scene)
@@ -48,7 +58,9 @@ def name_node(draft: NodeDraft, evidence: SceneEvidence) -> str:
 
 
 def _hint_addresses(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[Address]:
-    """Yield the addresses that the node's name spells (`ip-172-20-121-84`), and those that its pods say it has."""
+    """Yield the addresses that the node's name spells (`ip-172-20-121-84`), and those that its pods
+    say it has.
+    """
     hosts = (draft.name, *prompt_hosts(evidence))
     for host in hosts:
         found = _ADDRESS_NAME.search(host)
@@ -94,7 +106,9 @@ def _make_port(port: ServicePortRecord) -> ServicePort:
 
 
 def _assemble_pods(draft: NodeDraft, evidence: SceneEvidence) -> None:
-    places = {(pod.namespace, pod.name): place for place, pod in reversed(list(enumerate(draft.pods)))}
+    places = {
+        (pod.namespace, pod.name): place for place, pod in reversed(list(enumerate(draft.pods)))
+    }
     for scene, record in evidence.records(PodRecord):
         if scene.is_elsewhere or record.name is None:
             continue
@@ -129,9 +143,15 @@ def _assemble_cni(draft: NodeDraft, evidence: SceneEvidence) -> None:
 
 
 def _cni_path(source: Source) -> str:
-    """Return the file's path: the evidence's own, or what its command printed where the evidence is a document."""
+    """Return the file's path: the evidence's own, or what its command printed where the evidence is
+    a document.
+    """
     found = CNI_FILE.search(source.command or "")
-    return found["path"] if found is not None and not source.name.endswith(found["path"].rpartition("/")[2]) else source.name
+    return (
+        found["path"]
+        if found is not None and not source.name.endswith(found["path"].rpartition("/")[2])
+        else source.name
+    )
 
 
 def _plugin_types(record: CniRecord) -> Iterator[str]:
@@ -146,11 +166,17 @@ def _assemble_cilium(draft: NodeDraft, evidence: SceneEvidence, disputes: Disput
     span = None
     for scene, record in evidence.records(CiliumOptionRecord):
         if not scene.is_elsewhere:
-            claims.setdefault(record.key, []).append(DisputeClaim(record.value, record.span, scene.standing))
+            claims.setdefault(record.key, []).append(
+                DisputeClaim(record.value, record.span, scene.standing)
+            )
             span = span or record.span
     options: dict[str, Fact[str]] = {}
     for key, spoken in claims.items():
-        fact = disputes.settle(f"Cilium's option {key}", "kubectl -n kube-system get configmap cilium-config -o yaml", spoken)
+        fact = disputes.settle(
+            f"Cilium's option {key}",
+            "kubectl -n kube-system get configmap cilium-config -o yaml",
+            spoken,
+        )
         if fact is not None:
             options[key] = fact
     span = span or _find_cilium(draft)
@@ -159,11 +185,15 @@ def _assemble_cilium(draft: NodeDraft, evidence: SceneEvidence, disputes: Disput
 
 
 def _find_cilium(draft: NodeDraft) -> Span | None:
-    """Return the line that shows Cilium to run, where no option of it is shown: its devices, its plugin, its chains."""
+    """Return the line that shows Cilium to run, where no option of it is shown: its devices, its
+    plugin, its chains.
+    """
     for link in draft.host.links.values():
         if _CILIUM_DEVICE.fullmatch(link.name) and link.span is not None:
             return link.span
     for route in draft.host.routes:
-        if any(hop.link is not None and _CILIUM_DEVICE.fullmatch(hop.link) for hop in route.nexthops):
+        if any(
+            hop.link is not None and _CILIUM_DEVICE.fullmatch(hop.link) for hop in route.nexthops
+        ):
             return route.span
     return next((network.span for network in draft.cni if "cilium-cni" in network.plugins), None)

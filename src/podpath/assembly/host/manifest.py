@@ -1,4 +1,6 @@
-"""What a bundle's manifest and `uname` state: the node, its kernel, what each namespace is, its pods, and the veth pairs."""
+"""What a bundle's manifest and `uname` state: the node, its kernel, what each namespace is, its
+pods, and the veth pairs.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,13 @@ def assemble_manifest(draft: NodeDraft, evidence: SceneEvidence) -> None:
 
 def _place_pod(draft: NodeDraft, netns: str, named: str, span: Span) -> None:
     namespace, _, name = named.rpartition("/")
-    pod = Pod(namespace=namespace or "default", name=name, node=draft.name, netns=name_netns(netns), span=span)
+    pod = Pod(
+        namespace=namespace or "default",
+        name=name,
+        node=draft.name,
+        netns=name_netns(netns),
+        span=span,
+    )
     for place, known in enumerate(draft.pods):
         if (known.namespace, known.name) == (pod.namespace, pod.name):
             draft.pods[place] = replace(known, netns=known.netns or pod.netns)
@@ -50,7 +58,14 @@ def _join(draft: NodeDraft, pair: VethPairRecord, span: Span) -> None:
     for (netns, link), (other, peer) in (ends, ends[::-1]):
         draft_netns = draft.namespaces.get(netns)
         found = draft_netns.links.get(IfName(link)) if draft_netns is not None else None
-        if draft_netns is not None and found is not None and not isinstance(found.peer, Known) and other in draft.namespaces:
+        if (
+            draft_netns is not None
+            and found is not None
+            and not isinstance(found.peer, Known)
+            and other in draft.namespaces
+        ):
             draft_netns.links[found.name] = replace(
-                found, kind=found.kind or "veth", peer=Known(Peer(netns=other, link=IfName(peer)), span)
+                found,
+                kind=found.kind or "veth",
+                peer=Known(Peer(netns=other, link=IfName(peer)), span),
             )

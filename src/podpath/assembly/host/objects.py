@@ -1,4 +1,6 @@
-"""Objects of Kubernetes and Docker for the case: every sight of one, since each output shows a part of it."""
+"""Objects of Kubernetes and Docker for the case: every sight of one, since each output shows a part
+of it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from podpath.node.objects import ApiObject
 
 
 def list_objects(evidence: SceneEvidence) -> Iterator[ApiObject]:
-    """Yield the objects that outputs of this host and of the cluster state, in the order of the evidence."""
+    """Yield the objects that outputs of this host and of the cluster state, in the order of the
+    evidence.
+    """
     elided: dict[int, bool] = {}
     for scene, record in evidence.records(ApiObjectRecord):
         if scene.is_elsewhere:

@@ -1,7 +1,8 @@
 """Two outputs of the same thing from two states of one host: what vanished, changed or appeared.
 
-A pair counts only if both outputs share something that no two hosts have alike, or somebody labels them as two states. Which one
-shows the failure follows from the labels (`when it works:`, `after starting the VPN:`); where none says it, from what is missing.
+A pair counts only if both outputs share something that no two hosts have alike, or somebody labels
+them as two states. Which one shows the failure follows from the labels (`when it works:`, `after
+starting the VPN:`); where none says it, from what is missing.
 """
 
 from __future__ import annotations
@@ -28,9 +29,12 @@ from podpath.net.provenance import Span
 from podpath.node.shifts import Shift, ShiftKind
 
 MOST = 40
-"""Outputs of one kind that are compared, each with the next; and differences past which two outputs show two hosts."""
+"""Outputs of one kind that are compared, each with the next; and differences past which two outputs
+show two hosts.
+"""
 _BEFORE = re.compile(
-    r"(?<!\w)(?:before|beforehand|prior|previously|initially|at first|normally|original(?:ly)?|usually)(?!\w)", re.IGNORECASE
+    r"(?<!\w)(?:before|beforehand|prior|previously|initially|at first|normally|original(?:ly)?|usually)(?!\w)",
+    re.IGNORECASE,
 )
 _AFTER = re.compile(
     r"(?<!\w)(?:after(?:wards)?|once|then|later|now|when|while|with|since|as soon as)(?!\w)"
@@ -69,7 +73,9 @@ def list_shifts(evidence: SceneEvidence) -> tuple[Shift, ...]:
             thing = _read(kind, record)
             if thing is None or scene.is_elsewhere or scene.command.filters:
                 continue
-            state = groups.setdefault((scene.netns, _subject(scene)), {}).setdefault(scene.number, _State(scene, {}))
+            state = groups.setdefault((scene.netns, _subject(scene)), {}).setdefault(
+                scene.number, _State(scene, {})
+            )
             state.things.setdefault(*thing)
         for states in groups.values():
             for one, other in pairwise(islice(states.values(), MOST)):
@@ -87,9 +93,15 @@ _TYPES: tuple[tuple[ShiftKind, type[Record]], ...] = (
 
 
 def _subject(scene: Scene) -> object:
-    """Return what a command asked for: two outputs of different questions differ without meaning anything."""
+    """Return what a command asked for: two outputs of different questions differ without meaning
+    anything.
+    """
     words = [word for word in scene.command.arguments if not word.startswith("-")]
-    return (scene.command.program, parse_family(scene.source), tuple(_SHORT.get(word, word) for word in words))
+    return (
+        scene.command.program,
+        parse_family(scene.source),
+        tuple(_SHORT.get(word, word) for word in words),
+    )
 
 
 _SHORT = {
@@ -99,7 +111,9 @@ _SHORT = {
 
 
 def _compare(kind: ShiftKind, one: _State, other: _State) -> Iterator[Shift]:
-    differing = {key for key in {**one.things, **other.things} if _value(one, key) != _value(other, key)}
+    differing = {
+        key for key in {**one.things, **other.things} if _value(one, key) != _value(other, key)
+    }
     shared = [key for key, thing in one.things.items() if key in other.things and not thing.common]
     direction = _direct(one, other)
     if not differing or len(differing) > MOST or (not shared and direction is None):
@@ -107,7 +121,11 @@ def _compare(kind: ShiftKind, one: _State, other: _State) -> Iterator[Shift]:
     first_lacks = differing - one.things.keys()
     second_lacks = differing - other.things.keys()
     if direction is None:
-        if bool(first_lacks) == bool(second_lacks) or kind not in (ShiftKind.ADDRESS, ShiftKind.ROUTE, ShiftKind.RULE):
+        if bool(first_lacks) == bool(second_lacks) or kind not in (
+            ShiftKind.ADDRESS,
+            ShiftKind.ROUTE,
+            ShiftKind.RULE,
+        ):
             return
         good, bad = (one, other) if second_lacks else (other, one)
     else:
@@ -137,12 +155,16 @@ def _value(state: _State, key: object) -> object:
 
 
 def _direct(one: _State, other: _State) -> bool | None:
-    """Tell whether the second output shows the failure (True) or the first one (False); None where no words say it."""
+    """Tell whether the second output shows the failure (True) or the first one (False); None where
+    no words say it.
+    """
     first, second = one.scene.source.label or "", other.scene.source.label or ""
     if first == second:
         return None
     standings = judge_label(first), judge_label(second)
-    if _AFTER.search(second) and (_BEFORE.search(first) or standings[0] in (Standing.GOOD, Standing.PLAIN)):
+    if _AFTER.search(second) and (
+        _BEFORE.search(first) or standings[0] in (Standing.GOOD, Standing.PLAIN)
+    ):
         return standings[1] not in (Standing.AFTER, Standing.GOOD)
     if Standing.GOOD in standings and standings[0] != standings[1]:
         return standings[0] is Standing.GOOD
@@ -166,10 +188,16 @@ def _read(kind: ShiftKind, record: Record) -> tuple[object, _Thing] | None:
         return _read_rule(record)
     if isinstance(record, SocketRecord):
         return _read_listener(record)
-    if isinstance(record, StatementRecord) and isinstance(record.statement, ZoneSetting) and kind is ShiftKind.ZONE:
+    if (
+        isinstance(record, StatementRecord)
+        and isinstance(record.statement, ZoneSetting)
+        and kind is ShiftKind.ZONE
+    ):
         setting = record.statement
         key = (setting.zone, setting.key)
-        return key, _Thing(frozenset(setting.values), record.span, f"`{setting.key}` of zone {setting.zone}")
+        return key, _Thing(
+            frozenset(setting.values), record.span, f"`{setting.key}` of zone {setting.zone}"
+        )
     return None
 
 
@@ -179,7 +207,9 @@ def _read_address(record: AddressRecord) -> tuple[object, _Thing] | None:
     flags = frozenset(record.flags) & {"tentative", "dadfailed", "deprecated"}
     link = str(record.link or "")
     name = f"{record.address}/{record.length}{f' on {link}' if link else ''}"
-    return (link, record.address, record.length), _Thing(flags, record.span, name, address=record.address, link=link)
+    return (link, record.address, record.length), _Thing(
+        flags, record.span, name, address=record.address, link=link
+    )
 
 
 def _read_route(record: RouteRecord) -> tuple[object, _Thing] | None:
@@ -195,7 +225,15 @@ def _read_route(record: RouteRecord) -> tuple[object, _Thing] | None:
 def _read_rule(record: PolicyRuleRecord) -> tuple[object, _Thing] | None:
     if record.unread:
         return None
-    selectors = (record.src, record.dst, record.iif, record.oif, record.mark, record.negated, record.family)
+    selectors = (
+        record.src,
+        record.dst,
+        record.iif,
+        record.oif,
+        record.mark,
+        record.negated,
+        record.family,
+    )
     plain = not any(selectors[:5]) and record.table in _COMMON_RULES
     name = f"the policy rule `{record.span.text.strip()}`"
     return (selectors, record.table, record.action), _Thing(None, record.span, name, common=plain)

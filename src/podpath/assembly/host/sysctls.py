@@ -1,8 +1,9 @@
 """Sysctls of all namespaces, and kernel modules, on which some of them hang.
 
-A value that was read is known. It is not, where two outputs differ; where a command in the evidence had changed it before it
-was read, for things failed before; or where only a configuration file or a good host speaks of it. Keys of br_netfilter do not
-exist while it is not loaded, and bridged frames then pass netfilter by: that is what `0` means too.
+A value that was read is known. It is not, where two outputs differ; where a command in the evidence
+had changed it before it was read, for things failed before; or where only a configuration file or a
+good host speaks of it. Keys of br_netfilter do not exist while it is not loaded, and bridged frames
+then pass netfilter by: that is what `0` means too.
 """
 
 from __future__ import annotations
@@ -24,18 +25,24 @@ MODULE_KEYS: Mapping[str, tuple[str, ...]] = {
         "net.bridge.bridge-nf-call-iptables", "net.bridge.bridge-nf-call-ip6tables", "net.bridge.bridge-nf-call-arptables",
     ),
 }  # fmt: skip
-"""Keys that a module brings, of which a kernel without it behaves as with `0` (net/bridge/br_netfilter_hooks.c v6.12)."""
+"""Keys that a module brings, of which a kernel without it behaves as with `0`
+(net/bridge/br_netfilter_hooks.c v6.12).
+"""
 _LEVELS: Mapping[str, tuple[str, ...]] = {
     "rp_filter": ("1", "0", "2"),
     "arp_ignore": ("0", "1", "2"),
     "arp_announce": ("0", "1", "2"),
 }
-"""Keys with more than two values, by the last part of their name; all others are taken for switches."""
+"""Keys with more than two values, by the last part of their name; all others are taken for
+switches.
+"""
 
 _Key = tuple[str, str]
 
 
-def assemble_sysctls(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes, effects: tuple[Effect, ...]) -> None:
+def assemble_sysctls(
+    draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes, effects: tuple[Effect, ...]
+) -> None:
     """Put what is known of sysctls into their namespaces, and the modules into the node."""
     claims: dict[_Key, list[DisputeClaim[str]]] = {}
     for scene, record in evidence.records(SysctlRecord):
@@ -48,10 +55,15 @@ def assemble_sysctls(draft: NodeDraft, evidence: SceneEvidence, disputes: Disput
         if lists_all(scene, "sysctl") and not scene.is_elsewhere:
             draft.netns(scene.netns).sysctls_complete = True
     _assemble_modules(draft, evidence, effects)
-    for key, claim in [*_claim_modules(draft, evidence, effects, claims), *_claim_deeds(effects, claims)]:
+    for key, claim in [
+        *_claim_modules(draft, evidence, effects, claims),
+        *_claim_deeds(effects, claims),
+    ]:
         claims.setdefault(key, []).append(claim)
     for (name, sysctl), spoken in claims.items():
-        fact = disputes.settle(f"{sysctl} in netns {name}", ask_in(name, f"sysctl {sysctl}"), _complete(sysctl, spoken))
+        fact = disputes.settle(
+            f"{sysctl} in netns {name}", ask_in(name, f"sysctl {sysctl}"), _complete(sysctl, spoken)
+        )
         if fact is not None:
             draft.netns(name).sysctls[sysctl] = fact
 
@@ -59,23 +71,37 @@ def assemble_sysctls(draft: NodeDraft, evidence: SceneEvidence, disputes: Disput
 def other_values(key: str, *values: str) -> tuple[str, ...]:
     """Return the values that a sysctl may have besides these, the likeliest first."""
     levels = _LEVELS.get(key.rpartition(".")[2], ("0", "1"))
-    return tuple(level for level in levels if level not in values) if all(value in levels for value in values) else ()
+    return (
+        tuple(level for level in levels if level not in values)
+        if all(value in levels for value in values)
+        else ()
+    )
 
 
-def _claim_record(record: SysctlRecord, key: str, scene: Scene, effects: Sequence[Effect]) -> DisputeClaim[str] | None:
+def _claim_record(
+    record: SysctlRecord, key: str, scene: Scene, effects: Sequence[Effect]
+) -> DisputeClaim[str] | None:
     span, standing = record.span, scene.standing
     if record.missing:
         if not any(key in keys for keys in MODULE_KEYS.values()):
             return None
-        return DisputeClaim("0", span, standing, f"there is no {key} as at {span}: its module is not loaded")
+        return DisputeClaim(
+            "0", span, standing, f"there is no {key} as at {span}: its module is not loaded"
+        )
     if record.configured:
         return DisputeClaim(
-            record.value, span, Standing.BAD, f"as configured at {span}; what is in force is not shown", shown=False
+            record.value,
+            span,
+            Standing.BAD,
+            f"as configured at {span}; what is in force is not shown",
+            shown=False,
         )
     for effect in reversed(effects):
         if _changes(effect, scene.netns, key) and stands_after(span, effect.span):
             later = max(standing, Standing.AFTER)
-            return DisputeClaim(record.value, span, later, f"as at {span}, after `{effect.command}`")
+            return DisputeClaim(
+                record.value, span, later, f"as at {span}, after `{effect.command}`"
+            )
     return DisputeClaim(record.value, span, standing)
 
 
@@ -93,29 +119,58 @@ def _claim_deeds(
         if isinstance(effect, ModuleDeed):
             for key in MODULE_KEYS.get(effect.name, ()):
                 before, after = ("0", "1") if effect.loaded else ("1", "0")
-                yield from _claim_both_sides(effect, (HOST, key), before, after, claims.get((HOST, key), ()))
+                yield from _claim_both_sides(
+                    effect, (HOST, key), before, after, claims.get((HOST, key), ())
+                )
         elif isinstance(effect, SysctlDeed):
             key_of = (effect.netns, effect.key)
             for before in other_values(effect.key, effect.value)[:1] or ("",):
-                yield from _claim_both_sides(effect, key_of, before, effect.value, claims.get(key_of, ()))
+                yield from _claim_both_sides(
+                    effect, key_of, before, effect.value, claims.get(key_of, ())
+                )
 
 
 def _claim_both_sides(
-    effect: SysctlDeed | ModuleDeed, key: _Key, before: str, after: str, spoken: Sequence[DisputeClaim[str]]
+    effect: SysctlDeed | ModuleDeed,
+    key: _Key,
+    before: str,
+    after: str,
+    spoken: Sequence[DisputeClaim[str]],
 ) -> Iterator[tuple[_Key, DisputeClaim[str]]]:
     earlier = [claim for claim in spoken if claim.standing < Standing.AFTER]
     if not earlier and before:
-        yield key, DisputeClaim(before, effect.span, Standing.PLAIN, f"before `{effect.command}` at {effect.span}", shown=False)
+        yield (
+            key,
+            DisputeClaim(
+                before,
+                effect.span,
+                Standing.PLAIN,
+                f"before `{effect.command}` at {effect.span}",
+                shown=False,
+            ),
+        )
     if not any(claim.standing is Standing.AFTER for claim in spoken):
-        yield key, DisputeClaim(after, effect.span, Standing.AFTER, f"after `{effect.command}` at {effect.span}", shown=False)
+        yield (
+            key,
+            DisputeClaim(
+                after,
+                effect.span,
+                Standing.AFTER,
+                f"after `{effect.command}` at {effect.span}",
+                shown=False,
+            ),
+        )
 
 
 def _complete(key: str, claims: Sequence[DisputeClaim[str]]) -> Sequence[DisputeClaim[str]]:
-    """Add the other values where only a file, or a good host, speaks of a key: neither shows what was in force."""
+    """Add the other values where only a file, or a good host, speaks of a key: neither shows what
+    was in force.
+    """
     values = tuple(claim.value for claim in claims)
     if all(claim.standing is Standing.ELSEWHERE for claim in claims):
         others = [
-            DisputeClaim(value, None, Standing.PLAIN, "otherwise than there", shown=False) for value in other_values(key, *values)
+            DisputeClaim(value, None, Standing.PLAIN, "otherwise than there", shown=False)
+            for value in other_values(key, *values)
         ]
         return [*others, *claims]
     if all(not claim.shown and claim.standing is Standing.BAD for claim in claims):
@@ -133,7 +188,9 @@ def _assemble_modules(draft: NodeDraft, evidence: SceneEvidence, effects: Sequen
     for scene, record in evidence.records(ModuleRecord):
         if scene.is_elsewhere:
             continue
-        later = any(deed.name == record.name and stands_after(record.span, deed.span) for deed in deeds)
+        later = any(
+            deed.name == record.name and stands_after(record.span, deed.span) for deed in deeds
+        )
         if not later:
             draft.modules.setdefault(record.name, record.loaded)
         if lists_all(scene, "modules"):
@@ -142,18 +199,39 @@ def _assemble_modules(draft: NodeDraft, evidence: SceneEvidence, effects: Sequen
 
 
 def _claim_modules(
-    draft: NodeDraft, evidence: SceneEvidence, effects: Sequence[Effect], claims: Mapping[_Key, Sequence[DisputeClaim[str]]]
+    draft: NodeDraft,
+    evidence: SceneEvidence,
+    effects: Sequence[Effect],
+    claims: Mapping[_Key, Sequence[DisputeClaim[str]]],
 ) -> Iterator[tuple[_Key, DisputeClaim[str]]]:
-    """Yield what a module that is not loaded says of its keys, where no output shows the key itself."""
+    """Yield what a module that is not loaded says of its keys, where no output shows the key
+    itself.
+    """
     for module, keys in MODULE_KEYS.items():
         spans: list[tuple[Scene, Span]] = []
         for scene, record in evidence.records(ModuleRecord):
             if record.name == module and not record.loaded:
                 spans.append((scene, record.span))
-        touched = any(isinstance(effect, ModuleDeed) and effect.name == module for effect in effects)
-        if draft.modules_complete and module not in draft.modules and not touched and draft.modules_span is not None:
-            spans += [(scene, draft.modules_span) for scene in evidence.scenes if scene.source is draft.modules_span.source]
+        touched = any(
+            isinstance(effect, ModuleDeed) and effect.name == module for effect in effects
+        )
+        if (
+            draft.modules_complete
+            and module not in draft.modules
+            and not touched
+            and draft.modules_span is not None
+        ):
+            spans += [
+                (scene, draft.modules_span)
+                for scene in evidence.scenes
+                if scene.source is draft.modules_span.source
+            ]
         for scene, span in spans:
             for key in keys:
                 if (HOST, key) not in claims:
-                    yield (HOST, key), DisputeClaim("0", span, scene.standing, f"{module} is not loaded as at {span}")
+                    yield (
+                        (HOST, key),
+                        DisputeClaim(
+                            "0", span, scene.standing, f"{module} is not loaded as at {span}"
+                        ),
+                    )

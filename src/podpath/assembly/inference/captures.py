@@ -1,8 +1,10 @@
-"""What captures show of the topology: whose addresses are behind which device, and which are the host's own.
+"""What captures show of the topology: whose addresses are behind which device, and which are the
+host's own.
 
-A frame that comes in on the host's end of a veth pair was sent by the pod behind it, and one that leaves by a pod's own device
-has the pod's address. A packet that leaves with another source than it came in with shows an address of the host, and the way
-out. Where the same pod is seen from both sides, the two devices are the ends of one pair.
+A frame that comes in on the host's end of a veth pair was sent by the pod behind it, and one that
+leaves by a pod's own device has the pod's address. A packet that leaves with another source than it
+came in with shows an address of the host, and the way out. Where the same pod is seen from both
+sides, the two devices are the ends of one pair.
 """
 
 from __future__ import annotations
@@ -12,7 +14,12 @@ from typing import NamedTuple
 
 from podpath.assembly.captures.conversations import TcpCapture, gather_connections, is_copy
 from podpath.assembly.captures.sightings import Sightings
-from podpath.assembly.devices.names import looks_internal, looks_like_bridge, looks_like_pod_side, looks_like_uplink
+from podpath.assembly.devices.names import (
+    looks_internal,
+    looks_like_bridge,
+    looks_like_pod_side,
+    looks_like_uplink,
+)
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.inference.pod_namespaces import PodSeed, add_pod
 from podpath.assembly.scenes.scene import SceneEvidence
@@ -25,7 +32,14 @@ from podpath.node.node import HOST
 
 _PRIVATE = tuple(
     Prefix.parse(text)
-    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7")
+    for text in (
+        "10.0.0.0/8",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "100.64.0.0/10",
+        "169.254.0.0/16",
+        "fc00::/7",
+    )
 )
 HOST_LENGTH = {4: 24, 6: 64}
 """Prefix lengths that an address of the host is taken to have where nothing shows one."""
@@ -40,14 +54,20 @@ class SourceTranslation(NamedTuple):
 
 def infer_from_captures(draft: NodeDraft, evidence: SceneEvidence, sightings: Sightings) -> None:
     """Add the pods, host addresses and veth pairs that captures show."""
-    packets = [seen for seen in sightings.packets if seen.capture not in sightings.elsewhere and seen.link is not None]
+    packets = [
+        seen
+        for seen in sightings.packets
+        if seen.capture not in sightings.elsewhere and seen.link is not None
+    ]
     on_host = [connection for connection in sightings.connections if connection.syn.netns == HOST]
     translations = list(_find_translations(on_host))
     for translation in translations:
         _add_host_address(draft, translation)
     owners = list(_find_owners(draft, packets))
     shown = {seed.address for seed in owners}
-    owners += [seed for seed in _find_clients(draft, evidence, on_host) if seed.address not in shown]
+    owners += [
+        seed for seed in _find_clients(draft, evidence, on_host) if seed.address not in shown
+    ]
     known = {item.before.packet.src for item in translations} | {seed.address for seed in owners}
     for seed in _find_pods(draft, packets, owners, known):
         add_pod(draft, seed)
@@ -62,13 +82,22 @@ def _find_translations(connections: Iterable[TcpCapture]) -> Iterator[SourceTran
     """Yield connections that leave the host from another address than they came in from."""
     for connection in connections:
         copy = connection.copy
-        moved = copy is not None and copy.syn.link != connection.syn.link and copy.syn.direction != "in"
-        if copy is not None and moved and copy.client[0] != connection.client[0] and is_copy(connection.syn, copy.syn):
+        moved = (
+            copy is not None and copy.syn.link != connection.syn.link and copy.syn.direction != "in"
+        )
+        if (
+            copy is not None
+            and moved
+            and copy.client[0] != connection.client[0]
+            and is_copy(connection.syn, copy.syn)
+        ):
             yield SourceTranslation(connection.syn, copy.syn)
 
 
 def _add_host_address(draft: NodeDraft, translation: SourceTranslation) -> None:
-    """Take the source of a translated packet for an address of the host, on the device that it leaves by."""
+    """Take the source of a translated packet for an address of the host, on the device that it
+    leaves by.
+    """
     address, link = translation.after.packet.src, translation.after.link
     if link is None or draft.owner(address) is not None:
         return
@@ -85,10 +114,17 @@ def _add_host_address(draft: NodeDraft, translation: SourceTranslation) -> None:
 
 
 def _find_owners(draft: NodeDraft, packets: Iterable[Sighting]) -> Iterator[PodSeed]:
-    """Yield the addresses that a pod's own captures show it to have: what leaves its device has one as its source."""
+    """Yield the addresses that a pod's own captures show it to have: what leaves its device has one
+    as its source.
+    """
     frames: dict[tuple[str, str], list[Sighting]] = {}
     for seen in packets:
-        if seen.netns is not None and seen.netns != HOST and seen.link is not None and seen.link != "lo":
+        if (
+            seen.netns is not None
+            and seen.netns != HOST
+            and seen.link is not None
+            and seen.link != "lo"
+        ):
             frames.setdefault((seen.netns, seen.link), []).append(seen)
     for (netns, link), shown in frames.items():
         sent = {seen.packet.src for seen in shown if seen.direction == "out"}
@@ -96,28 +132,53 @@ def _find_owners(draft: NodeDraft, packets: Iterable[Sighting]) -> Iterator[PodS
         own = sent or got or _common_ends(shown)
         for address in own:
             forwards = sum(other.family == address.family for other in own) > 1
-            unusable = address.is_multicast or address.value in {0, 0xFFFFFFFF} or address.is_link_local
+            unusable = (
+                address.is_multicast or address.value in {0, 0xFFFFFFFF} or address.is_link_local
+            )
             if forwards or unusable or draft.owner(address) is not None:
                 continue
             first = next(seen for seen in shown if address in {seen.packet.src, seen.packet.dst})
             reason = f"{first.span}: what leaves {link} in {netns} has {address} as its source"
-            yield PodSeed(address=address, reason=reason, shown=True, span=first.span, netns=netns, link=IfName(link))
+            yield PodSeed(
+                address=address,
+                reason=reason,
+                shown=True,
+                span=first.span,
+                netns=netns,
+                link=IfName(link),
+            )
 
 
-def _find_clients(draft: NodeDraft, evidence: SceneEvidence, connections: Iterable[TcpCapture]) -> Iterator[PodSeed]:
-    """Give namespaces of unknown address the one that a capture shows for the connection that was tried in them."""
+def _find_clients(
+    draft: NodeDraft, evidence: SceneEvidence, connections: Iterable[TcpCapture]
+) -> Iterator[PodSeed]:
+    """Give namespaces of unknown address the one that a capture shows for the connection that was
+    tried in them.
+    """
     tried = {
         (record.dst, record.dport): scene.netns
         for scene, record in evidence.records(AttemptRecord)
-        if scene.netns != HOST and not scene.is_elsewhere and record.src is None and not _has_address(draft, scene.netns)
+        if scene.netns != HOST
+        and not scene.is_elsewhere
+        and record.src is None
+        and not _has_address(draft, scene.netns)
     }
     given: set[str] = set()
     for connection in connections:
         netns, address = tried.get(connection.server), connection.client[0]
-        if connection.syn.direction == "in" and netns is not None and netns not in given and draft.owner(address) is None:
+        if (
+            connection.syn.direction == "in"
+            and netns is not None
+            and netns not in given
+            and draft.owner(address) is None
+        ):
             given.add(netns)
-            reason = f"{connection.syn.span}: {address} opens the connection that was tried in {netns}"
-            yield PodSeed(address=address, reason=reason, shown=True, span=connection.syn.span, netns=netns)
+            reason = (
+                f"{connection.syn.span}: {address} opens the connection that was tried in {netns}"
+            )
+            yield PodSeed(
+                address=address, reason=reason, shown=True, span=connection.syn.span, netns=netns
+            )
 
 
 def _has_address(draft: NodeDraft, netns: str) -> bool:
@@ -126,22 +187,35 @@ def _has_address(draft: NodeDraft, netns: str) -> bool:
 
 
 def _common_ends(frames: Sequence[Sighting]) -> set[Address]:
-    """Return the address that is an end of every frame on a device; of two, the one that opens the connections."""
+    """Return the address that is an end of every frame on a device; of two, the one that opens the
+    connections.
+    """
     ends = set[Address]({frames[0].packet.src, frames[0].packet.dst})
     for seen in frames:
         ends &= {seen.packet.src, seen.packet.dst}
     if len(ends) == 2:
         opened = [connection.client[0] for connection in gather_connections(frames)]
-        ends = {opened[0]} if opened and opened[0] in ends else {address for address in ends if is_private(address)}
+        ends = (
+            {opened[0]}
+            if opened and opened[0] in ends
+            else {address for address in ends if is_private(address)}
+        )
     return ends if len(ends) == 1 else set()
 
 
 def _find_pods(
     draft: NodeDraft, packets: Sequence[Sighting], owners: Sequence[PodSeed], known: set[Address]
 ) -> Iterator[PodSeed]:
-    """Yield the pods seen in their own namespaces, each with the host's device behind which the same address is seen."""
+    """Yield the pods seen in their own namespaces, each with the host's device behind which the
+    same address is seen.
+    """
     behind: dict[Address, tuple[IfName, Sighting]] = {}
-    known |= {own.address for netns in draft.namespaces.values() if netns.name != HOST for own in netns.addresses}
+    known |= {
+        own.address
+        for netns in draft.namespaces.values()
+        if netns.name != HOST
+        for own in netns.addresses
+    }
     for link, seen in _devices_of_pods(draft, packets, known):
         behind.setdefault(seen.packet.src, (link, seen))
     seeded: set[Address] = set()
@@ -161,7 +235,9 @@ def _find_pods(
     for address, (link, seen) in behind.items():
         if address not in seeded:
             reason = f"{seen.span}: what comes in on {link} is sent by {address}"
-            yield PodSeed(address=address, reason=reason, shown=True, span=seen.span, host_link=link)
+            yield PodSeed(
+                address=address, reason=reason, shown=True, span=seen.span, host_link=link
+            )
 
 
 def _devices_of_pods(
@@ -182,9 +258,20 @@ def _devices_of_pods(
 
 
 def _is_pod_side(draft: NodeDraft, link: Link, source: Address, known_pods: set[Address]) -> bool:
-    """Tell whether what comes in on the host's device is sent by a pod behind it and not by the world outside."""
-    if link.name == "lo" or looks_like_bridge(link) or looks_internal(link) or link.master is not None:
+    """Tell whether what comes in on the host's device is sent by a pod behind it and not by the
+    world outside.
+    """
+    if (
+        link.name == "lo"
+        or looks_like_bridge(link)
+        or looks_internal(link)
+        or link.master is not None
+    ):
         return False
     if draft.host.leads_out(link):
         return False
-    return source in known_pods or looks_like_pod_side(link) or (is_private(source) and not looks_like_uplink(link))
+    return (
+        source in known_pods
+        or looks_like_pod_side(link)
+        or (is_private(source) and not looks_like_uplink(link))
+    )

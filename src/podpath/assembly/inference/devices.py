@@ -1,4 +1,5 @@
-"""Devices that no listing shows but something names: a route, an address, a neighbour, a captured line, and `lo`.
+"""Devices that no listing shows but something names: a route, an address, a neighbour, a captured
+line, and `lo`.
 
 They exist, or the line could not stand there.
 """
@@ -27,8 +28,16 @@ def infer_devices(draft: NodeDraft, sightings: Sightings) -> None:
         if seen.link is not None and seen.capture not in sightings.elsewhere:
             seen_on.setdefault((seen.netns, seen.link), seen)
     for (name, link), seen in seen_on.items():
-        netns = draft.netns(name or HOST, Inferred(Basis.SHOWN, f"a capture was taken in it: {seen.span}", seen.span))
-        netns.add_link(Link(name=IfName(link), inferred=Inferred(Basis.SHOWN, f"{seen.span} shows a frame on it", seen.span)))
+        netns = draft.netns(
+            name or HOST,
+            Inferred(Basis.SHOWN, f"a capture was taken in it: {seen.span}", seen.span),
+        )
+        netns.add_link(
+            Link(
+                name=IfName(link),
+                inferred=Inferred(Basis.SHOWN, f"{seen.span} shows a frame on it", seen.span),
+            )
+        )
     for netns in draft.namespaces.values():
         netns.add_link(Link(name=LOOPBACK, kind="loopback", mtu=65536, inferred=_EVERY))
         for name, span, what in list(_named(netns)):

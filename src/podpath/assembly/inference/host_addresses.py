@@ -1,7 +1,8 @@
 """Addresses of the host that no `ip addr` shows: from its routes, and from captures on its uplink.
 
-The kernel's own routes name the address they came with. On a capture with MACs the host is the one whose MAC is that of a
-device of it, who asks for its neighbours, or who asks for what the host's routes call a neighbour.
+The kernel's own routes name the address they came with. On a capture with MACs the host is the one
+whose MAC is that of a device of it, who asks for its neighbours, or who asks for what the host's
+routes call a neighbour.
 """
 
 from __future__ import annotations
@@ -45,22 +46,45 @@ def infer_from_routes(draft: NodeDraft) -> None:
             continue
         for route in list(netns.routes):
             kernels = route.protocol == "kernel" and route.prefsrc is not None
-            if not kernels or route.prefsrc is None or len(route.nexthops) != 1 or netns.owns(route.prefsrc):
+            if (
+                not kernels
+                or route.prefsrc is None
+                or len(route.nexthops) != 1
+                or netns.owns(route.prefsrc)
+            ):
                 continue
             link = route.nexthops[0].link
             connected = route.type == "unicast" and route.prefix.covers(route.prefsrc)
-            single = route.type == "local" and route.table == LOCAL and route.prefix == Prefix.of(route.prefsrc)
+            single = (
+                route.type == "local"
+                and route.table == LOCAL
+                and route.prefix == Prefix.of(route.prefsrc)
+            )
             if link is not None and (connected or single) and not route.prefsrc.is_loopback:
-                reason = Inferred(Basis.IMPLIED, f"the kernel's own route at {route.span} names it", route.span)
+                reason = Inferred(
+                    Basis.IMPLIED, f"the kernel's own route at {route.span} names it", route.span
+                )
                 length = route.prefix.length if connected else WIDTH[route.prefix.family]
                 netns.addresses.append(
-                    InterfaceAddress(link=link, address=route.prefsrc, length=length, span=route.span, inferred=reason)
+                    InterfaceAddress(
+                        link=link,
+                        address=route.prefsrc,
+                        length=length,
+                        span=route.span,
+                        inferred=reason,
+                    )
                 )
 
 
 def infer_from_macs(draft: NodeDraft, sightings: Sightings) -> None:
-    """Add the address that captures on the host's uplink show to be its own, and the neighbours that answer there."""
-    frames = [frame for frame in _read_frames(sightings) if frame.smac is not None and _is_outside(draft, frame)]
+    """Add the address that captures on the host's uplink show to be its own, and the neighbours
+    that answer there.
+    """
+    frames = [
+        frame
+        for frame in _read_frames(sightings)
+        if frame.smac is not None and _is_outside(draft, frame)
+    ]
     if "address" not in draft.host.complete:
         own = _find_own(draft, frames)
         if own is not None:
@@ -68,10 +92,23 @@ def infer_from_macs(draft: NodeDraft, sightings: Sightings) -> None:
     for frame in frames:
         on_link = draft.host.on_link(frame.sender)
         known = any(entry.address == frame.sender for entry in draft.host.neighbours)
-        if on_link is not None and not draft.host.owns(frame.sender) and not known and frame.smac != BROADCAST:
-            reason = Inferred(Basis.SHOWN, f"{frame.span}: frames of {frame.sender} come from it", frame.span)
+        if (
+            on_link is not None
+            and not draft.host.owns(frame.sender)
+            and not known
+            and frame.smac != BROADCAST
+        ):
+            reason = Inferred(
+                Basis.SHOWN, f"{frame.span}: frames of {frame.sender} come from it", frame.span
+            )
             draft.host.neighbours.append(
-                Neighbour(address=frame.sender, link=on_link.link, mac=frame.smac, span=frame.span, inferred=reason)
+                Neighbour(
+                    address=frame.sender,
+                    link=on_link.link,
+                    mac=frame.smac,
+                    span=frame.span,
+                    inferred=reason,
+                )
             )
 
 
@@ -82,15 +119,24 @@ def _read_frames(sightings: Sightings) -> Iterator[_Frame]:
     for arp in sightings.arps:
         if arp.netns == HOST and arp.capture not in sightings.elsewhere and arp.sender.value:
             asked = arp.target if arp.operation == "request" else None
-            yield _Frame(arp.sender, arp.smac or arp.sender_mac, arp.link, arp.direction, arp.span, asked)
+            yield _Frame(
+                arp.sender, arp.smac or arp.sender_mac, arp.link, arp.direction, arp.span, asked
+            )
 
 
 def _is_outside(draft: NodeDraft, frame: _Frame) -> bool:
-    """Tell whether a frame was taken where the host meets other hosts, not on a bridge or veth of its pods."""
+    """Tell whether a frame was taken where the host meets other hosts, not on a bridge or veth of
+    its pods.
+    """
     if frame.link is None:
         return True
     link = draft.host.links.get(IfName(frame.link))
-    return link is None or not (looks_like_bridge(link) or looks_like_pod_side(link) or looks_internal(link) or link.name == "lo")
+    return link is None or not (
+        looks_like_bridge(link)
+        or looks_like_pod_side(link)
+        or looks_internal(link)
+        or link.name == "lo"
+    )
 
 
 def _find_own(draft: NodeDraft, frames: Sequence[_Frame]) -> Address | None:
@@ -110,12 +156,20 @@ def _find_own(draft: NodeDraft, frames: Sequence[_Frame]) -> Address | None:
                 + 4 * any(frame.smac in own_macs for frame in sent)
                 + 3 * any(frame.direction == "out" for frame in sent)
                 + 2 * any(frame.request is not None for frame in sent)
-                + 2 * any(frame.request is not None and _is_neighbour_by_route(draft, frame.request) for frame in sent)
+                + 2
+                * any(
+                    frame.request is not None and _is_neighbour_by_route(draft, frame.request)
+                    for frame in sent
+                )
                 + (len({frame.smac for frame in sent}) > 1)
             )
         )
     ranked = sorted(points, key=lambda address: -points[address])
-    if not ranked or points[ranked[0]] < _ENOUGH or (len(ranked) > 1 and points[ranked[1]] == points[ranked[0]]):
+    if (
+        not ranked
+        or points[ranked[0]] < _ENOUGH
+        or (len(ranked) > 1 and points[ranked[1]] == points[ranked[0]])
+    ):
         return None
     return ranked[0]
 
@@ -123,10 +177,16 @@ def _find_own(draft: NodeDraft, frames: Sequence[_Frame]) -> Address | None:
 def _is_neighbour_by_route(draft: NodeDraft, address: Address) -> bool:
     """Tell whether a route of the host itself says that the address is on a link."""
     route = draft.host.route_to(address)
-    return route is not None and route.prefix.length > 0 and any(hop.gateway is None for hop in route.nexthops)
+    return (
+        route is not None
+        and route.prefix.length > 0
+        and any(hop.gateway is None for hop in route.nexthops)
+    )
 
 
-def _add_own(draft: NodeDraft, sightings: Sightings, frames: Sequence[_Frame], address: Address) -> None:
+def _add_own(
+    draft: NodeDraft, sightings: Sightings, frames: Sequence[_Frame], address: Address
+) -> None:
     sent = [frame for frame in frames if frame.sender == address]
     macs = [frame.smac for frame in sent if frame.smac is not None]
     usual = max(dict.fromkeys(macs), key=macs.count)
@@ -140,25 +200,43 @@ def _add_own(draft: NodeDraft, sightings: Sightings, frames: Sequence[_Frame], a
     why = f"{first.span}: frames with this source and the MAC {usual} are the host's own; it stands for {link.name}"
     reason = Inferred(Basis.SHOWN, why, first.span)
     draft.host.addresses.append(
-        InterfaceAddress(link=link.name, address=address, length=length, span=first.span, inferred=reason)
+        InterfaceAddress(
+            link=link.name, address=address, length=length, span=first.span, inferred=reason
+        )
     )
 
 
 def _link_by_route(draft: NodeDraft, address: Address) -> Link | None:
     """Return the device whose connected route holds the address."""
     route = draft.host.route_to(address)
-    if route is None or route.prefix.length == 0 or route.nexthops[0].gateway is not None or route.nexthops[0].link is None:
+    if (
+        route is None
+        or route.prefix.length == 0
+        or route.nexthops[0].gateway is not None
+        or route.nexthops[0].link is None
+    ):
         return None
     return draft.host.links.get(route.nexthops[0].link)
 
 
 def _link_of(draft: NodeDraft, sightings: Sightings, mac: Mac, captured: str | None) -> Link | None:
-    """Return the device that an address with this MAC is on: a slave carries frames but has no addresses."""
-    able = [link for link in draft.host.links.values() if link.name != "lo" and not _is_slave(draft, link)]
+    """Return the device that an address with this MAC is on: a slave carries frames but has no
+    addresses.
+    """
+    able = [
+        link
+        for link in draft.host.links.values()
+        if link.name != "lo" and not _is_slave(draft, link)
+    ]
     same = [link for link in able if link.mac == mac]
     if same:
         return same[0]
-    named = {part for word, other in sightings.words.items() if other == mac for part in re.split(r"[\W_]+", word.lower())}
+    named = {
+        part
+        for word, other in sightings.words.items()
+        if other == mac
+        for part in re.split(r"[\W_]+", word.lower())
+    }
     named |= set(re.split(r"[\W_]+", mac.lower()))
     unknown = [link for link in able if link.mac is None and link.up]
     by_word = [link for link in unknown if link.name.lower() in named]
@@ -168,8 +246,16 @@ def _link_of(draft: NodeDraft, sightings: Sightings, mac: Mac, captured: str | N
     if direct:
         return direct[0]
     leading = [link for link in unknown if not (looks_like_pod_side(link) or looks_internal(link))]
-    switch = [link for link in leading if any(link.name in ports for bridge in draft.ovs for ports in bridge.ports.values())]
-    masters = [link for link in leading if any(slave.master == link.name for slave in draft.host.links.values())]
+    switch = [
+        link
+        for link in leading
+        if any(link.name in ports for bridge in draft.ovs for ports in bridge.ports.values())
+    ]
+    masters = [
+        link
+        for link in leading
+        if any(slave.master == link.name for slave in draft.host.links.values())
+    ]
     for group in (switch, masters, leading):
         if len(group) == 1:
             return group[0]
@@ -187,7 +273,11 @@ def _is_slave(draft: NodeDraft, link: Link) -> bool:
 def _length_of(draft: NodeDraft, arps: Sequence[ArpSighting], address: Address, link: Link) -> int:
     """Return a prefix length with which those who answer the host's ARP are on its link."""
     route = draft.host.route_to(address)
-    if route is not None and route.prefix.length > 0 and any(hop.link == link.name for hop in route.nexthops):
+    if (
+        route is not None
+        and route.prefix.length > 0
+        and any(hop.link == link.name for hop in route.nexthops)
+    ):
         return route.prefix.length
     answering = {arp.sender for arp in arps if arp.operation == "reply" and arp.sender != address}
     length = HOST_LENGTH[address.family]

@@ -1,9 +1,10 @@
 """Pods that nothing but an address is known of: an event, a failing probe, a URL in a log.
 
-How the host reaches such a pod decides a good deal (the way back to it is what rp_filter checks), and nothing shows it. There
-are three ways that plugins take: a route over the pod's own veth pair; a route of the whole pod range over one other device,
-whose program hands the packet to the pod while answers come in on its veth; and a bridge. The likeliest by what is known of
-the plugin is taken, and the others are alternatives of the case.
+How the host reaches such a pod decides a good deal (the way back to it is what rp_filter checks),
+and nothing shows it. There are three ways that plugins take: a route over the pod's own veth pair;
+a route of the whole pod range over one other device, whose program hands the packet to the pod
+while answers come in on its veth; and a bridge. The likeliest by what is known of the plugin is
+taken, and the others are alternatives of the case.
 """
 
 from __future__ import annotations
@@ -30,30 +31,49 @@ MEANINGS = {
 }
 """The ways in which the host may reach a pod."""
 _RANGE = 24
-"""The length of a node's pod range where nothing shows it: what kubeadm and Cilium hand out (--node-cidr-mask-size)."""
+"""The length of a node's pod range where nothing shows it: what kubeadm and Cilium hand out
+(--node-cidr-mask-size).
+"""
 _MOST = 32
 """Pods made in this way: an output of events may hold those of a whole cluster."""
 _BRIDGING = frozenset({"bridge", "flannel", "kubenet", "loopback-bridge"})
 _ROUTING = frozenset({"calico", "aws-cni", "ptp", "azure-vnet", "terway", "gke"})
 
 
-def infer_lone_pods(draft: NodeDraft, addresses: Iterable[tuple[Address, Mention]], disputes: Disputes) -> None:
-    """Make a namespace for each pod that is known by its address alone; one node reaches all of them in one way."""
+def infer_lone_pods(
+    draft: NodeDraft, addresses: Iterable[tuple[Address, Mention]], disputes: Disputes
+) -> None:
+    """Make a namespace for each pod that is known by its address alone; one node reaches all of
+    them in one way.
+    """
     lone: list[PodSeed] = []
     for address, mention in addresses:
         if address.family != 4 or _is_joined(draft, address):
             continue
-        seed = PodSeed(address=address, reason=f"{mention.span or 'the evidence'}: {mention.what} {address}", span=mention.span)
+        seed = PodSeed(
+            address=address,
+            reason=f"{mention.span or 'the evidence'}: {mention.what} {address}",
+            span=mention.span,
+        )
         shown = draft.host.route_to(address)
-        if draft.host.on_link(address) is not None or (shown is not None and shown.prefix.length > 0):
+        if draft.host.on_link(address) is not None or (
+            shown is not None and shown.prefix.length > 0
+        ):
             add_pod(draft, seed)
         else:
             lone.append(seed)
     if not lone:
         return
     first = lone[0].address
-    fact = f"how the host reaches {first}" if len(lone) == 1 else f"how the host reaches its pods ({first} and others)"
-    claims = [DisputeClaim(way, None, Standing.PLAIN, MEANINGS[way], shown=False) for way in _rank_ways(draft)]
+    fact = (
+        f"how the host reaches {first}"
+        if len(lone) == 1
+        else f"how the host reaches its pods ({first} and others)"
+    )
+    claims = [
+        DisputeClaim(way, None, Standing.PLAIN, MEANINGS[way], shown=False)
+        for way in _rank_ways(draft)
+    ]
     way = disputes.decide(fact, f"ip route get {first}", claims)
     for seed in lone[:_MOST]:
         _ADDERS[way](draft, seed)
@@ -62,7 +82,9 @@ def infer_lone_pods(draft: NodeDraft, addresses: Iterable[tuple[Address, Mention
 def _is_joined(draft: NodeDraft, address: Address) -> bool:
     """Tell whether the namespace that has the address is the host's, or is joined with it."""
     owner = draft.owner(address)
-    return owner is not None and (owner.name == HOST or any(link.peer is not None for link in owner.links.values()))
+    return owner is not None and (
+        owner.name == HOST or any(link.peer is not None for link in owner.links.values())
+    )
 
 
 def _rank_ways(draft: NodeDraft) -> tuple[str, ...]:
@@ -75,7 +97,9 @@ def _rank_ways(draft: NodeDraft) -> tuple[str, ...]:
 
 
 def _routes_endpoints(draft: NodeDraft) -> bool:
-    option = draft.cilium.options.get("enable-endpoint-routes") if draft.cilium is not None else None
+    option = (
+        draft.cilium.options.get("enable-endpoint-routes") if draft.cilium is not None else None
+    )
     return isinstance(option, Known) and option.value.lower() == "true"
 
 
@@ -84,7 +108,9 @@ def _add_direct(draft: NodeDraft, seed: PodSeed) -> None:
 
 
 def _add_by_device(draft: NodeDraft, seed: PodSeed) -> None:
-    """Let the host's packets reach the pod over a device of the pod range, and the pod's come in on its veth."""
+    """Let the host's packets reach the pod over a device of the pod range, and the pod's come in on
+    its veth.
+    """
     host = draft.host
     pod_range = Prefix.of(seed.address, _RANGE)
     name = CILIUM_HOST if draft.cilium is not None else IfName("pod-router")
@@ -95,7 +121,15 @@ def _add_by_device(draft: NodeDraft, seed: PodSeed) -> None:
     guessed = Inferred(Basis.GUESSED, reason, seed.span)
     host.add_link(Link(name=name, noarp=True, inferred=guessed))
     prefix = Prefix.of(seed.address) if taken else pod_range
-    host.routes.append(Route(prefix=prefix, nexthops=(Nexthop(link=name),), scope="link", span=seed.span, inferred=guessed))
+    host.routes.append(
+        Route(
+            prefix=prefix,
+            nexthops=(Nexthop(link=name),),
+            scope="link",
+            span=seed.span,
+            inferred=guessed,
+        )
+    )
     add_pod(draft, replace(seed, reason=reason))
 
 
@@ -109,7 +143,9 @@ def _add_by_bridge(draft: NodeDraft, seed: PodSeed) -> None:
     host.add_link(Link(name=bridge, kind="bridge", bridge=Bridge(), inferred=guessed))
     gateway = Address(4, pod_range.network + 1)
     if gateway != seed.address and not host.owns(gateway):
-        host.addresses.append(InterfaceAddress(link=bridge, address=gateway, length=_RANGE, inferred=guessed))
+        host.addresses.append(
+            InterfaceAddress(link=bridge, address=gateway, length=_RANGE, inferred=guessed)
+        )
     add_pod(draft, replace(seed, reason=reason, bridge=bridge, length=_RANGE, gateway=gateway))
 
 

@@ -1,7 +1,9 @@
-"""Pods that the evidence shows only from outside, made into namespaces that a walk can start and end in.
+"""Pods that the evidence shows only from outside, made into namespaces that a walk can start and
+end in.
 
-A pod is an address behind one device of the host: a veth pair, with the pod's end called `eth0` as the CNI specification has it.
-What hangs on a guess says so in `inferred`; nothing that an output lists is changed.
+A pod is an address behind one device of the host: a veth pair, with the pod's end called `eth0` as
+the CNI specification has it. What hangs on a guess says so in `inferred`; nothing that an output
+lists is changed.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from podpath.node.node import HOST
 from podpath.node.routing import Nexthop, Route
 
 POD_LINK = IfName("eth0")
-_ANSWERED = "what the pod sends does reach its host; where no output shows the MAC, one stands for it"
+_ANSWERED = (
+    "what the pod sends does reach its host; where no output shows the MAC, one stands for it"
+)
 CILIUM_HOST = IfName("cilium_host")
 TUNNELS = frozenset({"vxlan", "geneve", "ipip", "gre", "wireguard", "sit", "ip6tnl"})
 """Kinds of device that lead to other nodes."""
@@ -31,7 +35,9 @@ class PodSeed:
     reason: str
     """Why it is taken to live on this node."""
     shown: bool = False
-    """True where a line shows that the address is behind the device: a route to it alone, a frame that it sent."""
+    """True where a line shows that the address is behind the device: a route to it alone, a frame
+    that it sent.
+    """
     span: Span | None = None
     netns: str | None = None
     """Its namespace, where outputs were taken in it."""
@@ -57,14 +63,22 @@ class PodSeed:
 def add_pod(draft: NodeDraft, seed: PodSeed) -> NetnsDraft:
     """Return the pod's namespace, made or completed so that packets reach it and leave it."""
     owner = draft.owner(seed.address)
-    name = seed.netns or (owner.name if owner is not None and owner.name != HOST else name_pod(seed.address))
+    name = seed.netns or (
+        owner.name if owner is not None and owner.name != HOST else name_pod(seed.address)
+    )
     netns = draft.netns(name, seed.guess())
     link = _own_link(netns, seed)
     host_link = join_host(draft, netns, link, seed)
     if not netns.owns(seed.address):
         length = seed.length if seed.length is not None else WIDTH[seed.address.family]
         netns.addresses.append(
-            InterfaceAddress(link=link, address=seed.address, length=length, span=seed.span, inferred=seed.of_address())
+            InterfaceAddress(
+                link=link,
+                address=seed.address,
+                length=length,
+                span=seed.span,
+                inferred=seed.of_address(),
+            )
         )
     _route_out(draft, netns, link, host_link, seed)
     if seed.bridge is None and host_link is not None:
@@ -78,7 +92,9 @@ def name_pod(address: Address) -> str:
 
 
 def join_host(draft: NodeDraft, netns: NetnsDraft, link: IfName, seed: PodSeed) -> IfName | None:
-    """Join a pod's device with the host's end of its veth pair, made up where nothing shows it; give the host's device."""
+    """Join a pod's device with the host's end of its veth pair, made up where nothing shows it;
+    give the host's device.
+    """
     own = netns.links[link]
     if isinstance(own.peer, Known):
         peer: Peer = own.peer.value
@@ -92,24 +108,41 @@ def join_host(draft: NodeDraft, netns: NetnsDraft, link: IfName, seed: PodSeed) 
     own_peer: Fact[Peer] = Known(Peer(netns=HOST, link=name), seed.span, reason.why, reason)
     port = there.port if seed.bridge is None or there.port is not None else BridgePort()
     draft.host.links[name] = replace(
-        there, kind=there.kind or "veth", peer=there_peer, master=there.master or seed.bridge, port=port
+        there,
+        kind=there.kind or "veth",
+        peer=there_peer,
+        master=there.master or seed.bridge,
+        port=port,
     )
     netns.links[link] = replace(own, kind=own.kind or "veth", peer=own_peer)
     return name
 
 
 def _choose_end(draft: NodeDraft, seed: PodSeed) -> tuple[IfName, str]:
-    """Return the host's end of a pod's veth pair where nothing says which it is: a listed one that leads to no known pod."""
+    """Return the host's end of a pod's veth pair where nothing says which it is: a listed one that
+    leads to no known pod.
+    """
     if seed.bridge is None:
-        free = [link for link in draft.host.links.values() if looks_like_pod_side(link) and link.peer is None]
+        free = [
+            link
+            for link in draft.host.links.values()
+            if looks_like_pod_side(link) and link.peer is None
+        ]
         for link in free:
             if link.master is None and link.bond_slave_of is None and not _leads_out(draft, link):
-                return link.name, f"which device of the host leads to it is not shown, {link.name} stands for it"
-    return IfName(f"{_prefix_of(draft)}-of-{_spell(seed.address)}"), "the host's end of its veth pair is not shown"
+                return (
+                    link.name,
+                    f"which device of the host leads to it is not shown, {link.name} stands for it",
+                )
+    return IfName(
+        f"{_prefix_of(draft)}-of-{_spell(seed.address)}"
+    ), "the host's end of its veth pair is not shown"
 
 
 def _prefix_of(draft: NodeDraft) -> str:
-    """Return the prefix that the plugin at work gives the host's end of a pod's veth pair: rules match devices by it."""
+    """Return the prefix that the plugin at work gives the host's end of a pod's veth pair: rules
+    match devices by it.
+    """
     if draft.cilium is not None:
         return "lxc"
     plugins = {plugin for network in draft.cni for plugin in network.plugins}
@@ -118,7 +151,9 @@ def _prefix_of(draft: NodeDraft) -> str:
 
 
 def _spell(address: Address) -> str:
-    """Spell an address without the signs that mean something else in a device's name or its sysctls."""
+    """Spell an address without the signs that mean something else in a device's name or its
+    sysctls.
+    """
     return str(address).replace(".", "-").replace(":", "-")
 
 
@@ -132,16 +167,29 @@ def _own_link(netns: NetnsDraft, seed: PodSeed) -> IfName:
     return name
 
 
-def _route_out(draft: NodeDraft, netns: NetnsDraft, link: IfName, host_link: IfName | None, seed: PodSeed) -> None:
-    """Give the pod a default route where none of its routes is shown: over the bridge's address, or any of the host's."""
+def _route_out(
+    draft: NodeDraft, netns: NetnsDraft, link: IfName, host_link: IfName | None, seed: PodSeed
+) -> None:
+    """Give the pod a default route where none of its routes is shown: over the bridge's address, or
+    any of the host's.
+    """
     family = seed.address.family
     if any(route.prefix.family == family and route.nexthops for route in netns.routes):
         return
     gateway = seed.gateway
     if gateway is None:
-        shown = [own.address for own in draft.host.addresses if own.address.family == family and own.scope == "global"]
+        shown = [
+            own.address
+            for own in draft.host.addresses
+            if own.address.family == family and own.scope == "global"
+        ]
         gateway = shown[0] if shown else Address.parse("169.254.1.1" if family == 4 else "fe80::1")
-        _know_gateway(draft, netns, Neighbour(address=gateway, link=link, inferred=Inferred(Basis.GUESSED, _ANSWERED)), host_link)
+        _know_gateway(
+            draft,
+            netns,
+            Neighbour(address=gateway, link=link, inferred=Inferred(Basis.GUESSED, _ANSWERED)),
+            host_link,
+        )
     netns.routes.append(
         Route(
             prefix=Prefix(family, 0, 0),
@@ -151,12 +199,20 @@ def _route_out(draft: NodeDraft, netns: NetnsDraft, link: IfName, host_link: IfN
     )
 
 
-def _know_gateway(draft: NodeDraft, netns: NetnsDraft, entry: Neighbour, host_link: IfName | None) -> None:
-    """Let the pod know its gateway's MAC: plugins that route answer ARP by a program of theirs, or set the entry for good."""
+def _know_gateway(
+    draft: NodeDraft, netns: NetnsDraft, entry: Neighbour, host_link: IfName | None
+) -> None:
+    """Let the pod know its gateway's MAC: plugins that route answer ARP by a program of theirs, or
+    set the entry for good.
+    """
     there = draft.host.links.get(host_link) if host_link is not None else None
     if there is None:
         return
-    mac = there.mac or Mac(":".join(f"{byte:02x}" for byte in (2, *(entry.address.value & 0xFFFFFFFF).to_bytes(4, "big"), 1)))
+    mac = there.mac or Mac(
+        ":".join(
+            f"{byte:02x}" for byte in (2, *(entry.address.value & 0xFFFFFFFF).to_bytes(4, "big"), 1)
+        )
+    )
     draft.host.links[there.name] = replace(there, mac=mac)
     netns.neighbours.append(replace(entry, mac=mac, state="PERMANENT"))
 
@@ -164,15 +220,27 @@ def _know_gateway(draft: NodeDraft, netns: NetnsDraft, entry: Neighbour, host_li
 def _route_in(draft: NodeDraft, host_link: IfName, seed: PodSeed) -> None:
     """Give the host a way to the pod: as its listed route says, else over the pod's veth.
 
-    A route of the whole pod range over a device that leads nowhere else (cilium_host) is the way: a program on the device
-    hands packets to the pod. One over the uplink is not, since the pod is here.
+    A route of the whole pod range over a device that leads nowhere else (cilium_host) is the way: a
+    program on the device hands packets to the pod. One over the uplink is not, since the pod is
+    here.
     """
     shown = draft.host.route_to(seed.address)
     link = draft.host.links.get(shown.nexthops[0].link or IfName("")) if shown is not None else None
-    if shown is not None and shown.prefix.length > 0 and link is not None and not _leads_out(draft, link):
-        # what Cilium's program on cilium_host does is modelled from its configuration, where it is known to run
+    if (
+        shown is not None
+        and shown.prefix.length > 0
+        and link is not None
+        and not _leads_out(draft, link)
+    ):
+        # what Cilium's program on cilium_host does is modelled from its configuration, where it is
+        # known to run
         modelled = draft.cilium is not None and link.name == CILIUM_HOST
-        if link.name != host_link and link.peer is None and not looks_like_bridge(link) and not modelled:
+        if (
+            link.name != host_link
+            and link.peer is None
+            and not looks_like_bridge(link)
+            and not modelled
+        ):
             lead_to_pod(draft, link, seed)
         return
     draft.host.routes.append(
@@ -187,12 +255,16 @@ def _route_in(draft: NodeDraft, host_link: IfName, seed: PodSeed) -> None:
 
 
 def lead_to_pod(draft: NodeDraft, device: Link, seed: PodSeed) -> None:
-    """Let what leaves by a device arrive in the pod: one way only, for a program does it and no veth pair is there."""
+    """Let what leaves by a device arrive in the pod: one way only, for a program does it and no
+    veth pair is there.
+    """
     owner = draft.owner(seed.address)
     if owner is None:
         return
     link = next(own.link for own in owner.addresses if own.address == seed.address)
-    reason = Inferred(Basis.GUESSED, f"a program on {device.name} hands what leaves by it to the pod", seed.span)
+    reason = Inferred(
+        Basis.GUESSED, f"a program on {device.name} hands what leaves by it to the pod", seed.span
+    )
     peer: Fact[Peer] = Known(Peer(netns=owner.name, link=link), seed.span, reason.why, reason)
     draft.host.links[device.name] = replace(draft.host.links[device.name], peer=peer)
 

@@ -1,4 +1,6 @@
-"""Pods that the host routes to one by one: a route to a single address over a device that leads to no other host."""
+"""Pods that the host routes to one by one: a route to a single address over a device that leads to
+no other host.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,14 @@ def _find_seeds(draft: NodeDraft) -> Iterator[PodSeed]:
             continue
         hop = route.nexthops[0]
         link = draft.host.links.get(hop.link) if hop.link is not None else None
-        if hop.gateway is None and link is not None and looks_like_pod_side(link) and link.master is None:
+        if (
+            hop.gateway is None
+            and link is not None
+            and looks_like_pod_side(link)
+            and link.master is None
+        ):
             address = route.prefix.address
             reason = f"the host's route at {route.span} leads to {address} alone over {link.name}"
-            yield PodSeed(address=address, reason=reason, shown=True, span=route.span, host_link=link.name)
+            yield PodSeed(
+                address=address, reason=reason, shown=True, span=route.span, host_link=link.name
+            )

@@ -1,13 +1,20 @@
-"""The host's way out where no route of it is shown: a default route on the device that leads out, and an address on it.
+"""The host's way out where no route of it is shown: a default route on the device that leads out,
+and an address on it.
 
-A walk to another host, and a connection that the host opens itself, need both. The device is the one that captures show
-packets to leave by, else the one whose name or address says so, else one is made up.
+A walk to another host, and a connection that the host opens itself, need both. The device is the
+one that captures show packets to leave by, else the one whose name or address says so, else one is
+made up.
 """
 
 from __future__ import annotations
 
 from podpath.assembly.captures.sightings import Sightings
-from podpath.assembly.devices.names import looks_internal, looks_like_bridge, looks_like_pod_side, looks_like_uplink
+from podpath.assembly.devices.names import (
+    looks_internal,
+    looks_like_bridge,
+    looks_like_pod_side,
+    looks_like_uplink,
+)
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.inference.captures import HOST_LENGTH
 from podpath.net.addresses import Address, IfName, Prefix
@@ -17,7 +24,9 @@ from podpath.node.node import HOST
 from podpath.node.routing import Nexthop, Route
 
 STAND_IN = Address(4, 192 << 24 | 2 << 8 | 1)
-"""192.0.2.1, of the range that is kept for documents (RFC 5737): it stands for an address that the evidence does not show."""
+"""192.0.2.1, of the range that is kept for documents (RFC 5737): it stands for an address that the
+evidence does not show.
+"""
 _UPLINK = IfName("eth0")
 _NO_DEVICE = "no output shows the device by which the host reaches other hosts"
 
@@ -37,7 +46,10 @@ def infer_uplink(draft: NodeDraft, sightings: Sightings) -> None:
                 prefix=Prefix(4, 0, 0),
                 nexthops=(Nexthop(link=link.name),),
                 scope="link",
-                inferred=Inferred(Basis.GUESSED, "no output shows the host's routes; other hosts are reached by its uplink"),
+                inferred=Inferred(
+                    Basis.GUESSED,
+                    "no output shows the host's routes; other hosts are reached by its uplink",
+                ),
             )
         )
 
@@ -48,27 +60,61 @@ def find_uplink(draft: NodeDraft, sightings: Sightings) -> Link | None:
     able = [
         link
         for link in host.links.values()
-        if link.name != "lo" and link.up and link.bond_slave_of is None and link.master is None and link.peer is None
+        if link.name != "lo"
+        and link.up
+        and link.bond_slave_of is None
+        and link.master is None
+        and link.peer is None
     ]
-    able = [link for link in able if not (looks_like_pod_side(link) or looks_like_bridge(link) or looks_internal(link))]
-    seen = {frame.link for frame in sightings.packets if frame.netns == HOST and frame.capture not in sightings.elsewhere}
-    addressed = {own.link for own in host.addresses if own.address.family == 4 and own.scope == "global"}
+    able = [
+        link
+        for link in able
+        if not (looks_like_pod_side(link) or looks_like_bridge(link) or looks_internal(link))
+    ]
+    seen = {
+        frame.link
+        for frame in sightings.packets
+        if frame.netns == HOST and frame.capture not in sightings.elsewhere
+    }
+    addressed = {
+        own.link for own in host.addresses if own.address.family == 4 and own.scope == "global"
+    }
     ranked = sorted(
         able,
-        key=lambda link: (link.name not in addressed, not looks_like_uplink(link), link.name not in seen, bool(link.inferred)),
+        key=lambda link: (
+            link.name not in addressed,
+            not looks_like_uplink(link),
+            link.name not in seen,
+            bool(link.inferred),
+        ),
     )
     return ranked[0] if ranked else None
 
 
 def _add_address(draft: NodeDraft, link: Link) -> None:
-    """Put an address on the uplink where it has none: the one that the node's name spells, else one that stands for it."""
+    """Put an address on the uplink where it has none: the one that the node's name spells, else one
+    that stands for it.
+    """
     host = draft.host
-    if "address" in host.complete or any(own.link == link.name and own.address.family == 4 for own in host.addresses):
+    if "address" in host.complete or any(
+        own.link == link.name and own.address.family == 4 for own in host.addresses
+    ):
         return
-    hinted = next((address for address in draft.hinted if address.family == 4 and draft.owner(address) is None), None)
+    hinted = next(
+        (
+            address
+            for address in draft.hinted
+            if address.family == 4 and draft.owner(address) is None
+        ),
+        None,
+    )
     address = hinted or STAND_IN
     reason = (
-        "the node's name or its pods say that it has it" if hinted else "it stands for the host's address, which is not shown"
+        "the node's name or its pods say that it has it"
+        if hinted
+        else "it stands for the host's address, which is not shown"
     )
     guess = Inferred(Basis.GUESSED, reason)
-    host.addresses.append(InterfaceAddress(link=link.name, address=address, length=HOST_LENGTH[4], inferred=guess))
+    host.addresses.append(
+        InterfaceAddress(link=link.name, address=address, length=HOST_LENGTH[4], inferred=guess)
+    )

@@ -1,4 +1,6 @@
-"""Chains whose rules are read when a walk first looks at them, so that a ruleset of 150,000 lines costs what is walked."""
+"""Chains whose rules are read when a walk first looks at them, so that a ruleset of 150,000 lines
+costs what is walked.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,22 @@ from podpath.node.netfilter import Chain, Rule
 
 
 class LazyRules(Sequence[Rule]):
-    """The rules of one chain: counted at once, read together when the first is asked for. Equal to a tuple of the same rules."""
+    """The rules of one chain: counted at once, read together when the first is asked for. Equal to
+    a tuple of the same rules.
+    """
 
     __slots__ = ("_chains", "_flavour", "_rules", "_table", "_texts")
 
-    def __init__(self, texts: Sequence[RuleText], table: str, flavour: str, chains: Container[str] | None = None) -> None:
-        """Take the rules' texts. `chains` are all chains of the table; None where the evidence shows only some."""
+    def __init__(
+        self,
+        texts: Sequence[RuleText],
+        table: str,
+        flavour: str,
+        chains: Container[str] | None = None,
+    ) -> None:
+        """Take the rules' texts. `chains` are all chains of the table; None where the evidence
+        shows only some.
+        """
         self._texts = texts
         self._table = table
         self._flavour = flavour
@@ -28,7 +40,9 @@ class LazyRules(Sequence[Rule]):
     def _read(self) -> tuple[Rule, ...]:
         if self._rules is None:
             table = self._table
-            rules = [assemble_rule(text, table, position) for position, text in enumerate(self._texts, 1)]
+            rules = [
+                assemble_rule(text, table, position) for position, text in enumerate(self._texts, 1)
+            ]
             self._rules = tuple([rule if rule.unread else self._doubt(rule) for rule in rules])
         return self._rules
 
@@ -37,13 +51,22 @@ class LazyRules(Sequence[Rule]):
         target = rule.target
         if target is None:
             if self._flavour == "nft" and not rule.matches and rule[5:11] == (None,) * 6:
-                return rule._replace(unread="iptables shows an nft rule that it has no words for as an empty one")
+                return rule._replace(
+                    unread="iptables shows an nft rule that it has no words for as an empty one"
+                )
             return rule
-        if self._chains is None or target.options or target.name in VERDICTS or target.name in TARGETS:
+        if (
+            self._chains is None
+            or target.options
+            or target.name in VERDICTS
+            or target.name in TARGETS
+        ):
             return rule
         if target.name in self._chains:
             return rule
-        return rule._replace(unread=f"{target.name} is no chain of the table, nor a target that iptables knows: it may be cut")
+        return rule._replace(
+            unread=f"{target.name} is no chain of the table, nor a target that iptables knows: it may be cut"
+        )
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -75,7 +98,15 @@ class LazyChains(Mapping[str, Fact[Chain]]):
 
     __slots__ = ("_all", "_because", "_flavour", "_made", "_table", "_texts")
 
-    def __init__(self, texts: Mapping[str, ChainText], table: str, flavour: str, *, whole: bool, because: str = "") -> None:
+    def __init__(
+        self,
+        texts: Mapping[str, ChainText],
+        table: str,
+        flavour: str,
+        *,
+        whole: bool,
+        because: str = "",
+    ) -> None:
         """Take the chains' texts. `whole`: no other chain exists in the table."""
         self._texts = texts
         self._table = table
@@ -106,7 +137,9 @@ class LazyChains(Mapping[str, Fact[Chain]]):
 
 
 class OverlaidChains(Mapping[str, Fact[Chain]]):
-    """The chains of one output, some of them replaced by what several outputs say together, and some added."""
+    """The chains of one output, some of them replaced by what several outputs say together, and
+    some added.
+    """
 
     __slots__ = ("_base", "_overlay")
 
@@ -133,7 +166,9 @@ class OverlaidChains(Mapping[str, Fact[Chain]]):
         return f"<{len(self)} chains, {len(self._overlay)} of several outputs>"
 
 
-def assemble_chain(text: ChainText, table: str, flavour: str, chains: Container[str] | None = None) -> Chain:
+def assemble_chain(
+    text: ChainText, table: str, flavour: str, chains: Container[str] | None = None
+) -> Chain:
     """Translate a chain; its rules stay unread until they are asked for."""
     return Chain(
         name=text.name,

@@ -31,7 +31,9 @@ def assemble_conntrack(readings: Iterable[tuple[Source, Reading]]) -> ConntrackA
     shown = [(source, reading) for source, reading in readings if _shows_entries(source, reading)]
     times = {judge_source(source) for source, _ in shown}
     if times & {Standing.BAD, Standing.PLAIN}:
-        shown = [(source, reading) for source, reading in shown if judge_source(source) <= Standing.PLAIN]
+        shown = [
+            (source, reading) for source, reading in shown if judge_source(source) <= Standing.PLAIN
+        ]
     entries: dict[tuple[object, ...], ConntrackEntry] = {}
     gaps: list[Gap] = []
     for source, reading in shown:
@@ -40,13 +42,19 @@ def assemble_conntrack(readings: Iterable[tuple[Source, Reading]]) -> ConntrackA
         for record in reading.records:
             if isinstance(record, ConntrackRecord):
                 _add(entries, record, gaps)
-    own = [(source, reading) for source, reading in shown if judge_source(source) is not Standing.ELSEWHERE]
+    own = [
+        (source, reading)
+        for source, reading in shown
+        if judge_source(source) is not Standing.ELSEWHERE
+    ]
     complete = any(_is_whole(source, reading) for source, reading in own)
     span = next((record.span for _, reading in own for record in reading.records), None)
     return ConntrackAssembly(Listing(tuple(entries.values()), complete, ASK, span), tuple(gaps))
 
 
-def _add(entries: dict[tuple[object, ...], ConntrackEntry], record: ConntrackRecord, gaps: list[Gap]) -> None:
+def _add(
+    entries: dict[tuple[object, ...], ConntrackEntry], record: ConntrackRecord, gaps: list[Gap]
+) -> None:
     """Translate one entry; what another output showed already stays."""
     original = _assemble_tuple(record.original, record.protocol)
     zone = record.zone or record.zone_original or 0
@@ -55,8 +63,15 @@ def _add(entries: dict[tuple[object, ...], ConntrackEntry], record: ConntrackRec
         return
     reply = None if record.reply is None else _assemble_tuple(record.reply, record.protocol)
     if reply is None:
-        gaps.append(Gap(record.span, "the reply direction is not all there: taken to mirror the original one"))
-        reply = ConnTuple(original.dst, original.src, original.protocol, original.dport, original.sport)
+        gaps.append(
+            Gap(
+                record.span,
+                "the reply direction is not all there: taken to mirror the original one",
+            )
+        )
+        reply = ConnTuple(
+            original.dst, original.src, original.protocol, original.dport, original.sport
+        )
     entry = ConntrackEntry(
         original=original,
         reply=reply,
@@ -75,18 +90,27 @@ def _assemble_tuple(record: ConnTupleRecord, protocol: int) -> ConnTuple | None:
     """Translate one direction; None where a port of a protocol with ports is missing."""
     if protocol in {protocols.ICMP, protocols.ICMPV6}:
         return ConnTuple(record.src, record.dst, protocol, record.icmp_id or 0, record.icmp_id or 0)
-    if protocol in {protocols.TCP, protocols.UDP, protocols.SCTP, protocols.UDPLITE} and None in {record.sport, record.dport}:
+    if protocol in {protocols.TCP, protocols.UDP, protocols.SCTP, protocols.UDPLITE} and None in {
+        record.sport,
+        record.dport,
+    }:
         return None
     return ConnTuple(record.src, record.dst, protocol, record.sport or 0, record.dport or 0)
 
 
 def _shows_entries(source: Source, reading: Reading) -> bool:
-    return any(isinstance(record, ConntrackRecord) for record in reading.records) or _is_whole(source, reading)
+    return any(isinstance(record, ConntrackRecord) for record in reading.records) or _is_whole(
+        source, reading
+    )
 
 
 def _is_whole(source: Source, reading: Reading) -> bool:
-    """Tell whether a source lists all entries there are: its command asks for that, and nothing was cut."""
-    if reading.gaps or any(isinstance(record, HeadingRecord) and record.partial for record in reading.records):
+    """Tell whether a source lists all entries there are: its command asks for that, and nothing was
+    cut.
+    """
+    if reading.gaps or any(
+        isinstance(record, HeadingRecord) and record.partial for record in reading.records
+    ):
         return False
     command = parse_command(source.command)
     if any(words[0].rpartition("/")[2] not in _HARMLESS_FILTERS for words in command.filters):
@@ -96,5 +120,7 @@ def _is_whole(source: Source, reading: Reading) -> bool:
         tables = [word for word in command.arguments if word in {"expect", "dying", "unconfirmed"}]
         return bool(options & {"-L", "--dump"}) and options <= _HARMLESS_OPTIONS and not tables
     if command.program == "cat":
-        return len(command.arguments) == 1 and _TABLE_FILE.fullmatch(command.arguments[0]) is not None
+        return (
+            len(command.arguments) == 1 and _TABLE_FILE.fullmatch(command.arguments[0]) is not None
+        )
     return not command.program and _TABLE_FILE.fullmatch(source.name) is not None

@@ -1,7 +1,9 @@
-"""Several outputs that show one chain: what they agree on, what one adds to the other, and where they differ.
+"""Several outputs that show one chain: what they agree on, what one adds to the other, and where
+they differ.
 
-A ticket shows a chain on the bad host and on a good one, before and after, whole and through a grep. Outputs of one state are
-put together; states that differ become the options of an unknown chain, the likeliest first, and each says where it stands.
+A ticket shows a chain on the bad host and on a good one, before and after, whole and through a
+grep. Outputs of one state are put together; states that differ become the options of an unknown
+chain, the likeliest first, and each says where it stands.
 """
 
 from __future__ import annotations
@@ -52,8 +54,13 @@ def merge_chains(showings: Iterable[Showing], *, fact: str, ask: str) -> Merged:
         contradictions += [] if contradiction is None else [contradiction]
     if len(states) == 1 and states[0].showing.standing is not Standing.ELSEWHERE:
         only = states[0]
-        return Merged(Known(only.chain, only.showing.span, only.showing.because), tuple(contradictions))
-    options = tuple(Option(state.chain, spell_showing(state.showing.span), state.showing.span) for state in states)
+        return Merged(
+            Known(only.chain, only.showing.span, only.showing.because), tuple(contradictions)
+        )
+    options = tuple(
+        Option(state.chain, spell_showing(state.showing.span), state.showing.span)
+        for state in states
+    )
     why = "two outputs disagree" if len(states) > 1 else "only another host's output shows it"
     return Merged(Unknown(fact, ask, options, why), tuple(contradictions))
 
@@ -85,7 +92,9 @@ def _absorb(states: list[_State], showing: Showing, fact: str) -> Contradiction 
                 states[place] = _State(whole.chain, whole) if whole is showing else state
                 return _contradict(state.showing, showing, fact)
         if joined is not None:
-            leading = showing if showing.chain.complete and not state.chain.complete else state.showing
+            leading = (
+                showing if showing.chain.complete and not state.chain.complete else state.showing
+            )
             states[place] = _State(joined, leading)
             return None
     states.append(_State(showing.chain, showing))
@@ -96,10 +105,16 @@ def _contradict(first: Showing, second: Showing, fact: str) -> Contradiction:
     """Say that a filtered output has a rule that the whole one lacks."""
     whole, part = (first, second) if first.chain.complete else (second, first)
     known = list(whole.chain.rules)
-    missing = next((rule for rule in part.chain.rules if not any(_agree(rule, other) for other in known)), None)
+    missing = next(
+        (rule for rule in part.chain.rules if not any(_agree(rule, other) for other in known)), None
+    )
     spans = (part.span if missing is None else missing.span, whole.span)
-    what = "has its rules in another order than" if missing is None else "shows a rule that is not in"
-    return Contradiction(fact=fact, spans=spans, meaning=f"{spans[0]} {what} the whole chain at {whole.span}")
+    what = (
+        "has its rules in another order than" if missing is None else "shows a rule that is not in"
+    )
+    return Contradiction(
+        fact=fact, spans=spans, meaning=f"{spans[0]} {what} the whole chain at {whole.span}"
+    )
 
 
 def _join(first: Chain, second: Chain) -> Chain | None:
@@ -155,7 +170,9 @@ def _join_part(whole: Sequence[Rule], part: Sequence[Rule]) -> tuple[Rule, ...] 
 
 
 def _interleave(first: Chain, second: Chain) -> Chain:
-    """Put two fragments together: rules that both show keep their order, the others stand where they are seen."""
+    """Put two fragments together: rules that both show keep their order, the others stand where
+    they are seen.
+    """
     joined: list[Rule] = []
     rest = list(first.rules)
     for rule in second.rules:
@@ -165,12 +182,16 @@ def _interleave(first: Chain, second: Chain) -> Chain:
         else:
             joined += [*rest[:place], _better(rest[place], rule)]
             del rest[: place + 1]
-    numbered = [rule._replace(position=position) for position, rule in enumerate([*joined, *rest], 1)]
+    numbered = [
+        rule._replace(position=position) for position, rule in enumerate([*joined, *rest], 1)
+    ]
     return _complete(first, second, tuple(numbered))
 
 
 def _agree(first: Rule, second: Rule) -> bool:
-    """Tell whether two spellings may be of one rule: equal but for counters, as far as both were read."""
+    """Tell whether two spellings may be of one rule: equal but for counters, as far as both were
+    read.
+    """
     if not first.unread and not second.unread:
         return first[4:12] == second[4:12]
     names = [rule.target.name for rule in (first, second) if rule.target is not None]

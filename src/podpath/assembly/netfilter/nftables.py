@@ -1,6 +1,7 @@
 """Readings of nft of one network namespace to its native tables.
 
-Tables that iptables-nft owns stand in the listing, too: where an output of iptables shows one, it is left to that.
+Tables that iptables-nft owns stand in the listing, too: where an output of iptables shows one, it
+is left to that.
 """
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from podpath.assembly.scenes.labels import Standing, judge_source
-from podpath.evidence.nft.records import NftChainRecord, NftListingRecord, NftRuleRecord, NftSetRecord, NftTableRecord
+from podpath.evidence.nft.records import (
+    NftChainRecord,
+    NftListingRecord,
+    NftRuleRecord,
+    NftSetRecord,
+    NftTableRecord,
+)
 from podpath.evidence.records import Reading
 from podpath.net import nft
 from podpath.net.addresses import Family
@@ -46,14 +53,25 @@ class _Draft:
     whole: bool = True
 
 
-def assemble_nftables(readings: Iterable[tuple[Source, Reading]], netfilter: Mapping[Family, Netfilter]) -> NftablesAssembly:
-    """Return the native tables that the evidence shows for the time of the failure, each as the first output shows it."""
+def assemble_nftables(
+    readings: Iterable[tuple[Source, Reading]], netfilter: Mapping[Family, Netfilter]
+) -> NftablesAssembly:
+    """Return the native tables that the evidence shows for the time of the failure, each as the
+    first output shows it.
+    """
     shown = [(source, reading) for source, reading in readings if _listing_of(reading) is not None]
-    # text has a line for each rule, and the devices of ingress chains, which JSON of nft 1.0 leaves out
+    # text has a line for each rule, and the devices of ingress chains, which JSON of nft 1.0 leaves
+    # out
     shown.sort(key=lambda item: any(line.lstrip().startswith("{") for line in item[0].lines[:1]))
-    shown = [(source, reading) for source, reading in shown if judge_source(source) is not Standing.ELSEWHERE]
+    shown = [
+        (source, reading)
+        for source, reading in shown
+        if judge_source(source) is not Standing.ELSEWHERE
+    ]
     if any(judge_source(source) <= Standing.PLAIN for source, _ in shown):
-        shown = [(source, reading) for source, reading in shown if judge_source(source) <= Standing.PLAIN]
+        shown = [
+            (source, reading) for source, reading in shown if judge_source(source) <= Standing.PLAIN
+        ]
     tables: dict[TableKey, NftTable] = {}
     gaps: list[Gap] = []
     span: Span | None = None
@@ -72,30 +90,55 @@ def assemble_nftables(readings: Iterable[tuple[Source, Reading]], netfilter: Map
             if known is None:
                 tables[key] = table
                 continue
-            richer, poorer = (table, known) if _richness(table) > _richness(known) else (known, table)
+            richer, poorer = (
+                (table, known) if _richness(table) > _richness(known) else (known, table)
+            )
             tables[key] = richer
-            if not _same(known, table) and not _unread_count(poorer) and poorer.span is not None and poorer.complete:
-                gaps.append(Gap(poorer.span, f"another output shows another table {key[0]} {key[1]}: this one is passed over"))
+            if (
+                not _same(known, table)
+                and not _unread_count(poorer)
+                and poorer.span is not None
+                and poorer.complete
+            ):
+                gaps.append(
+                    Gap(
+                        poorer.span,
+                        f"another output shows another table {key[0]} {key[1]}: this one is passed over",
+                    )
+                )
     own = tuple(tables.values())
     gaps += [gap for table in own for gap in _unread_statements(table)]
     return NftablesAssembly(Listing(own, complete, ASK, span), tuple(gaps))
 
 
 def _listing_of(reading: Reading) -> NftListingRecord | None:
-    return next((record for record in reading.records if isinstance(record, NftListingRecord)), None)
+    return next(
+        (record for record in reading.records if isinstance(record, NftListingRecord)), None
+    )
 
 
-def _without_owned(key: TableKey, table: NftTable, netfilter: Mapping[Family, Netfilter]) -> NftTable | None:
-    """Return the table without the base chains that iptables' own output shows already; None where no other is left.
+def _without_owned(
+    key: TableKey, table: NftTable, netfilter: Mapping[Family, Netfilter]
+) -> NftTable | None:
+    """Return the table without the base chains that iptables' own output shows already; None where
+    no other is left.
 
-    A table of one of iptables' names may hold base chains of somebody else, which iptables only says that there are.
+    A table of one of iptables' names may hold base chains of somebody else, which iptables only
+    says that there are.
     """
     family = _FAMILIES.get(key[0])
     tables = netfilter[family].tables if family is not None and family in netfilter else ()
-    shown = {name for other in tables if other.flavour == "nft" and other.name == key[1] for name in other.chains}
+    shown = {
+        name
+        for other in tables
+        if other.flavour == "nft" and other.name == key[1]
+        for name in other.chains
+    }
     if not shown:
         return table
-    own = {name: chain for name, chain in table.chains.items() if not (chain.is_base and name in shown)}
+    own = {
+        name: chain for name, chain in table.chains.items() if not (chain.is_base and name in shown)
+    }
     return replace(table, chains=own) if any(chain.is_base for chain in own.values()) else None
 
 
@@ -118,53 +161,101 @@ def _assemble_tables(reading: Reading, listing: NftListingRecord) -> dict[TableK
     return {key: _finish(draft, whole=whole) for key, draft in drafts.items()}
 
 
-def _draft_of(drafts: dict[TableKey, _Draft], record: NftChainRecord | NftRuleRecord | NftSetRecord) -> _Draft:
+def _draft_of(
+    drafts: dict[TableKey, _Draft], record: NftChainRecord | NftRuleRecord | NftSetRecord
+) -> _Draft:
     empty = NftTableRecord(span=record.span, family=record.family, name=record.table)
     return drafts.setdefault((record.family, record.table), _Draft(empty))
 
 
 def _assemble_set(record: NftSetRecord) -> NftSet:
     return NftSet(
-        name=record.name, types=record.types, elements=record.elements, data=record.data, flags=record.flags,
-        options=record.options, typeof=record.typeof, span=record.span,
-    )  # fmt: skip
+        name=record.name,
+        types=record.types,
+        elements=record.elements,
+        data=record.data,
+        flags=record.flags,
+        options=record.options,
+        typeof=record.typeof,
+        span=record.span,
+    )
 
 
 def _finish(draft: _Draft, *, whole: bool) -> NftTable:
     record = draft.record
     names = [*draft.chains, *(name for name in draft.rules if name not in draft.chains)]
-    chains = {name: _assemble_chain(name, draft.chains.get(name), draft.rules.get(name, []), whole=whole) for name in names}
+    chains = {
+        name: _assemble_chain(name, draft.chains.get(name), draft.rules.get(name, []), whole=whole)
+        for name in names
+    }
     return NftTable(
-        family=record.family, name=record.name, chains=chains, sets=draft.sets, objects=tuple(draft.objects),
-        dormant="dormant" in record.flags, complete=whole, span=record.span,
-    )  # fmt: skip
+        family=record.family,
+        name=record.name,
+        chains=chains,
+        sets=draft.sets,
+        objects=tuple(draft.objects),
+        dormant="dormant" in record.flags,
+        complete=whole,
+        span=record.span,
+    )
 
 
-def _assemble_chain(name: str, record: NftChainRecord | None, rules: list[NftRuleRecord], *, whole: bool) -> NftChain:
+def _assemble_chain(
+    name: str, record: NftChainRecord | None, rules: list[NftRuleRecord], *, whole: bool
+) -> NftChain:
     placed = tuple(
-        NftRule(rule.family, rule.table, rule.chain, position, rule.span, rule.statements, rule.handle, rule.comment, rule.unread)
+        NftRule(
+            rule.family,
+            rule.table,
+            rule.chain,
+            position,
+            rule.span,
+            rule.statements,
+            rule.handle,
+            rule.comment,
+            rule.unread,
+        )
         for position, rule in enumerate(rules, 1)
     )
     if record is None:
         return NftChain(name=name, rules=placed, complete=False)
     return NftChain(
-        name=name, rules=placed, type=record.type, hook=record.hook, priority=record.priority, policy=record.policy,
-        devices=record.devices, complete=whole, span=record.span,
-    )  # fmt: skip
+        name=name,
+        rules=placed,
+        type=record.type,
+        hook=record.hook,
+        priority=record.priority,
+        policy=record.policy,
+        devices=record.devices,
+        complete=whole,
+        span=record.span,
+    )
 
 
 def _richness(table: NftTable) -> tuple[bool, int, int, int]:
-    """Order outputs of one table: a whole one before a part, then the one of which more is understood, then the longer one.
+    """Order outputs of one table: a whole one before a part, then the one of which more is
+    understood, then the longer one.
 
-    Text has the devices of ingress chains, which JSON of nft 1.0 leaves out; JSON has what a version's text abbreviates.
+    Text has the devices of ingress chains, which JSON of nft 1.0 leaves out; JSON has what a
+    version's text abbreviates.
     """
     devices = sum(len(chain.devices) for chain in table.chains.values())
-    return table.complete, -_unread_count(table), devices, sum(len(chain.rules) for chain in table.chains.values())
+    return (
+        table.complete,
+        -_unread_count(table),
+        devices,
+        sum(len(chain.rules) for chain in table.chains.values()),
+    )
 
 
 def _unread_count(table: NftTable) -> int:
     """Count the statements of a table that were not understood."""
-    statements = (statement for chain in table.chains.values() for rule in chain.rules for statement in rule.statements)
+    statements = (
+        statement
+        for chain in table.chains.values()
+        for rule in chain.rules
+        for statement in rule.statements
+    )
     return sum(isinstance(statement, nft.Unknown) for statement in statements)
 
 
@@ -174,8 +265,13 @@ def _same(one: NftTable, other: NftTable) -> bool:
 
 
 def _rules(table: NftTable) -> object:
-    """Return the rules in a spelling that text and JSON share: JSON has numbers in decimal, and names what text leaves out."""
-    return {name: [_plain(emit_rule(rule)) for rule in chain.rules] for name, chain in table.chains.items()}
+    """Return the rules in a spelling that text and JSON share: JSON has numbers in decimal, and
+    names what text leaves out.
+    """
+    return {
+        name: [_plain(emit_rule(rule)) for rule in chain.rules]
+        for name, chain in table.chains.items()
+    }
 
 
 def _plain(text: str) -> str:
@@ -188,4 +284,6 @@ def _unread_statements(table: NftTable) -> Iterable[Gap]:
         for rule in chain.rules:
             for statement in rule.statements:
                 if isinstance(statement, nft.Unknown):
-                    yield Gap(rule.span, f"not modelled: {statement.text}", kind=GapKind.NOT_MODELLED)
+                    yield Gap(
+                        rule.span, f"not modelled: {statement.text}", kind=GapKind.NOT_MODELLED
+                    )

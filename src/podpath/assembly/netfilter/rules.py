@@ -1,7 +1,7 @@
 """One rule as an output spells it to the rule of the model.
 
-Spellings that mean the same become one: that of `iptables-save`. What cannot be understood makes the rule unread, so that it
-answers UNKNOWN in its place; a rule is never left out.
+Spellings that mean the same become one: that of `iptables-save`. What cannot be understood makes
+the rule unread, so that it answers UNKNOWN in its place; a rule is never left out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,15 @@ from functools import lru_cache
 from podpath.evidence.iptables.ruleset import ExtensionText, OptionText, RuleText
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH, Address, Prefix
-from podpath.node.netfilter import InterfaceMatch, Match, MatchOption, PrefixMatch, ProtocolMatch, Rule, Target
+from podpath.node.netfilter import (
+    InterfaceMatch,
+    Match,
+    MatchOption,
+    PrefixMatch,
+    ProtocolMatch,
+    Rule,
+    Target,
+)
 
 _V4 = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:/(\d{1,2}))?")
 _ALIASES: Mapping[str, str] = {
@@ -40,7 +48,11 @@ def assemble_rule(text: RuleText, table: str, position: int) -> Rule:
     src, why_src = _try_prefix(selectors.get("source"))
     dst, why_dst = _try_prefix(selectors.get("destination"))
     if not unread or hidden:
-        bad = tuple(name for name, why in (("source", why_src), ("destination", why_dst)) if why and name not in hidden)
+        bad = tuple(
+            name
+            for name, why in (("source", why_src), ("destination", why_dst))
+            if why and name not in hidden
+        )
         hidden += bad
     unread = unread or why_src or why_dst
     try:
@@ -52,27 +64,39 @@ def assemble_rule(text: RuleText, table: str, position: int) -> Rule:
     fragment = selectors.get("fragment")
     target = text.target
     return Rule(
-        table, text.chain, position, text.span,
+        table,
+        text.chain,
+        position,
+        text.span,
         None if target is None else Target(target.name, _assemble_options(target), text.goto),
-        src, dst, protocol,
+        src,
+        dst,
+        protocol,
         _assemble_interface(selectors.get("in-interface")),
         _assemble_interface(selectors.get("out-interface")),
         None if fragment is None else not fragment.negated,
         tuple([_assemble_match(match) for match in text.matches]),
-        text.packets, text.bytes, unread, hidden if unread else (),
-    )  # fmt: skip
+        text.packets,
+        text.bytes,
+        unread,
+        hidden if unread else (),
+    )
 
 
 @lru_cache(maxsize=65536)
 def parse_prefix(text: str) -> tuple[Prefix, int | None]:
-    """Read `10.0.0.0/8`, `10.0.0.1` or `1.2.0.3/255.255.0.255`, whose mask comes along where it is not contiguous."""
+    """Read `10.0.0.0/8`, `10.0.0.1` or `1.2.0.3/255.255.0.255`, whose mask comes along where it is
+    not contiguous.
+    """
     found = _V4.fullmatch(text)
     if found is not None:
         a, b, c, d = int(found[1]), int(found[2]), int(found[3]), int(found[4])
         length = 32 if found[5] is None else int(found[5])
         if max(a, b, c, d) > 255 or length > 32:
             raise ValueError(f"expected an IPv4 prefix, saw {text!r}")
-        return Prefix(4, (a << 24 | b << 16 | c << 8 | d) >> (32 - length) << (32 - length), length), None
+        return Prefix(
+            4, (a << 24 | b << 16 | c << 8 | d) >> (32 - length) << (32 - length), length
+        ), None
     address, _, mask_text = text.partition("/")
     try:
         return Prefix.parse(text), None
@@ -93,7 +117,9 @@ def _assemble_prefix(option: OptionText | None) -> PrefixMatch | None:
 
 
 def _try_prefix(option: OptionText | None) -> tuple[PrefixMatch | None, str]:
-    """Return the prefix of a selector, or why it is none: a masked address voids its own selector and no other."""
+    """Return the prefix of a selector, or why it is none: a masked address voids its own selector
+    and no other.
+    """
     try:
         return _assemble_prefix(option), ""
     except ValueError as error:
@@ -128,7 +154,9 @@ def _assemble_options(text: ExtensionText) -> tuple[MatchOption, ...]:
         return ()
     canonical = _CANONICAL.get(text.name)
     if canonical is not None:
-        return tuple([MatchOption(*canonical(option)) for option in options if not _is_default(option)])
+        return tuple(
+            [MatchOption(*canonical(option)) for option in options if not _is_default(option)]
+        )
     return tuple([MatchOption(*option) for option in options])
 
 
@@ -147,7 +175,9 @@ def _spell_tcp(option: OptionText) -> OptionText:
 
 
 def _spell_mark(option: OptionText) -> OptionText:
-    """Spell `--set-mark`, `--or-mark` and the like as `--set-xmark VALUE/MASK` (iptables' libxt_MARK.c:mark_tg_save 1.8.9)."""
+    """Spell `--set-mark`, `--or-mark` and the like as `--set-xmark VALUE/MASK` (iptables'
+    libxt_MARK.c:mark_tg_save 1.8.9).
+    """
     if not option.name.endswith("mark") or len(option.values) != 1:
         return option
     value_text, _, mask_text = option.values[0].partition("/")
@@ -173,7 +203,9 @@ def _spell_mark(option: OptionText) -> OptionText:
 
 
 def _spell_masked(option: OptionText) -> OptionText:
-    """Spell a mark to compare with as iptables-save does: hexadecimal, the mask only where it leaves bits out."""
+    """Spell a mark to compare with as iptables-save does: hexadecimal, the mask only where it
+    leaves bits out.
+    """
     if option.name != "mark" or len(option.values) != 1:
         return option
     value_text, _, mask_text = option.values[0].partition("/")
@@ -182,7 +214,9 @@ def _spell_masked(option: OptionText) -> OptionText:
         mask = int(mask_text, 0) if mask_text else _ALL_BITS
     except ValueError:
         return option
-    return option._replace(values=(f"{value:#x}" if mask == _ALL_BITS else f"{value:#x}/{mask:#x}",))
+    return option._replace(
+        values=(f"{value:#x}" if mask == _ALL_BITS else f"{value:#x}/{mask:#x}",)
+    )
 
 
 def _spell_limit(option: OptionText) -> OptionText:
@@ -190,7 +224,11 @@ def _spell_limit(option: OptionText) -> OptionText:
     if option.name != "limit" or len(option.values) != 1:
         return option
     count, slash, unit = option.values[0].partition("/")
-    names = [name for name in ("sec", "min", "hour", "day") if unit and name[: len(unit)] == unit[: len(name)]]
+    names = [
+        name
+        for name in ("sec", "min", "hour", "day")
+        if unit and name[: len(unit)] == unit[: len(name)]
+    ]
     return option._replace(values=(f"{count}{slash}{names[0]}",)) if names else option
 
 

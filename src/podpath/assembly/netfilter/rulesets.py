@@ -1,4 +1,6 @@
-"""The iptables outputs of one namespace and family to tables: each flavour apart, in the kernel's order."""
+"""The iptables outputs of one namespace and family to tables: each flavour apart, in the kernel's
+order.
+"""
 
 from __future__ import annotations
 
@@ -42,20 +44,35 @@ class RulesetAssembly(NamedTuple):
 def assemble_rulesets(read: Read, family: Family, netns: str) -> RulesetAssembly:
     """Make the tables of all outputs of a family."""
     records = [record for _, reading in read for record in reading.records]
-    rulesets = [record for record in records if isinstance(record, RulesetRecord) and record.family == family]
-    notes = [record for record in records if isinstance(record, NetfilterNoteRecord) and record.family == family]
+    rulesets = [
+        record
+        for record in records
+        if isinstance(record, RulesetRecord) and record.family == family
+    ]
+    notes = [
+        record
+        for record in records
+        if isinstance(record, NetfilterNoteRecord) and record.family == family
+    ]
     program = "iptables" if family == 4 else "ip6tables"
     asker = "" if netns == HOST else f"nsenter into {netns}: "
-    lacks_legacy = any(note.kind == "legacy-present" for note in notes) and not _shows_whole(read, family, "legacy")
+    lacks_legacy = any(note.kind == "legacy-present" for note in notes) and not _shows_whole(
+        read, family, "legacy"
+    )
     hidden = [note for note in notes if note.kind == "incompatible"]
     contradictions: list[Contradiction] = []
     makers: dict[tuple[str, str], list[Placed]] = {}
     default = _judge_flavour(rulesets)
     for placed in place_rulesets(rulesets):
         makers.setdefault((placed.table, placed.record.flavour or default), []).append(placed)
-    keys = sorted((key for key in makers if key[0] in _TABLE_ORDER), key=lambda key: (_TABLE_ORDER.index(key[0]), key[1]))
+    keys = sorted(
+        (key for key in makers if key[0] in _TABLE_ORDER),
+        key=lambda key: (_TABLE_ORDER.index(key[0]), key[1]),
+    )
     tables = [
-        _TableMaker(name, flavour, program, f"in netns {netns}", asker).make(makers[name, flavour], contradictions)
+        _TableMaker(name, flavour, program, f"in netns {netns}", asker).make(
+            makers[name, flavour], contradictions
+        )
         for name, flavour in keys
     ]
     return RulesetAssembly(
@@ -63,7 +80,11 @@ def assemble_rulesets(read: Read, family: Family, netns: str) -> RulesetAssembly
         complete=not lacks_legacy and not hidden and _shows_whole(read, family, None),
         ask=f"{asker}{program}-legacy-save -c" if lacks_legacy else f"{asker}{program}-save -c",
         gaps=tuple(
-            Gap(note.span, f"table {note.table} holds what iptables cannot show: nft list ruleset tells") for note in hidden
+            Gap(
+                note.span,
+                f"table {note.table} holds what iptables cannot show: nft list ruleset tells",
+            )
+            for note in hidden
         ),
         contradictions=tuple(contradictions),
     )
@@ -82,17 +103,29 @@ class _TableMaker:
         self._asker = asker
 
     def make(self, shown: Sequence[Placed], contradictions: list[Contradiction]) -> Table:
-        """Take the fullest output as the base and lay over it what others make of the chains that they show too."""
-        main = max(shown, key=lambda placed: (not _is_elsewhere(placed), placed.whole, len(placed.chains)))
+        """Take the fullest output as the base and lay over it what others make of the chains that
+        they show too.
+        """
+        main = max(
+            shown, key=lambda placed: (not _is_elsewhere(placed), placed.whole, len(placed.chains))
+        )
         others = [placed for placed in shown if placed is not main]
         chains: Mapping[str, Fact[Chain]] = LazyChains(
-            main.chains, self._name, self._flavour, whole=main.whole and not others, because=main.because
+            main.chains,
+            self._name,
+            self._flavour,
+            whole=main.whole and not others,
+            because=main.because,
         )
         contested = shown if _is_elsewhere(main) else others
         merged: dict[str, Fact[Chain]] = {}
         for chain in dict.fromkeys(name for placed in contested for name in placed.chains):
             showings = [placed for placed in shown if chain in placed.chains]
-            if main not in showings or _is_elsewhere(main) or not _are_alike([placed.chains[chain] for placed in showings]):
+            if (
+                main not in showings
+                or _is_elsewhere(main)
+                or not _are_alike([placed.chains[chain] for placed in showings])
+            ):
                 merged[chain] = self._merge(chain, showings, contradictions)
         return Table(
             name=self._name,
@@ -103,13 +136,17 @@ class _TableMaker:
             span=main.record.span,
         )
 
-    def _merge(self, chain: str, shown: Sequence[Placed], contradictions: list[Contradiction]) -> Fact[Chain]:
+    def _merge(
+        self, chain: str, shown: Sequence[Placed], contradictions: list[Contradiction]
+    ) -> Fact[Chain]:
         """Make one fact of all outputs that show a chain."""
         showings = []
         for placed in shown:
             text = placed.chains[chain]
             span = text.span or (text.rules[0].span if text.rules else placed.record.span)
-            showings.append(Showing(assemble_chain(text, self._name, self._flavour), span, placed.because))
+            showings.append(
+                Showing(assemble_chain(text, self._name, self._flavour), span, placed.because)
+            )
         merged = merge_chains(
             showings,
             fact=f"chain {chain} of {self._program} table {self._name} ({self._flavour}) {self._where}",
@@ -120,7 +157,9 @@ class _TableMaker:
 
 
 def _judge_flavour(records: Sequence[RulesetRecord]) -> str:
-    """Say which flavour an output is of that does not tell: the one that others show, else what most hosts have."""
+    """Say which flavour an output is of that does not tell: the one that others show, else what
+    most hosts have.
+    """
     told = {record.flavour for record in records if record.flavour is not None}
     return next(iter(told)) if len(told) == 1 else _MODERN
 
@@ -130,10 +169,16 @@ def _is_elsewhere(placed: Placed) -> bool:
 
 
 def _are_alike(texts: Sequence[ChainText]) -> bool:
-    """Tell whether whole outputs of a chain are the same text but for counters: then nothing needs to be read."""
+    """Tell whether whole outputs of a chain are the same text but for counters: then nothing needs
+    to be read.
+    """
     first = texts[0]
     for text in texts[1:]:
-        if not (text.whole and first.whole) or text.policy != first.policy or len(text.rules) != len(first.rules):
+        if (
+            not (text.whole and first.whole)
+            or text.policy != first.policy
+            or len(text.rules) != len(first.rules)
+        ):
             return False
         if not text.rules:
             continue
@@ -145,18 +190,28 @@ def _are_alike(texts: Sequence[ChainText]) -> bool:
 
 
 def _shows_whole(read: Read, family: Family, flavour: str | None) -> bool:
-    """Tell whether some output of this host is a whole iptables-save of the family (and flavour, where one is asked for)."""
-    own = ((source, reading) for source, reading in read if judge_source(source) is not Standing.ELSEWHERE)
+    """Tell whether some output of this host is a whole iptables-save of the family (and flavour,
+    where one is asked for).
+    """
+    own = (
+        (source, reading)
+        for source, reading in read
+        if judge_source(source) is not Standing.ELSEWHERE
+    )
     return any(_is_whole_save(source, reading, family, flavour) for source, reading in own)
 
 
 def _is_whole_save(source: Source, reading: Reading, family: Family, flavour: str | None) -> bool:
-    """Tell whether a source is the whole output of iptables-save: of all tables, nothing cut, filtered or left out."""
+    """Tell whether a source is the whole output of iptables-save: of all tables, nothing cut,
+    filtered or left out.
+    """
     command = parse_iptables_command(source)
     records = [record for record in reading.records if isinstance(record, RulesetRecord)]
     if reading.gaps or not all(record.whole for record in records):
         return False
-    told = {record.flavour for record in records} | ({command.flavour} if command.flavour else set())
+    told = {record.flavour for record in records} | (
+        {command.flavour} if command.flavour else set()
+    )
     if flavour is not None and (flavour not in told or not records):  # its tables are said to exist
         return False
     if command.action == "save":

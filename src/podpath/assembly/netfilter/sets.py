@@ -82,20 +82,30 @@ def _collect(source: Source, reading: Reading, gaps: list[Gap]) -> Mapping[str, 
             draft.cut = cut
         elif isinstance(record, IpSetEntryRecord):
             member = SetMember(
-                record.parts, record.nomatch, tuple(MatchOption(name, values) for name, values in record.options), record.span
+                record.parts,
+                record.nomatch,
+                tuple(MatchOption(name, values) for name, values in record.options),
+                record.span,
             )
             if record.name in drafts:
                 drafts[record.name].members.append(member)
             else:
-                gaps.append(Gap(record.span, f"no output says which type the set {record.name} has"))
+                gaps.append(
+                    Gap(record.span, f"no output says which type the set {record.name} has")
+                )
     return drafts
 
 
 def _is_cut(source: Source, reading: Reading) -> bool:
     """Tell whether members may be missing: a filter, an ellipsis, or a line that could not be read."""
-    if reading.gaps or any(isinstance(record, HeadingRecord) and record.partial for record in reading.records):
+    if reading.gaps or any(
+        isinstance(record, HeadingRecord) and record.partial for record in reading.records
+    ):
         return True
-    return any(words[0].rpartition("/")[2] not in _HARMLESS_FILTERS for words in parse_command(source.command).filters)
+    return any(
+        words[0].rpartition("/")[2] not in _HARMLESS_FILTERS
+        for words in parse_command(source.command).filters
+    )
 
 
 def _is_whole(source: Source, reading: Reading) -> bool:
@@ -104,6 +114,8 @@ def _is_whole(source: Source, reading: Reading) -> bool:
         return False
     command = parse_command(source.command)
     if command.program == "ipset":
-        names = [word for word in command.arguments if not word.startswith("-") and word not in _ACTIONS]
+        names = [
+            word for word in command.arguments if not word.startswith("-") and word not in _ACTIONS
+        ]
         return any(word in _ACTIONS for word in command.arguments) and not names
     return not command.program and source.name.rpartition("/")[2] == "ipset.txt"

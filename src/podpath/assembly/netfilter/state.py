@@ -1,8 +1,9 @@
 """Readings of iptables, ipset and conntrack of one network namespace to what netfilter holds in it.
 
-Several outputs may speak of one chain, in part, at different times, or on different hosts. Where they agree they are one
-known chain; where they differ the chain is an unknown fact whose options say which output shows what. What no output
-shows is marked as not complete, so that a walk asks for it.
+Several outputs may speak of one chain, in part, at different times, or on different hosts. Where
+they agree they are one known chain; where they differ the chain is an unknown fact whose options
+say which output shows what. What no output shows is marked as not complete, so that a walk asks for
+it.
 """
 
 from __future__ import annotations
@@ -38,10 +39,14 @@ class NetfilterAssembly(NamedTuple):
     """Native tables."""
 
 
-def assemble_netfilter(readings: Iterable[tuple[Source, Reading]], *, netns: str = HOST) -> NetfilterAssembly:
-    """Put together all that the readings of one namespace say about iptables tables, sets and tracked connections.
+def assemble_netfilter(
+    readings: Iterable[tuple[Source, Reading]], *, netns: str = HOST
+) -> NetfilterAssembly:
+    """Put together all that the readings of one namespace say about iptables tables, sets and
+    tracked connections.
 
-    Readings of other formats may be among them and are passed over. `netns` is the namespace's name, for the questions.
+    Readings of other formats may be among them and are passed over. `netns` is the namespace's
+    name, for the questions.
     """
     read = tuple(readings)
     sets = assemble_sets(read)
@@ -64,4 +69,6 @@ def assemble_netfilter(readings: Iterable[tuple[Source, Reading]], *, netns: str
             )
     native = assemble_nftables(read, families)
     gaps += native.gaps
-    return NetfilterAssembly(families, conntrack.listing, tuple(gaps), tuple(contradictions), native.listing)
+    return NetfilterAssembly(
+        families, conntrack.listing, tuple(gaps), tuple(contradictions), native.listing
+    )

@@ -1,9 +1,10 @@
 """Which table a fragment belongs to, where no output says it.
 
-People paste bare rules, or `iptables-save | grep KUBE`. What a rule does tells much: DNAT stands in nat only and can be reached
-from PREROUTING and OUTPUT only (the kernel checks every path: `mark_source_chains` and `xt_check_target`, net/ipv4/netfilter/
-ip_tables.c and net/netfilter/x_tables.c v6.12), a base chain exists in some tables only, and chains that jump to one another
-are in one table. What stays open goes to `filter`, which is what iptables itself takes.
+People paste bare rules, or `iptables-save | grep KUBE`. What a rule does tells much: DNAT stands in
+nat only and can be reached from PREROUTING and OUTPUT only (the kernel checks every path:
+`mark_source_chains` and `xt_check_target`, net/ipv4/netfilter/ ip_tables.c and
+net/netfilter/x_tables.c v6.12), a base chain exists in some tables only, and chains that jump to
+one another are in one table. What stays open goes to `filter`, which is what iptables itself takes.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from typing import NamedTuple
 from podpath.evidence.iptables.options import TARGETS, VERDICTS
 from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord, RuleText
 from podpath.xtables import registry
-from podpath.xtables.legality import ALL_HOOKS, ALL_TABLES, BASE_CHAINS, MATCH_TABLES, TARGET_HOOKS, TARGET_TABLES
+from podpath.xtables.legality import (
+    ALL_HOOKS,
+    ALL_TABLES,
+    BASE_CHAINS,
+    MATCH_TABLES,
+    TARGET_HOOKS,
+    TARGET_TABLES,
+)
 
 _PREFERENCE = ("filter", "nat", "mangle", "raw", "security")
 """For what stays open: iptables' own default, then by how often people quote them."""
@@ -22,8 +30,13 @@ _USUAL: Mapping[str, frozenset[str]] = {
     "PREROUTING": frozenset({"nat"}), "INPUT": frozenset({"filter"}), "FORWARD": frozenset({"filter"}),
     "OUTPUT": frozenset({"nat", "filter"}), "POSTROUTING": frozenset({"nat"}),
 }  # fmt: skip
-"""Where base chains are used in practice: two rules that fit one table only in mangle are rather of nat and filter."""
-_MATCH_TABLES: Mapping[str, frozenset[str]] = {**MATCH_TABLES, **{match.name: match.tables for match in registry.MATCHES}}
+"""Where base chains are used in practice: two rules that fit one table only in mangle are rather of
+nat and filter.
+"""
+_MATCH_TABLES: Mapping[str, frozenset[str]] = {
+    **MATCH_TABLES,
+    **{match.name: match.tables for match in registry.MATCHES},
+}
 
 
 class Placed(NamedTuple):
@@ -40,11 +53,19 @@ class Placed(NamedTuple):
 
 def place_rulesets(records: Sequence[RulesetRecord]) -> list[Placed]:
     """Return each record's chains with their table; a record without one may be split over several."""
-    placed = [Placed(record, record.table, record.chains, record.whole) for record in records if record.table is not None]
+    placed = [
+        Placed(record, record.table, record.chains, record.whole)
+        for record in records
+        if record.table is not None
+    ]
     pieces = [piece for record in records if record.table is None for piece in _cut_pieces(record)]
     if pieces:
         groups = _gather(pieces, placed)
-        placed += [result for number, piece in enumerate(pieces) for result in _place_piece(number, piece, groups)]
+        placed += [
+            result
+            for number, piece in enumerate(pieces)
+            for result in _place_piece(number, piece, groups)
+        ]
     return placed
 
 
@@ -61,11 +82,15 @@ class _Piece(NamedTuple):
 
 
 class _Group:
-    """Chains that jumps tie together, so that they are of one table. Mutable while groups are united."""
+    """Chains that jumps tie together, so that they are of one table. Mutable while groups are
+    united.
+    """
 
     __slots__ = ("hooks", "pieces", "tables", "users")
 
-    def __init__(self, users: set[str], tables: frozenset[str], hooks: frozenset[str], piece: int) -> None:
+    def __init__(
+        self, users: set[str], tables: frozenset[str], hooks: frozenset[str], piece: int
+    ) -> None:
         self.users = users
         """The user chains that are in it, or are jumped to from it."""
         self.tables = tables
@@ -121,8 +146,13 @@ class _Groups:
 
 
 def _cut_pieces(record: RulesetRecord) -> Iterator[_Piece]:
-    """Cut a record where the next table may start: iptables prints a table's base chains before the others."""
-    rules = sorted((rule for chain in record.chains.values() for rule in chain.rules), key=lambda rule: rule.span.line)
+    """Cut a record where the next table may start: iptables prints a table's base chains before the
+    others.
+    """
+    rules = sorted(
+        (rule for chain in record.chains.values() for rule in chain.rules),
+        key=lambda rule: rule.span.line,
+    )
     declared = {name for name, chain in record.chains.items() if chain.span is not None}
     if record.whole or declared & ALL_HOOKS or not rules:
         yield _Piece(record, tuple(rules), frozenset(record.chains), single=True)
@@ -158,7 +188,9 @@ def _jump(rule: RuleText) -> str | None:
 
 
 def _gather(pieces: Sequence[_Piece], placed: Sequence[Placed]) -> _Groups:
-    """Make the groups of each piece, then unite them over the pieces and tie them to the tables that other outputs name."""
+    """Make the groups of each piece, then unite them over the pieces and tie them to the tables
+    that other outputs name.
+    """
     united = _Groups()
     for number, piece in enumerate(pieces):
         if piece.single:
@@ -167,18 +199,26 @@ def _gather(pieces: Sequence[_Piece], placed: Sequence[Placed]) -> _Groups:
             for group in _gather_tied(piece, number):
                 united.add(group)
     for group in united:
-        anchors = frozenset(known.table for known in placed if any(user in known.chains for user in group.users))
+        anchors = frozenset(
+            known.table for known in placed if any(user in known.chains for user in group.users)
+        )
         if group.tables & anchors:
             group.tables &= anchors
     return united
 
 
 def _gather_tied(piece: _Piece, number: int) -> _Groups:
-    """Tie the user chains of a piece by the jumps between them, then by the base chains that lead to them."""
+    """Tie the user chains of a piece by the jumps between them, then by the base chains that lead
+    to them.
+    """
     groups = _Groups()
     for rule in piece.rules:
         if rule.chain not in ALL_HOOKS:
-            hooks = TARGET_HOOKS.get(rule.target.name, ALL_HOOKS) if rule.target is not None else ALL_HOOKS
+            hooks = (
+                TARGET_HOOKS.get(rule.target.name, ALL_HOOKS)
+                if rule.target is not None
+                else ALL_HOOKS
+            )
             groups.add(_Group(_users(rule), allowed_tables(rule), hooks, number))
     for rule in piece.rules:
         users = _users(rule)
@@ -195,10 +235,16 @@ def _gather_tied(piece: _Piece, number: int) -> _Groups:
 def _gather_single(piece: _Piece, number: int) -> _Group:
     """Make the one group of a piece that is of one table, by its base chains and all its rules."""
     base = piece.names & ALL_HOOKS
-    tables = frozenset(name for name, chains in BASE_CHAINS.items() if base <= set(chains)) or ALL_TABLES
+    tables = (
+        frozenset(name for name, chains in BASE_CHAINS.items() if base <= set(chains)) or ALL_TABLES
+    )
     if piece.record.whole:
         # nat had no INPUT chain before Linux 2.6.36
-        exact = frozenset(name for name in tables if set(BASE_CHAINS[name]) - ({"INPUT"} if name == "nat" else set()) <= base)
+        exact = frozenset(
+            name
+            for name in tables
+            if set(BASE_CHAINS[name]) - ({"INPUT"} if name == "nat" else set()) <= base
+        )
         tables = exact or tables
     users = set(piece.names - ALL_HOOKS)
     for rule in piece.rules:
@@ -209,11 +255,15 @@ def _gather_single(piece: _Piece, number: int) -> _Group:
 
 def _users(rule: RuleText) -> set[str]:
     """Return the user chains that a rule is in or goes to."""
-    return {name for name in (rule.chain, _jump(rule)) if name is not None and name not in ALL_HOOKS}
+    return {
+        name for name in (rule.chain, _jump(rule)) if name is not None and name not in ALL_HOOKS
+    }
 
 
 def _leads_to(rule: RuleText, group: _Group) -> bool:
-    """Tell whether a base chain's rule is of the table of the group that it jumps to: could be, and would be in practice."""
+    """Tell whether a base chain's rule is of the table of the group that it jumps to: could be, and
+    would be in practice.
+    """
     if rule.chain not in group.hooks or not group.tables & allowed_tables(rule):
         return False
     usual = group.tables & {"filter", "nat"}
@@ -248,7 +298,9 @@ def _part(chain: ChainText, rules: list[RuleText]) -> ChainText:
 
 
 def _table_of_rule(number: int, rule: RuleText, groups: _Groups) -> str:
-    """Return the rule's table: that of the chains it is tied to, unless the kernel would not take it there."""
+    """Return the rule's table: that of the chains it is tied to, unless the kernel would not take
+    it there.
+    """
     tables = allowed_tables(rule)
     tied = sorted(groups.find(_users(rule)), key=lambda group: number not in group.pieces)
     for group in tied:

@@ -16,18 +16,24 @@ def assemble_neighbours(draft: NodeDraft, evidence: SceneEvidence, disputes: Dis
     found: dict[tuple[str, IfName, Address], list[tuple[Scene, NeighbourRecord]]] = {}
     for scene, record in evidence.records(NeighbourRecord):
         if record.link is None:
-            disputes.gap(record.span, f"expected the device of neighbour {record.address}, saw none")
+            disputes.gap(
+                record.span, f"expected the device of neighbour {record.address}, saw none"
+            )
             continue
         if scene.is_elsewhere:
             continue
-        found.setdefault((scene.netns, IfName(record.link), record.address), []).append((scene, record))
+        found.setdefault((scene.netns, IfName(record.link), record.address), []).append(
+            (scene, record)
+        )
     for (name, link, address), shown in found.items():
         fact = f"MAC of neighbour {address} on {link} in netns {name}"
         claims = [DisputeClaim(record.mac, record.span, scene.standing) for scene, record in shown]
         mac: Mac | None = disputes.decide(fact, ask_in(name, ASKS["neigh"]), claims)
         _, record = next((one for one in shown if one[1].mac == mac), shown[0])
         state = record.state or ("REACHABLE" if mac is not None else "INCOMPLETE")
-        draft.netns(name).neighbours.append(Neighbour(address=address, link=link, mac=mac, state=state, span=record.span))
+        draft.netns(name).neighbours.append(
+            Neighbour(address=address, link=link, mac=mac, state=state, span=record.span)
+        )
 
 
 def assemble_sockets(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:

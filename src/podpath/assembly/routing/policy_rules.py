@@ -17,8 +17,12 @@ from podpath.net.provenance import Span
 from podpath.node.routing import DEFAULT_RULES, PolicyRule
 
 
-def assemble_rules(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes, tables: TableNumbers) -> None:
-    """Put the policy rules that outputs show into their namespaces; a fragment adds to the three of a fresh namespace."""
+def assemble_rules(
+    draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes, tables: TableNumbers
+) -> None:
+    """Put the policy rules that outputs show into their namespaces; a fragment adds to the three of
+    a fresh namespace.
+    """
     snapshots: dict[tuple[str, Family], list[ListingSnapshot[PolicyRule]]] = {}
     for scene in evidence.scenes:
         found: dict[Family, dict[Hashable, PolicyRule]] = {}
@@ -40,7 +44,11 @@ def assemble_rules(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes
         merged = merge_snapshots(fact, ask_in(name, ASKS["rule"]), listings, disputes)
         netns = draft.netns(name)
         known = {rule.priority for rule in merged.items}
-        missing = [] if merged.whole else [rule for rule in DEFAULT_RULES[family] if rule.priority not in known]
+        missing = (
+            []
+            if merged.whole
+            else [rule for rule in DEFAULT_RULES[family] if rule.priority not in known]
+        )
         netns.rules.extend(sorted([*merged.items, *missing], key=lambda rule: rule.priority))
     for netns in draft.namespaces.values():
         families = {rule.family for rule in netns.rules}

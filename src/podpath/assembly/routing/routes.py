@@ -20,7 +20,11 @@ _Key = tuple[str, Family, int]
 
 
 def assemble_routes(
-    draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes, tables: TableNumbers, effects: tuple[Effect, ...]
+    draft: NodeDraft,
+    evidence: SceneEvidence,
+    disputes: Disputes,
+    tables: TableNumbers,
+    effects: tuple[Effect, ...],
 ) -> None:
     """Put the routes that outputs show into their namespaces."""
     snapshots: dict[_Key, list[ListingSnapshot[Route]]] = {}
@@ -35,22 +39,30 @@ def assemble_routes(
     for key, shown in snapshots.items():
         name, family, table = key
         fact = f"IPv{family} routes of table {tables.name(table)} in netns {name}"
-        merged = merge_snapshots(fact, ask_in(name, ASKS["route"]), shown, disputes, turns.get(key, ()))
+        merged = merge_snapshots(
+            fact, ask_in(name, ASKS["route"]), shown, disputes, turns.get(key, ())
+        )
         netns = draft.netns(name)
         netns.routes.extend(merged.items)
         if merged.whole:
             netns.whole_tables.add((family, table))
 
 
-def _read_scene(scene: Scene, tables: TableNumbers) -> Iterator[tuple[_Key, ListingSnapshot[Route]]]:
-    """Yield the routes that the scene shows, by family and table, and whether each table is whole in it."""
+def _read_scene(
+    scene: Scene, tables: TableNumbers
+) -> Iterator[tuple[_Key, ListingSnapshot[Route]]]:
+    """Yield the routes that the scene shows, by family and table, and whether each table is whole
+    in it.
+    """
     found: dict[tuple[Family, int], dict[Hashable, Route]] = {}
     span = None
     for record in scene.reading.records:
         if isinstance(record, RouteRecord):
             route = make_route(record, tables)
             span = span or record.span
-            found.setdefault((record.prefix.family, route.table), {}).setdefault(key_of(route), route)
+            found.setdefault((record.prefix.family, route.table), {}).setdefault(
+                key_of(route), route
+            )
     whole = listed_tables(scene)
     if span is None:
         if not whole:
@@ -61,21 +73,31 @@ def _read_scene(scene: Scene, tables: TableNumbers) -> Iterator[tuple[_Key, List
         for family in families:
             found.setdefault((family, MAIN), {})
     for (family, table), routes in found.items():
-        lists = family in families and ("all" in whole or table in {tables.number(name) for name in whole})
+        lists = family in families and (
+            "all" in whole or table in {tables.number(name) for name in whole}
+        )
         yield (scene.netns, family, table), ListingSnapshot(routes, lists, span, scene.standing)
 
 
 def key_of(route: Route) -> Hashable:
-    """Return what makes two lines the same route: what the kernel's FIB tells apart, as far as every output shows it."""
+    """Return what makes two lines the same route: what the kernel's FIB tells apart, as far as
+    every output shows it.
+    """
     ways = frozenset((hop.link, hop.gateway) for hop in route.nexthops)
     return route.table, route.prefix, route.tos, route.metric, route.type, ways
 
 
 def make_route(record: RouteRecord, tables: TableNumbers) -> Route:
-    """Return the route of a line; what the line leaves out has the value that its command leaves out."""
+    """Return the route of a line; what the line leaves out has the value that its command leaves
+    out.
+    """
     kind = record.type or "unicast"
     nexthops = tuple(_make_nexthop(hop, record.flags) for hop in record.nexthops)
-    table = LOCAL if record.table is None and kind in {"local", "broadcast"} else tables.number(record.table)
+    table = (
+        LOCAL
+        if record.table is None and kind in {"local", "broadcast"}
+        else tables.number(record.table)
+    )
     return Route(
         prefix=record.prefix,
         type=kind,
@@ -93,7 +115,9 @@ def make_route(record: RouteRecord, tables: TableNumbers) -> Route:
 
 
 def _default_scope(kind: str, nexthops: tuple[Nexthop, ...]) -> str:
-    """Return the scope that iproute2 would set (ip/iproute.c:iproute_modify), since `ip route` leaves `global` out."""
+    """Return the scope that iproute2 would set (ip/iproute.c:iproute_modify), since `ip route`
+    leaves `global` out.
+    """
     if kind in {"local", "nat"}:
         return "host"
     if kind in {"broadcast", "multicast", "anycast"}:
@@ -124,16 +148,26 @@ def _make_turn(deed: RouteDeed, table: int) -> Turn[Route]:
         route = _implied_route(deed, table)
         return {**routes, key_of(route): route}
 
-    return Turn(deed.span, deed.command, having if deed.added else without, without if deed.added else having)
+    return Turn(
+        deed.span,
+        deed.command,
+        having if deed.added else without,
+        without if deed.added else having,
+    )
 
 
 def _names(deed: RouteDeed, route: Route) -> bool:
-    """Tell whether a command's words pick out this route, as the kernel's `fib_table_delete` compares them."""
+    """Tell whether a command's words pick out this route, as the kernel's `fib_table_delete`
+    compares them.
+    """
     ways = route.nexthops or (Nexthop(),)
     return (
         route.prefix == deed.prefix
         and (deed.metric is None or route.metric == deed.metric)
-        and any((deed.link in {None, hop.link}) and (deed.gateway in {None, hop.gateway}) for hop in ways)
+        and any(
+            (deed.link in {None, hop.link}) and (deed.gateway in {None, hop.gateway})
+            for hop in ways
+        )
     )
 
 

@@ -1,1 +1,3 @@
-"""Sources with what surrounds them: whose node and namespace each shows, in which state, and whether it is whole."""
+"""Sources with what surrounds them: whose node and namespace each shows, in which state, and
+whether it is whole.
+"""

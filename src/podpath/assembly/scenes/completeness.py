@@ -1,6 +1,8 @@
-"""Whether an output lists all things of its kind, by the command that printed it and by what stands in it.
+"""Whether an output lists all things of its kind, by the command that printed it and by what stands
+in it.
 
-Only then does "it is not there" mean anything: a walk takes a whole routing table at its word and asks about a fragment.
+Only then does "it is not there" mean anything: a walk takes a whole routing table at its word and
+asks about a fragment.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ _WHOLE_SYSCTLS = 200
 
 
 def lists_all(scene: Scene, kind: str) -> bool:
-    """Tell whether the scene lists all things of a kind (`link`, `address`, `rule`, `neigh`, `sysctl`, ...) in its namespace."""
+    """Tell whether the scene lists all things of a kind (`link`, `address`, `rule`, `neigh`,
+    `sysctl`, ...) in its namespace.
+    """
     if not scene.whole or not shows_output(scene):
         return False
     if kind in {"link", "address"}:
@@ -36,16 +40,22 @@ def lists_all(scene: Scene, kind: str) -> bool:
 
 
 def shows_output(scene: Scene) -> bool:
-    """Tell whether any output stands there: a ticket may show a command alone, which says nothing of what it printed."""
+    """Tell whether any output stands there: a ticket may show a command alone, which says nothing
+    of what it printed.
+    """
     return any(line.strip() for line in scene.source.lines) and not (
         scene.source.prompt and scene.source.lines[0].lstrip().startswith(scene.source.prompt)
     )
 
 
 def listed_protocols(scene: Scene) -> frozenset[int]:
-    """Return the protocols whose sockets `ss` or `netstat` was asked for: those of its letters, TCP and UDP without any."""
+    """Return the protocols whose sockets `ss` or `netstat` was asked for: those of its letters, TCP
+    and UDP without any.
+    """
     letters = _letters(scene.command.arguments)
-    chosen = frozenset(protocol for letter, protocol in _SOCKET_LETTERS.items() if letter in letters)
+    chosen = frozenset(
+        protocol for letter, protocol in _SOCKET_LETTERS.items() if letter in letters
+    )
     return chosen if chosen or letters & _OTHER_SOCKETS else frozenset(_SOCKET_LETTERS.values())
 
 
@@ -55,7 +65,9 @@ def _letters(arguments: Sequence[str]) -> frozenset[str]:
 
 
 def listed_tables(scene: Scene) -> tuple[str, ...]:
-    """Return the routing tables that the scene lists whole: `all`, or the names; empty where it shows a part."""
+    """Return the routing tables that the scene lists whole: `all`, or the names; empty where it
+    shows a part.
+    """
     if not scene.whole or not shows_output(scene):
         return ()
     if scene.command.program in {"route", "netstat"}:
@@ -70,48 +82,78 @@ def listed_tables(scene: Scene) -> tuple[str, ...]:
 
 
 def listed_families(scene: Scene) -> tuple[Family, ...]:
-    """Return the families that the scene's command lists: `ip addr` shows both, `ip route` and `ip rule` IPv4 unless told."""
+    """Return the families that the scene's command lists: `ip addr` shows both, `ip route` and `ip
+    rule` IPv4 unless told.
+    """
     asked = parse_family(scene.source)
     if asked is not None:
         return (asked,)
     shown = asked_object(scene)
     if scene.command.program in {"route", "netstat"}:
         return (4,)
-    # `ip route show table all` dumps every family, all else of route and rule is IPv4 by default (ip/iproute.c, ip/iprule.c)
+    # `ip route show table all` dumps every family, all else of route and rule is IPv4 by default
+    # (says ip/iproute.c, ip/iprule.c)
     only_one = shown is not None and shown[0] in {"route", "rule"} and "all" not in shown[1]
     return (4,) if only_one else (4, 6)
 
 
 def asked_object(scene: Scene) -> tuple[str, tuple[str, ...]] | None:
-    """Return the object of the scene's `ip` or `bridge` command and its selectors behind `show`; None for another command."""
+    """Return the object of the scene's `ip` or `bridge` command and its selectors behind `show`;
+    None for another command.
+    """
     return command.asked_object(scene.command)
 
 
 def _lists_devices(scene: Scene, kind: str) -> bool:
-    """Tell it of `ip link` and `ip addr`: a listing that was not cut holds `lo`, which every namespace has."""
+    """Tell it of `ip link` and `ip addr`: a listing that was not cut holds `lo`, which every
+    namespace has.
+    """
     asked = asked_object(scene)
     if asked is not None and (asked[1] or (kind == "address" and asked[0] != "address")):
         return False
     if asked is None and scene.command.program:
         return False
-    if kind == "link" and asked is not None and asked[0] == "address" and parse_family(scene.source) is not None:
+    if (
+        kind == "link"
+        and asked is not None
+        and asked[0] == "address"
+        and parse_family(scene.source) is not None
+    ):
         return False  # `ip -4 addr` leaves out devices without an address of that family (ip/ipaddress.c:ipaddr_filter)
     if kind == "address" and asked is None and "addr" not in scene.source.format:
         return False
-    return any(isinstance(record, LinkRecord) and record.name == "lo" for record in scene.reading.records)
+    return any(
+        isinstance(record, LinkRecord) and record.name == "lo" for record in scene.reading.records
+    )
 
 
 def _lists_other(scene: Scene, kind: str) -> bool:
     program, arguments = scene.command.program, scene.command.arguments
     if kind == "sysctl":
         if program:
-            return program == "sysctl" and len(arguments) == 1 and arguments[0] in {"-a", "-A", "--all"}
-        read = [record for record in scene.reading.records if isinstance(record, SysctlRecord) and not record.configured]
+            return (
+                program == "sysctl"
+                and len(arguments) == 1
+                and arguments[0] in {"-a", "-A", "--all"}
+            )
+        read = [
+            record
+            for record in scene.reading.records
+            if isinstance(record, SysctlRecord) and not record.configured
+        ]
         return len(read) >= _WHOLE_SYSCTLS
     if kind == "modules":
-        return program == "lsmod" or (not program and any(line.startswith("Module ") for line in scene.source.lines[:3]))
+        return program == "lsmod" or (
+            not program and any(line.startswith("Module ") for line in scene.source.lines[:3])
+        )
     if kind == "sockets":
         letters = _letters(arguments)
-        shows_listening = "l" in letters or ("a" in letters and not (program == "netstat" and "g" in letters))
-        return program in {"ss", "netstat"} and shows_listening and all(word.startswith("-") for word in arguments)
+        shows_listening = "l" in letters or (
+            "a" in letters and not (program == "netstat" and "g" in letters)
+        )
+        return (
+            program in {"ss", "netstat"}
+            and shows_listening
+            and all(word.startswith("-") for word in arguments)
+        )
     return False

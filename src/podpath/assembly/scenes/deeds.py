@@ -1,7 +1,7 @@
 """Commands in the evidence that change the node, and what they change.
 
-`modprobe br_netfilter` above an output means that the output shows the state after it; the fault was there before. A deed
-whose effect is not known here is kept in the case and changes nothing.
+`modprobe br_netfilter` above an output means that the output shows the state after it; the fault
+was there before. A deed whose effect is not known here is kept in the case and changes nothing.
 """
 
 from __future__ import annotations
@@ -65,13 +65,20 @@ _ROUTE_VERBS: Mapping[str, bool] = {
 
 def list_deeds(evidence: SceneEvidence) -> tuple[Deed, ...]:
     """Return all commands of the evidence that change the node."""
-    return tuple(Deed(command=record.command, span=record.span) for _, record in evidence.records(DeedRecord))
+    return tuple(
+        Deed(command=record.command, span=record.span) for _, record in evidence.records(DeedRecord)
+    )
 
 
 def read_effects(evidence: SceneEvidence) -> tuple[Effect, ...]:
-    """Return what the deeds of the evidence change, in their order; commands on another host do not count."""
+    """Return what the deeds of the evidence change, in their order; commands on another host do not
+    count.
+    """
     return tuple(
-        effect for scene, record in evidence.records(DeedRecord) if not scene.is_elsewhere for effect in _read(scene, record)
+        effect
+        for scene, record in evidence.records(DeedRecord)
+        if not scene.is_elsewhere
+        for effect in _read(scene, record)
     )
 
 
@@ -83,7 +90,9 @@ def _read(scene: Scene, record: DeedRecord) -> Iterator[Effect]:
         text = record.command[part.words[0].start : part.words[-1].end]
         command = parse_command(text)
         netns = scene.netns if command.netns is None else name_netns(command.netns)
-        targets = [redirect.target for redirect in part.redirects if redirect.operator in {">", ">>", ">|"}]
+        targets = [
+            redirect.target for redirect in part.redirects if redirect.operator in {">", ">>", ">|"}
+        ]
         if command.program in {"echo", "printf"}:
             echoed = " ".join(word for word in command.arguments if word != "-n").replace("\\n", "")
         if command.program == "tee":
@@ -91,7 +100,9 @@ def _read(scene: Scene, record: DeedRecord) -> Iterator[Effect]:
         for target in targets:
             path = _PROC.fullmatch(target)
             if path is not None and echoed:
-                yield SysctlDeed(netns, record.span, record.command, path["path"].replace("/", "."), echoed)
+                yield SysctlDeed(
+                    netns, record.span, record.command, path["path"].replace("/", "."), echoed
+                )
         yield from _read_command(command, netns, record)
 
 
@@ -101,8 +112,18 @@ def _read_command(command: Command, netns: str, record: DeedRecord) -> Iterator[
         for word in words:
             setting = _SETTING.fullmatch(word)
             if setting is not None and setting["value"]:
-                key = setting["key"] if "." in setting["key"].partition("/")[0] else setting["key"].replace("/", ".")
-                yield SysctlDeed(netns, record.span, record.command, key.replace("/", "."), setting["value"].strip())
+                key = (
+                    setting["key"]
+                    if "." in setting["key"].partition("/")[0]
+                    else setting["key"].replace("/", ".")
+                )
+                yield SysctlDeed(
+                    netns,
+                    record.span,
+                    record.command,
+                    key.replace("/", "."),
+                    setting["value"].strip(),
+                )
     elif command.program in {"modprobe", "insmod", "rmmod"}:
         removed = command.program == "rmmod" or any(word in {"-r", "--remove"} for word in words)
         names = [word for word in words if not word.startswith("-") and "=" not in word]
@@ -135,7 +156,9 @@ def _read_ip_route(words: Sequence[str], netns: str, record: DeedRecord) -> Iter
         yield _make(netns, record, added, prefix, options)
 
 
-def _read_net_tools_route(words: Sequence[str], netns: str, record: DeedRecord) -> Iterator[RouteDeed]:
+def _read_net_tools_route(
+    words: Sequence[str], netns: str, record: DeedRecord
+) -> Iterator[RouteDeed]:
     """Read `route add|del [-net|-host] TARGET [netmask M] [gw G] [metric N] [dev] DEV`."""
     cursor = Cursor(" ".join(words))
     options: dict[str, str] = {}
@@ -159,7 +182,13 @@ def _read_net_tools_route(words: Sequence[str], netns: str, record: DeedRecord) 
         yield _make(netns, record, _ROUTE_VERBS[verb], prefix, options)
 
 
-def _make(netns: str, record: DeedRecord, added: bool, prefix: Prefix, options: Mapping[str, str]) -> RouteDeed:  # noqa: FBT001
+def _make(
+    netns: str,
+    record: DeedRecord,
+    added: bool,  # noqa: FBT001
+    prefix: Prefix,
+    options: Mapping[str, str],
+) -> RouteDeed:
     gateway = _parse_gateway(options.get("via"))
     metric = options.get("metric", "")
     return RouteDeed(

@@ -1,7 +1,8 @@
-"""A grep whose output does not hold what it looked for: one of the two was edited before it was pasted.
+"""A grep whose output does not hold what it looked for: one of the two was edited before it was
+pasted.
 
-`ip link | grep -B 1 MAC` that prints a device with another MAC still says that the device had the MAC asked for: both are
-claims about it, and they contradict each other.
+`ip link | grep -B 1 MAC` that prints a device with another MAC still says that the device had the
+MAC asked for: both are claims about it, and they contradict each other.
 """
 
 from __future__ import annotations
@@ -19,10 +20,16 @@ _GREPS = frozenset({"grep", "egrep", "fgrep", "rg", "ack", "ag"})
 
 
 def greped_macs(evidence: SceneEvidence) -> Iterator[tuple[Scene, Span, IfName, Mac]]:
-    """Yield each MAC that a grep over devices asked for while its output shows one other MAC only, with the first device."""
+    """Yield each MAC that a grep over devices asked for while its output shows one other MAC only,
+    with the first device.
+    """
     for scene in evidence.scenes:
         mac = _asked_mac(scene)
-        shown = [record for record in scene.reading.records if isinstance(record, LinkRecord) and record.mac is not None]
+        shown = [
+            record
+            for record in scene.reading.records
+            if isinstance(record, LinkRecord) and record.mac is not None
+        ]
         if mac is None or not shown or any(record.mac == mac for record in shown):
             continue
         # several devices may share the one MAC (a bridge has its port's): the first stands for them

@@ -1,7 +1,9 @@
-"""Evidence of several nodes told apart: bundles of different nodes, and outputs typed at the prompts of different hosts.
+"""Evidence of several nodes told apart: bundles of different nodes, and outputs typed at the
+prompts of different hosts.
 
-Two prompts name different nodes only where their outputs cannot be of one: a device has other addresses here than there. A
-host name that is a pod's, or whose address the other host reaches by a device of its own, is a pod's on that host.
+Two prompts name different nodes only where their outputs cannot be of one: a device has other
+addresses here than there. A host name that is a pod's, or whose address the other host reaches by a
+device of its own, is a pod's on that host.
 """
 
 from __future__ import annotations
@@ -13,7 +15,14 @@ from typing import NamedTuple
 from podpath.assembly.scenes.labels import Standing
 from podpath.assembly.scenes.scene import Scene, host_of_prompt, set_scene
 from podpath.evidence.kubernetes.records import PodRecord
-from podpath.evidence.records import AddressRecord, BundleRecord, LinkRecord, Reading, RouteRecord, SysctlRecord
+from podpath.evidence.records import (
+    AddressRecord,
+    BundleRecord,
+    LinkRecord,
+    Reading,
+    RouteRecord,
+    SysctlRecord,
+)
 from podpath.net.addresses import Address, Prefix
 from podpath.net.provenance import Source
 from podpath.node.node import HOST
@@ -50,11 +59,15 @@ class _Host:
     @property
     def signature(self) -> object:
         """Return what is compared of it: hosts with the same one need not be compared twice."""
-        return self.bundle, frozenset((device, frozenset(addresses)) for device, addresses in self.addresses.items())
+        return self.bundle, frozenset(
+            (device, frozenset(addresses)) for device, addresses in self.addresses.items()
+        )
 
 
 def part_by_host(read: Sequence[Read]) -> tuple[HostEvidence, ...]:
-    """Return the evidence of each node, the one that most outputs are of first; what names no host goes to all of them."""
+    """Return the evidence of each node, the one that most outputs are of first; what names no host
+    goes to all of them.
+    """
     scenes = [set_scene(source, reading, number) for number, (source, reading) in enumerate(read)]
     owners = [*_name_owners(scenes)]
     hosts = _gather(scenes, owners)
@@ -67,14 +80,21 @@ def part_by_host(read: Sequence[Read]) -> tuple[HostEvidence, ...]:
     grouped = {name for group in groups for name in group}
     return tuple(
         HostEvidence(
-            group[0], tuple(each for each, owner in zip(placed, owners, strict=True) if owner in group or owner not in grouped)
+            group[0],
+            tuple(
+                each
+                for each, owner in zip(placed, owners, strict=True)
+                if owner in group or owner not in grouped
+            ),
         )
         for group in groups
     )
 
 
 def _name_owners(scenes: Sequence[Scene]) -> Iterator[str | None]:
-    """Name the host of each source: by its bundle, or by its prompt; what is said to be good is compared, not parted."""
+    """Name the host of each source: by its bundle, or by its prompt; what is said to be good is
+    compared, not parted.
+    """
     bundles = {
         scene.source.name.rpartition("/")[0]: record.node
         for scene in scenes
@@ -100,7 +120,9 @@ def _gather(scenes: Sequence[Scene], owners: Sequence[str | None]) -> dict[str, 
             continue
         host = hosts.setdefault(owner, _Host())
         host.outputs += 1
-        host.bundle = host.bundle or (scene.source.host is not None and _states_a_node(scene.reading))
+        host.bundle = host.bundle or (
+            scene.source.host is not None and _states_a_node(scene.reading)
+        )
         for record in scene.reading.records if scene.netns == HOST else ():
             host.bundle = host.bundle or isinstance(record, BundleRecord)
             _note(host, record)
@@ -110,7 +132,10 @@ def _gather(scenes: Sequence[Scene], owners: Sequence[str | None]) -> dict[str, 
 
 def _states_a_node(reading: Reading) -> bool:
     """Tell whether an output states facts of its node: a log does not, and makes no node by itself."""
-    return any(isinstance(record, LinkRecord | AddressRecord | RouteRecord | SysctlRecord) for record in reading.records)
+    return any(
+        isinstance(record, LinkRecord | AddressRecord | RouteRecord | SysctlRecord)
+        for record in reading.records
+    )
 
 
 def _note(host: _Host, record: object) -> None:
@@ -124,7 +149,11 @@ def _note(host: _Host, record: object) -> None:
                 host.uplinks.add(hop.link)
             elif hop.gateway is None:
                 host.onlink.append((record.prefix, hop.link))
-                if record.prefsrc is not None and _tells(record.prefsrc) and record.protocol == "kernel":
+                if (
+                    record.prefsrc is not None
+                    and _tells(record.prefsrc)
+                    and record.protocol == "kernel"
+                ):
                     host.addresses.setdefault(hop.link, set()).add(record.prefsrc)
 
 
@@ -152,8 +181,12 @@ def _reached_pods(hosts: Mapping[str, _Host]) -> Iterator[str]:
     for name, host in hosts.items():
         others: set[str] | None = None
         for address in host.own if not host.bundle else ():
-            prefixes = (Prefix.of(address, length) for family, length in lengths if family == address.family)
-            found = {other for prefix in prefixes for other in reaching.get(prefix, ())} - owners[address]
+            prefixes = (
+                Prefix.of(address, length) for family, length in lengths if family == address.family
+            )
+            found = {other for prefix in prefixes for other in reaching.get(prefix, ())} - owners[
+                address
+            ]
             others = found if others is None else others & found
             if not others:
                 break
@@ -179,7 +212,11 @@ def _group(hosts: Mapping[str, _Host]) -> list[list[str]]:
     showing: dict[tuple[str, Address], set[int]] = {}
     for name, host in hosts.items():
         candidates = _fitting(host, len(groups), having, showing)
-        fitting = (place for place in candidates if not any(_differ(host, other) for other in distinct[place].values()))
+        fitting = (
+            place
+            for place in candidates
+            if not any(_differ(host, other) for other in distinct[place].values())
+        )
         place = next(fitting, len(groups))
         if place == len(groups):
             groups.append([])
@@ -194,9 +231,14 @@ def _group(hosts: Mapping[str, _Host]) -> list[list[str]]:
 
 
 def _fitting(
-    host: _Host, count: int, having: Mapping[str, set[int]], showing: Mapping[tuple[str, Address], set[int]]
+    host: _Host,
+    count: int,
+    having: Mapping[str, set[int]],
+    showing: Mapping[tuple[str, Address], set[int]],
 ) -> Iterable[int]:
-    """Return the groups that a host may belong to, in order: where all have a device, those with its address there."""
+    """Return the groups that a host may belong to, in order: where all have a device, those with
+    its address there.
+    """
     fitting: set[int] | None = None
     for device, addresses in host.addresses.items():
         if len(having.get(device, ())) == count:
@@ -206,11 +248,15 @@ def _fitting(
 
 
 def _differ(host: _Host, other: _Host) -> bool:
-    """Tell whether two hosts cannot be one: each has its bundle, or a device has nothing but other addresses on each."""
+    """Tell whether two hosts cannot be one: each has its bundle, or a device has nothing but other
+    addresses on each.
+    """
     if host.bundle and other.bundle:
         return True
     return any(
-        addresses.isdisjoint(other.addresses[device]) for device, addresses in host.addresses.items() if device in other.addresses
+        addresses.isdisjoint(other.addresses[device])
+        for device, addresses in host.addresses.items()
+        if device in other.addresses
     )
 
 

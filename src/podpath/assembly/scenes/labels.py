@@ -1,7 +1,9 @@
-"""What people write above an output about the state that it shows: a good host, after the fix, the broken node.
+"""What people write above an output about the state that it shows: a good host, after the fix, the
+broken node.
 
-A ticket mixes outputs of a broken node with those of a healthy one, or from before and after a cure, and only the words above
-each say so. They are weighed here, as data in a few languages, to put the likelier of two outputs that disagree first.
+A ticket mixes outputs of a broken node with those of a healthy one, or from before and after a
+cure, and only the words above each say so. They are weighed here, as data in a few languages, to
+put the likelier of two outputs that disagree first.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ class Standing(IntEnum):
     """Its label says that it comes from another, good host: it tells nothing of this one."""
 
 
-# Words, not phrases: labels are written freely. `(?<!un)` and the like keep "unhealthy" out of "healthy".
+# Words, not phrases: labels are written freely. `(?<!un)` and the like keep "unhealthy" out of
+# "healthy".
 _PLACE = (
     r"(?:hosts?|nodes?|machines?|servers?|clusters?|workers?|boxe?s?|vms?|instances?|peers?|"
     r"knotens?|maschinen?|rechner|nodos?|m[aá]quinas?|servidor(?:es)?)"
@@ -65,7 +68,9 @@ class _Words(NamedTuple):
 
 @cache
 def _words() -> _Words:
-    """Compile the words when the first label is judged: it takes longer than all else that is done where none stands."""
+    """Compile the words when the first label is judged: it takes longer than all else that is done
+    where none stands.
+    """
     return _Words(
         bad=re.compile(
             rf"(?<![\w-]){_BAD_WORD}(?![\w-])|^\W*(?:before|vorher|antes|之前)\W*$|不正常|异常|故障(?!恢复|修复|排除)|有问题|坏的|修复前|恢复前|不通|失败",
@@ -79,7 +84,10 @@ def _words() -> _Words:
             r"(?<!\w)(?:host|nodo|servidor|m[aá]quina)\s+(?:buen[oa]|san[oa]|correct[oa]|que\s+funciona)(?!\w)",
             re.IGNORECASE,
         ),
-        good=re.compile(rf"(?<![\w-]){_GOOD_WORD}(?![\w-])|(?<!\w)(?:ok|okay)(?!\w)|in Ordnung|正常|健康|好的", re.IGNORECASE),
+        good=re.compile(
+            rf"(?<![\w-]){_GOOD_WORD}(?![\w-])|(?<!\w)(?:ok|okay)(?!\w)|in Ordnung|正常|健康|好的",
+            re.IGNORECASE,
+        ),
         after=re.compile(
             rf"(?<!\w)(?:after|once|since|with|nach|despu[eé]s\s+de(?:l)?)\s+(?:\w+\s+){{0,3}}{_FIX_WORD}(?!\w)|"
             r"(?<!\w)(?:fixed|repaired|cured|resolved|solved|restored|recovered|behoben|repariert|arreglad[oa]|reparad[oa])(?!\w)|"
@@ -103,8 +111,8 @@ _LABEL_WIDTH = 90
 def judge_label(label: str) -> Standing:
     """Tell what the prose above an output says of the state that it shows.
 
-    Its last sentence counts first: it leads over to the output. What comes before that may speak of something else that
-    works, but a host that it names is the one that the output was taken on.
+    Its last sentence counts first: it leads over to the output. What comes before that may speak of
+    something else that works, but a host that it names is the one that the output was taken on.
     """
     last = _judge_sentence(last_sentence(label))
     if last is not Standing.PLAIN:
@@ -135,11 +143,17 @@ def judge_source(source: Source) -> Standing:
 
 
 def spell_meaning(span: Span | None) -> str:
-    """Say which output a value stands in, for an option's meaning: `as at ticket.md:40 (On a good host:)`."""
+    """Say which output a value stands in, for an option's meaning: `as at ticket.md:40 (On a good
+    host:)`.
+    """
     if span is None:
         return "as the kernel's own rules imply"
     label = span.source.label
     if not label or judge_label(label) is Standing.PLAIN:
         return f"as at {span}"
-    words = last_sentence(label) if _judge_sentence(last_sentence(label)) is not Standing.PLAIN else label.strip()
+    words = (
+        last_sentence(label)
+        if _judge_sentence(last_sentence(label)) is not Standing.PLAIN
+        else label.strip()
+    )
     return f"as at {span} ({words if len(words) <= _LABEL_WIDTH else words[: _LABEL_WIDTH - 3] + '...'})"

@@ -1,7 +1,9 @@
-"""Sources that were read, each with what its surroundings say: whose namespace it shows, in which state, and how much of it.
+"""Sources that were read, each with what its surroundings say: whose namespace it shows, in which
+state, and how much of it.
 
-A reader looks at one block alone. Whether that block is a whole listing, and of which namespace and which host, follows from
-the command that printed it, from the words above it and from ellipses within. Past this module nobody asks a source again.
+A reader looks at one block alone. Whether that block is a whole listing, and of which namespace and
+which host, follows from the command that printed it, from the words above it and from ellipses
+within. Past this module nobody asks a source again.
 """
 
 from __future__ import annotations
@@ -21,10 +23,14 @@ from podpath.node.node import HOST
 
 R = TypeVar("R", bound=Record)
 
-_HARMLESS_FILTERS = frozenset({"cat", "less", "more", "sort", "tee", "nl", "jq", "column", "most", "bat"})
+_HARMLESS_FILTERS = frozenset(
+    {"cat", "less", "more", "sort", "tee", "nl", "jq", "column", "most", "bat"}
+)
 """Programs that a listing passes through whole."""
 _PROMPT_HOST = re.compile(r"(?:^|[\[(\s])[\w.-]+@(?P<host>[A-Za-z0-9][\w.-]*)")
-_WORKSTATION_PROGRAMS = frozenset({"kubectl", "oc", "helm", "kops", "minikube", "cilium", "istioctl", "k", ""})
+_WORKSTATION_PROGRAMS = frozenset(
+    {"kubectl", "oc", "helm", "kops", "minikube", "cilium", "istioctl", "k", ""}
+)
 """Programs that are run anywhere: their prompt does not name the node."""
 _HOST_NAMES = frozenset({"", "host", "pid 1", "1", "root", "default", "init"})
 _HOST_NETWORK_PODS = re.compile(
@@ -46,7 +52,9 @@ class Scene:
     standing: Standing
     command: Command
     whole: bool
-    """True where all that the command prints is there: no filter behind it, no ellipsis and no line that could not be read."""
+    """True where all that the command prints is there: no filter behind it, no ellipsis and no line
+    that could not be read.
+    """
     number: int
     """Its place in the case, from 0."""
 
@@ -66,12 +74,23 @@ class SceneEvidence:
     _records: Mapping[type[Record], list[tuple[Scene, Record]]] = field(default_factory=dict)
 
     @classmethod
-    def gather(cls, read: Iterable[tuple[Source, Reading]], asked: tuple[Address, ...] = ()) -> SceneEvidence:
-        """Place every source that was read. Where all of them show a good host, the case is about that host."""
-        scenes = [set_scene(source, reading, number) for number, (source, reading) in enumerate(read)]
+    def gather(
+        cls, read: Iterable[tuple[Source, Reading]], asked: tuple[Address, ...] = ()
+    ) -> SceneEvidence:
+        """Place every source that was read. Where all of them show a good host, the case is about
+        that host.
+        """
+        scenes = [
+            set_scene(source, reading, number) for number, (source, reading) in enumerate(read)
+        ]
         scenes = _tell_hosts_apart(scenes)
-        aliases = find_aliases((scene.netns, scene.reading) for scene in scenes if not scene.is_elsewhere)
-        scenes = [replace(scene, netns=aliases[scene.netns]) if scene.netns in aliases else scene for scene in scenes]
+        aliases = find_aliases(
+            (scene.netns, scene.reading) for scene in scenes if not scene.is_elsewhere
+        )
+        scenes = [
+            replace(scene, netns=aliases[scene.netns]) if scene.netns in aliases else scene
+            for scene in scenes
+        ]
         if all(scene.is_elsewhere for scene in scenes if scene.reading.records):
             scenes = [replace(scene, standing=Standing.PLAIN) for scene in scenes]
         records: dict[type[Record], list[tuple[Scene, Record]]] = {}
@@ -81,7 +100,9 @@ class SceneEvidence:
         return cls(scenes=tuple(scenes), asked=asked, _records=records)
 
     def records(self, kind: type[R], netns: str | None = None) -> Iterator[tuple[Scene, R]]:
-        """Yield the records of a type in the order of the evidence, of one namespace where one is named."""
+        """Yield the records of a type in the order of the evidence, of one namespace where one is
+        named.
+        """
         for scene, record in self._records.get(kind, ()):
             if netns is None or scene.netns == netns:
                 yield scene, cast("R", record)
@@ -93,7 +114,9 @@ class SceneEvidence:
 
 
 def _tell_hosts_apart(scenes: Sequence[Scene]) -> list[Scene]:
-    """Take outputs that are said to be good, and were typed on a host that no other output is of, for another host's."""
+    """Take outputs that are said to be good, and were typed on a host that no other output is of,
+    for another host's.
+    """
     ours = {host_of_prompt(scene) for scene in scenes if scene.standing <= Standing.AFTER}
     named = ours - {None}
     return [
@@ -105,16 +128,24 @@ def _tell_hosts_apart(scenes: Sequence[Scene]) -> list[Scene]:
 
 
 def host_of_prompt(scene: Scene) -> str | None:
-    """Return the host that the prompt of a command about a node names; `kubectl` and its like are typed anywhere."""
+    """Return the host that the prompt of a command about a node names; `kubectl` and its like are
+    typed anywhere.
+    """
     found = _PROMPT_HOST.search(scene.source.prompt or "")
-    return None if found is None or scene.command.program in _WORKSTATION_PROGRAMS else found["host"]
+    return (
+        None if found is None or scene.command.program in _WORKSTATION_PROGRAMS else found["host"]
+    )
 
 
 def set_scene(source: Source, reading: Reading, number: int) -> Scene:
-    """Say which namespace a source shows, in which state, and whether it shows all that its command prints."""
+    """Say which namespace a source shows, in which state, and whether it shows all that its command
+    prints.
+    """
     command = parse_command(source.command)
     elided = any(isinstance(record, HeadingRecord) and record.partial for record in reading.records)
-    filtered = any(words[0].rpartition("/")[2] not in _HARMLESS_FILTERS for words in command.filters)
+    filtered = any(
+        words[0].rpartition("/")[2] not in _HARMLESS_FILTERS for words in command.filters
+    )
     return Scene(
         source=source,
         reading=reading,
@@ -134,5 +165,7 @@ def name_netns(name: str | None) -> str:
 
 
 def stands_after(later: Span, earlier: Span) -> bool:
-    """Tell whether a span stands further down in the same file as another: what it shows may be of a later time."""
+    """Tell whether a span stands further down in the same file as another: what it shows may be of
+    a later time.
+    """
     return later.source.name == earlier.source.name and later.line > earlier.line

@@ -7,13 +7,17 @@ from numpy.typing import NDArray
 
 Halves = NDArray[np.uint64]
 SLOTS = 16
-"""Bits of the place where an address is looked for first. Two may have one place: then the table knows the one met last."""
+"""Bits of the place where an address is looked for first. Two may have one place: then the table
+knows the one met last.
+"""
 NONE = 0xFFFF_FFFF
 _ODD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
 class Addresses:
-    """Numbers IPv6 addresses, in the order in which they are met. Mutable while packets are decoded."""
+    """Numbers IPv6 addresses, in the order in which they are met. Mutable while packets are
+    decoded.
+    """
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -43,7 +47,10 @@ class Addresses:
 
     def _look_up(self, high: Halves, low: Halves) -> list[int]:
         """Return the numbers of addresses one by one."""
-        return [self._numbers.setdefault(pair, len(self._numbers)) for pair in zip(high.tolist(), low.tolist(), strict=True)]
+        return [
+            self._numbers.setdefault(pair, len(self._numbers))
+            for pair in zip(high.tolist(), low.tolist(), strict=True)
+        ]
 
     def values(self) -> tuple[int, ...]:
         """Return all addresses, in the order of their numbers."""

@@ -1,4 +1,6 @@
-"""Scans over many short runs at once: what is largest so far, what came before, counted within each run of equal numbers."""
+"""Scans over many short runs at once: what is largest so far, what came before, counted within each
+run of equal numbers.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,17 @@ T = TypeVar("T", bound=np.integer[Any])
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 SPAN = 1 << 46
-"""How far apart runs are held while they are scanned as one: 65,536 of them, within which values differ by less (64 TB)."""
+"""How far apart runs are held while they are scanned as one: 65,536 of them, within which values
+differ by less (64 TB).
+"""
 LOWEST = -(SPAN >> 2)
 """Stands for no value yet."""
 
 
 def order_by(runs: NDArray[np.integer[Any]]) -> Numbers:
-    """Order rows by their run, and within a run as they stand: two passes of a radix sort, which stable sorts of 16 bits are."""
+    """Order rows by their run, and within a run as they stand: two passes of a radix sort, which
+    stable sorts of 16 bits are.
+    """
     if not len(runs) or int(runs.max()) >= 1 << 32:
         return np.argsort(runs, kind="stable")
     low = np.argsort(runs.astype(np.uint16), kind="stable")
@@ -34,7 +40,9 @@ def begins(runs: NDArray[np.integer[Any]]) -> Mask:
 
 
 def distinct(values: NDArray[T]) -> NDArray[T]:
-    """Return the different values, in order. `np.unique` gives the same, and loads masked arrays, which take 10 ms to load."""
+    """Return the different values, in order. `np.unique` gives the same, and loads masked arrays,
+    which take 10 ms to load.
+    """
     ordered = np.sort(values)
     first = np.ones(len(ordered), np.bool_)
     first[1:] = ordered[1:] != ordered[:-1]
@@ -66,7 +74,9 @@ class Runs:
         return largest
 
     def before(self, values: Numbers, nothing: int) -> Numbers:
-        """Return for each row the value of the row before it in its run; `nothing` where it begins one."""
+        """Return for each row the value of the row before it in its run; `nothing` where it begins
+        one.
+        """
         shifted = np.empty_like(values)
         shifted[1:] = values[:-1]
         shifted[self.starts] = nothing
@@ -80,13 +90,19 @@ class Runs:
         return same
 
     def unwrapped(self, values: NDArray[np.uint32]) -> Numbers:
-        """Return numbers that wrap at 32 bits relative to the first of their run, without the wrap (RFC 1982 distances)."""
+        """Return numbers that wrap at 32 bits relative to the first of their run, without the wrap
+        (RFC 1982 distances).
+        """
         step = np.zeros(self._count, np.int32)
         np.subtract(values[1:], values[:-1], out=step[1:].view(np.uint32))
         step[self.starts] = 0
-        furthest = max(int(step.max(initial=0)), -int(step.min(initial=0))) * int(self._lengths.max(initial=0))
+        furthest = max(int(step.max(initial=0)), -int(step.min(initial=0))) * int(
+            self._lengths.max(initial=0)
+        )
         if furthest < 1 << 31:  # none can wrap
-            near: Numbers = (values - self.spread(values[self.starts])).view(np.int32).astype(np.int64)
+            near: Numbers = (
+                (values - self.spread(values[self.starts])).view(np.int32).astype(np.int64)
+            )
             return near
         total: Numbers = np.cumsum(step, dtype=np.int64)
         total -= self.spread(total[self.starts])

@@ -1,4 +1,6 @@
-"""Eight bytes of each packet as one number: fields that stand side by side are fetched together, and parted afterwards."""
+"""Eight bytes of each packet as one number: fields that stand side by side are fetched together,
+and parted afterwards.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from numpy.typing import NDArray
 
 
 class Words:
-    """Eight bytes of each packet; a part of them is a view, named by how many bytes on it stands, which divides evenly."""
+    """Eight bytes of each packet; a part of them is a view, named by how many bytes on it stands,
+    which divides evenly.
+    """
 
     __slots__ = ("all",)
 

@@ -1,4 +1,6 @@
-"""The packets of an index to columns, a chunk of packets at a time: what is worked on stays in the processor's cache."""
+"""The packets of an index to columns, a chunk of packets at a time: what is worked on stays in the
+processor's cache.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ READERS: dict[Layer, Callable[[Group], Iterator[Work]]] = {
 }
 
 
-def decode_packets(data: Bytes, index: Index, interfaces: Sequence[Interface], chunk: int = CHUNK) -> Packets:
+def decode_packets(
+    data: Bytes, index: Index, interfaces: Sequence[Interface], chunk: int = CHUNK
+) -> Packets:
     """Decode all packets of an index."""
     arrays = empty_arrays(len(index))
     for name in INDEXED:
@@ -83,7 +87,10 @@ def renumber(out: Output, table: Sequence[int]) -> None:
     """Give IPv6 addresses the numbers that they have in a table, which holds all of them."""
     places = {address: place for place, address in enumerate(table)}
     mine = np.array([places[address] for address in out.addresses.values()], np.uint32)
-    for version, columns in (("version", ("src", "dst")), ("outer_version", ("outer_src", "outer_dst"))):
+    for version, columns in (
+        ("version", ("src", "dst")),
+        ("outer_version", ("outer_src", "outer_dst")),
+    ):
         if len(mine) and version in out.written:
             rows = np.flatnonzero(out.arrays[version] == 6)
             for name in columns:
@@ -94,7 +101,9 @@ def renumber(out: Output, table: Sequence[int]) -> None:
 
 
 class Desk:
-    """Where headers wait to be read: those of many packets are read at once, those of few when there are many of their kind."""
+    """Where headers wait to be read: those of many packets are read at once, those of few when
+    there are many of their kind.
+    """
 
     def __init__(self, out: Output) -> None:
         """Begin with nothing to do."""
@@ -103,11 +112,15 @@ class Desk:
         self._counts: dict[Layer, int] = {}
 
     def take(self, layer: Layer | None, rows: slice | NDArray[np.int64]) -> None:
-        """Decode packets that begin with the same kind of header; of a link type that is not read nothing is decoded."""
+        """Decode packets that begin with the same kind of header; of a link type that is not read
+        nothing is decoded.
+        """
         if layer is None:
             return
         arrays = self._out.arrays
-        sizes = [np.minimum(arrays[name][rows], MOST).astype(np.int32) for name in ("caplen", "wirelen")]
+        sizes = [
+            np.minimum(arrays[name][rows], MOST).astype(np.int32) for name in ("caplen", "wirelen")
+        ]
         block = Block(self._out, arrays["offset"][rows], sizes[0], rows)
         self._read(layer, Group(block, None, 0, sizes[1]))
 
@@ -120,7 +133,9 @@ class Desk:
             self._collect(max(self._counts, key=self._counts.__getitem__))
 
     def _read(self, layer: Layer, group: Group) -> None:
-        """Read a header, and those behind it that many packets have; what few have waits until they are through."""
+        """Read a header, and those behind it that many packets have; what few have waits until they
+        are through.
+        """
         waiting: list[Work] = [(layer, group)]
         while waiting:
             kind, some = waiting.pop()
@@ -144,4 +159,7 @@ class Desk:
 def unread_link_types(interfaces: Sequence[Interface]) -> list[Damage]:
     """Say which link types of a file are not read."""
     unread = sorted({interface.link_type for interface in interfaces} - set(link_layer.LINK_TYPES))
-    return [Damage(0, f"expected Ethernet, Linux cooked, raw IP or null, saw link type {number}") for number in unread]
+    return [
+        Damage(0, f"expected Ethernet, Linux cooked, raw IP or null, saw link type {number}")
+        for number in unread
+    ]

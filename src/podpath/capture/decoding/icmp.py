@@ -49,7 +49,9 @@ def _decode(group: Group, version: int) -> None:
 
 
 def _read_quotes(group: Group, version: int) -> None:
-    """Read the packets that errors quote into their side table; those that were cut before it have none."""
+    """Read the packets that errors quote into their side table; those that were cut before it have
+    none.
+    """
     if version == 4:
         limited = (group.read(0, "u1") == 3) & (group.read(1, "u1") == 4)
         mtu = np.where(limited, group.read(6, ">u2"), 0).astype(np.uint32)
@@ -67,12 +69,19 @@ def _read_quotes(group: Group, version: int) -> None:
         if version == 4 and value >> 4 == 4 and value & 15 >= 5:
             later = (part.read(6, ">u2") & 0x1FFF) != 0
             addresses = part.read(12, ">u4"), part.read(16, ">u4")
-            row = {"protocol": part.read(9, "u1"), "ident": part.read(4, ">u2"), "length": part.read(2, ">u2")}
+            row = {
+                "protocol": part.read(9, "u1"),
+                "ident": part.read(4, ">u2"),
+                "length": part.read(2, ">u2"),
+            }
             _keep(part, mine, addresses, row, np.where(later, 0, (value & 15) * 4))
         elif version == 6 and value >> 4 == 6:
             number = part.block.out.addresses.number
             halves = [part.read(at, ">u8") for at in (8, 16, 24, 32)]
-            row = {"protocol": part.read(6, "u1"), "length": part.read(4, ">u2").astype(np.uint32) + np.uint32(40)}
+            row = {
+                "protocol": part.read(6, "u1"),
+                "length": part.read(4, ">u2").astype(np.uint32) + np.uint32(40),
+            }
             addresses = number(halves[0], halves[1]), number(halves[2], halves[3])
             _keep(part, mine, addresses, row, np.full(len(part), 40))
 
@@ -84,10 +93,19 @@ def _keep(
     row: dict[str, NDArray[Any]],
     head: NDArray[Any],
 ) -> None:
-    """Add rows to the side table; `head` is the length of the quoted IP header, 0 where no transport header follows."""
+    """Add rows to the side table; `head` is the length of the quoted IP header, 0 where no
+    transport header follows.
+    """
     count = len(group)
     zeros = np.zeros(count, np.uint32)
-    row = {"ident": zeros, **row, "sport": zeros.copy(), "dport": zeros.copy(), "seq": zeros.copy(), "mtu": mtu}
+    row = {
+        "ident": zeros,
+        **row,
+        "sport": zeros.copy(),
+        "dport": zeros.copy(),
+        "seq": zeros.copy(),
+        "mtu": mtu,
+    }
     row |= {"row": group.numbers, "src": addresses[0], "dst": addresses[1]}
     row["version"] = np.full(count, 4 if group.read(0, "u1")[0] >> 4 == 4 else 6, np.uint8)
     size = int(head.max())
@@ -96,8 +114,14 @@ def _keep(
     if len(chosen):
         part = group.keep(ported).move(size).ready(8)
         row["sport"][chosen], row["dport"][chosen] = part.read(0, ">u2"), part.read(2, ">u2")
-        row["seq"][chosen] = np.where(row["protocol"][chosen] == protocols.TCP, part.read(4, ">u4"), 0)
-    echo = np.isin(row["protocol"], (protocols.ICMP, protocols.ICMPV6)) & (head > 0) & (group.room >= size + 8)
+        row["seq"][chosen] = np.where(
+            row["protocol"][chosen] == protocols.TCP, part.read(4, ">u4"), 0
+        )
+    echo = (
+        np.isin(row["protocol"], (protocols.ICMP, protocols.ICMPV6))
+        & (head > 0)
+        & (group.room >= size + 8)
+    )
     chosen = np.flatnonzero(echo)
     if len(chosen):
         part = group.keep(echo).move(size).ready(8)

@@ -1,7 +1,8 @@
 """Packets of a chunk side by side, and groups of those that have the same header at the same place.
 
-A block is the first bytes of each packet, copied together once, so that the columns are read from the processor's cache.
-All packets of a group have the next header at one offset: a field is then a strided view, read without a loop.
+A block is the first bytes of each packet, copied together once, so that the columns are read from
+the processor's cache. All packets of a group have the next header at one offset: a field is then a
+strided view, read without a loop.
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ from podpath.capture.columns import CUT, MALFORMED
 from podpath.capture.files.index import Bytes, Offsets
 
 BLOCK = 96
-"""Bytes of each packet: Ethernet, IPv4 and TCP with all its options. What lies further in is copied when it is met."""
+"""Bytes of each packet: Ethernet, IPv4 and TCP with all its options. What lies further in is copied
+when it is met.
+"""
 WIDE = 0.25
-"""The share of a block from which on it is faster to read and write all of its packets than to pick some."""
+"""The share of a block from which on it is faster to read and write all of its packets than to pick
+some.
+"""
 Mask = NDArray[np.bool_]
 Sizes = NDArray[np.int32]
 """Bytes of a packet; none is longer than `LONGEST`."""
@@ -46,8 +51,17 @@ class Output:
 class Block:
     """The bytes of some packets from some place in each on, side by side."""
 
-    def __init__(self, out: Output, at: Offsets, room: Sizes, rows: slice | Offsets, skipped: NDArray[Any] | int = 0) -> None:
-        """Copy the bytes at offsets of the file; `room` says how many of each were captured, `skipped` how many stand before."""
+    def __init__(
+        self,
+        out: Output,
+        at: Offsets,
+        room: Sizes,
+        rows: slice | Offsets,
+        skipped: NDArray[Any] | int = 0,
+    ) -> None:
+        """Copy the bytes at offsets of the file; `room` says how many of each were captured,
+        `skipped` how many stand before.
+        """
         self.out, self.at, self.room, self.rows, self.skipped = out, at, room, rows, skipped
         self.written: set[str] = set()
         """Columns in which something stands already."""
@@ -110,16 +124,32 @@ class Members:
 class Group:
     """Packets of a block that have the same header at the same offset.
 
-    A group of many of its block's packets is wide: fields are read of all the block's packets at once, columns written of all at
-    once, and a mask says which are members. What is read of the others means nothing, and what is written spares them. Of a
-    narrow group the packets are picked out one by one.
+    A group of many of its block's packets is wide: fields are read of all the block's packets at
+    once, columns written of all at once, and a mask says which are members. What is read of the
+    others means nothing, and what is written spares them. Of a narrow group the packets are picked
+    out one by one.
     """
 
     __slots__ = ("_rows", "block", "left", "members", "offset", "some")
 
-    def __init__(self, block: Block, some: Offsets | None, offset: int, left: Sizes, members: Members | None = None) -> None:
-        """Take some packets of a block, picked or masked (neither: all); `left`: how many bytes length fields leave to each."""
-        self.block, self.some, self.offset, self.left, self.members = block, some, offset, left, members
+    def __init__(
+        self,
+        block: Block,
+        some: Offsets | None,
+        offset: int,
+        left: Sizes,
+        members: Members | None = None,
+    ) -> None:
+        """Take some packets of a block, picked or masked (neither: all); `left`: how many bytes
+        length fields leave to each.
+        """
+        self.block, self.some, self.offset, self.left, self.members = (
+            block,
+            some,
+            offset,
+            left,
+            members,
+        )
         self._rows: slice | Offsets | None = None
 
     def __len__(self) -> int:
@@ -151,12 +181,16 @@ class Group:
     def read(self, at: int, kind: str) -> NDArray[Any]:
         """Read a field of the header: `kind` is NumPy's word for its type, `>u2`."""
         foreign, native = KINDS[kind]
-        view: NDArray[Any] = np.ndarray((len(self.block.at),), foreign, self.block.buffer, self.offset + at, (BLOCK,))
+        view: NDArray[Any] = np.ndarray(
+            (len(self.block.at),), foreign, self.block.buffer, self.offset + at, (BLOCK,)
+        )
         if self.some is None:
             return view.astype(native)
         if 8 * len(self.some) < len(view):
             return view[self.some].astype(native)
-        return view.astype(native)[self.some]  # a strided copy and an aligned choice: a third of the time of a strided choice
+        return view.astype(native)[
+            self.some
+        ]  # a strided copy and an aligned choice: a third of the time of a strided choice
 
     def words(self, at: int) -> Words:
         """Read eight bytes of the header at once, for their parts."""
@@ -176,7 +210,9 @@ class Group:
         elif isinstance(rows, slice):
             put_members(column[rows], values, members.bits(column.dtype), fresh=name not in written)
         else:
-            column[members.rows(rows)] = values if isinstance(values, int) else values[members.chosen]
+            column[members.rows(rows)] = (
+                values if isinstance(values, int) else values[members.chosen]
+            )
         written.add(name)
         self.block.out.written.add(name)
 
@@ -202,7 +238,9 @@ class Group:
         return group if kept.count > WIDE * len(mask) else group.narrow()
 
     def narrow(self) -> Group:
-        """Pick the members one by one, for a reader that keeps lists beside the group; what is kept of it is narrow too."""
+        """Pick the members one by one, for a reader that keeps lists beside the group; what is kept
+        of it is narrow too.
+        """
         if self.some is not None:
             return self
         chosen = np.arange(len(self)) if self.members is None else self.members.chosen
@@ -235,7 +273,9 @@ class Group:
         return group
 
     def ready(self, need: int) -> Group:
-        """Keep those whose header was captured for `need` bytes, which then lie in the block; mark the others as cut."""
+        """Keep those whose header was captured for `need` bytes, which then lie in the block; mark
+        the others as cut.
+        """
         group = self if self.offset + need <= BLOCK else look_further(self)
         if group.block.least >= group.offset + need:
             return group
@@ -252,8 +292,12 @@ class Group:
         return self.keep(~wrong)
 
 
-def put_members(part: NDArray[Any], values: NDArray[Any] | int, bits: NDArray[Any], *, fresh: bool) -> None:
-    """Write values where all bits are set; nothing is chosen, so that nothing can be guessed wrong. `fresh`: it is all zeros."""
+def put_members(
+    part: NDArray[Any], values: NDArray[Any] | int, bits: NDArray[Any], *, fresh: bool
+) -> None:
+    """Write values where all bits are set; nothing is chosen, so that nothing can be guessed wrong.
+    `fresh`: it is all zeros.
+    """
     if not isinstance(values, int):
         values = values.astype(part.dtype, copy=False)
     if fresh:
@@ -265,24 +309,37 @@ def put_members(part: NDArray[Any], values: NDArray[Any] | int, bits: NDArray[An
 
 
 def look_further(group: Group) -> Group:
-    """Copy the bytes that begin at the group's header, of each packet of its block, or of those that are picked: so they stay."""
+    """Copy the bytes that begin at the group's header, of each packet of its block, or of those
+    that are picked: so they stay.
+    """
     if group.some is not None:
         return merge_groups([group]).narrow()
     block, offset = group.block, group.offset
     skipped = np.broadcast_to(np.asarray(block.skipped, np.int64), (len(block.at),)) + offset
     onward = Block(
-        block.out, np.minimum(block.at + offset, len(block.out.data)), block.room - np.int32(offset), block.rows, skipped
+        block.out,
+        np.minimum(block.at + offset, len(block.out.data)),
+        block.room - np.int32(offset),
+        block.rows,
+        skipped,
     )
     onward.written = block.written
     return Group(onward, group.some, 0, group.left, group.members)
 
 
 def merge_groups(groups: list[Group]) -> Group:
-    """Put groups of packets that go on with the same kind of header into one block, which begins with it."""
+    """Put groups of packets that go on with the same kind of header into one block, which begins
+    with it.
+    """
     blocks = [group.block for group in groups]
     some = [slice(None) if group.some is None else group.some for group in groups]
-    at = [block.at[each] + group.offset for block, each, group in zip(blocks, some, groups, strict=True)]
-    skipped = [np.broadcast_to(np.asarray(group.position(), np.int64), (len(group),)) for group in groups]
+    at = [
+        block.at[each] + group.offset
+        for block, each, group in zip(blocks, some, groups, strict=True)
+    ]
+    skipped = [
+        np.broadcast_to(np.asarray(group.position(), np.int64), (len(group),)) for group in groups
+    ]
     block = Block(
         groups[0].block.out,
         np.minimum(np.concatenate(at), len(groups[0].block.out.data)),

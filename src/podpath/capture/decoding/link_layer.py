@@ -1,4 +1,6 @@
-"""Link types to network headers: Ethernet with its tags, Linux cooked captures, raw IP, null (LINKTYPE_ registry)."""
+"""Link types to network headers: Ethernet with its tags, Linux cooked captures, raw IP, null
+(LINKTYPE_ registry).
+"""
 
 from __future__ import annotations
 
@@ -90,12 +92,16 @@ def decode_cooked2(group: Group) -> Iterator[Work]:
 
 
 def _direction(kinds: NDArray[Any]) -> NDArray[np.uint8]:
-    """Count the kernel's packet types (PACKET_HOST to PACKET_OUTGOING) from 1; 0 stands for what is none of them."""
+    """Count the kernel's packet types (PACKET_HOST to PACKET_OUTGOING) from 1; 0 stands for what is
+    none of them.
+    """
     return np.where(kinds <= 4, kinds + 1, 0).astype(np.uint8)
 
 
 def decode_null(group: Group) -> Iterator[Work]:
-    """Read the family in front of a packet (LINKTYPE_NULL and LINKTYPE_LOOP), in whichever byte order it was written."""
+    """Read the family in front of a packet (LINKTYPE_NULL and LINKTYPE_LOOP), in whichever byte
+    order it was written.
+    """
     group = group.ready(4)
     if not len(group):
         return

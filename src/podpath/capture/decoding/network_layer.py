@@ -12,7 +12,9 @@ from podpath.capture.decoding.work import Layer, Work
 from podpath.net import protocols
 
 OPTIONS = frozenset({0, 43, 60, 135, 139, 140})
-"""Extension headers that say their length in 8 bytes: hop-by-hop, routing, destination, mobility, HIP, shim6."""
+"""Extension headers that say their length in 8 bytes: hop-by-hop, routing, destination, mobility,
+HIP, shim6.
+"""
 FRAGMENT, AUTHENTICATION = 44, 51
 TRANSPORTS: dict[int, Layer] = {
     protocols.TCP: Layer.TCP, protocols.UDP: Layer.UDP, protocols.SCTP: Layer.SCTP, protocols.ICMP: Layer.ICMP,
@@ -71,7 +73,9 @@ def _decode_ipv4(group: Group, head: int) -> Iterator[Work]:
         return
     first, second = group.words(0), group.words(8)
     length, fragment, left = first.two(2).astype(np.int32), first.two(6), group.left
-    if not length.all():  # a super-packet longer than the field can say, or whose length the device would have set
+    if (
+        not length.all()
+    ):  # a super-packet longer than the field can say, or whose length the device would have set
         length = np.where(length == 0, left, length)
     group.put("version", 4)
     group.put("network_at", group.position())
@@ -106,7 +110,9 @@ def decode_ipv6(group: Group) -> Iterator[Work]:
     first = group.words(0)
     following, length = first.one(6), first.two(4).astype(np.int32) + np.int32(40)
     if not (length > 40).all():  # 0: BIG TCP, a jumbogram, or nothing at all
-        length = np.where(length == 40, np.where(following == 59, 40, np.maximum(group.left, 40)), length)
+        length = np.where(
+            length == 40, np.where(following == 59, 40, np.maximum(group.left, 40)), length
+        )
     group.put("version", 6)
     group.put("network_at", group.position())
     group.put("length", length)
@@ -127,7 +133,9 @@ def enter6(kind: int, group: Group) -> Iterator[Work]:
         group = group.ready(8)
         if len(group):
             for size, part in group.split(group.read(1, "u1")):
-                yield from _follow(part, (size + 2) * 4 if kind == AUTHENTICATION else (size + 1) * 8)
+                yield from _follow(
+                    part, (size + 2) * 4 if kind == AUTHENTICATION else (size + 1) * 8
+                )
     elif kind == FRAGMENT:
         group = group.ready(8)
         if len(group):

@@ -16,7 +16,9 @@ from podpath.capture.decoding.work import Layer, Work
 
 
 class Layout(NamedTuple):
-    """An order of options that is often seen, so that its fields stand at known places of the header."""
+    """An order of options that is often seen, so that its fields stand at known places of the
+    header.
+    """
 
     words: tuple[tuple[int, int, int], ...]
     """Where a word stands, which of its bits count, and what they are."""
@@ -37,7 +39,9 @@ LAYOUTS: dict[int, tuple[Layout, ...]] = {
     44: (Layout((_STAMPS, (32, 0xFFFFFFFF, 0x0101050A)), 24, TIMESTAMPS | SACK),),
     52: (Layout((_STAMPS, (32, 0xFFFFFFFF, 0x01010512)), 24, TIMESTAMPS | SACK),),
 }  # fmt: skip
-"""By the size of the header: what Linux sends (net/ipv4/tcp_output.c:tcp_options_write v6.12). All else is walked."""
+"""By the size of the header: what Linux sends (net/ipv4/tcp_output.c:tcp_options_write v6.12). All
+else is walked.
+"""
 VXLAN_PORTS, GENEVE_PORT = (4789, 8472), 6081
 """IANA's port and Linux's, which flannel and Cilium use; Geneve's."""
 CARRIED = (0x0800, 0x86DD, 0x0806, 0x8100)
@@ -82,13 +86,18 @@ def read_ports(group: Group) -> None:
 
 
 def read_options(group: Group, size: int) -> None:
-    """Read the options of TCP headers of one size; timestamps where Linux puts them go the short way."""
+    """Read the options of TCP headers of one size; timestamps where Linux puts them go the short
+    way.
+    """
     group = group.keep(group.room >= size) if group.block.least < group.offset + size else group
     group = group.ready(size)
     if not len(group):
         return
     for layout in LAYOUTS.get(size, ()):
-        same = reduce(and_, (group.read(at, ">u4") & np.uint32(mask) == value for at, mask, value in layout.words))
+        same = reduce(
+            and_,
+            (group.read(at, ">u4") & np.uint32(mask) == value for at, mask, value in layout.words),
+        )
         alike = group.keep(same)
         if len(alike):
             _read_layout(alike, layout)
@@ -120,7 +129,12 @@ def _walk_options(group: Group, size: int) -> None:
     for _ in range(MOST_OPTIONS):
         kind = area[rows, place]
         length = np.where(kind == 1, 1, area[rows, place + 1])
-        going = (kind != 0) & (length > 0) & (place + length <= size - 20) & ((kind == 1) | (length > 1))
+        going = (
+            (kind != 0)
+            & (length > 0)
+            & (place + length <= size - 20)
+            & ((kind == 1) | (length > 1))
+        )
         rows, place, kind, length = rows[going], place[going], kind[going], length[going]
         if not len(rows):
             break
@@ -133,7 +147,11 @@ def _walk_options(group: Group, size: int) -> None:
 
 
 def _keep_option(
-    area: NDArray[Any], found: dict[str, NDArray[Any]], rows: NDArray[Any], place: NDArray[Any], key: NDArray[Any]
+    area: NDArray[Any],
+    found: dict[str, NDArray[Any]],
+    rows: NDArray[Any],
+    place: NDArray[Any],
+    key: NDArray[Any],
 ) -> None:
     """Keep the options that are looked at, by kind and length."""
     for wanted, bit in ((0x0402, SACK_OK), (0x0303, SCALE), (0x080A, TIMESTAMPS)):
@@ -183,7 +201,9 @@ def _find_tunnels(group: Group) -> Iterator[Work]:
 
 
 def is_vxlan(group: Group, by_port: Mask) -> Mask:
-    """Tell which datagrams are VXLAN: by port with the flag of a valid VNI, on other ports by every reserved bit (RFC 7348)."""
+    """Tell which datagrams are VXLAN: by port with the flag of a valid VNI, on other ports by every
+    reserved bit (RFC 7348).
+    """
     flags = group.read(0, ">u4")
     clean = (flags == 0x08000000) & (group.read(7, "u1") == 0)
     content = clean & np.isin(group.read(20, ">u2"), CARRIED)

@@ -1,4 +1,6 @@
-"""VXLAN, Geneve, GRE and IP in IP: what was read becomes the outer packet, and the columns the inner one's."""
+"""VXLAN, Geneve, GRE and IP in IP: what was read becomes the outer packet, and the columns the
+inner one's.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ LAYERS = {0x0800: Layer.IPV4, 0x86DD: Layer.IPV6, 0x6558: Layer.ETHERNET, 0x0806
 
 
 def encapsulate(group: Group) -> Group:
-    """Keep what was read as the outer packet, and clear the columns for the inner one; those in too many tunnels are left out."""
+    """Keep what was read as the outer packet, and clear the columns for the inner one; those in too
+    many tunnels are left out.
+    """
     group = group.keep(group.column("depth") < DEEPEST)
     if len(group):
         for name in OUTER:

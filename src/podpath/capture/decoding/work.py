@@ -1,4 +1,6 @@
-"""What is left to do while packets are decoded: a kind of header, and the packets in which it comes next."""
+"""What is left to do while packets are decoded: a kind of header, and the packets in which it comes
+next.
+"""
 
 from __future__ import annotations
 

@@ -23,4 +23,6 @@ def index_packets(data: Bytes, contents: Contents) -> Iterator[Index]:
         return index_pcap(data, contents)
     if is_pcapng(head):
         return index_pcapng(data, contents)
-    raise ValueError(f"expected a capture (pcap or pcapng), saw a file that begins with {head[:4].hex(' ')}")
+    raise ValueError(
+        f"expected a capture (pcap or pcapng), saw a file that begins with {head[:4].hex(' ')}"
+    )

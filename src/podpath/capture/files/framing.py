@@ -1,7 +1,9 @@
-"""How records follow each other in a file: each begins with its length, so that only a walk finds the next one.
+"""How records follow each other in a file: each begins with its length, so that only a walk finds
+the next one.
 
-Two rules decide. A record is *bounded* when its length leads to a place within the file: a walk goes on. A place is *plausible*
-when what stands there looks like the head of a record in every field: a walk may begin there, be it a lane's or after damage.
+Two rules decide. A record is *bounded* when its length leads to a place within the file: a walk
+goes on. A place is *plausible* when what stands there looks like the head of a record in every
+field: a walk may begin there, be it a lane's or after damage.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ BEFORE, AFTER = DAY, 45 * DAY
 HOPS = 4
 """Records that have to follow each other from a plausible place."""
 BLOCK_TYPES = (1, 2, 3, 4, 5, 6, 9, 10, 0x0A0D0D0A)
-"""Blocks of pcapng, as its draft numbers them: interface, packets, names, statistics, journal, secrets, section."""
+"""Blocks of pcapng, as its draft numbers them: interface, packets, names, statistics, journal,
+secrets, section.
+"""
 
 
 class Framing(NamedTuple):
@@ -54,8 +58,14 @@ def words(data: Bytes, order: str) -> NDArray[np.uint32]:
 def heads(data: Bytes, order: str, places: Offsets, count: int) -> NDArray[np.uint32]:
     """Copy the first words of each record at once: the memory of each is waited for only once."""
     size = 4 * count
-    view: NDArray[np.void] = np.ndarray((max(len(data) - size + 1, 0),), np.dtype(("V", size)), data.data, 0, (1,))
-    return view[places].view(np.dtype(f"{order}u4")).reshape(-1, count) if len(places) else np.zeros((0, count), np.uint32)
+    view: NDArray[np.void] = np.ndarray(
+        (max(len(data) - size + 1, 0),), np.dtype(("V", size)), data.data, 0, (1,)
+    )
+    return (
+        view[places].view(np.dtype(f"{order}u4")).reshape(-1, count)
+        if len(places)
+        else np.zeros((0, count), np.uint32)
+    )
 
 
 def bounded(data: Bytes, framing: Framing, places: Offsets) -> NDArray[np.bool_]:
@@ -97,7 +107,9 @@ def in_window(seconds: NDArray[np.uint32], framing: Framing) -> NDArray[np.bool_
 
 
 def chained(data: Bytes, framing: Framing, places: Offsets) -> Offsets:
-    """Keep those places from which records follow each other for some hops, or up to the end of the file exactly."""
+    """Keep those places from which records follow each other for some hops, or up to the end of the
+    file exactly.
+    """
     size = len(data)
     current = places
     view = words(data, framing.order)

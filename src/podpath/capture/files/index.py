@@ -1,4 +1,6 @@
-"""Where the packets of a capture stand: what a file's frame tells of each, before a byte of a packet is looked at."""
+"""Where the packets of a capture stand: what a file's frame tells of each, before a byte of a
+packet is looked at.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class Damage(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Interface:
-    """A device that a file says it was taken on. Mutable while the file is read: counters stand at its end."""
+    """A device that a file says it was taken on. Mutable while the file is read: counters stand at
+    its end.
+    """
 
     link_type: int
     """As the LINKTYPE_ registry numbers it."""
@@ -38,7 +42,9 @@ class Interface:
     received: int | None = None
     """Packets that the device received while it was captured; None where the file does not say."""
     dropped: int | None = None
-    """Packets that the kernel dropped because the capturing program was too slow; None where the file does not say."""
+    """Packets that the kernel dropped because the capturing program was too slow; None where the
+    file does not say.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

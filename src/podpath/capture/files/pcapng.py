@@ -1,4 +1,6 @@
-"""The pcapng file: sections of blocks, each section with interfaces of its own (draft-ietf-opsawg-pcapng)."""
+"""The pcapng file: sections of blocks, each section with interfaces of its own
+(draft-ietf-opsawg-pcapng).
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,22 @@ def _order(magic: bytes) -> str | None:
 
 
 def index_pcapng(data: Bytes, contents: Contents) -> Iterator[Index]:
-    """Find all packets of a pcapng file, a window at a time; what the file says besides goes to `contents`."""
+    """Find all packets of a pcapng file, a window at a time; what the file says besides goes to
+    `contents`.
+    """
     place, section = 0, 0
     while place < len(data):
-        order = _order(bytes(data[place + 8 : place + 12])) if bytes(data[place : place + 4]) == MAGIC else None
+        order = (
+            _order(bytes(data[place + 8 : place + 12]))
+            if bytes(data[place : place + 4]) == MAGIC
+            else None
+        )
         if order is None:
-            contents.damages.append(Damage(place, "expected a section of pcapng, saw something else: the rest is left out"))
+            contents.damages.append(
+                Damage(
+                    place, "expected a section of pcapng, saw something else: the rest is left out"
+                )
+            )
             return
         framing = Framing(PCAPNG, order, 12, 4, 0, max(LONGEST * 2, 1 << 24), step=4)
         while place < len(data):
@@ -78,12 +90,16 @@ class _Blocks:
             self._read(int(places[row]), int(kinds[row]), int(lengths[row]))
             told = self.section
         base[previous:] = told
-        return self._packets(places[packet], kinds[packet], lengths[packet].astype(np.int64), base[packet])
+        return self._packets(
+            places[packet], kinds[packet], lengths[packet].astype(np.int64), base[packet]
+        )
 
     def _read(self, place: int, kind: int, length: int) -> None:
         """Read a block that is no packet; kinds that say nothing of packets are passed over."""
         if length < LEAST.get(kind, 12):
-            self._contents.damages.append(Damage(place, f"expected at least {LEAST.get(kind, 12)} bytes, saw {length}"))
+            self._contents.damages.append(
+                Damage(place, f"expected at least {LEAST.get(kind, 12)} bytes, saw {length}")
+            )
             return
         body = bytes(self._data[place + 8 : place + length - 4])
         interfaces = self._contents.interfaces
@@ -98,7 +114,9 @@ class _Blocks:
             if number < len(interfaces):
                 note_statistics(body, self._order, interfaces[number])
 
-    def _packets(self, at: Offsets, kinds: NDArray[np.uint32], lengths: Offsets, base: Offsets) -> Index:
+    def _packets(
+        self, at: Offsets, kinds: NDArray[np.uint32], lengths: Offsets, base: Offsets
+    ) -> Index:
         view = self._words
         simple, old = kinds == SIMPLE, kinds == OLD_PACKET
         head = np.where(simple, 12, 28)
@@ -110,12 +128,20 @@ class _Blocks:
         far = np.where(simple, at, at + 8)
         wirelen = np.where(simple, first, view[far + 16]).astype(np.uint32)
         room = lengths - head - 4
-        caplen = np.minimum(np.where(simple, np.minimum(first, self._snaplens(number)), view[far + 12]), room)
-        ticks = np.where(simple, 0, view[far + 4].astype(np.uint64) << np.uint64(32) | view[far + 8])
+        caplen = np.minimum(
+            np.where(simple, np.minimum(first, self._snaplens(number)), view[far + 12]), room
+        )
+        ticks = np.where(
+            simple, 0, view[far + 4].astype(np.uint64) << np.uint64(32) | view[far + 8]
+        )
         known = number < len(self._contents.interfaces)
         for place in at[~known][:1].tolist():
             count = int((~known).sum())
-            self._contents.damages.append(Damage(place, f"expected an interface that is described, saw none for {count} packets"))
+            self._contents.damages.append(
+                Damage(
+                    place, f"expected an interface that is described, saw none for {count} packets"
+                )
+            )
         return Index(
             offset=(at + head)[known],
             caplen=caplen[known].astype(np.uint32),
@@ -125,7 +151,9 @@ class _Blocks:
         )
 
     def _snaplens(self, number: Offsets) -> Offsets:
-        limits = [interface.snaplen or 1 << 31 for interface in self._contents.interfaces] or [1 << 31]
+        limits = [interface.snaplen or 1 << 31 for interface in self._contents.interfaces] or [
+            1 << 31
+        ]
         return np.array(limits, np.int64)[np.minimum(number, len(limits) - 1)]
 
     def _times(self, ticks: NDArray[np.uint64], number: Offsets) -> NDArray[np.int64]:
@@ -144,6 +172,10 @@ class _Blocks:
                 scaled = (some.astype(np.float64) * (numerator / divisor)).astype(np.uint64)
             else:  # a power of two
                 whole, rest = np.divmod(some, np.uint64(divisor))
-                scaled = whole * np.uint64(numerator) + (rest.astype(np.float64) * numerator / divisor).astype(np.uint64)
-            times[mine] = scaled.astype(np.int64) + np.uint64(interface.shift * 1_000_000_000 % (1 << 64)).astype(np.int64)
+                scaled = whole * np.uint64(numerator) + (
+                    rest.astype(np.float64) * numerator / divisor
+                ).astype(np.uint64)
+            times[mine] = scaled.astype(np.int64) + np.uint64(
+                interface.shift * 1_000_000_000 % (1 << 64)
+            ).astype(np.int64)
         return times

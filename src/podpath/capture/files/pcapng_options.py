@@ -1,4 +1,6 @@
-"""Options of pcapng blocks, and the blocks that tell of interfaces, names and counters (draft-ietf-opsawg-pcapng)."""
+"""Options of pcapng blocks, and the blocks that tell of interfaces, names and counters
+(draft-ietf-opsawg-pcapng).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from podpath.capture.files.index import Interface
 END, NAME, RESOLUTION, OFFSET = 0, 2, 9, 14
 RECEIVED, DROPPED = 4, 5
 FINEST = 28
-"""Decimal places of a second from which on no number of ticks that a block can hold is more than a nanosecond or two."""
+"""Decimal places of a second from which on no number of ticks that a block can hold is more than a
+nanosecond or two.
+"""
 
 
 def options(block: bytes, start: int, order: str) -> Iterator[tuple[int, bytes]]:
@@ -40,7 +44,9 @@ def parse_interface(block: bytes, order: str) -> Interface:
 
 
 def resolution(code: int) -> tuple[int, int]:
-    """Return how many nanoseconds a tick has, as a fraction: powers of ten, or of two with the top bit."""
+    """Return how many nanoseconds a tick has, as a fraction: powers of ten, or of two with the top
+    bit.
+    """
     ticks = 2 ** (code & 0x7F) if code & 0x80 else 10 ** min(code, FINEST)
     if 1_000_000_000 % ticks == 0:
         return 1_000_000_000 // ticks, 1

@@ -1,8 +1,10 @@
-"""The walk over a file's records, one after the other in C-sized strides: many lanes at once, and exact.
+"""The walk over a file's records, one after the other in C-sized strides: many lanes at once, and
+exact.
 
-Where a record begins is known only from the one before it, so a walk waits for memory at each. It is cut into lanes instead
-that begin at plausible places and go on side by side. What they give counts only where each lane lands exactly on the
-beginning of the next one; where one does not (a capture inside a packet, a damaged file), the careful walk goes over it again.
+Where a record begins is known only from the one before it, so a walk waits for memory at each. It
+is cut into lanes instead that begin at plausible places and go on side by side. What they give
+counts only where each lane lands exactly on the beginning of the next one; where one does not (a
+capture inside a packet, a damaged file), the careful walk goes over it again.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ LANE_BYTES = 65_536
 ROUND = 64
 """Steps of all lanes between two looks at which of them are done."""
 WINDOWS = (2_048, 70_000, 300_000)
-"""Bytes behind a cut in which a record has to begin: of common packets, of segmentation offload's, of the longest."""
+"""Bytes behind a cut in which a record has to begin: of common packets, of segmentation offload's,
+of the longest.
+"""
 SECTION = 0x0A0D0D0A
 
 
@@ -39,7 +43,9 @@ class Walked(NamedTuple):
 
 
 def walk(data: Bytes, framing: Framing, start: int, stop: int) -> Walked:
-    """Return the places of all records from `start`, where one begins, up to the first at or behind `stop`."""
+    """Return the places of all records from `start`, where one begins, up to the first at or behind
+    `stop`.
+    """
     stop = min(stop, len(data))
     lanes = min(LANES, (stop - start) // LANE_BYTES)
     if lanes < 2:
@@ -49,7 +55,9 @@ def walk(data: Bytes, framing: Framing, start: int, stop: int) -> Walked:
 
 
 def find_starts(data: Bytes, framing: Framing, start: int, stop: int, lanes: int) -> Offsets:
-    """Return plausible beginnings of records near even cuts of a stretch; a cut without one is left out."""
+    """Return plausible beginnings of records near even cuts of a stretch; a cut without one is left
+    out.
+    """
     cuts = start + (stop - start) // lanes * np.arange(1, lanes, dtype=np.int64)
     cuts += -(cuts - start) % framing.step
     found = [np.array([start], np.int64)]
@@ -90,7 +98,9 @@ def _stitch(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> Walked
     exact = landings == np.append(starts[1:], landings[-1])
     meets = bool(exact.all()) and landings[-1] <= len(data)
     if meets and framing.kind == PCAP and heads[:, framing.length_at // 4].max() <= framing.limit:
-        return Walked(places, int(landings[-1]), (), heads)  # no length leads back or out, so each record is where one ends
+        return Walked(
+            places, int(landings[-1]), (), heads
+        )  # no length leads back or out, so each record is where one ends
     broken = _broken(data, framing, places, int(landings[-1]))
     if meets and not broken.any():
         return Walked(places, int(landings[-1]), (), heads)
@@ -116,7 +126,9 @@ def _stitch(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> Walked
 
 
 def _broken(data: Bytes, framing: Framing, places: Offsets, landing: int) -> NDArray[np.bool_]:
-    """Tell which records of lanes a careful walk would not pass; the lengths of pcap show in how far apart they stand."""
+    """Tell which records of lanes a careful walk would not pass; the lengths of pcap show in how
+    far apart they stand.
+    """
     if framing.kind == PCAPNG:
         return ~bounded(data, framing, places)
     length = np.diff(places, append=landing) - framing.added
@@ -155,7 +167,9 @@ class _Lanes(NamedTuple):
 
 
 class _Round(NamedTuple):
-    """Some steps of the lanes that had not reached their ends: a row for each lane. Local to `_Lanes`."""
+    """Some steps of the lanes that had not reached their ends: a row for each lane. Local to
+    `_Lanes`.
+    """
 
     live: Offsets
     counts: Offsets
@@ -165,23 +179,32 @@ class _Round(NamedTuple):
 
 def _hops(framing: Framing, lengths: NDArray[Any]) -> NDArray[Any]:
     """Say how far it is from records of some lengths to the next ones."""
-    return (np.maximum(lengths, framing.head) if framing.kind == PCAPNG else lengths) + framing.added
+    return (
+        np.maximum(lengths, framing.head) if framing.kind == PCAPNG else lengths
+    ) + framing.added
 
 
 def _walk_lanes(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> _Lanes:
     """Let all lanes walk side by side, each until it is past its end."""
     size = framing.head // 4 * 4
-    view: NDArray[np.void] = np.ndarray((len(data) - size + 1,), np.dtype(("V", size)), data.data, 0, (1,))
+    view: NDArray[np.void] = np.ndarray(
+        (len(data) - size + 1,), np.dtype(("V", size)), data.data, 0, (1,)
+    )
     word, column = np.dtype(f"{framing.order}u4"), framing.length_at // 4
     live, ends, current = np.arange(len(starts)), np.append(starts[1:], stop), starts.copy()
     lanes = _Lanes([], starts, np.zeros(len(starts), np.int64), np.zeros(len(starts), np.int64))
     while len(live):
-        places, heads = np.empty((ROUND, len(live)), np.int64), np.empty((ROUND, len(live)), view.dtype)
+        places, heads = (
+            np.empty((ROUND, len(live)), np.int64),
+            np.empty((ROUND, len(live)), view.dtype),
+        )
         for step in range(ROUND):
             places[step] = current
             seen = view[np.minimum(current, len(view) - 1)]
             heads[step] = seen
-            current += _hops(framing, seen.view(word).reshape(len(live), -1)[:, column].astype(np.int64))
+            current += _hops(
+                framing, seen.view(word).reshape(len(live), -1)[:, column].astype(np.int64)
+            )
         counts = (places < ends).sum(axis=0)
         lanes.rounds.append(_Round(live, counts, heads.T.copy()))
         lanes.counts[live] += counts
@@ -192,7 +215,9 @@ def _walk_lanes(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> _L
     return lanes
 
 
-def walk_carefully(data: Bytes, framing: Framing, start: int, stop: int, meeting: dict[int, int] | None = None) -> Walked:
+def walk_carefully(
+    data: Bytes, framing: Framing, start: int, stop: int, meeting: dict[int, int] | None = None
+) -> Walked:
     """Walk record by record up to `stop` or a place to meet, over damage to where records go on."""
     word = struct.Struct(f"{framing.order}I")
     buffer = data.data
@@ -215,10 +240,17 @@ def walk_carefully(data: Bytes, framing: Framing, start: int, stop: int, meeting
     return Walked(np.array(places, np.int64), place, tuple(damages))
 
 
-def _look(buffer: memoryview, framing: Framing, word: struct.Struct, place: int, size: int) -> tuple[str, int]:
-    """Say what is wrong with a record, and where the next one stands; itself where its bytes are in the other order."""
+def _look(
+    buffer: memoryview, framing: Framing, word: struct.Struct, place: int, size: int
+) -> tuple[str, int]:
+    """Say what is wrong with a record, and where the next one stands; itself where its bytes are in
+    the other order.
+    """
     if place + framing.head > size:
-        return f"expected a record of at least {framing.head} bytes, saw the file end after {size - place}", size
+        return (
+            f"expected a record of at least {framing.head} bytes, saw the file end after {size - place}",
+            size,
+        )
     length = int(word.unpack_from(buffer, place + framing.length_at)[0])
     onward = place + length + framing.added
     if framing.kind == PCAPNG:
@@ -229,18 +261,26 @@ def _look(buffer: memoryview, framing: Framing, word: struct.Struct, place: int,
     if length > framing.limit:
         return f"expected a packet of at most {framing.limit} bytes, saw a length of {length}", size
     if onward > size:
-        return f"expected a record of {onward - place} bytes, saw the file end after {size - place}", size
+        return (
+            f"expected a record of {onward - place} bytes, saw the file end after {size - place}",
+            size,
+        )
     if framing.kind == PCAPNG and word.unpack_from(buffer, onward - 4)[0] != length:
         return f"expected a block's length of {length} again at its end, saw another", size
     return "", onward
 
 
 def _is_other_section(buffer: memoryview, word: struct.Struct, place: int) -> bool:
-    return (word.unpack_from(buffer, place)[0], word.unpack_from(buffer, place + 8)[0]) == (SECTION, 0x4D3C2B1A)
+    return (word.unpack_from(buffer, place)[0], word.unpack_from(buffer, place + 8)[0]) == (
+        SECTION,
+        0x4D3C2B1A,
+    )
 
 
 def _resume(data: Bytes, framing: Framing, damaged: int) -> int:
-    """Return the first place behind damage from which records follow each other; the file's size where there is none."""
+    """Return the first place behind damage from which records follow each other; the file's size
+    where there is none.
+    """
     framing = framing._replace(step=1)  # what was lost need not be a whole number of words
     window = 1 << 16
     place = damaged + 1

@@ -1,6 +1,8 @@
-"""Whether the outer UDP checksum of tunnel packets that came in is right: one that is not, and not zero, is dropped.
+"""Whether the outer UDP checksum of tunnel packets that came in is right: one that is not, and not
+zero, is dropped.
 
-Only cooked captures tell what came in; what goes out is finished by the network card, after the capture has seen it.
+Only cooked captures tell what came in; what goes out is finished by the network card, after the
+capture has seen it.
 """
 
 from __future__ import annotations
@@ -21,11 +23,16 @@ _HEADERS = {113: 16, 276: 20}
 def find_wrong_sums(
     packets: Packets, data: bytes | memoryview, interfaces: Sequence[Interface], rows: Iterable[int]
 ) -> frozenset[int]:
-    """Return those of the rows that are tunnel packets which came in whole, with an outer UDP checksum that is wrong."""
+    """Return those of the rows that are tunnel packets which came in whole, with an outer UDP
+    checksum that is wrong.
+    """
     columns = packets.columns
     found = set()
     for row in rows:
-        if int(columns.direction[row]) != RECEIVED or int(columns.outer_protocol[row]) != protocols.UDP:
+        if (
+            int(columns.direction[row]) != RECEIVED
+            or int(columns.outer_protocol[row]) != protocols.UDP
+        ):
             continue
         start = _HEADERS.get(interfaces[int(columns.interface[row])].link_type)
         size = int(columns.caplen[row])
@@ -38,7 +45,9 @@ def find_wrong_sums(
 
 
 def _is_wrong(packet: bytes) -> bool:
-    """Tell whether an IP packet's UDP checksum is there and wrong; a damaged or fragmented packet is not judged."""
+    """Tell whether an IP packet's UDP checksum is there and wrong; a damaged or fragmented packet
+    is not judged.
+    """
     version = packet[0] >> 4 if packet else 0
     if version == 4 and len(packet) >= 20 and not struct.unpack(">H", packet[6:8])[0] & 0x3FFF:
         head, ends = (packet[0] & 15) * 4, packet[12:20]

@@ -1,4 +1,6 @@
-"""How each TCP connection went, as one capture point shows it, in the vocabulary of Zeek's `conn_state`."""
+"""How each TCP connection went, as one capture point shows it, in the vocabulary of Zeek's
+`conn_state`.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Connections:
 
 def follow_connections(columns: Columns, flows: Flows) -> Connections:
     """Say of each flow how far it came and who ended it."""
-    rows = np.flatnonzero((columns.flags & (SYN | FIN | RST) != 0) & (columns.protocol == TCP) & (flows.number >= 0))
+    rows = np.flatnonzero(
+        (columns.flags & (SYN | FIN | RST) != 0) & (columns.protocol == TCP) & (flows.number >= 0)
+    )
     way = flows.number.take(rows) * 2 + ~flows.forward.take(rows)
     flags = columns.flags.take(rows)
 
@@ -47,16 +51,31 @@ def follow_connections(columns: Columns, flows: Flows) -> Connections:
     opening = flags & (SYN | ACK | RST)
     asks, answers = each(opening == SYN), each(opening == SYN | ACK)
     backward_client = (asks[:, 0] == 0) & ((asks[:, 1] > 0) | (answers[:, 0] > 0))
-    client, server = (np.arange(0, 2 * len(flows), 2) + mine for mine in (backward_client, ~backward_client))
+    client, server = (
+        np.arange(0, 2 * len(flows), 2) + mine for mine in (backward_client, ~backward_client)
+    )
     syns, syn_acks = asks.take(client), answers.take(server)
     resets, ends = each(flags & RST != 0), each(flags & FIN != 0) > 0
-    told = (syns > 0, syn_acks > 0, ends.take(client), ends.take(server), resets.take(client) > 0, resets.take(server) > 0)
+    told = (
+        syns > 0,
+        syn_acks > 0,
+        ends.take(client),
+        ends.take(server),
+        resets.take(client) > 0,
+        resets.take(server) > 0,
+    )
     asked, answered, *_ = told
     complete = asked & answered & _acknowledging_ways(columns, flows).take(client)
     return Connections(
         tcp=columns.protocol[flows.first] == TCP,
-        state=tuple(_STATES.take(sum(fact.astype(np.int64) << bit for bit, fact in enumerate(told))).tolist()),
-        handshake=np.where(complete, COMPLETE, np.where(answered, ANSWERED, np.where(asked, ASKED, 0))).astype(np.uint8),
+        state=tuple(
+            _STATES.take(
+                sum(fact.astype(np.int64) << bit for bit, fact in enumerate(told))
+            ).tolist()
+        ),
+        handshake=np.where(
+            complete, COMPLETE, np.where(answered, ANSWERED, np.where(asked, ASKED, 0))
+        ).astype(np.uint8),
         client_is_first=~backward_client,
         syns=syns,
         syn_acks=syn_acks,
@@ -66,28 +85,44 @@ def follow_connections(columns: Columns, flows: Flows) -> Connections:
 
 
 def _acknowledging_ways(columns: Columns, flows: Flows) -> Mask:
-    """Tell for both ways of each flow whether it has a packet that acknowledges, and opens or resets nothing."""
+    """Tell for both ways of each flow whether it has a packet that acknowledges, and opens or
+    resets nothing.
+    """
     seen = np.zeros(2 * len(flows) + 2, np.bool_)
     for start in range(0, len(columns), SLAB):
         slab = slice(start, start + SLAB)
         says = (columns.flags[slab] & (ACK | SYN | RST) == ACK) & (columns.protocol[slab] == TCP)
         way = (flows.number[slab].astype(np.int64) + 1) * 2 + ~flows.forward[slab]
         way *= says
-        seen[way] = True  # those that do not, and what is of no flow, are written before the first flow's
+        seen[way] = (
+            True  # those that do not, and what is of no flow, are written before the first flow's
+        )
     return seen[2:]
 
 
 def _name_states() -> NDArray[np.object_]:
     """Name the state for each combination of a flow's facts, which are the bits of its place."""
-    syn, answer, client_fin, server_fin, client_reset, server_reset = (np.arange(64) >> bit & 1 == 1 for bit in range(6))
+    syn, answer, client_fin, server_fin, client_reset, server_reset = (
+        np.arange(64) >> bit & 1 == 1 for bit in range(6)
+    )
     both, alone, unasked = syn & answer, syn & ~answer, ~syn & answer
     rules = [
-        (both & client_reset, "RSTO"), (both & server_reset, "RSTR"), (both & client_fin & server_fin, "SF"),
-        (both & client_fin, "S2"), (both & server_fin, "S3"), (both, "S1"),
-        (alone & server_reset, "REJ"), (alone & client_reset, "RSTOS0"), (alone & client_fin, "SH"),
-        (alone, "S0"), (unasked & server_reset, "RSTRH"), (unasked & server_fin, "SHR"),
-    ]  # fmt: skip
-    return np.select([mask for mask, _ in rules], [name for _, name in rules], "OTH").astype(np.object_)
+        (both & client_reset, "RSTO"),
+        (both & server_reset, "RSTR"),
+        (both & client_fin & server_fin, "SF"),
+        (both & client_fin, "S2"),
+        (both & server_fin, "S3"),
+        (both, "S1"),
+        (alone & server_reset, "REJ"),
+        (alone & client_reset, "RSTOS0"),
+        (alone & client_fin, "SH"),
+        (alone, "S0"),
+        (unasked & server_reset, "RSTRH"),
+        (unasked & server_fin, "SHR"),
+    ]
+    return np.select([mask for mask, _ in rules], [name for _, name in rules], "OTH").astype(
+        np.object_
+    )
 
 
 _STATES = _name_states()

@@ -15,7 +15,9 @@ _WORD = np.uint64(32)
 
 
 class FlowTable:
-    """The flows that were met so far, numbered from 1. A name is some words, of which the first is never 0."""
+    """The flows that were met so far, numbered from 1. A name is some words, of which the first is
+    never 0.
+    """
 
     def __init__(self, words: int) -> None:
         """Know no flow."""
@@ -27,9 +29,11 @@ class FlowTable:
         self._count = 1
 
     def number(self, names: list[Words]) -> tuple[Numbers, Rows]:
-        """Return the flow of each packet, and the packets that are the first of new ones: these are numbered in their order.
+        """Return the flow of each packet, and the packets that are the first of new ones: these are
+        numbered in their order.
 
-        Packets of new flows take slots for themselves, the last ones first, so that each slot shows the first one that came.
+        Packets of new flows take slots for themselves, the last ones first, so that each slot shows
+        the first one that came.
         """
         count, start = len(names[0]), self._count
         self._make_room(start + count)
@@ -51,7 +55,9 @@ class FlowTable:
         return found, first
 
     def _settle(self, names: list[Words], slot: Rows, start: int) -> Numbers:
-        """Return each packet's flow; where it is new, its first packet, counted from `start`. `slot` becomes theirs."""
+        """Return each packet's flow; where it is new, its first packet, counted from `start`.
+        `slot` becomes theirs.
+        """
         rows = np.arange(len(slot))
         found, here = np.zeros(0, np.int32), slot
         while len(rows):

@@ -1,4 +1,6 @@
-"""Packets put together to flows: both directions between two ends and ports, within one tunnel network and one interface."""
+"""Packets put together to flows: both directions between two ends and ports, within one tunnel
+network and one interface.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Flows:
     """Which flow each packet belongs to."""
 
     number: NDArray[np.int32]
-    """For each packet the number of its flow, from 0 in order of their first packets; -1 for a packet that is of none."""
+    """For each packet the number of its flow, from 0 in order of their first packets; -1 for a
+    packet that is of none.
+    """
     first: NDArray[np.int64]
     """For each flow the row of its first packet."""
     forward: NDArray[np.bool_]
@@ -38,7 +42,9 @@ class Flows:
 
 
 def number_flows(columns: Columns) -> Flows:
-    """Return each packet of TCP, UDP, SCTP and ICMP echo its flow; later fragments, which have no ports, are of none."""
+    """Return each packet of TCP, UDP, SCTP and ICMP echo its flow; later fragments, which have no
+    ports, are of none.
+    """
     count = len(columns)
     number, forward = np.full(count, -1, np.int32), np.zeros(count, np.bool_)
     parted = bool(columns.vni.any() or columns.ifindex.any())
@@ -70,8 +76,12 @@ def _named(columns: Columns, some: slice) -> NDArray[np.bool_]:
     return named
 
 
-def _names(columns: Columns, some: slice | NDArray[np.int64], *, parted: bool) -> tuple[list[Words], NDArray[np.bool_]]:
-    """Return the words that name each packet's flow, and whether its ends were swapped to make both directions the same."""
+def _names(
+    columns: Columns, some: slice | NDArray[np.int64], *, parted: bool
+) -> tuple[list[Words], NDArray[np.bool_]]:
+    """Return the words that name each packet's flow, and whether its ends were swapped to make both
+    directions the same.
+    """
     source = columns.src[some].astype(np.uint64) << _HALF
     source |= columns.sport[some]
     target = columns.dst[some].astype(np.uint64) << _HALF

@@ -1,7 +1,9 @@
-"""Frames at which it changes which MAC an address speaks with, or is spoken to with: of a capture in one piece, or slab by slab.
+"""Frames at which it changes which MAC an address speaks with, or is spoken to with: of a capture
+in one piece, or slab by slab.
 
-Of each address that has several MACs, or is reached by a foreign one, the first and the last frame are given, those with which
-its MAC turns, and the ones before. That can be told of slabs one after the other: what is left out of one changes nothing later.
+Of each address that has several MACs, or is reached by a foreign one, the first and the last frame
+are given, those with which its MAC turns, and the ones before. That can be told of slabs one after
+the other: what is left out of one changes nothing later.
 """
 
 from __future__ import annotations
@@ -51,10 +53,14 @@ def find_changing_macs(slabs: Slabs, most: int) -> Rows:
     kept = [_no_frames(), _no_frames()]
     for start, columns in slabs():
         plain = _select_plain(columns)
-        for side, (addresses, macs) in enumerate(((columns.src, columns.smac), (columns.dst, columns.dmac))):
+        for side, (addresses, macs) in enumerate(
+            ((columns.src, columns.smac), (columns.dst, columns.dmac))
+        ):
             mine = plain[np.isin(addresses[plain], odd)]
             frames = _Frames(addresses[mine], macs[mine], mine + start)
-            kept[side] = _keep_first(_keep_turns(kept[side].join(frames)), most + 1)  # one more shows why the last of them counts
+            kept[side] = _keep_first(
+                _keep_turns(kept[side].join(frames)), most + 1
+            )  # one more shows why the last of them counts
     return distinct(np.concatenate([_keep_first(frames, most).row for frames in kept]))
 
 
@@ -64,7 +70,9 @@ def _no_frames() -> _Frames:
 
 def _select_plain(columns: Columns) -> Rows:
     """Return the rows of IPv4 packets in Ethernet frames and no tunnel."""
-    return np.flatnonzero((columns.version == 4) & (columns.depth == 0) & (columns.smac != 0) & (columns.dmac != 0))
+    return np.flatnonzero(
+        (columns.version == 4) & (columns.depth == 0) & (columns.smac != 0) & (columns.dmac != 0)
+    )
 
 
 def _find_odd(slabs: Slabs) -> NDArray[np.uint32]:
@@ -78,7 +86,10 @@ def _find_odd(slabs: Slabs) -> NDArray[np.uint32]:
         return np.zeros(0, np.uint32)
     several = []
     for parts, groups in ((sources, True), (targets, False)):
-        pairs = _distinct(np.concatenate([part.address for part in parts]), np.concatenate([part.mac for part in parts]))
+        pairs = _distinct(
+            np.concatenate([part.address for part in parts]),
+            np.concatenate([part.mac for part in parts]),
+        )
         group = (pairs.mac >> np.uint64(40)) & np.uint64(1) == 1
         address = pairs.address if groups else pairs.address[~group]
         several.append(address[1:][address[1:] == address[:-1]])
@@ -88,12 +99,19 @@ def _find_odd(slabs: Slabs) -> NDArray[np.uint32]:
 def _distinct(addresses: NDArray[np.uint32], macs: NDArray[np.uint64]) -> _Pairs:
     """Return the different pairs, in the order of the addresses."""
     known = distinct(macs)
-    words = distinct(addresses.astype(np.uint64) << np.uint64(32) | known.searchsorted(macs).astype(np.uint64))
-    return _Pairs((words >> np.uint64(32)).astype(np.uint32), known[(words & np.uint64(0xFFFFFFFF)).astype(np.int64)])
+    words = distinct(
+        addresses.astype(np.uint64) << np.uint64(32) | known.searchsorted(macs).astype(np.uint64)
+    )
+    return _Pairs(
+        (words >> np.uint64(32)).astype(np.uint32),
+        known[(words & np.uint64(0xFFFFFFFF)).astype(np.int64)],
+    )
 
 
 def _keep_turns(frames: _Frames) -> _Frames:
-    """Keep the frames of each address at which its MAC turns, the ones before, the first one and the last."""
+    """Keep the frames of each address at which its MAC turns, the ones before, the first one and
+    the last.
+    """
     if not len(frames.row):
         return frames
     frames = frames.pick(np.argsort(frames.address, kind="stable"))
@@ -105,7 +123,9 @@ def _keep_turns(frames: _Frames) -> _Frames:
 
 
 def _keep_first(frames: _Frames, most: int) -> _Frames:
-    """Keep so many of the first frames of each address, and the last; those of an address stand together."""
+    """Keep so many of the first frames of each address, and the last; those of an address stand
+    together.
+    """
     if not len(frames.row):
         return frames
     starts = np.flatnonzero(begins(frames.address.astype(np.int64)))

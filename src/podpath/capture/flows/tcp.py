@@ -1,6 +1,8 @@
-"""What one capture point shows of TCP: for each packet whether it repeats, overtakes or misses bytes, for each flow how it went.
+"""What one capture point shows of TCP: for each packet whether it repeats, overtakes or misses
+bytes, for each flow how it went.
 
-Packets of a direction stand together, so that what a receiver keeps in variables is a running maximum here.
+Packets of a direction stand together, so that what a receiver keeps in variables is a running
+maximum here.
 """
 
 from __future__ import annotations
@@ -18,14 +20,18 @@ from podpath.capture.columns import Columns
 from podpath.capture.flows.flows import Flows
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
 
-RETRANSMISSION, SPURIOUS, OUT_OF_ORDER, GAP, DUPLICATE_ACK, ZERO_WINDOW, KEEP_ALIVE = (1 << bit for bit in range(7))
+RETRANSMISSION, SPURIOUS, OUT_OF_ORDER, GAP, DUPLICATE_ACK, ZERO_WINDOW, KEEP_ALIVE = (
+    1 << bit for bit in range(7)
+)
 """Bits of what is said of a packet."""
 SLAB = 1 << 15
 """Packets that are looked at together, and the rest of the last one's flow."""
 BLOCK = 1 << 16
 """Packets that are sorted at once to find those of some flows; their places need 16 bits."""
 OVERTAKEN = 3_000_000
-"""Nanoseconds within which a segment that comes late was overtaken, not sent again, as Wireshark takes it."""
+"""Nanoseconds within which a segment that comes late was overtaken, not sent again, as Wireshark
+takes it.
+"""
 _BARE = SYN | FIN | RST
 
 
@@ -44,7 +50,9 @@ class Segments:
 
     @property
     def retransmission(self) -> Mask:
-        """Bytes (or a SYN or FIN) that its direction showed before, or jumped over before, and that are not `out_of_order`."""
+        """Bytes (or a SYN or FIN) that its direction showed before, or jumped over before, and that
+        are not `out_of_order`.
+        """
         return self._is(RETRANSMISSION)
 
     @property
@@ -79,7 +87,9 @@ class Segments:
 
 
 def analyse_segments(columns: Columns, flows: Flows) -> Segments:
-    """Look at all packets of TCP, some flows after the others: what is worked on stays in the processor's cache."""
+    """Look at all packets of TCP, some flows after the others: what is worked on stays in the
+    processor's cache.
+    """
     relative = np.zeros(len(columns), np.int64)
     said = np.zeros(len(columns), np.uint8)
     for some in _slabs(columns, flows):
@@ -89,24 +99,34 @@ def analyse_segments(columns: Columns, flows: Flows) -> Segments:
 
 
 def _slabs(columns: Columns, flows: Flows) -> Iterator[Numbers]:
-    """Yield the rows of some flows after the others, about `SLAB` rows at a time, each in the order of the file."""
+    """Yield the rows of some flows after the others, about `SLAB` rows at a time, each in the order
+    of the file.
+    """
     counts = np.bincount(flows.number + np.int32(1), minlength=1)
-    part_of_flow = (np.cumsum(counts) // SLAB + 1).astype(np.uint8 if len(columns) < SLAB * 254 else np.uint16)
+    part_of_flow = (np.cumsum(counts) // SLAB + 1).astype(
+        np.uint8 if len(columns) < SLAB * 254 else np.uint16
+    )
     part_of_flow[0] = 0  # what is of no flow
     pieces: dict[int, list[tuple[int, NDArray[np.uint16]]]] = defaultdict(list)
     for start in range(0, len(columns), BLOCK):
         block = slice(start, start + BLOCK)
-        part = part_of_flow.take(flows.number[block] + np.int32(1)) * (columns.protocol[block] == TCP)
+        part = part_of_flow.take(flows.number[block] + np.int32(1)) * (
+            columns.protocol[block] == TCP
+        )
         order = np.argsort(part, kind="stable").astype(np.uint16)  # a radix sort
         for number, (first, last) in enumerate(pairwise(np.cumsum(np.bincount(part)).tolist()), 1):
             if first < last:
                 pieces[number].append((start, order[first:last]))
     for number in sorted(pieces):
-        yield np.concatenate([places.astype(np.int64) + start for start, places in pieces.pop(number)])
+        yield np.concatenate(
+            [places.astype(np.int64) + start for start, places in pieces.pop(number)]
+        )
 
 
 class _Streams:
-    """The packets of some flows, direction by direction, each in the order of the file. Local to `analyse_segments`."""
+    """The packets of some flows, direction by direction, each in the order of the file. Local to
+    `analyse_segments`.
+    """
 
     def __init__(self, columns: Columns, flows: Flows, rows: Numbers) -> None:
         stream = flows.number.take(rows) << 1
@@ -129,9 +149,18 @@ class _Streams:
         ahead, known = self.relative - self.expected, self.expected > LOWEST
         flags, window = self.flags, self.columns.window.take(self.rows)
         plain, asks, closed = flags & _BARE == 0, flags & (_BARE | ACK) == ACK, window == 0
-        keep_alive = known & plain & (self.payload <= 1) & (ahead == -1) & (asks | (self.payload == 1))
+        keep_alive = (
+            known & plain & (self.payload <= 1) & (ahead == -1) & (asks | (self.payload == 1))
+        )
         repeats = known & (self.length > 0) & (flags & RST == 0) & (ahead < 0) & ~keep_alive
-        again = asks & (self.length == 0) & ~closed & (ahead == 0) & self.runs.repeat(self.ack) & self.runs.repeat(window)
+        again = (
+            asks
+            & (self.length == 0)
+            & ~closed
+            & (ahead == 0)
+            & self.runs.repeat(self.ack)
+            & self.runs.repeat(window)
+        )
         said: NDArray[np.uint8] = keep_alive.view(np.uint8) * np.uint8(KEEP_ALIVE)
         said |= (known & (flags & RST == 0) & (ahead > 0)).view(np.uint8) * np.uint8(GAP)
         said |= again.view(np.uint8) * np.uint8(DUPLICATE_ACK)
@@ -160,18 +189,27 @@ class _Repeats:
 
     def __init__(self, streams: _Streams, places: Numbers) -> None:
         self._all, self.places = streams, places
-        self._stream, self._seq, self._length = (values.take(places) for values in (streams.stream, streams.seq, streams.length))
+        self._stream, self._seq, self._length = (
+            values.take(places) for values in (streams.stream, streams.seq, streams.length)
+        )
         self._runs = Runs(self._stream)
 
     def are_overtaken(self, again: Numbers) -> Mask:
-        """Tell which segments that are not new come right behind a later one, and were not seen before."""
+        """Tell which segments that are not new come right behind a later one, and were not seen
+        before.
+        """
         whole, runs = self._all, self._runs
         reach = whole.relative.take(self.places) + self._length
         grows = (self._length > 0) & (reach > whole.expected.take(self.places))
         latest = runs.before(runs.running_maximum(np.where(grows, np.arange(len(grows)), -1)), -1)
         latest = np.maximum(latest, runs.spread(runs.starts)).take(again)
-        time, late = (whole.columns.time.take(whole.rows.take(self.places.take(some))) for some in (again, latest))
-        overtaken: Mask = (time - late < OVERTAKEN) & (whole.flags.take(self.places.take(again)) & SYN == 0)
+        time, late = (
+            whole.columns.time.take(whole.rows.take(self.places.take(some)))
+            for some in (again, latest)
+        )
+        overtaken: Mask = (time - late < OVERTAKEN) & (
+            whole.flags.take(self.places.take(again)) & SYN == 0
+        )
         if overtaken.any():
             overtaken &= ~self._are_seen()[again]
         return overtaken
@@ -193,11 +231,15 @@ class _Repeats:
         whole, stream, seq, runs = self._all, self._stream, self._seq, self._runs
         base, names = seq[runs.starts], stream[runs.starts]
         other = np.minimum(np.searchsorted(names, names ^ 1), len(names) - 1)
-        distance = (whole.ack.take(self.places) - runs.spread(base[other])).view(np.int32).astype(np.int64)
+        distance = (
+            (whole.ack.take(self.places) - runs.spread(base[other])).view(np.int32).astype(np.int64)
+        )
         says = (whole.flags.take(self.places) & ACK != 0) & runs.spread(names[other] == names ^ 1)
         covered = runs.running_maximum(np.where(says, distance, LOWEST))
         marks = stream.astype(np.int64) << 40 | whole.rows.take(self.places)
         latest = np.searchsorted(marks, marks[again] ^ 1 << 40) - 1
         short = (seq[again] - runs.spread(base)[again] + self._length[again]).view(np.int32)
-        done: Mask = (covered[latest] >= short) & (latest >= 0) & (stream[latest] == stream[again] ^ 1)
+        done: Mask = (
+            (covered[latest] >= short) & (latest >= 0) & (stream[latest] == stream[again] ^ 1)
+        )
         return done

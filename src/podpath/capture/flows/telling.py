@@ -1,8 +1,9 @@
-"""Which packets of a long capture tell something: those that a reader, or a check, would look at one by one.
+"""Which packets of a long capture tell something: those that a reader, or a check, would look at
+one by one.
 
-A connection that may have failed is shown so that nothing about it changes: every silence keeps the packets before and after it,
-and everything that was sent again or reset stays; of what flows in between a few packets do. Connections that plainly work, and
-their packets, are only counted.
+A connection that may have failed is shown so that nothing about it changes: every silence keeps the
+packets before and after it, and everything that was sent again or reset stays; of what flows in
+between a few packets do. Connections that plainly work, and their packets, are only counted.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from podpath.net.protocols import ACK, FIN, ICMP, ICMPV6, RST, SYN, TCP, UDP
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 MOST = 4000
-"""Packets that are shown of a long capture: nobody reads more, and each costs a tenth of a millisecond."""
+"""Packets that are shown of a long capture: nobody reads more, and each costs a tenth of a
+millisecond.
+"""
 SILENCE = 150_000_000
 """Nanoseconds of silence of one direction whose ends are kept: less than a retransmission waits."""
 EDGE = 8
@@ -36,7 +39,8 @@ _ERRORS = {ICMP: (3, 4, 5, 11, 12), ICMPV6: (1, 2, 3, 4)}
 
 
 def select_telling(packets: Packets, flows: Flows | None = None) -> Rows:
-    """Return the rows that tell something, in the order of the file: at most `MOST` of connections, and some of each other kind.
+    """Return the rows that tell something, in the order of the file: at most `MOST` of connections,
+    and some of each other kind.
 
     `flows` where they were numbered already.
     """
@@ -44,17 +48,31 @@ def select_telling(packets: Packets, flows: Flows | None = None) -> Rows:
     flows = number_flows(columns) if flows is None else flows
     odd = find_odd(columns, flows)
     chosen = np.flatnonzero(odd[flows.number] & (flows.number >= 0))
-    others = [packets.arps.row, np.flatnonzero(find_errors(columns)), find_changing_macs(lambda: [(0, columns)], SHARE)]
+    others = [
+        packets.arps.row,
+        np.flatnonzero(find_errors(columns)),
+        find_changing_macs(lambda: [(0, columns)], SHARE),
+    ]
     return choose(thin(columns, flows, chosen), others)
 
 
 def choose(connections: Rows, others: Iterable[Rows]) -> Rows:
-    """Put together what is shown: the first packets of connections, and the first ones of each other kind."""
-    return distinct(np.concatenate([connections[:MOST], *(np.asarray(rows[:SHARE], np.int64) for rows in others)]))
+    """Put together what is shown: the first packets of connections, and the first ones of each
+    other kind.
+    """
+    return distinct(
+        np.concatenate(
+            [connections[:MOST], *(np.asarray(rows[:SHARE], np.int64) for rows in others)]
+        )
+    )
 
 
-def select_ends(packets: Packets, one: tuple[Address | None, int], other: tuple[Address | None, int]) -> Rows:
-    """Return the first `MOST` rows of what is said between two ends, in either direction; no address or port 0 stands for any."""
+def select_ends(
+    packets: Packets, one: tuple[Address | None, int], other: tuple[Address | None, int]
+) -> Rows:
+    """Return the first `MOST` rows of what is said between two ends, in either direction; no
+    address or port 0 stands for any.
+    """
     columns = packets.columns
     source = [_is_end(packets, columns.src, columns.sport, end) for end in (one, other)]
     target = [_is_end(packets, columns.dst, columns.dport, end) for end in (one, other)]
@@ -62,7 +80,12 @@ def select_ends(packets: Packets, one: tuple[Address | None, int], other: tuple[
     return rows
 
 
-def _is_end(packets: Packets, addresses: NDArray[np.uint32], ports: NDArray[np.uint16], end: tuple[Address | None, int]) -> Mask:
+def _is_end(
+    packets: Packets,
+    addresses: NDArray[np.uint32],
+    ports: NDArray[np.uint16],
+    end: tuple[Address | None, int],
+) -> Mask:
     address, port = end
     columns = packets.columns
     mask: Mask = columns.version > 0
@@ -73,7 +96,9 @@ def _is_end(packets: Packets, addresses: NDArray[np.uint32], ports: NDArray[np.u
 
 
 def _number(packets: Packets, value: int) -> int:
-    """Return the number of an IPv6 address; one that no packet has where the capture does not show it."""
+    """Return the number of an IPv6 address; one that no packet has where the capture does not show
+    it.
+    """
     return packets.addresses.index(value) if value in packets.addresses else 0xFFFFFFFF
 
 
@@ -86,9 +111,13 @@ def find_errors(columns: Columns) -> Mask:
 
 
 def find_odd(columns: Columns, flows: Flows) -> Mask:
-    """Tell which flows may have failed: by handshake, reset, retransmissions, or since nothing came back."""
+    """Tell which flows may have failed: by handshake, reset, retransmissions, or since nothing came
+    back.
+    """
     count, kind = len(flows), columns.protocol[flows.first]
-    rows = np.flatnonzero((columns.flags & (SYN | RST) != 0) & (columns.protocol == TCP) & (flows.number >= 0))
+    rows = np.flatnonzero(
+        (columns.flags & (SYN | RST) != 0) & (columns.protocol == TCP) & (flows.number >= 0)
+    )
     what = columns.flags.take(rows) & (SYN | ACK | RST)
 
     def each(some: Rows, apart: int = 1, way: Mask | int = 0) -> Rows:
@@ -103,7 +132,11 @@ def find_odd(columns: Columns, flows: Flows) -> Mask:
     replied = np.zeros(count + 1, np.bool_)  # the last is what is of no flow
     replied[flows.number.take(np.flatnonzero(~flows.forward))] = True
     packets = np.bincount(flows.number + np.int32(1), minlength=count + 1)[1:]
-    odd |= ~replied[:-1] & (packets > 1) & (np.isin(kind, (UDP, ICMP, ICMPV6)) | ((kind == TCP) & (packets > 2)))
+    odd |= (
+        ~replied[:-1]
+        & (packets > 1)
+        & (np.isin(kind, (UDP, ICMP, ICMPV6)) | ((kind == TCP) & (packets > 2)))
+    )
     return np.asarray(odd, np.bool_) if count else np.zeros(1, np.bool_)
 
 
@@ -142,7 +175,9 @@ def _beside_silence(times: Rows, first: Mask) -> Mask:
 
 
 def _sent_again(columns: Columns, rows: Rows, run: Rows) -> Mask:
-    """Tell which rows carry bytes that another row of their direction carries too, from the same number on."""
+    """Tell which rows carry bytes that another row of their direction carries too, from the same
+    number on.
+    """
     words = run.astype(np.uint64) << np.uint64(32) | columns.seq[rows].astype(np.uint64)
     carrying = (columns.payload[rows] > 0) & (columns.protocol[rows] == TCP)
     order = np.argsort(words[carrying])

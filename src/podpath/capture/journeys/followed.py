@@ -1,4 +1,6 @@
-"""One direction of a connection with all of its packets told apart: what each of its passages shows of each of them."""
+"""One direction of a connection with all of its packets told apart: what each of its passages shows
+of each of them.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,17 @@ class Followed(NamedTuple):
     way: int
     placed: tuple[Placed, ...]
     shift: tuple[int, ...]
-    """For each passage how much later than the first it sees a packet, in nanoseconds by the first host's clock."""
+    """For each passage how much later than the first it sees a packet, in nanoseconds by the first
+    host's clock.
+    """
     spread: tuple[int, ...]
     """By how much that differs from packet to packet."""
     measured: tuple[bool, ...]
     """For each whether that was measured; where no packet is common, it was not, and is 0."""
     segments: tuple[Segments, ...]
-    """The data of each; behind the passages, as in the items, the points that packets should have come to but never did."""
+    """The data of each; behind the passages, as in the items, the points that packets should have
+    come to but never did.
+    """
     items: tuple[Item, ...]
     """What not all of them show; all packets, if every one was asked for."""
     base: int
@@ -36,13 +42,17 @@ class Followed(NamedTuple):
 
 
 def follow_way(matching: Matching, way: int, further: int = 0, *, every: bool = False) -> Followed:
-    """Tell the packets of a way apart, which ends with a number of `further` points that show none of them."""
+    """Tell the packets of a way apart, which ends with a number of `further` points that show none
+    of them.
+    """
     joined = matching.joined
     placed, apart = matching.ordered(way)
     known = _shifts(apart, len(placed))
     shift = tuple(known.get(at, 0) for at in range(len(placed)))
     measured = tuple(at in known for at in range(len(placed))) + (False,) * further
-    spread = tuple(apart[0, place].spread if (0, place) in apart else 0 for place in range(len(placed)))
+    spread = tuple(
+        apart[0, place].spread if (0, place) in apart else 0 for place in range(len(placed))
+    )
     base = _base(matching, way, placed)
     control: list[tuple[Numbers, Numbers]] = []
     segments: list[Segments] = []
@@ -59,21 +69,29 @@ def follow_way(matching: Matching, way: int, further: int = 0, *, every: bool = 
     control += [(nothing, nothing)] * further
     items = (*pair_packets(joined, control, every=every), *pair_bytes(segments, every=every))
     beyond = (0,) * further
-    return Followed(way, placed, shift + beyond, spread + beyond, measured, tuple(segments), items, base)
+    return Followed(
+        way, placed, shift + beyond, spread + beyond, measured, tuple(segments), items, base
+    )
 
 
 def _shifts(apart: Apart, count: int) -> dict[int, int]:
-    """Return how much later than the first each passage is, over others where the two have nothing in common."""
+    """Return how much later than the first each passage is, over others where the two have nothing
+    in common.
+    """
     known = {0: 0}
     for _ in range(count):
         for at in range(count):
-            over = next((other for other in known if at not in known and (other, at) in apart), None)
+            over = next(
+                (other for other in known if at not in known and (other, at) in apart), None
+            )
             if over is not None:
                 known[at] = known[over] + apart[over, at].median
     return known
 
 
 def _base(matching: Matching, way: int, placed: Sequence[Placed]) -> int:
-    """Return the initial sequence number of who sends; where nobody saw it, the number that the first point saw first."""
+    """Return the initial sequence number of who sends; where nobody saw it, the number that the
+    first point saw first.
+    """
     known = matching.first_number(way)
     return known if known is not None else int(matching.joined.column("seq")[placed[0].rows[0]])

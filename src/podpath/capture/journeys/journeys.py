@@ -1,4 +1,6 @@
-"""Every packet of a connection across the points: where it was seen, as which packets, and whether it was lost on the way."""
+"""Every packet of a connection across the points: where it was seen, as which packets, and whether
+it was lost on the way.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ APART = 50_000_000
 
 
 def follow_packets(matching: Matching, number: int) -> tuple[Journey, ...]:
-    """Return the packets of a connection, in the order of time; segments that become others on the way are one journey."""
+    """Return the packets of a connection, in the order of time; segments that become others on the
+    way are one journey.
+    """
     watch, ways = Watch(matching), Ways(matching)
     journeys: list[Journey] = []
     for way in (2 * number, 2 * number + 1):
@@ -32,15 +36,25 @@ def follow_packets(matching: Matching, number: int) -> tuple[Journey, ...]:
 
 
 def _travel(
-    matching: Matching, followed: Followed, items: Sequence[tuple[Item, list[list[int]]]], lost: dict[tuple[str, int], list[Loss]]
+    matching: Matching,
+    followed: Followed,
+    items: Sequence[tuple[Item, list[list[int]]]],
+    lost: dict[tuple[str, int], list[Loss]],
 ) -> Journey:
     joined = matching.joined
-    places = [sorted({row for _, rows in items for row in rows[at]}) for at in range(len(followed.placed))]
+    places = [
+        sorted({row for _, rows in items for row in rows[at]}) for at in range(len(followed.placed))
+    ]
     seen = tuple(tuple(joined.sighting(row) for row in rows) for rows in places)
     first = next(rows[0] for rows in places if rows)
     clock = int(matching.measured.of_point[joined.point[first]])
     offset = matching.measured.offsets[clock].nanoseconds or 0
-    mine = [loss for sightings in seen for each in sightings for loss in lost.get((each.file, each.number), ())]
+    mine = [
+        loss
+        for sightings in seen
+        for each in sightings
+        for loss in lost.get((each.file, each.number), ())
+    ]
     begin, end = min(item.begin for item, _ in items), max(item.end for item, _ in items)
     return Journey(
         connection=followed.way >> 1,
@@ -71,7 +85,9 @@ def _group(followed: Followed) -> Iterator[list[tuple[Item, list[list[int]]]]]:
 
 
 def _rows(followed: Followed, item: Item, place: int) -> list[int]:
-    """Return all packets of a passage that have bytes of an item: of the copy that the item names there."""
+    """Return all packets of a passage that have bytes of an item: of the copy that the item names
+    there.
+    """
     row = item.rows[place]
     if row == ABSENT:
         return []

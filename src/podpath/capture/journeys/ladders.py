@@ -10,7 +10,9 @@ from podpath.capture.matching.matching import Matching
 from podpath.capture.sightings import ClockOffset, Connection, Journey, Ladder, Passage, Post, Step
 
 _Key = tuple[str, str, int]
-"""A file, a device in it, and which passage of the device: it may show a connection before NAT and after it."""
+"""A file, a device in it, and which passage of the device: it may show a connection before NAT and
+after it.
+"""
 
 
 def lay_out(matching: Matching, number: int) -> Ladder:
@@ -26,8 +28,15 @@ def lay_out(matching: Matching, number: int) -> Ladder:
             if not any(key[:2] == (point.file, point.device) for key in keys):
                 keys.insert(len(keys) if loss.forward else 0, (point.file, point.device, 0))
     start = journeys[0].time if journeys else 0
-    steps = tuple(_step(matching, journey, backward if not journey.forward else forward, keys, start) for journey in journeys)
-    return Ladder(connection=connection, posts=tuple(_post(matching, connection, key) for key in keys), steps=steps)
+    steps = tuple(
+        _step(matching, journey, backward if not journey.forward else forward, keys, start)
+        for journey in journeys
+    )
+    return Ladder(
+        connection=connection,
+        posts=tuple(_post(matching, connection, key) for key in keys),
+        steps=steps,
+    )
 
 
 def _keys(matching: Matching, passages: Iterable[Passage]) -> list[_Key]:
@@ -55,18 +64,36 @@ def _merge(forward: Sequence[_Key], backward: Sequence[_Key]) -> list[_Key]:
     return keys
 
 
-def _step(matching: Matching, journey: Journey, mine: Sequence[_Key], keys: Sequence[_Key], start: int) -> Step:
+def _step(
+    matching: Matching, journey: Journey, mine: Sequence[_Key], keys: Sequence[_Key], start: int
+) -> Step:
     packets: list[tuple[int, ...]] = [()] * len(keys)
     for key, sightings in zip(mine, journey.seen, strict=True):
         packets[keys.index(key)] = tuple(sighting.number for sighting in sightings)
     lost = []
     for loss in journey.lost:
-        numbers = [keys.index(key) for key, sightings in zip(mine, journey.seen, strict=True) if loss.last_seen in sightings]
+        numbers = [
+            keys.index(key)
+            for key, sightings in zip(mine, journey.seen, strict=True)
+            if loss.last_seen in sightings
+        ]
         point = matching.points[loss.missing_at]
-        there = [at for at, key in enumerate(keys) if key[:2] == (point.file, point.device) and not packets[at]]
-        there = there or [at for at, key in enumerate(keys) if key[:2] == (point.file, point.device)]
+        there = [
+            at
+            for at, key in enumerate(keys)
+            if key[:2] == (point.file, point.device) and not packets[at]
+        ]
+        there = there or [
+            at for at, key in enumerate(keys) if key[:2] == (point.file, point.device)
+        ]
         lost.append((numbers[-1], min(there, key=lambda at: abs(at - numbers[-1])), loss.what))
-    return Step(forward=journey.forward, what=journey.what, time=journey.time - start, packets=tuple(packets), lost=tuple(lost))
+    return Step(
+        forward=journey.forward,
+        what=journey.what,
+        time=journey.time - start,
+        packets=tuple(packets),
+        lost=tuple(lost),
+    )
 
 
 def _post(matching: Matching, connection: Connection, key: _Key) -> Post:
@@ -76,8 +103,12 @@ def _post(matching: Matching, connection: Connection, key: _Key) -> Post:
             if name == key:
                 ends = passage.ends
                 if way is connection.backward:
-                    ends = ends._replace(src=ends.dst, sport=ends.dport, dst=ends.src, dport=ends.sport)
-                return Post(name=_name(key), ends=ends, tunnel=passage.tunnel, clock=_clock(matching, key))
+                    ends = ends._replace(
+                        src=ends.dst, sport=ends.dport, dst=ends.src, dport=ends.sport
+                    )
+                return Post(
+                    name=_name(key), ends=ends, tunnel=passage.tunnel, clock=_clock(matching, key)
+                )
     return Post(name=_name(key), ends=None, tunnel=None, clock=_clock(matching, key))
 
 

@@ -1,7 +1,9 @@
-"""What was lost between which points: for each packet that a later point does not show, whether that point should have and could.
+"""What was lost between which points: for each packet that a later point does not show, whether
+that point should have and could.
 
-A loss is claimed where the next point was capturing before and after, nothing that it says of itself (drop counters, cut packets,
-damage) explains the absence, and the other side did not acknowledge what is said to be lost. Everything else is `unseen`.
+A loss is claimed where the next point was capturing before and after, nothing that it says of
+itself (drop counters, cut packets, damage) explains the absence, and the other side did not
+acknowledge what is said to be lost. Everything else is `unseen`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
 ACKNOWLEDGED = "the other side acknowledged it"
 NEVER_THERE = "its direction was never seen there, and the other side acknowledged what was sent"
 UNMEASURED = 20_000_000
-"""Nanoseconds that a packet may take between points that have none in common, for all that is known."""
+"""Nanoseconds that a packet may take between points that have none in common, for all that is
+known.
+"""
 FILTERED = "the capture there leaves out packets of its kind: it shows none, though others did pass"
 INCOMPARABLE = "no clock tells when it should have come there"
 
@@ -46,13 +50,18 @@ def judge_way(matching: Matching, way: int, watch: Watch, ways: Ways) -> Losses:
     """Look for what did not arrive in one direction of a connection."""
     placed = matching.order(way)
     further = ways.extend(way, placed)
-    expected = [*(Expected(int(matching.joined.point[each.rows[0]]), SAME) for each in placed), *further]
+    expected = [
+        *(Expected(int(matching.joined.point[each.rows[0]]), SAME) for each in placed),
+        *further,
+    ]
     followed = follow_way(matching, way, len(further))
     return _Judge(matching, followed, expected, watch).judge()
 
 
 class _Missing(NamedTuple):
-    """An item with the place that it should have come to, and why it may merely not have been seen there."""
+    """An item with the place that it should have come to, and why it may merely not have been seen
+    there.
+    """
 
     item: Item
     place: int
@@ -65,15 +74,26 @@ class _Missing(NamedTuple):
 class _Judge:
     """Judges the items of a way. Local to `judge_way`."""
 
-    def __init__(self, matching: Matching, followed: Followed, expected: list[Expected], watch: Watch) -> None:
-        self._matching, self._followed, self._expected, self._watch = matching, followed, expected, watch
+    def __init__(
+        self, matching: Matching, followed: Followed, expected: list[Expected], watch: Watch
+    ) -> None:
+        self._matching, self._followed, self._expected, self._watch = (
+            matching,
+            followed,
+            expected,
+            watch,
+        )
         self._acknowledged = _acknowledged(matching, followed)
         self._picky = _picky_devices(matching, followed.way)
 
     def judge(self) -> Losses:
         """Tell losses from what was merely not seen."""
         missing = list(self._missing())
-        bypassed = {each.place for each in missing if each.why == ACKNOWLEDGED and self._expected[each.place].basis != SAME}
+        bypassed = {
+            each.place
+            for each in missing
+            if each.why == ACKNOWLEDGED and self._expected[each.place].basis != SAME
+        }
         lost: list[Loss] = []
         unseen: dict[tuple[int, str], list[_Missing]] = {}
         for each in missing:
@@ -82,10 +102,15 @@ class _Judge:
                 unseen.setdefault((each.place, why), []).append(each)
             else:
                 lost.append(self._loss(each))
-        return Losses(lost=tuple(lost), unseen=tuple(self._unseen(*key, found) for key, found in unseen.items()))
+        return Losses(
+            lost=tuple(lost),
+            unseen=tuple(self._unseen(*key, found) for key, found in unseen.items()),
+        )
 
     def _missing(self) -> Iterator[_Missing]:
-        """Yield each item that was not seen to the end, with the first place that could have seen it, else the first at all."""
+        """Yield each item that was not seen to the end, with the first place that could have seen
+        it, else the first at all.
+        """
         items = [item for item in self._followed.items if item.last < len(self._expected) - 1]
         missed = [sum(item.last < place for item in items) for place in range(len(self._expected))]
         for item in items:
@@ -114,7 +139,9 @@ class _Judge:
         point, spread = self._expected[place].point, self._followed.spread[place]
         if not (self._followed.measured[place] and self._followed.measured[item.last]):
             clocks = self._matching.measured
-            own, last = (int(clocks.of_point[each]) for each in (point, self._expected[item.last].point))
+            own, last = (
+                int(clocks.of_point[each]) for each in (point, self._expected[item.last].point)
+            )
             doubt = clocks.doubt(own, last)
             if doubt is None:
                 return INCOMPARABLE
@@ -122,7 +149,9 @@ class _Judge:
         if missed <= self._watch.missed(point):
             return self._watch.why_missed(point)
         joined, row = self._matching.joined, item.rows[item.last]
-        left_out = int(joined.device[point]) in self._picky and not joined.column("flags")[row] & (SYN | FIN | RST)
+        left_out = int(joined.device[point]) in self._picky and not joined.column("flags")[row] & (
+            SYN | FIN | RST
+        )
         return self._watch.blind(point, time, spread) or (FILTERED if left_out else "")
 
     def _was_acknowledged(self, item: Item) -> bool:
@@ -142,7 +171,11 @@ class _Judge:
             return bool(self._followed.segments[place].covering(item.begin))
         if place >= len(self._followed.placed):
             return False
-        joined, row, rows = self._matching.joined, item.rows[item.last], self._followed.placed[place].rows
+        joined, row, rows = (
+            self._matching.joined,
+            item.rows[item.last],
+            self._followed.placed[place].rows,
+        )
         names = ("flags", "seq", "ack", "payload") if joined.column("protocol")[row] == TCP else ()
         if not names:
             return bool((joined.loose_keys[rows] == joined.loose_keys[row]).any())
@@ -172,7 +205,9 @@ class _Judge:
         return tuple(self._matching.joined.sighting(row) for row in item.rows if row != ABSENT)
 
     def _around(self, missing: _Missing) -> tuple[Sighting, Sighting]:
-        """Return what a place captured before and after the time at which something should have come."""
+        """Return what a place captured before and after the time at which something should have
+        come.
+        """
         joined = self._matching.joined
         rows, times = self._watch.around(self._expected[missing.place].point)
         if missing.place < len(self._followed.placed):
@@ -205,9 +240,11 @@ class _Judge:
 
 
 def _picky_devices(matching: Matching, way: int) -> set[int]:
-    """Return the devices that show of a TCP connection only how it begins and ends, though the rest did pass them.
+    """Return the devices that show of a TCP connection only how it begins and ends, though the rest
+    did pass them.
 
-    So do captures with a filter for SYN, FIN and RST. That the rest passed is shown by the other direction, behind the device.
+    So do captures with a filter for SYN, FIN and RST. That the rest passed is shown by the other
+    direction, behind the device.
     """
     joined = matching.joined
     flags, protocol = joined.column("flags"), joined.column("protocol")
@@ -216,7 +253,11 @@ def _picky_devices(matching: Matching, way: int) -> set[int]:
     for each in (way, way ^ 1):
         later = False
         for placed in reversed(matching.order(each)):
-            middle = bool(((protocol[placed.rows] == TCP) & (flags[placed.rows] & (SYN | FIN | RST) == 0)).any())
+            middle = bool(
+                (
+                    (protocol[placed.rows] == TCP) & (flags[placed.rows] & (SYN | FIN | RST) == 0)
+                ).any()
+            )
             shows[placed.device] = shows.get(placed.device, False) or middle
             if later:
                 passes.add(placed.device)
@@ -225,7 +266,8 @@ def _picky_devices(matching: Matching, way: int) -> set[int]:
 
 
 def _acknowledged(matching: Matching, followed: Followed) -> int | None:
-    """Return the highest number that the other direction acknowledged, relative to the way's first; None where it did not.
+    """Return the highest number that the other direction acknowledged, relative to the way's first;
+    None where it did not.
 
     Resets do not count: a firewall between the points may have sent them.
     """

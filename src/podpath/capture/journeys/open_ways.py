@@ -1,7 +1,8 @@
-"""Which ways need a closer look: where the points do not show the same, found by sums and without a sort.
+"""Which ways need a closer look: where the points do not show the same, found by sums and without a
+sort.
 
-A sum over a passage's packets says what it shows: loose keys of what is never cut, and for data a sum that depends only on how
-often each byte is in it. Two passages with equal sums show the same.
+A sum over a passage's packets says what it shows: loose keys of what is never cut, and for data a
+sum that depends only on how often each byte is in it. Two passages with equal sums show the same.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from podpath.net.protocols import FIN
 
 
 def find_open_ways(matching: Matching) -> list[int]:
-    """Return the ways whose passages differ, and those that do not pass the devices that the other direction passes."""
+    """Return the ways whose passages differ, and those that do not pass the devices that the other
+    direction passes.
+    """
     passages = matching.passages
     if not len(passages.way):
         return []
@@ -37,8 +40,12 @@ def find_open_ways(matching: Matching) -> list[int]:
 def _sum_up(matching: Matching) -> Keys:
     """Return for each passage a number that depends only on what it shows."""
     joined, number = matching.joined, matching.passages.number
-    protocol, flags, seq, payload = (joined.column(name) for name in ("protocol", "flags", "seq", "payload"))
-    sums = np.zeros(len(matching.passages.way) + 1, np.uint64)  # the last is that of packets of no passage
+    protocol, flags, seq, payload = (
+        joined.column(name) for name in ("protocol", "flags", "seq", "payload")
+    )
+    sums = np.zeros(
+        len(matching.passages.way) + 1, np.uint64
+    )  # the last is that of packets of no passage
     for start in range(0, len(joined), SLAB):
         slab = slice(start, start + SLAB)
         data = sends_data(protocol[slab], flags[slab], payload[slab])
@@ -54,7 +61,9 @@ def _sum_up(matching: Matching) -> Keys:
 def _device_sets(matching: Matching, count: int) -> NDArray[np.uint64]:
     """Return for each way a number that depends only on which devices it passes."""
     devices = int(matching.joined.device.max()) + 1
-    words = np.sort(matching.passages.way * devices + matching.joined.device[matching.passages.point])
+    words = np.sort(
+        matching.passages.way * devices + matching.joined.device[matching.passages.point]
+    )
     words = words[begins(words)]
     sets = np.zeros(count, np.uint64)
     np.add.at(sets, words // devices, mix((words % devices + 1).astype(np.uint64)))

@@ -1,7 +1,8 @@
-"""Whether two points lie on one way: a packet that one of them shows was shown by the other one, too.
+"""Whether two points lie on one way: a packet that one of them shows was shown by the other one,
+too.
 
-Slaves of a bond, or two uplinks, show parts of one connection and never the same packet: what passes one of them is not lost
-because the other one does not show it.
+Slaves of a bond, or two uplinks, show parts of one connection and never the same packet: what
+passes one of them is not lost because the other one does not show it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from podpath.capture.sightings import Loss
 
 
 def lies_on_one_way(matching: Matching, loss: Loss) -> bool:
-    """Tell whether the point where a packet was last seen and the one that misses it show packets in common.
+    """Tell whether the point where a packet was last seen and the one that misses it show packets
+    in common.
 
-    Those of its own connection, in either direction; where other connections say which way it goes, they are believed.
+    Those of its own connection, in either direction; where other connections say which way it goes,
+    they are believed.
     """
     if loss.basis == NEIGHBOURS:
         return True
@@ -38,10 +41,15 @@ def _share(matching: Matching, way: int, near: tuple[str, str], far: tuple[str, 
     if near not in rows or far not in rows:
         return False
     one, other = np.concatenate(rows[near]), np.concatenate(rows[far])
-    return any(bool(np.isin(values[one], values[other]).any()) for values in (joined.keys, joined.column("seq")))
+    return any(
+        bool(np.isin(values[one], values[other]).any())
+        for values in (joined.keys, joined.column("seq"))
+    )
 
 
 def _place(matching: Matching, point: int) -> tuple[str, str]:
-    """Name a point without its direction: the other way round it is another point of the same device."""
+    """Name a point without its direction: the other way round it is another point of the same
+    device.
+    """
     found = matching.points[point]
     return found.file, found.device

@@ -1,4 +1,6 @@
-"""Who should have seen a packet next, and whether they could: without such a witness nothing is called lost."""
+"""Who should have seen a packet next, and whether they could: without such a witness nothing is
+called lost.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class Watch:
         self._blind = [self._damaged(file) for file in range(len(matching.joined.files))]
 
     def _damaged(self, file: int) -> list[tuple[int, int]]:
-        """Return the times between which a damaged file shows nothing: from the packet before the damage to the one behind it."""
+        """Return the times between which a damaged file shows nothing: from the packet before the
+        damage to the one behind it.
+        """
         capture = self._matching.joined.files[file].capture
         columns = capture.packets.columns
         found = []
@@ -51,7 +55,9 @@ class Watch:
         return found
 
     def blind(self, point: int, time: int, spread: int) -> str:
-        """Say why a point could not see what passed at a time (by the first host's clock); empty where it could."""
+        """Say why a point could not see what passed at a time (by the first host's clock); empty
+        where it could.
+        """
         matching = self._matching
         here = matching.points[point]
         clock = int(matching.measured.of_point[point])
@@ -75,10 +81,16 @@ class Watch:
         """Say why a point may have missed packets."""
         here = self._matching.points[point]
         dropped = f"the kernel dropped {here.dropped} packets there that the capture does not show"
-        return dropped if here.dropped else f"{here.cut} packets there were cut before the end of their headers"
+        return (
+            dropped
+            if here.dropped
+            else f"{here.cut} packets there were cut before the end of their headers"
+        )
 
     def around(self, point: int) -> tuple[Numbers, Numbers]:
-        """Return all packets of a point's device, by time, and their times by the first host's clock."""
+        """Return all packets of a point's device, by time, and their times by the first host's
+        clock.
+        """
         joined, measured = self._matching.joined, self._matching.measured
         device = int(joined.device[point])
         if device not in self._times:
@@ -111,27 +123,47 @@ class Ways:
         known = [at for at, device in enumerate(chain) if device in seen]
         if not known:
             return []
-        directions = {each.device: matching.points[int(matching.joined.point[each.rows[0]])].direction for each in back}
-        points = (self._point(device, OPPOSITE[directions[device]]) for device in chain[known[-1] + 1 :])
+        directions = {
+            each.device: matching.points[int(matching.joined.point[each.rows[0]])].direction
+            for each in back
+        }
+        points = (
+            self._point(device, OPPOSITE[directions[device]]) for device in chain[known[-1] + 1 :]
+        )
         return [Expected(point, REVERSE) for point in points if point is not None]
 
     def _point(self, device: int, direction: str) -> int | None:
         numbers = np.flatnonzero(self._matching.joined.device == device).tolist()
-        return next((number for number in numbers if self._matching.points[number].direction == direction), None)
+        return next(
+            (number for number in numbers if self._matching.points[number].direction == direction),
+            None,
+        )
 
     def _as_neighbours(self, way: int, last: Placed) -> tuple[int, ...]:
-        """Return the points that connections with the same server pass behind a passage, as far as all of them agree.
+        """Return the points that connections with the same server pass behind a passage, as far as
+        all of them agree.
 
-        Those of the same client come first, then those to the same port, then all to the same address.
+        Those of the same client come first, then those to the same port, then all to the same
+        address.
         """
         ends = self._ends
         row = int(self._matching.passages.first[last.passage])
         point = int(self._matching.joined.point[row])
-        key = (point, way & 1, *(int(ends[name][last.passage]) for name in ("protocol", "server", "port", "client")))
+        key = (
+            point,
+            way & 1,
+            *(int(ends[name][last.passage]) for name in ("protocol", "server", "port", "client")),
+        )
         if key not in self._known:
-            alike = (self._matching.passages.point == point) & (self._matching.passages.way & 1 == way & 1)
+            alike = (self._matching.passages.point == point) & (
+                self._matching.passages.way & 1 == way & 1
+            )
             found: tuple[int, ...] = ()
-            for names in (("server", "port", "protocol", "client"), ("server", "port", "protocol"), ("server",)):
+            for names in (
+                ("server", "port", "protocol", "client"),
+                ("server", "port", "protocol"),
+                ("server",),
+            ):
                 like_it = alike.copy()
                 for name in names:
                     like_it &= ends[name] == ends[name][last.passage]
@@ -160,9 +192,12 @@ class Ways:
         matching = self._matching
         first, back = matching.passages.first, matching.passages.way & 1 == 1
         src, dst, sport, dport, protocol = (
-            matching.joined.column(name)[first].astype(np.int64) for name in ("src", "dst", "sport", "dport", "protocol")
+            matching.joined.column(name)[first].astype(np.int64)
+            for name in ("src", "dst", "sport", "dport", "protocol")
         )
         return {
-            "protocol": protocol, "server": np.where(back, src, dst), "port": np.where(back, sport, dport),
+            "protocol": protocol,
+            "server": np.where(back, src, dst),
+            "port": np.where(back, sport, dport),
             "client": np.where(back, dst, src),
-        }  # fmt: skip
+        }

@@ -1,7 +1,8 @@
-"""The third tier of identity: the bytes that each passage of a connection shows, whatever segments they are in.
+"""The third tier of identity: the bytes that each passage of a connection shows, whatever segments
+they are in.
 
-Offload puts segments together and cuts them, so packets do not compare. What does is how often each byte passed: the same at two
-points, unless a copy of it was lost between them.
+Offload puts segments together and cuts them, so packets do not compare. What does is how often each
+byte passed: the same at two points, unless a copy of it was lost between them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from podpath.net.protocols import FIN, RST, SYN, TCP
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 BEHIND = 1 << 20
-"""How far before the first number of a way a segment may begin: what lies further back is taken to lie 4 GB ahead."""
+"""How far before the first number of a way a segment may begin: what lies further back is taken to
+lie 4 GB ahead.
+"""
 
 
 class Segments(NamedTuple):
@@ -43,11 +46,17 @@ class Segments(NamedTuple):
         return sorted(copies, key=lambda copy: copy.time)
 
     def between(self, low: int, high: int) -> Iterator[tuple[int, int, int]]:
-        """Yield each segment that has bytes of a range: its packet, and the first and last of these bytes."""
+        """Yield each segment that has bytes of a range: its packet, and the first and last of these
+        bytes.
+        """
         first, last = np.searchsorted(self.start, (low - self.longest, high))
         for at in range(int(first), int(last)):
             if self.end[at] > low:
-                yield int(self.rows[at]), max(low, int(self.start[at])), min(high, int(self.end[at]))
+                yield (
+                    int(self.rows[at]),
+                    max(low, int(self.start[at])),
+                    min(high, int(self.end[at])),
+                )
 
 
 def carries_data(joined: Joined, rows: Numbers) -> Mask:
@@ -55,14 +64,20 @@ def carries_data(joined: Joined, rows: Numbers) -> Mask:
     return sends_data(*(joined.column(name)[rows] for name in ("protocol", "flags", "payload")))
 
 
-def sends_data(protocol: NDArray[np.uint8], flags: NDArray[np.uint8], payload: NDArray[np.uint32]) -> Mask:
+def sends_data(
+    protocol: NDArray[np.uint8], flags: NDArray[np.uint8], payload: NDArray[np.uint32]
+) -> Mask:
     """Tell it of columns."""
-    data: Mask = ((payload > 0) | (flags & FIN != 0)) & (flags & (SYN | RST) == 0) & (protocol == TCP)
+    data: Mask = (
+        ((payload > 0) | (flags & FIN != 0)) & (flags & (SYN | RST) == 0) & (protocol == TCP)
+    )
     return data
 
 
 def cut_to_segments(joined: Joined, rows: Numbers, times: Numbers, base: int) -> Segments:
-    """Return the data packets of a passage by their bytes; `base` is the sequence number that counts as 0."""
+    """Return the data packets of a passage by their bytes; `base` is the sequence number that
+    counts as 0.
+    """
     if not len(rows):
         return Segments(rows, rows, rows, times, rows, 0)
     order = np.argsort(times, kind="stable")
@@ -70,7 +85,9 @@ def cut_to_segments(joined: Joined, rows: Numbers, times: Numbers, base: int) ->
     seq = joined.column("seq")[rows]
     ahead = (int(seq[0]) - base) % (1 << 32)
     start = unwrapped(seq) + (ahead if ahead < (1 << 32) - BEHIND else ahead - (1 << 32))
-    length = joined.column("payload")[rows].astype(np.int64) + (joined.column("flags")[rows] & FIN != 0)
+    length = joined.column("payload")[rows].astype(np.int64) + (
+        joined.column("flags")[rows] & FIN != 0
+    )
     by_start = np.argsort(start, kind="stable")
     stamp = joined.column("tsval")[rows].astype(np.int64)
     return Segments(
@@ -84,14 +101,20 @@ def cut_to_segments(joined: Joined, rows: Numbers, times: Numbers, base: int) ->
 
 
 def sign_ranges(seq: NDArray[np.uint32], length: NDArray[np.integer[Any]]) -> Keys:
-    """Return a number for each segment so that the sum over segments depends only on how often each byte is in them."""
+    """Return a number for each segment so that the sum over segments depends only on how often each
+    byte is in them.
+    """
     end = seq + length.astype(np.uint32)
-    signed: Keys = mix(end.astype(np.uint64) + np.uint64(1)) - mix(seq.astype(np.uint64) + np.uint64(1))
+    signed: Keys = mix(end.astype(np.uint64) + np.uint64(1)) - mix(
+        seq.astype(np.uint64) + np.uint64(1)
+    )
     return signed
 
 
 def pair_bytes(parts: Sequence[Segments], *, every: bool = False) -> list[Item]:
-    """Return the bytes that not all passages show equally often, copy by copy; with `every` those that they do, too."""
+    """Return the bytes that not all passages show equally often, copy by copy; with `every` those
+    that they do, too.
+    """
     edges = np.sort(np.concatenate([edge for part in parts for edge in (part.start, part.end)]))
     bounds = edges[begins(edges)]
     if len(bounds) < 2:
@@ -105,10 +128,15 @@ def pair_bytes(parts: Sequence[Segments], *, every: bool = False) -> list[Item]:
     wanted = differs[starts] | every
     items: list[Item] = []
     for low, high, at in zip(
-        bounds[starts[wanted]].tolist(), bounds[ends[wanted]].tolist(), starts[wanted].tolist(), strict=True
+        bounds[starts[wanted]].tolist(),
+        bounds[ends[wanted]].tolist(),
+        starts[wanted].tolist(),
+        strict=True,
     ):
         if depth[:, at].max() > 1:
-            found = [Item(rows, low, high) for rows in align([part.covering(low) for part in parts])]
+            found = [
+                Item(rows, low, high) for rows in align([part.covering(low) for part in parts])
+            ]
             found = found if every else [item for item in found if ABSENT in item.rows]
         else:
             found = list(_once(parts, depth[:, at], low, high))
@@ -120,7 +148,10 @@ def _depths(parts: Sequence[Segments], bounds: Numbers) -> Numbers:
     """Say for each passage how often each range between two bounds is in its segments."""
     place = np.repeat(np.arange(len(parts)) * len(bounds), [len(part.rows) for part in parts])
     begins_at, ends_at = (
-        np.bincount(np.searchsorted(bounds, np.concatenate(edges)) + place, minlength=len(parts) * len(bounds))
+        np.bincount(
+            np.searchsorted(bounds, np.concatenate(edges)) + place,
+            minlength=len(parts) * len(bounds),
+        )
         for edges in ([part.start for part in parts], [part.end for part in parts])
     )
     depths: Numbers = np.cumsum((begins_at - ends_at).reshape(len(parts), -1), axis=1)[:, :-1]
@@ -128,7 +159,9 @@ def _depths(parts: Sequence[Segments], bounds: Numbers) -> Numbers:
 
 
 def _once(parts: Sequence[Segments], depth: Numbers, low: int, high: int) -> Iterator[Item]:
-    """Yield bytes that each passage shows at most once, cut as the packets of the last one that does."""
+    """Yield bytes that each passage shows at most once, cut as the packets of the last one that
+    does.
+    """
     shown = np.flatnonzero(depth).tolist()
     if not shown:
         return  # bytes between others that no passage shows

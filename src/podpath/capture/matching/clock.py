@@ -1,7 +1,8 @@
 """How far the clocks of hosts are apart, from packets that passed both of them in both directions.
 
-A packet is captured later downstream than upstream. So what goes from a to b bounds the offset of b's clock from above, and what
-comes back bounds it from below, whatever the clocks say; the middle is half of (shortest forward - shortest backward).
+A packet is captured later downstream than upstream. So what goes from a to b bounds the offset of
+b's clock from above, and what comes back bounds it from below, whatever the clocks say; the middle
+is half of (shortest forward - shortest backward).
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ MOST = 20_000
 SIGHTINGS = 4
 """How often each of them is looked for, at the most points that are usual."""
 ONE_CLOCK = 1_000_000
-"""Nanoseconds within which two clocks that may be one are taken to be one: two files of one host, whose host nobody named."""
+"""Nanoseconds within which two clocks that may be one are taken to be one: two files of one host,
+whose host nobody named.
+"""
 Numbers = NDArray[np.int64]
 
 
@@ -32,14 +35,18 @@ class Clocks(NamedTuple):
     offsets: tuple[ClockOffset, ...]
     """For each clock; the first host's is 0."""
     apart: dict[tuple[int, int], int]
-    """By two clocks, how far the offset between them may be wrong; a pair that is missing was not measured."""
+    """By two clocks, how far the offset between them may be wrong; a pair that is missing was not
+    measured.
+    """
 
     def correct(self, clock: int, times: Numbers) -> Numbers:
         """Return times by the first host's clock; by their own, where the offset is not known."""
         return times - (self.offsets[clock].nanoseconds or 0)
 
     def doubt(self, one: int, other: int) -> int | None:
-        """Say how far times of two clocks may be wrong against each other; None where nothing is known."""
+        """Say how far times of two clocks may be wrong against each other; None where nothing is
+        known.
+        """
         if one == other:
             return 0
         first, second = self.offsets[one], self.offsets[other]
@@ -55,8 +62,11 @@ class _Bound(NamedTuple):
     within: int
 
 
-def measure_clocks(joined: Joined, way: NDArray[np.int32], passages: tuple[Numbers, Numbers]) -> Clocks:
-    """Estimate the offsets of all clocks against the first one; `way` is the connection's direction of each packet.
+def measure_clocks(
+    joined: Joined, way: NDArray[np.int32], passages: tuple[Numbers, Numbers]
+) -> Clocks:
+    """Estimate the offsets of all clocks against the first one; `way` is the connection's direction
+    of each packet.
 
     Of passages it takes the way and the point of each.
     """
@@ -65,7 +75,9 @@ def measure_clocks(joined: Joined, way: NDArray[np.int32], passages: tuple[Numbe
     bounds = _measure_pairs(joined, way, passages, of_point) if len(hosts) > 1 else {}
     known: dict[int, _Bound] = {0: _Bound(0, 0)}
     while True:
-        reachable = [(bound.within, a, b) for (a, b), bound in bounds.items() if (a in known) != (b in known)]  # the surest first
+        reachable = [
+            (bound.within, a, b) for (a, b), bound in bounds.items() if (a in known) != (b in known)
+        ]  # the surest first
         if not reachable:
             break
         _, a, b = min(reachable)
@@ -76,7 +88,9 @@ def measure_clocks(joined: Joined, way: NDArray[np.int32], passages: tuple[Numbe
             known[a] = _Bound(known[b].middle - bound.middle, known[b].within + bound.within)
     offsets = tuple(
         ClockOffset(
-            host=host, nanoseconds=known[at].middle if at in known else None, within=known[at].within if at in known else 0
+            host=host,
+            nanoseconds=known[at].middle if at in known else None,
+            within=known[at].within if at in known else 0,
         )
         for at, host in enumerate(hosts)
     )
@@ -97,10 +111,14 @@ def _measure_pairs(
     bounds: dict[tuple[int, int], list[tuple[Numbers, Numbers]]] = {}
     for one in range(len(seen)):
         for other in range(len(seen)):
-            both = np.flatnonzero((seen[one] >= 0) & (seen[other] >= 0) & bool(clock[one] < clock[other]))
+            both = np.flatnonzero(
+                (seen[one] >= 0) & (seen[other] >= 0) & bool(clock[one] < clock[other])
+            )
             if len(both):
                 ahead = time[seen[other][both]] - time[seen[one][both]]
-                bounds.setdefault((int(clock[one]), int(clock[other])), []).append(_bound_each(ahead, ways[both]))
+                bounds.setdefault((int(clock[one]), int(clock[other])), []).append(
+                    _bound_each(ahead, ways[both])
+                )
     found = {}
     for pair, parts in bounds.items():
         low, high = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
@@ -109,12 +127,19 @@ def _measure_pairs(
     return found
 
 
-def _tabulate(joined: Joined, way: NDArray[np.int32], of_point: Numbers, rows: Numbers) -> tuple[NDArray[np.int32], Numbers]:
-    """Return for each device the rows in which it shows packets that more than one clock saw, and the first row of each packet.
+def _tabulate(
+    joined: Joined, way: NDArray[np.int32], of_point: Numbers, rows: Numbers
+) -> tuple[NDArray[np.int32], Numbers]:
+    """Return for each device the rows in which it shows packets that more than one clock saw, and
+    the first row of each packet.
 
     A device that shows a packet twice (before and after NAT, say) is left out for it.
     """
-    first, mine, clock = group_equal(joined.keys[rows]), way.take(rows), of_point[joined.point[rows]]
+    first, mine, clock = (
+        group_equal(joined.keys[rows]),
+        way.take(rows),
+        of_point[joined.point[rows]],
+    )
     agrees = mine == mine.take(first)
     shared = np.flatnonzero(agrees & (clock != clock.take(first)))
     sure = (joined.column("ident")[rows[shared]] != 0) | (joined.column("tsval")[rows[shared]] != 0)
@@ -135,8 +160,12 @@ def _tabulate(joined: Joined, way: NDArray[np.int32], of_point: Numbers, rows: N
     return table, rows[groups]
 
 
-def _choose_rows(way: NDArray[np.int32], passages: tuple[Numbers, Numbers], of_point: Numbers) -> Numbers:
-    """Return the packets of connections that more than one clock saw; of many connections, of some only."""
+def _choose_rows(
+    way: NDArray[np.int32], passages: tuple[Numbers, Numbers], of_point: Numbers
+) -> Numbers:
+    """Return the packets of connections that more than one clock saw; of many connections, of some
+    only.
+    """
     ways, points = passages
     count = int(ways.max(initial=-1)) // 2 + 1
     clock, connection = of_point[points], ways >> 1
@@ -152,21 +181,32 @@ def _choose_rows(way: NDArray[np.int32], passages: tuple[Numbers, Numbers], of_p
 
 
 def _bound_each(ahead: Numbers, ways: NDArray[np.int32]) -> tuple[Numbers, Numbers]:
-    """Return what each connection that passed two devices both ways says of their clocks: at least, and at most."""
+    """Return what each connection that passed two devices both ways says of their clocks: at least,
+    and at most.
+    """
     _, place = np.unique(ways >> 1, return_inverse=True)
     count, bit = int(place.max()) + 1, ways & 1
-    least, most = np.full((2, count), np.iinfo(np.int64).max), np.full((2, count), np.iinfo(np.int64).min)
+    least, most = (
+        np.full((2, count), np.iinfo(np.int64).max),
+        np.full((2, count), np.iinfo(np.int64).min),
+    )
     np.minimum.at(least, (bit, place), ahead)
     np.maximum.at(most, (bit, place), ahead)
     both = np.flatnonzero((least[0] <= most[0]) & (least[1] <= most[1]))
-    away = least[0, both] + most[0, both] > least[1, both] + most[1, both]  # who opened it is on the first device's side
-    return np.where(away, most[1, both], most[0, both]), np.where(away, least[0, both], least[1, both])
+    away = (
+        least[0, both] + most[0, both] > least[1, both] + most[1, both]
+    )  # who opened it is on the first device's side
+    return np.where(away, most[1, both], most[0, both]), np.where(
+        away, least[0, both], least[1, both]
+    )
 
 
 def _meet(low: Numbers, high: Numbers) -> _Bound:
-    """Put together what connections say of one offset; where they contradict each other (a clock that drifts), the middle one.
+    """Put together what connections say of one offset; where they contradict each other (a clock
+    that drifts), the middle one.
 
-    Where nothing speaks against one clock for both, and the bounds are close, it is taken to be one.
+    Where nothing speaks against one clock for both, and the bounds are close, it is taken to be
+    one.
     """
     least, most = int(low.max()), int(high.min())
     if least <= most:

@@ -1,8 +1,10 @@
-"""The second tier of identity: which flows of which points are one connection, whatever NAT made of their ends.
+"""The second tier of identity: which flows of which points are one connection, whatever NAT made of
+their ends.
 
-A flow of one device is cut into instances where its ports are used again. Instances with the same pair of initial sequence
-numbers are one connection; those that no point shows from their start, and what is no TCP, are put together by a vote of the
-packets that they have in common, and last by equal ends.
+A flow of one device is cut into instances where its ports are used again. Instances with the same
+pair of initial sequence numbers are one connection; those that no point shows from their start, and
+what is no TCP, are put together by a vote of the packets that they have in common, and last by
+equal ends.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ class Instances:
 def find_instances(joined: Joined) -> Instances:
     """Cut flows where their ends are used again for another connection."""
     flow, flags = joined.flow, joined.column("flags")
-    opening = np.flatnonzero((joined.column("protocol") == TCP) & (flow >= 0) & (flags & (SYN | RST) == SYN))
+    opening = np.flatnonzero(
+        (joined.column("protocol") == TCP) & (flow >= 0) & (flags & (SYN | RST) == SYN)
+    )
     answers = flags.take(opening) & ACK != 0
     seq, ack = joined.column("seq").take(opening), joined.column("ack").take(opening)
     client = np.where(answers, ack - np.uint32(1), seq).astype(np.int64)
@@ -75,7 +79,9 @@ def find_instances(joined: Joined) -> Instances:
 
 
 def _firsts(joined: Joined, number: NDArray[np.int32], count: int, again: Numbers) -> Numbers:
-    """Return the first packet of each instance; past the last one for flows of pieces alone, which have none."""
+    """Return the first packet of each instance; past the last one for flows of pieces alone, which
+    have none.
+    """
     first = np.full(count, len(joined), np.int64)
     flows = len(joined.first_of_flow)
     first[:flows] = joined.first_of_flow
@@ -89,8 +95,12 @@ def _firsts(joined: Joined, number: NDArray[np.int32], count: int, again: Number
     return first
 
 
-def _cut(number: NDArray[np.int32], isn: Numbers, again: Numbers, opening: Numbers, client: Numbers) -> Numbers:
-    """Return new numbers to later connections of the same flows, in `number`; give back all initial sequence numbers."""
+def _cut(
+    number: NDArray[np.int32], isn: Numbers, again: Numbers, opening: Numbers, client: Numbers
+) -> Numbers:
+    """Return new numbers to later connections of the same flows, in `number`; give back all initial
+    sequence numbers.
+    """
     reused = np.zeros(len(isn), np.bool_)
     reused[again] = True
     rows = np.flatnonzero((number >= 0) & reused[np.maximum(number, 0)])

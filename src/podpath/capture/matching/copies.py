@@ -1,7 +1,8 @@
-"""The copies of a packet told apart: which sighting here is which sighting there, where the same thing was sent twice.
+"""The copies of a packet told apart: which sighting here is which sighting there, where the same
+thing was sent twice.
 
-Copies have the same key, or carry the same bytes. TCP's timestamp tells those that were sent again; what has none is paired in
-the order of time, each with the nearest.
+Copies have the same key, or carry the same bytes. TCP's timestamp tells those that were sent again;
+what has none is paired in the order of time, each with the nearest.
 """
 
 from __future__ import annotations
@@ -20,9 +21,13 @@ ABSENT = -1
 REPEATED = 10_000_000
 """Nanoseconds within which the same packet is shown twice by a capture that sees it on two devices."""
 MOST_PAIRS = 40_000
-"""Pairs of copies that are weighed against each other; beyond (probes of a closed window) copies are paired in their order."""
+"""Pairs of copies that are weighed against each other; beyond (probes of a closed window) copies
+are paired in their order.
+"""
 MANY = 500
-"""Packets from which on what all passages show once is left out before they are looked at one by one."""
+"""Packets from which on what all passages show once is left out before they are looked at one by
+one.
+"""
 _OTHER_STAMP = 1 << 60
 
 
@@ -52,7 +57,9 @@ class Item(NamedTuple):
 
 
 def align(copies: Sequence[Sequence[Copy]]) -> list[tuple[int, ...]]:
-    """Pair the copies of each passage, in their order, with those of the passage that has most; a row for each of these."""
+    """Pair the copies of each passage, in their order, with those of the passage that has most; a
+    row for each of these.
+    """
     base = max(copies, key=len)
     out = [[ABSENT] * len(copies) for _ in base]
     for place, mine in enumerate(copies):
@@ -62,7 +69,9 @@ def align(copies: Sequence[Sequence[Copy]]) -> list[tuple[int, ...]]:
 
 
 def _slots(mine: Sequence[Copy], base: Sequence[Copy]) -> list[int]:
-    """Choose for each copy one of at least as many others, keeping the order, so that times and stamps differ least."""
+    """Choose for each copy one of at least as many others, keeping the order, so that times and
+    stamps differ least.
+    """
     count, most = len(mine), len(base)
     if count in {0, most} or count * most > MOST_PAIRS:
         return list(range(count))
@@ -88,10 +97,14 @@ def _slots(mine: Sequence[Copy], base: Sequence[Copy]) -> list[int]:
 
 
 def _unlike(one: Copy, other: Copy) -> int:
-    return abs(one.time - other.time) + (_OTHER_STAMP if one.stamp and other.stamp and one.stamp != other.stamp else 0)
+    return abs(one.time - other.time) + (
+        _OTHER_STAMP if one.stamp and other.stamp and one.stamp != other.stamp else 0
+    )
 
 
-def pair_packets(joined: Joined, passages: Sequence[tuple[Numbers, Numbers]], *, every: bool = False) -> list[Item]:
+def pair_packets(
+    joined: Joined, passages: Sequence[tuple[Numbers, Numbers]], *, every: bool = False
+) -> list[Item]:
     """Follow packets that are never cut: each passage is given by its packets and their times.
 
     What all passages show once is left out, unless `every` packet is asked for.
@@ -102,22 +115,38 @@ def pair_packets(joined: Joined, passages: Sequence[tuple[Numbers, Numbers]], *,
     stamps = joined.column("tsval")
     for place, (rows, times) in enumerate(passages):
         for row, time, stamp, key in zip(
-            rows.tolist(), times.tolist(), stamps[rows].tolist(), joined.keys[rows].tolist(), strict=True
+            rows.tolist(),
+            times.tolist(),
+            stamps[rows].tolist(),
+            joined.keys[rows].tolist(),
+            strict=True,
         ):
             groups[key][place].append(Copy(row, time, stamp))
-    open_ones = [copies for copies in groups.values() if every or any(len(each) != 1 for each in copies)]
-    items = [Item(rows) for copies in open_ones for rows in align([sorted(each, key=_time) for each in copies])]
+    open_ones = [
+        copies for copies in groups.values() if every or any(len(each) != 1 for each in copies)
+    ]
+    items = [
+        Item(rows)
+        for copies in open_ones
+        for rows in align([sorted(each, key=_time) for each in copies])
+    ]
     return _join_rewritten(joined, items)
 
 
-def _leave_out_complete(joined: Joined, passages: Sequence[tuple[Numbers, Numbers]]) -> list[tuple[Numbers, Numbers]]:
+def _leave_out_complete(
+    joined: Joined, passages: Sequence[tuple[Numbers, Numbers]]
+) -> list[tuple[Numbers, Numbers]]:
     keys = [joined.keys[rows] for rows, _ in passages]
     found, place, counts = np.unique(np.concatenate(keys), return_inverse=True, return_counts=True)
     once = np.ones(len(found), np.bool_)
     for mine in np.split(place, np.cumsum([len(each) for each in keys])[:-1]):
         once &= np.bincount(mine, minlength=len(found)) == 1
-    complete = np.split((once & (counts == len(passages)))[place], np.cumsum([len(each) for each in keys])[:-1])
-    return [(rows[~some], times[~some]) for (rows, times), some in zip(passages, complete, strict=True)]
+    complete = np.split(
+        (once & (counts == len(passages)))[place], np.cumsum([len(each) for each in keys])[:-1]
+    )
+    return [
+        (rows[~some], times[~some]) for (rows, times), some in zip(passages, complete, strict=True)
+    ]
 
 
 def _time(copy: Copy) -> int:
@@ -125,7 +154,9 @@ def _time(copy: Copy) -> int:
 
 
 def _join_rewritten(joined: Joined, items: Iterable[Item]) -> list[Item]:
-    """Join items of which one stands before and one behind a box that gave the packet another identification."""
+    """Join items of which one stands before and one behind a box that gave the packet another
+    identification.
+    """
     whole: list[Item] = []
     parts: dict[int, list[Item]] = defaultdict(list)
     for item in items:
@@ -140,7 +171,9 @@ def _join_rewritten(joined: Joined, items: Iterable[Item]) -> list[Item]:
             if at is None:
                 joined_items.append(item)
             else:
-                joined_items[at] = Item(tuple(max(pair) for pair in zip(item.rows, joined_items[at].rows, strict=True)))
+                joined_items[at] = Item(
+                    tuple(max(pair) for pair in zip(item.rows, joined_items[at].rows, strict=True))
+                )
         whole += joined_items
     return whole
 
@@ -150,9 +183,11 @@ def _fit(one: Item, other: Item) -> bool:
 
 
 def leave_out_repeats(joined: Joined, rows: Numbers, *, repeating: bool) -> Numbers:
-    """Leave out what a capture shows again of the same packet, where it sees one packet on several devices.
+    """Leave out what a capture shows again of the same packet, where it sees one packet on several
+    devices.
 
-    With an identification the same packet is known for sure; without, only where the point repeats what has one (`repeating`).
+    With an identification the same packet is known for sure; without, only where the point repeats
+    what has one (`repeating`).
     """
     same = joined.keys[rows]
     if len(set(same.tolist())) == len(rows):

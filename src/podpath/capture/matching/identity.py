@@ -1,8 +1,10 @@
-"""The first tier of identity: a number for each packet that NAT, masquerade, routers, tunnels and new MACs leave alone.
+"""The first tier of identity: a number for each packet that NAT, masquerade, routers, tunnels and
+new MACs leave alone.
 
-Of TCP it is made of flags, length, numbers, timestamps, window and IP identification; of all else of identification, length and
-the first bytes that it carries. Addresses, ports, TTL, checksums and all outer headers are left out. Two identifications: the
-strict one has the IP id in it, the loose one neither that nor the window, for boxes that rewrite them.
+Of TCP it is made of flags, length, numbers, timestamps, window and IP identification; of all else
+of identification, length and the first bytes that it carries. Addresses, ports, TTL, checksums and
+all outer headers are left out. Two identifications: the strict one has the IP id in it, the loose
+one neither that nor the window, for boxes that rewrite them.
 """
 
 from __future__ import annotations
@@ -25,9 +27,19 @@ CHUNK = 1 << 15
 """Packets that are mixed at once, so that all that is in work lies in the processor's cache."""
 _ODD = tuple(
     np.uint64(word)
-    for word in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD)
+    for word in (
+        0x9E3779B97F4A7C15,
+        0xC2B2AE3D27D4EB4F,
+        0x165667B19E3779F9,
+        0xD6E8FEB86659FD93,
+        0xFF51AFD7ED558CCD,
+    )
 )
-_SHOWN = np.where(np.arange(DIGESTED) < np.arange(DIGESTED + 1)[:, None], 0xFF, 0).astype(np.uint8).view(np.uint64)
+_SHOWN = (
+    np.where(np.arange(DIGESTED) < np.arange(DIGESTED + 1)[:, None], 0xFF, 0)
+    .astype(np.uint8)
+    .view(np.uint64)
+)
 """For each size of a payload which bits of its words belong to it."""
 _KEPT_FLAGS = FIN | SYN | RST | ACK
 
@@ -42,8 +54,12 @@ def mix(words: Keys) -> Keys:
     return out
 
 
-def make_keys(columns: Columns, digest: Keys | None, some: Rows | None = None, *, identified: bool = True) -> Keys:
-    """Return the key of each packet, or of `some`: with IP identification and window where `identified`."""
+def make_keys(
+    columns: Columns, digest: Keys | None, some: Rows | None = None, *, identified: bool = True
+) -> Keys:
+    """Return the key of each packet, or of `some`: with IP identification and window where
+    `identified`.
+    """
     count = len(columns) if some is None else len(some)
     keys = np.empty(count, np.uint64)
     for start in range(0, count, CHUNK):
@@ -55,7 +71,9 @@ def make_keys(columns: Columns, digest: Keys | None, some: Rows | None = None, *
 
 
 def make_both_keys(columns: Columns, digest: Keys | None, strict: Keys, loose: Keys) -> None:
-    """Write the keys of all packets with identification and window, and without, in little more time than one of them takes."""
+    """Write the keys of all packets with identification and window, and without, in little more
+    time than one of them takes.
+    """
     for start in range(0, len(columns), CHUNK):
         rows = slice(start, start + CHUNK)
         out = _mix_fields(columns, rows)
@@ -71,7 +89,9 @@ def _mix_fields(columns: Columns, rows: slice | Rows) -> Keys:
     out += columns.tsval[rows].astype(np.uint64) << np.uint64(32) | columns.tsecr[rows]
     out *= _ODD[1]
     out ^= out >> np.uint64(30)
-    kind = columns.protocol[rows].astype(np.uint64) << np.uint64(8) | columns.flags[rows] & np.uint8(_KEPT_FLAGS)
+    kind = columns.protocol[rows].astype(np.uint64) << np.uint64(8) | columns.flags[
+        rows
+    ] & np.uint8(_KEPT_FLAGS)
     kind |= columns.icmp_type[rows].astype(np.uint64) << np.uint64(16)
     out += columns.payload[rows].astype(np.uint64) << np.uint64(32) | kind
     return out
@@ -88,13 +108,17 @@ def _finish(mixed: Keys, digest: Keys | None, rows: slice | Rows) -> Keys:
 
 
 def has_identification(columns: Columns) -> bool:
-    """Tell whether the capture shows IP identifications: printed ones without `-v` do not. IPv6 has none to show."""
+    """Tell whether the capture shows IP identifications: printed ones without `-v` do not. IPv6 has
+    none to show.
+    """
     four = columns.version == 4
     return not four.any() or bool((four & (columns.ident != 0)).any())
 
 
 def digest_width(files: Sequence[tuple[Columns, Bytes | None, Rows]]) -> int:
-    """Say how many bytes of their payloads the packets `without_numbers` of all captures show: 0 where one shows none."""
+    """Say how many bytes of their payloads the packets `without_numbers` of all captures show: 0
+    where one shows none.
+    """
     width = DIGESTED
     for columns, data, rows in files:
         if data is None:
@@ -107,7 +131,9 @@ def digest_width(files: Sequence[tuple[Columns, Bytes | None, Rows]]) -> int:
 
 
 def without_numbers(columns: Columns) -> Rows:
-    """Return the packets that are known by what they carry: all but TCP, and ICMP errors, which quote what NAT rewrites."""
+    """Return the packets that are known by what they carry: all but TCP, and ICMP errors, which
+    quote what NAT rewrites.
+    """
     rows = np.flatnonzero((columns.protocol != TCP) & (columns.version > 0))
     protocol = columns.protocol.take(rows)
     icmp = (protocol == ICMP) | (protocol == ICMPV6)

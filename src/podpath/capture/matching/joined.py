@@ -1,4 +1,6 @@
-"""The packets of all captures one behind the other: the columns that matching needs, and the way back to file and number."""
+"""The packets of all captures one behind the other: the columns that matching needs, and the way
+back to file and number.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ from podpath.net.addresses import Address
 
 
 class Joined:
-    """All packets of a matching, numbered through. Local to the matching: what leaves it are plain values."""
+    """All packets of a matching, numbered through. Local to the matching: what leaves it are plain
+    values.
+    """
 
     def __init__(self, files: Sequence[CapturedFile], flows: Sequence[Flows] | None = None) -> None:
         """Put the captures behind each other; `flows` where somebody numbered them already."""
@@ -41,7 +45,9 @@ class Joined:
         self.points: tuple[Point, ...] = numbered.points
         self.device = np.array(numbered.device, np.int64)
         self.point: NDArray[np.int16] = _concatenate(numbered.places, np.int16)
-        found = [number_flows(columns) for columns in self.columns] if flows is None else list(flows)
+        found = (
+            [number_flows(columns) for columns in self.columns] if flows is None else list(flows)
+        )
         self.flow: NDArray[np.int32] = self._join_flows(found)
         """For each packet its flow, over all files; -1 for none."""
         self.forward: NDArray[np.bool_] = _concatenate([each.forward for each in found], np.bool_)
@@ -49,13 +55,17 @@ class Joined:
         self.first_of_flow: Rows = _concatenate(firsts, np.int64)
 
     def _join_flows(self, flows: Sequence[Flows]) -> NDArray[np.int32]:
-        """Renumber flows; of fragments, which are put together and cut anew on the way, nothing is matched."""
+        """Renumber flows; of fragments, which are put together and cut anew on the way, nothing is
+        matched.
+        """
         total = 0
         joined = np.empty(len(self), np.int32)
         for at, (each, columns) in enumerate(zip(flows, self.columns, strict=True)):
             part = joined[self.starts[at] : self.starts[at + 1]]
             np.add(each.number, np.int32(total), out=part)
-            part[np.flatnonzero((each.number < 0) | (columns.fragment & np.uint16(0x2000) != 0))] = -1
+            part[
+                np.flatnonzero((each.number < 0) | (columns.fragment & np.uint16(0x2000) != 0))
+            ] = -1
             total += len(each)
         return joined
 
@@ -66,15 +76,21 @@ class Joined:
     def column(self, name: str) -> NDArray[Any]:
         """Return one column of all packets."""
         if name not in self._known:
-            self._known[name] = _concatenate([getattr(columns, name) for columns in self.columns], np.int64)
+            self._known[name] = _concatenate(
+                [getattr(columns, name) for columns in self.columns], np.int64
+            )
         return self._known[name]
 
     @cached_property
     def _digests(self) -> list[Keys | None]:
-        every = [(columns, file.data, without_numbers(columns)) for columns, file in zip(self.columns, self.files, strict=True)]
+        every = [
+            (columns, file.data, without_numbers(columns))
+            for columns, file in zip(self.columns, self.files, strict=True)
+        ]
         width = digest_width(every)
         return [
-            digest_payloads(columns, data, width, rows) if data is not None and width else None for columns, data, rows in every
+            digest_payloads(columns, data, width, rows) if data is not None and width else None
+            for columns, data, rows in every
         ]
 
     @property
@@ -105,10 +121,17 @@ class Joined:
         return group_equal(self.keys)
 
     def group(self, rows: Rows) -> NDArray[np.int32]:
-        """Return for each of some packets the place of the first of them with the same key, without looking at all others."""
+        """Return for each of some packets the place of the first of them with the same key, without
+        looking at all others.
+        """
         bounds = np.searchsorted(rows, self.starts)
         parts = [
-            make_keys(columns, digest, rows[bounds[at] : bounds[at + 1]] - self.starts[at], identified=self._identified)
+            make_keys(
+                columns,
+                digest,
+                rows[bounds[at] : bounds[at + 1]] - self.starts[at],
+                identified=self._identified,
+            )
             for at, (columns, digest) in enumerate(zip(self.columns, self._digests, strict=True))
         ]
         return group_equal(_concatenate(parts, np.uint64))
@@ -121,14 +144,21 @@ class Joined:
     def sighting(self, row: int) -> Sighting:
         """Name a packet."""
         file, at = self.place(row)
-        return Sighting(int(self.point[row]), self.files[file].name, at + 1, int(self.columns[file].time[at]))
+        return Sighting(
+            int(self.point[row]), self.files[file].name, at + 1, int(self.columns[file].time[at])
+        )
 
     def ends(self, row: int) -> Ends:
         """Say who speaks to whom in a packet."""
         file, at = self.place(row)
         columns = self.columns[file]
-        src, dst = (self._address(file, int(columns.version[at]), int(end[at])) for end in (columns.src, columns.dst))
-        return Ends(int(columns.protocol[at]), src, int(columns.sport[at]), dst, int(columns.dport[at]))
+        src, dst = (
+            self._address(file, int(columns.version[at]), int(end[at]))
+            for end in (columns.src, columns.dst)
+        )
+        return Ends(
+            int(columns.protocol[at]), src, int(columns.sport[at]), dst, int(columns.dport[at])
+        )
 
     def tunnel(self, row: int) -> Tunnel | None:
         """Say which tunnel a packet is in; None where it is in none."""
@@ -137,11 +167,18 @@ class Joined:
         if not columns.depth[at]:
             return None
         version = int(columns.outer_version[at])
-        src, dst = (self._address(file, version, int(end[at])) for end in (columns.outer_src, columns.outer_dst))
+        src, dst = (
+            self._address(file, version, int(end[at]))
+            for end in (columns.outer_src, columns.outer_dst)
+        )
         return Tunnel(src, dst, int(columns.vni[at]))
 
     def _address(self, file: int, version: int, value: int) -> Address:
-        return Address(4, value) if version == 4 else Address(6, self.files[file].capture.packets.addresses[value])
+        return (
+            Address(4, value)
+            if version == 4
+            else Address(6, self.files[file].capture.packets.addresses[value])
+        )
 
 
 def _concatenate(parts: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:  # noqa: ANN401 - NumPy's word for a type

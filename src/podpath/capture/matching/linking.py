@@ -1,4 +1,6 @@
-"""Instances of connections to connections: by sequence numbers, else by the packets that they share, else by equal ends."""
+"""Instances of connections to connections: by sequence numbers, else by the packets that they
+share, else by equal ends.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from podpath.capture.sightings import Ends
 from podpath.net.protocols import ACK, RST, TCP
 
 TOGETHER = 50_000_000
-"""Nanoseconds within which a device shows the same SYN before and after NAT; SYNs further apart are two connections."""
+"""Nanoseconds within which a device shows the same SYN before and after NAT; SYNs further apart are
+two connections.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,9 @@ class Linked:
     connection: Numbers
     """For each instance its connection, numbered in the order of the captures."""
     flipped: NDArray[np.bool_]
-    """For each instance whether its client is the connection's server: who spoke first where capturing began."""
+    """For each instance whether its client is the connection's server: who spoke first where
+    capturing began.
+    """
     count: int
 
 
@@ -44,7 +50,9 @@ def link_instances(joined: Joined, instances: Instances) -> Linked:
 
 
 class _Links:
-    """Sets of instances that are one connection, and in which of them the ways are the other way round."""
+    """Sets of instances that are one connection, and in which of them the ways are the other way
+    round.
+    """
 
     def __init__(self, count: int) -> None:
         self.parent = np.arange(count)
@@ -78,7 +86,9 @@ class _Links:
             self.turned[high] = first_turned ^ second_turned ^ turned
 
     def number(self, instances: Instances) -> Linked:
-        """Return the sets numbers, and turn each so that its client is who opened it, or else who spoke first."""
+        """Return the sets numbers, and turn each so that its client is who opened it, or else who
+        spoke first.
+        """
         count = len(self.parent)
         for each in np.flatnonzero(self.parent[self.parent] != self.parent).tolist():
             self.find(each)
@@ -96,12 +106,20 @@ class _Links:
         return Linked(np.where(used, number[root], NONE), turned ^ wrong[root], len(roots))
 
 
-def _by_sequence_numbers(joined: Joined, instances: Instances, known: Numbers, links: _Links) -> Iterator[list[int]]:
-    """Join instances whose handshakes have the same numbers; give the groups in which these do not decide, parted."""
+def _by_sequence_numbers(
+    joined: Joined, instances: Instances, known: Numbers, links: _Links
+) -> Iterator[list[int]]:
+    """Join instances whose handshakes have the same numbers; give the groups in which these do not
+    decide, parted.
+    """
     if not len(known):
         return
     order = known[order_by(instances.client_isn[known])]
-    isn, server, device = instances.client_isn[order], instances.server_isn[order], instances.device[order]
+    isn, server, device = (
+        instances.client_isn[order],
+        instances.server_isn[order],
+        instances.device[order],
+    )
     begins = np.ones(len(order), np.bool_)
     begins[1:] = isn[1:] != isn[:-1]
     group = np.cumsum(begins) - 1
@@ -121,13 +139,21 @@ def _by_sequence_numbers(joined: Joined, instances: Instances, known: Numbers, l
 
 
 def _part(joined: Joined, instances: Instances, group: list[int]) -> list[list[int]]:
-    """Part instances with one initial number: those of a device that begin together are one, before and after NAT."""
+    """Part instances with one initial number: those of a device that begin together are one, before
+    and after NAT.
+    """
     times = joined.column("time")[instances.first[group]].tolist()
     starts = dict(zip(group, times, strict=True))
     clusters: dict[int, list[list[int]]] = {}
-    for each in sorted(group, key=lambda instance: (int(instances.device[instance]), starts[instance])):
+    for each in sorted(
+        group, key=lambda instance: (int(instances.device[instance]), starts[instance])
+    ):
         mine = clusters.setdefault(int(instances.device[each]), [])
-        fits = mine and starts[each] - starts[mine[-1][0]] < TOGETHER and _agree(instances, mine[-1], [each])
+        fits = (
+            mine
+            and starts[each] - starts[mine[-1][0]] < TOGETHER
+            and _agree(instances, mine[-1], [each])
+        )
         if fits and joined.ends(int(instances.first[each]))[1:] not in {
             joined.ends(int(instances.first[m]))[1:] for m in mine[-1]
         }:
@@ -143,7 +169,11 @@ def _part(joined: Joined, instances: Instances, group: list[int]) -> list[list[i
 
 
 def _assign(
-    joined: Joined, instances: Instances, mine: list[list[int]], base: list[list[int]], parts: list[list[int]]
+    joined: Joined,
+    instances: Instances,
+    mine: list[list[int]],
+    base: list[list[int]],
+    parts: list[list[int]],
 ) -> list[list[int]]:
     """Add a device's clusters to the parts that they fit best, one each; give those that fit none."""
     marks = _marks(joined, instances, [each for cluster in (*mine, *base) for each in cluster])
@@ -172,18 +202,26 @@ def _marks(joined: Joined, instances: Instances, group: list[int]) -> _Marks:
     numbers = instances.number[rows]
     for each in group:
         ends = joined.ends(int(instances.first[each]))
-        marks[each] = set(joined.keys[rows[numbers == each]].tolist()), {(ends.src, ends.sport), (ends.dst, ends.dport)}
+        marks[each] = (
+            set(joined.keys[rows[numbers == each]].tolist()),
+            {(ends.src, ends.sport), (ends.dst, ends.dport)},
+        )
     return marks
 
 
 def _common(marks: _Marks, some: list[int], others: list[int]) -> tuple[int, int]:
     """Say how many packets and ends two clusters have in common."""
-    keys, ends = ([set().union(*(marks[each][part] for each in cluster)) for cluster in (some, others)] for part in (0, 1))
+    keys, ends = (
+        [set().union(*(marks[each][part] for each in cluster)) for cluster in (some, others)]
+        for part in (0, 1)
+    )
     return len(keys[0] & keys[1]), len(ends[0] & ends[1])
 
 
 def _agree(instances: Instances, some: list[int], others: list[int]) -> bool:
-    """Tell whether clusters may be one connection by the server's numbers, as far as they are known."""
+    """Tell whether clusters may be one connection by the server's numbers, as far as they are
+    known.
+    """
     known = {int(instances.server_isn[each]) for each in (*some, *others)} - {NONE}
     return len(known) <= 1
 
@@ -200,7 +238,9 @@ class _Shared(NamedTuple):
         return _Shared(self.rows[mask], self.first[mask])
 
 
-def _vote(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_], links: _Links) -> None:
+def _vote(
+    joined: Joined, instances: Instances, open_ended: NDArray[np.bool_], links: _Links
+) -> None:
     """Join instances without a handshake to those with which they have most packets in common."""
     number = instances.number
     shared = _find_shared(joined, instances, open_ended)
@@ -214,19 +254,26 @@ def _vote(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_], l
     straight = np.bincount(place, weights=with_turn == its_turn, minlength=len(pairs))
     one, other, devices = pairs >> 32, pairs & 0xFFFFFFFF, instances.device
     count = int(devices.max()) + 1
-    ends, place = np.unique(np.concatenate((one * count + devices[other], other * count + devices[one])), return_inverse=True)
+    ends, place = np.unique(
+        np.concatenate((one * count + devices[other], other * count + devices[one])),
+        return_inverse=True,
+    )
     best = np.zeros(len(ends), np.int64)  # for an instance and a device
     np.maximum.at(best, place, np.concatenate((votes, votes)))
     wanted = 2 * votes >= np.maximum(*best[place].reshape(2, -1))
     order = np.argsort(-votes, kind="stable")
     order = order[wanted[order]]
     turned = (2 * straight < votes)[order].tolist()
-    for first, second, around in zip(one[order].tolist(), other[order].tolist(), turned, strict=True):
+    for first, second, around in zip(
+        one[order].tolist(), other[order].tolist(), turned, strict=True
+    ):
         links.join(first, second, turned=around)
 
 
 def _find_shared(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_]) -> _Shared:
-    """Find the packets by which instances without a handshake are joined to others; of TCP only where it has such instances."""
+    """Find the packets by which instances without a handshake are joined to others; of TCP only
+    where it has such instances.
+    """
     number, protocol = instances.number, joined.column("protocol")
     opened = instances.first[open_ended & (instances.device != NONE)]
     if (protocol[opened] == TCP).any():
@@ -241,14 +288,22 @@ def _find_shared(joined: Joined, instances: Instances, open_ended: NDArray[np.bo
     return some.keep(~_shared_by_chance(joined, instances, every, some))
 
 
-def _shared_by_chance(joined: Joined, instances: Instances, every: _Shared, some: _Shared) -> NDArray[np.bool_]:
-    """Tell which packets say so little that more than one flow of a device has their like: they prove nothing."""
+def _shared_by_chance(
+    joined: Joined, instances: Instances, every: _Shared, some: _Shared
+) -> NDArray[np.bool_]:
+    """Tell which packets say so little that more than one flow of a device has their like: they
+    prove nothing.
+    """
     flags, tcp = joined.column("flags")[some.rows], joined.column("protocol")[some.rows] == TCP
-    weak = (joined.column("ident")[some.rows] == 0) & ~(tcp & (flags & ACK != 0) & (flags & RST == 0))
+    weak = (joined.column("ident")[some.rows] == 0) & ~(
+        tcp & (flags & ACK != 0) & (flags & RST == 0)
+    )
     wanted = np.zeros(len(joined), np.bool_)
     wanted[some.first[weak]] = True
     alike = every.keep(wanted[every.first] & (instances.number[every.rows] >= 0))
-    triples = np.stack((alike.first, joined.device[joined.point[alike.rows]], instances.number[alike.rows]))
+    triples = np.stack(
+        (alike.first, joined.device[joined.point[alike.rows]], instances.number[alike.rows])
+    )
     found = np.unique(triples, axis=1)
     twice = (found[0][1:] == found[0][:-1]) & (found[1][1:] == found[1][:-1])
     wanted[:] = False
@@ -257,8 +312,12 @@ def _shared_by_chance(joined: Joined, instances: Instances, every: _Shared, some
     return chance
 
 
-def _join_equal_ends(joined: Joined, instances: Instances, open_ended: NDArray[np.bool_], links: _Links) -> None:
-    """Join what shares no packet with anything to a connection that has the same ends at another device."""
+def _join_equal_ends(
+    joined: Joined, instances: Instances, open_ended: NDArray[np.bool_], links: _Links
+) -> None:
+    """Join what shares no packet with anything to a connection that has the same ends at another
+    device.
+    """
     every = np.arange(len(instances))
     joined_to = np.zeros(len(instances), np.bool_)
     joined_to[links.parent[links.parent != every]] = True
@@ -266,7 +325,9 @@ def _join_equal_ends(joined: Joined, instances: Instances, open_ended: NDArray[n
     lonely = np.flatnonzero(open_ended & used & (links.parent == every) & ~joined_to)
     if not len(lonely):
         return
-    sport, dport = (joined.column(name)[instances.first * used].astype(np.int64) for name in ("sport", "dport"))
+    sport, dport = (
+        joined.column(name)[instances.first * used].astype(np.int64) for name in ("sport", "dport")
+    )
     ports = np.minimum(sport, dport) << 16 | np.maximum(sport, dport)
     by_ends: dict[Ends, list[int]] = {}
     for each in np.flatnonzero(used & np.isin(ports, ports[lonely])).tolist():
@@ -277,6 +338,8 @@ def _join_equal_ends(joined: Joined, instances: Instances, open_ended: NDArray[n
         for turned, others in ((False, by_ends.get(ends, [])), (True, by_ends.get(back, []))):
             for other in others:
                 if instances.device[other] != instances.device[each]:
-                    turn = turned ^ bool(instances.client_forward[each] != instances.client_forward[other])
+                    turn = turned ^ bool(
+                        instances.client_forward[each] != instances.client_forward[other]
+                    )
                     links.join(each, other, turned=turn)
                     break

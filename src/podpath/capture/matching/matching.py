@@ -1,4 +1,5 @@
-"""The same packets followed across capture points: `match_captures` puts captures together, everything else asks its answer.
+"""The same packets followed across capture points: `match_captures` puts captures together,
+everything else asks its answer.
 
     matching = match_captures([CapturedFile(name="node1.pcap", capture=read_capture(data), data=as_bytes(data)), ...])
     matching.points                       # Point, in the order of the files
@@ -10,7 +11,8 @@
     journeys.follow_packets(matching, 0)  # Journey: each packet of a connection across the points
     ladders.lay_out(matching, 0)          # Ladder: the same in columns, for report.ladder and report.ladder_svg
 
-Not matched: ARP, ICMP errors (their quotes name their flow), fragments, and what is neither TCP, UDP, SCTP nor ICMP echo.
+Not matched: ARP, ICMP errors (their quotes name their flow), fragments, and what is neither TCP,
+UDP, SCTP nor ICMP echo.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ SLAB = 1 << 15
 
 
 def match_captures(files: Sequence[CapturedFile], flows: Sequence[Flows] | None = None) -> Matching:
-    """Follow packets and connections across the points of all captures; `flows` where `number_flows` was called already."""
+    """Follow packets and connections across the points of all captures; `flows` where
+    `number_flows` was called already.
+    """
     return Matching(files, flows)
 
 
@@ -57,7 +61,9 @@ class Passages:
 
 
 class Matching:
-    """Captures, matched. What has NumPy in it (`joined`, `passages`, `way`, `order`, `rows`) is for this package alone."""
+    """Captures, matched. What has NumPy in it (`joined`, `passages`, `way`, `order`, `rows`) is for
+    this package alone.
+    """
 
     def __init__(self, files: Sequence[CapturedFile], flows: Sequence[Flows] | None = None) -> None:
         """Match."""
@@ -92,7 +98,9 @@ class Matching:
         return tuple((part >> 1).tolist())
 
     def connection(self, number: int) -> Connection:
-        """Return one connection as all points show it; `IndexError` where there is none of that number."""
+        """Return one connection as all points show it; `IndexError` where there is none of that
+        number.
+        """
         if not 0 <= number < len(self):
             raise IndexError(f"expected a connection from 0 to {len(self) - 1}, saw {number}")
         forward, backward = self._describe(2 * number), self._describe(2 * number + 1)
@@ -138,7 +146,9 @@ class Matching:
     def ordered(self, way: int) -> Ordered:
         """Return the passages of a way in the order of its packets, with the times between them."""
         if way not in self._orders:
-            self._orders[way] = order_passages(self.joined, self.measured, self._place(way), lambda: self._place(way ^ 1))
+            self._orders[way] = order_passages(
+                self.joined, self.measured, self._place(way), lambda: self._place(way ^ 1)
+            )
         return self._orders[way]
 
     def _place(self, way: int) -> list[Placed]:
@@ -172,7 +182,9 @@ class Matching:
     def _find_passages(self) -> Passages:
         """Return the passages numbers."""
         joined, instances, linked = self.joined, self.instances, self.linked
-        turned = np.append(instances.client_forward ^ linked.flipped, np.True_)  # the last is that of packets of no instance
+        turned = np.append(
+            instances.client_forward ^ linked.flipped, np.True_
+        )  # the last is that of packets of no instance
         out = np.array([point.direction == "out" for point in joined.points], np.bool_)
         word, present = np.empty(len(joined), np.int32), np.zeros(4 * len(instances) + 4, np.bool_)
         for start in range(0, len(joined), SLAB):
@@ -193,11 +205,15 @@ class Matching:
         for start in reversed(range(0, len(joined), SLAB)):
             part = word[start : start + SLAB]
             part[:] = table.take(part)
-            first[part[::-1]] = np.arange(start + len(part) - 1, start - 1, -1)  # the first of each is written last
+            first[part[::-1]] = np.arange(
+                start + len(part) - 1, start - 1, -1
+            )  # the first of each is written last
         return Passages(word, of_passage, joined.point[first[:-1]].astype(np.int64), first[:-1])
 
     @cached_property
     def way(self) -> NDArray[np.int32]:
-        """For each packet its way: twice its connection's number, and one for the way back; -1 for none."""
+        """For each packet its way: twice its connection's number, and one for the way back; -1 for
+        none.
+        """
         table = np.append(self.passages.way, NONE).astype(np.int32)
         return table[self.passages.number]

@@ -11,8 +11,8 @@ from podpath.capture.sightings import Passage, Translation
 def find_translations(passages: Sequence[Passage]) -> tuple[Translation, ...]:
     """Return each place of a way at which the ends change.
 
-    A bridge under br_netfilter shows packets in the middle of their translation; such a passage changes the ends and the next
-    may change them back, and both are given.
+    A bridge under br_netfilter shows packets in the middle of their translation; such a passage
+    changes the ends and the next may change them back, and both are given.
     """
     return tuple(
         Translation(after=one.point, before=other.point, original=one.ends, translated=other.ends)

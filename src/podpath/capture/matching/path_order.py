@@ -1,7 +1,9 @@
-"""The order in which the packets of one direction of a connection pass the points, by the time between them.
+"""The order in which the packets of one direction of a connection pass the points, by the time
+between them.
 
-On one clock time decides. Between two clocks it decides where it differs by more than the clocks may be wrong, else the TTL,
-which falls at each router. What is still even is ordered as the other direction is, the other way round, and as the file has it.
+On one clock time decides. Between two clocks it decides where it differs by more than the clocks
+may be wrong, else the TTL, which falls at each router. What is still even is ordered as the other
+direction is, the other way round, and as the file has it.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ Numbers = NDArray[np.int64]
 
 
 class Later(NamedTuple):
-    """How much later than one passage another sees the packets of both, in nanoseconds by the first host's clock."""
+    """How much later than one passage another sees the packets of both, in nanoseconds by the first
+    host's clock.
+    """
 
     median: int
     spread: int
@@ -28,11 +32,15 @@ class Later(NamedTuple):
 
 
 Apart = Mapping[tuple[int, int], Later]
-"""By the places of two passages in their list, how far they are apart; what shares no packet is missing."""
+"""By the places of two passages in their list, how far they are apart; what shares no packet is
+missing.
+"""
 
 
 PLAUSIBLE = 500_000_000
-"""Nanoseconds between points beyond which what looks like the same packet is rather one that was sent again."""
+"""Nanoseconds between points beyond which what looks like the same packet is rather one that was
+sent again.
+"""
 MOST_COPIES = 20
 """Copies of one packet that are compared with each other."""
 
@@ -51,7 +59,9 @@ class Placed(NamedTuple):
     depth: int
 
 
-def place_passages(joined: Joined, clocks: Clocks, passages: Sequence[tuple[int, Numbers]]) -> list[Placed]:
+def place_passages(
+    joined: Joined, clocks: Clocks, passages: Sequence[tuple[int, Numbers]]
+) -> list[Placed]:
     """Look up what orders passages, each given by its number and its packets."""
     time, ttl, depth = (joined.column(name) for name in ("time", "ttl", "depth"))
     placed = []
@@ -60,12 +70,15 @@ def place_passages(joined: Joined, clocks: Clocks, passages: Sequence[tuple[int,
         clock = int(clocks.of_point[point])
         times = clocks.correct(clock, time[rows])
         place = int(joined.device[point])
-        placed.append(Placed(number, rows, times, clock, place, int(ttl[rows].min()), int(depth[rows[0]])))
+        placed.append(
+            Placed(number, rows, times, clock, place, int(ttl[rows].min()), int(depth[rows[0]]))
+        )
     return placed
 
 
 def measure_apart(joined: Joined, placed: Sequence[Placed], clocks: Clocks | None = None) -> Apart:
-    """Return the median time between each two passages, over the packets that both show, else over segments that begin alike.
+    """Return the median time between each two passages, over the packets that both show, else over
+    segments that begin alike.
 
     Without `clocks`, only what one clock stamped is compared by time.
     """
@@ -91,19 +104,30 @@ class _Look:
 
     def _is_nameless(self) -> bool:
         """Tell whether none of its packets has what tells it from one that was sent again."""
-        return not any(self._joined.column(name)[self._placed.rows].any() for name in ("ident", "tsval"))
+        return not any(
+            self._joined.column(name)[self._placed.rows].any() for name in ("ident", "tsval")
+        )
 
     def until(self, other: _Look, *, comparable: bool) -> Later | None:
-        """Say how much later another passage sees the same packets; None where they have nothing in common.
+        """Say how much later another passage sees the same packets; None where they have nothing in
+        common.
 
-        Of what was sent several times the nearest are taken to be the same, if clocks are `comparable` and there is nothing else.
+        Of what was sent several times the nearest are taken to be the same, if clocks are
+        `comparable` and there is nothing else.
         """
         for by_start in (False, True):
             once, often = self._times(by_start)
             once_there, often_there = other._times(by_start)
-            apart = sorted(once_there[key] - time for key, time in once.items() if key in once_there)
+            apart = sorted(
+                once_there[key] - time for key, time in once.items() if key in once_there
+            )
             median = apart[len(apart) // 2] if apart else 0
-            if apart and not (comparable and abs(median) > PLAUSIBLE and self._is_nameless() and other._is_nameless()):
+            if apart and not (
+                comparable
+                and abs(median) > PLAUSIBLE
+                and self._is_nameless()
+                and other._is_nameless()
+            ):
                 return Later(median, max(apart[-1] - median, median - apart[0]))
             pairs = [
                 late - early
@@ -117,14 +141,20 @@ class _Look:
         return None
 
     def _times(self, by_start: bool) -> tuple[dict[int, int], dict[int, list[int]]]:  # noqa: FBT001 - private, of one caller
-        """Return the times of what stands once and of what stands often; of data by the first byte, not the whole packet."""
+        """Return the times of what stands once and of what stands often; of data by the first byte,
+        not the whole packet.
+        """
         if by_start not in self._by_key:
             joined, rows, times = self._joined, self._placed.rows, self._placed.times
             values: NDArray[Any] = joined.keys[rows]
             if by_start:
-                data = (joined.column("payload")[rows] > 0) & (joined.column("protocol")[rows] == TCP)
+                data = (joined.column("payload")[rows] > 0) & (
+                    joined.column("protocol")[rows] == TCP
+                )
                 rows, times = rows[data], times[data]
-                values = joined.column("seq")[rows].astype(np.int64) << 32 | joined.column("tsval")[rows]
+                values = (
+                    joined.column("seq")[rows].astype(np.int64) << 32 | joined.column("tsval")[rows]
+                )
             once = dict(zip(values.tolist(), times.tolist(), strict=True))
             often: dict[int, list[int]] = {}
             if len(once) < len(rows):
@@ -145,8 +175,12 @@ class Ordered(NamedTuple):
     """By their places in this order."""
 
 
-def order_passages(joined: Joined, clocks: Clocks, placed: Sequence[Placed], back: Callable[[], Sequence[Placed]]) -> Ordered:
-    """Order passages as packets pass them; `back` gives those of the other direction, by which ties are broken."""
+def order_passages(
+    joined: Joined, clocks: Clocks, placed: Sequence[Placed], back: Callable[[], Sequence[Placed]]
+) -> Ordered:
+    """Order passages as packets pass them; `back` gives those of the other direction, by which ties
+    are broken.
+    """
     apart = measure_apart(joined, placed, clocks)
     wins = [0] * len(placed)
     for at, one in enumerate(placed):
@@ -173,11 +207,19 @@ def _by_time(clocks: Clocks, one: Placed, other: Placed, apart: int | None) -> b
 
 
 def _by_return(joined: Joined, one: Placed, other: Placed, back: Sequence[Placed]) -> bool:
-    """Tell which of two passages is first where time does not: a device hands a packet up with one stamp, but not down."""
+    """Tell which of two passages is first where time does not: a device hands a packet up with one
+    stamp, but not down.
+    """
     for near in back:
         for far in back:
-            if near.device == one.device and far.device == other.device and near.device != far.device:
-                later = _Look(joined, near).until(_Look(joined, far), comparable=near.clock == far.clock)
+            if (
+                near.device == one.device
+                and far.device == other.device
+                and near.device != far.device
+            ):
+                later = _Look(joined, near).until(
+                    _Look(joined, far), comparable=near.clock == far.clock
+                )
                 if later and later.median:
                     return later.median < 0
     if one.depth != other.depth:

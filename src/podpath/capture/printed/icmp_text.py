@@ -1,4 +1,6 @@
-"""What tcpdump prints of ICMP and ICMPv6 (print-icmp.c, print-icmp6.c), from the columns of a packet."""
+"""What tcpdump prints of ICMP and ICMPv6 (print-icmp.c, print-icmp6.c), from the columns of a
+packet.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,19 @@ _REASONS = {
     11: "tos prohibited", 12: "tos prohibited", 13: "admin prohibited filter", 14: "host precedence violation",
     15: "precedence cutoff",
 }  # fmt: skip
-_REASONS6 = {0: "unreachable route", 1: "unreachable prohibited", 2: "beyond scope", 3: "unreachable address"}
-_TYPES = {4: "source quench", 9: "router advertisement", 10: "router solicitation", 12: "parameter problem", 13: "time stamp"}
+_REASONS6 = {
+    0: "unreachable route",
+    1: "unreachable prohibited",
+    2: "beyond scope",
+    3: "unreachable address",
+}
+_TYPES = {
+    4: "source quench",
+    9: "router advertisement",
+    10: "router solicitation",
+    12: "parameter problem",
+    13: "time stamp",
+}
 _TYPES6 = {
     1: "destination unreachable", 2: "packet too big", 3: "time exceeded", 4: "parameter problem",
     130: "multicast listener query", 131: "multicast listener report", 133: "router solicitation", 134: "router advertisement",
@@ -22,7 +35,9 @@ _TYPES6 = {
 
 
 def render_icmp(value: Callable[[str], int], quoted: Mapping[str, Any] | None) -> str:
-    """Write the message without its length; `quoted` has protocol, ports and ends of the packet that an error is about."""
+    """Write the message without its length; `quoted` has protocol, ports and ends of the packet
+    that an error is about.
+    """
     kind, code = value("icmp_type"), value("icmp_code")
     if value("protocol") == protocols.ICMPV6:
         if kind in {128, 129}:
@@ -48,7 +63,9 @@ def _about6(kind: int, code: int, quoted: Mapping[str, Any]) -> str:
         return f", unreachable port, {target} {protocols.protocol_name(protocol)} port {quoted['dport']}"
     if kind != 1 or code not in _REASONS6:
         return ""
-    return f", {_REASONS6[code]} {target}" + (f", source address {quoted['src']}" if code == 2 else "")
+    return f", {_REASONS6[code]} {target}" + (
+        f", source address {quoted['src']}" if code == 2 else ""
+    )
 
 
 def _unreachable(code: int, quoted: Mapping[str, Any]) -> str:

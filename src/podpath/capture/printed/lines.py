@@ -1,8 +1,10 @@
-"""Packets to the lines that `tcpdump -nn -e -S -tttt` prints of them: one line a packet, whatever it carries.
+"""Packets to the lines that `tcpdump -nn -e -S -tttt` prints of them: one line a packet, whatever
+it carries.
 
-So a capture is quoted as an engineer would print it. Lines are made to be read by people: what becomes of a packet is told by its
-columns (`collect.captured_records`). A packet in a tunnel stands behind its outer one on the same line. What is neither IP nor
-ARP gives an empty line, and of TCP's options those are printed that the columns have.
+So a capture is quoted as an engineer would print it. Lines are made to be read by people: what
+becomes of a packet is told by its columns (`collect.captured_records`). A packet in a tunnel stands
+behind its outer one on the same line. What is neither IP nor ARP gives an empty line, and of TCP's
+options those are printed that the columns have.
 """
 
 from __future__ import annotations
@@ -23,20 +25,34 @@ _KINDS = {4: ("IPv4 (0x0800)", "IP"), 6: ("IPv6 (0x86dd)", "IP6"), 0: ("ARP (0x0
 _GENEVE = 6081
 
 
-def render_lines(packets: Packets, rows: Iterable[int], names: Mapping[int, str] | None = None) -> list[str]:
-    """Return the line of each row; `names` are those of devices by their index, for captures on `any`."""
+def render_lines(
+    packets: Packets, rows: Iterable[int], names: Mapping[int, str] | None = None
+) -> list[str]:
+    """Return the line of each row; `names` are those of devices by their index, for captures on
+    `any`.
+    """
     wanted = list(rows)
     writer = _Writer(packets, wanted, names or {})
-    times = np.datetime_as_string(packets.columns.time[wanted].astype("M8[ns]").astype("M8[us]")) if wanted else ()
+    times = (
+        np.datetime_as_string(packets.columns.time[wanted].astype("M8[ns]").astype("M8[us]"))
+        if wanted
+        else ()
+    )
     return [writer.line(at, str(time)) for at, time in enumerate(times)]
 
 
 def _find_places(known: NDArray[np.int64], rows: list[int]) -> dict[int, int]:
-    """Return the places of rows in a side table, which has its rows in order, for those that it has."""
+    """Return the places of rows in a side table, which has its rows in order, for those that it
+    has.
+    """
     if not len(known) or not rows:
         return {}
     places = np.searchsorted(known, rows)
-    return {row: place for row, place in zip(rows, places.tolist(), strict=True) if place < len(known) and known[place] == row}
+    return {
+        row: place
+        for row, place in zip(rows, places.tolist(), strict=True)
+        if place < len(known) and known[place] == row
+    }
 
 
 class _Writer:
@@ -47,7 +63,9 @@ class _Writer:
         self._columns, self._rows = packets.columns, rows
         self._taken: dict[str, list[int]] = {}
         self._arp, self._quote = packets.arps, packets.quotes
-        self._arps, self._quotes = (_find_places(table.row, rows) for table in (packets.arps, packets.quotes))
+        self._arps, self._quotes = (
+            _find_places(table.row, rows) for table in (packets.arps, packets.quotes)
+        )
 
     def line(self, at: int, time: str) -> str:
         """Write one of the packets."""
@@ -61,9 +79,7 @@ class _Writer:
         if not value("depth"):
             return f"{time} {self._link(value, version)}{inner}"
         outer_version = value("outer_version")
-        return (
-            f"{time} {self._link(value, outer_version, 'outer_')}{self._tunnel(value)}{self._inner_link(value, version)}{inner}"
-        )
+        return f"{time} {self._link(value, outer_version, 'outer_')}{self._tunnel(value)}{self._inner_link(value, version)}{inner}"
 
     def _reader(self, at: int) -> Callable[[str], int]:
         taken = self._taken
@@ -88,12 +104,20 @@ class _Writer:
         length = f"length {value('wirelen')}: "
         if direction:
             if source:
-                return f"{name} {direction} {render_mac(source)} ethertype {kind}, {length}".lstrip()
+                return (
+                    f"{name} {direction} {render_mac(source)} ethertype {kind}, {length}".lstrip()
+                )
             return f"{name} {direction} {word} " if name else f"{word} "
         if not (source or target):
             return f"{word} "
-        tag = f"802.1Q (0x8100), {length}vlan {value('vlan')}, p 0, ethertype {kind}, " if value("vlan") and not outer else ""
-        return f"{render_mac(source)} > {render_mac(target)}, ethertype {tag or f'{kind}, {length}'}"
+        tag = (
+            f"802.1Q (0x8100), {length}vlan {value('vlan')}, p 0, ethertype {kind}, "
+            if value("vlan") and not outer
+            else ""
+        )
+        return (
+            f"{render_mac(source)} > {render_mac(target)}, ethertype {tag or f'{kind}, {length}'}"
+        )
 
     def _inner_link(self, value: Callable[[str], int], version: int) -> str:
         kind, word = _KINDS[version]
@@ -107,7 +131,11 @@ class _Writer:
         version, protocol = value("outer_version"), value("outer_protocol")
         source, target = (self._address(version, value(f"outer_{side}")) for side in ("src", "dst"))
         if protocol == protocols.UDP:
-            name = "Geneve, Flags [none]" if value("outer_dport") == _GENEVE else "VXLAN, flags [I] (0x08)"
+            name = (
+                "Geneve, Flags [none]"
+                if value("outer_dport") == _GENEVE
+                else "VXLAN, flags [I] (0x08)"
+            )
             return f"{source}.{value('outer_sport')} > {target}.{value('outer_dport')}: {name}, vni {value('vni')}: "
         if protocol == protocols.GRE:
             return f"{source} > {target}: GREv0, length {value('length') + 4}: "
@@ -144,7 +172,9 @@ class _Writer:
         if place is None:
             return None
         quote = self._quote
-        fields = {name: int(getattr(quote, name)[place]) for name in ("protocol", "sport", "dport", "mtu")}
+        fields = {
+            name: int(getattr(quote, name)[place]) for name in ("protocol", "sport", "dport", "mtu")
+        }
         version = int(quote.version[place])
         return {
             **fields,
@@ -156,7 +186,13 @@ class _Writer:
 def _tcp_text(value: Callable[[str], int], payload: int) -> str:
     flags = value("flags")
     seq = value("seq")
-    numbers = f", seq {seq}:{(seq + payload) & 0xFFFFFFFF}" if payload else f", seq {seq}" if flags & 0x07 else ""
+    numbers = (
+        f", seq {seq}:{(seq + payload) & 0xFFFFFFFF}"
+        if payload
+        else f", seq {seq}"
+        if flags & 0x07
+        else ""
+    )
     if flags & protocols.ACK:
         numbers += f", ack {value('ack')}"
     return f"Flags [{protocols.flag_letters(flags)}]{numbers}, win {value('window')}{_options_text(value)}, length {payload}"

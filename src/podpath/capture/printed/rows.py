@@ -1,4 +1,6 @@
-"""A long printed capture as columns: the lines that were read as such, and between them what was made of all others."""
+"""A long printed capture as columns: the lines that were read as such, and between them what was
+made of all others.
+"""
 
 from __future__ import annotations
 
@@ -117,12 +119,21 @@ def _row(other: OtherLine, addresses: dict[int, int]) -> dict[str, int]:
     if other.shown is not None:
         return row_of(other.shown, addresses)
     smac, dmac = other.macs
-    return {"time": round(other.time * 1_000_000) * 1000, "length": 28, "smac": mac_number(smac), "dmac": mac_number(dmac)}
+    return {
+        "time": round(other.time * 1_000_000) * 1000,
+        "length": 28,
+        "smac": mac_number(smac),
+        "dmac": mac_number(dmac),
+    }
 
 
 def _pack_arps(places: Offsets, others: Sequence[OtherLine]) -> dict[str, NDArray[Any]]:
     """Make the table of ARP frames."""
-    shown = [(row, other, other.arp) for row, other in zip(places.tolist(), others, strict=True) if other.arp is not None]
+    shown = [
+        (row, other, other.arp)
+        for row, other in zip(places.tolist(), others, strict=True)
+        if other.arp is not None
+    ]
     if not shown:
         return empty_table(Arps)
     table: dict[str, list[int]] = {
@@ -130,7 +141,9 @@ def _pack_arps(places: Offsets, others: Sequence[OtherLine]) -> dict[str, NDArra
         "operation": [_OPERATIONS.get(arp.operation, 0) for _, _, arp in shown],
         "sender": [_four(arp.sender) for _, _, arp in shown],
         "target": [_four(arp.target) for _, _, arp in shown],
-        "sender_mac": [mac_number(arp.sender_mac) or mac_number(other.macs[0]) for _, other, arp in shown],
+        "sender_mac": [
+            mac_number(arp.sender_mac) or mac_number(other.macs[0]) for _, other, arp in shown
+        ],
         "target_mac": [mac_number(arp.target_mac) for _, _, arp in shown],
     }
     return {name: np.array(values, SIDE_TYPES[name]) for name, values in table.items()}

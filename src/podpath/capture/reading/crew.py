@@ -1,4 +1,6 @@
-"""Several workers at one capture, as whoever calls provides them: this package starts nothing by itself."""
+"""Several workers at one capture, as whoever calls provides them: this package starts nothing by
+itself.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ class Crew(Protocol):
         """Count the workers; one is as good as none."""
 
     def share(self, size: int) -> memoryview:
-        """Return so many bytes of zeros that every worker sees, of which only those that are touched take memory.
+        """Return so many bytes of zeros that every worker sees, of which only those that are
+        touched take memory.
 
         `LostError` where there is no room for them.
         """
@@ -36,4 +39,6 @@ class Crew(Protocol):
         """Say which bytes of the file a worker is about to read."""
 
     def run(self, work: Callable[[int, Meet], T]) -> list[T]:
-        """Let each worker do its work, which is told its number; give the results in order. `LostError` where one ended early."""
+        """Let each worker do its work, which is told its number; give the results in order.
+        `LostError` where one ended early.
+        """

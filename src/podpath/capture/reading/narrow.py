@@ -1,7 +1,9 @@
-"""The columns of a capture that is too long to hold all of them: those by which connections are told apart and judged.
+"""The columns of a capture that is too long to hold all of them: those by which connections are
+told apart and judged.
 
-They go into a store batch by batch, wherever it keeps them, and come back as columns of the whole capture, in which those that
-were left out are zero everywhere and take no memory. The rest of some packets is read from the file anew.
+They go into a store batch by batch, wherever it keeps them, and come back as columns of the whole
+capture, in which those that were left out are zero everywhere and take no memory. The rest of some
+packets is read from the file anew.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ class Store(Protocol):
 
 
 class Narrow:
-    """The columns of a long capture. Batches are added in their order, then `columns` gives them all."""
+    """The columns of a long capture. Batches are added in their order, then `columns` gives them
+    all.
+    """
 
     def __init__(self, store: Store) -> None:
         """Begin with no packet."""
@@ -48,7 +52,10 @@ class Narrow:
 
     def add(self, packets: Packets) -> Columns:
         """Keep a batch; give its columns with IPv6 addresses numbered through the whole capture."""
-        numbers = [self._addresses.setdefault(address, len(self._addresses)) for address in packets.addresses]
+        numbers = [
+            self._addresses.setdefault(address, len(self._addresses))
+            for address in packets.addresses
+        ]
         columns = packets.columns
         if numbers:
             table, six = np.array(numbers, np.uint32), columns.version == 6
@@ -57,7 +64,9 @@ class Narrow:
                 values[six] = table[values[six]]
             columns = replace(columns, **ends)
         for name in KEPT:
-            self._store.append(name, np.ascontiguousarray(getattr(columns, name)).view(np.uint8).data)
+            self._store.append(
+                name, np.ascontiguousarray(getattr(columns, name)).view(np.uint8).data
+            )
         return columns
 
     @property
@@ -83,7 +92,10 @@ class Narrow:
 def fill_up(kept: dict[str, NDArray[Any]]) -> Columns:
     """Make columns of some; the others are zero."""
     count = len(kept["time"])
-    zeros = {field.name: np.broadcast_to(np.zeros(1, TYPES[field.name]), count) for field in fields(Columns)}
+    zeros = {
+        field.name: np.broadcast_to(np.zeros(1, TYPES[field.name]), count)
+        for field in fields(Columns)
+    }
     return Columns(**(zeros | kept))
 
 
@@ -92,7 +104,9 @@ def take(columns: Columns, rows: slice | NDArray[np.int64]) -> Columns:
     return fill_up({name: getattr(columns, name)[rows] for name in KEPT})
 
 
-def decode_rows(data: Bytes, columns: Columns, interfaces: list[Interface], rows: NDArray[np.int64]) -> Packets:
+def decode_rows(
+    data: Bytes, columns: Columns, interfaces: list[Interface], rows: NDArray[np.int64]
+) -> Packets:
     """Read all columns of some packets from the file."""
     index = Index(
         offset=columns.offset[rows],

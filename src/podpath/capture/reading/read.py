@@ -26,7 +26,8 @@ class Capture:
 
 
 def read_capture(buffer: bytes | memoryview, crew: Crew | None = None) -> Capture:
-    """Read all packets of a capture; what is damaged or cut is told. `ValueError` where it is no capture.
+    """Read all packets of a capture; what is damaged or cut is told. `ValueError` where it is no
+    capture.
 
     A crew reads it together, and gives the same.
     """
@@ -36,11 +37,19 @@ def read_capture(buffer: bytes | memoryview, crew: Crew | None = None) -> Captur
         contents = Contents()
         packets = decode_packets(data, join([*index_packets(data, contents)]), contents.interfaces)
     damages = sorted([*contents.damages, *unread_link_types(contents.interfaces)])
-    return Capture(packets=packets, interfaces=tuple(contents.interfaces), damages=tuple(damages), names=dict(contents.names))
+    return Capture(
+        packets=packets,
+        interfaces=tuple(contents.interfaces),
+        damages=tuple(damages),
+        names=dict(contents.names),
+    )
 
 
-def read_batches(buffer: bytes | memoryview, contents: Contents, batch: int = 1 << 20) -> Iterator[Packets]:
-    """Read a capture in batches of packets, so that memory stays bounded; what it says besides goes to `contents`.
+def read_batches(
+    buffer: bytes | memoryview, contents: Contents, batch: int = 1 << 20
+) -> Iterator[Packets]:
+    """Read a capture in batches of packets, so that memory stays bounded; what it says besides goes
+    to `contents`.
 
     A batch numbers its rows and IPv6 addresses by itself.
     """

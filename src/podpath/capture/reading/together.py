@@ -1,8 +1,9 @@
-"""A capture read by several workers, each a stretch of the file: they give what one would give, or nothing.
+"""A capture read by several workers, each a stretch of the file: they give what one would give, or
+nothing.
 
-Each begins at a place where a record plausibly begins, and the walks count only where each lands exactly on the beginning of
-the next one, as with the lanes of one walk. Then all know how many packets stand before their own, and write them into columns
-that they share.
+Each begins at a place where a record plausibly begins, and the walks count only where each lands
+exactly on the beginning of the next one, as with the lanes of one walk. Then all know how many
+packets stand before their own, and write them into columns that they share.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ from podpath.capture.decoding.layers import Output
 from podpath.capture.files.file import index_packets
 from podpath.capture.files.framing import Framing
 from podpath.capture.files.index import Bytes, Contents, Damage, Index, Interface, join
-from podpath.capture.files.pcap import HEADER, Stretch, fill_index, is_pcap, parse_header, walk_stretch
+from podpath.capture.files.pcap import (
+    HEADER,
+    Stretch,
+    fill_index,
+    is_pcap,
+    parse_header,
+    walk_stretch,
+)
 from podpath.capture.files.walk import find_starts
 from podpath.capture.reading.crew import Crew, LostError, Meet
 
@@ -63,7 +71,11 @@ def read_together(data: Bytes, contents: Contents, crew: Crew) -> Packets | None
         return None
     try:
         columns = _columns(crew, len(data) // 12)
-        shares = crew.run(lambda number, meet: _read(data, contents.interfaces, columns, (number, look(number)), meet))
+        shares = crew.run(
+            lambda number, meet: _read(
+                data, contents.interfaces, columns, (number, look(number)), meet
+            )
+        )
     except LostError:
         return None
     whole = [share for share in shares if share is not None]
@@ -71,7 +83,10 @@ def read_together(data: Bytes, contents: Contents, crew: Crew) -> Packets | None
         return None
     contents.damages += [damage for share in whole for damage in share.damages]
     count, written = whole[0].total, {*INDEXED}.union(*(share.written for share in whole))
-    kept = {name: columns[name][:count] if name in written else np.zeros(count, kind) for name, kind in TYPES.items()}
+    kept = {
+        name: columns[name][:count] if name in written else np.zeros(count, kind)
+        for name, kind in TYPES.items()
+    }
     return Packets(
         columns=Columns(**kept),
         arps=Arps(**join_rows(Arps, [rows for share in whole for rows in share.arps])),
@@ -91,7 +106,9 @@ def _columns(crew: Crew, most: int) -> Arrays:
 
 
 def _cut(data: Bytes, contents: Contents, crew: Crew) -> Look | None:
-    """Give each worker its packets: of pcap it finds them itself, of pcapng all were found before. None where that is no use."""
+    """Give each worker its packets: of pcap it finds them itself, of pcapng all were found before.
+    None where that is no use.
+    """
     if not is_pcap(bytes(data[:4])):
         index = join([*index_packets(data, contents)])
         cuts = np.linspace(0, len(index), crew.size + 1).astype(int).tolist()
@@ -126,11 +143,21 @@ def _walk(data: Bytes, framing: Framing, bounds: tuple[int, int], crew: Crew) ->
             fill_index(data, framing, walked, {name: arrays[name][start:stop] for name in INDEXED})
             start = stop
 
-    return Found(bounds[0], stretch.place, sum(len(walked.places) for walked in parts), contents.damages, fill)
+    return Found(
+        bounds[0],
+        stretch.place,
+        sum(len(walked.places) for walked in parts),
+        contents.damages,
+        fill,
+    )
 
 
-def _read(data: Bytes, interfaces: list[Interface], columns: Arrays, mine: tuple[int, Found], meet: Meet) -> Share | None:
-    """Read a worker's packets into its part of the columns; None where what the workers found does not fit together."""
+def _read(
+    data: Bytes, interfaces: list[Interface], columns: Arrays, mine: tuple[int, Found], meet: Meet
+) -> Share | None:
+    """Read a worker's packets into its part of the columns; None where what the workers found does
+    not fit together.
+    """
     number, found = mine
     met = meet((found.start, found.landing, found.packets))
     if any(one[1] != other[0] for one, other in pairwise(met)):
@@ -144,4 +171,6 @@ def _read(data: Bytes, interfaces: list[Interface], columns: Arrays, mine: tuple
     renumber(out, table)
     for rows in (*out.arps, *out.quotes):
         rows["row"] = rows["row"] + first
-    return Share(sum(count for _, _, count in met), out.written, found.damages, out.arps, out.quotes, table)
+    return Share(
+        sum(count for _, _, count in met), out.written, found.damages, out.arps, out.quotes, table
+    )

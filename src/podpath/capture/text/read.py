@@ -1,12 +1,14 @@
 """Long printed captures to columns: a row for each usual line, all other lines named.
 
-What a reader of every shape (`evidence.tcpdump`) gives for a line is an object, and takes thirty microseconds. Here lines are
-read by their shapes. A million lines of tcpdump differ in their digits and hardly in anything else, so with `0` in place of each
-run of digits some dozen shapes are left on a page. One expression reads each shape once (`capture.text.shape`) and says which
-number of the line is which field; the numbers themselves are found, measured and picked by NumPy, a page at a time.
+What a reader of every shape (`evidence.tcpdump`) gives for a line is an object, and takes thirty
+microseconds. Here lines are read by their shapes. A million lines of tcpdump differ in their digits
+and hardly in anything else, so with `0` in place of each run of digits some dozen shapes are left
+on a page. One expression reads each shape once (`capture.text.shape`) and says which number of the
+line is which field; the numbers themselves are found, measured and picked by NumPy, a page at a
+time.
 
-A line becomes a row only where it is a packet by itself, whatever stands around it: lines that go on with it are joined to it
-first, and the expression knows the whole or leaves it.
+A line becomes a row only where it is a packet by itself, whatever stands around it: lines that go
+on with it are joined to it first, and the expression knows the whole or leaves it.
 """
 
 from __future__ import annotations
@@ -31,7 +33,9 @@ PAGE = 1 << 20
 BLOCK = 1 << 20
 """Bytes in which ends of lines are looked for at once."""
 LONGEST = 2000
-"""Bytes of a packet that is read here: readers of every shape look no further, and what stands there decides for none."""
+"""Bytes of a packet that is read here: readers of every shape look no further, and what stands
+there decides for none.
+"""
 _NEWLINE, _RETURN, _SPACE, _TAB = b"\n\r \t"
 _ZERO, _ESCAPE, _ASCII = np.uint8(ord("0")), np.uint8(27), np.uint8(126)
 _IP_AND_UDP, _ETHERNET = 28, 14
@@ -82,11 +86,16 @@ def read_rows(data: Bytes) -> PrintedRows:
     for first, stop in _find_pages(data, starts, ends):
         page = _read_page(data[starts[first] : ends[stop - 1]], names)
         parts.append(Page(page.arrays, page.line + first, page.last + first))
-    line, last = np.concatenate([part.line for part in parts]), np.concatenate([part.last for part in parts])
+    line, last = (
+        np.concatenate([part.line for part in parts]),
+        np.concatenate([part.last for part in parts]),
+    )
     covered = np.zeros(len(starts), np.bool_)
     covered[line] = covered[last] = True
     return PrintedRows(
-        arrays={name: np.concatenate([part.arrays[name] for part in parts]) for name in parts[0].arrays},
+        arrays={
+            name: np.concatenate([part.arrays[name] for part in parts]) for name in parts[0].arrays
+        },
         line=line,
         last=last,
         left=np.flatnonzero(~covered & (ends > starts)),
@@ -100,7 +109,9 @@ def read_rows(data: Bytes) -> PrintedRows:
 
 def find_lines(data: Bytes) -> tuple[Offsets, Offsets]:
     """Return where each line begins and ends, without its end of line."""
-    parts = [np.flatnonzero(data[at : at + BLOCK] == _NEWLINE) + at for at in range(0, len(data), BLOCK)]
+    parts = [
+        np.flatnonzero(data[at : at + BLOCK] == _NEWLINE) + at for at in range(0, len(data), BLOCK)
+    ]
     ends = np.concatenate(parts) if parts else np.zeros(0, np.int64)
     returned = len(ends)
     if len(data) and data[-1] != _NEWLINE:
@@ -117,7 +128,9 @@ def _is_plain(data: Bytes) -> bool:
 
 
 def _find_pages(data: Bytes, starts: Offsets, ends: Offsets) -> Iterator[tuple[int, int]]:
-    """Yield the lines of each page: the first, and the one behind the last, which goes on with no packet."""
+    """Yield the lines of each page: the first, and the one behind the last, which goes on with no
+    packet.
+    """
     begins = data[starts]
     alone = np.flatnonzero((begins != _SPACE) & (begins != _TAB))
     first = 0
@@ -165,7 +178,11 @@ class Names:
             address = Address.parse(text)
         except ValueError:
             return -1
-        return self.addresses.setdefault(address.value, len(self.addresses)) if address.family == 6 else -1
+        return (
+            self.addresses.setdefault(address.value, len(self.addresses))
+            if address.family == 6
+            else -1
+        )
 
 
 class _Numbers(NamedTuple):
@@ -179,7 +196,9 @@ class _Numbers(NamedTuple):
 
 
 def _blank_sums(data: Bytes) -> Bytes:
-    """Put zeros in place of checksums, which are not kept and whose letters would make a shape of each line."""
+    """Put zeros in place of checksums, which are not kept and whose letters would make a shape of
+    each line.
+    """
     text = data.tobytes()
     if b"cksum 0x" not in text:
         return data
@@ -191,7 +210,11 @@ def _find_numbers(data: Bytes) -> _Numbers:
     digit[1:-1] = data - _ZERO < 10
     edges = np.flatnonzero(digit[1:] != digit[:-1])
     sizes = edges[1::2] - edges[::2]
-    values = np.fromstring(data.tobytes().translate(_ONLY_DIGITS), np.int64, sep=" ") if len(sizes) else sizes
+    values = (
+        np.fromstring(data.tobytes().translate(_ONLY_DIGITS), np.int64, sep=" ")
+        if len(sizes)
+        else sizes
+    )
     goes_on = digit[1:-1] & digit[:-2]
     return _Numbers(values, sizes, data[~goes_on].tobytes().translate(_NO_DIGITS).decode("latin-1"))
 
@@ -208,14 +231,18 @@ def _read_page(data: Bytes, names: Names) -> Page:
     lines = _Lines(data, numbers, [read_shape(text) for text in known], shape)
     values, good = _make_columns(lines, names)
     rows = lines.rows[good]
-    arrays: dict[str, NDArray[Any]] = {name: column[good].astype(TYPES[name]) for name, column in values.items()}
+    arrays: dict[str, NDArray[Any]] = {
+        name: column[good].astype(TYPES[name]) for name, column in values.items()
+    }
     return Page(arrays, lines.first[rows], lines.last[rows])
 
 
 class _Lines:
     """The lines of a page that are packets by their shapes: their fields, as columns of numbers."""
 
-    def __init__(self, data: Bytes, numbers: _Numbers, shapes: Sequence[LineShape], shape: Offsets) -> None:
+    def __init__(
+        self, data: Bytes, numbers: _Numbers, shapes: Sequence[LineShape], shape: Offsets
+    ) -> None:
         """Take a page's numbers, its shapes, and which of them each line has."""
         self._text = data.tobytes().decode("latin-1")
         self._shapes = shapes
@@ -236,8 +263,12 @@ class _Lines:
         self._sizes: dict[str, Offsets] = {}
         self._there: dict[str, Mask] = {}
         self._none = np.zeros(len(self.rows), np.int64)
-        self.usual: Mask = lengths[self.rows] + self._widen(self._number, counts[self.rows]) <= LONGEST
-        """Where numbers have as many digits as they should, and the line below goes on with no packet."""
+        self.usual: Mask = (
+            lengths[self.rows] + self._widen(self._number, counts[self.rows]) <= LONGEST
+        )
+        """Where numbers have as many digits as they should, and the line below goes on with no
+        packet.
+        """
         timed = self.usual.copy()
         places = np.array([one.numbers for one in shapes], np.int64)
         for column, name in enumerate(DIGITS):
@@ -245,7 +276,9 @@ class _Lines:
             self.usual &= fits
             timed &= fits if name in _TIMES else True
         begins = np.ones(len(shape) + 1, np.bool_)
-        begins[:-1] = ~np.array([one.text.startswith((" ", "\t")) for one in shapes], np.bool_)[shape]
+        begins[:-1] = ~np.array([one.text.startswith((" ", "\t")) for one in shapes], np.bool_)[
+            shape
+        ]
         begins[self.rows] |= timed
         self.usual &= begins[self.rows + 1]
 
@@ -255,7 +288,9 @@ class _Lines:
         return widened
 
     def _take(self, name: str, places: Offsets, numbers: _Numbers) -> Mask | bool:
-        """Take a field of all lines whose shapes have it; tell where it has as many digits as it should."""
+        """Take a field of all lines whose shapes have it; tell where it has as many digits as it
+        should.
+        """
         if not (places >= 0).any():
             return True
         place = places[self._shape]
@@ -281,7 +316,9 @@ class _Lines:
         return np.array([getattr(one, name) for one in self._shapes], np.int64)[self._shape]
 
     def address(self, names: str) -> Offsets:
-        """Return an IPv4 address by the names of its octets; -1 where one is too large, or begins with 0 though it is not 0."""
+        """Return an IPv4 address by the names of its octets; -1 where one is too large, or begins
+        with 0 though it is not 0.
+        """
         value = np.zeros(len(self.rows), np.int64)
         good = np.ones(len(self.rows), np.bool_)
         for name in names:
@@ -294,14 +331,19 @@ class _Lines:
     def meaning(self, name: str, names: Names) -> Offsets:
         """Return what a field of text means; 0 where it is not there, -1 where it means nothing."""
         place = TEXTS.index(name)
-        begin, before, end, until = np.array([one.texts[place] for one in self._shapes], np.int64)[self._shape].T
+        begin, before, end, until = np.array([one.texts[place] for one in self._shapes], np.int64)[
+            self._shape
+        ].T
         found = np.zeros(len(self.rows), np.int64)
         there = np.flatnonzero(begin >= 0)
         if len(there):
             base, number = self._start[there], self._number[there]
             begins = base + begin[there] + self._further[number + before[there]]
             ends = base + end[there] + self._further[number + until[there]]
-            texts = [self._text[first:stop] for first, stop in zip(begins.tolist(), ends.tolist(), strict=True)]
+            texts = [
+                self._text[first:stop]
+                for first, stop in zip(begins.tolist(), ends.tolist(), strict=True)
+            ]
             found[there] = names.read(name, texts)
         return found
 
@@ -345,7 +387,13 @@ def _make_columns(lines: _Lines, names: Names) -> tuple[dict[str, Offsets], Mask
         "mss": np.minimum(number("mss"), _HALF),
         "ifindex": lines.meaning("link", names),
     }
-    good = lines.usual & (seconds >= 0) & (near_four == far_four) & (has("sport") == ~echo) & (has("dport") == ~echo)
+    good = (
+        lines.usual
+        & (seconds >= 0)
+        & (near_four == far_four)
+        & (has("sport") == ~echo)
+        & (has("dport") == ~echo)
+    )
     good &= (values["sport"] <= _HALF) & (values["dport"] <= _HALF)
     good &= ~echo | ((protocol == ICMPV6) == (family == 6))
     good &= ~headed | (number("stated") == protocol) & (family == 4)
@@ -357,7 +405,9 @@ def _make_columns(lines: _Lines, names: Names) -> tuple[dict[str, Offsets], Mask
 
 
 def _read_seconds(lines: _Lines) -> Offsets:
-    """Return the seconds of a time with a date or without, or since the epoch; -1 where no calendar has the date."""
+    """Return the seconds of a time with a date or without, or since the epoch; -1 where no calendar
+    has the date.
+    """
     clock = lines.number("hour") * 3600 + lines.number("minute") * 60 + lines.number("second")
     year, month, day = (lines.number(name) for name in ("year", "month", "day"))
     days, place = np.unique(year * 10_000 + month * 100 + day, return_inverse=True)
@@ -366,7 +416,9 @@ def _read_seconds(lines: _Lines) -> Offsets:
 
 
 def _read_day(year: int, rest: int) -> int:
-    """Return the seconds at which a day begins, 0 where no date stands; -1 where no calendar has it."""
+    """Return the seconds at which a day begins, 0 where no date stands; -1 where no calendar has
+    it.
+    """
     month, day = divmod(rest, 100)
     if not year and not rest:
         return 0

@@ -1,8 +1,10 @@
-"""The usual lines of tcpdump as one expression over their shapes: a line's shape is the line with `0` for each run of digits.
+"""The usual lines of tcpdump as one expression over their shapes: a line's shape is the line with
+`0` for each run of digits.
 
-TCP, datagrams, names asked for and echoes, over IPv4 and IPv6: with the device of `-i any`, the Ethernet header of `-e`, the
-number of `--number`, and IPv4's header of `-v`, behind which the packet stands on a line of its own. Lines of any other shape
-are left to `evidence.tcpdump`, which knows them all; what this matches, that would read alike.
+TCP, datagrams, names asked for and echoes, over IPv4 and IPv6: with the device of `-i any`, the
+Ethernet header of `-e`, the number of `--number`, and IPv4's header of `-v`, behind which the
+packet stands on a line of its own. Lines of any other shape are left to `evidence.tcpdump`, which
+knows them all; what this matches, that would read alike.
 """
 
 from __future__ import annotations
@@ -11,11 +13,21 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from podpath.capture.columns import BROADCAST, MULTICAST, OTHER_HOST, OUTGOING, SACK_OK, SENT_HERE, TIMESTAMPS
+from podpath.capture.columns import (
+    BROADCAST,
+    MULTICAST,
+    OTHER_HOST,
+    OUTGOING,
+    SACK_OK,
+    SENT_HERE,
+    TIMESTAMPS,
+)
 from podpath.net.protocols import ICMP, ICMPV6, TCP, UDP, read_letters
 
 JOINT = "\u2028"
-"""Stands where the end of a line was whose next one goes on with its packet; bytes that are decoded one by one never give it."""
+"""Stands where the end of a line was whose next one goes on with its packet; bytes that are decoded
+one by one never give it.
+"""
 DIGITS = {
     "counter": (1, 7), "year": (4, 4), "month": (2, 2), "day": (2, 2), "hour": (2, 2), "minute": (2, 2), "second": (2, 2),
     "epoch": (10, 10), "part": (6, 6), "label": (1, 1), "kind": (1, 1), "frame": (1, 6), "ttl": (1, 3), "ident": (1, 5),
@@ -34,9 +46,7 @@ _START = (
 )
 _DEVICE = r"(?P<link>[A-Za-z0_.@:-]+)[ ]+(?P<direction>In|Out|B|M|P)[ ]+"
 _MAC = r"[0a-f]{1,2}(?::[0a-f]{1,2}){5}"
-_ETHERNET = (
-    rf"(?P<smac>{_MAC})[ ]>[ ](?P<dmac>{_MAC}),[ ]ethertype[ ]IPv(?P<kind>0)[ ]\(0x0(?:dd)?\),[ ]length[ ](?P<frame>0):[ ]"
-)
+_ETHERNET = rf"(?P<smac>{_MAC})[ ]>[ ](?P<dmac>{_MAC}),[ ]ethertype[ ]IPv(?P<kind>0)[ ]\(0x0(?:dd)?\),[ ]length[ ](?P<frame>0):[ ]"
 _HEADER = (
     r"\(tos[ ]0x[^ ,]*,[ ]ttl[ ](?P<ttl>0),[ ]id[ ](?P<ident>0),[ ]offset[ ](?P<offset>0),[ ]flags[ ]\[(?:none|DF)\],"
     r"[ ]proto[ ][^ ]*[ ]\((?P<stated>0)\),[ ]length[ ](?P<length>0)"
@@ -81,8 +91,9 @@ class LineShape(NamedTuple):
     numbers: tuple[int, ...] = (-1,) * len(DIGITS)
     """For each of `DIGITS` which number of the line it is; -1 where the lines have no such field."""
     texts: tuple[tuple[int, int, int, int], ...] = ((-1, 0, -1, 0),) * len(TEXTS)
-    """For each of `TEXTS` the character of the shape at which it begins, how many numbers stand before that, and the same of its
-    end; -1 where the lines have no such field."""
+    """For each of `TEXTS` the character of the shape at which it begins, how many numbers stand
+    before that, and the same of its end; -1 where the lines have no such field.
+    """
     protocol: int = 0
     flags: int = 0
     direction: int = 0
@@ -91,7 +102,9 @@ class LineShape(NamedTuple):
 
 
 def join_lines(shapes: str) -> str:
-    """Put `JOINT` before each line that goes on with the one above it: all that do are indented, and have no time."""
+    """Put `JOINT` before each line that goes on with the one above it: all that do are indented,
+    and have no time.
+    """
     return _GOES_ON.sub(JOINT, shapes) if "\n " in shapes or "\n\t" in shapes else shapes
 
 
@@ -120,7 +133,11 @@ def _find_number(text: str, begin: int) -> int:
 
 
 def _find_text(text: str, begin: int, end: int) -> tuple[int, int, int, int]:
-    return (begin, text.count("0", 0, begin), end, text.count("0", 0, end)) if begin >= 0 else (-1, 0, -1, 0)
+    return (
+        (begin, text.count("0", 0, begin), end, text.count("0", 0, end))
+        if begin >= 0
+        else (-1, 0, -1, 0)
+    )
 
 
 def _find_protocol(found: re.Match[str]) -> int:

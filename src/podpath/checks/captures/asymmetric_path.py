@@ -1,20 +1,21 @@
 """asymmetric-path: only one direction of connections that work passes here.
 
 What it is
-    A capture shows one side of a connection alone: it acknowledges what the capture never shows, so the other side's packets
-    arrive, by another way.
+    A capture shows one side of a connection alone: it acknowledges what the capture never shows, so
+    the other side's packets arrive, by another way.
 
 Why it breaks
-    Routing both ways by different devices or hosts is allowed, and breaks what has to see both directions: conntrack (so NAT,
-    stateful filters), strict rp_filter, firewalls on the way. It also explains why a capture at this place shows no answers.
+    Routing both ways by different devices or hosts is allowed, and breaks what has to see both
+    directions: conntrack (so NAT, stateful filters), strict rp_filter, firewalls on the way. It
+    also explains why a capture at this place shows no answers.
 
 How to confirm
     tcpdump -nni any host PEER                   # the other device
     ip route get PEER; ip rule; ip route show table all
 
 How to fix
-    Where something keeps state: let both directions pass it (one route, a policy rule by source address), or set
-    net.ipv4.conf.DEVICE.rp_filter = 2 where only the reverse-path filter minds.
+    Where something keeps state: let both directions pass it (one route, a policy rule by source
+    address), or set net.ipv4.conf.DEVICE.rp_filter = 2 where only the reverse-path filter minds.
 
 References
     fib_validate_source (net/ipv4/fib_frontend.c); RFC 3704, 2.3; RFC 2101, 4
@@ -41,7 +42,9 @@ _ONE_SIDED = re.compile(r"(?<![\w.-])(?:src|dst|inbound|outbound|-Q|--direction)
 
 
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
-    """Note each point that shows one direction alone of connections that the other side takes part in."""
+    """Note each point that shows one direction alone of connections that the other side takes part
+    in.
+    """
     _ = case
     groups: dict[tuple[object, ...], list[tuple[Talk[Sighting], Sequence[Sighting]]]] = {}
     for talk in talks:
@@ -67,23 +70,39 @@ def _is_one_sided(seen: Sighting) -> bool:
 
 def _advances(talk: Talk[Sighting], shown: Sequence[Sighting]) -> bool:
     """Tell whether what it acknowledges grows: only what arrives is acknowledged."""
-    acks = [seen.packet.ack for seen in shown if seen.packet.flags & protocols.ACK and not seen.packet.flags & protocols.RST]
+    acks = [
+        seen.packet.ack
+        for seen in shown
+        if seen.packet.flags & protocols.ACK and not seen.packet.flags & protocols.RST
+    ]
     if len(shown) < ENOUGH:
         return False
     opened = any(seen.packet.flags & protocols.SYN for seen in shown)
     return len(set(acks)) > 1 or (opened and bool(acks) and bool(talk.acks))
 
 
-def _report(found: Sequence[tuple[Talk[Sighting], Sequence[Sighting]]], connections: Sequence[Connection[Sighting]]) -> Finding:
+def _report(
+    found: Sequence[tuple[Talk[Sighting], Sequence[Sighting]]],
+    connections: Sequence[Connection[Sighting]],
+) -> Finding:
     talk, shown = found[0]
     packet = shown[0].packet
     elsewhere = _find_elsewhere(talk, connections)
-    back = f": it is seen at {elsewhere.where}" if elsewhere is not None else ", by a way that is not captured here"
+    back = (
+        f": it is seen at {elsewhere.where}"
+        if elsewhere is not None
+        else ", by a way that is not captured here"
+    )
     return Finding(
         check=NAME,
         severity=Severity.NOTE,
         claim=f"Of {talk.words} {talk.where} shows only what {packet.src} sends; the other direction does arrive{back}.",
-        evidence=quote(shown, (elsewhere.backward if talk.forward else elsewhere.forward)[:1] if elsewhere is not None else ()),
+        evidence=quote(
+            shown,
+            (elsewhere.backward if talk.forward else elsewhere.forward)[:1]
+            if elsewhere is not None
+            else (),
+        ),
         reasoning=(
             f"{packet.src} acknowledges more and more, so it gets what {packet.dst} sends.",
             *((f"{len(found)} connections are seen like that.",) if len(found) > 1 else ()),
@@ -92,8 +111,12 @@ def _report(found: Sequence[tuple[Talk[Sighting], Sequence[Sighting]]], connecti
     )
 
 
-def _find_elsewhere(talk: Talk[Sighting], connections: Sequence[Connection[Sighting]]) -> Talk[Sighting] | None:
-    """Return what another point shows of the connection, where it has both directions or the other one."""
+def _find_elsewhere(
+    talk: Talk[Sighting], connections: Sequence[Connection[Sighting]]
+) -> Talk[Sighting] | None:
+    """Return what another point shows of the connection, where it has both directions or the other
+    one.
+    """
     ends = {talk.client, talk.server}
     for connection in connections:
         mine = any(other is talk for other in connection.talks)

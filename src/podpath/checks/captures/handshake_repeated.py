@@ -4,9 +4,10 @@ What it is
     A capture shows the same SYN more than once, a second or more apart, or the same SYN-ACK.
 
 Why it breaks
-    A SYN that is sent again was lost on its way, or its answer was, or nobody answers. The client waits 1 s, 2 s, 4 s, and
-    gives up after about two minutes, or when its program does. A SYN-ACK that is sent again, without an ACK at this point,
-    was lost on its way to the client, or the client's ACK was lost before it came here.
+    A SYN that is sent again was lost on its way, or its answer was, or nobody answers. The client
+    waits 1 s, 2 s, 4 s, and gives up after about two minutes, or when its program does. A SYN-ACK
+    that is sent again, without an ACK at this point, was lost on its way to the client, or the
+    client's ACK was lost before it came here.
 
 How to confirm
     tcpdump -nni any 'host SERVER and tcp[tcpflags] & tcp-syn != 0'   # on which device the SYN is seen last
@@ -14,11 +15,12 @@ How to confirm
     ss -ltn                                                           # on the server: Recv-Q at its limit is a full queue
 
 How to fix
-    Capture further on the way, until the SYN is seen no more; what stands between decides. At the server's own device with
-    no answer: a filter there, rp_filter, or a full queue of connections.
+    Capture further on the way, until the SYN is seen no more; what stands between decides. At the
+    server's own device with no answer: a filter there, rp_filter, or a full queue of connections.
 
 References
-    tcp_retransmit_timer (net/ipv4/tcp_timer.c); net.ipv4.tcp_syn_retries, tcp_synack_retries (tcp(7)); RFC 6298
+    tcp_retransmit_timer (net/ipv4/tcp_timer.c); net.ipv4.tcp_syn_retries, tcp_synack_retries
+    (tcp(7)); RFC 6298
 """
 
 from __future__ import annotations
@@ -39,16 +41,22 @@ NAME = "handshake-repeated"
 
 
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
-    """Report each connection whose SYN or SYN-ACK had to be sent again, where nothing else says why."""
+    """Report each connection whose SYN or SYN-ACK had to be sent again, where nothing else says
+    why.
+    """
     for connection in gather_connections(talks):
         start = connection.start
         syns = times_sent(start.syns)
-        found = next((answered for talk in connection.talks if (answered := _repeated_answer(talk))), None)
+        found = next(
+            (answered for talk in connection.talks if (answered := _repeated_answer(talk))), None
+        )
         if len(syns) < 2 and (found is None or not start.opened):
             continue
         if any(lost_ack.find_lost_ack(talk) is not None for talk in connection.talks):
             continue
-        if untranslated_reply.find_foreign_answer(case, start, talks) is not None or is_refused_by_error(case, start):
+        if untranslated_reply.find_foreign_answer(
+            case, start, talks
+        ) is not None or is_refused_by_error(case, start):
             continue
         if len(syns) > 1:
             yield _report_syn(connection, syns)
@@ -57,7 +65,9 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
 
 
 def _repeated_answer(talk: Talk[Sighting]) -> tuple[Talk[Sighting], list[Sighting]] | None:
-    answers = times_sent([seen for seen in talk.syn_acks if seen.packet.seq == talk.syn_acks[0].packet.seq])
+    answers = times_sent(
+        [seen for seen in talk.syn_acks if seen.packet.seq == talk.syn_acks[0].packet.seq]
+    )
     return (talk, answers) if len(answers) > 1 else None
 
 
@@ -68,11 +78,17 @@ def _report_syn(connection: Connection[Sighting], syns: list[Sighting]) -> Findi
     answers = [answer for talk in connection.talks for answer in talk.syn_acks]
     sent = f"{client} sends its SYN to {server} {times(len(syns))}"
     took = (syns[-1].time or 0.0) - (syns[0].time or 0.0)
-    reasons = [f"The same SYN is seen {times(len(syns))} at {start.where}" + (f", over {took:.1f} s." if took else ".")]
+    reasons = [
+        f"The same SYN is seen {times(len(syns))} at {start.where}"
+        + (f", over {took:.1f} s." if took else ".")
+    ]
     if last is not start:
         reasons.append(f"It comes as far as {last.where}, as {last.words}.")
     if established:
-        claim, reasons = f"{sent}: a SYN or its answer was lost, then it comes about.", [*reasons, "A later one is answered."]
+        claim, reasons = (
+            f"{sent}: a SYN or its answer was lost, then it comes about.",
+            [*reasons, "A later one is answered."],
+        )
     elif start.syn_acks:
         claim = f"{sent}, though its SYN-ACK is seen at {start.where}: the answer does not reach the client."
     elif answers:
@@ -96,13 +112,19 @@ def _report_syn(connection: Connection[Sighting], syns: list[Sighting]) -> Findi
 def _report_answer(talk: Talk[Sighting], answers: list[Sighting]) -> Finding:
     server, client = endpoint(*talk.server), endpoint(*talk.client)
     later = [seen for seen in talk.acks if order_of(seen) > order_of(answers[-1])]
-    lost = "the ACK comes late, after the SYN-ACK was sent again" if later else "no ACK of the client is seen"
+    lost = (
+        "the ACK comes late, after the SYN-ACK was sent again"
+        if later
+        else "no ACK of the client is seen"
+    )
     return Finding(
         check=NAME,
         severity=Severity.NOTE if later else Severity.FAULT,
         claim=f"{server} sends its SYN-ACK to {client} {times(len(answers))}, and {lost} at {talk.where}.",
         evidence=quote(answers[-1:], answers[:1], talk.syns[:1], later[:1]),
-        reasoning=("The SYN-ACK is lost on its way to the client, or the client's ACK before it comes here.",),
+        reasoning=(
+            "The SYN-ACK is lost on its way to the client, or the client's ACK before it comes here.",
+        ),
         breaks=() if later else (talk.words,),
         marks=(f"{talk.client[0]}.{talk.client[1]}", f"{talk.server[0]}.{talk.server[1]}"),
     )

@@ -1,21 +1,23 @@
 """icmp-error: a router or host on the way says that it did not deliver a packet.
 
 What it is
-    A capture shows an ICMP error: destination unreachable, time exceeded, fragmentation needed, redirect. It quotes the
-    packet that it is about, and so names the connection.
+    A capture shows an ICMP error: destination unreachable, time exceeded, fragmentation needed,
+    redirect. It quotes the packet that it is about, and so names the connection.
 
 Why it breaks
-    Whoever sends the error dropped the packet, and says why: no route (net or host unreachable), nobody answers ARP (host
-    unreachable), a filter (admin prohibited), nobody listens (port unreachable), the packet does not fit (fragmentation
-    needed: that one is part of path-MTU discovery and heals itself where it arrives), a loop (time exceeded).
+    Whoever sends the error dropped the packet, and says why: no route (net or host unreachable),
+    nobody answers ARP (host unreachable), a filter (admin prohibited), nobody listens (port
+    unreachable), the packet does not fit (fragmentation needed: that one is part of path-MTU
+    discovery and heals itself where it arrives), a loop (time exceeded).
 
 How to confirm
     tcpdump -nvi any 'icmp[icmptype] != icmp-echo and icmp[icmptype] != icmp-echoreply'
     traceroute -n DESTINATION
 
 How to fix
-    Look at the sender of the error: its routes, its neighbours, its filter. `iptables-save | grep REJECT` finds the rules
-    that answer so; kube-proxy writes one for each service without endpoints.
+    Look at the sender of the error: its routes, its neighbours, its filter. `iptables-save | grep
+    REJECT` finds the rules that answer so; kube-proxy writes one for each service without
+    endpoints.
 
 References
     icmp_send (net/ipv4/icmp.c); RFC 792; RFC 1812, 5.2.7; RFC 4443
@@ -43,23 +45,37 @@ _REASONS = {
     6: "its network is unknown", 7: "its host is unknown", 9: "its network is prohibited", 10: "its host is prohibited",
     13: "a filter prohibits it",
 }  # fmt: skip
-_OTHERS = {4: "too much is sent", 5: "there is a better way", 11: "its time to live ran out", 12: "its header has a fault"}
+_OTHERS = {
+    4: "too much is sent",
+    5: "there is a better way",
+    11: "its time to live ran out",
+    12: "its header has a fault",
+}
 _REASONS6 = {
     0: "there is no route to it", 1: "it is prohibited", 2: "its source address does not reach that far",
     3: "its address is unreachable", 4: "nobody listens on its port",
 }  # fmt: skip
-_OTHERS6 = {1: "it cannot be delivered", 2: "it does not fit", 3: "its hop limit ran out", 4: "its header has a fault"}
+_OTHERS6 = {
+    1: "it cannot be delivered",
+    2: "it does not fit",
+    3: "its hop limit ran out",
+    4: "its header has a fault",
+}
 _HARMLESS = ((protocols.ICMP, 4), (protocols.ICMP, 5))
 """Types that do not say that a packet was dropped for good."""
 
 
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
-    """Report what errors say, once for each sender, reason and destination, tied to the connection that it is about."""
+    """Report what errors say, once for each sender, reason and destination, tied to the connection
+    that it is about.
+    """
     groups: dict[tuple[object, ...], list[Sighting]] = defaultdict(list)
     for seen in errors_about(case.sightings):
         packet, quoted = seen.packet, seen.packet.quoted
         target = (quoted.dst, quoted.dport) if quoted is not None else None
-        groups[packet.src, packet.dst, packet.protocol, packet.icmp_type, packet.icmp_code, target].append(seen)
+        groups[
+            packet.src, packet.dst, packet.protocol, packet.icmp_type, packet.icmp_code, target
+        ].append(seen)
     for errors in groups.values():
         yield _report(errors, [talk for talk in talks if _is_about(errors[0].packet, talk)])
 
@@ -73,7 +89,10 @@ def is_size_error(packet: Packet) -> bool:
 
 def is_refused_by_error(case: Case, talk: Talk[Sighting]) -> bool:
     """Tell whether an ICMP error says why a connection does not come about."""
-    return any(_is_about(seen.packet, talk) and not is_size_error(seen.packet) for seen in errors_about(case.sightings))
+    return any(
+        _is_about(seen.packet, talk) and not is_size_error(seen.packet)
+        for seen in errors_about(case.sightings)
+    )
 
 
 def _is_about(error: Packet, talk: Talk[Sighting]) -> bool:
@@ -91,8 +110,14 @@ def _is_about(error: Packet, talk: Talk[Sighting]) -> bool:
 
 def _report(errors: Sequence[Sighting], about: Sequence[Talk[Sighting]]) -> Finding:
     packet, quoted = errors[0].packet, errors[0].packet.quoted
-    failing = [talk for talk in about if not _has_answer(talk, quoted.dst if quoted is not None else None)]
-    what = about[0].words if about else f"what {packet.dst} sends" + (f" to {_target(quoted)}" if quoted is not None else "")
+    failing = [
+        talk for talk in about if not _has_answer(talk, quoted.dst if quoted is not None else None)
+    ]
+    what = (
+        about[0].words
+        if about
+        else f"what {packet.dst} sends" + (f" to {_target(quoted)}" if quoted is not None else "")
+    )
     limit = f" (MTU {errors[0].mtu})" if errors[0].mtu else ""
     broken = (
         bool(failing)
@@ -100,8 +125,11 @@ def _report(errors: Sequence[Sighting], about: Sequence[Talk[Sighting]]) -> Find
         and not is_size_error(packet)
         and not _is_traced(quoted)
     )
-    reasons = [f"The error comes {times(len(errors))}, and quotes {spell_ends(quoted)}." if quoted and quoted.sport
-               else f"The error comes {times(len(errors))}."]  # fmt: skip
+    reasons = [
+        f"The error comes {times(len(errors))}, and quotes {spell_ends(quoted)}."
+        if quoted and quoted.sport
+        else f"The error comes {times(len(errors))}."
+    ]
     if about and not failing:
         reasons.append("The connection that it is about is answered all the same.")
     return Finding(
@@ -111,13 +139,20 @@ def _report(errors: Sequence[Sighting], about: Sequence[Talk[Sighting]]) -> Find
         evidence=quote(errors, *(talk.forward[:1] for talk in about[:2])),
         reasoning=tuple(reasons),
         breaks=tuple(talk.words for talk in failing[:4]) if broken else (),
-        marks=(str(packet.src), "unreachable", "exceeded", *((str(quoted.dst),) if quoted is not None else ())),
+        marks=(
+            str(packet.src),
+            "unreachable",
+            "exceeded",
+            *((str(quoted.dst),) if quoted is not None else ()),
+        ),
     )
 
 
 def _is_traced(quoted: Packet | None) -> bool:
     """Tell whether the error is what traceroute asks for, by the ports that it sends to."""
-    return quoted is not None and quoted.protocol == protocols.UDP and 33434 <= quoted.dport <= 33534
+    return (
+        quoted is not None and quoted.protocol == protocols.UDP and 33434 <= quoted.dport <= 33534
+    )
 
 
 def _has_answer(talk: Talk[Sighting], refused: Address | None) -> bool:

@@ -1,14 +1,15 @@
 """lost-ack: the last packet of a TCP handshake is sent, and the server does not get it.
 
 What it is
-    A capture shows the SYN, the SYN-ACK and the client's ACK, and later the same SYN-ACK again: the server still waits. What
-    the client sends meanwhile is not acknowledged either.
+    A capture shows the SYN, the SYN-ACK and the client's ACK, and later the same SYN-ACK again: the
+    server still waits. What the client sends meanwhile is not acknowledged either.
 
 Why it breaks
-    For the client the connection stands, so that it sends its request; for the server it never began. The program waits
-    until its own timeout, which looks like a slow server. The first packet of the connection passed, later ones of the same
-    direction do not: something on the way that tells connections by their state takes the ACK for a stray (conntrack calls
-    it INVALID where it has not seen the SYN or the SYN-ACK), or the later packets take another way.
+    For the client the connection stands, so that it sends its request; for the server it never
+    began. The program waits until its own timeout, which looks like a slow server. The first packet
+    of the connection passed, later ones of the same direction do not: something on the way that
+    tells connections by their state takes the ACK for a stray (conntrack calls it INVALID where it
+    has not seen the SYN or the SYN-ACK), or the later packets take another way.
 
 How to confirm
     tcpdump -nni any 'host SERVER and tcp'       # on which device the ACK is seen last
@@ -17,12 +18,13 @@ How to confirm
     conntrack -L -d SERVER                       # SYN_RECV, or no entry at all
 
 How to fix
-    Find the device behind which the ACK is not seen any more, and what decides there: `podpath diagnose` with the node's
-    rules, routes and sysctls walks it. A server that waits for data before it accepts (TCP_DEFER_ACCEPT) sends its SYN-ACK
-    again too, but takes the client's data.
+    Find the device behind which the ACK is not seen any more, and what decides there: `podpath
+    diagnose` with the node's rules, routes and sysctls walks it. A server that waits for data
+    before it accepts (TCP_DEFER_ACCEPT) sends its SYN-ACK again too, but takes the client's data.
 
 References
-    tcp_rtx_synack, tcp_check_req (net/ipv4/tcp_minisocks.c); nf_conntrack_in (net/netfilter/nf_conntrack_core.c); RFC 9293, 3.5
+    tcp_rtx_synack, tcp_check_req (net/ipv4/tcp_minisocks.c); nf_conntrack_in
+    (net/netfilter/nf_conntrack_core.c); RFC 9293, 3.5
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ from podpath.node.case import Case, Sighting
 CATEGORIES = (Category.OUTSIDE_NODE,)
 NAME = "lost-ack"
 CROSSING = 0.05
-"""Seconds: an ACK that is seen no earlier before the SYN-ACK's repetition may still have been on its way."""
+"""Seconds: an ACK that is seen no earlier before the SYN-ACK's repetition may still have been on
+its way.
+"""
 
 
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
@@ -62,7 +66,9 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
 
 
 def find_lost_ack(talk: Talk[Sighting]) -> tuple[Sighting, list[Sighting]] | None:
-    """Return the client's ACK, and the SYN-ACKs that show that it was not taken; None where nothing shows that."""
+    """Return the client's ACK, and the SYN-ACKs that show that it was not taken; None where nothing
+    shows that.
+    """
     answers = [seen for seen in talk.syn_acks if seen.packet.seq == talk.syn_acks[0].packet.seq]
     sent = times_sent(answers)
     if len(sent) < 2:
@@ -80,24 +86,40 @@ def _well_before(ack: Sighting, again: Sighting) -> bool:
 
 
 def _report(talk: Talk[Sighting], ack: Sighting, again: list[Sighting]) -> Finding:
-    resent = [copies for copies in repeated_data(talk.forward) if not is_acknowledged(talk, copies[0])]
+    resent = [
+        copies for copies in repeated_data(talk.forward) if not is_acknowledged(talk, copies[0])
+    ]
     recovered = _goes_on(talk, again[0])
     server, client = endpoint(*talk.server), endpoint(*talk.client)
     wait = seconds_between(ack, again[0])
     after = f" {wait:.1f} s after it" if wait is not None else " after it"
-    reasons = [f"{talk.where} shows the handshake's ACK of {client}, and{after} the same SYN-ACK of {server} again."]
-    reasons.append("A server sends its SYN-ACK again only while it waits for the ACK: the ACK was lost beyond this point.")
+    reasons = [
+        f"{talk.where} shows the handshake's ACK of {client}, and{after} the same SYN-ACK of {server} again."
+    ]
+    reasons.append(
+        "A server sends its SYN-ACK again only while it waits for the ACK: the ACK was lost beyond this point."
+    )
     if resent:
-        reasons.append(f"What {client} sends next is sent {times(len(resent[0]))} and never acknowledged: it is lost as well.")
+        reasons.append(
+            f"What {client} sends next is sent {times(len(resent[0]))} and never acknowledged: it is lost as well."
+        )
     if recovered:
         reasons.append("Later packets do arrive: the connection comes about in the end.")
     return Finding(
         check=NAME,
         severity=Severity.NOTE if recovered else Severity.FAULT,
         claim=f"The handshake's ACK of {talk.words} is lost beyond {talk.where}: {server} sends its SYN-ACK again.",
-        evidence=quote(again[:1], [ack], talk.syn_acks[:1], *(copies[-1:] for copies in resent[:SHOWN]), talk.syns[:1]),
+        evidence=quote(
+            again[:1],
+            [ack],
+            talk.syn_acks[:1],
+            *(copies[-1:] for copies in resent[:SHOWN]),
+            talk.syns[:1],
+        ),
         reasoning=tuple(reasons),
-        breaks=() if recovered else (f"{talk.words}: the client takes the connection for open, the server does not",),
+        breaks=()
+        if recovered
+        else (f"{talk.words}: the client takes the connection for open, the server does not",),
         marks=(f"{talk.client[0]}.{talk.client[1]}", f"{talk.server[0]}.{talk.server[1]}"),
     )
 

@@ -1,12 +1,14 @@
 """lost-between: packets of a connection are seen at one point and never at the next one.
 
 What it is
-    A capture of several devices, or captures of several points, show a connection: its first packet passes both points, and
-    later packets of the same direction pass the first point alone. Between the two they are lost.
+    A capture of several devices, or captures of several points, show a connection: its first packet
+    passes both points, and later packets of the same direction pass the first point alone. Between
+    the two they are lost.
 
 Why it breaks
-    The first packet of a connection and the later ones are treated differently by what keeps state. The place where a packet
-    is seen last and the place where it should be seen next enclose what dropped it: a rule, a route, a device, a switch.
+    The first packet of a connection and the later ones are treated differently by what keeps state.
+    The place where a packet is seen last and the place where it should be seen next enclose what
+    dropped it: a rule, a route, a device, a switch.
 
 How to confirm
     tcpdump -nni any 'host SERVER and tcp'       # the devices that the ACK comes to
@@ -14,11 +16,12 @@ How to confirm
     nstat -az | grep -i drop; ip -s link
 
 How to fix
-    What stands between the two points decides: `podpath diagnose` with the node's rules, routes and sysctls walks the packet
-    from the one to the other.
+    What stands between the two points decides: `podpath diagnose` with the node's rules, routes and
+    sysctls walks the packet from the one to the other.
 
 References
-    dev_queue_xmit_nit, __netif_receive_skb_core (net/core/dev.c): where a capture sees a packet; packet(7)
+    dev_queue_xmit_nit, __netif_receive_skb_core (net/core/dev.c): where a capture sees a packet;
+    packet(7)
 """
 
 from __future__ import annotations
@@ -59,7 +62,9 @@ class Loss(NamedTuple):
 
 
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
-    """Report what is lost between capture points, and each connection whose later packets do not pass where its SYN did."""
+    """Report what is lost between capture points, and each connection whose later packets do not
+    pass where its SYN did.
+    """
     groups: dict[tuple[str, bool, str, str], list[LostPacket]] = defaultdict(list)
     for lost in case.lost:
         groups[lost.connection, lost.forward, lost.seen[-1][0], lost.missing_at].append(lost)
@@ -75,7 +80,8 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
 
 
 def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
-    """Tell of the packets of one direction that are lost between the same two points; what passed in another copy is a note.
+    """Tell of the packets of one direction that are lost between the same two points; what passed
+    in another copy is a note.
 
     So is a bare ACK (`spare`) of a connection that goes on: the next one says the same.
     """
@@ -86,11 +92,19 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
     last_seen, span = gone[0].seen[-1]
     way = "" if first.forward else ", on its way back"
     whats = list(dict.fromkeys(lost.what for lost in gone))
-    shown = ", ".join(whats[:NAMED]) + (f" and {len(whats) - NAMED} more" if len(whats) > NAMED else "")
+    shown = ", ".join(whats[:NAMED]) + (
+        f" and {len(whats) - NAMED} more" if len(whats) > NAMED else ""
+    )
     verb = "is" if len(whats) == 1 else "are"
     reasons = [f"{last_seen} shows {shown}{way}, as {span}; {first.missing_at} does not show it."]
-    reasons.append(_BASES.get(first.basis, f"It should have come there: {first.basis}.").format(first.missing_at))
-    reasons.append(f"{first.missing_at} was capturing then: it shows packets before ({first.before}) and after ({first.after}).")
+    reasons.append(
+        _BASES.get(first.basis, f"It should have come there: {first.basis}.").format(
+            first.missing_at
+        )
+    )
+    reasons.append(
+        f"{first.missing_at} was capturing then: it shows packets before ({first.before}) and after ({first.after})."
+    )
     if healed:
         reasons.append("Other copies of it passed: the loss was made good.")
     return Finding(
@@ -99,7 +113,12 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
         claim=f"Of {first.connection} {shown} {verb} lost between {last_seen} and {first.missing_at}{way}.",
         evidence=tuple(
             dict.fromkeys(
-                (*(lost.seen[-1][1] for lost in gone[:SHOWN]), *(at for _, at in gone[0].seen), first.before, first.after)
+                (
+                    *(lost.seen[-1][1] for lost in gone[:SHOWN]),
+                    *(at for _, at in gone[0].seen),
+                    first.before,
+                    first.after,
+                )
             )
         ),
         reasoning=tuple(reasons),
@@ -108,21 +127,33 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
 
 
 def find_loss(connection: Connection[Sighting]) -> Loss | None:
-    """Return the last two points of one capture between which all that follows the SYN is lost; None where something passes."""
+    """Return the last two points of one capture between which all that follows the SYN is lost;
+    None where something passes.
+    """
     if len(connection.talks) < 2 or any(_takes_part(talk) for talk in connection.talks):
         return None
     found = None
     for near, far in zip(connection.talks, connection.talks[1:], strict=False):
-        if near.point.capture != far.point.capture or near.point == far.point or not (near.syns and far.syns):
+        if (
+            near.point.capture != far.point.capture
+            or near.point == far.point
+            or not (near.syns and far.syns)
+        ):
             continue
-        later = [seen for seen in near.forward if opening(seen.packet) & (protocols.SYN | protocols.RST) == 0]
+        later = [
+            seen
+            for seen in near.forward
+            if opening(seen.packet) & (protocols.SYN | protocols.RST) == 0
+        ]
         if len(later) > 1 and not any(_passes(seen, far.forward) for seen in later):
             found = Loss(near, far, later, (near.syns[0], far.syns[0]))
     return found
 
 
 def _takes_part(talk: Talk[Sighting]) -> bool:
-    """Tell whether the server answers anything but the SYN: then its packets arrive, wherever they were captured."""
+    """Tell whether the server answers anything but the SYN: then its packets arrive, wherever they
+    were captured.
+    """
     return any(not seen.packet.flags & (protocols.SYN | protocols.RST) for seen in talk.backward)
 
 
@@ -138,14 +169,21 @@ def _passes(seen: Sighting, further: Sequence[Sighting]) -> bool:
 
 def _report(loss: Loss) -> Finding:
     near, far = loss.near, loss.far
-    again = max((times_sent([one for one in loss.lost if _same(one, seen)]) for seen in loss.lost), key=len)
+    again = max(
+        (times_sent([one for one in loss.lost if _same(one, seen)]) for seen in loss.lost), key=len
+    )
     reasons = [
-        f"The SYN comes to {near.where} and goes on to {far.where}" + (f", as {far.words}." if far.words != near.words else "."),
+        f"The SYN comes to {near.where} and goes on to {far.where}"
+        + (f", as {far.words}." if far.words != near.words else "."),
         f"Of the {len(loss.lost)} packets that come to {near.where} after it none is seen at {far.where}.",
     ]
     if len(again) > 1:
         reasons.append(f"One of them is sent {times(len(again))}: whoever sends it gets no answer.")
-    what = "the handshake's ACK and all that follows" if not loss.lost[0].packet.payload else "all that follows its handshake"
+    what = (
+        "the handshake's ACK and all that follows"
+        if not loss.lost[0].packet.payload
+        else "all that follows its handshake"
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -153,9 +191,17 @@ def _report(loss: Loss) -> Finding:
         evidence=quote(loss.lost[:2], loss.passed, far.syn_acks[:1]),
         reasoning=tuple(reasons),
         breaks=(near.words,),
-        marks=(str(near.client[0]), str(near.server[0]), *(str(point.link) for point in (near.point, far.point) if point.link)),
+        marks=(
+            str(near.client[0]),
+            str(near.server[0]),
+            *(str(point.link) for point in (near.point, far.point) if point.link),
+        ),
     )
 
 
 def _same(one: Sighting, other: Sighting) -> bool:
-    return (one.packet.flags, one.packet.seq, one.packet.payload) == (other.packet.flags, other.packet.seq, other.packet.payload)
+    return (one.packet.flags, one.packet.seq, one.packet.payload) == (
+        other.packet.flags,
+        other.packet.seq,
+        other.packet.payload,
+    )

@@ -1,13 +1,14 @@
 """one-way: for a while nothing comes from the other side, though what is sent there goes out.
 
 What it is
-    A capture shows two hosts that talk with each other. Then one of them goes on sending what has to be answered (segments
-    again and again, echo requests), and nothing comes back; later the answers are there again, or the capture ends.
+    A capture shows two hosts that talk with each other. Then one of them goes on sending what has
+    to be answered (segments again and again, echo requests), and nothing comes back; later the
+    answers are there again, or the capture ends.
 
 Why it breaks
-    Somewhere on the way one direction is lost for a time: a switch or neighbour learned a wrong MAC (see foreign-arp), a
-    path was failed over, a tunnel's key or address changed, a filter was loaded. Connections that live longer than the
-    interval hang and then go on; the others time out.
+    Somewhere on the way one direction is lost for a time: a switch or neighbour learned a wrong MAC
+    (see foreign-arp), a path was failed over, a tunnel's key or address changed, a filter was
+    loaded. Connections that live longer than the interval hang and then go on; the others time out.
 
 How to confirm
     ping -D PEER                                 # both ways at once: which of them stops
@@ -15,11 +16,12 @@ How to confirm
     journalctl --since START --until END         # what else happened when it began
 
 How to fix
-    Find what happened at its start: `podpath timeline` lists what the logs show there. A wrong MAC heals at once with
-    arping -U -I DEVICE ADDRESS
+    Find what happened at its start: `podpath timeline` lists what the logs show there. A wrong MAC
+    heals at once with arping -U -I DEVICE ADDRESS
 
 References
-    tcp_retransmit_timer (net/ipv4/tcp_timer.c); neigh_timer_handler (net/core/neighbour.c); RFC 1122, 4.2.3.5
+    tcp_retransmit_timer (net/ipv4/tcp_timer.c); neigh_timer_handler (net/core/neighbour.c); RFC
+    1122, 4.2.3.5
 """
 
 from __future__ import annotations
@@ -58,7 +60,9 @@ class Silence(NamedTuple):
 
 
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
-    """Report each pair of hosts one of which fell silent for a while at some point, after it had answered."""
+    """Report each pair of hosts one of which fell silent for a while at some point, after it had
+    answered.
+    """
     _ = talks
     told: set[tuple[Address, Address]] = set()
     for (point, _), frames in _pairs(case.sightings).items():
@@ -88,7 +92,9 @@ def _directions(frames: Sequence[Sighting]) -> Iterator[tuple[Address, Address]]
 def _find_silences(frames: Sequence[Sighting], near: Address, far: Address) -> Iterator[Silence]:
     """Yield the times in which `far` was silent at this point, though `near` asked it."""
     heard = sorted((seen for seen in frames if seen.packet.src == far), key=_time)
-    asked = sorted((seen for seen in frames if seen.packet.src == near and _wants_answer(seen)), key=_time)
+    asked = sorted(
+        (seen for seen in frames if seen.packet.src == near and _wants_answer(seen)), key=_time
+    )
     if not heard or len(asked) < ASKS:
         return
     for before, after in pairwise((*heard, None)):
@@ -109,11 +115,18 @@ def _wants_answer(seen: Sighting) -> bool:
 
 
 def _answered_before(frames: Sequence[Sighting], near: Address, before: Sighting) -> bool:
-    """Tell whether both had talked by then: an answer that is no part of a handshake, to something that was asked."""
+    """Tell whether both had talked by then: an answer that is no part of a handshake, to something
+    that was asked.
+    """
     packet = before.packet
-    if packet.protocol == protocols.TCP and packet.flags & (protocols.SYN | protocols.RST | protocols.FIN):
+    if packet.protocol == protocols.TCP and packet.flags & (
+        protocols.SYN | protocols.RST | protocols.FIN
+    ):
         return False
-    return any(seen.packet.src == near and _wants_answer(seen) and _time(seen) <= _time(before) for seen in frames)
+    return any(
+        seen.packet.src == near and _wants_answer(seen) and _time(seen) <= _time(before)
+        for seen in frames
+    )
 
 
 def _time(seen: Sighting) -> float:
@@ -121,23 +134,35 @@ def _time(seen: Sighting) -> float:
 
 
 def _report(point: str, near: Address, far: Address, silences: Sequence[Silence]) -> Finding:
-    longest = max(silences, key=lambda one: (_time(one.after) if one.after else _time(one.asks[-1])) - _time(one.before))
+    longest = max(
+        silences,
+        key=lambda one: (
+            (_time(one.after) if one.after else _time(one.asks[-1])) - _time(one.before)
+        ),
+    )
     end = longest.after.time if longest.after is not None else None
     lasted = (end if end is not None else _time(longest.asks[-1])) - _time(longest.before)
     asked = f"{len(longest.asks)} packets of {near} that {far} has to answer"
     reasons = [f"{point} shows {asked}, and none of {far}, {words_of(longest.before.time, end)}."]
     reasons.append(
-        f"Then {far} is heard of again: one direction was lost meanwhile." if end is not None else "The capture ends like that."
+        f"Then {far} is heard of again: one direction was lost meanwhile."
+        if end is not None
+        else "The capture ends like that."
     )
-    reasons += [f"Silent as well: {words_of(one.before.time, one.after.time if one.after else None)}."
-                for one in silences if one is not longest][:SHOWN]  # fmt: skip
+    reasons += [
+        f"Silent as well: {words_of(one.before.time, one.after.time if one.after else None)}."
+        for one in silences
+        if one is not longest
+    ][:SHOWN]
     until = f"until {clock(end)}" if end is not None else "to the end of the capture"
     return Finding(
         check=NAME,
         severity=Severity.FAULT if lasted >= LONG else Severity.RISK,
         claim=f"Nothing of {far} reaches {near} at {point} from {clock(_time(longest.before))} {until} ({lasted:.1f} s), "
         f"though {near} goes on sending.",
-        evidence=quote([longest.before], longest.asks, [longest.after] if longest.after is not None else []),
+        evidence=quote(
+            [longest.before], longest.asks, [longest.after] if longest.after is not None else []
+        ),
         reasoning=tuple(reasons),
         breaks=(f"what {far} sends to {near}, for {lasted:.0f} s",),
         marks=(str(near), str(far)),

@@ -1,13 +1,14 @@
 """path-mtu-black-hole: large packets vanish on the way, small ones pass.
 
 What it is
-    A capture shows a connection whose handshake and small packets arrive, while a full-sized segment is sent again and again
-    and never acknowledged.
+    A capture shows a connection whose handshake and small packets arrive, while a full-sized
+    segment is sent again and again and never acknowledged.
 
 Why it breaks
-    Something on the way carries smaller packets than the sender thinks (a tunnel, a VPN, a cloud's network), and drops what
-    does not fit. Its answer "fragmentation needed" would teach the sender the size, but is lost or filtered (then the capture
-    shows none), or comes and is not believed. Logins work, pages hang.
+    Something on the way carries smaller packets than the sender thinks (a tunnel, a VPN, a cloud's
+    network), and drops what does not fit. Its answer "fragmentation needed" would teach the sender
+    the size, but is lost or filtered (then the capture shows none), or comes and is not believed.
+    Logins work, pages hang.
 
 How to confirm
     ping -M do -s 1472 DESTINATION               # and smaller, until one passes
@@ -15,12 +16,13 @@ How to confirm
     nstat -az TcpExtTCPMTUPFail TcpExtTCPMTUPSuccess
 
 How to fix
-    Let ICMP type 3 code 4 (ICMPv6 type 2) through. Set the right MTU on the pods' devices (the CNI plugin's `mtu`), or clamp:
-    iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu
-    As a stopgap: net.ipv4.tcp_mtu_probing = 1
+    Let ICMP type 3 code 4 (ICMPv6 type 2) through. Set the right MTU on the pods' devices (the CNI
+    plugin's `mtu`), or clamp: iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j
+    TCPMSS --clamp-mss-to-pmtu As a stopgap: net.ipv4.tcp_mtu_probing = 1
 
 References
-    tcp_v4_mtu_reduced (net/ipv4/tcp_ipv4.c); tcp_mtu_probing (net/ipv4/tcp_timer.c); RFC 2923, 2.1; RFC 4821
+    tcp_v4_mtu_reduced (net/ipv4/tcp_ipv4.c); tcp_mtu_probing (net/ipv4/tcp_timer.c); RFC 2923, 2.1;
+    RFC 4821
 """
 
 from __future__ import annotations
@@ -66,8 +68,14 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
                 yield _report(case, talk, stuck)
 
 
-def _find_stuck(talk: Talk[Sighting], frames: Sequence[Sighting], back: Sequence[Sighting]) -> _Stuck | None:
-    lost = [copies for copies in repeated_data(frames) if len(copies) >= REPEATS and not is_acknowledged(talk, copies[0])]
+def _find_stuck(
+    talk: Talk[Sighting], frames: Sequence[Sighting], back: Sequence[Sighting]
+) -> _Stuck | None:
+    lost = [
+        copies
+        for copies in repeated_data(frames)
+        if len(copies) >= REPEATS and not is_acknowledged(talk, copies[0])
+    ]
     if not lost or not back:
         return None
     copies = max(lost, key=lambda same: same[0].packet.payload)
@@ -75,19 +83,28 @@ def _find_stuck(talk: Talk[Sighting], frames: Sequence[Sighting], back: Sequence
     smallest_lost = min(same[0].packet.payload for same in lost)
     if size < LARGE or smallest_lost < LARGE:
         return None
-    passed = [seen for seen in frames if seen.packet.payload < smallest_lost and _arrived(talk, seen, frames)]
+    passed = [
+        seen
+        for seen in frames
+        if seen.packet.payload < smallest_lost and _arrived(talk, seen, frames)
+    ]
     return _Stuck(copies, passed[-1]) if passed else None
 
 
 def _arrived(talk: Talk[Sighting], seen: Sighting, frames: Sequence[Sighting]) -> bool:
-    """Tell whether a small packet is known to have arrived: acknowledged data, or the ACK of a handshake that stands."""
+    """Tell whether a small packet is known to have arrived: acknowledged data, or the ACK of a
+    handshake that stands.
+    """
     if seen.packet.payload:
         return is_acknowledged(talk, seen)
     if seen.packet.flags & protocols.SYN:
         first = talk.first_number(frames)
         back = talk.backward if frames is talk.forward else talk.forward
         plain = [
-            one for one in back if not one.packet.flags & (protocols.SYN | protocols.RST) and one.packet.flags & protocols.ACK
+            one
+            for one in back
+            if not one.packet.flags & (protocols.SYN | protocols.RST)
+            and one.packet.flags & protocols.ACK
         ]
         return any(counted(one.packet.ack, first) >= 1 for one in plain)
     return False
@@ -97,10 +114,12 @@ def _report(case: Case, talk: Talk[Sighting], stuck: _Stuck) -> Finding:
     packet = stuck.copies[0].packet
     size = packet.payload + (40 if packet.family == 4 else 60)
     errors = [
-        seen for seen in errors_about(case.sightings)
-        if is_size_error(seen.packet) and seen.packet.dst == packet.src
+        seen
+        for seen in errors_about(case.sightings)
+        if is_size_error(seen.packet)
+        and seen.packet.dst == packet.src
         and (seen.packet.quoted is None or seen.packet.quoted.dst == packet.dst)
-    ]  # fmt: skip
+    ]
     sent = f"{packet.payload} bytes ({size} and more with its headers) is sent {times(len(stuck.copies))} at {talk.where}"
     reasons = [
         f"A segment of {sent}, and is never acknowledged.",
@@ -108,9 +127,13 @@ def _report(case: Case, talk: Talk[Sighting], stuck: _Stuck) -> Finding:
     ]
     if errors:
         limit = f": {errors[0].mtu} bytes would fit" if errors[0].mtu else ""
-        reasons.append(f"{errors[0].packet.src} says that it does not fit{limit}; the sender goes on with the same size.")
+        reasons.append(
+            f"{errors[0].packet.src} says that it does not fit{limit}; the sender goes on with the same size."
+        )
     else:
-        reasons.append("No ICMP error that names a smaller size is seen here: it is not sent, or lost on its way.")
+        reasons.append(
+            "No ICMP error that names a smaller size is seen here: it is not sent, or lost on its way."
+        )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,

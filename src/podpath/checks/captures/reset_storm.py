@@ -4,10 +4,11 @@ What it is
     A capture shows many TCP resets from one address and port within a second.
 
 Why it breaks
-    Resets in answer to SYNs mean that nobody listens there any more, while clients go on trying (a service that sends to a pod
-    that is gone, a server that restarts). Resets in answer to data mean that who gets it does not know the connection: it was
-    restarted, or the packets come to another machine than before (a service's endpoint changed under open connections, a
-    translation lost its entry).
+    Resets in answer to SYNs mean that nobody listens there any more, while clients go on trying (a
+    service that sends to a pod that is gone, a server that restarts). Resets in answer to data mean
+    that who gets it does not know the connection: it was restarted, or the packets come to another
+    machine than before (a service's endpoint changed under open connections, a translation lost its
+    entry).
 
 How to confirm
     tcpdump -nni any 'tcp[tcpflags] & tcp-rst != 0' | cut -d' ' -f3- | sort | uniq -c | sort -n
@@ -15,8 +16,9 @@ How to confirm
     conntrack -L -d ADDRESS
 
 How to fix
-    Start what should listen, or take the address out of the service. For connections that lost their translation:
-    net.netfilter.nf_conntrack_tcp_be_liberal = 1 keeps late packets from becoming INVALID.
+    Start what should listen, or take the address out of the service. For connections that lost
+    their translation: net.netfilter.nf_conntrack_tcp_be_liberal = 1 keeps late packets from
+    becoming INVALID.
 
 References
     tcp_v4_send_reset (net/ipv4/tcp_ipv4.c); RFC 9293, 3.5.2
@@ -86,13 +88,19 @@ def _report(by: Endpoint, found: Sequence[_Reset], burst: Sequence[_Reset]) -> F
     who = endpoint(*by) if by[1] else str(by[0])
     kinds = [f"{refused} in answer to a SYN: nobody listens"] if refused else []
     kinds += [f"{unknown} of connections whose beginning is not seen here"] if unknown else []
-    kinds += [f"{len(found) - refused - unknown} of connections that stood"] if len(found) > refused + unknown else []
+    kinds += (
+        [f"{len(found) - refused - unknown} of connections that stood"]
+        if len(found) > refused + unknown
+        else []
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=f"{who} resets {len(burst)} connections within a second, {len(found)} in all.",
         evidence=quote([one.reset for one in burst]),
         reasoning=(f"Resets: {', '.join(kinds)}.",),
-        breaks=tuple(dict.fromkeys(f"connections to {endpoint(*one.talk.server)}" for one in found))[:4],
+        breaks=tuple(
+            dict.fromkeys(f"connections to {endpoint(*one.talk.server)}" for one in found)
+        )[:4],
         marks=(str(by[0]),),
     )

@@ -1,20 +1,22 @@
 """untranslated-reply: the client gets a reply from another address than it sent to.
 
 What it is
-    The destination of a connection was rewritten on its way (a service's address to an endpoint's), but its reply came
-    back past the place that would have put the first address back.
+    The destination of a connection was rewritten on its way (a service's address to an endpoint's),
+    but its reply came back past the place that would have put the first address back.
 
 Why it breaks
-    To the client the reply belongs to no connection of its own: TCP answers it with a reset, and goes on sending its
-    SYN until it times out. Replies take another way where client and endpoint share a network segment (see
-    br-netfilter, hairpin), where routing is asymmetric, or where the conntrack entry is gone.
+    To the client the reply belongs to no connection of its own: TCP answers it with a reset, and
+    goes on sending its SYN until it times out. Replies take another way where client and endpoint
+    share a network segment (see br-netfilter, hairpin), where routing is asymmetric, or where the
+    conntrack entry is gone.
 
 How to confirm
     tcpdump -ni any host CLIENT              # a SYN-ACK from the endpoint's address, then a reset
     conntrack -L -d SERVICE                  # SYN_SENT [UNREPLIED]
 
 How to fix
-    Make the reply take the same way: masquerade the connection, let netfilter see bridged frames, or mend the routes.
+    Make the reply take the same way: masquerade the connection, let netfilter see bridged frames,
+    or mend the routes.
 
 References
     nf_nat_manip_pkt (net/netfilter/nf_nat_proto.c); tcp_v4_rcv (net/ipv4/tcp_ipv4.c)
@@ -50,7 +52,9 @@ class ForeignAnswer(NamedTuple):
 
 
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
-    """Report each connection that is answered from another address than the client spoke to, and fails for it."""
+    """Report each connection that is answered from another address than the client spoke to, and
+    fails for it.
+    """
     for connection in gather_connections(talks):
         for talk in connection.talks:
             found = find_foreign_answer(case, talk, talks)
@@ -60,19 +64,26 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
 
 
 def find_foreign_answer(case: Case, talk: Talk[Sighting], talks: Talks) -> ForeignAnswer | None:
-    """Return the foreign SYN-ACK that a connection got at its point, where the client's reset or silence confirms it.
+    """Return the foreign SYN-ACK that a connection got at its point, where the client's reset or
+    silence confirms it.
 
-    A bridge shows packets halfway through their translation while netfilter sees bridged frames (br_netfilter), so there only
-    the client's reset counts, and not where the node is known to have that switched on.
+    A bridge shows packets halfway through their translation while netfilter sees bridged frames
+    (br_netfilter), so there only the client's reset counts, and not where the node is known to have
+    that switched on.
     """
     if not talk.syns or talk.acks or talk.syn_acks:
         return None
     syn = talk.syns[0].packet
     answers = [
-        (other, seen) for other in talks
-        if other.point == talk.point and other.protocol == talk.protocol and other.client == talk.client
-        and other.server != talk.server for seen in other.syn_acks if (seen.packet.ack - syn.seq) & 0xFFFFFFFF == 1
-    ]  # fmt: skip
+        (other, seen)
+        for other in talks
+        if other.point == talk.point
+        and other.protocol == talk.protocol
+        and other.client == talk.client
+        and other.server != talk.server
+        for seen in other.syn_acks
+        if (seen.packet.ack - syn.seq) & 0xFFFFFFFF == 1
+    ]
     if not answers or _is_answered(talk, talks):
         return None
     stranger, answer = answers[0]
@@ -84,14 +95,18 @@ def find_foreign_answer(case: Case, talk: Talk[Sighting], talks: Talks) -> Forei
 
 
 def _is_answered(talk: Talk[Sighting], talks: Talks) -> bool:
-    """Tell whether the right answer is seen anywhere: then the foreign one was caught before its translation."""
+    """Tell whether the right answer is seen anywhere: then the foreign one was caught before its
+    translation.
+    """
     ends = (talk.client, talk.server)
     return any((other.client, other.server) == ends and other.syn_acks for other in talks)
 
 
 def _resets(seen: Sighting, answer: Sighting, first: int) -> bool:
     packet = seen.packet
-    return packet.flags & protocols.RST != 0 and counted(packet.seq, first) == counted(answer.packet.ack, first)
+    return packet.flags & protocols.RST != 0 and counted(packet.seq, first) == counted(
+        answer.packet.ack, first
+    )
 
 
 def _is_seen_by_netfilter(case: Case) -> bool:
@@ -101,8 +116,14 @@ def _is_seen_by_netfilter(case: Case) -> bool:
 
 def _report(talk: Talk[Sighting], found: ForeignAnswer) -> Finding:
     answer = found.answer.packet
-    stranger, server, client = endpoint(answer.src, answer.sport), endpoint(*talk.server), endpoint(*talk.client)
-    reasons = [f"{client} sends its SYN to {server}; the SYN-ACK that acknowledges it comes from {stranger}."]
+    stranger, server, client = (
+        endpoint(answer.src, answer.sport),
+        endpoint(*talk.server),
+        endpoint(*talk.client),
+    )
+    reasons = [
+        f"{client} sends its SYN to {server}; the SYN-ACK that acknowledges it comes from {stranger}."
+    ]
     if found.translated is not None:
         reasons.append(
             f"The same SYN is seen with {stranger} as its destination: it was rewritten (DNAT), and the reply was not."
@@ -117,10 +138,13 @@ def _report(talk: Talk[Sighting], found: ForeignAnswer) -> Finding:
         severity=Severity.FAULT,
         claim=f"The reply to {talk.words} is not translated back: the SYN-ACK comes from {stranger}, not from {server}.",
         evidence=quote(
-            [found.answer], [found.reset] if found.reset else [], talk.syns[:1],
-            [found.translated] if found.translated else [], again[-1:],
+            [found.answer],
+            [found.reset] if found.reset else [],
+            talk.syns[:1],
+            [found.translated] if found.translated else [],
+            again[-1:],
         ),
         reasoning=tuple(reasons),
         breaks=(f"{talk.words}: the client resets the answer and tries until it gives up",),
         marks=(f"{answer.src}.{answer.sport}", f"{talk.server[0]}.{talk.server[1]}"),
-    )  # fmt: skip
+    )

@@ -4,16 +4,16 @@ What it is
     `cilium monitor` or Hubble shows the drop with its reason and the identities of both ends.
 
 Why it breaks
-    `Policy denied`: no rule allows that identity. A source that was masqueraded counts as a host (remote-node), which
-    no podSelector selects. Other reasons name their own fault: no tunnel endpoint, an unknown backend, a full map, an
-    invalid source.
+    `Policy denied`: no rule allows that identity. A source that was masqueraded counts as a host
+    (remote-node), which no podSelector selects. Other reasons name their own fault: no tunnel
+    endpoint, an unknown backend, a full map, an invalid source.
 
 How to confirm
     cilium monitor --type drop; hubble observe --verdict DROPPED; cilium endpoint list; kubectl get cnp,ccnp,netpol -A
 
 How to fix
-    Allow the identity in a policy (fromEntities: remote-node, host, world where that is meant), or mend the reason
-    that is named.
+    Allow the identity in a policy (fromEntities: remote-node, host, world where that is meant), or
+    mend the reason that is named.
 
 References
     Cilium, Troubleshooting: Policy; Cilium, bpf/lib/drop.h

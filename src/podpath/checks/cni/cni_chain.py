@@ -1,26 +1,29 @@
-"""cni-chain: a plugin that should be part of every pod's network is not in the configuration that the runtime loads.
+"""cni-chain: a plugin that should be part of every pod's network is not in the configuration that
+the runtime loads.
 
 What it is
-    The container runtime loads the first file of /etc/cni/net.d by name, and no other. A service mesh's plugin
-    (linkerd-cni, istio-cni) adds itself to the chain in that file. When the CNI plugin's agent writes its file after
-    that, or under a name that sorts first, the mesh's plugin is in no chain that is loaded.
+    The container runtime loads the first file of /etc/cni/net.d by name, and no other. A service
+    mesh's plugin (linkerd-cni, istio-cni) adds itself to the chain in that file. When the CNI
+    plugin's agent writes its file after that, or under a name that sorts first, the mesh's plugin
+    is in no chain that is loaded.
 
 Why it breaks
-    A pod that starts meanwhile gets its network without the mesh's rules: its connections are not redirected to the
-    proxy, and the mesh's validator (linkerd-network-validator) or the sidecar's init container fails, so the pod does
-    not start or talks in the clear.
+    A pod that starts meanwhile gets its network without the mesh's rules: its connections are not
+    redirected to the proxy, and the mesh's validator (linkerd-network-validator) or the sidecar's
+    init container fails, so the pod does not start or talks in the clear.
 
 How to confirm
     ls /etc/cni/net.d; jq '.plugins[].type' /etc/cni/net.d/FIRST.conflist
     crictl info | jq '.cniconfig.Networks'            # what the runtime has loaded
 
 How to fix
-    Restart the mesh's CNI installer so that it chains itself in again, then delete the pods that started without it.
-    Keep it so: let the installer watch the folder, or stop the CNI plugin from taking it over alone (Cilium:
-    cni.exclusive=false).
+    Restart the mesh's CNI installer so that it chains itself in again, then delete the pods that
+    started without it. Keep it so: let the installer watch the folder, or stop the CNI plugin from
+    taking it over alone (Cilium: cni.exclusive=false).
 
 References
-    containerd's cri plugin (max_conf_num); the CNI specification, section 2; linkerd's and Istio's pages on the CNI plugin
+    containerd's cri plugin (max_conf_num); the CNI specification, section 2; linkerd's and Istio's
+    pages on the CNI plugin
 """
 
 from __future__ import annotations
@@ -46,7 +49,9 @@ def check(case: Case) -> Iterator[Finding]:
 
 def find_unchained(node: Node) -> Iterator[tuple[CniNetwork, CniNetwork, str]]:
     """Yield the file that is loaded, another one, and the mesh's plugin that only the other has."""
-    loadable = (network for network in node.cni if network.path.endswith(LOADED) and not network.fault)
+    loadable = (
+        network for network in node.cni if network.path.endswith(LOADED) and not network.fault
+    )
     files = sorted(loadable, key=lambda network: _name(network.path))
     if len(files) < 2 or len({_folder(network.path) for network in files}) > 1:
         return

@@ -1,25 +1,28 @@
-"""cni-folder: the folder of CNI configurations is one that a runtime does not load, or that no pod can be attached by.
+"""cni-folder: the folder of CNI configurations is one that a runtime does not load, or that no pod
+can be attached by.
 
 What it is
-    The container runtime reads /etc/cni/net.d by rules of its own: the first file by name counts. A file that is empty, cut
-    off or misspelt, a list of plugins under the name of a single one, a plugin that makes no interface at the head of the
-    chain: each stops pods, and containerd and CRI-O take it differently.
+    The container runtime reads /etc/cni/net.d by rules of its own: the first file by name counts. A
+    file that is empty, cut off or misspelt, a list of plugins under the name of a single one, a
+    plugin that makes no interface at the head of the chain: each stops pods, and containerd and
+    CRI-O take it differently.
 
 Why it breaks
-    containerd loads nothing at all when the first file is broken, and the node becomes NotReady. CRI-O passes over it and
-    takes the next file without a word, so that pods come up in another network, past the plugins of the first.
+    containerd loads nothing at all when the first file is broken, and the node becomes NotReady.
+    CRI-O passes over it and takes the next file without a word, so that pods come up in another
+    network, past the plugins of the first.
 
 How to confirm
     podpath protect chain lint /etc/cni/net.d
     crictl info | jq '.lastCNILoadStatus, .cniconfig.Networks'
 
 How to fix
-    Mend or remove the file that the finding names, by a rename within the folder: containerd does not notice a file that is
-    only created. Then delete the pods that started in the wrong network.
+    Mend or remove the file that the finding names, by a rename within the folder: containerd does
+    not notice a file that is only created. Then delete the pods that started in the wrong network.
 
 References
-    containerd/go-cni opts.go (loadFromConfDir); cri-o/ocicni ocicni.go (loadNetworks); libcni/conf.go; the CNI
-    specification 1.1, section 1
+    containerd/go-cni opts.go (loadFromConfDir); cri-o/ocicni ocicni.go (loadNetworks);
+    libcni/conf.go; the CNI specification 1.1, section 1
 """
 
 from __future__ import annotations
@@ -56,9 +59,17 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _check_folder(networks: list[CniNetwork], *, whole: bool) -> Iterator[Finding]:
-    by_name = {network.path.rpartition("/")[2]: network for network in networks if network.span is not None}
-    files = [ConfFile(name=name, content=_text(network).encode()) for name, network in by_name.items()]
-    remarks = [remark for remark in lint_folder(files, RuntimeSettings()).remarks if _counts(remark, whole=whole)]
+    by_name = {
+        network.path.rpartition("/")[2]: network for network in networks if network.span is not None
+    }
+    files = [
+        ConfFile(name=name, content=_text(network).encode()) for name, network in by_name.items()
+    ]
+    remarks = [
+        remark
+        for remark in lint_folder(files, RuntimeSettings()).remarks
+        if _counts(remark, whole=whole)
+    ]
     named = any(remark.severity == "error" and remark.row != "D2" for remark in remarks)
     for remark in remarks:
         differs = remark.claim.startswith(("neither runtime", "containerd takes"))
@@ -69,7 +80,9 @@ def _check_folder(networks: list[CniNetwork], *, whole: bool) -> Iterator[Findin
 def _counts(remark: Remark, *, whole: bool) -> bool:
     if remark.row in OF_CNI_CHAIN or not remark.file:
         return False
-    return (remark.severity == "error" or remark.row == "G7") and (whole or remark.row not in OF_THE_FOLDER)
+    return (remark.severity == "error" or remark.row == "G7") and (
+        whole or remark.row not in OF_THE_FOLDER
+    )
 
 
 def _text(network: CniNetwork) -> str:
@@ -78,13 +91,22 @@ def _text(network: CniNetwork) -> str:
 
 def _report(network: CniNetwork, remark: Remark) -> Finding:
     source = None if network.span is None else network.span.source
-    line = 0 if source is None else min(source.first_line + remark.line - 1, source.first_line + max(len(source.lines) - 1, 0))
+    line = (
+        0
+        if source is None
+        else min(
+            source.first_line + remark.line - 1, source.first_line + max(len(source.lines) - 1, 0)
+        )
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT if remark.severity == "error" else Severity.RISK,
         claim=f"{remark.file}: {remark.claim}.",
         evidence=() if source is None else (Span(source, line, line),),
-        reasoning=(f"rule {remark.row} of what containerd and CRI-O load; podpath protect chain lint shows both verdicts",),
+        reasoning=(
+            f"rule {remark.row} of what containerd and CRI-O load; podpath protect chain lint shows both verdicts",
+        ),
         breaks=("pods that start now: without network, or in another than they should be",),
-        prevention=remark.mend or "Write the file whole, under a temporary name in the same folder, and rename it.",
+        prevention=remark.mend
+        or "Write the file whole, under a temporary name in the same folder, and rename it.",
     )

@@ -4,14 +4,16 @@ What it is
     A plugin cannot reach its agent, while the pods that run are those of another network plugin.
 
 Why it breaks
-    The runtime takes the first file of /etc/cni/net.d by its name. One that an earlier installation left behind (05-cilium.conf,
-    10-calico.conflist) comes before that of the plugin that is used now, and its agent is gone: no pod gets a network.
+    The runtime takes the first file of /etc/cni/net.d by its name. One that an earlier installation
+    left behind (05-cilium.conf, 10-calico.conflist) comes before that of the plugin that is used
+    now, and its agent is gone: no pod gets a network.
 
 How to confirm
     ls /etc/cni/net.d; kubectl get pods -A -o wide | grep -E 'cilium|calico|flannel|weave|kube-ovn|antrea|kube-router'
 
 How to fix
-    Delete the old plugin's file in /etc/cni/net.d on each node (and its devices and rules), then restart the pods that wait.
+    Delete the old plugin's file in /etc/cni/net.d on each node (and its devices and rules), then
+    restart the pods that wait.
 
 References
     libcni, ConfFiles; Kubernetes, Network Plugins; podpath protect chain
@@ -57,6 +59,10 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _network_of(message: Message) -> str:
-    """Return the network whose agent is missing, by the agent's name, its file or its port; empty where none tells."""
+    """Return the network whose agent is missing, by the agent's name, its file or its port; empty
+    where none tells.
+    """
     told = " ".join(message.values.values()).lower()
-    return PORTS.get(message.values.get("port", "")) or next((network for network in NETWORKS if network in told), "")
+    return PORTS.get(message.values.get("port", "")) or next(
+        (network for network in NETWORKS if network in told), ""
+    )

@@ -1,4 +1,6 @@
-"""Faults of network plugins and their agents that a message of a program or the kernel tells by itself."""
+"""Faults of network plugins and their agents that a message of a program or the kernel tells by
+itself.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ ROWS: tuple[MessageCheck, ...] = (
         kinds=(Kind.PLUGIN_NOT_FOUND,),
         categories=(Category.CNI_PROGRAM,),
         claim="The CNI plugin {plugin} is not installed in {path}, so no pod of the node gets a network.",
-        values=(Value("plugin", default="that the configuration names"), Value("path", default="/opt/cni/bin")),
+        values=(
+            Value("plugin", default="that the configuration names"),
+            Value("path", default="/opt/cni/bin"),
+        ),
         breaks="every new pod of the node",
         cure="install the plugin's program there",
         commands=("ls {path}",),
@@ -347,9 +352,17 @@ ROWS: tuple[MessageCheck, ...] = (
         name="plugin-fails",
         title="a CNI plugin fails for a pod.",
         kinds=(Kind.PLUGIN_FAILED,),
-        categories=(Category.CNI_PROGRAM, Category.CNI_AGENT, Category.CNI_CONFIGURATION, Category.IPAM),
+        categories=(
+            Category.CNI_PROGRAM,
+            Category.CNI_AGENT,
+            Category.CNI_CONFIGURATION,
+            Category.IPAM,
+        ),
         claim="The CNI plugin{plugin} fails for a new pod: {error}.",
-        values=(Value("plugin", names=("plugin", "network", "pod"), frame=ASIDE), Value("error", default="the log says why")),
+        values=(
+            Value("plugin", names=("plugin", "network", "pod"), frame=ASIDE),
+            Value("error", default="the log says why"),
+        ),
         breaks="that pod: it stays in ContainerCreating",
         cure="mend what the innermost error names",
         certainty=0.6,
@@ -360,7 +373,9 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="The runtime passes on what the plugin said when it was to set up a pod.",
         why="Without a network the sandbox of the pod is taken down and made again, and again.",
-        confirm=("kubectl describe pod POD; journalctl -u kubelet -u containerd; the log of the agent of the plugin"),
+        confirm=(
+            "kubectl describe pod POD; journalctl -u kubelet -u containerd; the log of the agent of the plugin"
+        ),
         fix="Mend what the innermost error names.",
         references="CNI specification, errors",
     ),
@@ -401,7 +416,9 @@ ROWS: tuple[MessageCheck, ...] = (
             "kernel refuses the address with EACCES."
         ),
         confirm="sysctl net.ipv6.conf.all.disable_ipv6 net.ipv6.conf.default.disable_ipv6; cat /proc/cmdline",
-        fix=("sysctl -w net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.default.disable_ipv6=0, or remove the IPv6 range."),
+        fix=(
+            "sysctl -w net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.default.disable_ipv6=0, or remove the IPv6 range."
+        ),
         references="net/ipv6/addrconf.c, ipv6_add_addr",
     ),
     MessageCheck(
@@ -414,7 +431,9 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="every pod whose addresses come by DHCP",
         cure="run the daemon: /opt/cni/bin/dhcp daemon",
         what="`error dialing DHCP daemon`.",
-        why=("The plugin dhcp asks a daemon at /run/cni/dhcp.sock for leases; nobody started it, or its socket is stale."),
+        why=(
+            "The plugin dhcp asks a daemon at /run/cni/dhcp.sock for leases; nobody started it, or its socket is stale."
+        ),
         confirm='ls -l /run/cni/dhcp.sock; pgrep -af "dhcp daemon"',
         fix="rm -f /run/cni/dhcp.sock; /opt/cni/bin/dhcp daemon, as a unit or DaemonSet.",
         references="cni.dev, plugins/ipam/dhcp",
@@ -435,7 +454,9 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="it was killed or the runtime was restarted: that is the cause",
         ),
         what="`failed to open netns`, `unknown FS magic`.",
-        why=("The sandbox ended, or the mount of its namespace was lost (a runtime that was restarted, /run cleaned)."),
+        why=(
+            "The sandbox ended, or the mount of its namespace was lost (a runtime that was restarted, /run cleaned)."
+        ),
         confirm="lsns -t net; ls /run/netns /var/run/docker/netns; crictl pods",
         fix="Delete the pod; keep /run/netns mounted as shared.",
         references="namespaces(7)",
@@ -456,7 +477,9 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="one of no container: it is stale",
         ),
         what="`has active endpoints`, `endpoint with name ... already exists in network`.",
-        why=("A container was removed while the engine could not clean up, so its endpoint stayed in the store."),
+        why=(
+            "A container was removed while the engine could not clean up, so its endpoint stayed in the store."
+        ),
         confirm="docker network inspect NETWORK",
         fix="docker network disconnect -f NETWORK NAME; restart the engine where that does not help.",
         references="docker network disconnect",
@@ -484,7 +507,9 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="The kubelet and the container runtime use different cgroup drivers, so no sandbox is made.",
         breaks="every pod of the node, the API server of a new cluster included",
         cure="set the same driver for both, systemd where systemd runs",
-        commands=("containerd config dump | grep SystemdCgroup; grep cgroupDriver /var/lib/kubelet/config.yaml",),
+        commands=(
+            "containerd config dump | grep SystemdCgroup; grep cgroupDriver /var/lib/kubelet/config.yaml",
+        ),
         what="`expected cgroupsPath to be of format \"slice:prefix:name\"` is runc's with systemd's driver, given a path of "
         "cgroupfs.",
         why="The kubelet names the cgroup of each pod in its own driver's form, which the runtime with another driver refuses.",

@@ -1,20 +1,22 @@
-"""node-address-of-bridge: the address that a plugin or the kubelet takes for the node's is that of an inner bridge.
+"""node-address-of-bridge: the address that a plugin or the kubelet takes for the node's is that of
+an inner bridge.
 
 What it is
-    A peer of BGP, the outer end of a tunnel or a node's InternalIP is the address of docker0, br-..., virbr0, cni0 or
-    the like, as a listing of a node's devices shows.
+    A peer of BGP, the outer end of a tunnel or a node's InternalIP is the address of docker0,
+    br-..., virbr0, cni0 or the like, as a listing of a node's devices shows.
 
 Why it breaks
-    Plugins choose the node's address by the first device that fits (Calico's first-found), and a bridge for containers
-    or guests may come first. Every host has such addresses for itself: nobody else reaches the node there, and tunnels,
-    BGP sessions and the kubelet's port go nowhere.
+    Plugins choose the node's address by the first device that fits (Calico's first-found), and a
+    bridge for containers or guests may come first. Every host has such addresses for itself: nobody
+    else reaches the node there, and tunnels, BGP sessions and the kubelet's port go nowhere.
 
 How to confirm
     calicoctl get nodes -o wide; kubectl get nodes -o wide; ip -br addr
 
 How to fix
-    Tell the plugin which device or network is the node's: Calico IP_AUTODETECTION_METHOD=kubernetes-internal-ip or
-    interface=NAME, flannel --iface=NAME, kubelet --node-ip=ADDRESS; and remove bridges that nobody uses.
+    Tell the plugin which device or network is the node's: Calico
+    IP_AUTODETECTION_METHOD=kubernetes-internal-ip or interface=NAME, flannel --iface=NAME, kubelet
+    --node-ip=ADDRESS; and remove bridges that nobody uses.
 
 References
     Calico, Configuring IP autodetection; kubelet(8)
@@ -56,7 +58,9 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"{address} is taken for a node's address, but it is that of {device}, a bridge inside of the host.",
             evidence=(span, *((place,) if place is not None else ())),
-            reasoning=("Such a bridge's address exists in its own host only, and often the same on each host.",),
+            reasoning=(
+                "Such a bridge's address exists in its own host only, and often the same on each host.",
+            ),
             breaks=("what other nodes send to this one: BGP, tunnels, the kubelet's port",),
             prevention="Tell the plugin the node's device or network, and do not let it choose.",
             certainty=1.0,

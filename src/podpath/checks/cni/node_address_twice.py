@@ -1,18 +1,20 @@
 """node-address-twice: two nodes have the same address, or tunnels are told a wrong one.
 
 What it is
-    Each node should have an InternalIP of its own, by which the others reach it, and flannel and Calico write down the
-    address that they chose themselves (flannel.alpha.coreos.com/public-ip, projectcalico.org/IPv4Address). With Vagrant,
-    VirtualBox and clouds with a NAT interface every machine has 10.0.2.15 on the first one, and that is what both take.
+    Each node should have an InternalIP of its own, by which the others reach it, and flannel and
+    Calico write down the address that they chose themselves (flannel.alpha.coreos.com/public-ip,
+    projectcalico.org/IPv4Address). With Vagrant, VirtualBox and clouds with a NAT interface every
+    machine has 10.0.2.15 on the first one, and that is what both take.
 Why it breaks
-    Tunnels to a node end at an address that is not the node's, or is one's own: pods of one node reach each other, and
-    nothing across nodes; kubectl logs and exec fail too.
+    Tunnels to a node end at an address that is not the node's, or is one's own: pods of one node
+    reach each other, and nothing across nodes; kubectl logs and exec fail too.
 
 How to confirm
     kubectl get nodes -o wide; kubectl get nodes -o yaml | grep -E 'public-ip|IPv4Address'
 
 How to fix
-    Give the kubelet --node-ip and flannel --iface (Calico: IP_AUTODETECTION_METHOD) the interface between the nodes.
+    Give the kubelet --node-ip and flannel --iface (Calico: IP_AUTODETECTION_METHOD) the interface
+    between the nodes.
 
 References
     flannel's troubleshooting page, section Vagrant; Calico's on autodetection
@@ -33,7 +35,11 @@ CATEGORIES = (
     Category.DUPLICATE_ADDRESS,
 )
 NAME = "node-address-twice"
-ANNOTATIONS = ("flannel.alpha.coreos.com/public-ip", "projectcalico.org/IPv4Address", "projectcalico.org/IPv4IPIPTunnelAddr")
+ANNOTATIONS = (
+    "flannel.alpha.coreos.com/public-ip",
+    "projectcalico.org/IPv4Address",
+    "projectcalico.org/IPv4IPIPTunnelAddr",
+)
 CHOSEN = ANNOTATIONS[:2]
 """Addresses that a plugin chose for the outer packets."""
 
@@ -52,7 +58,11 @@ def check(case: Case) -> Iterator[Finding]:
     for name in ANNOTATIONS:
         yield from _twice([(node, node.at("metadata", "annotations", name)) for node in nodes])
     for node in nodes:
-        own = {item.text_at("address") for item in node.items_at("status", "addresses") if item.text_at("type") == "InternalIP"}
+        own = {
+            item.text_at("address")
+            for item in node.items_at("status", "addresses")
+            if item.text_at("type") == "InternalIP"
+        }
         for name in CHOSEN:
             told = node.at("metadata", "annotations", name)
             if told is not None and own and told.text.partition("/")[0] not in own:

@@ -1,16 +1,19 @@
 """pod-address-twice: two pods that run have the same address.
 
 What it is
-    `kubectl get pods -o wide` shows one address at two pods which are not on the host's network. Two address managers share
-    a range (host-local of two nodes without a subnet of their own, a static range, leftovers of another plugin).
+    `kubectl get pods -o wide` shows one address at two pods which are not on the host's network.
+    Two address managers share a range (host-local of two nodes without a subnet of their own, a
+    static range, leftovers of another plugin).
 Why it breaks
-    Packets reach the one of the two that the last route or ARP entry names; the other loses its connections, at times.
+    Packets reach the one of the two that the last route or ARP entry names; the other loses its
+    connections, at times.
 
 How to confirm
     kubectl get pods -A -o wide | awk '{print $7}' | sort | uniq -d
 
 How to fix
-    Delete both pods, and give each node a range of its own (ipam of the CNI configuration, podCIDR).
+    Delete both pods, and give each node a range of its own (ipam of the CNI configuration,
+    podCIDR).
 
 References
     the host-local plugin's page of containernetworking
@@ -31,12 +34,19 @@ NAME = "pod-address-twice"
 
 def check(case: Case) -> Iterator[Finding]:
     """Report addresses that two running pods have, unless they are a node's."""
-    hosts = {item.text_at("address") for node in see(case, "Node") for item in node.items_at("status", "addresses")}
+    hosts = {
+        item.text_at("address")
+        for node in see(case, "Node")
+        for item in node.items_at("status", "addresses")
+    }
     hosts |= {str(item.address) for item in case.node.host.addresses.items}
     by_address: dict[str, list[Seen]] = {}
     for pod in see(case, "Pod"):
         address = pod.text_at("status", "podIP")
-        runs = pod.text_at("status", "phase") == "Running" and pod.text_at("spec", "hostNetwork") != "true"
+        runs = (
+            pod.text_at("status", "phase") == "Running"
+            and pod.text_at("spec", "hostNetwork") != "true"
+        )
         if address and runs and address not in hosts:
             by_address.setdefault(address, []).append(pod)
     for address, owners in by_address.items():
@@ -51,7 +61,9 @@ def _report(address: str, owners: list[Seen]) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=f"The pods {one.title} and {other.title} on two nodes have the same address {address}.",
-        evidence=tuple(place.line for pod in owners if (place := pod.at("status", "podIP")) is not None),
+        evidence=tuple(
+            place.line for pod in owners if (place := pod.at("status", "podIP")) is not None
+        ),
         reasoning=("An address of the host's network would be on one node only.",),
         breaks=(f"connections to {address}",),
         prevention="Let one manager give the addresses of a range.",

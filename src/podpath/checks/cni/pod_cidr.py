@@ -1,23 +1,25 @@
 """pod-cidr: what a node's pods get is not the range that Kubernetes gave the node.
 
 What it is
-    The controller manager gives each node a podCIDR out of --cluster-cidr. Flannel, kubenet and host-gw take it over; the pools
-    of Calico and Cilium are their own and should lie within the same range. Seen: a node without podCIDR (the controller
-    manager runs without --allocate-node-cidrs, or the range is used up), flannel's Network unlike kubeadm's podSubnet,
-    a subnet.env of an earlier cluster, pods that started in Docker's bridge before the plugin was there.
+    The controller manager gives each node a podCIDR out of --cluster-cidr. Flannel, kubenet and
+    host-gw take it over; the pools of Calico and Cilium are their own and should lie within the
+    same range. Seen: a node without podCIDR (the controller manager runs without
+    --allocate-node-cidrs, or the range is used up), flannel's Network unlike kubeadm's podSubnet, a
+    subnet.env of an earlier cluster, pods that started in Docker's bridge before the plugin was
+    there.
 
 Why it breaks
-    Routes to the node, masquerading rules and kube-proxy's --cluster-cidr all follow one range while the pods live in another:
-    packets to them have no route, or leave with a source that is not translated back. Flannel does not start at all
-    without a podCIDR ("pod cidr not assigned").
+    Routes to the node, masquerading rules and kube-proxy's --cluster-cidr all follow one range
+    while the pods live in another: packets to them have no route, or leave with a source that is
+    not translated back. Flannel does not start at all without a podCIDR ("pod cidr not assigned").
 
 How to confirm
     kubectl get nodes -o custom-columns=NAME:.metadata.name,CIDR:.spec.podCIDR
     cat /run/flannel/subnet.env; ip addr show cni0; kubectl get ippools -o yaml
 
 How to fix
-    Make the plugin's range and the controller manager's the same, then recreate the pods that have old addresses; after a change
-    delete cni0 and /var/lib/cni/networks on the node.
+    Make the plugin's range and the controller manager's the same, then recreate the pods that have
+    old addresses; after a change delete cni0 and /var/lib/cni/networks on the node.
 
 References
     kubernetes pkg/controller/nodeipam; flannel's documentation on Kubernetes; Calico's on IP pools
@@ -53,7 +55,9 @@ def check(case: Case) -> Iterator[Finding]:
     cluster, pools = tuple(_cluster_ranges(case)), tuple(_plugin_ranges(case))
     for pool in pools:
         alike = [one for one in cluster if one.prefix.family == pool.prefix.family]
-        if alike and not any(one.prefix.covers(pool.prefix) or pool.prefix.covers(one.prefix) for one in alike):
+        if alike and not any(
+            one.prefix.covers(pool.prefix) or pool.prefix.covers(one.prefix) for one in alike
+        ):
             yield _report_ranges(pool, alike[0])
     yield from _check_subnet_env(case)
     yield from _check_pods(case, (*cluster, *pools))
@@ -92,8 +96,12 @@ def _report_ranges(pool: _Range, cluster: _Range) -> Finding:
         severity=Severity.CAUSE,
         claim=f"{pool.owner} is {pool.prefix}, which is no part of {cluster.owner} {cluster.prefix}.",
         evidence=(pool.span, cluster.span),
-        reasoning=("The plugin gives addresses that the rest of the cluster does not take for pods.",),
-        breaks=("routes to pods, masquerading, and what kube-proxy tells apart by its cluster range",),
+        reasoning=(
+            "The plugin gives addresses that the rest of the cluster does not take for pods.",
+        ),
+        breaks=(
+            "routes to pods, masquerading, and what kube-proxy tells apart by its cluster range",
+        ),
         prevention="Write the pods' range in one place and render both from it.",
         certainty=0.8,
         marks=(str(pool.prefix), str(cluster.prefix)),
@@ -102,7 +110,11 @@ def _report_ranges(pool: _Range, cluster: _Range) -> Finding:
 
 def _check_subnet_env(case: Case) -> Iterator[Finding]:
     """Yield a subnet.env whose subnet lies outside its own network, or is no node's podCIDR."""
-    cidrs = [found for node in see(case, "Node") for found in _ranges(node.at("spec", "podCIDR"), f"node {node.name}")]
+    cidrs = [
+        found
+        for node in see(case, "Node")
+        for found in _ranges(node.at("spec", "podCIDR"), f"node {node.name}")
+    ]
     for seen in see(case, "SubnetEnv"):
         own = next(_ranges(seen.at("FLANNEL_SUBNET"), "FLANNEL_SUBNET"), None)
         network = next(_ranges(seen.at("FLANNEL_NETWORK"), "FLANNEL_NETWORK"), None)
@@ -110,14 +122,18 @@ def _check_subnet_env(case: Case) -> Iterator[Finding]:
             continue
         if network is not None and not network.prefix.covers(own.prefix):
             yield _report_ranges(own, network)
-        here = [one for one in cidrs if one.owner == f"node {case.node.name}"] or (cidrs if len(cidrs) == 1 else [])
+        here = [one for one in cidrs if one.owner == f"node {case.node.name}"] or (
+            cidrs if len(cidrs) == 1 else []
+        )
         if here and not any(one.prefix.covers(own.prefix) for one in here):
             yield Finding(
                 check=NAME,
                 severity=Severity.CAUSE,
                 claim=f"flannel's subnet.env says {own.prefix}, but {here[0].owner} has the podCIDR {here[0].prefix}.",
                 evidence=(own.span, here[0].span),
-                reasoning=("Other nodes route the podCIDR to this one; its pods get addresses of another range.",),
+                reasoning=(
+                    "Other nodes route the podCIDR to this one; its pods get addresses of another range.",
+                ),
                 breaks=("connections to this node's pods from other nodes",),
                 prevention="Remove /run/flannel/subnet.env and cni0 when a node joins another cluster.",
                 certainty=0.8,
@@ -128,15 +144,28 @@ def _check_subnet_env(case: Case) -> Iterator[Finding]:
 def _check_pods(case: Case, ranges: tuple[_Range, ...]) -> Iterator[Finding]:
     """Yield pods with an address outside every range that pods have, or of another node's."""
     nodes = {node.name: node for node in see(case, "Node")}
-    hosts = {address.text_at("address") for node in nodes.values() for address in node.items_at("status", "addresses")}
+    hosts = {
+        address.text_at("address")
+        for node in nodes.values()
+        for address in node.items_at("status", "addresses")
+    }
     prefixes = [one.prefix for one in ranges]
     for pod in see(case, "Pod"):
         address = read_address(pod.text_at("status", "podIP"))
         place = pod.at("status", "podIP")
-        if address is None or place is None or str(address) in hosts or pod.text_at("spec", "hostNetwork") == "true":
+        if (
+            address is None
+            or place is None
+            or str(address) in hosts
+            or pod.text_at("spec", "hostNetwork") == "true"
+        ):
             continue
         in_docker = DOCKER.covers(address)
-        if in_docker and any(one.prefix.family == 4 for one in ranges) and not covering(prefixes, address):
+        if (
+            in_docker
+            and any(one.prefix.family == 4 for one in ranges)
+            and not covering(prefixes, address)
+        ):
             yield _report_pod(pod, place, ranges[0], sure=True)
             continue
         node = nodes.get(pod.text_at("spec", "nodeName"))
@@ -147,7 +176,9 @@ def _check_pods(case: Case, ranges: tuple[_Range, ...]) -> Iterator[Finding]:
 
 
 def _is_pooled(case: Case) -> bool:
-    """Tell whether a plugin gives addresses of its own pools: those need not follow a node's podCIDR."""
+    """Tell whether a plugin gives addresses of its own pools: those need not follow a node's
+    podCIDR.
+    """
     return bool(see(case, "IPPool", "CiliumNode", "IPAMBlock")) or case.node.cilium is not None
 
 
@@ -157,7 +188,9 @@ def _report_pod(pod: Seen, place: Tree, expected: _Range, *, sure: bool) -> Find
         severity=Severity.CAUSE,
         claim=f"The pod {pod.title} has {place.text}, outside {expected.prefix} ({expected.owner}).",
         evidence=(place.line, expected.span),
-        reasoning=("It was attached by another plugin or configuration than the one that serves the node now.",),
+        reasoning=(
+            "It was attached by another plugin or configuration than the one that serves the node now.",
+        ),
         breaks=(f"connections to and from {pod.title} across nodes",),
         prevention="Recreate every pod after the network plugin is installed or changed.",
         certainty=0.8 if sure else 0.6,

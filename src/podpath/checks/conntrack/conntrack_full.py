@@ -4,21 +4,23 @@ What it is
     net.netfilter.nf_conntrack_count has come near nf_conntrack_max.
 
 Why it breaks
-    When the table is full the first packet of a new connection is dropped ("nf_conntrack: table full, dropping
-    packet"), whatever the rules say. Connections that exist go on. It comes and goes with load, and hits DNS over UDP
-    first.
+    When the table is full the first packet of a new connection is dropped ("nf_conntrack: table
+    full, dropping packet"), whatever the rules say. Connections that exist go on. It comes and goes
+    with load, and hits DNS over UDP first.
 
 How to confirm
     sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max
     conntrack -S | grep -o 'drop=[0-9]*'; dmesg | grep 'table full'
 
 How to fix
-    sysctl -w net.netfilter.nf_conntrack_max=N (about 300 bytes of memory each; the hash should grow with it:
-    /sys/module/nf_conntrack/parameters/hashsize). Kube-proxy sets it at its start: conntrack.maxPerCore and conntrack.min.
-    Shorten timeouts of what fills it, or exempt it with NOTRACK rules.
+    sysctl -w net.netfilter.nf_conntrack_max=N (about 300 bytes of memory each; the hash should grow
+    with it: /sys/module/nf_conntrack/parameters/hashsize). Kube-proxy sets it at its start:
+    conntrack.maxPerCore and conntrack.min. Shorten timeouts of what fills it, or exempt it with
+    NOTRACK rules.
 
 References
-    __nf_conntrack_alloc, early_drop (net/netfilter/nf_conntrack_core.c); Documentation/networking/nf_conntrack-sysctl.rst
+    __nf_conntrack_alloc, early_drop (net/netfilter/nf_conntrack_core.c);
+    Documentation/networking/nf_conntrack-sysctl.rst
 """
 
 from __future__ import annotations
@@ -59,7 +61,11 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _number(namespace: Netns, key: str) -> int | None:
     fact = known_sysctl(namespace, key)
-    return int(fact.value) if fact is not None and fact.value.isdecimal() and fact.value.isascii() else None
+    return (
+        int(fact.value)
+        if fact is not None and fact.value.isdecimal() and fact.value.isascii()
+        else None
+    )
 
 
 def _report(namespace: Netns, count: int, most: int) -> Finding:
@@ -72,7 +78,9 @@ def _report(namespace: Netns, count: int, most: int) -> Finding:
         evidence=tuple(fact.span for fact in facts if fact is not None and fact.span is not None),
         reasoning=("A full table drops the first packet of every new connection.",),
         breaks=("new connections, now and then; those that exist go on",),
-        repairs=(Repair(title="make the table larger", commands=(f"sysctl -w {MAXIMUM}={most * 2}",)),),
+        repairs=(
+            Repair(title="make the table larger", commands=(f"sysctl -w {MAXIMUM}={most * 2}",)),
+        ),
         prevention="Set conntrack.min or conntrack.maxPerCore in kube-proxy's configuration: it writes the limit at each start.",
         marks=(str(count), str(most)),
     )

@@ -1,13 +1,15 @@
 """stale-conntrack: a conntrack entry still sends a service's packets to an endpoint that is gone.
 
 What it is
-    Conntrack remembers the endpoint that was chosen for a connection. The rules are asked for the first packet only, so
-    when the endpoint goes away the entry keeps rewriting every further packet of that connection to the old address.
+    Conntrack remembers the endpoint that was chosen for a connection. The rules are asked for the
+    first packet only, so when the endpoint goes away the entry keeps rewriting every further packet
+    of that connection to the old address.
 
 Why it breaks
-    A TCP client notices and opens another connection. A UDP client that goes on from the same port (a resolver, syslog,
-    SIP) keeps the entry alive with each packet and never reaches a living endpoint. Kube-proxy deletes such entries
-    when an endpoint goes, and misses some when it restarts or when packets come in while it writes its rules.
+    A TCP client notices and opens another connection. A UDP client that goes on from the same port
+    (a resolver, syslog, SIP) keeps the entry alive with each packet and never reaches a living
+    endpoint. Kube-proxy deletes such entries when an endpoint goes, and misses some when it
+    restarts or when packets come in while it writes its rules.
 
 How to confirm
     conntrack -L -p udp -d SERVICE      # the second src= is the endpoint in use: is it still one?
@@ -38,7 +40,9 @@ from podpath.node.node import HOST, Node
 
 CATEGORIES = (Category.CONNTRACK_STALE,)
 NAME = "stale-conntrack"
-PREVENTION = "See that kube-proxy deletes stale entries: its log says so, and its image needs conntrack(8)."
+PREVENTION = (
+    "See that kube-proxy deletes stale entries: its log says so, and its image needs conntrack(8)."
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -49,7 +53,9 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def list_stale(node: Node) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]]:
-    """Yield each entry that rewrites to an address that is no endpoint of its service any more, with the endpoints there are."""
+    """Yield each entry that rewrites to an address that is no endpoint of its service any more,
+    with the endpoints there are.
+    """
     living_by_service: dict[tuple[Address, int, int], frozenset[Address]] = {}
     for entry in node.host.conntrack.items:
         if entry.reply.src == entry.original.dst:
@@ -73,22 +79,31 @@ def forget_entries(entry: ConntrackEntry) -> Repair:
 
 
 def find_endpoints(node: Node, entry: ConntrackEntry) -> frozenset[Address]:
-    """Return the endpoints of the service that an entry is about; empty where the evidence does not list them all."""
+    """Return the endpoints of the service that an entry is about; empty where the evidence does not
+    list them all.
+    """
     address, port = entry.original.dst, entry.original.dport
     for service in node.services:
         if address in service.addresses:
             for offered in service.ports:
-                if (offered.protocol, offered.port) == (entry.original.protocol, port) and offered.complete:
+                if (offered.protocol, offered.port) == (
+                    entry.original.protocol,
+                    port,
+                ) and offered.complete:
                     return frozenset(living for living, _ in offered.endpoints)
     return _endpoints_by_rules(node, entry)
 
 
 def _endpoints_by_rules(node: Node, entry: ConntrackEntry) -> frozenset[Address]:
-    """Return every address that a whole nat table can rewrite to, where a rule of it is about the entry's destination."""
+    """Return every address that a whole nat table can rewrite to, where a rule of it is about the
+    entry's destination.
+    """
     for table in find_tables(node.host, "nat", entry.original.dst.family):
         rules = list(dnat_destinations(table))
         named = any(
-            rule.dst is not None and rule.dst.prefix.covers(entry.original.dst) and rule.dst.prefix.length == 32
+            rule.dst is not None
+            and rule.dst.prefix.covers(entry.original.dst)
+            and rule.dst.prefix.length == 32
             for fact in table.chains.values()
             if isinstance(fact, Known)
             for rule in fact.value.rules
@@ -99,7 +114,9 @@ def _endpoints_by_rules(node: Node, entry: ConntrackEntry) -> frozenset[Address]
 
 
 def _matters(entry: ConntrackEntry) -> bool:
-    """Tell whether packets are still sent by the entry in vain: any UDP one, and a TCP one that never got a reply."""
+    """Tell whether packets are still sent by the entry in vain: any UDP one, and a TCP one that
+    never got a reply.
+    """
     if entry.original.protocol == protocols.UDP:
         return not entry.replied or entry.assured
     return entry.original.protocol == protocols.TCP and not entry.replied

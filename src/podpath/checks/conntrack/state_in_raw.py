@@ -1,11 +1,13 @@
 """state-in-raw: a rule of the raw table asks for a connection's state, which is not known there.
 
 What it is
-    `-t raw -A PREROUTING -m conntrack --ctstate ...` (or `-m state`): raw is asked before connection tracking.
+    `-t raw -A PREROUTING -m conntrack --ctstate ...` (or `-m state`): raw is asked before
+    connection tracking.
 
 Why it breaks
-    No packet has a state there (all count as UNTRACKED to the match, or as INVALID for old kernels): `--ctstate INVALID
-    -j DROP` drops nothing or everything, and `! --ctstate ESTABLISHED -j DROP` drops all.
+    No packet has a state there (all count as UNTRACKED to the match, or as INVALID for old
+    kernels): `--ctstate INVALID -j DROP` drops nothing or everything, and `! --ctstate ESTABLISHED
+    -j DROP` drops all.
 
 How to confirm
     iptables -t raw -nvL        # the rule's counter: 0, or all packets
@@ -14,7 +16,8 @@ How to fix
     Move the rule to mangle PREROUTING, the first place behind connection tracking.
 
 References
-    enum nf_ip_hook_priorities (include/uapi/linux/netfilter_ipv4.h); conntrack_mt (net/netfilter/xt_conntrack.c)
+    enum nf_ip_hook_priorities (include/uapi/linux/netfilter_ipv4.h); conntrack_mt
+    (net/netfilter/xt_conntrack.c)
 """
 
 from __future__ import annotations
@@ -51,7 +54,10 @@ def _report(rule: Rule) -> Finding:
         repairs=(
             Repair(
                 title="move it behind connection tracking",
-                commands=(f"iptables -t raw {emit_rule(rule, '-D')}", f"iptables -t mangle {emit_rule(rule, '-A')}"),
+                commands=(
+                    f"iptables -t raw {emit_rule(rule, '-D')}",
+                    f"iptables -t mangle {emit_rule(rule, '-A')}",
+                ),
             ),
         ),
         prevention="Write rules by state to mangle or filter.",

@@ -4,14 +4,16 @@ What it is
     `conntrack -S` counts drop or early_drop above zero.
 
 Why it breaks
-    drop: no entry could be made (the table was full, or memory short), and the packet was dropped. early_drop: an entry
-    that was not assured had to make room for a new one; its connection goes on untranslated, or dies.
+    drop: no entry could be made (the table was full, or memory short), and the packet was dropped.
+    early_drop: an entry that was not assured had to make room for a new one; its connection goes on
+    untranslated, or dies.
 
 How to confirm
     conntrack -S | grep -oE '(early_)?drop=[0-9]+'; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max
 
 How to fix
-    sysctl -w net.netfilter.nf_conntrack_max=N, with a larger hash; exempt what fills the table (NOTRACK).
+    sysctl -w net.netfilter.nf_conntrack_max=N, with a larger hash; exempt what fills the table
+    (NOTRACK).
 
 References
     __nf_conntrack_alloc, early_drop (net/netfilter/nf_conntrack_core.c)
@@ -36,7 +38,9 @@ COUNTERS = ("drop", "early_drop")
 def check(case: Case) -> Iterator[Finding]:
     """Report counters of packets dropped for want of room."""
     found = [
-        (count, stated.span) for count, stated in statements_of(case, TrackingCount) if count.name in COUNTERS and count.value
+        (count, stated.span)
+        for count, stated in statements_of(case, TrackingCount)
+        if count.name in COUNTERS and count.value
     ]
     if found:
         yield _report([count for count, _ in found], tuple(span for _, span in found))

@@ -1,19 +1,21 @@
-"""untracked: packets that are exempt from connection tracking are dropped by rules that ask for their state.
+"""untracked: packets that are exempt from connection tracking are dropped by rules that ask for
+their state.
 
 What it is
-    A rule of table raw (NOTRACK, CT --notrack) exempts a packet from tracking. It is neither NEW nor ESTABLISHED for
-    later rules, and no NAT rule sees it.
+    A rule of table raw (NOTRACK, CT --notrack) exempts a packet from tracking. It is neither NEW
+    nor ESTABLISHED for later rules, and no NAT rule sees it.
 
 Why it breaks
-    A firewall that accepts ESTABLISHED and drops the rest drops the replies of exempt connections; a service's address
-    is not rewritten.
+    A firewall that accepts ESTABLISHED and drops the rest drops the replies of exempt connections;
+    a service's address is not rewritten.
 
 How to confirm
     iptables -t raw -S | grep -iE 'notrack'
     iptables -nvL | grep -i ctstate
 
 How to fix
-    Exempt both directions, and accept them by address or by --ctstate UNTRACKED; or take the exemption away.
+    Exempt both directions, and accept them by address or by --ctstate UNTRACKED; or take the
+    exemption away.
 
 References
     xt_ct_target (net/netfilter/xt_CT.c); nf_conntrack_in (net/netfilter/nf_conntrack_core.c)

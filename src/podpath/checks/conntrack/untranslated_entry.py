@@ -1,22 +1,23 @@
-"""untranslated-entry: a conntrack entry sends a pod's or a service's packets on without the translation that they need.
+"""untranslated-entry: a conntrack entry sends a pod's or a service's packets on without the
+translation that they need.
 
 What it is
-    An entry whose reply is expected at a private address of a container although it goes to another network, while
-    entries to the same place are translated; or one to a service's address whose reply is expected from that very
-    address. It is UNREPLIED.
+    An entry whose reply is expected at a private address of a container although it goes to another
+    network, while entries to the same place are translated; or one to a service's address whose
+    reply is expected from that very address. It is UNREPLIED.
 
 Why it breaks
-    NAT is decided once, for a connection's first packet. An entry that was made while the rules were missing (before
-    Docker or kube-proxy had written them, after a flush) stays untranslated as long as packets refresh it: for UDP from
-    one port (statsd, SIP, syslog, DNS of a long-lived socket, QUIC) that is for ever. Packets leave with an address that
-    nobody can answer.
+    NAT is decided once, for a connection's first packet. An entry that was made while the rules
+    were missing (before Docker or kube-proxy had written them, after a flush) stays untranslated as
+    long as packets refresh it: for UDP from one port (statsd, SIP, syslog, DNS of a long-lived
+    socket, QUIC) that is for ever. Packets leave with an address that nobody can answer.
 
 How to confirm
     conntrack -L -p udp --orig-port-dst PORT | grep UNREPLIED; tcpdump -ni eth0 udp port PORT   # the container's address
 
 How to fix
-    conntrack -D -p udp --orig-port-dst PORT; the next packet is translated anew. Flush the entries after the rules are
-    written, whenever they were gone.
+    conntrack -D -p udp --orig-port-dst PORT; the next packet is translated anew. Flush the entries
+    after the rules are written, whenever they were gone.
 
 References
     nf_nat_inet_fn (net/netfilter/nf_nat_core.c); moby/libnetwork's clearing of UDP entries
@@ -38,7 +39,9 @@ NAME = "untranslated-entry"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each unreplied, untranslated entry where others of the same service are translated, or a service is asked."""
+    """Report each unreplied, untranslated entry where others of the same service are translated, or
+    a service is asked.
+    """
     entries = case.node.host.conntrack.items
     translated: dict[tuple[object, ...], ConntrackEntry] = {}
     for entry in entries:
@@ -67,7 +70,9 @@ def _report(entry: ConntrackEntry, other: ConntrackEntry | None) -> Finding:
     goal = endpoint(entry.original.dst, entry.original.dport)
     name = protocols.protocol_name(entry.original.protocol)
     spans = (entry.span, other.span if other is not None else None)
-    reasoning = ["NAT is decided for a connection's first packet; as long as packets refresh the entry, it stays as it is."]
+    reasoning = [
+        "NAT is decided for a connection's first packet; as long as packets refresh the entry, it stays as it is."
+    ]
     if other is not None:
         reasoning.append(f"Another connection to {goal} is translated: the rules are there now.")
     return Finding(
@@ -81,7 +86,9 @@ def _report(entry: ConntrackEntry, other: ConntrackEntry | None) -> Finding:
         repairs=(
             Repair(
                 title="forget the entries, so that the rules decide anew",
-                commands=(f"conntrack -D -p {name} --orig-dst {entry.original.dst} --orig-port-dst {entry.original.dport}",),
+                commands=(
+                    f"conntrack -D -p {name} --orig-dst {entry.original.dst} --orig-port-dst {entry.original.dport}",
+                ),
             ),
         ),
         prevention="Flush such entries whenever the rules were gone or written anew.",

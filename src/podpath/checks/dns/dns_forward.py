@@ -1,20 +1,21 @@
 """dns-forward: the cluster's DNS server forwards to itself, or to a resolver that it cannot reach.
 
 What it is
-    CoreDNS forwards what is not the cluster's to the resolvers of a Corefile's `forward`, most often those of
-    /etc/resolv.conf, which it inherits from the node (dnsPolicy Default). Where that file names 127.0.0.53
-    (systemd-resolved), 127.0.0.1 (dnsmasq) or the DNS service's own address, the server asks its own pod.
+    CoreDNS forwards what is not the cluster's to the resolvers of a Corefile's `forward`, most
+    often those of /etc/resolv.conf, which it inherits from the node (dnsPolicy Default). Where that
+    file names 127.0.0.53 (systemd-resolved), 127.0.0.1 (dnsmasq) or the DNS service's own address,
+    the server asks its own pod.
 Why it breaks
-    A loopback address within the pod is the pod: the question comes back to CoreDNS. Its plugin `loop` stops the server
-    ("Loop ... detected"), without it questions circle until they time out.
+    A loopback address within the pod is the pod: the question comes back to CoreDNS. Its plugin
+    `loop` stops the server ("Loop ... detected"), without it questions circle until they time out.
 
 How to confirm
     kubectl -n kube-system get configmap coredns -o yaml; cat /etc/resolv.conf on the node
     kubectl -n kube-system logs -l k8s-app=kube-dns | grep -i loop
 
 How to fix
-    Give the kubelet the real list (resolvConf: /run/systemd/resolve/resolv.conf), or name upstream resolvers in the
-    Corefile.
+    Give the kubelet the real list (resolvConf: /run/systemd/resolve/resolv.conf), or name upstream
+    resolvers in the Corefile.
 
 References
     CoreDNS's page of the plugin loop; kubelet's --resolv-conf
@@ -38,7 +39,9 @@ DNS_SERVICES = frozenset({"kube-dns", "coredns", "rke2-coredns-rke2-coredns", "d
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report forwarding to the server itself, by the Corefile or by the node's resolv.conf that it inherits."""
+    """Report forwarding to the server itself, by the Corefile or by the node's resolv.conf that it
+    inherits.
+    """
     own = set(_own_addresses(case))
     for corefile in see(case, "Corefile"):
         for block in (item for sight in corefile.sights for item in sight.tree.items):
@@ -59,23 +62,37 @@ def _check_forward(case: Case, plugin: Tree, own: set[Address]) -> Iterator[Find
     if len(words) < 3 or words[0].text not in FORWARDERS or words[1].text != ".":
         return
     for word in words[2:]:
-        address = read_address(word.text.partition("://")[2] or word.text.rpartition(":")[0] or word.text) or read_address(
-            word.text
-        )
+        address = read_address(
+            word.text.partition("://")[2] or word.text.rpartition(":")[0] or word.text
+        ) or read_address(word.text)
         if address is not None and (address.is_loopback or address in own):
-            what = "its own service's address" if address in own else "a loopback address, which is the pod itself"
+            what = (
+                "its own service's address"
+                if address in own
+                else "a loopback address, which is the pod itself"
+            )
             yield _report(plugin, f"CoreDNS forwards to {address}, {what}.", str(address), 1.0)
     if any(word.text.endswith("resolv.conf") for word in words[2:]):
         for seen in see(case, "ResolvConf"):
             servers = [(item, read_address(item.text)) for item in seen.items_at("nameservers")]
-            looped = [item for item, address in servers if address is not None and (address.is_loopback or address in own)]
+            looped = [
+                item
+                for item, address in servers
+                if address is not None and (address.is_loopback or address in own)
+            ]
             in_pod = any(address in own for _, address in servers)
-            if looped and seen.sights[0].netns == "host" and not (in_pod and looped[0].text in {str(one) for one in own}):
+            if (
+                looped
+                and seen.sights[0].netns == "host"
+                and not (in_pod and looped[0].text in {str(one) for one in own})
+            ):
                 claim = f"CoreDNS forwards to the resolvers of the node's resolv.conf, which names {looped[0].text}."
                 yield _report(plugin, claim, looped[0].text, 0.8, looped[0])
 
 
-def _report(plugin: Tree, claim: str, mark: str, certainty: float, server: Tree | None = None) -> Finding:
+def _report(
+    plugin: Tree, claim: str, mark: str, certainty: float, server: Tree | None = None
+) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT if certainty == 1 else Severity.CAUSE,

@@ -1,17 +1,20 @@
 """external-name: a service of type ExternalName holds an address, or is asked by the wrong name.
 
 What it is
-    ExternalName makes the cluster's DNS answer with a CNAME. An address in the place of a name becomes a name made of digits that
-    no server knows. Ports and selectors of such a service do nothing.
+    ExternalName makes the cluster's DNS answer with a CNAME. An address in the place of a name
+    becomes a name made of digits that no server knows. Ports and selectors of such a service do
+    nothing.
 
 Why it breaks
-    The name resolves to a CNAME that does not resolve further, so clients see "no such host" or NXDOMAIN.
+    The name resolves to a CNAME that does not resolve further, so clients see "no such host" or
+    NXDOMAIN.
 
 How to confirm
     kubectl get service NAME -o yaml; dig NAME.NAMESPACE.svc.cluster.local
 
 How to fix
-    For an address use a service without a selector and Endpoints of the same name; keep ExternalName for names.
+    For an address use a service without a selector and Endpoints of the same name; keep
+    ExternalName for names.
 
 References
     the documentation's page "Service", section ExternalName
@@ -35,7 +38,11 @@ def check(case: Case) -> Iterator[Finding]:
     """Report addresses in the place of the external name."""
     for service in see(case, "Service"):
         name = service.at("spec", "externalName")
-        if service.text_at("spec", "type") == "ExternalName" and name is not None and read_address(name.text) is not None:
+        if (
+            service.text_at("spec", "type") == "ExternalName"
+            and name is not None
+            and read_address(name.text) is not None
+        ):
             yield _report(service, name)
 
 
@@ -45,7 +52,9 @@ def _report(service: Seen, name: Tree) -> Finding:
         severity=Severity.FAULT,
         claim=f"The service {service.title} is of type ExternalName and its name is the address {name.text}.",
         evidence=(name.line,),
-        reasoning=("DNS answers with a CNAME to it, and no server knows a name made of an address.",),
+        reasoning=(
+            "DNS answers with a CNAME to it, and no server knows a name made of an address.",
+        ),
         breaks=(f"the name {service.name}",),
         prevention="Point at an address by Endpoints, at a name by ExternalName.",
         marks=(name.text,),

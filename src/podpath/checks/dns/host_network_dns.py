@@ -1,11 +1,11 @@
 """host-network-dns: a pod on the host's network asks the node's resolver for the cluster's names.
 
 What it is
-    With hostNetwork: true the dnsPolicy ClusterFirst (the default) falls back to Default: the pod gets the node's
-    resolv.conf.
+    With hostNetwork: true the dnsPolicy ClusterFirst (the default) falls back to Default: the pod
+    gets the node's resolv.conf.
 Why it breaks
-    The node's resolver knows no names of the cluster (`svc.cluster.local`), so they do not resolve in this pod, while they
-    do in all others.
+    The node's resolver knows no names of the cluster (`svc.cluster.local`), so they do not resolve
+    in this pod, while they do in all others.
 
 How to confirm
     kubectl exec POD -- cat /etc/resolv.conf; kubectl get pod POD -o jsonpath='{.spec.hostNetwork} {.spec.dnsPolicy}'
@@ -29,7 +29,9 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.DNS_CONFIGURATION,)
 NAME = "host-network-dns"
-INFRASTRUCTURE = frozenset({"kube-system", "kube-flannel", "calico-system", "tigera-operator", "cilium"})
+INFRASTRUCTURE = frozenset(
+    {"kube-system", "kube-flannel", "calico-system", "tigera-operator", "cilium"}
+)
 """Where pods are on the host's network on purpose and use no names of the cluster."""
 
 
@@ -37,7 +39,12 @@ def check(case: Case) -> Iterator[Finding]:
     """Report pods on the host's network with the policy that does nothing there."""
     for pod in pods(case):
         host = None if pod.spec is None else pod.spec.at("hostNetwork")
-        if pod.spec is None or host is None or host.text != "true" or pod.seen.namespace in INFRASTRUCTURE:
+        if (
+            pod.spec is None
+            or host is None
+            or host.text != "true"
+            or pod.seen.namespace in INFRASTRUCTURE
+        ):
             continue
         policy = pod.spec.at("dnsPolicy")
         if policy is None or policy.text == "ClusterFirst":
@@ -50,7 +57,9 @@ def _report(pod: PodView, host: Tree, policy: Tree | None) -> Finding:
         severity=Severity.CAUSE,
         claim=f"{pod.seen.title} is on the host's network with dnsPolicy ClusterFirst, so it resolves by the node.",
         evidence=(*((policy.line,) if policy is not None else ()), host.line),
-        reasoning=("For such a pod the kubelet writes the node's resolv.conf, unless the policy is ClusterFirstWithHostNet.",),
+        reasoning=(
+            "For such a pod the kubelet writes the node's resolv.conf, unless the policy is ClusterFirstWithHostNet.",
+        ),
         breaks=("names of services in this pod",),
         prevention="Set dnsPolicy: ClusterFirstWithHostNet wherever hostNetwork is true.",
         certainty=0.6,

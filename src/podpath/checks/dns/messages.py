@@ -121,9 +121,13 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="that name, and all of its domain",
         cure="switch validation off for the domain, or mend its signatures",
         what="`DNSSEC validation failed`, `no valid RRSIG`, `insecurity proof failed`.",
-        why=("A forwarder strips signatures, an internal domain is not signed below a signed one, or the clock is wrong."),
+        why=(
+            "A forwarder strips signatures, an internal domain is not signed below a signed one, or the clock is wrong."
+        ),
         confirm="resolvectl query NAME; delv NAME; dig +cd NAME; timedatectl",
-        fix=("DNSSEC=no or allow-downgrade in resolved.conf; validate-except or domain-insecure for internal domains."),
+        fix=(
+            "DNSSEC=no or allow-downgrade in resolved.conf; validate-except or domain-insecure for internal domains."
+        ),
         references="resolved.conf(5); RFC 4035",
     ),
     MessageCheck(
@@ -147,7 +151,10 @@ ROWS: tuple[MessageCheck, ...] = (
         kinds=(Kind.NAME_SERVER_CONFIGURATION_INVALID,),
         categories=(Category.DNS_SERVER, Category.DNS_CONFIGURATION),
         claim="The name server does not take its configuration{zone}: {error}.",
-        values=(Value("zone", names=("zone", "file", "plugin"), frame=ASIDE), Value("error", default="an error")),
+        values=(
+            Value("zone", names=("zone", "file", "plugin"), frame=ASIDE),
+            Value("error", default="an error"),
+        ),
         breaks="names of that server or zone",
         cure="correct the line that it names",
         what="CoreDNS: `Error during parsing`. BIND: `not loaded due to errors`.",
@@ -175,7 +182,9 @@ ROWS: tuple[MessageCheck, ...] = (
             "`no more recursive clients`, `concurrent queries exceeded maximum`, `Maximum number of "
             "concurrent DNS queries reached`."
         ),
-        why=("Each open question waits for an upstream server. One that does not answer, or a loop, fills the table."),
+        why=(
+            "Each open question waits for an upstream server. One that does not answer, or a loop, fills the table."
+        ),
         confirm="dig @UPSTREAM NAME; rndc recursing; the metrics of the forwarder",
         fix="Mend the upstream server; raise recursive-clients, max_concurrent or dns-forward-max.",
         references="BIND 9, recursive-clients; coredns.io, forward; dnsmasq(8)",
@@ -201,7 +210,9 @@ ROWS: tuple[MessageCheck, ...] = (
             "only in a network with a resolver of its own, while they run."
         ),
         confirm="nslookup NAME, in the container of the proxy; cat /etc/resolv.conf",
-        fix=("Put both into one network of Docker, start the upstream first, or use resolver and a variable in proxy_pass."),
+        fix=(
+            "Put both into one network of Docker, start the upstream first, or use resolver and a variable in proxy_pass."
+        ),
         references="nginx.org, resolver",
     ),
 )

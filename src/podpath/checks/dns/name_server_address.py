@@ -1,20 +1,23 @@
-"""name-server-address: pods ask another address than the cluster's DNS service has, or search another domain than it serves.
+"""name-server-address: pods ask another address than the cluster's DNS service has, or search
+another domain than it serves.
 
 What it is
-    The kubelet writes clusterDNS and clusterDomain into the resolv.conf of each pod. The nameserver that stands there is
-    not the address of the service kube-dns, or the search list ends in another domain than the plugin kubernetes of the
-    Corefile serves.
+    The kubelet writes clusterDNS and clusterDomain into the resolv.conf of each pod. The nameserver
+    that stands there is not the address of the service kube-dns, or the search list ends in another
+    domain than the plugin kubernetes of the Corefile serves.
 
 Why it breaks
-    Nobody answers at the other address, as no service has it; and a name that is completed with a domain that the server
-    does not have is answered NXDOMAIN. The cluster was made with another service range or domain than the kubelet has.
+    Nobody answers at the other address, as no service has it; and a name that is completed with a
+    domain that the server does not have is answered NXDOMAIN. The cluster was made with another
+    service range or domain than the kubelet has.
 
 How to confirm
     kubectl -n kube-system get svc kube-dns; kubectl exec POD -- cat /etc/resolv.conf
     grep -A3 -i clusterd /var/lib/kubelet/config.yaml
 
 How to fix
-    Set clusterDNS and clusterDomain of the kubelet to what the cluster has, restart it, and make the pods anew.
+    Set clusterDNS and clusterDomain of the kubelet to what the cluster has, restart it, and make
+    the pods anew.
 
 References
     kubelet-config.k8s.io, KubeletConfiguration; Kubernetes, DNS for Services and Pods
@@ -38,7 +41,11 @@ DNS_SERVICES = frozenset({"kube-dns", "coredns", "rke2-coredns-rke2-coredns", "d
 
 def check(case: Case) -> Iterator[Finding]:
     """Report resolvers of pods, or of the kubelet, that no DNS service of the cluster is."""
-    services = [one for one in see(case, "Service") if one.name in DNS_SERVICES and read_address(_address(one)) is not None]
+    services = [
+        one
+        for one in see(case, "Service")
+        if one.name in DNS_SERVICES and read_address(_address(one)) is not None
+    ]
     own = {
         read_address(item.text)
         for one in services
@@ -59,10 +66,15 @@ def _address(service: Seen) -> str:
 
 
 def _pods(case: Case) -> Iterator[Tree]:
-    """Yield the name servers of pods that look like the cluster's: beside a search list of services."""
+    """Yield the name servers of pods that look like the cluster's: beside a search list of
+    services.
+    """
     for seen in see(case, "ResolvConf"):
         for sight in seen.sights:
-            if any(item.text.startswith("svc.") or ".svc." in item.text for item in sight.tree.items_at("search")):
+            if any(
+                item.text.startswith("svc.") or ".svc." in item.text
+                for item in sight.tree.items_at("search")
+            ):
                 yield from sight.tree.items_at("nameservers")
 
 
@@ -72,9 +84,15 @@ def _kubelets(case: Case) -> Iterator[Tree]:
 
 
 def _is_service(address: Address, services: list[Seen], known: set[Address | None]) -> bool:
-    """Tell whether it can only be meant for the cluster's DNS service: no cache on the node, no other service that is shown."""
-    families = {one.family for service in services if (one := read_address(_address(service))) is not None}
-    return address.family in families and not (address.is_link_local or address.is_loopback or address in known)
+    """Tell whether it can only be meant for the cluster's DNS service: no cache on the node, no
+    other service that is shown.
+    """
+    families = {
+        one.family for service in services if (one := read_address(_address(service))) is not None
+    }
+    return address.family in families and not (
+        address.is_link_local or address.is_loopback or address in known
+    )
 
 
 def _report_address(server: Tree, address: Address, service: Seen) -> Finding:
@@ -100,20 +118,28 @@ def _check_domains(case: Case) -> Iterator[Finding]:
             for plugin in block.items_at("plugins"):
                 words = [word.text for word in plugin.items]
                 if words[:1] == ["kubernetes"]:
-                    zones |= {word.rstrip(".").lower(): plugin for word in words[1:] if not word.rstrip(".").endswith(".arpa")}
+                    zones |= {
+                        word.rstrip(".").lower(): plugin
+                        for word in words[1:]
+                        if not word.rstrip(".").endswith(".arpa")
+                    }
     if not zones or any("{" in zone or "$" in zone or "_" in zone for zone in zones):
         return
     for seen in see(case, "ResolvConf"):
         for item in seen.items_at("search"):
             domain = item.text.removeprefix("svc.").rstrip(".").lower()
-            if item.text.startswith("svc.") and not any(domain == zone or domain.endswith(f".{zone}") for zone in zones):
+            if item.text.startswith("svc.") and not any(
+                domain == zone or domain.endswith(f".{zone}") for zone in zones
+            ):
                 served = next(iter(zones))
                 yield Finding(
                     check=NAME,
                     severity=Severity.FAULT,
                     claim=f"Pods search the cluster's domain {domain}, but CoreDNS serves {served}.",
                     evidence=(item.line, zones[served].line),
-                    reasoning=(f"Names of services are completed to names of {domain}, which CoreDNS does not have.",),
+                    reasoning=(
+                        f"Names of services are completed to names of {domain}, which CoreDNS does not have.",
+                    ),
                     breaks=("names of services in pods",),
                     prevention="Set the kubelet's clusterDomain and the Corefile's zone together.",
                     certainty=1.0,

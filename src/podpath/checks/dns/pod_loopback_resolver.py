@@ -1,17 +1,19 @@
 """pod-loopback-resolver: a pod's resolver is a loopback address.
 
 What it is
-    A pod's resolv.conf names 127.0.0.53 or 127.0.0.1: it is a copy of the node's (dnsPolicy Default, hostNetwork, Docker
-    with a stub resolver on the host), where systemd-resolved or dnsmasq listens.
+    A pod's resolv.conf names 127.0.0.53 or 127.0.0.1: it is a copy of the node's (dnsPolicy
+    Default, hostNetwork, Docker with a stub resolver on the host), where systemd-resolved or
+    dnsmasq listens.
 Why it breaks
-    127.0.0.0/8 of a pod is the pod itself. Nothing listens there, so every name fails at once with "connection refused" or
-    "Temporary failure in name resolution".
+    127.0.0.0/8 of a pod is the pod itself. Nothing listens there, so every name fails at once with
+    "connection refused" or "Temporary failure in name resolution".
 
 How to confirm
     kubectl exec POD -- cat /etc/resolv.conf; on the node: resolvectl status
 
 How to fix
-    Give the kubelet resolvConf: /run/systemd/resolve/resolv.conf, or the pod dnsPolicy ClusterFirst.
+    Give the kubelet resolvConf: /run/systemd/resolve/resolv.conf, or the pod dnsPolicy
+    ClusterFirst.
 
 References
     the documentation's page "Debugging DNS Resolution", known issues
@@ -38,8 +40,17 @@ def check(case: Case) -> Iterator[Finding]:
     for seen in see(case, "ResolvConf"):
         for sight in seen.sights:
             servers = sight.tree.items_at("nameservers")
-            looped = [item for item in servers if (address := read_address(item.text)) is not None and address.is_loopback]
-            if sight.netns != "host" and servers and len(looped) == len(servers) and looped[0].text != DOCKER:
+            looped = [
+                item
+                for item in servers
+                if (address := read_address(item.text)) is not None and address.is_loopback
+            ]
+            if (
+                sight.netns != "host"
+                and servers
+                and len(looped) == len(servers)
+                and looped[0].text != DOCKER
+            ):
                 yield _report(sight.netns, looped[0])
 
 

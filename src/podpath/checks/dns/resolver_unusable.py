@@ -1,20 +1,21 @@
 """resolver-unusable: the host's own configuration leaves it without a resolver.
 
 What it is
-    /etc/resolv.conf names no server, or one by name instead of by address; or the line `hosts:` of /etc/nsswitch.conf
-    does not say `dns` (nor `resolve`), or stops before it for the names that fail (`mdns4_minimal [NOTFOUND=return]` and
-    names that end in .local).
+    /etc/resolv.conf names no server, or one by name instead of by address; or the line `hosts:` of
+    /etc/nsswitch.conf does not say `dns` (nor `resolve`), or stops before it for the names that
+    fail (`mdns4_minimal [NOTFOUND=return]` and names that end in .local).
 
 Why it breaks
-    The C library asks only what these two files name. Without a server it asks 127.0.0.1; without `dns` it asks nobody.
-    Addresses work, names do not. dig and nslookup do not read nsswitch.conf, so they work all the same.
+    The C library asks only what these two files name. Without a server it asks 127.0.0.1; without
+    `dns` it asks nobody. Addresses work, names do not. dig and nslookup do not read nsswitch.conf,
+    so they work all the same.
 
 How to confirm
     getent hosts NAME; dig NAME; ls -l /etc/resolv.conf; grep ^hosts /etc/nsswitch.conf
 
 How to fix
-    Have whoever manages the file write the servers (resolvectl dns, nmcli ... ipv4.dns, netplan nameservers), or write
-    `nameserver ADDRESS` by hand where nobody does; set `hosts: files dns`.
+    Have whoever manages the file write the servers (resolvectl dns, nmcli ... ipv4.dns, netplan
+    nameservers), or write `nameserver ADDRESS` by hand where nobody does; set `hosts: files dns`.
 
 References
     resolv.conf(5), nsswitch.conf(5), nss-mdns
@@ -47,7 +48,10 @@ def check(case: Case) -> Iterator[Finding]:
                 word = server.text.partition("%")[0]
                 if read_address(word) is None and _is_name(word):
                     yield _report(
-                        f"resolv.conf names the server {server.text}, which is no address.", server.line, failed, server.text
+                        f"resolv.conf names the server {server.text}, which is no address.",
+                        server.line,
+                        failed,
+                        server.text,
                     )
     for file in files_of(case, "nsswitch"):
         for setting in file.all("hosts"):
@@ -58,7 +62,11 @@ def check(case: Case) -> Iterator[Finding]:
             elif "notfound=return" in words and words.index("notfound=return") < min(
                 words.index(one) for one in ASKS & set(words)
             ):
-                local = [one for one in failed if one.values.get("name", "").rstrip(".").endswith(".local")]
+                local = [
+                    one
+                    for one in failed
+                    if one.values.get("name", "").rstrip(".").endswith(".local")
+                ]
                 if local and any(word.startswith("mdns") for word in words):
                     name = local[0].values["name"]
                     claim = f"nsswitch.conf ends the search for names in .local at mDNS, so {name} is never asked in DNS."

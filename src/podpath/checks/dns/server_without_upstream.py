@@ -1,19 +1,21 @@
 """server-without-upstream: a name server's own file leaves it nobody to ask, or only itself.
 
 What it is
-    dnsmasq has `no-resolv` and no `server=`; dnsmasq, BIND, unbound or systemd-resolved forwards to its own address; unbound
-    forwards to loopback without `do-not-query-localhost: no`; BIND says `recursion no`, or lets only localhost ask.
+    dnsmasq has `no-resolv` and no `server=`; dnsmasq, BIND, unbound or systemd-resolved forwards to
+    its own address; unbound forwards to loopback without `do-not-query-localhost: no`; BIND says
+    `recursion no`, or lets only localhost ask.
 
 Why it breaks
-    A server that forwards finds every name of others with its upstreams alone. With none it answers REFUSED or SERVFAIL,
-    with itself questions circle until they time out; unbound does not ask 127.0.0.0/8 unless it is told that it may.
+    A server that forwards finds every name of others with its upstreams alone. With none it answers
+    REFUSED or SERVFAIL, with itself questions circle until they time out; unbound does not ask
+    127.0.0.0/8 unless it is told that it may.
 
 How to confirm
     dig @SERVER example.org; dig @UPSTREAM example.org; journalctl -u dnsmasq -u named -u unbound -u systemd-resolved
 
 How to fix
-    Name the resolvers of the provider or of the company as upstreams, and the networks of the clients in allow-query and
-    allow-recursion.
+    Name the resolvers of the provider or of the company as upstreams, and the networks of the
+    clients in allow-query and allow-recursion.
 
 References
     dnsmasq(8), named.conf(5), unbound.conf(5), resolved.conf(5)
@@ -54,12 +56,27 @@ def check(case: Case) -> Iterator[Finding]:
                 and (upstream in own or (address.is_loopback and file.kind != "unbound"))
             ):
                 yield _report(
-                    f"The name server forwards to {upstream}, which is itself.", setting, upstream, failed, certain=True
+                    f"The name server forwards to {upstream}, which is itself.",
+                    setting,
+                    upstream,
+                    failed,
+                    certain=True,
                 )
     for file in files_of(case, "dnsmasq"):
         closed = next(file.all("no-resolv"), None)
-        if closed is not None and next(file.all("server", "servers-file", "resolv-file", "conf-dir", "conf-file"), None) is None:
-            yield _report("dnsmasq has no upstream: no-resolv stands in its file, and no server.", closed, "no-resolv", failed)
+        if (
+            closed is not None
+            and next(
+                file.all("server", "servers-file", "resolv-file", "conf-dir", "conf-file"), None
+            )
+            is None
+        ):
+            yield _report(
+                "dnsmasq has no upstream: no-resolv stands in its file, and no server.",
+                closed,
+                "no-resolv",
+                failed,
+            )
     for file in files_of(case, "unbound"):
         looped = [one for one in file.all("forward-addr") if one.value.startswith(("127.", "::1"))]
         if looped and not any(one.value == "no" for one in file.all("do-not-query-localhost")):
@@ -68,27 +85,45 @@ def check(case: Case) -> Iterator[Finding]:
     for file in files_of(case, "named"):
         for setting in file.all("recursion"):
             if setting.value == "no":
-                yield _report("BIND is told not to look up names of others (recursion no).", setting, "no", failed)
+                yield _report(
+                    "BIND is told not to look up names of others (recursion no).",
+                    setting,
+                    "no",
+                    failed,
+                )
         yield from _check_asking(file, failed)
 
 
 def _listens(file: SettingsFile, address: str) -> bool:
-    """Tell whether the server may listen there: where its file names addresses, another server may have the others."""
-    words = [word for one in file.all("listen-address") for word in one.words] + [one.name for one in file.within("listen-on")]
+    """Tell whether the server may listen there: where its file names addresses, another server may
+    have the others.
+    """
+    words = [word for one in file.all("listen-address") for word in one.words] + [
+        one.name for one in file.within("listen-on")
+    ]
     return not words or address in words or "any" in words
 
 
 def _upstreams(file: SettingsFile) -> Iterator[tuple[Setting, str]]:
-    """Yield whom a name server is to ask, without a port of its own: that would be another server at the same address."""
+    """Yield whom a name server is to ask, without a port of its own: that would be another server
+    at the same address.
+    """
     if file.kind == "dnsmasq":
         for setting in file.all("server"):
             yield setting, setting.value.rpartition("/")[2]
     elif file.kind == "named":
-        yield from ((setting, setting.name) for setting in file.within("forwarders") if not setting.value)
+        yield from (
+            (setting, setting.name) for setting in file.within("forwarders") if not setting.value
+        )
     elif file.kind == "unbound":
         yield from ((setting, setting.value) for setting in file.all("forward-addr"))
     elif file.kind == "resolved":
-        yield from ((setting, word) for setting in file.all("DNS") for word in setting.words if word == "127.0.0.53")
+        yield from (
+            (setting, word)
+            for setting in file.all("DNS")
+            for word in setting.words
+            if word == "127.0.0.53"
+        )
 
 
 def _check_asking(file: SettingsFile, failed: list[Span]) -> Iterator[Finding]:
@@ -97,11 +132,20 @@ def _check_asking(file: SettingsFile, failed: list[Span]) -> Iterator[Finding]:
     for setting in file.within(*ASKING):
         lists.setdefault(setting.path, []).append(setting)
     for path, settings in lists.items():
-        if all(setting.name in {"localhost", "127.0.0.1", "127.0.0.0/8", "::1"} for setting in settings):
-            yield _report(f"BIND answers questions of this machine alone ({path[-1].split()[0]}).", settings[0], path[-1], failed)
+        if all(
+            setting.name in {"localhost", "127.0.0.1", "127.0.0.0/8", "::1"} for setting in settings
+        ):
+            yield _report(
+                f"BIND answers questions of this machine alone ({path[-1].split()[0]}).",
+                settings[0],
+                path[-1],
+                failed,
+            )
 
 
-def _report(claim: str, setting: Setting, mark: str, failed: list[Span], *, certain: bool = False) -> Finding:
+def _report(
+    claim: str, setting: Setting, mark: str, failed: list[Span], *, certain: bool = False
+) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,

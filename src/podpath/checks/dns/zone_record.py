@@ -1,13 +1,16 @@
-"""zone-record: a record of a zone file is not what its writer means, or keeps the zone from being loaded.
+"""zone-record: a record of a zone file is not what its writer means, or keeps the zone from being
+loaded.
 
 What it is
-    An MX without its preference, an SRV without its three numbers, an address that is none, a CNAME beside other
-    records of the same name, an NS or MX that leads to a CNAME or to a name of the zone without an address, or a full
-    name without its last dot, to which the server adds the zone once more.
+    An MX without its preference, an SRV without its three numbers, an address that is none, a CNAME
+    beside other records of the same name, an NS or MX that leads to a CNAME or to a name of the
+    zone without an address, or a full name without its last dot, to which the server adds the zone
+    once more.
 
 Why it breaks
-    A name server does not load a zone with a broken record: it answers SERVFAIL (or REFUSED) for all its names, while
-    other zones work. A name without its dot becomes `server.home.lan.home.lan`, which nobody has.
+    A name server does not load a zone with a broken record: it answers SERVFAIL (or REFUSED) for
+    all its names, while other zones work. A name without its dot becomes
+    `server.home.lan.home.lan`, which nobody has.
 
 How to confirm
     named-checkzone ZONE FILE; journalctl -u named; dig @SERVER ZONE SOA
@@ -38,7 +41,9 @@ ALONE = frozenset({"RRSIG", "NSEC", "DNSKEY"})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report the records of each zone file that cannot be, or that say another name than they seem to."""
+    """Report the records of each zone file that cannot be, or that say another name than they seem
+    to.
+    """
     for file in files_of(case, "zone"):
         zone = _zone(file)
         records = [setting for setting in file.settings if not setting.name.startswith("$")]
@@ -49,7 +54,9 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _zone(file: SettingsFile) -> str:
-    """Return the zone's name without its last dot, from $ORIGIN or the owner of its SOA; empty where neither tells."""
+    """Return the zone's name without its last dot, from $ORIGIN or the owner of its SOA; empty
+    where neither tells.
+    """
     origin = next((setting.value for setting in file.settings if setting.name == "$ORIGIN"), "")
     owner = next((setting.path[0] for setting in file.settings if setting.name == "SOA"), "")
     return (origin or (owner if owner.endswith(".") else "")).rstrip(".").lower()
@@ -60,15 +67,27 @@ def _faults(setting: Setting, zone: str) -> Iterator[tuple[str, str]]:
     words = setting.value.split()
     if setting.name == "MX" and (len(words) != 2 or not words[0].isdecimal()):
         yield "has no preference before its name", "the whole zone: it is not loaded"
-    elif setting.name == "SRV" and (len(words) != 4 or not all(word.isdecimal() for word in words[:3])):
+    elif setting.name == "SRV" and (
+        len(words) != 4 or not all(word.isdecimal() for word in words[:3])
+    ):
         yield "lacks one of priority, weight and port", "the whole zone: it is not loaded"
-    elif setting.name in {"A", "AAAA"} and words and not _is_address(words[0], setting.name) and not _is_masked(words[0]):
+    elif (
+        setting.name in {"A", "AAAA"}
+        and words
+        and not _is_address(words[0], setting.name)
+        and not _is_masked(words[0])
+    ):
         yield f"has {words[0]}, which is no address of its type", "the whole zone: it is not loaded"
     place = TARGETS.get(setting.name)
     target = words[place] if place is not None and len(words) > place else ""
     if zone and target.lower().endswith(f".{zone}"):
         yield f"lacks the last dot: it means {target}.{zone}", f"what asks for {target}"
-    if setting.name == "PTR" and target.count(".") >= 1 and not target.endswith(".") and zone.endswith(".arpa"):
+    if (
+        setting.name == "PTR"
+        and target.count(".") >= 1
+        and not target.endswith(".")
+        and zone.endswith(".arpa")
+    ):
         yield f"lacks the last dot: it means {target}.{zone}", "names of addresses"
 
 
@@ -83,7 +102,9 @@ def _is_masked(word: str) -> bool:
 
 
 def _check_aliases(records: Sequence[Setting], zone: str) -> Iterator[Finding]:
-    """Report an alias beside other records of its name, and name servers or mail servers that are one."""
+    """Report an alias beside other records of its name, and name servers or mail servers that are
+    one.
+    """
     by_owner: dict[str, list[Setting]] = {}
     for setting in records:
         by_owner.setdefault(_full(setting.path[0], zone), []).append(setting)
@@ -92,7 +113,10 @@ def _check_aliases(records: Sequence[Setting], zone: str) -> Iterator[Finding]:
         others = [one for one in settings if one is not alias and one.name not in ALONE]
         if alias is not None and others:
             yield _report(
-                alias, f"stands beside another record of {owner or 'its name'}", "the whole zone: it is not loaded", others[0]
+                alias,
+                f"stands beside another record of {owner or 'its name'}",
+                "the whole zone: it is not loaded",
+                others[0],
             )
     for setting in records:
         if setting.name in {"NS", "MX"} and setting.value:

@@ -1,18 +1,19 @@
 """zone-taken: CoreDNS answers for a domain itself that other name servers have.
 
 What it is
-    The Corefile names a domain of the company as a zone of its plugin kubernetes, beside the cluster's own.
+    The Corefile names a domain of the company as a zone of its plugin kubernetes, beside the
+    cluster's own.
 
 Why it breaks
-    CoreDNS is the authority of each zone of such a plugin. What the plugin does not have is answered NXDOMAIN at once,
-    and no `forward` below ever sees the question.
+    CoreDNS is the authority of each zone of such a plugin. What the plugin does not have is
+    answered NXDOMAIN at once, and no `forward` below ever sees the question.
 
 How to confirm
     kubectl -n kube-system get configmap coredns -o yaml; dig DOMAIN SOA in a pod: `ns.dns.DOMAIN` is CoreDNS itself
 
 How to fix
-    Leave only the cluster's domain (and in-addr.arpa, ip6.arpa) with the plugin kubernetes; forward the company's domain
-    in a server block of its own.
+    Leave only the cluster's domain (and in-addr.arpa, ip6.arpa) with the plugin kubernetes; forward
+    the company's domain in a server block of its own.
 
 References
     CoreDNS's pages of the plugins kubernetes, hosts and forward
@@ -56,7 +57,9 @@ def _falls_through(block: Tree, zone: str) -> bool:
     return any(not words or zone in {word.text for word in words} for words in passed)
 
 
-def _check_zones(case: Case, plugin: Tree, taken: list[str], words: list[str], failed: tuple[Message, ...]) -> Iterator[Finding]:
+def _check_zones(
+    case: Case, plugin: Tree, taken: list[str], words: list[str], failed: tuple[Message, ...]
+) -> Iterator[Finding]:
     zones = [word.rstrip(".").lower() for word in taken if not word.rstrip(".").endswith(".arpa")]
     own = set(_cluster_domains(case)) or ({"cluster.local"} & set(words))
     for zone in dict.fromkeys(zones):
@@ -68,11 +71,15 @@ def _check_zones(case: Case, plugin: Tree, taken: list[str], words: list[str], f
             severity=Severity.FAULT,
             claim=f"CoreDNS answers for {zone} itself: the plugin kubernetes names it as its own zone beside {min(own)}.",
             evidence=(plugin.line, *(one.span for one in shown[:2])),
-            reasoning=(f"A name of {zone} that is no service of the cluster is answered NXDOMAIN, and never forwarded.",),
+            reasoning=(
+                f"A name of {zone} that is no service of the cluster is answered NXDOMAIN, and never forwarded.",
+            ),
             breaks=(f"names of {zone}",),
             prevention="Give the plugin kubernetes the cluster's domain alone.",
             certainty=1.0 if shown else 0.7,
-            asks=() if shown else (Ask(f"who answers for {zone}", f"dig {zone} SOA", "ns.dns. is CoreDNS itself"),),
+            asks=()
+            if shown
+            else (Ask(f"who answers for {zone}", f"dig {zone} SOA", "ns.dns. is CoreDNS itself"),),
             marks=(zone,),
         )
 

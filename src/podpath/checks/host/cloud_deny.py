@@ -1,18 +1,22 @@
-"""cloud-deny: the cloud's security list has no rule for what comes from outside, and its last rule denies.
+"""cloud-deny: the cloud's security list has no rule for what comes from outside, and its last rule
+denies.
 
 What it is
-    A list of rules (Azure NSG, security group of AWS, OpenStack or another cloud, firewall of GCP) that is pasted as a
-    table, with a deny for all, and above it accepts from the virtual network and the load balancer only.
+    A list of rules (Azure NSG, security group of AWS, OpenStack or another cloud, firewall of GCP)
+    that is pasted as a table, with a deny for all, and above it accepts from the virtual network
+    and the load balancer only.
 
 Why it breaks
-    The packet never comes to the node: clients time out, and no capture on the node shows their SYN. With Azure a packet
-    has to pass the list of the subnet and that of the network card: AKS writes its rule to its own list only.
+    The packet never comes to the node: clients time out, and no capture on the node shows their
+    SYN. With Azure a packet has to pass the list of the subnet and that of the network card: AKS
+    writes its rule to its own list only.
 
 How to confirm
     az network nsg rule list -g GROUP --nsg-name NAME -o table; tcpdump -ni eth0 port PORT on the node (nothing comes)
 
 How to fix
-    az network nsg rule create ... --priority 500 --source-address-prefixes Internet --destination-port-ranges 80 --access Allow
+    az network nsg rule create ... --priority 500 --source-address-prefixes Internet
+    --destination-port-ranges 80 --access Allow
 
 References
     Microsoft Learn "Network security groups", default security rules
@@ -37,8 +41,14 @@ Row = tuple[CloudRule, Span]
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each list whose deny for all comes before any accept from outside; sure where a connection timed out."""
-    rows = [(rule, stated.span) for rule, stated in statements_of(case, CloudRule) if rule.inbound is not False]
+    """Report each list whose deny for all comes before any accept from outside; sure where a
+    connection timed out.
+    """
+    rows = [
+        (rule, stated.span)
+        for rule, stated in statements_of(case, CloudRule)
+        if rule.inbound is not False
+    ]
     timed_out = any(attempt.result == "timeout" for attempt in case.attempts)
     timed_out = timed_out or any(unplaced.result == "timeout" for unplaced in case.unplaced)
     for rules in _cut(rows):
@@ -48,10 +58,14 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _cut(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Yield the rows of each list: priorities that fall start another one, and so does a gap between the lines."""
+    """Yield the rows of each list: priorities that fall start another one, and so does a gap
+    between the lines.
+    """
     current: list[Row] = []
     for row in rows:
-        if current and (row[1].line > current[-1][1].line + 1 or row[0].priority < current[-1][0].priority):
+        if current and (
+            row[1].line > current[-1][1].line + 1 or row[0].priority < current[-1][0].priority
+        ):
             yield current
             current = []
         current.append(row)
@@ -75,7 +89,9 @@ def _report(rules: Sequence[Row], deny: Row, *, sure: bool) -> Finding:
         severity=Severity.FAULT,
         claim=f"The cloud's security list accepts nothing from outside: {name} denies all that its accepts for inside leave.",
         evidence=(deny[1], *accepting),
-        reasoning=("A packet has to pass every list on its way, that of the subnet and that of the network card.",),
+        reasoning=(
+            "A packet has to pass every list on its way, that of the subnet and that of the network card.",
+        ),
         breaks=("connections from outside to every port of the nodes behind the list",),
         prevention="Write a rule for each published port into every list on the way.",
         certainty=1.0 if sure else 0.7,

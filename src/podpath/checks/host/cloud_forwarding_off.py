@@ -1,22 +1,27 @@
-"""cloud-forwarding-off: the cloud lets an instance send and receive packets of its own addresses only.
+"""cloud-forwarding-off: the cloud lets an instance send and receive packets of its own addresses
+only.
 
 What it is
-    Attributes of an instance or of its port say so: AWS SourceDestCheck true, GCP canIpForward false, Azure
-    enableIPForwarding false, OpenStack port_security_enabled true without allowed_address_pairs.
+    Attributes of an instance or of its port say so: AWS SourceDestCheck true, GCP canIpForward
+    false, Azure enableIPForwarding false, OpenStack port_security_enabled true without
+    allowed_address_pairs.
 
 Why it breaks
-    What leaves or enters with an address that the cloud does not know for this port is dropped outside of the host: packets
-    of pods without an overlay, of a router, VPN gateway or NAT instance, a virtual address of keepalived.
+    What leaves or enters with an address that the cloud does not know for this port is dropped
+    outside of the host: packets of pods without an overlay, of a router, VPN gateway or NAT
+    instance, a virtual address of keepalived.
 
 How to confirm
     tcpdump on both instances: the packet leaves one and never comes to the other
 
 How to fix
-    aws ec2 modify-instance-attribute --no-source-dest-check; canIpForward when a GCP instance is made; az network nic update
-    --ip-forwarding true; openstack port set --allowed-address ip-address=RANGE PORT; or use an overlay.
+    aws ec2 modify-instance-attribute --no-source-dest-check; canIpForward when a GCP instance is
+    made; az network nic update --ip-forwarding true; openstack port set --allowed-address
+    ip-address=RANGE PORT; or use an overlay.
 
 References
-    AWS, NAT instances; GCP, IP forwarding; Azure, enable IP forwarding; Neutron, allowed address pairs
+    AWS, NAT instances; GCP, IP forwarding; Azure, enable IP forwarding; Neutron, allowed address
+    pairs
 """
 
 from __future__ import annotations
@@ -43,9 +48,24 @@ def check(case: Case) -> Iterator[Finding]:
         for setting in file.settings:
             if CLOSED.get(setting.name.lower()) == setting.value.lower().rstrip(","):
                 yield _report(setting)
-        secured = next((one for one in file.all("port_security_enabled") if one.value.lower().rstrip(",") == "true"), None)
-        pairs = [one for one in file.all("allowed_address_pairs", "ip_address") if one.value not in {"", "[]", "null"}]
-        if secured is not None and not pairs and next(file.all("allowed_address_pairs"), None) is not None:
+        secured = next(
+            (
+                one
+                for one in file.all("port_security_enabled")
+                if one.value.lower().rstrip(",") == "true"
+            ),
+            None,
+        )
+        pairs = [
+            one
+            for one in file.all("allowed_address_pairs", "ip_address")
+            if one.value not in {"", "[]", "null"}
+        ]
+        if (
+            secured is not None
+            and not pairs
+            and next(file.all("allowed_address_pairs"), None) is not None
+        ):
             yield _report(secured)
 
 
@@ -55,7 +75,9 @@ def _report(setting: Setting) -> Finding:
         severity=Severity.FAULT,
         claim=f"The cloud drops what is not of the instance's own addresses: {setting.name} is {setting.value.rstrip(',')}.",
         evidence=(setting.span,),
-        reasoning=("Pods without an overlay, routers and NAT instances send and receive packets of other addresses.",),
+        reasoning=(
+            "Pods without an overlay, routers and NAT instances send and receive packets of other addresses.",
+        ),
         breaks=("packets that the host forwards without translation or tunnel",),
         prevention="Set it where the instances are made.",
         certainty=0.8,

@@ -1,16 +1,17 @@
-"""managed-by-host: NetworkManager, systemd-networkd or a DHCP client manages devices of a CNI plugin or container engine.
+"""managed-by-host: NetworkManager, systemd-networkd or a DHCP client manages devices of a CNI
+plugin or container engine.
 
 What it is
-    `nmcli device` lists a plugin's device (cali..., flannel.1, cni0, vxlan.calico, cilium_..., veth...) as
-    connected with a profile of its own, or `networkctl` as configuring or configured; or the log of such a daemon
-    (NetworkManager, networkd, udev, dhclient, dhcpcd, ConnMan, wicked) shows that it asks for a lease on it, sets
-    its addresses and routes, or changes its state.
+    `nmcli device` lists a plugin's device (cali..., flannel.1, cni0, vxlan.calico, cilium_...,
+    veth...) as connected with a profile of its own, or `networkctl` as configuring or configured;
+    or the log of such a daemon (NetworkManager, networkd, udev, dhclient, dhcpcd, ConnMan, wicked)
+    shows that it asks for a lease on it, sets its addresses and routes, or changes its state.
 
 Why it breaks
-    The manager takes such a device for its own: it removes addresses, routes and rules that it did not set, sets
-    the device down, asks for DHCP on it, gives it an address of 169.254.0.0/16 or a default route, or changes its
-    MAC. Pods lose their network some time after they start, or
-    after the manager restarts.
+    The manager takes such a device for its own: it removes addresses, routes and rules that it did
+    not set, sets the device down, asks for DHCP on it, gives it an address of 169.254.0.0/16 or a
+    default route, or changes its MAC. Pods lose their network some time after they start, or after
+    the manager restarts.
 
 How to confirm
     nmcli device; networkctl list
@@ -18,10 +19,11 @@ How to confirm
 
 How to fix
     NetworkManager: /etc/NetworkManager/conf.d/cni.conf with [keyfile] unmanaged-devices=interface-
-    name:cali*;interface-name:flannel*;interface-name:cni*;interface-name:veth*. networkd: a .network file with
-    [Match] Name=... and [Link] Unmanaged=yes; ManageForeignRoutes=no, ManageForeignRoutingPolicyRules=no in
-    networkd.conf. dhcpcd: denyinterfaces veth* br-* docker*; ConnMan: NetworkInterfaceBlacklist=veth,docker,br-;
-    udev: a .link file with MACAddressPolicy=none for them.
+    name:cali*;interface-name:flannel*;interface-name:cni*;interface-name:veth*. networkd: a
+    .network file with [Match] Name=... and [Link] Unmanaged=yes; ManageForeignRoutes=no,
+    ManageForeignRoutingPolicyRules=no in networkd.conf. dhcpcd: denyinterfaces veth* br-* docker*;
+    ConnMan: NetworkInterfaceBlacklist=veth,docker,br-; udev: a .link file with
+    MACAddressPolicy=none for them.
 
 References
     NetworkManager.conf(5); networkd.conf(5); docs.tigera.io, configure NetworkManager
@@ -59,7 +61,15 @@ PLUGINS = (
     "eni",
     "wireguard.cali",
 )
-TAKEN = ("connected", "disconnected", "configured", "configuring", "failed", "connecting", "activating")
+TAKEN = (
+    "connected",
+    "disconnected",
+    "configured",
+    "configuring",
+    "failed",
+    "connecting",
+    "activating",
+)
 
 
 _OF_CONTAINERS = re.compile(
@@ -71,14 +81,20 @@ _OF_CONTAINERS = re.compile(
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report the first device of a plugin that a manager took, or what daemons of the host did to devices of containers."""
+    """Report the first device of a plugin that a manager took, or what daemons of the host did to
+    devices of containers.
+    """
     stated = tuple(_list_stated(case))
     yield from stated or _list_told(case)
 
 
 def _list_stated(case: Case) -> Iterator[Finding]:
     for device, stated in statements_of(case, ManagedDevice):
-        if not device.link.startswith(PLUGINS) or device.state.split(" (")[0] not in TAKEN or "externally" in device.state:
+        if (
+            not device.link.startswith(PLUGINS)
+            or device.state.split(" (")[0] not in TAKEN
+            or "externally" in device.state
+        ):
             continue
         yield Finding(
             check=NAME,
@@ -86,7 +102,9 @@ def _list_stated(case: Case) -> Iterator[Finding]:
             claim=f"{device.manager} manages {device.link}, a device of the network plugin (its state there is {device.state}).",
             evidence=(stated.span,),
             reasoning=("A manager removes or replaces what it did not set itself.",),
-            breaks=("addresses, routes and rules of pods, when the manager next looks at the device",),
+            breaks=(
+                "addresses, routes and rules of pods, when the manager next looks at the device",
+            ),
             prevention="Tell the manager to leave the plugin's devices alone.",
             certainty=0.5,
             marks=(str(device.link), device.state),
@@ -95,7 +113,9 @@ def _list_stated(case: Case) -> Iterator[Finding]:
 
 
 def _list_told(case: Case) -> Iterator[Finding]:
-    """Report what a daemon did to a device of containers; else that it took note of one, which need not matter."""
+    """Report what a daemon did to a device of containers; else that it took note of one, which need
+    not matter.
+    """
     done = [one for one in find_said(case, MessageKind.DEVICE_TAKEN) if _is_of_containers(one)]
     seen = [one for one in find_said(case, MessageKind.DEVICE_SEEN) if _is_of_containers(one)]
     if done:
@@ -114,7 +134,9 @@ def _tell(said: Sequence[Message], severity: Severity, certainty: float) -> Find
         severity=severity,
         claim=f"{daemon} handles {device}, a device of containers, as one of the host ({act}).",
         evidence=tuple(dict.fromkeys(message.span for message in said))[:QUOTED],
-        reasoning=("It sets or removes addresses, routes and states of a device that is not its own.",),
+        reasoning=(
+            "It sets or removes addresses, routes and states of a device that is not its own.",
+        ),
         breaks=("addresses, routes and names of containers, and the routes of the host",),
         prevention="Tell the daemon to leave devices of containers alone.",
         certainty=certainty,
@@ -123,4 +145,7 @@ def _tell(said: Sequence[Message], severity: Severity, certainty: float) -> Find
 
 
 def _is_of_containers(message: Message) -> bool:
-    return "act" in message.values and _OF_CONTAINERS.match(message.values.get("device", "")) is not None
+    return (
+        "act" in message.values
+        and _OF_CONTAINERS.match(message.values.get("device", "")) is not None
+    )

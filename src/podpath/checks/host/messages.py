@@ -204,7 +204,9 @@ ROWS: tuple[MessageCheck, ...] = (
             "ip -4 neigh | wc -l; sysctl net.ipv4.neigh.default.gc_thresh3; ip -s link; tc -s qdisc; "
             "nstat -az | grep -i -E 'drop|over'"
         ),
-        fix=("Raise gc_thresh1 to gc_thresh3, txqueuelen or net.core.wmem_max; reset a device whose queue stands still."),
+        fix=(
+            "Raise gc_thresh1 to gc_thresh3, txqueuelen or net.core.wmem_max; reset a device whose queue stands still."
+        ),
         references="net/core/neighbour.c, neigh_alloc; send(2), ENOBUFS",
     ),
     MessageCheck(
@@ -225,7 +227,9 @@ ROWS: tuple[MessageCheck, ...] = (
         what=(
             "`Cannot allocate memory` (ENOMEM), or `Resource temporarily unavailable` (EAGAIN) where a process or thread is made."
         ),
-        why=("The host, the cgroup or the limit of locked memory (BPF maps), of processes or of threads is used up."),
+        why=(
+            "The host, the cgroup or the limit of locked memory (BPF maps), of processes or of threads is used up."
+        ),
         confirm=(
             "free -m; cat /sys/fs/cgroup/*/memory.max; ulimit -a; systemctl show UNIT -p TasksMax,LimitMEMLOCK; dmesg | tail"
         ),
@@ -240,14 +244,20 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="A program gets no inotify watch: fs.inotify.max_user_instances or max_user_watches is reached.",
         breaks="programs that wait for files: agents, proxies and kubelet do not start or miss changes",
         cure="raise fs.inotify.max_user_instances and max_user_watches",
-        commands=("sysctl -w fs.inotify.max_user_instances=8192 fs.inotify.max_user_watches=1048576",),
+        commands=(
+            "sysctl -w fs.inotify.max_user_instances=8192 fs.inotify.max_user_watches=1048576",
+        ),
         what="`too many open files` or `no space left on device` from inotify or fsnotify.",
         why=(
             "Each user has a limit of inotify instances (128) and watches; nodes with many pods reach"
             " it, although files and disk are free."
         ),
-        confirm=("sysctl fs.inotify; find /proc/*/fd -lname anon_inode:inotify | cut -d/ -f3 | sort | uniq -c | sort -n | tail"),
-        fix=("sysctl -w fs.inotify.max_user_instances=8192 fs.inotify.max_user_watches=1048576, and the same in /etc/sysctl.d."),
+        confirm=(
+            "sysctl fs.inotify; find /proc/*/fd -lname anon_inode:inotify | cut -d/ -f3 | sort | uniq -c | sort -n | tail"
+        ),
+        fix=(
+            "sysctl -w fs.inotify.max_user_instances=8192 fs.inotify.max_user_watches=1048576, and the same in /etc/sysctl.d."
+        ),
         references="inotify(7)",
     ),
     MessageCheck(
@@ -265,7 +275,9 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="100 %: it is the cause",
         ),
         what="`no space left on device` from a program that writes a file.",
-        why=("CNI plugins keep addresses in files (/var/lib/cni), runtimes their state; without space no pod gets a network."),
+        why=(
+            "CNI plugins keep addresses in files (/var/lib/cni), runtimes their state; without space no pod gets a network."
+        ),
         confirm="df -h; df -i",
         fix="Free space or inodes, and give the logs a limit.",
         references="write(2), ENOSPC",
@@ -283,8 +295,12 @@ ROWS: tuple[MessageCheck, ...] = (
             "net.ipv6.route.max_size (4096 before 6.3) is reached by many peers; a program that takes"
             " packets from NFQUEUE is too slow or gone."
         ),
-        confirm=("sysctl net.ipv6.route.max_size; cat /proc/net/netfilter/nfnetlink_queue; cat /proc/net/rt6_stats"),
-        fix=("sysctl -w net.ipv6.route.max_size=2147483647; restart or speed up what reads the queue, or let rules bypass it."),
+        confirm=(
+            "sysctl net.ipv6.route.max_size; cat /proc/net/netfilter/nfnetlink_queue; cat /proc/net/rt6_stats"
+        ),
+        fix=(
+            "sysctl -w net.ipv6.route.max_size=2147483647; restart or speed up what reads the queue, or let rules bypass it."
+        ),
         references="net/core/dst.c, dst_alloc; net/netfilter/nfnetlink_queue.c",
     ),
     MessageCheck(
@@ -325,7 +341,9 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         why="The network carries the connection; the program does not serve it, or closes it at once.",
         confirm="the status page or settings of the server; ss -tn sport = :PORT | wc -l",
-        fix=("Raise the limit within the memory there is; use a pool of connections; find clients that do not close theirs."),
+        fix=(
+            "Raise the limit within the memory there is; use a pool of connections; find clients that do not close theirs."
+        ),
         references="the manual of the server",
     ),
     MessageCheck(
@@ -341,7 +359,9 @@ ROWS: tuple[MessageCheck, ...] = (
             "gRPC: a message above the maximum, too many keep-alive pings, an unknown service or "
             "method. HTTP: a header or body that is too large."
         ),
-        why=("The connection works; a setting of the two programs does not fit, or it is another program that listens there."),
+        why=(
+            "The connection works; a setting of the two programs does not fit, or it is another program that listens there."
+        ),
         confirm="grpcurl or curl -v against the server itself, without proxies",
         fix=(
             "Raise the limit (max message size, proxy_buffer_size, client_max_body_size, keepalive "
@@ -367,7 +387,9 @@ ROWS: tuple[MessageCheck, ...] = (
         what=(
             "pg_hba.conf, a MySQL account bound to a host, protected mode of Redis, hosts.deny, an access list of a web server."
         ),
-        why=("The packets arrive. Often the address is a NAT one (172.17.0.1, the address of a node) that nobody has allowed."),
+        why=(
+            "The packets arrive. Often the address is a NAT one (172.17.0.1, the address of a node) that nobody has allowed."
+        ),
         confirm="the log of the server; the address that it names against the client's own",
         fix=(
             "Allow the address in the list of the server; keep the source address on the way "
@@ -379,7 +401,13 @@ ROWS: tuple[MessageCheck, ...] = (
         name="socket-not-permitted",
         title="the sender's own kernel refuses a packet or a connection.",
         kinds=(Kind.SOCKET_DENIED,),
-        categories=(Category.HOST_FIREWALL, Category.NETWORK_POLICY, Category.BPF, Category.CONNTRACK_FULL, Category.KUBE_PROXY),
+        categories=(
+            Category.HOST_FIREWALL,
+            Category.NETWORK_POLICY,
+            Category.BPF,
+            Category.CONNTRACK_FULL,
+            Category.KUBE_PROXY,
+        ),
         claim=(
             "The sender's own kernel refuses the packet{dst}: a rule of OUTPUT, a full connection table or a BPF "
             "program drops it."
@@ -393,7 +421,9 @@ ROWS: tuple[MessageCheck, ...] = (
             command="iptables-save -c; nft list ruleset; conntrack -C; bpftool cgroup tree",
             decides="a counter that grows: that rule; the table at its maximum: the table; neither: a BPF program",
         ),
-        what=("`operation not permitted` (EPERM) from connect, sendto or write: the packet never left the stack of the sender."),
+        what=(
+            "`operation not permitted` (EPERM) from connect, sendto or write: the packet never left the stack of the sender."
+        ),
         why=(
             "Netfilter in OUTPUT, a full conntrack table, or a BPF program of the cgroup (a service without backends, a policy)."
         ),
@@ -427,7 +457,9 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="that program",
         cure="load the module (sctp, l2tp, ...)",
         what="`Protocol not supported` (EPROTONOSUPPORT).",
-        why=("The module of the protocol is not loaded, not built, or on the list of modules that are not loaded."),
+        why=(
+            "The module of the protocol is not loaded, not built, or on the list of modules that are not loaded."
+        ),
         confirm="lsmod; modprobe -v sctp; grep -r blacklist /etc/modprobe.d",
         fix="modprobe NAME, install the package of extra modules, or remove it from the list.",
         references="socket(2), EPROTONOSUPPORT",
@@ -436,7 +468,13 @@ ROWS: tuple[MessageCheck, ...] = (
         name="sysctl-not-set",
         title="a program cannot set a sysctl of the network.",
         kinds=(Kind.SYSCTL_DENIED,),
-        categories=(Category.SYSCTL, Category.IP_FORWARD, Category.BRIDGE_NETFILTER, Category.OTHER, Category.ROUTE_LOCALNET),
+        categories=(
+            Category.SYSCTL,
+            Category.IP_FORWARD,
+            Category.BRIDGE_NETFILTER,
+            Category.OTHER,
+            Category.ROUTE_LOCALNET,
+        ),
         claim="A program cannot set {key}.",
         values=(Value("key", names=("key", "file"), default="a sysctl of the network"),),
         breaks="what rests on that setting",
@@ -476,7 +514,9 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="functions of the network: it is the cause",
         ),
         what="`BUG:`, `general protection fault`, `Kernel panic`, a CPU that is stuck.",
-        why=("A fault of the kernel or of a module: what runs in it stands still or ends, the network included."),
+        why=(
+            "A fault of the kernel or of a module: what runs in it stands still or ends, the network included."
+        ),
         confirm="dmesg -T; the functions of the call trace, [nf_tables], [vxlan] or a driver among them",
         fix="Boot another version, and look the trace up in the list of changes of the kernel.",
         references="Documentation/admin-guide/bug-hunting.rst",
@@ -503,7 +543,9 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="its last lines before the end name the cause",
         ),
         what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
-        why=("A unit that writes the rules of the firewall does not run, so what it sets up or serves is missing."),
+        why=(
+            "A unit that writes the rules of the firewall does not run, so what it sets up or serves is missing."
+        ),
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
         fix="Mend what its log names, then: systemctl restart UNIT",
         references="systemd.service(5)",
@@ -547,7 +589,9 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="its last lines before the end name the cause",
         ),
         what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
-        why=("A unit that announces routes or addresses does not run, so what it sets up or serves is missing."),
+        why=(
+            "A unit that announces routes or addresses does not run, so what it sets up or serves is missing."
+        ),
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
         fix="Mend what its log names, then: systemctl restart UNIT",
         references="systemd.service(5)",

@@ -1,20 +1,23 @@
-"""queue-overrun: the queue of a listener or a socket's buffer is full, so what comes in is thrown away.
+"""queue-overrun: the queue of a listener or a socket's buffer is full, so what comes in is thrown
+away.
 
 What it is
-    ss shows a listener with more connections waiting (Recv-Q) than its backlog takes (Send-Q), or the kernel's counters say
-    that listen queues overflowed, that SYNs to listeners were dropped, or that packets were lost for want of socket buffers.
+    ss shows a listener with more connections waiting (Recv-Q) than its backlog takes (Send-Q), or
+    the kernel's counters say that listen queues overflowed, that SYNs to listeners were dropped, or
+    that packets were lost for want of socket buffers.
 
 Why it breaks
-    A SYN to a full queue is dropped: the client tries again after 1, 3 and 7 seconds or gives up. For UDP there is no second
-    try. The program accepts or reads too slowly, or its backlog, net.core.somaxconn or rmem is too small for the bursts.
+    A SYN to a full queue is dropped: the client tries again after 1, 3 and 7 seconds or gives up.
+    For UDP there is no second try. The program accepts or reads too slowly, or its backlog,
+    net.core.somaxconn or rmem is too small for the bursts.
 
 How to confirm
     ss -ltn    # of listeners: Recv-Q above Send-Q
     nstat -az TcpExtListenOverflows TcpExtListenDrops UdpRcvbufErrors; sleep 10; (again)     # they grow
 
 How to fix
-    Raise the program's own backlog and net.core.somaxconn (the smaller one counts), or let it accept faster; for buffers
-    net.core.rmem_max and the program's SO_RCVBUF.
+    Raise the program's own backlog and net.core.somaxconn (the smaller one counts), or let it
+    accept faster; for buffers net.core.rmem_max and the program's SO_RCVBUF.
 
 References
     tcp_v4_syn_recv_sock, sk_acceptq_is_full (include/net/sock.h); listen(2); ss(8)
@@ -52,11 +55,21 @@ _FITS = frozenset({
 
 def check(case: Case) -> Iterator[Finding]:
     """Report listeners whose queue is full now, and what the kernel has counted as lost."""
-    queues = [(one, stated.span) for one, stated in statements_of(case, ListenQueue) if one.waiting > one.backlog > 0]
-    counted = [(name, fact.value, fact.span) for name in COUNTERS if (fact := case.node.host.counters.get(name)) is not None]
+    queues = [
+        (one, stated.span)
+        for one, stated in statements_of(case, ListenQueue)
+        if one.waiting > one.backlog > 0
+    ]
+    counted = [
+        (name, fact.value, fact.span)
+        for name in COUNTERS
+        if (fact := case.node.host.counters.get(name)) is not None
+    ]
     lost = [(name, value, span) for name, value, span in counted if value and span is not None]
     for one, span in queues:
-        yield _report_queue(one, span, tuple(where for name, _, where in lost if name.startswith("TcpExtListen")))
+        yield _report_queue(
+            one, span, tuple(where for name, _, where in lost if name.startswith("TcpExtListen"))
+        )
     if lost and not queues:
         yield _report_counters(case, lost)
 
@@ -67,7 +80,9 @@ def _report_queue(one: ListenQueue, span: Span, counted: tuple[Span, ...]) -> Fi
         severity=Severity.FAULT,
         claim=f"The queue of the listener of port {one.port} is full: {one.waiting} connections wait, and {one.backlog} may.",
         evidence=(span, *counted),
-        reasoning=("Of a listener Recv-Q is what waits to be accepted, and Send-Q the backlog: the next SYN is dropped.",),
+        reasoning=(
+            "Of a listener Recv-Q is what waits to be accepted, and Send-Q the backlog: the next SYN is dropped.",
+        ),
         breaks=(f"new connections to port {one.port}",),
         repairs=(_repair(),),
         prevention="Watch TcpExtListenOverflows.",

@@ -1,21 +1,25 @@
-"""state-changed: what the failing path needs was there in one output, and is gone or other in the next.
+"""state-changed: what the failing path needs was there in one output, and is gone or other in the
+next.
 
 What it is
-    The same listing was taken twice, before and after something was started, or while it works and while it does not, and an
-    address, route, policy rule, listener or setting of a zone vanished or changed between the two.
+    The same listing was taken twice, before and after something was started, or while it works and
+    while it does not, and an address, route, policy rule, listener or setting of a zone vanished or
+    changed between the two.
 
 Why it breaks
-    Without the address nobody answers for it and packets leave with another source; without the route or rule they have no way,
-    or take another one. What was started between the two outputs is the first suspect: a VPN client, a DHCP client,
-    NetworkManager, systemd-networkd or a firewall's reload, each of which holds the network's settings for its own.
+    Without the address nobody answers for it and packets leave with another source; without the
+    route or rule they have no way, or take another one. What was started between the two outputs is
+    the first suspect: a VPN client, a DHCP client, NetworkManager, systemd-networkd or a firewall's
+    reload, each of which holds the network's settings for its own.
 
 How to confirm
     ip monitor all      # in a second terminal, while the suspect is started: it shows what goes, and when
     journalctl -b -u NetworkManager -u systemd-networkd -u firewalld
 
 How to fix
-    Put back what is gone, and keep the suspect off it: unmanaged-devices (NetworkManager), Unmanaged=yes or
-    ManageForeignRoutes=no, ManageForeignRoutingPolicyRules=no (networkd), route-nopull or split routes (VPN).
+    Put back what is gone, and keep the suspect off it: unmanaged-devices (NetworkManager),
+    Unmanaged=yes or ManageForeignRoutes=no, ManageForeignRoutingPolicyRules=no (networkd),
+    route-nopull or split routes (VPN).
 
 References
     ip-monitor(8); networkd.conf(5); NetworkManager.conf(5)
@@ -67,7 +71,10 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
         evidence=tuple(spans),
         reasoning=(
             "Two outputs of the same thing differ, and the difference is what the path needs.",
-            *(f"Also: {one.name} {'is gone' if one.bad is None else 'is another one'}." for one in lost[1:QUOTED]),
+            *(
+                f"Also: {one.name} {'is gone' if one.bad is None else 'is another one'}."
+                for one in lost[1:QUOTED]
+            ),
         ),
         breaks=("what goes by it",),
         prevention="Keep whatever was started between the two outputs off addresses and routes that are not its own.",

@@ -1,19 +1,21 @@
 """two-managers: two programs configure one device of the host.
 
 What it is
-    NetworkManager says that it connected a device, and systemd-networkd that it configured the same one; or NetworkManager has
-    connected by a profile of its own a device that /etc/network/interfaces, netplan or networkd gives an address.
+    NetworkManager says that it connected a device, and systemd-networkd that it configured the same
+    one; or NetworkManager has connected by a profile of its own a device that
+    /etc/network/interfaces, netplan or networkd gives an address.
 
 Why it breaks
-    Each sets its own addresses, routes, rules and DNS, and takes away what it does not know: leases for both, two default
-    routes, addresses that change or vanish minutes after boot, a resolv.conf that changes hands.
+    Each sets its own addresses, routes, rules and DNS, and takes away what it does not know: leases
+    for both, two default routes, addresses that change or vanish minutes after boot, a resolv.conf
+    that changes hands.
 
 How to confirm
     networkctl list; nmcli device; grep -rn DEVICE /etc/network /etc/netplan /etc/systemd/network
 
 How to fix
-    Leave the device to one of them: `unmanaged-devices=interface-name:DEVICE` in NetworkManager's keyfile section, or
-    `Unmanaged=yes` in a .network file; disable the one that nobody needs.
+    Leave the device to one of them: `unmanaged-devices=interface-name:DEVICE` in NetworkManager's
+    keyfile section, or `Unmanaged=yes` in a .network file; disable the one that nobody needs.
 
 References
     NetworkManager.conf(5), systemd.network(5)
@@ -36,7 +38,9 @@ NAME = "two-managers"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each device that two managers say they have set up, or that one has and another's file wants."""
+    """Report each device that two managers say they have set up, or that one has and another's file
+    wants.
+    """
     connected: dict[str, Span] = {}
     configured: dict[str, Span] = {}
     for device, stated in statements_of(case, ManagedDevice):
@@ -48,8 +52,15 @@ def check(case: Case) -> Iterator[Finding]:
         yield _report(name, "systemd-networkd", (connected[name], configured[name]), 1.0)
     for wanted in wanted_devices(case):
         name = wanted.device
-        if name in connected and name not in configured and wanted.addresses and _is_other(case, wanted.span):
-            yield _report(name, "a file of another manager", (connected[name], wanted.addresses[0].span), 0.6)
+        if (
+            name in connected
+            and name not in configured
+            and wanted.addresses
+            and _is_other(case, wanted.span)
+        ):
+            yield _report(
+                name, "a file of another manager", (connected[name], wanted.addresses[0].span), 0.6
+            )
 
 
 def _is_other(case: Case, span: Span) -> bool:
@@ -68,6 +79,8 @@ def _report(name: str, other: str, evidence: tuple[Span, ...], certainty: float)
         breaks=(f"addresses and routes of {name}",),
         prevention="Leave each device to one manager.",
         certainty=certainty,
-        asks=() if certainty == 1 else (Ask("who set the address", "nmcli -f all device show", "GENERAL.NM-MANAGED"),),
+        asks=()
+        if certainty == 1
+        else (Ask("who set the address", "nmcli -f all device show", "GENERAL.NM-MANAGED"),),
         marks=(name,),
     )

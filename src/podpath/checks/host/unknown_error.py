@@ -1,10 +1,12 @@
 """unknown-error: a program reports an error that podpath does not know.
 
 What it is
-    A line of a log has the level of an error, and neither names a fault that podpath knows nor a connection that failed.
+    A line of a log has the level of an error, and neither names a fault that podpath knows nor a
+    connection that failed.
 
 Why it breaks
-    It need not have to do with the failure; but a program that says that it failed is the first thing to look at.
+    It need not have to do with the failure; but a program that says that it failed is the first
+    thing to look at.
 
 How to confirm
     journalctl -u UNIT, or the log of the container, around that time

@@ -1,20 +1,22 @@
 """address-conflict: another host uses the same IP address, as the kernel, DHCP or an agent says.
 
 What it is
-    An address that a host wants answers already: IPv6's duplicate address detection, a DHCPDECLINE, an address
-    conflict that NetworkManager or systemd-networkd saw, or Calico's check of the nodes' addresses.
+    An address that a host wants answers already: IPv6's duplicate address detection, a DHCPDECLINE,
+    an address conflict that NetworkManager or systemd-networkd saw, or Calico's check of the nodes'
+    addresses.
 
 Why it breaks
-    Machines that were cloned share the machine-id or the DHCP client id and get the same lease; or an address was set
-    by hand twice. Neighbours send frames to one or the other, so connections break at random, or the host does not
-    take the address at all.
+    Machines that were cloned share the machine-id or the DHCP client id and get the same lease; or
+    an address was set by hand twice. Neighbours send frames to one or the other, so connections
+    break at random, or the host does not take the address at all.
 
 How to confirm
     arping -D -I DEV ADDRESS; ip neigh show ADDRESS (several times); cat /etc/machine-id on both
 
 How to fix
-    Give one of them another address. Clones: rm /etc/machine-id /var/lib/dbus/machine-id; systemd-machine-id-setup;
-    remove the leases of the DHCP client, or send the MAC as the client id (dhcp-identifier: mac in netplan).
+    Give one of them another address. Clones: rm /etc/machine-id /var/lib/dbus/machine-id;
+    systemd-machine-id-setup; remove the leases of the DHCP client, or send the MAC as the client id
+    (dhcp-identifier: mac in netplan).
 
 References
     RFC 5227; RFC 4862 section 5.4; RFC 2131 section 4.3.3; systemd.network(5), ClientIdentifier
@@ -40,7 +42,9 @@ KINDS = (
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report what was said of it; the leases come first where the same address was given to two clients."""
+    """Report what was said of it; the leases come first where the same address was given to two
+    clients.
+    """
     said = find_said(case, *KINDS)
     if not said:
         return
@@ -51,7 +55,9 @@ def check(case: Case) -> Iterator[Finding]:
         cure="give one of the two hosts another address, and clones an identity of their own",
     )
     given = [
-        message for message in find_said(case, MessageKind.LEASE_GIVEN) if message.values["address"] == get_value(said, "address")
+        message
+        for message in find_said(case, MessageKind.LEASE_GIVEN)
+        if message.values["address"] == get_value(said, "address")
     ]
     owners = {message.values["mac"].lower(): message for message in reversed(given)}
     yield tell(NAME, (*(owners.values() if len(owners) > 1 else ()), *said), meaning)

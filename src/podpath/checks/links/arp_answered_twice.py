@@ -4,16 +4,17 @@ What it is
     One arping is answered by two different MACs.
 
 Why it breaks
-    Two machines have the address, or one answers for another (proxy ARP, two cards in one network with
-    arp_ignore=0). Who asks takes the answer that comes last, and reaches now one, now the other.
+    Two machines have the address, or one answers for another (proxy ARP, two cards in one network
+    with arp_ignore=0). Who asks takes the answer that comes last, and reaches now one, now the
+    other.
 
 How to confirm
     arping -c 4 -I DEVICE ADDRESS
     ip neigh show ADDRESS; sysctl net.ipv4.conf.all.arp_ignore net.ipv4.conf.all.proxy_arp
 
 How to fix
-    Take the address from the machine that should not have it. With two cards in one network set arp_ignore=1 and
-    arp_announce=2.
+    Take the address from the machine that should not have it. With two cards in one network set
+    arp_ignore=1 and arp_announce=2.
 
 References
     arp_process (net/ipv4/arp.c v6.12); RFC 5227; Documentation/networking/ip-sysctl.rst, arp_ignore

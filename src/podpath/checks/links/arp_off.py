@@ -1,13 +1,14 @@
 """arp-off: a pod's device never asks for a MAC.
 
 What it is
-    The flag NOARP is set on one end of a pod's veth pair (`ip link set DEV arp off`), and no entry for its neighbours was
-    put in by hand.
+    The flag NOARP is set on one end of a pod's veth pair (`ip link set DEV arp off`), and no entry
+    for its neighbours was put in by hand.
 
 Why it breaks
-    On an Ethernet device without ARP the kernel takes the device's own MAC for that of every neighbour. The other end of the
-    pair sees frames for a MAC that it does not have, and drops them (OTHERHOST). Cilium sets the flag on its own devices,
-    where its programs rewrite the frames; those are let be.
+    On an Ethernet device without ARP the kernel takes the device's own MAC for that of every
+    neighbour. The other end of the pair sees frames for a MAC that it does not have, and drops them
+    (OTHERHOST). Cilium sets the flag on its own devices, where its programs rewrite the frames;
+    those are let be.
 
 How to confirm
     ip -d link show DEV                                # NOARP among the flags
@@ -37,21 +38,39 @@ _OF_CILIUM = ("lxc", "cilium")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each end of a pod's veth pair that sends by a route, has ARP off and no neighbour put in by hand."""
+    """Report each end of a pod's veth pair that sends by a route, has ARP off and no neighbour put
+    in by hand.
+    """
     if case.node.cilium is not None:
         return
     for attachment in find_attachments(case.node):
         if attachment.netns.inferred or attachment.outer.name.startswith(_OF_CILIUM):
             continue
-        for namespace, link in ((attachment.netns, attachment.inner), (case.node.host, attachment.outer)):
-            if link.noarp and link.span is not None and link.master is None and _sends_blindly(namespace, link):
+        for namespace, link in (
+            (attachment.netns, attachment.inner),
+            (case.node.host, attachment.outer),
+        ):
+            if (
+                link.noarp
+                and link.span is not None
+                and link.master is None
+                and _sends_blindly(namespace, link)
+            ):
                 yield _report(attachment, namespace, link)
 
 
 def _sends_blindly(namespace: Netns, link: Link) -> bool:
-    """Tell whether a route leads over the device, and every neighbour that is known of it has the device's own MAC."""
-    known = [item.mac for item in namespace.neighbours.items if item.link == link.name and item.mac not in (None, link.mac)]
-    routed = any(hop.link == link.name for route in namespace.routes.items for hop in route.nexthops)
+    """Tell whether a route leads over the device, and every neighbour that is known of it has the
+    device's own MAC.
+    """
+    known = [
+        item.mac
+        for item in namespace.neighbours.items
+        if item.link == link.name and item.mac not in (None, link.mac)
+    ]
+    routed = any(
+        hop.link == link.name for route in namespace.routes.items for hop in route.nexthops
+    )
     return routed and not known and link.kind == "veth" and not link.inferred
 
 
@@ -59,13 +78,18 @@ def _report(attachment: Attachment, namespace: Netns, link: Link) -> Finding:
     pod = attachment.netns.name
     inside = "" if namespace.name == HOST else f"ip netns exec {namespace.name} "
     addresses = [item.address for item in attachment.addresses if item.address.family == 4]
-    commands = (f"{inside}ip link set {link.name} arp on", f"{inside}ip neigh flush dev {link.name}")
+    commands = (
+        f"{inside}ip link set {link.name} arp on",
+        f"{inside}ip neigh flush dev {link.name}",
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=f"ARP is off on {link.name} in netns {namespace.name} (NOARP): what it sends carries its own MAC and is dropped.",
         evidence=(link.span,) if link.span is not None else (),
-        reasoning=("Without ARP the kernel takes the device's own MAC for every neighbour's: the other end drops such frames.",),
+        reasoning=(
+            "Without ARP the kernel takes the device's own MAC for every neighbour's: the other end drops such frames.",
+        ),
         breaks=(f"everything that leaves by {link.name}: the pod {pod} is cut off",),
         repairs=(Repair(title=f"switch ARP on for {link.name}", commands=commands),),
         marks=("NOARP", *map(str, addresses)),

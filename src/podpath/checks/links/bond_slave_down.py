@@ -4,20 +4,21 @@ What it is
     /proc/net/bonding/BOND shows a slave's MII status as down, or (802.3ad) a partner MAC of zeros.
 
 Why it breaks
-    A bond by balance-rr or balance-xor without a channel on the switch, or by 802.3ad without LACP there, sends and
-    receives on links that the switch treats as two: frames are lost or come twice. With a slave down a part of the
-    connections fails where the switch still uses it.
+    A bond by balance-rr or balance-xor without a channel on the switch, or by 802.3ad without LACP
+    there, sends and receives on links that the switch treats as two: frames are lost or come twice.
+    With a slave down a part of the connections fails where the switch still uses it.
 
 How to confirm
     cat /proc/net/bonding/bond0
     ethtool SLAVE | grep -i 'link detected'
 
 How to fix
-    Configure the switch's ports as one channel (LACP active for 802.3ad), or use active-backup, which needs nothing
-    of the switch.
+    Configure the switch's ports as one channel (LACP active for 802.3ad), or use active-backup,
+    which needs nothing of the switch.
 
 References
-    Documentation/networking/bonding.rst; bond_3ad_state_machine_handler (drivers/net/bonding/bond_3ad.c v6.12)
+    Documentation/networking/bonding.rst; bond_3ad_state_machine_handler
+    (drivers/net/bonding/bond_3ad.c v6.12)
 """
 
 from __future__ import annotations
@@ -47,7 +48,10 @@ def check(case: Case) -> Iterator[Finding]:
             who = state.slave or str(state.bond)
             claim, certainty = f"{who} of the bond {state.bond} has no link.", 0.7
         elif state.up is None and state.partner == ZEROS:
-            claim, certainty = f"Nobody answers LACP on the bond {state.bond}: its partner's MAC is {ZEROS}.", 0.9
+            claim, certainty = (
+                f"Nobody answers LACP on the bond {state.bond}: its partner's MAC is {ZEROS}.",
+                0.9,
+            )
         else:
             continue
         yield Finding(

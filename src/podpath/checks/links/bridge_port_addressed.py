@@ -1,19 +1,20 @@
 """bridge-port-addressed: a configuration gives an address to a device that is a port of a bridge.
 
 What it is
-    A file makes a card (eth0) a port of a bridge (br0), and lets the card have an address of its own, static or by
-    DHCP, beside the bridge's.
+    A file makes a card (eth0) a port of a bridge (br0), and lets the card have an address of its
+    own, static or by DHCP, beside the bridge's.
 
 Why it breaks
-    What arrives at a port belongs to the bridge. The host's address must be the bridge's: with one on the port the host
-    has two routes for the same network, or one that leads to a device that takes nothing in, and answers stay away.
+    What arrives at a port belongs to the bridge. The host's address must be the bridge's: with one
+    on the port the host has two routes for the same network, or one that leads to a device that
+    takes nothing in, and answers stay away.
 
 How to confirm
     ip -br addr; bridge link; ip route
 
 How to fix
-    Set the port to `manual` (netplan: `dhcp4: false`, ifcfg: no IPADDR and no BOOTPROTO=dhcp), and give the bridge
-    the address, netmask and gateway that the host had, or DHCP.
+    Set the port to `manual` (netplan: `dhcp4: false`, ifcfg: no IPADDR and no BOOTPROTO=dhcp), and
+    give the bridge the address, netmask and gateway that the host had, or DHCP.
 
 References
     bridge-utils-interfaces(5); systemd.network(5), Bridge=
@@ -54,9 +55,16 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"The configuration makes {wanted.device} a port of {bridge}, and gives it {how} of its own.",
             evidence=tuple(dict.fromkeys((own, joined))),
-            reasoning=(f"What arrives at {wanted.device} belongs to {bridge}: an address on the port gets no answers.",),
+            reasoning=(
+                f"What arrives at {wanted.device} belongs to {bridge}: an address on the port gets no answers.",
+            ),
             breaks=(f"what the host sends from {wanted.device}'s own address",),
-            repairs=(Repair(title=f"leave {wanted.device} without an address, and give {bridge} the host's", commands=()),),
+            repairs=(
+                Repair(
+                    title=f"leave {wanted.device} without an address, and give {bridge} the host's",
+                    commands=(),
+                ),
+            ),
             prevention="Configure addresses on bridges, never on their ports.",
             certainty=1.0 if hit and (static or not addressed.get(bridge)) else 0.6,
             marks=(wanted.device, bridge),

@@ -4,16 +4,16 @@ What it is
     `bridge link` shows a port as blocking, listening, learning or disabled, while its device is up.
 
 Why it breaks
-    Only a port in state forwarding passes frames. With STP on, a new port listens and learns for twice the forward
-    delay (30 s): longer than a pod's first connections or a DHCP client's patience. A port that stays blocking is
-    taken for a loop.
+    Only a port in state forwarding passes frames. With STP on, a new port listens and learns for
+    twice the forward delay (30 s): longer than a pod's first connections or a DHCP client's
+    patience. A port that stays blocking is taken for a loop.
 
 How to confirm
     bridge -d link show; ip -d link show BRIDGE | grep -o 'stp_state [01]\|forward_delay [0-9]*'
 
 How to fix
-    Bridges for containers need no STP: ip link set BRIDGE type bridge stp_state 0 forward_delay 0. For a real loop
-    take one of the two ways away.
+    Bridges for containers need no STP: ip link set BRIDGE type bridge stp_state 0 forward_delay 0.
+    For a real loop take one of the two ways away.
 
 References
     br_set_state, br_stp_enable_port (net/bridge/br_stp.c v6.12); bridge(8)
@@ -33,13 +33,19 @@ CATEGORIES = (
 )
 NAME = "bridge-port-blocked"
 SHUT = ("blocking", "disabled")
-"""States that last: a port is listening and learning for seconds only, and disabled while its bridge is down."""
+"""States that last: a port is listening and learning for seconds only, and disabled while its
+bridge is down.
+"""
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each port that is listed as not forwarding, though it is up, and its bridge is not known to be down."""
+    """Report each port that is listed as not forwarding, though it is up, and its bridge is not
+    known to be down.
+    """
     for namespace in case.node.namespaces.values():
-        stopped = {link.name for link in namespace.links.items if link.span is not None and not link.up}
+        stopped = {
+            link.name for link in namespace.links.items if link.span is not None and not link.up
+        }
         for link in namespace.links.items:
             port = link.port
             if port is None or port.state not in SHUT or link.span is None:

@@ -1,25 +1,29 @@
 """checksum-received: packets arrive with a wrong checksum, and nobody answers them.
 
 What it is
-    A capture at the receiver (the packets come in, or go to an address that a listing shows on this machine) has TCP or UDP
-    with a wrong checksum, and no answer to them. Or DHCP's messages have one, wherever they are captured.
+    A capture at the receiver (the packets come in, or go to an address that a listing shows on this
+    machine) has TCP or UDP with a wrong checksum, and no answer to them. Or DHCP's messages have
+    one, wherever they are captured.
 
 Why it breaks
-    The receiver drops such a packet without a word. On the sender a wrong checksum is normal, since the card finishes it
-    after the capture; at the receiver somebody should have: a virtual card, an emulated switch or a tunnel's offload did not.
-    A DHCP client or server reads frames from a raw socket, before anything finishes a checksum: between namespaces and guests of
-    one host it sees the unfinished sum and throws the message away.
+    The receiver drops such a packet without a word. On the sender a wrong checksum is normal, since
+    the card finishes it after the capture; at the receiver somebody should have: a virtual card, an
+    emulated switch or a tunnel's offload did not. A DHCP client or server reads frames from a raw
+    socket, before anything finishes a checksum: between namespaces and guests of one host it sees
+    the unfinished sum and throws the message away.
 
 How to confirm
     ethtool -k DEVICE | grep checksum        # on the sender
     nstat -az TcpInCsumErrors UdpInCsumErrors IpInHdrErrors    # on the receiver: they grow
 
 How to fix
-    Let the sender compute it: ethtool -K DEVICE tx off (for a tunnel: tx-checksum-ip-generic off). For DHCP also:
+    Let the sender compute it: ethtool -K DEVICE tx off (for a tunnel: tx-checksum-ip-generic off).
+    For DHCP also:
         iptables -t mangle -A POSTROUTING -p udp --dport 68 -j CHECKSUM --checksum-fill
 
 References
-    tcp_v4_rcv (net/ipv4/tcp_ipv4.c); Documentation/networking/checksum-offloads.rst; iptables-extensions(8), CHECKSUM
+    tcp_v4_rcv (net/ipv4/tcp_ipv4.c); Documentation/networking/checksum-offloads.rst;
+    iptables-extensions(8), CHECKSUM
 """
 
 from __future__ import annotations
@@ -45,7 +49,11 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
     """Report wrong checksums at the receiver that nobody answers, and DHCP's."""
     _ = talks
     wrong = [seen for seen in case.sightings if seen.wrong_sum and seen.packet.dport not in TUNNELS]
-    leases = [seen for seen in wrong if seen.packet.protocol == UDP and {seen.packet.sport, seen.packet.dport} <= DHCP]
+    leases = [
+        seen
+        for seen in wrong
+        if seen.packet.protocol == UDP and {seen.packet.sport, seen.packet.dport} <= DHCP
+    ]
     if leases:
         yield _report_dhcp(case, leases)
     own = own_addresses(case)
@@ -58,17 +66,25 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
 
 def own_addresses(case: Case) -> frozenset[Address]:
     """Return the addresses that listings show on the machine whose evidence it is."""
-    return frozenset(item.address for item in case.node.host.addresses.items if item.span is not None)
+    return frozenset(
+        item.address for item in case.node.host.addresses.items if item.span is not None
+    )
 
 
 def is_received(seen: Sighting, own: Iterable[Address]) -> bool:
-    """Tell whether a frame came in where it was captured, by its direction or by whose addresses it has."""
-    return seen.direction == "in" or (seen.direction is None and seen.packet.dst in own and seen.packet.src not in own)
+    """Tell whether a frame came in where it was captured, by its direction or by whose addresses it
+    has.
+    """
+    return seen.direction == "in" or (
+        seen.direction is None and seen.packet.dst in own and seen.packet.src not in own
+    )
 
 
 def is_sent(seen: Sighting, own: Iterable[Address]) -> bool:
     """Tell whether a frame left where it was captured."""
-    return seen.direction == "out" or (seen.direction is None and seen.packet.src in own and seen.packet.dst not in own)
+    return seen.direction == "out" or (
+        seen.direction is None and seen.packet.src in own and seen.packet.dst not in own
+    )
 
 
 def _report(dropped: list[Sighting]) -> Finding:
@@ -79,9 +95,16 @@ def _report(dropped: list[Sighting]) -> Finding:
         claim=f"{count(len(dropped), 'packet')} of {packet.src} to {packet.dst} came in with a wrong checksum and without "
         "an answer: the receiver drops them.",
         evidence=quote(dropped),
-        reasoning=("At the receiver a checksum is finished: a wrong one is a damaged packet to it.",),
+        reasoning=(
+            "At the receiver a checksum is finished: a wrong one is a damaged packet to it.",
+        ),
         breaks=(f"what {packet.src} sends to {packet.dst}",),
-        repairs=(Repair(title=f"let {packet.src} compute checksums itself", commands=("ethtool -K DEVICE tx off",)),),
+        repairs=(
+            Repair(
+                title=f"let {packet.src} compute checksums itself",
+                commands=("ethtool -K DEVICE tx off",),
+            ),
+        ),
         prevention="Switch the offload off wherever a virtual card or switch does not finish checksums.",
         marks=("incorrect", "cksum"),
     )

@@ -1,13 +1,13 @@
 """configured-address-wrong: a configuration gives a device an address or netmask that cannot be.
 
 What it is
-    A number above 255 in an address (192.168.1.300), a netmask with holes (255.255.0.255), or an address that is its
-    own network's number or broadcast address, or the gateway's.
+    A number above 255 in an address (192.168.1.300), a netmask with holes (255.255.0.255), or an
+    address that is its own network's number or broadcast address, or the gateway's.
 
 Why it breaks
-    The program that brings the device up refuses the line, and the device stays without address and routes. A network's
-    number or broadcast address is taken by the kernel, but nobody can talk to it; with the gateway's address the host
-    answers itself in place of its router.
+    The program that brings the device up refuses the line, and the device stays without address and
+    routes. A network's number or broadcast address is taken by the kernel, but nobody can talk to
+    it; with the gateway's address the host answers itself in place of its router.
 
 How to confirm
     ip addr show DEVICE; journalctl -b -u networking -u systemd-networkd -u NetworkManager
@@ -39,7 +39,12 @@ def check(case: Case) -> Iterator[Finding]:
     for wanted in wanted_devices(case):
         for setting in (*wanted.addresses, *wanted.gateways):
             if _has_large_number(setting.words[0] if setting.words else ""):
-                yield _report(wanted, setting, f"{setting.value}, which is no address: its numbers go to 255 only", 0.5)
+                yield _report(
+                    wanted,
+                    setting,
+                    f"{setting.value}, which is no address: its numbers go to 255 only",
+                    0.5,
+                )
         for mask in wanted.masks:
             if read_word(mask.value) is not None and read_length(mask.value) is None:
                 yield _report(wanted, mask, f"the netmask {mask.value}, which has holes")
@@ -47,17 +52,27 @@ def check(case: Case) -> Iterator[Finding]:
         for setting, address, length in prefixes(wanted):
             prefix = Prefix.of(address, length)
             if address in gateways:
-                yield _report(wanted, setting, f"{address}, which is the address of its gateway too")
+                yield _report(
+                    wanted, setting, f"{address}, which is the address of its gateway too"
+                )
             elif address.family == 4 and length < WIDTH[4] - 1 and address == prefix.address:
-                yield _report(wanted, setting, f"{address}, which is the number of its network {prefix}")
+                yield _report(
+                    wanted, setting, f"{address}, which is the number of its network {prefix}"
+                )
             elif address.family == 4 and length < WIDTH[4] - 1 and address == prefix.broadcast:
-                yield _report(wanted, setting, f"{address}, which is the broadcast address of its network {prefix}")
+                yield _report(
+                    wanted,
+                    setting,
+                    f"{address}, which is the broadcast address of its network {prefix}",
+                )
 
 
 def _has_large_number(word: str) -> bool:
     parts = word.partition("/")[0].split(".")
     return (
-        len(parts) == 4 and all(part.isdecimal() and len(part) <= 3 for part in parts) and any(int(part) > 255 for part in parts)
+        len(parts) == 4
+        and all(part.isdecimal() and len(part) <= 3 for part in parts)
+        and any(int(part) > 255 for part in parts)
     )
 
 

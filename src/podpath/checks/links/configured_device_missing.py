@@ -1,21 +1,21 @@
 """configured-device-missing: a configuration file names a device that the host does not have.
 
 What it is
-    interfaces(5), netplan, ifcfg or a .network file names a card, a bridge's port or a VLAN's device that is not
-    among the host's devices, all of which are listed.
+    interfaces(5), netplan, ifcfg or a .network file names a card, a bridge's port or a VLAN's
+    device that is not among the host's devices, all of which are listed.
 
 Why it breaks
-    Names of cards follow their place on the PCI bus: a disk or card that was added or moved, a new kernel or a
-    changed virtual machine renames them. What the file says is then set up for nobody: no address, or a bridge
-    (vmbr0) without its port.
+    Names of cards follow their place on the PCI bus: a disk or card that was added or moved, a new
+    kernel or a changed virtual machine renames them. What the file says is then set up for nobody:
+    no address, or a bridge (vmbr0) without its port.
 
 How to confirm
     ip -br link; dmesg | grep renamed
     networkctl list; grep -rn DEVICE /etc/network /etc/netplan /etc/systemd/network
 
 How to fix
-    Write the present name into the file, or match the card by its MAC (netplan match: macaddress, a .link file);
-    then ifreload -a or netplan apply.
+    Write the present name into the file, or match the card by its MAC (netplan match: macaddress, a
+    .link file); then ifreload -a or netplan apply.
 
 References
     interfaces(5), netplan(5), systemd.net-naming-scheme(7)
@@ -39,7 +39,22 @@ CATEGORIES = (
 NAME = "configured-device-missing"
 
 
-MADE = ("br", "bond", "vmbr", "vlan", "lo", "wg", "tun", "tap", "dummy", "docker", "virbr", "ppp", "wlan", "*")
+MADE = (
+    "br",
+    "bond",
+    "vmbr",
+    "vlan",
+    "lo",
+    "wg",
+    "tun",
+    "tap",
+    "dummy",
+    "docker",
+    "virbr",
+    "ppp",
+    "wlan",
+    "*",
+)
 """How names of devices begin that a file makes itself, or that come and go."""
 
 
@@ -58,7 +73,10 @@ def check(case: Case) -> Iterator[Finding]:
                 check=NAME,
                 severity=Severity.FAULT,
                 claim=f"The configuration of {wanted.link} names {name}, which the host does not have.",
-                evidence=(stated.span, *((host.links.span,) if host.links.span is not None else ())),
+                evidence=(
+                    stated.span,
+                    *((host.links.span,) if host.links.span is not None else ()),
+                ),
                 reasoning=(f"The host's devices are {', '.join(sorted(present - {'lo'}))}.",),
                 breaks=(f"what the file sets up on {name}",),
                 prevention="Match cards by their MAC.",

@@ -4,9 +4,10 @@ What it is
     Two devices of one namespace, or two pods of one node, have the same address.
 
 Why it breaks
-    The kernel delivers to, and answers ARP from, whichever comes first. Between two pods, the route or the neighbour
-    entry decides who gets the packets, and it changes as entries expire: connections hang now and then. A CNI plugin
-    whose address store was lost (a full disk, a removed /var/lib/cni) hands out addresses twice.
+    The kernel delivers to, and answers ARP from, whichever comes first. Between two pods, the route
+    or the neighbour entry decides who gets the packets, and it changes as entries expire:
+    connections hang now and then. A CNI plugin whose address store was lost (a full disk, a removed
+    /var/lib/cni) hands out addresses twice.
 
 How to confirm
     ip -br addr | grep ADDRESS
@@ -14,10 +15,12 @@ How to confirm
     ls /var/lib/cni/networks/*/
 
 How to fix
-    Take the address from the one that should not have it: ip addr del ADDRESS dev DEVICE, or delete the younger pod.
+    Take the address from the one that should not have it: ip addr del ADDRESS dev DEVICE, or delete
+    the younger pod.
 
 References
-    inet_addr_onlink, arp_process (net/ipv4/devinet.c, arp.c); RFC 5227; the host-local IPAM plugin of CNI
+    inet_addr_onlink, arp_process (net/ipv4/devinet.c, arp.c); RFC 5227; the host-local IPAM plugin
+    of CNI
 """
 
 from __future__ import annotations
@@ -48,9 +51,18 @@ def check(case: Case) -> Iterator[Finding]:
     owners: dict[tuple[str, Address], list[tuple[Netns, InterfaceAddress]]] = defaultdict(list)
     for namespace in case.node.namespaces.values():
         for item in namespace.addresses.items:
-            host_prefix = item.address.is_link_local or item.address.is_loopback or item.link in SHARED
-            if item.address.family == 4 and not host_prefix and not item.inferred and item.span is not None:
-                owners["host" if namespace.name == HOST else "pods", item.address].append((namespace, item))
+            host_prefix = (
+                item.address.is_link_local or item.address.is_loopback or item.link in SHARED
+            )
+            if (
+                item.address.family == 4
+                and not host_prefix
+                and not item.inferred
+                and item.span is not None
+            ):
+                owners["host" if namespace.name == HOST else "pods", item.address].append(
+                    (namespace, item)
+                )
     for (where, address), found in owners.items():
         places = {(namespace.name, item.link) for namespace, item in found}
         if len(places) > 1 and (where == "host" or len({name for name, _ in places}) > 1):
@@ -58,7 +70,9 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
-    """Report each address for which two MACs answer ARP within a moment, or in turn: two machines have it."""
+    """Report each address for which two MACs answer ARP within a moment, or in turn: two machines
+    have it.
+    """
     _ = talks
     foreign = {(arp.sender, arp.sender_mac) for arp, _ in find_foreign(case)}
     replies: dict[tuple[int, Address], list[ArpSighting]] = defaultdict(list)
@@ -72,22 +86,30 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
         ):
             replies[arp.capture, arp.sender].append(arp)
     for (_, address), found in replies.items():
-        rivals = next(((one, other) for one, other in pairwise(found) if _are_rivals(one, other, found)), None)
+        rivals = next(
+            ((one, other) for one, other in pairwise(found) if _are_rivals(one, other, found)), None
+        )
         if rivals is not None:
             yield _report_rivals(address, rivals, found)
 
 
 def _are_rivals(one: ArpSighting, other: ArpSighting, found: list[ArpSighting]) -> bool:
-    """Tell two owners from one that moved: they answer within a second of each other, or the first one answers again."""
+    """Tell two owners from one that moved: they answer within a second of each other, or the first
+    one answers again.
+    """
     if one.sender_mac == other.sender_mac:
         return False
-    at_once = one.time is not None and other.time is not None and abs(other.time - one.time) < AT_ONCE
+    at_once = (
+        one.time is not None and other.time is not None and abs(other.time - one.time) < AT_ONCE
+    )
     asked = one.operation == other.operation == "reply"
     again = any(later.sender_mac == one.sender_mac for later in found[found.index(other) + 1 :])
     return (at_once and asked) or again
 
 
-def _report_rivals(address: Address, rivals: tuple[ArpSighting, ArpSighting], found: list[ArpSighting]) -> Finding:
+def _report_rivals(
+    address: Address, rivals: tuple[ArpSighting, ArpSighting], found: list[ArpSighting]
+) -> Finding:
     one, other = rivals
     return Finding(
         check=NAME,
@@ -111,7 +133,9 @@ def _report(address: Address, found: list[tuple[Netns, InterfaceAddress]]) -> Fi
         severity=Severity.FAULT,
         claim=f"{address} is on {places}.",
         evidence=tuple(item.span for _, item in found if item.span is not None),
-        reasoning=("Which of them gets the packets depends on the order of routes and the age of neighbour entries.",),
+        reasoning=(
+            "Which of them gets the packets depends on the order of routes and the age of neighbour entries.",
+        ),
         breaks=(f"connections to {address}, now and then",),
         prevention="Keep the address store of the CNI plugin (/var/lib/cni/networks) across restarts, and use one plugin for it.",
         marks=(str(address),),

@@ -1,16 +1,18 @@
 """enslaved-route: a route leads over a device that belongs to a bond or bridge.
 
 What it is
-    A network card that was made a slave of a bond, a bridge or an Open vSwitch port still has a route of its own, most
-    often 169.254.0.0/16. The kernel picks among equal prefixes by metric, so a route that is left on the slave can win
-    over the one on the device that carries the host's address.
+    A network card that was made a slave of a bond, a bridge or an Open vSwitch port still has a
+    route of its own, most often 169.254.0.0/16. The kernel picks among equal prefixes by metric, so
+    a route that is left on the slave can win over the one on the device that carries the host's
+    address.
 
 Why it breaks
-    Whatever the kernel sends by that route leaves by the slave, past the bond. Before the first packet it asks by ARP
-    for the destination, with the slave's MAC as the sender and (since the slave has no address) an address of the host.
-    Every switch and neighbour that hears it learns that the host's address is behind the slave's MAC. Frames to the
-    host then come with a MAC that the bond does not take, and are lost until the host sends something with its own MAC
-    again. See foreign-arp.
+    Whatever the kernel sends by that route leaves by the slave, past the bond. Before the first
+    packet it asks by ARP for the destination, with the slave's MAC as the sender and (since the
+    slave has no address) an address of the host. Every switch and neighbour that hears it learns
+    that the host's address is behind the slave's MAC. Frames to the host then come with a MAC that
+    the bond does not take, and are lost until the host sends something with its own MAC again. See
+    foreign-arp.
 
 How to confirm
     ip -4 route show table all | grep -E 'dev (SLAVES)'
@@ -18,14 +20,15 @@ How to confirm
     ip -d link show DEVICE                 # `master ...`; or: ovs-vsctl show, ovs-appctl bond/show
 
 How to fix
-    ip route del PREFIX dev SLAVE metric METRIC, for each slave. Keep it from coming back: the network scripts of RHEL
-    and CentOS add 169.254.0.0/16 with metric 1000 + ifindex for each card that they bring up; NOZEROCONF=yes in
-    /etc/sysconfig/network stops it. With NetworkManager or systemd-networkd set link-local addressing off for the
-    slaves (LinkLocalAddressing=no), and see that nothing runs DHCP on them.
+    ip route del PREFIX dev SLAVE metric METRIC, for each slave. Keep it from coming back: the
+    network scripts of RHEL and CentOS add 169.254.0.0/16 with metric 1000 + ifindex for each card
+    that they bring up; NOZEROCONF=yes in /etc/sysconfig/network stops it. With NetworkManager or
+    systemd-networkd set link-local addressing off for the slaves (LinkLocalAddressing=no), and see
+    that nothing runs DHCP on them.
 
 References
-    fib_table_lookup (net/ipv4/fib_trie.c), arp_solicit (net/ipv4/arp.c), inet_select_addr (net/ipv4/devinet.c)
-    RFC 3927 (IPv4 link-local addresses)
+    fib_table_lookup (net/ipv4/fib_trie.c), arp_solicit (net/ipv4/arp.c), inet_select_addr
+    (net/ipv4/devinet.c) RFC 3927 (IPv4 link-local addresses)
 """
 
 from __future__ import annotations
@@ -70,34 +73,56 @@ def check(case: Case) -> Iterator[Finding]:
     slaves = list(find_slave_routes(case.node))
     for found in slaves:
         if found.wins:
-            yield report(found, [other for other in slaves if other.route.prefix == found.route.prefix])
+            yield report(
+                found, [other for other in slaves if other.route.prefix == found.route.prefix]
+            )
 
 
 def find_slave_routes(node: Node) -> Iterator[SlaveRoute]:
     """Yield every unicast route of the host's main table that leads over an enslaved device."""
-    routes = [route for route in node.host.routes.items if route.table == MAIN and route.type == "unicast" and _is_own(route)]
+    routes = [
+        route
+        for route in node.host.routes.items
+        if route.table == MAIN and route.type == "unicast" and _is_own(route)
+    ]
     for route in routes:
         link = _find_device(node, route)
         enslaved = find_enslaved(node, link) if link is not None else None
         if link is None or enslaved is None:
             continue
-        rivals = [other for other in routes if other is not route and (other.prefix, other.tos) == (route.prefix, route.tos)]
+        rivals = [
+            other
+            for other in routes
+            if other is not route and (other.prefix, other.tos) == (route.prefix, route.tos)
+        ]
         yield SlaveRoute(
-            route, link, enslaved,
+            route,
+            link,
+            enslaved,
             tuple(other for other in rivals if other.metric < route.metric),
             tuple(other for other in rivals if other.metric > route.metric),
-        )  # fmt: skip
+        )
 
 
 def report(found: SlaveRoute, siblings: list[SlaveRoute]) -> Finding:
-    """Make the finding of a route that wins, with a repair that takes all slaves' routes to its prefix away."""
+    """Make the finding of a route that wins, with a repair that takes all slaves' routes to its
+    prefix away.
+    """
     route, link = found.route, found.link
-    rightful = [other for other in found.beaten if all(other is not sibling.route for sibling in siblings)]
-    spans = [span for span in (route.span, *(other.span for other in found.beaten), *found.enslaved.spans) if span is not None]
+    rightful = [
+        other for other in found.beaten if all(other is not sibling.route for sibling in siblings)
+    ]
+    spans = [
+        span
+        for span in (route.span, *(other.span for other in found.beaten), *found.enslaved.spans)
+        if span is not None
+    ]
     reasons = [f"{link.name} is {found.enslaved.how}: it must carry no route of its own."]
     if rightful:
         devices = ", ".join(f"{_device(other)} (metric {other.metric})" for other in rightful)
-        reasons.append(f"The route over {link.name} has metric {route.metric}, lower than that over {devices}, so it wins.")
+        reasons.append(
+            f"The route over {link.name} has metric {route.metric}, lower than that over {devices}, so it wins."
+        )
     reasons.append(
         f"An ARP request for an address of {route.prefix} leaves {link.name} with {_sender(found)} as the sender: "
         "neighbours learn the host's address there."
@@ -108,7 +133,9 @@ def report(found: SlaveRoute, siblings: list[SlaveRoute]) -> Finding:
         claim=f"The route to {route.prefix} over {link.name} wins, though {link.name} is {found.enslaved.how}.",
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=tuple(reasons),
-        breaks=(f"traffic to {route.prefix}, and frames to the host itself once neighbours have learned the wrong MAC",),
+        breaks=(
+            f"traffic to {route.prefix}, and frames to the host itself once neighbours have learned the wrong MAC",
+        ),
         repairs=(repair([sibling.route for sibling in siblings]),),
         prevention=PREVENTION,
         marks=(str(route.metric), link.name),
@@ -152,7 +179,9 @@ def spell_route(route: Route) -> str:
 
 
 def _is_own(route: Route) -> bool:
-    """Tell whether a route says something of its device: every device has IPv6's link-local one, enslaved or not."""
+    """Tell whether a route says something of its device: every device has IPv6's link-local one,
+    enslaved or not.
+    """
     return not (route.prefix.family == 6 and route.prefix.address.is_link_local)
 
 
@@ -160,7 +189,9 @@ def _find_device(node: Node, route: Route) -> Link | None:
     name = _device(route)
     if name is None:
         return None
-    return find_link(node.host, name) or Link(name=name, inferred=Inferred(Basis.SHOWN, "a route leads over it", route.span))
+    return find_link(node.host, name) or Link(
+        name=name, inferred=Inferred(Basis.SHOWN, "a route leads over it", route.span)
+    )
 
 
 def _device(route: Route) -> IfName | None:

@@ -1,15 +1,16 @@
 """foreign-arp: an ARP frame bound the host's address to the MAC of another device.
 
 What it is
-    The host sent an ARP request (or reply) with its own IP address and the MAC of a device that does not carry that
-    address: the slave of a bond, a port of a bridge, a second card on the same network. Everybody who hears it learns
-    that MAC for the address: neighbours in their ARP tables, switches (those that snoop ARP, or route) in theirs.
+    The host sent an ARP request (or reply) with its own IP address and the MAC of a device that
+    does not carry that address: the slave of a bond, a port of a bridge, a second card on the same
+    network. Everybody who hears it learns that MAC for the address: neighbours in their ARP tables,
+    switches (those that snoop ARP, or route) in theirs.
 
 Why it breaks
-    From then on frames to the host come with the foreign MAC as their destination. The bond or bridge that carries the
-    address does not take them, so inbound traffic is lost, while the host's own frames still leave with the right MAC.
-    Connections hang in one direction until the host sends ARP with its own MAC, often half a minute later, when a
-    neighbour entry is renewed.
+    From then on frames to the host come with the foreign MAC as their destination. The bond or
+    bridge that carries the address does not take them, so inbound traffic is lost, while the host's
+    own frames still leave with the right MAC. Connections hang in one direction until the host
+    sends ARP with its own MAC, often half a minute later, when a neighbour entry is renewed.
 
 How to confirm
     tcpdump -n -e -i DEVICE arp                  # a sender address of the host with another device's MAC
@@ -17,12 +18,14 @@ How to confirm
     ip neigh show HOST_ADDRESS                   # on a neighbour
 
 How to fix
-    Take away what made the host ask by the wrong device: most often a route on an enslaved device (see enslaved-route).
-    Where two cards stand in one network on purpose: net.ipv4.conf.all.arp_announce = 2 and arp_ignore = 1.
-    To heal at once, announce the right MAC: arping -U -I DEVICE HOST_ADDRESS
+    Take away what made the host ask by the wrong device: most often a route on an enslaved device
+    (see enslaved-route). Where two cards stand in one network on purpose:
+    net.ipv4.conf.all.arp_announce = 2 and arp_ignore = 1. To heal at once, announce the right MAC:
+    arping -U -I DEVICE HOST_ADDRESS
 
 References
-    arp_solicit, arp_send_dst (net/ipv4/arp.c), inet_select_addr (net/ipv4/devinet.c); RFC 826; RFC 5227
+    arp_solicit, arp_send_dst (net/ipv4/arp.c), inet_select_addr (net/ipv4/devinet.c); RFC 826; RFC
+    5227
 """
 
 from __future__ import annotations
@@ -66,16 +69,24 @@ class Window(NamedTuple):
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each ARP frame whose sender MAC is not the one that otherwise speaks for its sender address."""
+    """Report each ARP frame whose sender MAC is not the one that otherwise speaks for its sender
+    address.
+    """
     for arp, usual in find_foreign(case):
         yield _report(case, arp, usual)
 
 
 def find_foreign(case: Case) -> Iterator[tuple[ArpSighting, Mac]]:
-    """Yield each ARP frame that binds an address of this host to a foreign MAC, once, with the MAC that speaks for it."""
+    """Yield each ARP frame that binds an address of this host to a foreign MAC, once, with the MAC
+    that speaks for it.
+    """
     told: set[tuple[Address, Mac]] = set()
     for arp in case.arps:
-        if arp.sender_mac is None or arp.sender.is_unspecified or (arp.sender, arp.sender_mac) in told:
+        if (
+            arp.sender_mac is None
+            or arp.sender.is_unspecified
+            or (arp.sender, arp.sender_mac) in told
+        ):
             continue
         usual = find_usual_mac(case, arp.sender, arp)
         if usual is not None and usual != arp.sender_mac and _is_ours(case, arp, usual):
@@ -84,15 +95,25 @@ def find_foreign(case: Case) -> Iterator[tuple[ArpSighting, Mac]]:
 
 
 def find_usual_mac(case: Case, address: Address, arp: ArpSighting) -> Mac | None:
-    """Return the MAC that speaks for an address: of the device that carries it, else the one most frames come from."""
+    """Return the MAC that speaks for an address: of the device that carries it, else the one most
+    frames come from.
+    """
     for item in case.node.host.addresses.items:
         if item.address == address:
-            link = next((link for link in case.node.host.links.items if link.name == item.link), None)
+            link = next(
+                (link for link in case.node.host.links.items if link.name == item.link), None
+            )
             if link is not None and link.mac is not None:
                 return link.mac
-    spoken = Counter(seen.packet.smac for seen in case.sightings if seen.packet.src == address and seen.packet.smac is not None)
+    spoken = Counter(
+        seen.packet.smac
+        for seen in case.sightings
+        if seen.packet.src == address and seen.packet.smac is not None
+    )
     spoken.update(
-        other.sender_mac for other in case.arps if other.sender == address and other is not arp and other.sender_mac is not None
+        other.sender_mac
+        for other in case.arps
+        if other.sender == address and other is not arp and other.sender_mac is not None
     )
     return spoken.most_common(1)[0][0] if spoken else None
 
@@ -100,33 +121,59 @@ def find_usual_mac(case: Case, address: Address, arp: ArpSighting) -> Mac | None
 def _is_ours(case: Case, arp: ArpSighting, usual: Mac) -> bool:
     """Tell a host that speaks with two MACs from two hosts that claim one address.
 
-    The address is the host's where a device carries it. Else the frames tell: what the usual MAC sends after the foreign ARP
-    goes on undisturbed, and replies come back with the foreign MAC as their destination.
+    The address is the host's where a device carries it. Else the frames tell: what the usual MAC
+    sends after the foreign ARP goes on undisturbed, and replies come back with the foreign MAC as
+    their destination.
     """
-    if any(item.address == arp.sender and not item.inferred for item in case.node.host.addresses.items):
+    if any(
+        item.address == arp.sender and not item.inferred for item in case.node.host.addresses.items
+    ):
         return True
-    if any(seen.packet.src == arp.sender and seen.packet.smac == arp.sender_mac for seen in case.sightings):
+    if any(
+        seen.packet.src == arp.sender and seen.packet.smac == arp.sender_mac
+        for seen in case.sightings
+    ):
         return False  # it speaks with that MAC as well: it moved, or somebody else has it too
     if any(item.address == arp.sender for item in case.node.host.addresses.items):
         return True
     if any(link.mac == arp.sender_mac for link in case.node.host.links.items):
         return True
-    astray = [seen for seen in case.sightings if seen.packet.dst == arp.sender and seen.packet.dmac == arp.sender_mac]
-    spoken = [seen for seen in case.sightings if seen.packet.src == arp.sender and seen.packet.smac == usual]
+    astray = [
+        seen
+        for seen in case.sightings
+        if seen.packet.dst == arp.sender and seen.packet.dmac == arp.sender_mac
+    ]
+    spoken = [
+        seen
+        for seen in case.sightings
+        if seen.packet.src == arp.sender and seen.packet.smac == usual
+    ]
     goes_on = any(_later(seen.time, arp.time) for seen in spoken)
-    falls_silent = len(astray) >= UNANSWERED and bool(spoken) and all(_later(seen.time, arp.time) for seen in astray)
+    falls_silent = (
+        len(astray) >= UNANSWERED
+        and bool(spoken)
+        and all(_later(seen.time, arp.time) for seen in astray)
+    )
     return bool(astray) and (goes_on or falls_silent)
 
 
 def find_window(case: Case, arp: ArpSighting, usual: Mac) -> Window:
-    """Collect the frames that show the one-way loss, from the foreign ARP to the first that shows it cured."""
-    lost = [seen for seen in case.sightings if seen.packet.dst == arp.sender and seen.packet.dmac == arp.sender_mac]
+    """Collect the frames that show the one-way loss, from the foreign ARP to the first that shows
+    it cured.
+    """
+    lost = [
+        seen
+        for seen in case.sightings
+        if seen.packet.dst == arp.sender and seen.packet.dmac == arp.sender_mac
+    ]
     cures = [
         (other.time, other.span)
         for other in case.arps
         if other.sender == arp.sender and other.sender_mac == usual and _later(other.time, arp.time)
     ]
-    ends = sorted(((time, span) for time, span in cures if time is not None), key=lambda cure: cure[0])
+    ends = sorted(
+        ((time, span) for time, span in cures if time is not None), key=lambda cure: cure[0]
+    )
     end, cure = ends[0] if ends else (None, None)
     sent = [
         seen
@@ -145,7 +192,11 @@ def _report(case: Case, arp: ArpSighting, usual: Mac) -> Finding:
     route = _find_route(case, arp)
     owner = _find_owner(case, arp, route)
     spans = [arp.span, *_route_spans(route), *(seen.span for seen in window.lost[:SHOWN_FRAMES])]
-    spans += [span for span in (owner.span if owner is not None else None, window.cure) if span is not None]
+    spans += [
+        span
+        for span in (owner.span if owner is not None else None, window.cure)
+        if span is not None
+    ]
     spans += list(route.enslaved.spans) if route is not None else []
     spans += [seen.span for seen in window.sent[:1]]
     return Finding(
@@ -167,13 +218,22 @@ def _claim(arp: ArpSighting, route: SlaveRoute | None, owner: Link | None) -> st
     what = f"An ARP {arp.operation} bound {arp.sender} to {arp.sender_mac}"
     if route is not None:
         return f"{what}, since the route to {route.route.prefix} over {route.link.name} wins, though it is {route.enslaved.how}."
-    return f"{what}, the MAC of {owner.name}, which does not carry it." if owner is not None else f"{what}, a foreign MAC."
+    return (
+        f"{what}, the MAC of {owner.name}, which does not carry it."
+        if owner is not None
+        else f"{what}, a foreign MAC."
+    )
 
 
-def _reasons(arp: ArpSighting, usual: Mac, route: SlaveRoute | None, window: Window) -> Iterator[str]:
+def _reasons(
+    arp: ArpSighting, usual: Mac, route: SlaveRoute | None, window: Window
+) -> Iterator[str]:
     if route is not None:
         rivals = [other for other in route.beaten if other.nexthops]
-        beaten = "".join(f", before the one over {other.nexthops[0].link} (metric {other.metric})" for other in rivals[-1:])
+        beaten = "".join(
+            f", before the one over {other.nexthops[0].link} (metric {other.metric})"
+            for other in rivals[-1:]
+        )
         yield (
             f"The host asks for {arp.target}: its best route is {route.route.prefix} over {route.link.name} "
             f"(metric {route.route.metric}){beaten}."
@@ -188,28 +248,42 @@ def _reasons(arp: ArpSighting, usual: Mac, route: SlaveRoute | None, window: Win
     if window.lost:
         until = ""
         if window.seconds is not None and arp.time is not None:
-            until = f" {words_of(arp.time, arp.time + window.seconds)}, until ARP with {usual} goes out"
+            until = (
+                f" {words_of(arp.time, arp.time + window.seconds)}, until ARP with {usual} goes out"
+            )
         outbound = ", while outbound frames go on" if window.sent else ""
         yield f"{len(window.lost)} frames to {arp.sender} carry the wrong MAC{until}{outbound}: inbound traffic alone is lost."
 
 
 def _broken(arp: ArpSighting, window: Window) -> tuple[str, ...]:
-    how_long = f" for {window.seconds:.0f} s" if window.seconds is not None else " until ARP with the right MAC goes out"
+    how_long = (
+        f" for {window.seconds:.0f} s"
+        if window.seconds is not None
+        else " until ARP with the right MAC goes out"
+    )
     return (f"everything inbound to {arp.sender}{how_long}; outbound is fine",)
 
 
 def _find_route(case: Case, arp: ArpSighting) -> SlaveRoute | None:
-    """Return the route by which the host asks for the ARP's target: over an enslaved device, or one without the address."""
+    """Return the route by which the host asks for the ARP's target: over an enslaved device, or one
+    without the address.
+    """
     if arp.operation != "request":
         return None
     fitting = [
-        found for found in enslaved_route.find_slave_routes(case.node) if found.wins and found.route.prefix.covers(arp.target)
+        found
+        for found in enslaved_route.find_slave_routes(case.node)
+        if found.wins and found.route.prefix.covers(arp.target)
     ]
-    return max(fitting, key=lambda found: found.route.prefix.length, default=None) or _find_stray_route(case, arp)
+    return max(
+        fitting, key=lambda found: found.route.prefix.length, default=None
+    ) or _find_stray_route(case, arp)
 
 
 def _find_stray_route(case: Case, arp: ArpSighting) -> SlaveRoute | None:
-    """Return the winning one of several routes to one prefix, where its device is not known to carry the sender's address."""
+    """Return the winning one of several routes to one prefix, where its device is not known to
+    carry the sender's address.
+    """
     routes = best_routes(case.node.host, arp.target)
     same = [route for route in routes if route.prefix == routes[0].prefix and route.nexthops]
     if len(same) < 2 or _carries(case, same[0], arp.sender):
@@ -223,7 +297,10 @@ def _find_stray_route(case: Case, arp: ArpSighting) -> SlaveRoute | None:
 
 
 def _carries(case: Case, route: Route, address: Address) -> bool:
-    return any(item.address == address and item.link == route.nexthops[0].link for item in case.node.host.addresses.items)
+    return any(
+        item.address == address and item.link == route.nexthops[0].link
+        for item in case.node.host.addresses.items
+    )
 
 
 def _find_owner(case: Case, arp: ArpSighting, route: SlaveRoute | None) -> Link | None:
@@ -234,7 +311,11 @@ def _find_owner(case: Case, arp: ArpSighting, route: SlaveRoute | None) -> Link 
 
 def _route_spans(route: SlaveRoute | None) -> Iterator[Span]:
     if route is not None:
-        yield from (span for span in (route.route.span, *(other.span for other in route.beaten)) if span is not None)
+        yield from (
+            span
+            for span in (route.route.span, *(other.span for other in route.beaten))
+            if span is not None
+        )
 
 
 def _metrics(route: SlaveRoute | None) -> Iterable[str]:
@@ -244,14 +325,28 @@ def _metrics(route: SlaveRoute | None) -> Iterable[str]:
 def _repairs(case: Case, arp: ArpSighting, route: SlaveRoute | None) -> tuple[Repair, ...]:
     if route is not None:
         slaves = [
-            found.route for found in enslaved_route.find_slave_routes(case.node) if found.route.prefix == route.route.prefix
+            found.route
+            for found in enslaved_route.find_slave_routes(case.node)
+            if found.route.prefix == route.route.prefix
         ]
         if slaves:
             return (enslaved_route.repair(slaves),)
-        rightful = next((other for other in route.beaten if _carries(case, other, arp.sender)), route.beaten[-1])
+        rightful = next(
+            (other for other in route.beaten if _carries(case, other, arp.sender)), route.beaten[-1]
+        )
         wrong = [other for other in (route.route, *route.beaten) if other is not rightful]
-        return (replace(enslaved_route.repair(wrong), title="delete the routes over devices that do not carry the address"),)
-    return (Repair(title="announce the right MAC to heal at once", commands=(f"arping -U -c 3 -I DEVICE {arp.sender}",)),)
+        return (
+            replace(
+                enslaved_route.repair(wrong),
+                title="delete the routes over devices that do not carry the address",
+            ),
+        )
+    return (
+        Repair(
+            title="announce the right MAC to heal at once",
+            commands=(f"arping -U -c 3 -I DEVICE {arp.sender}",),
+        ),
+    )
 
 
 def _later(time: float | None, than: float | None) -> bool:

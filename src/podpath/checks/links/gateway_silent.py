@@ -1,19 +1,21 @@
-"""gateway-silent: the host's gateway, or another neighbour that a failure names, does not answer ARP or neighbour discovery.
+"""gateway-silent: the host's gateway, or another neighbour that a failure names, does not answer
+ARP or neighbour discovery.
 
 What it is
-    `ip neigh` or `arp -n` lists the default gateway as FAILED or INCOMPLETE, or an arping got no answer.
+    `ip neigh` or `arp -n` lists the default gateway as FAILED or INCOMPLETE, or an arping got no
+    answer.
 
 Why it breaks
-    Without its MAC nothing is sent to it. The gateway is down, in another VLAN, or the frames do not get there: a
-    wrong VLAN tag, a hypervisor or switch that drops the MAC, a port that is shut.
+    Without its MAC nothing is sent to it. The gateway is down, in another VLAN, or the frames do
+    not get there: a wrong VLAN tag, a hypervisor or switch that drops the MAC, a port that is shut.
 
 How to confirm
     arping -I DEVICE GATEWAY; ip neigh show GATEWAY
     tcpdump -eni DEVICE arp
 
 How to fix
-    Find where the request is lost: tcpdump for arp on the device, the bridge and the uplink. Compare the prefix
-    length and VLAN with those of a host that works.
+    Find where the request is lost: tcpdump for arp on the device, the bridge and the uplink.
+    Compare the prefix length and VLAN with those of a host that works.
 
 References
     neigh_timer_handler, arp_solicit (net/core/neighbour.c, net/ipv4/arp.c v6.12); arping(8)
@@ -41,12 +43,27 @@ SILENT = ("FAILED", "INCOMPLETE")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report gateways of default routes that are listed as silent, and targets of arping that nobody answered for."""
+    """Report gateways of default routes that are listed as silent, and targets of arping that
+    nobody answered for.
+    """
     for namespace in case.node.namespaces.values():
-        defaults = [route for route in namespace.routes.items if route.prefix.length == 0 and not route.inferred]
-        gateways = {(hop.gateway, hop.link) for route in defaults for hop in route.nexthops if hop.gateway is not None}
+        defaults = [
+            route
+            for route in namespace.routes.items
+            if route.prefix.length == 0 and not route.inferred
+        ]
+        gateways = {
+            (hop.gateway, hop.link)
+            for route in defaults
+            for hop in route.nexthops
+            if hop.gateway is not None
+        }
         for entry in namespace.neighbours.items:
-            if entry.state not in SILENT or entry.span is None or (entry.address, entry.link) not in gateways:
+            if (
+                entry.state not in SILENT
+                or entry.span is None
+                or (entry.address, entry.link) not in gateways
+            ):
                 continue
             yield Finding(
                 check=NAME,
@@ -64,7 +81,8 @@ def check(case: Case) -> Iterator[Finding]:
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
-                claim=f"Nobody answers ARP for {answer.target}" + (f" on {answer.link}." if answer.link else "."),
+                claim=f"Nobody answers ARP for {answer.target}"
+                + (f" on {answer.link}." if answer.link else "."),
                 evidence=(stated.span,),
                 breaks=(f"connections to {answer.target} from the same link",),
                 certainty=0.6,

@@ -1,23 +1,27 @@
 """gratuitous-arp: an address moved to another MAC, with or without telling its neighbours.
 
 What it is
-    An address that spoke with one MAC speaks with another. Whoever takes over an address (keepalived, MetalLB, a bond that
-    fails over, a pod that was started anew with the address of an old one) announces it by a gratuitous ARP: a frame that asks
-    for, or answers with, its own address. A capture shows the announcement, or that there was none.
+    An address that spoke with one MAC speaks with another. Whoever takes over an address
+    (keepalived, MetalLB, a bond that fails over, a pod that was started anew with the address of an
+    old one) announces it by a gratuitous ARP: a frame that asks for, or answers with, its own
+    address. A capture shows the announcement, or that there was none.
 
 Why it breaks
-    Without it the neighbours keep the old MAC until their entry is renewed, and send there meanwhile.
+    Without it the neighbours keep the old MAC until their entry is renewed, and send there
+    meanwhile.
 
 How to confirm
     tcpdump -nei DEVICE arp                      # who-has X tell X, or an unasked reply
     ip neigh show ADDRESS                        # on a neighbour: the old MAC, STALE or REACHABLE
 
 How to fix
-    Announce it: arping -U -c 3 -I DEVICE ADDRESS; set net.ipv4.conf.DEVICE.arp_notify = 1, so that the kernel does it when the
-    device comes up. A neighbour that must learn from announcements of which it knows nothing yet needs arp_accept = 1.
+    Announce it: arping -U -c 3 -I DEVICE ADDRESS; set net.ipv4.conf.DEVICE.arp_notify = 1, so that
+    the kernel does it when the device comes up. A neighbour that must learn from announcements of
+    which it knows nothing yet needs arp_accept = 1.
 
 References
-    arp_send, inetdev_send_gratuitous_arp (net/ipv4/devinet.c); arp_is_garp (net/ipv4/arp.c); RFC 5227, 3; RFC 5944, 4.6
+    arp_send, inetdev_send_gratuitous_arp (net/ipv4/devinet.c); arp_is_garp (net/ipv4/arp.c); RFC
+    5227, 3; RFC 5944, 4.6
 """
 
 from __future__ import annotations
@@ -46,23 +50,41 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
         places = [claim.place for claim in claims]
         old, new = Mac(places[0]), Mac(places[-1])
         moved = places.index(new)
-        if address in foreign or old == new or set(places[:moved]) != {old} or set(places[moved:]) != {new}:
+        if (
+            address in foreign
+            or old == new
+            or set(places[:moved]) != {old}
+            or set(places[moved:]) != {new}
+        ):
             continue
-        told = [arp for arp in case.arps if arp.sender == address and arp.sender_mac == new and is_gratuitous(arp)]
+        told = [
+            arp
+            for arp in case.arps
+            if arp.sender == address and arp.sender_mac == new and is_gratuitous(arp)
+        ]
         since = claims[moved].order
         astray = [
-            seen for seen in case.sightings
-            if seen.packet.dst == address and seen.packet.dmac == old and (seen.time or 0.0, seen.span.line) > since
-        ]  # fmt: skip
+            seen
+            for seen in case.sightings
+            if seen.packet.dst == address
+            and seen.packet.dmac == old
+            and (seen.time or 0.0, seen.span.line) > since
+        ]
         yield _report(address, (old, new), told, astray)
 
 
 def is_gratuitous(arp: ArpSighting) -> bool:
-    """Tell whether an ARP frame announces its sender: it asks for itself, or answers nobody in particular."""
-    return arp.sender == arp.target or (arp.operation == "reply" and arp.dmac == Mac("ff:ff:ff:ff:ff:ff"))
+    """Tell whether an ARP frame announces its sender: it asks for itself, or answers nobody in
+    particular.
+    """
+    return arp.sender == arp.target or (
+        arp.operation == "reply" and arp.dmac == Mac("ff:ff:ff:ff:ff:ff")
+    )
 
 
-def _report(address: Address, macs: tuple[Mac, Mac], told: Sequence[ArpSighting], astray: Sequence[Sighting]) -> Finding:
+def _report(
+    address: Address, macs: tuple[Mac, Mac], told: Sequence[ArpSighting], astray: Sequence[Sighting]
+) -> Finding:
     old, new = macs
     lost = len(astray) >= ASTRAY
     how = "and announces it" if told else "and no gratuitous ARP is seen"
@@ -72,8 +94,14 @@ def _report(address: Address, macs: tuple[Mac, Mac], told: Sequence[ArpSighting]
         severity=Severity.FAULT if lost else Severity.NOTE,
         claim=f"{address} moves from {old} to {new} {how}{after}.",
         evidence=(*(arp.span for arp in told[:2]), *quote(astray)),
-        reasoning=("Neighbours that were not told keep the old MAC until their entry is renewed.",) if lost and not told else (),
+        reasoning=("Neighbours that were not told keep the old MAC until their entry is renewed.",)
+        if lost and not told
+        else (),
         breaks=(f"what is sent to {address}, until its neighbours ask again",) if lost else (),
-        repairs=(Repair(title="announce the address", commands=(f"arping -U -c 3 -I DEVICE {address}",)),) if lost else (),
+        repairs=(
+            Repair(title="announce the address", commands=(f"arping -U -c 3 -I DEVICE {address}",)),
+        )
+        if lost
+        else (),
         marks=(str(address), old, new),
     )

@@ -1,20 +1,21 @@
 """lease-given-twice: a DHCP server gives one address to two MACs.
 
 What it is
-    The server's log offers or acknowledges the same address to two different MACs, or a client sends DHCPDECLINE.
+    The server's log offers or acknowledges the same address to two different MACs, or a client
+    sends DHCPDECLINE.
 
 Why it breaks
-    A server knows a client by its client identifier before its MAC. Machines that were cloned have the same
-    machine-id, and so the same DUID: they get one lease together. The second one finds the address in use and
-    declines it, or both use it and take each other's packets.
+    A server knows a client by its client identifier before its MAC. Machines that were cloned have
+    the same machine-id, and so the same DUID: they get one lease together. The second one finds the
+    address in use and declines it, or both use it and take each other's packets.
 
 How to confirm
     cat /etc/machine-id                     # the same on both?
     arping -D -I DEVICE ADDRESS
 
 How to fix
-    rm -f /etc/machine-id && systemd-machine-id-setup on the clone; remove its leases and DUID (/var/lib/dhcp,
-    /var/lib/wicked); or dhcp-identifier: mac in netplan.
+    rm -f /etc/machine-id && systemd-machine-id-setup on the clone; remove its leases and DUID
+    (/var/lib/dhcp, /var/lib/wicked); or dhcp-identifier: mac in netplan.
 
 References
     RFC 2131 4.2, RFC 4361; machine-id(5); systemd.network(5), ClientIdentifier
@@ -51,7 +52,9 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"The DHCP server gives {address} to {' and '.join(owners)}.",
             evidence=tuple(message.span for message in owners.values()),
-            reasoning=("A lease belongs to a client identifier: machines with the same one, such as clones, share it.",),
+            reasoning=(
+                "A lease belongs to a client identifier: machines with the same one, such as clones, share it.",
+            ),
             breaks=(f"connections to and from {address}",),
             prevention="Empty /etc/machine-id in images before they are cloned.",
             certainty=0.8,

@@ -1,19 +1,21 @@
 """lease-range-outside: a DHCP server is to serve a network that its device is not in.
 
 What it is
-    dhcpd.conf declares subnets, and the device that the server is to listen on has no address in any of them; or a
-    range, or the router it hands out, lies outside of its subnet. The same of dnsmasq's dhcp-range.
+    dhcpd.conf declares subnets, and the device that the server is to listen on has no address in
+    any of them; or a range, or the router it hands out, lies outside of its subnet. The same of
+    dnsmasq's dhcp-range.
 
 Why it breaks
-    A DHCP server finds the subnet to serve by the address of the device that a request comes in by. Without one it does
-    not listen there ("No subnet declaration", "no address range available"). A router outside of the network that a
-    client gets is one that it cannot reach.
+    A DHCP server finds the subnet to serve by the address of the device that a request comes in by.
+    Without one it does not listen there ("No subnet declaration", "no address range available"). A
+    router outside of the network that a client gets is one that it cannot reach.
 
 How to confirm
     ip -br addr; dhcpd -t; journalctl -u isc-dhcp-server -u dnsmasq
 
 How to fix
-    Give the device an address of the subnet that it is to serve, or declare the subnet of the address that it has.
+    Give the device an address of the subnet that it is to serve, or declare the subnet of the
+    address that it has.
 
 References
     dhcpd.conf(5), dnsmasq(8)
@@ -38,7 +40,12 @@ NAME = "lease-range-outside"
 
 def check(case: Case) -> Iterator[Finding]:
     """Report subnets that no device of the server is in, and what lies outside of its own subnet."""
-    devices = [(one, name) for file in files_of(case, "dhcpd-default") for one in file.settings for name in named_devices(one)]
+    devices = [
+        (one, name)
+        for file in files_of(case, "dhcpd-default")
+        for one in file.settings
+        for name in named_devices(one)
+    ]
     for file in files_of(case, "dhcpd"):
         subnets = _subnets(file)
         for path, (subnet, _) in subnets.items():
@@ -46,7 +53,11 @@ def check(case: Case) -> Iterator[Finding]:
         for setting, device in devices:
             networks = device_networks(case, device)
             served = [prefix for prefix, _ in subnets.values()]
-            if networks and served and not any(_overlap(prefix, network) for prefix in served for network in networks):
+            if (
+                networks
+                and served
+                and not any(_overlap(prefix, network) for prefix in served for network in networks)
+            ):
                 first = next(iter(subnets.values()))[1]
                 claim = f"The DHCP server is to serve {device}, but declares no subnet of {device}'s network {networks[0]}."
                 yield _report(claim, (first.span, setting.span), device)
@@ -78,7 +89,9 @@ def _check_inside(file: SettingsFile, path: tuple[str, ...], subnet: Prefix) -> 
             if address.family == subnet.family and not subnet.covers(address):
                 what = "hands out the router" if is_router else "has a range with"
                 yield _report(
-                    f"The DHCP server's subnet {subnet} {what} {address}, which is outside of it.", (setting.span,), str(address)
+                    f"The DHCP server's subnet {subnet} {what} {address}, which is outside of it.",
+                    (setting.span,),
+                    str(address),
                 )
                 break
 
@@ -89,7 +102,12 @@ def _check_dnsmasq(case: Case, file: SettingsFile) -> Iterator[Finding]:
     networks = [network for device in devices for network in device_networks(case, device)]
     for setting in file.all("dhcp-range"):
         start = next(filter(None, map(read_word, setting.words)), None)
-        if start is None or start.family != 4 or not networks or any(network.covers(start) for network in networks):
+        if (
+            start is None
+            or start.family != 4
+            or not networks
+            or any(network.covers(start) for network in networks)
+        ):
             continue
         claim = f"dnsmasq is to give out addresses from {start} on {devices[0]}, whose network is {networks[0]}."
         yield _report(claim, (setting.span,), str(start))

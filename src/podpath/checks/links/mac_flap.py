@@ -1,13 +1,14 @@
 """mac-flap: one MAC, or the MAC of one address, changes its place again and again.
 
 What it is
-    An address speaks with one MAC, then with another, then with the first again; or frames of one MAC come in by one port of
-    a bridge, then by another, and back.
+    An address speaks with one MAC, then with another, then with the first again; or frames of one
+    MAC come in by one port of a bridge, then by another, and back.
 
 Why it breaks
-    Switches and bridges learn where a MAC is from the last frame that they saw of it, neighbours which MAC an address has
-    from the last ARP. Frames go to the place that was learned last, and are lost for the other one. It comes from a loop, from
-    two machines with one address or MAC (a cloned virtual machine), or from a bond whose slaves a switch does not take for one.
+    Switches and bridges learn where a MAC is from the last frame that they saw of it, neighbours
+    which MAC an address has from the last ARP. Frames go to the place that was learned last, and
+    are lost for the other one. It comes from a loop, from two machines with one address or MAC (a
+    cloned virtual machine), or from a bond whose slaves a switch does not take for one.
 
 How to confirm
     bridge fdb show | grep MAC; bridge monitor fdb
@@ -15,8 +16,8 @@ How to confirm
     dmesg | grep -i 'own address as source'
 
 How to fix
-    Take away the loop, or give each machine a MAC and an address of its own; set the bond's mode to what the switch is
-    configured for.
+    Take away the loop, or give each machine a MAC and an address of its own; set the bond's mode to
+    what the switch is configured for.
 
 References
     br_fdb_update (net/bridge/br_fdb.c); neigh_update (net/core/neighbour.c)
@@ -60,30 +61,47 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
         changes = _changes(claims)
         if len(changes) > CHANGES and len({claim.place for claim in changes}) < len(changes):
             macs = list(dict.fromkeys(claim.place for claim in changes))
-            yield _report(f"{address} speaks with {' and '.join(macs)} in turn", changes, (str(address), *macs))
+            yield _report(
+                f"{address} speaks with {' and '.join(macs)} in turn",
+                changes,
+                (str(address), *macs),
+            )
     for mac, claims in _ports(case).items():
         changes = _changes(claims)
         if len(changes) > CHANGES:
             ports = list(dict.fromkeys(claim.place for claim in changes))
-            yield _report(f"Frames of {mac} come in by {' and '.join(ports)} in turn", changes, (mac, *ports))
+            yield _report(
+                f"Frames of {mac} come in by {' and '.join(ports)} in turn", changes, (mac, *ports)
+            )
 
 
 def gather_claims(case: Case) -> dict[Address, list[_Claim]]:
-    """Return who speaks for each address that is on the captured link, in order of time: those that ARP is seen of.
+    """Return who speaks for each address that is on the captured link, in order of time: those that
+    ARP is seen of.
 
     Other addresses come with the MAC of a router, of which there may be several.
     """
     found: dict[Address, list[_Claim]] = defaultdict(list)
     for arp in case.arps:
         if arp.sender_mac is not None and is_mac(arp.sender_mac) and not arp.sender.is_unspecified:
-            found[arp.sender].append(_Claim(_placed(arp.capture, arp.time, arp.span), arp.sender_mac, arp.span))
+            found[arp.sender].append(
+                _Claim(_placed(arp.capture, arp.time, arp.span), arp.sender_mac, arp.span)
+            )
     routers = _routers(case)
     for seen in case.sightings:
         mac = seen.packet.smac
-        if mac is None or not is_mac(mac) or mac in routers or seen.packet.src not in found or seen.tunnel:
+        if (
+            mac is None
+            or not is_mac(mac)
+            or mac in routers
+            or seen.packet.src not in found
+            or seen.tunnel
+        ):
             continue
         if not is_bridge(case, point_of(seen)):
-            found[seen.packet.src].append(_Claim(_placed(seen.capture, seen.time, seen.span), mac, seen.span))
+            found[seen.packet.src].append(
+                _Claim(_placed(seen.capture, seen.time, seen.span), mac, seen.span)
+            )
     return {
         address: sorted(claims, key=lambda claim: claim.order)
         for address, claims in found.items()
@@ -100,7 +118,11 @@ def _routers(case: Case) -> set[Mac]:
     for arp in case.arps:
         if arp.sender_mac is not None:
             speakers[arp.sender_mac].add(arp.sender)
-    return {mac for mac, addresses in speakers.items() if len({address for address in addresses if address.family == 4}) > 1}
+    return {
+        mac
+        for mac, addresses in speakers.items()
+        if len({address for address in addresses if address.family == 4}) > 1
+    }
 
 
 def _placed(capture: int, time: float | None, span: Span) -> tuple[float, int]:
@@ -113,7 +135,9 @@ def _ports(case: Case) -> dict[Mac, list[_Claim]]:
     for seen in sorted(case.sightings, key=order_of):
         bridge = _bridge_of(case, seen)
         if bridge is not None and seen.packet.smac is not None:
-            found[seen.packet.smac, bridge].append(_Claim(order_of(seen), str(seen.link), seen.span))
+            found[seen.packet.smac, bridge].append(
+                _Claim(order_of(seen), str(seen.link), seen.span)
+            )
     return {mac: claims for (mac, _), claims in found.items()}
 
 

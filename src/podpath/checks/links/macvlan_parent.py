@@ -1,25 +1,29 @@
-"""macvlan-parent: the host and containers on a macvlan or ipvlan network of its own card cannot reach each other.
+"""macvlan-parent: the host and containers on a macvlan or ipvlan network of its own card cannot
+reach each other.
 
 What it is
-    Containers are attached by macvlan or ipvlan to a card of the host (docker network create -d macvlan -o
-    parent=eth0, a CNI configuration of type macvlan or ipvlan).
+    Containers are attached by macvlan or ipvlan to a card of the host (docker network create -d
+    macvlan -o parent=eth0, a CNI configuration of type macvlan or ipvlan).
 
 Why it breaks
-    Frames between a child and its parent device are not passed by the driver (macvlan in bridge mode passes them
-    among children, and out): containers and the LAN reach each other, the host and its containers do not, and
-    neither do services of the host such as a name server or kube-proxy's addresses. On a virtual machine the
-    hypervisor has to let foreign MACs pass; on Wi-Fi it does not work at all.
+    Frames between a child and its parent device are not passed by the driver (macvlan in bridge
+    mode passes them among children, and out): containers and the LAN reach each other, the host and
+    its containers do not, and neither do services of the host such as a name server or kube-proxy's
+    addresses. On a virtual machine the hypervisor has to let foreign MACs pass; on Wi-Fi it does
+    not work at all.
 
 How to confirm
     ip -d link show type macvlan; from another machine: ping CONTAINER
     ip neigh show CONTAINER                 # FAILED on the host
 
 How to fix
-    Give the host a child of its own: ip link add shim link eth0 type macvlan mode bridge; ip addr add ADDRESS/32
-    dev shim; ip link set shim up; ip route add CONTAINER/32 dev shim. Or use a bridge.
+    Give the host a child of its own: ip link add shim link eth0 type macvlan mode bridge; ip addr
+    add ADDRESS/32 dev shim; ip link set shim up; ip route add CONTAINER/32 dev shim. Or use a
+    bridge.
 
 References
-    macvlan_queue_xmit (drivers/net/macvlan.c v6.12); Documentation/networking/ipvlan.rst; docs.docker.com, macvlan
+    macvlan_queue_xmit (drivers/net/macvlan.c v6.12); Documentation/networking/ipvlan.rst;
+    docs.docker.com, macvlan
 """
 
 from __future__ import annotations
@@ -48,13 +52,23 @@ KINDS = ("macvlan", "ipvlan", "macvtap", "ipvtap")
 def check(case: Case) -> Iterator[Finding]:
     """Report such a network where the host has no child of its own."""
     said = find_said(case, MessageKind.CHILD_NETWORK)
-    links = [link for namespace in case.node.namespaces.values() for link in namespace.links.items if link.kind in KINDS]
+    links = [
+        link
+        for namespace in case.node.namespaces.values()
+        for link in namespace.links.items
+        if link.kind in KINDS
+    ]
     addressed = {item.link for item in case.node.host.addresses.items if item.address.family == 4}
-    shims = [link for link in case.node.host.links.items if link.kind in KINDS and link.name in addressed]
+    shims = [
+        link for link in case.node.host.links.items if link.kind in KINDS and link.name in addressed
+    ]
     spans: tuple[Span, ...] = (*(message.span for message in said), *spans_of(links))
     if not spans or shims:
         return
-    parent = next((message.values["device"] for message in said if "device" in message.values), "the host's card")
+    parent = next(
+        (message.values["device"] for message in said if "device" in message.values),
+        "the host's card",
+    )
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -64,6 +78,8 @@ def check(case: Case) -> Iterator[Finding]:
         breaks=("connections between the host and these containers; others of the LAN work",),
         prevention="Give the host a child device of its own, or use a bridge.",
         certainty=0.6,
-        proves=LOSSES if any(is_with_own_host(complaint) for complaint in list_failing(case)) else frozenset(),
+        proves=LOSSES
+        if any(is_with_own_host(complaint) for complaint in list_failing(case))
+        else frozenset(),
         marks=KINDS[:2],
     )

@@ -98,7 +98,12 @@ ROWS: tuple[MessageCheck, ...] = (
         name="parent-device",
         title="the parent device of a macvlan, ipvlan, VLAN or bridge network is missing or taken.",
         kinds=(Kind.MASTER_DEVICE_MISSING, Kind.PARENT_DEVICE_BUSY),
-        categories=(Category.MACVLAN_PARENT, Category.CNI_CONFIGURATION, Category.LINK_DOWN, Category.BRIDGE_CONFIGURATION),
+        categories=(
+            Category.MACVLAN_PARENT,
+            Category.CNI_CONFIGURATION,
+            Category.LINK_DOWN,
+            Category.BRIDGE_CONFIGURATION,
+        ),
         claim="The network's parent device {device} is missing or in use by another network.",
         values=(Value("device", names=("device", "sort")),),
         breaks="pods and containers of that network",
@@ -224,7 +229,10 @@ ROWS: tuple[MessageCheck, ...] = (
         values=(Value("bridge"), Value("device")),
         breaks="what should come or go through that port",
         cure="name the device as it is called now, in the configuration of the bridge",
-        commands=("ip -br link", "grep -rn {device} /etc/network/interfaces /etc/network/interfaces.d"),
+        commands=(
+            "ip -br link",
+            "grep -rn {device} /etc/network/interfaces /etc/network/interfaces.d",
+        ),
         certainty=0.7,
         ask=Ask(
             fact="whether the device is there by now, and a port of the bridge",
@@ -248,7 +256,9 @@ ROWS: tuple[MessageCheck, ...] = (
         values=(Value("device", default="of the network"), Value("name", frame=ASIDE)),
         breaks="the network of the device: its configuration waits for a name that is not there",
         cure="configure the name that the device has, or bind the name to its MAC",
-        what=("udev cannot rename a device, or the host configures a name that no device has, or one with another MAC."),
+        what=(
+            "udev cannot rename a device, or the host configures a name that no device has, or one with another MAC."
+        ),
         why=(
             "Names follow the order of detection, the slot or a rule of udev. A new card, a new "
             "kernel, a cloned disk or two rules for one name, and the configuration meets no device, "
@@ -279,7 +289,9 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="the lines before it name the cause",
         ),
         what="NetworkManager, ifup or netplan ends with a failure for a device.",
-        why=("No lease, a device that is missing, a configuration with an error: the device has no address or no route."),
+        why=(
+            "No lease, a device that is missing, a configuration with an error: the device has no address or no route."
+        ),
         confirm="journalctl -b -u NetworkManager -u networking -u systemd-networkd; nmcli device; ip addr",
         fix="Mend what the log names before that line, then set the device up again.",
         references="NetworkManager(8); interfaces(5); netplan(5)",
@@ -435,7 +447,10 @@ ROWS: tuple[MessageCheck, ...] = (
         kinds=(Kind.BOND_SLAVE_DOWN,),
         categories=(Category.BONDING, Category.LINK_DOWN),
         claim="The bond {bond} lost the link of {device}.",
-        values=(Value("bond", default="of the host"), Value("device", names=("device", "slave"), default="one device")),
+        values=(
+            Value("bond", default="of the host"),
+            Value("device", names=("device", "slave"), default="one device"),
+        ),
         breaks="what only that link carries",
         cure="mend the link, or the mode of the bond",
         certainty=0.5,
@@ -474,13 +489,17 @@ ROWS: tuple[MessageCheck, ...] = (
         values=(Value("address", names=("address", "asked", "silent"), frame=ASIDE),),
         breaks="everything that goes by that neighbor",
         cure="find out why the neighbor does not answer: VLAN, port, address",
-        what=("A virtual switch, tunnel or agent says that ARP or neighbor discovery for the next hop has no answer."),
+        what=(
+            "A virtual switch, tunnel or agent says that ARP or neighbor discovery for the next hop has no answer."
+        ),
         why=(
             "Without the MAC of the next hop nothing can be sent: the neighbor is not in that "
             "segment, is filtered, or does not exist."
         ),
         confirm="arping -I DEV ADDRESS; ip neigh show ADDRESS; tcpdump -eni DEV arp",
-        fix=("Put both into the same segment (VLAN, bridge mapping, port), or correct the address of the gateway."),
+        fix=(
+            "Put both into the same segment (VLAN, bridge mapping, port), or correct the address of the gateway."
+        ),
         references="ovs-vswitchd(8); ofproto/ofproto-dpif-xlate.c",
     ),
     MessageCheck(
@@ -511,7 +530,11 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="new connections",
         cure="give the daemon more CPU, and find what makes so many flows",
         certainty=0.6,
-        ask=Ask(fact="whether the counter of lost packets grows", command="ovs-dpctl show", decides="it grows: it is the cause"),
+        ask=Ask(
+            fact="whether the counter of lost packets grows",
+            command="ovs-dpctl show",
+            decides="it grows: it is the cause",
+        ),
         what="`lost packet on handler`.",
         why="The first packet of each flow goes to ovs-vswitchd; its socket is full.",
         confirm="ovs-appctl upcall/show; ovs-dpctl show (lost)",
@@ -529,7 +552,9 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="restart the engine, and keep others from deleting its bridge",
         commands=("ip link show {bridge}", "systemctl restart docker"),
         what="The engine cannot add a device to its bridge: no such network interface.",
-        why=("Somebody deleted the bridge (a network manager, a script, `ip link delete`), or it was never made."),
+        why=(
+            "Somebody deleted the bridge (a network manager, a script, `ip link delete`), or it was never made."
+        ),
         confirm="ip link show type bridge; journalctl -b -u NetworkManager -u systemd-networkd",
         fix="systemctl restart docker; keep managers away from the bridge (unmanaged-devices).",
         references="libnetwork, drivers/bridge",

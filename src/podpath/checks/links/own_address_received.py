@@ -1,19 +1,21 @@
 """own-address-received: a bridge receives frames that carry its own MAC address as their source.
 
 What it is
-    `br0: received packet on eth0 with own address as source address`: the bridge's own frames come back to it, or another host
-    has the same MAC address.
+    `br0: received packet on eth0 with own address as source address`: the bridge's own frames come
+    back to it, or another host has the same MAC address.
 
 Why it breaks
-    Two bridges with one MAC (cloned machines, or names and machine-id from which systemd derives it) take each other's frames,
-    and switches learn the address at both; a loop (two links without STP, a bond whose switch has no LACP) multiplies frames.
-    Kubenet's promiscuous bridge says it of its veths with every hairpin, which is harmless.
+    Two bridges with one MAC (cloned machines, or names and machine-id from which systemd derives
+    it) take each other's frames, and switches learn the address at both; a loop (two links without
+    STP, a bond whose switch has no LACP) multiplies frames. Kubenet's promiscuous bridge says it of
+    its veths with every hairpin, which is harmless.
 
 How to confirm
     ip link show BRIDGE on all hosts of the network; cat /etc/machine-id; bridge link; cat /proc/net/bonding/BOND
 
 How to fix
-    Give each host its own machine-id or each bridge its own MAC (MACAddressPolicy=none in a .link file); cut the loop.
+    Give each host its own machine-id or each bridge its own MAC (MACAddressPolicy=none in a .link
+    file); cut the loop.
 
 References
     br_fdb_update (net/bridge/br_fdb.c); systemd.link(5), MACAddressPolicy

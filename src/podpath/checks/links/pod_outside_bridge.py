@@ -1,19 +1,21 @@
 """pod-outside-bridge: a pod's address is not in the range of the bridge that it is attached to.
 
 What it is
-    The pod's end of the veth pair has an address of one range, the bridge that the other end belongs to has an
-    address of another one.
+    The pod's end of the veth pair has an address of one range, the bridge that the other end
+    belongs to has an address of another one.
 
 Why it breaks
-    The pod asks for its gateway by ARP and nobody answers, or the bridge's host has no route to the pod. It happens
-    when the range changed while pods lived on, or when two plugins share a bridge's name.
+    The pod asks for its gateway by ARP and nobody answers, or the bridge's host has no route to the
+    pod. It happens when the range changed while pods lived on, or when two plugins share a bridge's
+    name.
 
 How to confirm
     nsenter -t PID -n ip addr; ip addr show BRIDGE
     ls /var/lib/cni/networks
 
 How to fix
-    Delete the pod, so that it gets an address of the present range; delete the bridge if its own is the old one.
+    Delete the pod, so that it gets an address of the present range; delete the bridge if its own is
+    the old one.
 
 References
     the bridge plugin and host-local of containernetworking/plugins
@@ -45,17 +47,33 @@ def check(case: Case) -> Iterator[Finding]:
         if bridge is None or attachment.netns.inferred:
             continue
         subnets = bridge_subnets(host, IfName(bridge))
-        spans = [item.span for item in host.addresses.items if item.link == bridge and item.span is not None]
-        own = [item for item in attachment.addresses if item.address.family == 4 and item.span is not None and not item.inferred]
-        stray = [item for item in own if subnets and not any(subnet.covers(item.address) for subnet in subnets)]
+        spans = [
+            item.span
+            for item in host.addresses.items
+            if item.link == bridge and item.span is not None
+        ]
+        own = [
+            item
+            for item in attachment.addresses
+            if item.address.family == 4 and item.span is not None and not item.inferred
+        ]
+        stray = [
+            item
+            for item in own
+            if subnets and not any(subnet.covers(item.address) for subnet in subnets)
+        ]
         if not stray or len(stray) < len(own) or not spans:
             continue
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
             claim=f"{stray[0].address} in netns {attachment.netns.name} is outside of {bridge}'s range {subnets[0]}.",
-            evidence=tuple(dict.fromkeys((*(item.span for item in stray if item.span is not None), *spans))),
-            reasoning=(f"{attachment.outer.name}, the host's end of the pod's veth pair, belongs to {bridge}.",),
+            evidence=tuple(
+                dict.fromkeys((*(item.span for item in stray if item.span is not None), *spans))
+            ),
+            reasoning=(
+                f"{attachment.outer.name}, the host's end of the pod's veth pair, belongs to {bridge}.",
+            ),
             breaks=(f"everything from and to {stray[0].address}",),
             prevention="Delete the pods of a node when its range changes.",
             certainty=0.9,

@@ -1,18 +1,20 @@
 """uplink-down: the device by which the host reaches others is down or has no carrier.
 
 What it is
-    The device of the default route, or one that has the host's address, is listed without UP, or as NO-CARRIER.
+    The device of the default route, or one that has the host's address, is listed without UP, or as
+    NO-CARRIER.
 
 Why it breaks
-    Nothing leaves by a device that is down; by one without carrier neither, though routes over it stay.
+    Nothing leaves by a device that is down; by one without carrier neither, though routes over it
+    stay.
 
 How to confirm
     ip -br link; ethtool DEVICE | grep -i 'link detected'
     journalctl -k | grep -i 'link is'
 
 How to fix
-    ip link set DEVICE up; check cable, switch port, the virtual machine's card and the names of devices after an
-    upgrade.
+    ip link set DEVICE up; check cable, switch port, the virtual machine's card and the names of
+    devices after an upgrade.
 
 References
     dev_open, linkwatch_do_dev (net/core/dev.c, net/core/link_watch.c v6.12)
@@ -32,20 +34,34 @@ NAME = "uplink-down"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report devices of default routes that are dead, and other devices with an address that somebody set down."""
+    """Report devices of default routes that are dead, and other devices with an address that
+    somebody set down.
+    """
     host = case.node.host
     leading = uplinks(host)
     addressed = {
-        item.link for item in host.addresses.items if item.span is not None and item.scope == "global" and not item.inferred
+        item.link
+        for item in host.addresses.items
+        if item.span is not None and item.scope == "global" and not item.inferred
     }
     for link in host.links.items:
-        if link.span is None or link.inferred or link.name == "lo" or link.kind in {"dummy", "ipvlan"}:
+        if (
+            link.span is None
+            or link.inferred
+            or link.name == "lo"
+            or link.kind in {"dummy", "ipvlan"}
+        ):
             continue
         dead = not link.up or not link.carrier
         how = "is down" if not link.up else "has no carrier"
         if dead and link.name in leading:
             certainty = 1.0
-        elif not link.up and link.name in addressed and not is_inner_bridge(link.name) and not link.name.startswith("kube-ipvs"):
+        elif (
+            not link.up
+            and link.name in addressed
+            and not is_inner_bridge(link.name)
+            and not link.name.startswith("kube-ipvs")
+        ):
             certainty = 0.7
         else:
             continue

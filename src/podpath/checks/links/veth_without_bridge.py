@@ -1,20 +1,21 @@
-"""veth-without-bridge: the host's end of a pod's veth pair belongs to no bridge, while those of other pods do.
+"""veth-without-bridge: the host's end of a pod's veth pair belongs to no bridge, while those of
+other pods do.
 
 What it is
     Of several vethXXX devices on the host all but some have a master.
 
 Why it breaks
-    Something took the port out of the bridge: systemd-networkd or NetworkManager that manages the device by a
-    pattern (`Name=*`), a restart of the engine, a bridge that was deleted and made anew. The pod behind it reaches
-    nothing, not even its gateway.
+    Something took the port out of the bridge: systemd-networkd or NetworkManager that manages the
+    device by a pattern (`Name=*`), a restart of the engine, a bridge that was deleted and made
+    anew. The pod behind it reaches nothing, not even its gateway.
 
 How to confirm
     bridge link; ip -br link show type veth
     networkctl list; nmcli device
 
 How to fix
-    ip link set VETH master BRIDGE for a test, or restart the container. Let the manager leave such devices alone
-    (Unmanaged=yes for veth* in a .network file, unmanaged-devices of NetworkManager).
+    ip link set VETH master BRIDGE for a test, or restart the container. Let the manager leave such
+    devices alone (Unmanaged=yes for veth* in a .network file, unmanaged-devices of NetworkManager).
 
 References
     systemd.network(5), Unmanaged; NetworkManager.conf(5), unmanaged-devices
@@ -42,15 +43,33 @@ NAME = "veth-without-bridge"
 def check(case: Case) -> Iterator[Finding]:
     """Report each veth without master, address and route beside at least one on a bridge."""
     host = case.node.host
-    veths = [link for link in host.links.items if link.name.startswith("veth") and link.span is not None and not link.inferred]
+    veths = [
+        link
+        for link in host.links.items
+        if link.name.startswith("veth") and link.span is not None and not link.inferred
+    ]
     bridged = [link for link in veths if link.master is not None and link.master != "ovs-system"]
-    used = {str(hop.link) for route in host.routes.items if route.prefix.family == 4 for hop in route.nexthops}
+    used = {
+        str(hop.link)
+        for route in host.routes.items
+        if route.prefix.family == 4
+        for hop in route.nexthops
+    }
     used |= {str(item.link) for item in host.addresses.items if item.address.family == 4}
     if not bridged:
         return
-    pods = {attachment.outer.name: attachment for attachment in find_attachments(case.node) if not attachment.netns.inferred}
+    pods = {
+        attachment.outer.name: attachment
+        for attachment in find_attachments(case.node)
+        if not attachment.netns.inferred
+    }
     for link in veths:
-        if link.master is not None or link.name in used or link.bond_slave_of is not None or _is_paired_here(link):
+        if (
+            link.master is not None
+            or link.name in used
+            or link.bond_slave_of is not None
+            or _is_paired_here(link)
+        ):
             continue
         pod = pods.get(link.name)
         addresses = [str(item.address) for item in pod.addresses] if pod is not None else []
@@ -59,7 +78,9 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"{link.name} belongs to no bridge, while {bridged[0].name} is a port of {bridged[0].master}.",
             evidence=tuple(span for span in (link.span, bridged[0].span) if span is not None),
-            reasoning=("It has neither an address nor a route either: the container behind it is cut off.",),
+            reasoning=(
+                "It has neither an address nor a route either: the container behind it is cut off.",
+            ),
             breaks=(f"everything of the container behind {link.name}",),
             prevention="Keep systemd-networkd and NetworkManager from managing veth devices.",
             certainty=1.0 if addresses else 0.8,

@@ -1,24 +1,28 @@
-"""virtual-switch-drops-mac: a hypervisor may drop frames of containers whose MACs it did not give out.
+"""virtual-switch-drops-mac: a hypervisor may drop frames of containers whose MACs it did not give
+out.
 
 What it is
-    The card of a virtual machine (its MAC is VMware's, VirtualBox's, Hyper-V's or a cloud's) is a port of a bridge,
-    or the parent of a macvlan, so that containers speak with MACs that the hypervisor did not give out.
+    The card of a virtual machine (its MAC is VMware's, VirtualBox's, Hyper-V's or a cloud's) is a
+    port of a bridge, or the parent of a macvlan, so that containers speak with MACs that the
+    hypervisor did not give out.
 
 Why it breaks
-    A virtual switch knows the MAC of each card and drops frames of others, and does not deliver frames for them,
-    unless promiscuous mode and forged transmits (VMware), MAC spoofing (Hyper-V), promiscuous mode (VirtualBox), or
-    port security off (OpenStack) are set. DHCP of such containers gets no answer; ARP neither.
+    A virtual switch knows the MAC of each card and drops frames of others, and does not deliver
+    frames for them, unless promiscuous mode and forged transmits (VMware), MAC spoofing (Hyper-V),
+    promiscuous mode (VirtualBox), or port security off (OpenStack) are set. DHCP of such containers
+    gets no answer; ARP neither.
 
 How to confirm
     tcpdump -eni DEVICE arp or port 67       # requests leave, no answers come
     ip link show DEVICE
 
 How to fix
-    Let the virtual switch take them: promiscuous mode, forged transmits and MAC changes accepted on the port group;
-    or route or translate (ipvlan, a NAT bridge) instead.
+    Let the virtual switch take them: promiscuous mode, forged transmits and MAC changes accepted on
+    the port group; or route or translate (ipvlan, a NAT bridge) instead.
 
 References
-    VMware: securing virtual switch ports; Hyper-V: MAC address spoofing; OpenStack: port security, allowed address pairs
+    VMware: securing virtual switch ports; Hyper-V: MAC address spoofing; OpenStack: port security,
+    allowed address pairs
 """
 
 from __future__ import annotations
@@ -43,21 +47,34 @@ CHILDREN = ("macvlan", "macvtap")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report a virtual machine's card that is a port of a bridge, or has children with MACs of their own."""
+    """Report a virtual machine's card that is a port of a bridge, or has children with MACs of
+    their own.
+    """
     links = case.node.host.links.items
     bridges = {str(link.name) for link in links if link.kind == "bridge"}
-    parents = {str(link.lower) for link in links if link.kind in CHILDREN and link.lower is not None}
+    parents = {
+        str(link.lower) for link in links if link.kind in CHILDREN and link.lower is not None
+    }
     for link in links:
         maker = MAKERS.get(str(link.mac or "")[:8].lower())
-        bridged = link.master is not None and link.master in bridges and not is_inner_bridge(link.master)
-        if maker is None or link.span is None or link.kind not in {"", "vlan", "bond"} or not (bridged or link.name in parents):
+        bridged = (
+            link.master is not None and link.master in bridges and not is_inner_bridge(link.master)
+        )
+        if (
+            maker is None
+            or link.span is None
+            or link.kind not in {"", "vlan", "bond"}
+            or not (bridged or link.name in parents)
+        ):
             continue
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
             claim=f"{link.name} is {maker}'s virtual card, and others speak through it with MACs that {maker} may not let pass.",
             evidence=(link.span,),
-            reasoning=(f"Its MAC {link.mac} is one of {maker}'s; a bridge or macvlan sends frames of other MACs by it.",),
+            reasoning=(
+                f"Its MAC {link.mac} is one of {maker}'s; a bridge or macvlan sends frames of other MACs by it.",
+            ),
             breaks=("ARP, DHCP and all else of containers and guests behind it",),
             prevention="Have promiscuous mode and forged transmits allowed before MACs of one's own are used there.",
             certainty=0.4,

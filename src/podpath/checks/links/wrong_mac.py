@@ -1,14 +1,15 @@
 """wrong-mac: frames to an address carry a MAC that its owner does not have.
 
 What it is
-    A capture with link-layer headers shows that an address speaks with one MAC, that frames to it carried this MAC, and
-    that later frames to it carry another one, with which it never speaks.
+    A capture with link-layer headers shows that an address speaks with one MAC, that frames to it
+    carried this MAC, and that later frames to it carry another one, with which it never speaks.
 
 Why it breaks
-    The device that has the address does not take frames with another destination MAC, unless it stands in promiscuous mode:
-    they are seen in a capture and lost all the same. Somebody taught the neighbours or the switch the wrong MAC (see
-    foreign-arp, duplicate-address). The other direction is fine, and the neighbours learn better when their entry is renewed,
-    often half a minute later.
+    The device that has the address does not take frames with another destination MAC, unless it
+    stands in promiscuous mode: they are seen in a capture and lost all the same. Somebody taught
+    the neighbours or the switch the wrong MAC (see foreign-arp, duplicate-address). The other
+    direction is fine, and the neighbours learn better when their entry is renewed, often half a
+    minute later.
 
 How to confirm
     tcpdump -nei DEVICE host ADDRESS             # destination MAC of what comes, source MAC of what goes
@@ -20,7 +21,8 @@ How to fix
     Then find who sent the ARP that taught the wrong one: tcpdump -nei any arp
 
 References
-    eth_type_trans (net/ethernet/eth.c): a frame for another MAC becomes PACKET_OTHERHOST; ip_rcv_core (net/ipv4/ip_input.c)
+    eth_type_trans (net/ethernet/eth.c): a frame for another MAC becomes PACKET_OTHERHOST;
+    ip_rcv_core (net/ipv4/ip_input.c)
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ NAME = "wrong-mac"
 
 
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
-    """Report each address to which frames go with a foreign MAC, after they went with its own; foreign ARP tells more."""
+    """Report each address to which frames go with a foreign MAC, after they went with its own;
+    foreign ARP tells more.
+    """
     _ = talks
     taught = {(arp.sender, arp.sender_mac) for arp, _ in find_foreign(case)}
     own: dict[tuple[int, Address], set[Mac]] = defaultdict(set)
@@ -64,12 +68,20 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
             yield _report(case, address, wrong, right)
 
 
-def _report(case: Case, address: Address, wrong: Sequence[Sighting], right: Sequence[Sighting]) -> Finding:
+def _report(
+    case: Case, address: Address, wrong: Sequence[Sighting], right: Sequence[Sighting]
+) -> Finding:
     first, last = min(wrong, key=order_of), max(wrong, key=order_of)
-    cure = min((seen for seen in right if order_of(seen) > order_of(last)), key=order_of, default=None)
+    cure = min(
+        (seen for seen in right if order_of(seen) > order_of(last)), key=order_of, default=None
+    )
     usual, foreign = right[0].packet.dmac, first.packet.dmac
     owner = next((link.name for link in case.node.host.links.items if link.mac == foreign), None)
-    sent = [seen for seen in case.sightings if seen.packet.src == address and order_of(first) <= order_of(seen) <= order_of(last)]
+    sent = [
+        seen
+        for seen in case.sightings
+        if seen.packet.src == address and order_of(first) <= order_of(seen) <= order_of(last)
+    ]
     end = cure.time if cure is not None else None
     reasons = [
         f"{address} speaks with {usual}, and frames to it carry {usual}.",
@@ -77,7 +89,9 @@ def _report(case: Case, address: Address, wrong: Sequence[Sighting], right: Sequ
     ]
     if owner is not None:
         reasons.append(f"{foreign} is the MAC of {owner}, which does not speak for {address}.")
-    reasons.append(f"Who has {usual} does not take frames to {foreign}: they are seen here and lost all the same.")
+    reasons.append(
+        f"Who has {usual} does not take frames to {foreign}: they are seen here and lost all the same."
+    )
     if sent:
         reasons.append(f"Meanwhile {address} goes on sending: inbound traffic alone is lost.")
     until = f" until {clock(end)}" if end is not None else ""
@@ -89,6 +103,11 @@ def _report(case: Case, address: Address, wrong: Sequence[Sighting], right: Sequ
         evidence=quote([first], [cure] if cure is not None else [], wrong[1:], right[:1], sent[:1]),
         reasoning=tuple(reasons),
         breaks=(f"everything inbound to {address} meanwhile; outbound is fine",),
-        repairs=(Repair(title="announce the right MAC to heal at once", commands=(f"arping -U -c 3 -I DEVICE {address}",)),),
+        repairs=(
+            Repair(
+                title="announce the right MAC to heal at once",
+                commands=(f"arping -U -c 3 -I DEVICE {address}",),
+            ),
+        ),
         marks=tuple(str(word) for word in (foreign, address)),
     )

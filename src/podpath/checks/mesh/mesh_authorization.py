@@ -1,8 +1,8 @@
 """mesh-authorization: an AuthorizationPolicy of the mesh admits nothing.
 
 What it is
-    An AuthorizationPolicy of action ALLOW (the default) without rules denies every request to the workloads that it selects; one
-    of action DENY with an empty rule does the same for all.
+    An AuthorizationPolicy of action ALLOW (the default) without rules denies every request to the
+    workloads that it selects; one of action DENY with an empty rule does the same for all.
 
 Why it breaks
     The sidecar answers 403 "RBAC: access denied", or resets TCP connections.
@@ -35,7 +35,9 @@ def check(case: Case) -> Iterator[Finding]:
     """Report policies that deny all, unless another beside them allows something."""
     policies = see(case, "AuthorizationPolicy")
     allowed = {
-        seen.namespace for seen in policies if seen.text_at("spec", "action") in {"", "ALLOW"} and seen.items_at("spec", "rules")
+        seen.namespace
+        for seen in policies
+        if seen.text_at("spec", "action") in {"", "ALLOW"} and seen.items_at("spec", "rules")
     }
     for seen in policies:
         spec = seen.at("spec")
@@ -59,7 +61,9 @@ def _report(seen: Seen, spec: Tree, *, sure: bool) -> Finding:
         severity=Severity.CAUSE,
         claim=f"The AuthorizationPolicy {seen.title} denies every request.",
         evidence=(place.line, seen.span),
-        reasoning=("No rule of it allows anything, and a policy that selects a workload admits only what it lists.",),
+        reasoning=(
+            "No rule of it allows anything, and a policy that selects a workload admits only what it lists.",
+        ),
         breaks=("requests to the workloads that it selects",),
         prevention="Bring the policies that allow into the same change as one that denies everything.",
         certainty=0.8 if sure else 0.4,

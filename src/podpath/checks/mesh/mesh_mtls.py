@@ -1,20 +1,21 @@
 """mesh-mtls: one side of a mesh insists on mutual TLS and the other does not speak it.
 
 What it is
-    A PeerAuthentication of mode STRICT makes sidecars refuse plain text. A DestinationRule with tls mode DISABLE (or
-    SIMPLE) makes clients speak something else to the same host, as do clients that have no sidecar. The reverse,
-    ISTIO_MUTUAL towards pods without a sidecar, fails likewise.
+    A PeerAuthentication of mode STRICT makes sidecars refuse plain text. A DestinationRule with tls
+    mode DISABLE (or SIMPLE) makes clients speak something else to the same host, as do clients that
+    have no sidecar. The reverse, ISTIO_MUTUAL towards pods without a sidecar, fails likewise.
 Why it breaks
-    The server's sidecar resets what is not mutual TLS (503 with UC or UF, "connection reset by peer", "upstream connect
-    error"), a server without one answers TLS with nonsense ("WRONG_VERSION_NUMBER").
+    The server's sidecar resets what is not mutual TLS (503 with UC or UF, "connection reset by
+    peer", "upstream connect error"), a server without one answers TLS with nonsense
+    ("WRONG_VERSION_NUMBER").
 
 How to confirm
     istioctl x describe pod POD; kubectl get peerauthentication,destinationrule -A -o yaml
     istioctl proxy-config endpoints POD; kubectl get pod POD -o jsonpath='{.spec.containers[*].name}'
 
 How to fix
-    Let the DestinationRule use ISTIO_MUTUAL (or leave tls out, so that Istio chooses), give the client a sidecar, or set
-    the mode PERMISSIVE, per port where only one port is concerned.
+    Let the DestinationRule use ISTIO_MUTUAL (or leave tls out, so that Istio chooses), give the
+    client a sidecar, or set the mode PERMISSIVE, per port where only one port is concerned.
 
 References
     Istio's pages "PeerAuthentication" and "Understanding TLS Configuration"
@@ -36,7 +37,9 @@ PLAIN = frozenset({"DISABLE", "SIMPLE"})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report STRICT beside a rule for plain text or a pod without a sidecar, and mutual TLS towards such a pod."""
+    """Report STRICT beside a rule for plain text or a pod without a sidecar, and mutual TLS towards
+    such a pod.
+    """
     strict = [
         (seen, mode)
         for seen in see(case, "PeerAuthentication")
@@ -71,15 +74,26 @@ def _host_space(rule: Seen) -> str:
 def _is_for(rule: Seen, pod: Seen) -> bool:
     """Tell whether a rule's host is a service whose name a pod's name begins with."""
     host = rule.text_at("spec", "host").partition(".")[0]
-    return bool(host) and host != "*" and pod.name.startswith(host) and is_near(rule.namespace, pod.namespace)
+    return (
+        bool(host)
+        and host != "*"
+        and pod.name.startswith(host)
+        and is_near(rule.namespace, pod.namespace)
+    )
 
 
 def _without_sidecar(case: Case) -> Seen | None:
-    """Return a pod whose containers are all shown and no proxy among them; None where each may have one."""
+    """Return a pod whose containers are all shown and no proxy among them; None where each may have
+    one.
+    """
     for pod in pods(case):
         names = [container.text_at("name") for container in pod.containers]
         lone = pod.seen.text_at("status", "containers") == "1" and not names
-        if pod.seen.kind == "Pod" and ((names and "istio-proxy" not in names) or lone) and "istio" not in pod.seen.title:
+        if (
+            pod.seen.kind == "Pod"
+            and ((names and "istio-proxy" not in names) or lone)
+            and "istio" not in pod.seen.title
+        ):
             return pod.seen
     return None
 
@@ -90,11 +104,14 @@ def _report_rule(seen: Seen, mode: Tree, rule: Seen, tls: Tree) -> Finding:
         severity=Severity.FAULT,
         claim=f"DestinationRule {rule.title} uses tls mode {tls.text}, but PeerAuthentication {seen.title} is STRICT.",
         evidence=(tls.line, mode.line),
-        reasoning=("The server's sidecar takes mutual TLS only and resets what the client's sidecar sends instead.",),
+        reasoning=(
+            "The server's sidecar takes mutual TLS only and resets what the client's sidecar sends instead.",
+        ),
         breaks=(f"connections to {rule.text_at('spec', 'host')}",),
         prevention="Leave tls out of DestinationRules within the mesh: Istio chooses mutual TLS where both sides have it.",
         certainty=1.0
-        if tls.text == "DISABLE" and "." not in rule.text_at("spec", "host").replace(".svc.cluster.local", "")
+        if tls.text == "DISABLE"
+        and "." not in rule.text_at("spec", "host").replace(".svc.cluster.local", "")
         else 0.7,
         marks=(tls.text, "STRICT"),
     )

@@ -100,7 +100,12 @@ ROWS: tuple[MessageCheck, ...] = (
     MessageCheck(
         name="proxy-upstream-fails",
         title="a mesh's proxy cannot connect to its upstream, or has none.",
-        kinds=(Kind.UPSTREAM_FAILED, Kind.NO_HEALTHY_UPSTREAM, Kind.UPSTREAM_OVERFLOW, Kind.ROUTE_UNKNOWN),
+        kinds=(
+            Kind.UPSTREAM_FAILED,
+            Kind.NO_HEALTHY_UPSTREAM,
+            Kind.UPSTREAM_OVERFLOW,
+            Kind.ROUTE_UNKNOWN,
+        ),
         categories=(
             Category.MESH_POLICY,
             Category.NO_ENDPOINTS,
@@ -134,7 +139,12 @@ ROWS: tuple[MessageCheck, ...] = (
         name="peer-speaks-tls",
         title="one end speaks TLS and the other plain HTTP.",
         kinds=(Kind.PEER_SPEAKS_TLS,),
-        categories=(Category.WRONG_PORT, Category.MESH_POLICY, Category.APPLICATION, Category.NAME_OR_CERTIFICATE),
+        categories=(
+            Category.WRONG_PORT,
+            Category.MESH_POLICY,
+            Category.APPLICATION,
+            Category.NAME_OR_CERTIFICATE,
+        ),
         claim="One end speaks TLS where the other speaks plain HTTP.",
         breaks="every request on that port",
         cure="speak to the port what it speaks: scheme, port or protocol of the service",
@@ -142,7 +152,9 @@ ROWS: tuple[MessageCheck, ...] = (
             "Bytes of a TLS handshake in a log of HTTP (\\x16\\x03\\x01), `malformed HTTP response`, "
             "`Client sent an HTTP request to an HTTPS server`."
         ),
-        why=("The client uses the wrong scheme or port, a proxy ends TLS or begins it where the other does not expect it."),
+        why=(
+            "The client uses the wrong scheme or port, a proxy ends TLS or begins it where the other does not expect it."
+        ),
         confirm="curl -v http://ADDRESS:PORT; openssl s_client -connect ADDRESS:PORT",
         fix="Correct scheme, targetPort, backend-protocol or the mode of TLS in the DestinationRule.",
         references="RFC 8446; istio.io, TLS configuration",

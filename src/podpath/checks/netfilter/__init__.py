@@ -1,1 +1,3 @@
-"""Faults of rules: what drops, what is not translated, what was not written, and in which order rules stand."""
+"""Faults of rules: what drops, what is not translated, what was not written, and in which order
+rules stand.
+"""

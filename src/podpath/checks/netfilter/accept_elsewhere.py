@@ -1,13 +1,16 @@
-"""accept-elsewhere: a packet is accepted in one base chain and dropped by the policy of another at the same hook.
+"""accept-elsewhere: a packet is accepted in one base chain and dropped by the policy of another at
+the same hook.
 
 What it is
-    Two base chains stand at one hook: iptables' FORWARD (filled by Docker, kube-proxy, an admin) and one of nftables, in
-    a table of LXD, libvirt, Podman, firewalld or an admin. One of them drops by default, the other one accepts.
+    Two base chains stand at one hook: iptables' FORWARD (filled by Docker, kube-proxy, an admin)
+    and one of nftables, in a table of LXD, libvirt, Podman, firewalld or an admin. One of them
+    drops by default, the other one accepts.
 
 Why it breaks
-    In nftables `accept` ends the base chain that it stands in, no other: the packet goes on to the next base chain of the
-    hook, in the order of their priorities. Every one of them has to let it pass; a drop in any is final. So the accepting
-    rules of one program cannot save its packets from the policy of another.
+    In nftables `accept` ends the base chain that it stands in, no other: the packet goes on to the
+    next base chain of the hook, in the order of their priorities. Every one of them has to let it
+    pass; a drop in any is final. So the accepting rules of one program cannot save its packets from
+    the policy of another.
 
 How to confirm
     nft list ruleset | grep -A1 'hook forward'     # every base chain of the hook, with its policy
@@ -20,7 +23,8 @@ How to fix
     or set its policy to accept again: iptables -P FORWARD ACCEPT.
 
 References
-    nft(8), "VERDICT STATEMENTS"; nft_do_chain (net/netfilter/nf_tables_core.c), nf_hook_slow (net/netfilter/core.c)
+    nft(8), "VERDICT STATEMENTS"; nft_do_chain (net/netfilter/nf_tables_core.c), nf_hook_slow
+    (net/netfilter/core.c)
 """
 
 from __future__ import annotations
@@ -53,7 +57,11 @@ class _Base(NamedTuple):
 def check(case: Case) -> Iterator[Finding]:
     """Report a hook at which one base chain accepts and another one drops all."""
     for hook in ("forward", "input"):
-        chains = [*_list_iptables(case, hook), *_list_native(case, hook), *_list_fragments(case, hook)]
+        chains = [
+            *_list_iptables(case, hook),
+            *_list_native(case, hook),
+            *_list_fragments(case, hook),
+        ]
         dropping = [chain for chain in chains if chain.drops]
         accepting = [chain for chain in chains if not chain.drops]
         if dropping and accepting:
@@ -62,7 +70,11 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _list_iptables(case: Case, hook: str) -> Iterator[_Base]:
     for _, chain in chains_named(case.node.host, "filter", hook.upper()):
-        if chain.span is not None and chain.policy == "DROP" and not any(map(lets_new_in, chain.rules)):
+        if (
+            chain.span is not None
+            and chain.policy == "DROP"
+            and not any(map(lets_new_in, chain.rules))
+        ):
             yield _Base(f"iptables' {chain.name}", drops=True, span=chain.span)
 
 
@@ -72,7 +84,11 @@ def _list_native(case: Case, hook: str) -> Iterator[_Base]:
             if chain.hook == hook and chain.type == "filter" and chain.span is not None:
                 accepts = any(_accepts(chain))
                 if (chain.policy == "drop" and not chain.rules) or accepts:
-                    yield _Base(f"{table.family} {table.name} {chain.name}", drops=not accepts, span=chain.span)
+                    yield _Base(
+                        f"{table.family} {table.name} {chain.name}",
+                        drops=not accepts,
+                        span=chain.span,
+                    )
 
 
 def _accepts(chain: NftChain) -> Iterator[bool]:
@@ -86,7 +102,11 @@ def _list_fragments(case: Case, hook: str) -> Iterator[_Base]:
         return
     for message in case.messages:
         if message.kind is MessageKind.BASE_CHAIN and message.values.get("hook") == hook:
-            yield _Base(f"a chain at the hook {hook}", drops=message.values.get("policy") == "drop", span=message.span)
+            yield _Base(
+                f"a chain at the hook {hook}",
+                drops=message.values.get("policy") == "drop",
+                span=message.span,
+            )
 
 
 def _report(hook: str, dropping: _Base, others: list[_Base], accepting: _Base) -> Finding:
@@ -96,12 +116,19 @@ def _report(hook: str, dropping: _Base, others: list[_Base], accepting: _Base) -
         claim=f"At the hook {hook} the policy of {dropping.name} drops what {accepting.name} accepts: "
         "an accept ends one base chain only.",
         evidence=(dropping.span, *(one.span for one in others), accepting.span),
-        reasoning=("Every base chain of a hook has to let the packet pass; a drop in any of them is final.",),
-        breaks=("what the accepting chain is for: its guests' or containers' packets to outside and back",),
+        reasoning=(
+            "Every base chain of a hook has to let the packet pass; a drop in any of them is final.",
+        ),
+        breaks=(
+            "what the accepting chain is for: its guests' or containers' packets to outside and back",
+        ),
         repairs=(
             Repair(
                 title="accept the device in the chain that drops too",
-                commands=("iptables -I FORWARD -i BRIDGE -j ACCEPT", "iptables -I FORWARD -o BRIDGE -j ACCEPT"),
+                commands=(
+                    "iptables -I FORWARD -i BRIDGE -j ACCEPT",
+                    "iptables -I FORWARD -o BRIDGE -j ACCEPT",
+                ),
             ),
         ),
         prevention="Let one program own the forward hook, or let each accept for the others' devices.",

@@ -1,13 +1,14 @@
 """both-backends: iptables-legacy and iptables-nft both hold rules.
 
 What it is
-    The two flavours of iptables write to different places in the kernel: legacy tables and nf_tables. Each shows its
-    own rules only, but the kernel runs both, at the same hooks.
+    The two flavours of iptables write to different places in the kernel: legacy tables and
+    nf_tables. Each shows its own rules only, but the kernel runs both, at the same hooks.
 
 Why it breaks
-    A packet has to pass both. A DROP (or a DROP policy) in the flavour that nobody looks at ends it, and one that
-    `iptables -D` cannot find stays for ever. It comes about when the host's tool and the one in a container's image
-    (kube-proxy, the CNI plugin) differ, or after an upgrade of the distribution.
+    A packet has to pass both. A DROP (or a DROP policy) in the flavour that nobody looks at ends
+    it, and one that `iptables -D` cannot find stays for ever. It comes about when the host's tool
+    and the one in a container's image (kube-proxy, the CNI plugin) differ, or after an upgrade of
+    the distribution.
 
 How to confirm
     iptables-legacy-save | grep -c '^-A'; iptables-nft-save | grep -c '^-A'
@@ -17,7 +18,8 @@ How to fix
     Let everything use one flavour, then flush the other: for legacy
         iptables-legacy-save > /root/legacy.rules
         for t in raw mangle nat filter; do iptables-legacy -t $t -F; iptables-legacy -t $t -X; done
-    (set the policies to ACCEPT first: iptables-legacy -P FORWARD ACCEPT), or reboot after the switch.
+    (set the policies to ACCEPT first: iptables-legacy -P FORWARD ACCEPT), or reboot after the
+    switch.
 
 References
     iptables(8), iptables-nft(8); the iptables-wrappers script of Kubernetes
@@ -62,7 +64,9 @@ def _report(family: Family, legacy: Rule, modern: Rule) -> Finding:
         severity=Severity.RISK,
         claim=f"Both iptables-legacy and iptables-nft hold IPv{family} rules, and the kernel runs both.",
         evidence=(legacy.span, modern.span),
-        reasoning=("A rule in either can drop a packet that the other accepts, and each tool shows its own rules only.",),
+        reasoning=(
+            "A rule in either can drop a packet that the other accepts, and each tool shows its own rules only.",
+        ),
         breaks=("nothing by itself: what one flavour accepts, the other may drop",),
         prevention="Let the host and every container that writes rules use the same flavour.",
     )

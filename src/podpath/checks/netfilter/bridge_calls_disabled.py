@@ -1,18 +1,20 @@
 """bridge-calls-disabled: the runtime says that bridged packets do not pass iptables.
 
 What it is
-    `WARNING: bridge-nf-call-iptables is disabled` of docker info, kubeadm's preflight check, or /proc/sys/net/bridge that does
-    not exist: br_netfilter is not loaded, or its switch is off.
+    `WARNING: bridge-nf-call-iptables is disabled` of docker info, kubeadm's preflight check, or
+    /proc/sys/net/bridge that does not exist: br_netfilter is not loaded, or its switch is off.
 
 Why it breaks
-    A reply between two containers or pods of one bridge passes no NAT, so that it comes from the pod's own address and the client
-    refuses it. What is routed is not touched. Docker 27.3 and later no longer load the module by themselves.
+    A reply between two containers or pods of one bridge passes no NAT, so that it comes from the
+    pod's own address and the client refuses it. What is routed is not touched. Docker 27.3 and
+    later no longer load the module by themselves.
 
 How to confirm
     lsmod | grep br_netfilter; sysctl net.bridge.bridge-nf-call-iptables
 
 How to fix
-    modprobe br_netfilter; sysctl -w net.bridge.bridge-nf-call-iptables=1; keep both in /etc/modules-load.d and /etc/sysctl.d.
+    modprobe br_netfilter; sysctl -w net.bridge.bridge-nf-call-iptables=1; keep both in
+    /etc/modules-load.d and /etc/sysctl.d.
 
 References
     Documentation/networking/ip-sysctl.rst, bridge-nf-call-iptables; Kubernetes, Container Runtimes
@@ -50,7 +52,9 @@ MEANING = Meaning(
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report that it was said, where no sysctl says otherwise, or that it is off while what it breaks is said to fail."""
+    """Report that it was said, where no sysctl says otherwise, or that it is off while what it
+    breaks is said to fail.
+    """
     said = find_said(case, MessageKind.BRIDGE_CALLS_DISABLED)
     switch = known_sysctl(case.node.host, BRIDGE_CALLS)
     if said and (switch is None or switch.value != "1"):

@@ -1,14 +1,16 @@
-"""catch-all: a rule that takes every packet drops or rejects what rules below it, or nobody, would have accepted.
+"""catch-all: a rule that takes every packet drops or rejects what rules below it, or nobody, would
+have accepted.
 
 What it is
-    A REJECT or DROP without any condition stands in INPUT, FORWARD or OUTPUT. On Fedora, CentOS and RHEL without
-    firewalld it is the default: `-A FORWARD -j REJECT --reject-with icmp-host-prohibited`. Elsewhere an admin, a security
-    agent, libvirt or LXD put it there.
+    A REJECT or DROP without any condition stands in INPUT, FORWARD or OUTPUT. On Fedora, CentOS and
+    RHEL without firewalld it is the default: `-A FORWARD -j REJECT --reject-with
+    icmp-host-prohibited`. Elsewhere an admin, a security agent, libvirt or LXD put it there.
 
 Why it breaks
-    Rules are asked in order. What Docker, kube-proxy or the CNI plugin append later stands below and is never asked: its
-    counters stay 0. With REJECT the client gets "No route to host" (host-prohibited), "Connection refused"
-    (port-unreachable) or "Packet filtered"; with DROP it waits.
+    Rules are asked in order. What Docker, kube-proxy or the CNI plugin append later stands below
+    and is never asked: its counters stay 0. With REJECT the client gets "No route to host"
+    (host-prohibited), "Connection refused" (port-unreachable) or "Packet filtered"; with DROP it
+    waits.
 
 How to confirm
     iptables -nvL FORWARD --line-numbers     # its counter grows, those below stay 0
@@ -39,15 +41,21 @@ QUOTED = 3
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each rule of a base chain that ends every packet, where rules stand below it or none above lets anything in."""
+    """Report each rule of a base chain that ends every packet, where rules stand below it or none
+    above lets anything in.
+    """
     alone: list[tuple[Chain, Rule]] = []
     for name in HOOKS:
         for _, chain in chains_named(case.node.host, "filter", name):
             found = next((rule for rule in chain.rules if is_plain(rule) and ends(rule)), None)
             if found is None:
                 continue
-            below = [rule for rule in chain.rules if rule.position > found.position and lets_new_in(rule)]
-            above = any(rule.position < found.position and lets_new_in(rule) for rule in chain.rules)
+            below = [
+                rule for rule in chain.rules if rule.position > found.position and lets_new_in(rule)
+            ]
+            above = any(
+                rule.position < found.position and lets_new_in(rule) for rule in chain.rules
+            )
             if below:
                 yield _report_order(found, below)
             elif not above:
@@ -85,10 +93,16 @@ def _report_alone(found: Sequence[Rule]) -> Finding:
         claim=f"A rule of {names} takes every packet with {target}, and no rule that is shown above it accepts anything new.",
         evidence=tuple(rule.span for rule in ordered),
         reasoning=("Nothing that pods or containers send is accepted before it.",),
-        breaks=("packets of pods and containers: to the host (INPUT), to others and from others (FORWARD)",),
+        breaks=(
+            "packets of pods and containers: to the host (INPUT), to others and from others (FORWARD)",
+        ),
         repairs=tuple(_delete(rule) for rule in ordered),
         prevention="Keep such a rule out of what is loaded at boot on a host that forwards for containers.",
-        certainty=1.0 if any(rule.packets or (rule.chain == "FORWARD" and not _is_filtered(rule)) for rule in found) else 0.7,
+        certainty=1.0
+        if any(
+            rule.packets or (rule.chain == "FORWARD" and not _is_filtered(rule)) for rule in found
+        )
+        else 0.7,
         marks=(target,),
     )
 
@@ -99,4 +113,7 @@ def _is_filtered(rule: Rule) -> bool:
 
 
 def _delete(rule: Rule) -> Repair:
-    return Repair(title=f"take the rule out of {rule.chain}", commands=(f"iptables -t {rule.table} {emit_rule(rule, '-D')}",))
+    return Repair(
+        title=f"take the rule out of {rule.chain}",
+        commands=(f"iptables -t {rule.table} {emit_rule(rule, '-D')}",),
+    )

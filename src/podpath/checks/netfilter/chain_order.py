@@ -1,15 +1,18 @@
-"""chain-order: kube-proxy's rule that drops INVALID packets stands before the CNI plugin's rule that accepts them.
+"""chain-order: kube-proxy's rule that drops INVALID packets stands before the CNI plugin's rule
+that accepts them.
 
 What it is
-    In the FORWARD chain of table filter the jump to KUBE-FORWARD, whose first rule drops what conntrack calls INVALID,
-    stands before the jump to the CNI plugin's chain (CILIUM_FORWARD, say), which accepts everything from and to pods.
-    Whichever of the two daemons starts last inserts its jump first, so a restart of kube-proxy turns the order round.
+    In the FORWARD chain of table filter the jump to KUBE-FORWARD, whose first rule drops what
+    conntrack calls INVALID, stands before the jump to the CNI plugin's chain (CILIUM_FORWARD, say),
+    which accepts everything from and to pods. Whichever of the two daemons starts last inserts its
+    jump first, so a restart of kube-proxy turns the order round.
 
 Why it breaks
-    Where the plugin translates addresses in BPF (Cilium with enable-bpf-masquerade), the reply to a pod's SYN is
-    translated and handed to the pod before netfilter sees it. Conntrack knows the SYN only, under another tuple or
-    without its reply, so it calls the pod's next packet, the ACK of the handshake, INVALID. KUBE-FORWARD drops it. The
-    pod believes that the connection is up and sends its request again and again; the server sends its SYN-ACK again.
+    Where the plugin translates addresses in BPF (Cilium with enable-bpf-masquerade), the reply to a
+    pod's SYN is translated and handed to the pod before netfilter sees it. Conntrack knows the SYN
+    only, under another tuple or without its reply, so it calls the pod's next packet, the ACK of
+    the handshake, INVALID. KUBE-FORWARD drops it. The pod believes that the connection is up and
+    sends its request again and again; the server sends its SYN-ACK again.
 
 How to confirm
     iptables -t filter -nvL FORWARD --line-numbers     # the order of the two jumps
@@ -19,13 +22,13 @@ How to confirm
 How to fix
     Put the plugin's jump first again:
         iptables -t filter -D FORWARD -j CILIUM_FORWARD ...; iptables -t filter -I FORWARD 1 -j CILIUM_FORWARD ...
-    or restart the plugin's agent, which does the same. To keep it so: let the plugin prepend its rules at every start
-    (Cilium: prepend-iptables-chains), run without kube-proxy (kube-proxy replacement), or
-    net.netfilter.nf_conntrack_tcp_be_liberal=1.
+    or restart the plugin's agent, which does the same. To keep it so: let the plugin prepend its
+    rules at every start (Cilium: prepend-iptables-chains), run without kube-proxy (kube-proxy
+    replacement), or net.netfilter.nf_conntrack_tcp_be_liberal=1.
 
 References
-    nf_conntrack_in, tcp_new and tcp_in_window (net/netfilter/nf_conntrack_core.c, nf_conntrack_proto_tcp.c)
-    kubernetes pkg/proxy/iptables/proxier.go (writing of KUBE-FORWARD)
+    nf_conntrack_in, tcp_new and tcp_in_window (net/netfilter/nf_conntrack_core.c,
+    nf_conntrack_proto_tcp.c) kubernetes pkg/proxy/iptables/proxier.go (writing of KUBE-FORWARD)
 """
 
 from __future__ import annotations
@@ -53,7 +56,8 @@ PREVENTION = (
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report a drop of INVALID packets that stands before a plugin's accept, where replies bypass conntrack.
+    """Report a drop of INVALID packets that stands before a plugin's accept, where replies bypass
+    conntrack.
 
     Where outputs disagree about FORWARD, one of them showing that order is enough.
     """
@@ -68,7 +72,9 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def find_bypass(node: Node) -> Span | None:
-    """Return the line that says that BPF translates replies past conntrack; None where none does, or without a line."""
+    """Return the line that says that BPF translates replies past conntrack; None where none does,
+    or without a line.
+    """
     cilium: Cilium | None = node.cilium
     if cilium is None:
         return None
@@ -80,10 +86,16 @@ def find_bypass(node: Node) -> Span | None:
 
 
 def find_inversion(table: Table, forward: Chain) -> tuple[Rule, Rule, Rule] | None:
-    """Return (jump to the drop, the drop, the jump to the plugin's accept behind it), where they stand in that order."""
+    """Return (jump to the drop, the drop, the jump to the plugin's accept behind it), where they
+    stand in that order.
+    """
     dropping: tuple[Rule, Rule] | None = None
     for rule in forward.rules:
-        target = next(iter(chain_states(table, rule.target.name)), None) if rule.target is not None else None
+        target = (
+            next(iter(chain_states(table, rule.target.name)), None)
+            if rule.target is not None
+            else None
+        )
         if target is None:
             continue
         if dropping is None:
@@ -97,16 +109,22 @@ def find_inversion(table: Table, forward: Chain) -> tuple[Rule, Rule, Rule] | No
 def find_invalid_drop(chain: Chain) -> Rule | None:
     """Return the chain's rule that drops every packet that conntrack calls INVALID."""
     for rule in chain.rules:
-        plain = rule.src is None and rule.dst is None and rule.in_link is None and rule.out_link is None
+        plain = (
+            rule.src is None and rule.dst is None and rule.in_link is None and rule.out_link is None
+        )
         if plain and rule.target is not None and rule.target.name == "DROP":
-            states = option_values(rule, "conntrack", "ctstate") or option_values(rule, "state", "state")
+            states = option_values(rule, "conntrack", "ctstate") or option_values(
+                rule, "state", "state"
+            )
             if "INVALID" in states:
                 return rule
     return None
 
 
 def accepts_by_interface(chain: Chain) -> bool:
-    """Tell whether a chain accepts everything from some devices, whatever conntrack says: a plugin's chain for its pods."""
+    """Tell whether a chain accepts everything from some devices, whatever conntrack says: a
+    plugin's chain for its pods.
+    """
     return any(
         rule.target is not None
         and rule.target.name == "ACCEPT"
@@ -120,7 +138,9 @@ def accepts_by_interface(chain: Chain) -> bool:
 def is_unconditional(rule: Rule) -> bool:
     """Tell whether every packet takes the rule."""
     selectors = (rule.src, rule.dst, rule.protocol, rule.in_link, rule.out_link, rule.fragment)
-    return all(selector is None for selector in selectors) and all(match.name == "comment" for match in rule.matches)
+    return all(selector is None for selector in selectors) and all(
+        match.name == "comment" for match in rule.matches
+    )
 
 
 def move_first(table: Table, rule: Rule) -> Repair:

@@ -1,20 +1,21 @@
 """dead-dnat: a DNAT rule leads to an address that nobody has.
 
 What it is
-    A rule of a service, a hostPort (CNI-HOSTPORT-DNAT, CNI-DN-...), a NodePort or a published port of Docker rewrites to
-    an address that is no endpoint of its service, or of which the host's own neighbour table says that nobody answers.
+    A rule of a service, a hostPort (CNI-HOSTPORT-DNAT, CNI-DN-...), a NodePort or a published port
+    of Docker rewrites to an address that is no endpoint of its service, or of which the host's own
+    neighbour table says that nobody answers.
 
 Why it breaks
-    The pod is gone and the rule has stayed: kube-proxy has lost the API server or hangs, the container runtime did not
-    call the plugin's DEL, Docker died before its cleanup. New connections go where nobody is and time out, or get "No
-    route to host" when ARP fails.
+    The pod is gone and the rule has stayed: kube-proxy has lost the API server or hangs, the
+    container runtime did not call the plugin's DEL, Docker died before its cleanup. New connections
+    go where nobody is and time out, or get "No route to host" when ARP fails.
 
 How to confirm
     iptables -t nat -S | grep DNAT; kubectl get endpointslices,pods -A -o wide | grep ADDRESS; ip neigh show ADDRESS
 
 How to fix
-    See why the writer does not follow (kubectl -n kube-system logs -l k8s-app=kube-proxy), restart it; delete what is
-    left: iptables -t nat -D CHAIN ..., then conntrack -D --orig-dst ADDRESS.
+    See why the writer does not follow (kubectl -n kube-system logs -l k8s-app=kube-proxy), restart
+    it; delete what is left: iptables -t nat -D CHAIN ..., then conntrack -D --orig-dst ADDRESS.
 
 References
     kubernetes pkg/proxy/iptables/proxier.go; portmap in containernetworking/plugins
@@ -41,7 +42,9 @@ UNANSWERED = frozenset({"FAILED", "INCOMPLETE"})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each DNAT rule to an address whose neighbour entry says that nobody answers, or that is no pod's any more."""
+    """Report each DNAT rule to an address whose neighbour entry says that nobody answers, or that
+    is no pod's any more.
+    """
     host = case.node.host
     silent = dict(_list_silent(host))
     for table in tables_named(host, "nat"):
@@ -67,7 +70,9 @@ def _report(rule: Rule, address: Address, silent: Span) -> Finding:
         evidence=(rule.span, silent),
         reasoning=("The host asked for the address by ARP and got no answer.",),
         breaks=(f"connections that the rule sends to {address}",),
-        repairs=(Repair(title="delete the rule", commands=(f"iptables -t nat {emit_rule(rule, '-D')}",)),),
+        repairs=(
+            Repair(title="delete the rule", commands=(f"iptables -t nat {emit_rule(rule, '-D')}",)),
+        ),
         prevention="See that the rules' writer runs and reaches the API server.",
         marks=(str(address),),
     )

@@ -1,9 +1,9 @@
 """docker-network-option: a Docker network is set up to cut its containers off.
 
 What it is
-    A network of Docker with `internal: true` has no way out and publishes no ports; `enable_icc: false` drops what
-    containers of it send to each other; `enable_ip_masquerade: false` lets them leave with addresses that nobody outside
-    knows.
+    A network of Docker with `internal: true` has no way out and publishes no ports; `enable_icc:
+    false` drops what containers of it send to each other; `enable_ip_masquerade: false` lets them
+    leave with addresses that nobody outside knows.
 Why it breaks
     What the option forbids is dropped or never answered, without a word in the container.
 

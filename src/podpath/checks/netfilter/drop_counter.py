@@ -4,9 +4,9 @@ What it is
     A DROP or REJECT rule, with conditions or without, whose packet counter is above zero.
 
 Why it breaks
-    Each packet that it has counted ended there. Whether those are the packets in question the counter alone does not
-    say: the internet's noise counts too. Where somebody shows that one rule, or two listings between which it grew, it
-    is most likely the one.
+    Each packet that it has counted ended there. Whether those are the packets in question the
+    counter alone does not say: the internet's noise counts too. Where somebody shows that one rule,
+    or two listings between which it grew, it is most likely the one.
 
 How to confirm
     iptables -Z CHAIN; try again; iptables -nvL CHAIN     # what counts now are your packets
@@ -44,7 +44,10 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _drops_invalid(rule: Rule) -> bool:
-    return "INVALID" in {*option_values(rule, "conntrack", "ctstate"), *option_values(rule, "state", "state")}
+    return "INVALID" in {
+        *option_values(rule, "conntrack", "ctstate"),
+        *option_values(rule, "state", "state"),
+    }
 
 
 def _report(rule: Rule) -> Finding:

@@ -1,19 +1,20 @@
 """empty-set: a rule matches an ipset that has no members, so what it should accept is dropped.
 
 What it is
-    An accepting rule of a network policy (Calico's cali40s:..., kube-router's KUBE-SRC-..., Weave's weave-...) or of an
-    admin asks a set that the evidence shows whole and empty, or that does not exist.
+    An accepting rule of a network policy (Calico's cali40s:..., kube-router's KUBE-SRC-..., Weave's
+    weave-...) or of an admin asks a set that the evidence shows whole and empty, or that does not
+    exist.
 
 Why it breaks
-    The rule never matches. The agent that fills the set does not run, does not see the pod (labels, namespace, a pod
-    older than the plugin), or the set's name belongs to an older policy.
+    The rule never matches. The agent that fills the set does not run, does not see the pod (labels,
+    namespace, a pod older than the plugin), or the set's name belongs to an older policy.
 
 How to confirm
     ipset list SET; kubectl get pods -l SELECTOR -A -o wide
 
 How to fix
-    Restart the agent on the node, make the policy's selector fit the client's labels, create the client pod anew where it
-    is older than the plugin.
+    Restart the agent on the node, make the policy's selector fit the client's labels, create the
+    client pod anew where it is older than the plugin.
 
 References
     ipset(8); set_match_v4 (net/netfilter/xt_set.c)
@@ -38,7 +39,9 @@ _INERT = frozenset({"DROP", "REJECT", "LOG", "NFLOG"})
 def check(case: Case) -> Iterator[Finding]:
     """Report each accepting rule whose set is shown whole and empty."""
     for netfilter in case.node.host.netfilter.values():
-        empty = {name: one for name, one in netfilter.sets.items() if one.complete and not one.members}
+        empty = {
+            name: one for name, one in netfilter.sets.items() if one.complete and not one.members
+        }
         if not empty:
             continue
         for table in netfilter.tables:
@@ -55,7 +58,9 @@ def _report(rule: Rule, empty: IpSet) -> Finding:
         severity=Severity.FAULT,
         claim=f"A rule of {rule.chain}{f' ({whose})' if whose else ''} lets in the members of {empty.name}, a set without any.",
         evidence=(*((empty.span,) if empty.span is not None else ()), rule.span),
-        reasoning=("A rule that asks an empty set never matches, so the packet goes on to what drops it.",),
+        reasoning=(
+            "A rule that asks an empty set never matches, so the packet goes on to what drops it.",
+        ),
         breaks=("clients that the rule should let in",),
         prevention="Watch the agent that fills the sets.",
         certainty=0.7,

@@ -1,20 +1,23 @@
-"""firewall-zone: firewalld's zone of a container network lets neither its DNS nor its forwarding in.
+"""firewall-zone: firewalld's zone of a container network lets neither its DNS nor its forwarding
+in.
 
 What it is
-    `firewall-cmd --list-all` shows a zone that holds a device of pods or containers (or is the default one, into which
-    such devices fall), with few services and ports, and without masquerade.
+    `firewall-cmd --list-all` shows a zone that holds a device of pods or containers (or is the
+    default one, into which such devices fall), with few services and ports, and without masquerade.
 
 Why it breaks
-    A zone rejects what it does not name: a container's question to the DNS server on its gateway (port 53) gets "host
-    unreachable" or "Packet filtered", pods do not reach the API server (6443), the kubelet (10250) or a VXLAN port
-    (8472/udp) on the node. Without masquerade firewalld translates nothing for the zone.
+    A zone rejects what it does not name: a container's question to the DNS server on its gateway
+    (port 53) gets "host unreachable" or "Packet filtered", pods do not reach the API server (6443),
+    the kubelet (10250) or a VXLAN port (8472/udp) on the node. Without masquerade firewalld
+    translates nothing for the zone.
 
 How to confirm
     firewall-cmd --get-active-zones; firewall-cmd --set-log-denied=all; journalctl -k -g REJECT
 
 How to fix
-    firewall-cmd --permanent --zone=trusted --add-interface=BRIDGE (or --add-source=POD-RANGE); firewall-cmd --reload,
-    then restart Docker. On a Kubernetes node most plugins want firewalld off.
+    firewall-cmd --permanent --zone=trusted --add-interface=BRIDGE (or --add-source=POD-RANGE);
+    firewall-cmd --reload, then restart Docker. On a Kubernetes node most plugins want firewalld
+    off.
 
 References
     firewalld.zone(5), firewall-cmd(1)
@@ -39,7 +42,9 @@ _INNER = re.compile(r"(?:docker|br-|cni|podman|virbr|lxd|cali|flannel|kube|weave
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each zone, but those that trust, whose target does not accept; surer where a container's device is in it."""
+    """Report each zone, but those that trust, whose target does not accept; surer where a
+    container's device is in it.
+    """
     zones: dict[str, dict[str, tuple[tuple[str, ...], Span]]] = {}
     for setting, stated in statements_of(case, ZoneSetting):
         zones.setdefault(setting.zone, {})[setting.key] = (setting.values, stated.span)
@@ -54,7 +59,9 @@ def _report(name: str, settings: dict[str, tuple[tuple[str, ...], Span]]) -> Fin
     inner = [device for device in devices if _INNER.match(device)]
     order = ("interfaces", "services", "ports", "masquerade", "target")
     shown = [settings[key] for key in order if key in settings]
-    allowed = " ".join((*settings["services"][0], *settings.get("ports", ((), None))[0])) or "nothing"
+    allowed = (
+        " ".join((*settings["services"][0], *settings.get("ports", ((), None))[0])) or "nothing"
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -62,11 +69,16 @@ def _report(name: str, settings: dict[str, tuple[tuple[str, ...], Span]]) -> Fin
         + (f", and {', '.join(inner)} of the containers is in it." if inner else "."),
         evidence=tuple(span for _, span in shown),
         reasoning=("A zone rejects what it does not name.",),
-        breaks=("connections of containers to the host, and of other hosts to its overlay's ports",),
+        breaks=(
+            "connections of containers to the host, and of other hosts to its overlay's ports",
+        ),
         repairs=(
             Repair(
                 title="trust the containers' device",
-                commands=("firewall-cmd --permanent --zone=trusted --add-interface=BRIDGE", "firewall-cmd --reload"),
+                commands=(
+                    "firewall-cmd --permanent --zone=trusted --add-interface=BRIDGE",
+                    "firewall-cmd --reload",
+                ),
             ),
         ),
         prevention="Put the containers' devices and ranges into a trusted zone before they are used.",

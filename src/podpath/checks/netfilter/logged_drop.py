@@ -1,20 +1,24 @@
-"""logged-drop: the kernel's log says that the firewall dropped a packet of a pod, a container or a node.
+"""logged-drop: the kernel's log says that the firewall dropped a packet of a pod, a container or a
+node.
 
 What it is
-    A line that a LOG rule wrote: `[UFW BLOCK] IN=docker0 ...`, `FINAL_REJECT: IN=cni0 ...`, `filter_FWD_public_REJECT:`,
-    `STATE_INVALID_DROP:`, `calico-packet:`, `IPTables-Dropped:`, `rpfilter_DROP:`, `Shorewall:FORWARD:DROP:`.
+    A line that a LOG rule wrote: `[UFW BLOCK] IN=docker0 ...`, `FINAL_REJECT: IN=cni0 ...`,
+    `filter_FWD_public_REJECT:`, `STATE_INVALID_DROP:`, `calico-packet:`, `IPTables-Dropped:`,
+    `rpfilter_DROP:`, `Shorewall:FORWARD:DROP:`.
 
 Why it breaks
-    The prefix names the rule that comes right before the drop: ufw logs what its default policy is about to drop,
-    firewalld (LogDenied) what it is about to reject. IN names the device that the packet came in by, OUT the one it was
-    to leave by: with OUT empty it was for the host itself (INPUT), with both it was forwarded (FORWARD).
+    The prefix names the rule that comes right before the drop: ufw logs what its default policy is
+    about to drop, firewalld (LogDenied) what it is about to reject. IN names the device that the
+    packet came in by, OUT the one it was to leave by: with OUT empty it was for the host itself
+    (INPUT), with both it was forwarded (FORWARD).
 
 How to confirm
     journalctl -k -g 'DST=ADDRESS'; iptables-save | grep -B1 -A1 'log-prefix'
 
 How to fix
-    ufw: `ufw route allow in on cni0` for what is forwarded, `ufw allow in on docker0 to any port 5432` for the host
-    itself. firewalld: put the device into the zone trusted. Otherwise accept above the LOG rule.
+    ufw: `ufw route allow in on cni0` for what is forwarded, `ufw allow in on docker0 to any port
+    5432` for the host itself. firewalld: put the device into the zone trusted. Otherwise accept
+    above the LOG rule.
 
 References
     ufw-framework(8); firewalld.conf(5), LogDenied; nf_log_ip_packet (net/netfilter/nf_log_syslog.c)
@@ -36,7 +40,9 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.HOST_FIREWALL, Category.NETWORK_POLICY, Category.CONNTRACK_INVALID)
 NAME = "logged-drop"
-_ENDS = re.compile(r"BLOCK|DROP|REJECT|DENY|DENIED|BLOCKED|drop|deny|reject|block|calico-packet", re.ASCII)
+_ENDS = re.compile(
+    r"BLOCK|DROP|REJECT|DENY|DENIED|BLOCKED|drop|deny|reject|block|calico-packet", re.ASCII
+)
 _OTHERS = re.compile(r"rp_?filter|reverse", re.IGNORECASE)
 """Prefixes of reverse-path rules: `rpfilter-rule` tells of them."""
 _GROUPS = re.compile(r"(?:22[4-9]|23\d)\.|255\.255\.255\.255|ff", re.IGNORECASE)
@@ -44,7 +50,10 @@ _GROUPS = re.compile(r"(?:22[4-9]|23\d)\.|255\.255\.255\.255|ff", re.IGNORECASE)
 _INNER = re.compile(
     r"(?:docker|br-|cni|veth|cali|flannel|lxc|lxd|virbr|podman|weave|kube|cilium|vxlan|tunl|wg|eni|gke|azv|cbr|vnet|genev|ovn)"
 )
-PRIVATE = tuple(Prefix.parse(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"))
+PRIVATE = tuple(
+    Prefix.parse(text)
+    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
+)
 QUOTED = 3
 
 
@@ -60,8 +69,16 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _is_drop(message: Message) -> bool:
     prefix = message.values.get("prefix", "")
-    ends = _ENDS.search(prefix) is not None and "AUDIT" not in prefix and _OTHERS.search(prefix) is None
-    return message.kind is MessageKind.NETFILTER_LOG and ends and _GROUPS.match(message.values.get("dst", "")) is None
+    ends = (
+        _ENDS.search(prefix) is not None
+        and "AUDIT" not in prefix
+        and _OTHERS.search(prefix) is None
+    )
+    return (
+        message.kind is MessageKind.NETFILTER_LOG
+        and ends
+        and _GROUPS.match(message.values.get("dst", "")) is None
+    )
 
 
 def _is_inner(message: Message) -> bool:
@@ -70,9 +87,14 @@ def _is_inner(message: Message) -> bool:
 
 def _is_private(message: Message) -> bool:
     source, target = _address(message, "src"), _address(message, "dst")
-    return source is not None and target is not None and all(
-        any(prefix.covers(one) for prefix in PRIVATE if prefix.family == one.family) for one in (source, target)
-    )  # fmt: skip
+    return (
+        source is not None
+        and target is not None
+        and all(
+            any(prefix.covers(one) for prefix in PRIVATE if prefix.family == one.family)
+            for one in (source, target)
+        )
+    )
 
 
 def _address(message: Message, key: str) -> Address | None:

@@ -1,20 +1,21 @@
 """masquerade-chain-empty: the chain in which a plugin masquerades holds no rule that does.
 
 What it is
-    flannel, the bridge plugin, Weave and the ip-masq-agent each masquerade what pods send beyond the cluster in a chain of
-    their own. The chain and the jump to it are there, but no rule of it masquerades, and none of another chain does so
-    for pods.
+    flannel, the bridge plugin, Weave and the ip-masq-agent each masquerade what pods send beyond
+    the cluster in a chain of their own. The chain and the jump to it are there, but no rule of it
+    masquerades, and none of another chain does so for pods.
 
 Why it breaks
-    Packets of pods leave the node with the pod's own address. Unless the network routes that range, nobody outside answers.
+    Packets of pods leave the node with the pod's own address. Unless the network routes that range,
+    nobody outside answers.
 
 How to confirm
     iptables -t nat -S CHAIN
     tcpdump -ni UPLINK net POD_CIDR and not dst net CLUSTER     # private sources on the wire
 
 How to fix
-    Restart the plugin's agent, which writes its rules anew, and find what flushed them (a restart of a firewall, or
-    iptables-restore with an old file).
+    Restart the plugin's agent, which writes its rules anew, and find what flushed them (a restart
+    of a firewall, or iptables-restore with an old file).
 
 References
     flannel pkg/trafficmngr/iptables; the plugin library's pkg/ip/ipmasq; ip-masq-agent
@@ -38,21 +39,33 @@ _TRANSLATING = frozenset({"MASQUERADE", "SNAT"})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each such chain that POSTROUTING jumps to and that translates nothing, where nothing else does."""
+    """Report each such chain that POSTROUTING jumps to and that translates nothing, where nothing
+    else does.
+    """
     if case.node.cilium is not None:
         return
     for table in find_tables(case.node.host, "nat"):
         base = find_chain(table, "POSTROUTING")
         for jump in base.rules if base is not None else ():
             chain = find_chain(table, jump.target.name) if jump.target is not None else None
-            if chain is not None and _OWN.fullmatch(chain.name) and _translates_nothing(table, chain):
+            if (
+                chain is not None
+                and _OWN.fullmatch(chain.name)
+                and _translates_nothing(table, chain)
+            ):
                 yield _report(chain, jump)
 
 
 def _translates_nothing(table: Table, chain: Chain) -> bool:
-    """Tell whether neither the chain nor a rule of POSTROUTING itself, or of another chain than kube-proxy's, translates."""
+    """Tell whether neither the chain nor a rule of POSTROUTING itself, or of another chain than
+    kube-proxy's, translates.
+    """
     chains = [found for name in table.chains if (found := find_chain(table, name)) is not None]
-    own = [rule for rule in chain.rules if rule.target is None or rule.target.name in {*_TRANSLATING, *table.chains}]
+    own = [
+        rule
+        for rule in chain.rules
+        if rule.target is None or rule.target.name in {*_TRANSLATING, *table.chains}
+    ]
     others = [
         rule
         for other in chains
@@ -69,7 +82,9 @@ def _report(chain: Chain, jump: Rule) -> Finding:
         severity=Severity.FAULT,
         claim=f"No rule masquerades what pods send beyond the cluster: {chain.name} of table nat translates nothing.",
         evidence=tuple(span for span in (chain.span, jump.span) if span is not None),
-        reasoning=(f"POSTROUTING jumps to {chain.name}, whose rules should translate the pods' addresses, and there are none.",),
+        reasoning=(
+            f"POSTROUTING jumps to {chain.name}, whose rules should translate the pods' addresses, and there are none.",
+        ),
         breaks=("connections of pods to the world, unless the network routes the pods' range",),
         prevention="Let nothing but the plugin write the nat table; alert on an empty chain of it.",
         certainty=0.9,

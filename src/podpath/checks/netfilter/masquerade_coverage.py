@@ -1,22 +1,24 @@
-"""masquerade-coverage: the rules that translate sources do not cover the range that needs it, or cover one that must not be.
+"""masquerade-coverage: the rules that translate sources do not cover the range that needs it, or
+cover one that must not be.
 
 What it is
-    POSTROUTING is shown whole. No MASQUERADE or SNAT is for the range that is said to have no way out; or, where the other side
-    is said to see the node's address, a rule takes packets to that side too; or one rule excepts a destination (`! -d RANGE`)
-    and a second one for the same sources below it does not, so the exception is none.
+    POSTROUTING is shown whole. No MASQUERADE or SNAT is for the range that is said to have no way
+    out; or, where the other side is said to see the node's address, a rule takes packets to that
+    side too; or one rule excepts a destination (`! -d RANGE`) and a second one for the same sources
+    below it does not, so the exception is none.
 
 Why it breaks
-    What leaves with a pod's own address gets no answer from a world that has no route to it. What is translated on the way to
-    other pods, a VPN's far side or a corporate network hides who sent it, and policies, allow lists and return routes there
-    know only the pod's address.
+    What leaves with a pod's own address gets no answer from a world that has no route to it. What
+    is translated on the way to other pods, a VPN's far side or a corporate network hides who sent
+    it, and policies, allow lists and return routes there know only the pod's address.
 
 How to confirm
     iptables -t nat -nvL POSTROUTING; tcpdump -ni UPLINK net RANGE      # with which source the packets leave
 
 How to fix
-    Missing:  iptables -t nat -A POSTROUTING -s RANGE ! -d RANGE -o UPLINK -j MASQUERADE
-    Unwanted: iptables -t nat -I POSTROUTING -s RANGE -d FAR_RANGE -j RETURN
-    in the configuration of what writes them (ipMasq, nonMasqueradeCIDRs of ip-masq-agent, natOutgoing, the pool's range).
+    Missing:  iptables -t nat -A POSTROUTING -s RANGE ! -d RANGE -o UPLINK -j MASQUERADE Unwanted:
+    iptables -t nat -I POSTROUTING -s RANGE -d FAR_RANGE -j RETURN in the configuration of what
+    writes them (ipMasq, nonMasqueradeCIDRs of ip-masq-agent, natOutgoing, the pool's range).
 
 References
     iptables-extensions(8), MASQUERADE; kubernetes-sigs/ip-masq-agent
@@ -44,20 +46,32 @@ _TRANSLATES = frozenset({"MASQUERADE", "SNAT", "NETMAP"})
 _ENDS = frozenset({"RETURN", "ACCEPT"})
 _INSIDE = frozenset({End.POD, End.CONTAINER, End.GUEST})
 _KNOWN = ("KUBE-POSTROUTING", "DOCKER", "LIBVIRT_PRT")
-"""Beginnings of the names of chains that translate only what their owner marked, or what is its own."""
+"""Beginnings of the names of chains that translate only what their owner marked, or what is its
+own.
+"""
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report a range without translation, one that is translated though it must not be, and an exception that is none."""
+    """Report a range without translation, one that is translated though it must not be, and an
+    exception that is none.
+    """
     for table in tables_named(case.node.host, "nat"):
         chains = chains_in(table)
         chain = chains.get("POSTROUTING")
         if chain is None or table.family != 4:
             continue
         paths = list_paths(chains, chain, ("KUBE-S",))
-        translating = [path for path in paths if path.rule.target is not None and path.rule.target.name in _TRANSLATES]
+        translating = [
+            path
+            for path in paths
+            if path.rule.target is not None and path.rule.target.name in _TRANSLATES
+        ]
         yield from _find_void(case, translating)
-        whole = all(chains[name].complete for path in paths for name in {rule.chain for rule in path.rules} & chains.keys())
+        whole = all(
+            chains[name].complete
+            for path in paths
+            for name in {rule.chain for rule in path.rules} & chains.keys()
+        )
         yield from _find_missing(case, chain, paths, translating, whole=whole)
         yield from _find_unwanted(case, paths, translating)
 
@@ -67,7 +81,9 @@ def _find_void(case: Case, translating: Sequence[Path]) -> Iterator[Finding]:
         one = path.rule
         if one.src is None or one.dst is None or not one.dst.negated or one.hidden:
             continue
-        later = (other.rule for other in translating[place + 1 :] if _is_same_but_for(one, other.rule))
+        later = (
+            other.rule for other in translating[place + 1 :] if _is_same_but_for(one, other.rule)
+        )
         found = next(later, None)
         if found is not None:
             failing = any(not complaint.works for complaint in case.complaints)
@@ -76,7 +92,12 @@ def _find_void(case: Case, translating: Sequence[Path]) -> Iterator[Finding]:
 
 def _is_same_but_for(one: Rule, other: Rule) -> bool:
     """Tell whether a rule takes the same sources without the exception for a destination."""
-    plain = other.dst is None and "destination" not in other.hidden and not other.matches and other.out_link == one.out_link
+    plain = (
+        other.dst is None
+        and "destination" not in other.hidden
+        and not other.matches
+        and other.out_link == one.out_link
+    )
     return (
         plain
         and other.src is not None
@@ -105,7 +126,11 @@ def _list_needing(case: Case) -> Iterator[Prefix]:
         if one.prefixes:
             yield from one.prefixes
         else:
-            bridges = [item for item in case.node.host.addresses.items if is_inner_bridge(item.link) and item.span is not None]
+            bridges = [
+                item
+                for item in case.node.host.addresses.items
+                if is_inner_bridge(item.link) and item.span is not None
+            ]
             yield from (item.prefix for item in bridges if item.address.family == 4)
 
 
@@ -124,23 +149,35 @@ def _may_take(path: Path, prefix: Prefix) -> bool:
     return True
 
 
-def _find_unwanted(case: Case, paths: Sequence[Path], translating: Sequence[Path]) -> Iterator[Finding]:
-    said = [one for one in case.complaints if not one.works and one.failure is FailureKind.WRONG_PEER]
+def _find_unwanted(
+    case: Case, paths: Sequence[Path], translating: Sequence[Path]
+) -> Iterator[Finding]:
+    said = [
+        one for one in case.complaints if not one.works and one.failure is FailureKind.WRONG_PEER
+    ]
     for complaint in said[:1]:
         for path in translating:
             far = [prefix for prefix in complaint.prefixes if not _is_own(path.rule, prefix)]
-            taken = [prefix for prefix in far if _takes(path, prefix) and not _is_excepted(paths, path, prefix)]
+            taken = [
+                prefix
+                for prefix in far
+                if _takes(path, prefix) and not _is_excepted(paths, path, prefix)
+            ]
             if taken and _is_of(path.rule, complaint):
                 yield _report_unwanted((path.rule.span,), str(taken[0]), path.rule, sure=True)
                 return
 
 
 def _is_own(rule: Rule, prefix: Prefix) -> bool:
-    return rule.src is not None and (rule.src.prefix.covers(prefix) or prefix.covers(rule.src.prefix))
+    return rule.src is not None and (
+        rule.src.prefix.covers(prefix) or prefix.covers(rule.src.prefix)
+    )
 
 
 def _is_of(rule: Rule, complaint: Complaint) -> bool:
-    """Tell whether a rule is for the sources of which people speak: those that they name, or any that it names itself."""
+    """Tell whether a rule is for the sources of which people speak: those that they name, or any
+    that it names itself.
+    """
     named = [prefix for prefix in complaint.prefixes if _is_own(rule, prefix)]
     return bool(named) or (rule.src is not None and not rule.src.negated)
 
@@ -158,11 +195,17 @@ def _takes(path: Path, prefix: Prefix) -> bool:
 def _is_excepted(paths: Sequence[Path], path: Path, prefix: Prefix) -> bool:
     """Tell whether a rule above may let packets to the far side leave untranslated."""
     above = paths[: paths.index(path)]
-    ending = [one.rule for one in above if one.rule.target is not None and one.rule.target.name in _ENDS]
-    return any(rule.dst is None or rule.dst.prefix.covers(prefix) != rule.dst.negated for rule in ending)
+    ending = [
+        one.rule for one in above if one.rule.target is not None and one.rule.target.name in _ENDS
+    ]
+    return any(
+        rule.dst is None or rule.dst.prefix.covers(prefix) != rule.dst.negated for rule in ending
+    )
 
 
-def _report_missing(chain: Chain, prefix: Prefix, translating: Sequence[Path], *, sure: bool) -> Finding:
+def _report_missing(
+    chain: Chain, prefix: Prefix, translating: Sequence[Path], *, sure: bool
+) -> Finding:
     sources = [str(path.rule.src.prefix) for path in translating if path.rule.src is not None]
     others = f": its rules are for {', '.join(dict.fromkeys(sources))}" if sources else ""
     rules = tuple(path.rule.span for path in translating)

@@ -1,20 +1,22 @@
 """masquerade-pods: Docker masquerades pod traffic that the network plugin routes untranslated.
 
 What it is
-    Docker's bridge carries the pods (flannel with Docker, kubenet, --bip of the node's pod range), and Docker runs with
-    --ip-masq=true: its rule `-s RANGE ! -o docker0 -j MASQUERADE` translates whatever leaves by another device, flannel.1
-    or the route to another node included.
+    Docker's bridge carries the pods (flannel with Docker, kubenet, --bip of the node's pod range),
+    and Docker runs with --ip-masq=true: its rule `-s RANGE ! -o docker0 -j MASQUERADE` translates
+    whatever leaves by another device, flannel.1 or the route to another node included.
 
 Why it breaks
-    Pods of other nodes see the address of the sending node (its flannel.1 address, .0) instead of the pod's: allow lists,
-    NetworkPolicies, audit logs and sessions by address go wrong; replies need the translation's entry.
+    Pods of other nodes see the address of the sending node (its flannel.1 address, .0) instead of
+    the pod's: allow lists, NetworkPolicies, audit logs and sessions by address go wrong; replies
+    need the translation's entry.
 
 How to confirm
     iptables -t nat -S POSTROUTING; cat /run/flannel/docker      # --ip-masq=true
 
 How to fix
-    Let flanneld masquerade (--ip-masq) and not Docker: mk-docker-opts.sh then writes --ip-masq=false; restart both, and
-    delete the rule: iptables -t nat -D POSTROUTING -s RANGE ! -o docker0 -j MASQUERADE.
+    Let flanneld masquerade (--ip-masq) and not Docker: mk-docker-opts.sh then writes
+    --ip-masq=false; restart both, and delete the rule: iptables -t nat -D POSTROUTING -s RANGE ! -o
+    docker0 -j MASQUERADE.
 
 References
     flannel's Documentation/running.md ("Docker integration"); dockerd(8), --ip-masq
@@ -49,7 +51,13 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _is_dockers(rule: Rule) -> bool:
     masquerades = rule.target is not None and rule.target.name == "MASQUERADE"
-    return masquerades and rule.src is not None and rule.out_link is not None and rule.out_link.negated and rule.dst is None
+    return (
+        masquerades
+        and rule.src is not None
+        and rule.out_link is not None
+        and rule.out_link.negated
+        and rule.dst is None
+    )
 
 
 def _report(rule: Rule, told: Message) -> Finding:

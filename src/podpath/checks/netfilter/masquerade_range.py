@@ -1,18 +1,19 @@
 """masquerade-range: the MASQUERADE rule of a bridge names a range that the bridge is not in.
 
 What it is
-    `-s 172.17.0.0/16 ! -o docker0 -j MASQUERADE` stands there, but docker0 (or cni0) has an address of another range:
-    the rule is left over from before the range changed, or was written by hand.
+    `-s 172.17.0.0/16 ! -o docker0 -j MASQUERADE` stands there, but docker0 (or cni0) has an address
+    of another range: the rule is left over from before the range changed, or was written by hand.
 
 Why it breaks
-    Packets of the bridge's containers leave with their private source, and nobody outside can answer them. Names do not
-    resolve, downloads time out; other containers of the host are reached.
+    Packets of the bridge's containers leave with their private source, and nobody outside can
+    answer them. Names do not resolve, downloads time out; other containers of the host are reached.
 
 How to confirm
     iptables -t nat -nvL POSTROUTING; ip -4 addr show docker0
 
 How to fix
-    iptables -t nat -A POSTROUTING -s RANGE ! -o BRIDGE -j MASQUERADE, or restart what owns the bridge.
+    iptables -t nat -A POSTROUTING -s RANGE ! -o BRIDGE -j MASQUERADE, or restart what owns the
+    bridge.
 
 References
     iptables-extensions(8), MASQUERADE
@@ -35,7 +36,9 @@ NAME = "masquerade-range"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report a rule for all but one bridge that does not cover the bridge's own range, where no other rule does."""
+    """Report a rule for all but one bridge that does not cover the bridge's own range, where no
+    other rule does.
+    """
     for _, chain in chains_named(case.node.host, "nat", "POSTROUTING"):
         for rule in chain.rules:
             if not _is_for_bridge(rule) or rule.out_link is None or rule.src is None:
@@ -47,24 +50,42 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _is_for_bridge(rule: Rule) -> bool:
     negated = rule.out_link is not None and rule.out_link.negated and not rule.out_link.wildcard
-    return negated and rule.target is not None and rule.target.name == "MASQUERADE" and rule.src is not None
+    return (
+        negated
+        and rule.target is not None
+        and rule.target.name == "MASQUERADE"
+        and rule.src is not None
+    )
 
 
 def _translating(chain: Chain) -> Iterator[Rule]:
-    """Yield the rules that may translate a container's packets, jumps to chains that may among them."""
+    """Yield the rules that may translate a container's packets, jumps to chains that may among
+    them.
+    """
     for rule in chain.rules:
-        if rule.target is not None and rule.target.name not in ("RETURN", "LOG", "ACCEPT", "KUBE-POSTROUTING"):
+        if rule.target is not None and rule.target.name not in (
+            "RETURN",
+            "LOG",
+            "ACCEPT",
+            "KUBE-POSTROUTING",
+        ):
             yield rule
 
 
 def _covers(rule: Rule, subnet: Prefix) -> bool:
-    return rule.src is None or rule.src.negated or rule.src.prefix.covers(subnet) or bool(rule.unread)
+    return (
+        rule.src is None or rule.src.negated or rule.src.prefix.covers(subnet) or bool(rule.unread)
+    )
 
 
 def _report(case: Case, rule: Rule, subnet: Prefix, *, sure: bool) -> Finding:
     name = rule.out_link.name if rule.out_link is not None else ""
     named = rule.src.prefix if rule.src is not None else ""
-    addresses = [item for item in case.node.host.addresses.items if item.link == name and item.span is not None]
+    addresses = [
+        item
+        for item in case.node.host.addresses.items
+        if item.link == name and item.span is not None
+    ]
     spans = tuple(item.span for item in addresses if item.span is not None)
     return Finding(
         check=NAME,
@@ -72,7 +93,9 @@ def _report(case: Case, rule: Rule, subnet: Prefix, *, sure: bool) -> Finding:
         claim=f"The MASQUERADE rule of {name} is for {named}, but {name} is in {subnet}: "
         "packets of its containers leave untranslated.",
         evidence=(rule.span, *spans),
-        reasoning=(f"{named} does not contain {subnet}, and no other rule of the chain translates it.",),
+        reasoning=(
+            f"{named} does not contain {subnet}, and no other rule of the chain translates it.",
+        ),
         breaks=(f"connections from {subnet} to outside",),
         repairs=(
             Repair(

@@ -44,7 +44,13 @@ ROWS: tuple[MessageCheck, ...] = (
     MessageCheck(
         name="ruleset-not-written",
         title="a component cannot write its rules.",
-        kinds=(Kind.IPTABLES_FAILED, Kind.RESTORE_FAILED, Kind.SET_FAILED, Kind.NFT_FAILED, Kind.XTABLES_LOCKED),
+        kinds=(
+            Kind.IPTABLES_FAILED,
+            Kind.RESTORE_FAILED,
+            Kind.SET_FAILED,
+            Kind.NFT_FAILED,
+            Kind.XTABLES_LOCKED,
+        ),
         categories=(Category.RULESET_FAILURE,),
         claim="A component cannot write its rules{error}.",
         values=(Value("error", frame=ASIDE),),

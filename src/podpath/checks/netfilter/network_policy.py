@@ -1,19 +1,22 @@
 """network-policy: a NetworkPolicy selects the pods and admits nothing of what is missing.
 
 What it is
-    Once any policy selects a pod for a direction, only what some policy of that direction lists passes. Seen as faults: a
-    policy that denies everything and nothing beside it, an egress policy that leaves out DNS (port 53 of kube-dns, UDP and
-    TCP), a namespaceSelector by a label that no namespace has, a port other than the one the pod listens on (a policy
-    judges the pod's port, after the service's translation).
+    Once any policy selects a pod for a direction, only what some policy of that direction lists
+    passes. Seen as faults: a policy that denies everything and nothing beside it, an egress policy
+    that leaves out DNS (port 53 of kube-dns, UDP and TCP), a namespaceSelector by a label that no
+    namespace has, a port other than the one the pod listens on (a policy judges the pod's port,
+    after the service's translation).
 Why it breaks
-    The network plugin drops what no policy admits, without an answer: connections time out. kubectl shows nothing of it.
+    The network plugin drops what no policy admits, without an answer: connections time out. kubectl
+    shows nothing of it.
 
 How to confirm
     kubectl get networkpolicy -A; kubectl describe networkpolicy -n NAMESPACE
     kubectl get namespaces --show-labels
 
 How to fix
-    Add what is missing to the policy's rules: the clients' labels, their namespace by `kubernetes.io/metadata.name`, DNS.
+    Add what is missing to the policy's rules: the clients' labels, their namespace by
+    `kubernetes.io/metadata.name`, DNS.
 
 References
     the documentation's page "Network Policies"; kubernetes api/networking/v1
@@ -48,13 +51,19 @@ def check(case: Case) -> Iterator[Finding]:
         for direction in ("Ingress", "Egress"):
             if _is_of(spec, direction) and _is_bare(spec, direction):
                 yield _report_denied(case, policy, spec, direction, policies, failed=failed)
-        if _is_of(spec, "Egress") and spec.items_at("egress") and not _admits_dns(spec, policies, policy):
+        if (
+            _is_of(spec, "Egress")
+            and spec.items_at("egress")
+            and not _admits_dns(spec, policies, policy)
+        ):
             yield _report_dns(policy, spec)
         yield from _missing_labels(case, policy, spec)
 
 
 def _is_of(spec: Tree, direction: str) -> bool:
-    """Tell whether a policy is of a direction: it says so, or says nothing and has rules of it (ingress always)."""
+    """Tell whether a policy is of a direction: it says so, or says nothing and has rules of it
+    (ingress always).
+    """
     types = [item.text for item in spec.items_at("policyTypes")]
     return direction in types if types else direction == "Ingress" or spec.at("egress") is not None
 
@@ -64,20 +73,40 @@ def _is_bare(spec: Tree, direction: str) -> bool:
     return rules is None or rules.is_empty
 
 
-def _report_denied(case: Case, policy: Seen, spec: Tree, direction: str, policies: tuple[Seen, ...], *, failed: bool) -> Finding:
-    others = [one for one in policies if one is not policy and is_near(one.namespace, policy.namespace)]
+def _report_denied(
+    case: Case,
+    policy: Seen,
+    spec: Tree,
+    direction: str,
+    policies: tuple[Seen, ...],
+    *,
+    failed: bool,
+) -> Finding:
+    others = [
+        one for one in policies if one is not policy and is_near(one.namespace, policy.namespace)
+    ]
     helped = any(one.items_at("spec", direction.lower()) for one in others)
     certainty = 0.8 if failed and not helped else 0.5
-    target = "every pod" if not _labels(spec.at("podSelector")) else _spell(_labels(spec.at("podSelector")))
+    target = (
+        "every pod"
+        if not _labels(spec.at("podSelector"))
+        else _spell(_labels(spec.at("podSelector")))
+    )
     place = spec.at(direction.lower()) or spec.at("policyTypes") or spec.at("podSelector") or spec
     where = f" in {policy.namespace}" if policy.namespace else ""
-    chosen_pods = [pod for pod in pods(case) if pod.labels is not None and is_near(pod.seen.namespace, policy.namespace)]
+    chosen_pods = [
+        pod
+        for pod in pods(case)
+        if pod.labels is not None and is_near(pod.seen.namespace, policy.namespace)
+    ]
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
         claim=f"The NetworkPolicy {policy.title} denies all {direction.lower()} of {target}{where}.",
         evidence=(place.line, *((spec.at("podSelector") or spec).line,), policy.span),
-        reasoning=(f"It is of type {direction} and has no rule of it; only another policy could admit something.",),
+        reasoning=(
+            f"It is of type {direction} and has no rule of it; only another policy could admit something.",
+        ),
         breaks=(f"{direction.lower()} of {len(chosen_pods) or 'the selected'} pods",),
         prevention="Ship a policy for DNS and for each client together with one that denies everything.",
         certainty=certainty,
@@ -106,7 +135,11 @@ def _admits_dns(spec: Tree, policies: tuple[Seen, ...], policy: Seen) -> bool:
                 continue
             for port in ports.items:
                 number, last = port.text_at("port"), port.text_at("endPort")
-                if not number or number in DNS_PORTS or (number.isdigit() and last.isdigit() and int(number) <= 53 <= int(last)):
+                if (
+                    not number
+                    or number in DNS_PORTS
+                    or (number.isdigit() and last.isdigit() and int(number) <= 53 <= int(last))
+                ):
                     return True
     return spec.at("egress") is None
 
@@ -129,7 +162,9 @@ def _report_dns(policy: Seen, spec: Tree) -> Finding:
         severity=Severity.CAUSE,
         claim=f"The NetworkPolicy {policy.title} restricts egress and admits no DNS (port 53).",
         evidence=(egress.line, policy.span),
-        reasoning=("Names do not resolve in the pods that it selects, unless a policy that is not shown admits port 53.",),
+        reasoning=(
+            "Names do not resolve in the pods that it selects, unless a policy that is not shown admits port 53.",
+        ),
         breaks=("names that the selected pods ask for",),
         prevention="Admit UDP and TCP port 53 to kube-system in every egress policy.",
         certainty=0.7,
@@ -146,14 +181,21 @@ def _missing_labels(case: Case, policy: Seen, spec: Tree) -> Iterator[Finding]:
     for name, field in spec.walk():
         wanted = _labels(field) if name == "namespaceSelector" else {}
         asked = {key: value for key, value in wanted.items() if key != BY_ITSELF}
-        if asked and not any(all(labels.get(key) == value for key, value in asked.items()) for labels in shown):
+        if asked and not any(
+            all(labels.get(key) == value for key, value in asked.items()) for labels in shown
+        ):
             place = field.at("matchLabels", next(iter(asked))) or field
             yield Finding(
                 check=NAME,
                 severity=Severity.CAUSE,
                 claim=f"NetworkPolicy {policy.title} admits namespaces with {_spell_pairs(asked)}, which none shown has.",
-                evidence=(place.line, *(labels.line for labels in spaces[:2] if labels is not None)),
-                reasoning=("A namespaceSelector goes by labels of the namespace, not by its name.",),
+                evidence=(
+                    place.line,
+                    *(labels.line for labels in spaces[:2] if labels is not None),
+                ),
+                reasoning=(
+                    "A namespaceSelector goes by labels of the namespace, not by its name.",
+                ),
                 breaks=("what the rule is meant to admit",),
                 prevention=f"Select a namespace by {BY_ITSELF}.",
                 certainty=0.8,

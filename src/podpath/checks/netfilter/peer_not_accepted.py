@@ -1,18 +1,20 @@
 """peer-not-accepted: the host accepts an overlay's or a service's port from some nodes only.
 
 What it is
-    INPUT accepts the port of a tunnel (VXLAN 4789 or 8472, Geneve 6081, WireGuard 51820) from single addresses, and a
-    node, pod or peer that the evidence names is not among them.
+    INPUT accepts the port of a tunnel (VXLAN 4789 or 8472, Geneve 6081, WireGuard 51820) from
+    single addresses, and a node, pod or peer that the evidence names is not among them.
 
 Why it breaks
-    What comes from the missing node meets the chain's REJECT or DROP: the overlay works between some nodes and not
-    between others; a node that was added later, or that has changed its address, is cut off.
+    What comes from the missing node meets the chain's REJECT or DROP: the overlay works between
+    some nodes and not between others; a node that was added later, or that has changed its address,
+    is cut off.
 
 How to confirm
     iptables -S INPUT | grep -e 4789 -e 8472 -e 6081; tcpdump -ni any udp port 4789
 
 How to fix
-    Accept the port from all nodes: iptables -I INPUT -s NODE-RANGE -p udp --dport 4789 -j ACCEPT, where the rules come from.
+    Accept the port from all nodes: iptables -I INPUT -s NODE-RANGE -p udp --dport 4789 -j ACCEPT,
+    where the rules come from.
 
 References
     RFC 7348 (VXLAN); iptables(8)
@@ -35,7 +37,9 @@ TUNNELS = frozenset({"4789", "8472", "6081", "51820", "51821", "4790", "8475", "
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report rules that accept a tunnel's port from single addresses; sure where packets of another address are shown."""
+    """Report rules that accept a tunnel's port from single addresses; sure where packets of another
+    address are shown.
+    """
     for _, chain in chains_named(case.node.host, "filter", "INPUT"):
         accepting = [rule for rule in chain.rules if _accepts_tunnel(rule)]
         if accepting and all(_is_single(rule) for rule in accepting):
@@ -50,12 +54,22 @@ def _accepts_tunnel(rule: Rule) -> bool:
 
 
 def _is_single(rule: Rule) -> bool:
-    return rule.src is not None and not rule.src.negated and rule.src.prefix.length == WIDTH[rule.src.prefix.family]
+    return (
+        rule.src is not None
+        and not rule.src.negated
+        and rule.src.prefix.length == WIDTH[rule.src.prefix.family]
+    )
 
 
 def _report(case: Case, rules: list[Rule]) -> Finding:
     sources = [rule.src.prefix for rule in rules if rule.src is not None]
-    missing = sorted({str(address) for address in _list_seen(case, rules) if not any(one.covers(address) for one in sources)})
+    missing = sorted(
+        {
+            str(address)
+            for address in _list_seen(case, rules)
+            if not any(one.covers(address) for one in sources)
+        }
+    )
     named = ", ".join(str(one.address) for one in sources)
     return Finding(
         check=NAME,
@@ -81,7 +95,12 @@ def _report(case: Case, rules: list[Rule]) -> Finding:
 
 def _list_seen(case: Case, rules: list[Rule]) -> Iterator[Address]:
     """Yield the outer sources of packets to the tunnel's ports that captures show."""
-    ports = {int(part) for rule in rules for part in port_of(rule).replace(":", ",").split(",") if part.isdecimal()}
+    ports = {
+        int(part)
+        for rule in rules
+        for part in port_of(rule).replace(":", ",").split(",")
+        if part.isdecimal()
+    }
     for sighting in case.sightings:
         if sighting.packet.dport in ports:
             yield sighting.packet.src

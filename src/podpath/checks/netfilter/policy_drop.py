@@ -1,15 +1,16 @@
 """policy-drop: a base chain drops by default, and nothing in it lets new connections in.
 
 What it is
-    The policy of FORWARD, INPUT or OUTPUT is DROP, and the chain has no rule that accepts a new connection: none at all,
-    or only such as take replies, loopback and ICMP.
+    The policy of FORWARD, INPUT or OUTPUT is DROP, and the chain has no rule that accepts a new
+    connection: none at all, or only such as take replies, loopback and ICMP.
 
 Why it breaks
-    What no rule decides on meets the policy. FORWARD is the way of every pod's packets to another node, to the world and
-    back from a published port; INPUT that of a container's packets to the host (its DNS server, its gateway, a database
-    on the host); OUTPUT that of the host's own packets to a container. The packets are dropped without a word: the
-    connection times out, or the host's own program reads "Operation not permitted". Docker sets FORWARD's policy to DROP
-    when it turns on forwarding, and accepts for its own bridges only.
+    What no rule decides on meets the policy. FORWARD is the way of every pod's packets to another
+    node, to the world and back from a published port; INPUT that of a container's packets to the
+    host (its DNS server, its gateway, a database on the host); OUTPUT that of the host's own
+    packets to a container. The packets are dropped without a word: the connection times out, or the
+    host's own program reads "Operation not permitted". Docker sets FORWARD's policy to DROP when it
+    turns on forwarding, and accepts for its own bridges only.
 
 How to confirm
     iptables -nvL FORWARD | head -1        # "policy DROP 57 packets": it counts what it dropped
@@ -22,7 +23,8 @@ How to fix
         iptables -P FORWARD ACCEPT
 
 References
-    iptables(8), "-P"; ipt_do_table (net/ipv4/netfilter/ip_tables.c); docs.docker.com "Packet filtering and firewalls"
+    iptables(8), "-P"; ipt_do_table (net/ipv4/netfilter/ip_tables.c); docs.docker.com "Packet
+    filtering and firewalls"
 """
 
 from __future__ import annotations
@@ -47,18 +49,26 @@ BREAKS = {
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each base chain whose policy drops and that lets nothing new in, as an output shows it or as it was typed."""
+    """Report each base chain whose policy drops and that lets nothing new in, as an output shows it
+    or as it was typed.
+    """
     typed = _list_typed(case)
     for name in HOOKS:
         for _, chain in chains_named(case.node.host, "filter", name):
-            if chain.policy == "DROP" and chain.span is not None and not any(map(lets_new_in, chain.rules)):
+            if (
+                chain.policy == "DROP"
+                and chain.span is not None
+                and not any(map(lets_new_in, chain.rules))
+            ):
                 yield _report(name, chain.span, _judge(chain), chain.packets or 0)
     if typed:
         yield _report_typed(typed)
 
 
 def _judge(chain: Chain) -> float:
-    """Say how sure it is: a whole chain without an accept is; a fragment is where the policy has dropped something."""
+    """Say how sure it is: a whole chain without an accept is; a fragment is where the policy has
+    dropped something.
+    """
     return 1.0 if chain.complete or chain.packets else 0.7
 
 
@@ -71,7 +81,9 @@ def _report(name: str, span: Span, certainty: float, packets: int) -> Finding:
         evidence=(span,),
         reasoning=("What no rule of a base chain decides on meets its policy.",),
         breaks=(BREAKS[name],),
-        repairs=(Repair(title=f"let {name} accept again", commands=(f"iptables -P {name} ACCEPT",)),),
+        repairs=(
+            Repair(title=f"let {name} accept again", commands=(f"iptables -P {name} ACCEPT",)),
+        ),
         prevention="Write the accepting rules into the firewall's own configuration, before its policy drops.",
         certainty=certainty,
         marks=("DROP",),
@@ -79,7 +91,9 @@ def _report(name: str, span: Span, certainty: float, packets: int) -> Finding:
 
 
 def _list_typed(case: Case) -> tuple[tuple[str, Span], ...]:
-    """List the chains whose policy was set to drop, where none of the typed rules lets everything or a container's device in."""
+    """List the chains whose policy was set to drop, where none of the typed rules lets everything
+    or a container's device in.
+    """
     policies: dict[str, Span | None] = {}
     for rule, stated in statements_of(case, TypedRule):
         if rule.table != "filter" or rule.chain not in HOOKS:
@@ -92,10 +106,14 @@ def _list_typed(case: Case) -> tuple[tuple[str, Span], ...]:
 
 
 def _opens(rule: TypedRule) -> bool:
-    """Tell whether a rule lets in more than replies, loopback and single ports: everything, or everything of a device."""
+    """Tell whether a rule lets in more than replies, loopback and single ports: everything, or
+    everything of a device.
+    """
     if rule.target in ("DROP", "REJECT", "LOG", "RETURN") or rule.follows:
         return False
-    return rule.plain or (bool(rule.in_link or rule.out_link) and "lo" not in (rule.in_link, rule.out_link))
+    return rule.plain or (
+        bool(rule.in_link or rule.out_link) and "lo" not in (rule.in_link, rule.out_link)
+    )
 
 
 def _report_typed(typed: tuple[tuple[str, Span], ...]) -> Finding:
@@ -106,9 +124,14 @@ def _report_typed(typed: tuple[tuple[str, Span], ...]) -> Finding:
         severity=Severity.FAULT,
         claim=f"The policy of {' and '.join(order)} was set to DROP, and nothing typed accepts containers' packets there.",
         evidence=tuple(spans[name] for name in order),
-        reasoning=("The commands say what was done: what none of their rules takes is dropped without a word.",),
+        reasoning=(
+            "The commands say what was done: what none of their rules takes is dropped without a word.",
+        ),
         breaks=tuple(BREAKS[name] for name in order),
-        repairs=tuple(Repair(title=f"let {name} accept again", commands=(f"iptables -P {name} ACCEPT",)) for name in order),
+        repairs=tuple(
+            Repair(title=f"let {name} accept again", commands=(f"iptables -P {name} ACCEPT",))
+            for name in order
+        ),
         prevention="Accept by device (-i docker0, -o docker0) in the script before the policy drops.",
         marks=("DROP",),
     )

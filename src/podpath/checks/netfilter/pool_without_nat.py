@@ -1,12 +1,12 @@
 """pool-without-nat: pods leave a pool of addresses without translation.
 
 What it is
-    A pool of Calico with natOutgoing false (the default of the API, where the installer's manifest has true) sends what pods
-    address to the world with the pods' own addresses.
+    A pool of Calico with natOutgoing false (the default of the API, where the installer's manifest
+    has true) sends what pods address to the world with the pods' own addresses.
 
 Why it breaks
-    Routers outside the cluster know no way back to pods, so nothing comes back: pods reach each other and services, and time out
-    towards everything else.
+    Routers outside the cluster know no way back to pods, so nothing comes back: pods reach each
+    other and services, and time out towards everything else.
 
 How to confirm
     calicoctl get ippool -o yaml | grep -E 'cidr|natOutgoing'; tcpdump -ni UPLINK host POD
@@ -40,7 +40,9 @@ def check(case: Case) -> Iterator[Finding]:
         nat, cidr = pool.at("spec", "natOutgoing"), pool.at("spec", "cidr")
         if cidr is None or pool.text_at("spec", "disabled") == "true":
             continue
-        if (nat is not None and nat.text == "false") or (nat is None and pool.at("apiVersion") is not None):
+        if (nat is not None and nat.text == "false") or (
+            nat is None and pool.at("apiVersion") is not None
+        ):
             yield _report(pool, nat or cidr, cidr, stated=nat is not None)
 
 

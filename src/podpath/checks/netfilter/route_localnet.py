@@ -1,21 +1,22 @@
-"""route-localnet: a rule rewrites packets to 127.0.0.0/8, but the device they come in on refuses that.
+"""route-localnet: a rule rewrites packets to 127.0.0.0/8, but the device they come in on refuses
+that.
 
 What it is
-    A DNAT rule in PREROUTING (or a REDIRECT of traffic that is not the host's own) sends packets to a loopback address,
-    while net.ipv4.conf.DEVICE.route_localnet is 0.
+    A DNAT rule in PREROUTING (or a REDIRECT of traffic that is not the host's own) sends packets to
+    a loopback address, while net.ipv4.conf.DEVICE.route_localnet is 0.
 
 Why it breaks
-    An address of 127.0.0.0/8 on a packet that came in from a device is a martian: the packet is dropped when it is
-    routed. The host's own connections are not touched, so the port seems open from the host alone. Node-local DNS
-    caches, and sidecars that listen on 127.0.0.1, depend on it.
+    An address of 127.0.0.0/8 on a packet that came in from a device is a martian: the packet is
+    dropped when it is routed. The host's own connections are not touched, so the port seems open
+    from the host alone. Node-local DNS caches, and sidecars that listen on 127.0.0.1, depend on it.
 
 How to confirm
     sysctl net.ipv4.conf.all.route_localnet net.ipv4.conf.DEVICE.route_localnet
     sysctl -w net.ipv4.conf.all.log_martians=1; dmesg | grep martian
 
 How to fix
-    sysctl -w net.ipv4.conf.DEVICE.route_localnet=1 (only with a rule that drops packets to 127.0.0.0/8 that were not
-    rewritten), or rewrite to an address of the host that is not loopback.
+    sysctl -w net.ipv4.conf.DEVICE.route_localnet=1 (only with a rule that drops packets to
+    127.0.0.0/8 that were not rewritten), or rewrite to an address of the host that is not loopback.
 
 References
     ip_route_input_slow (net/ipv4/route.c); CVE-2020-8558, for why the guard rule is needed

@@ -1,13 +1,14 @@
 """rule-bloat: the same rule stands in a chain again and again, or there are far too many rules.
 
 What it is
-    A program appends its rules at each start, reload or sync without looking whether they are there (-A without -C), so
-    that hundreds or a hundred thousand copies gather.
+    A program appends its rules at each start, reload or sync without looking whether they are there
+    (-A without -C), so that hundreds or a hundred thousand copies gather.
 
 Why it breaks
-    Rules are asked one after the other for every packet of a new connection (in filter for every packet): some ten
-    thousand rules cost milliseconds each, throughput falls, latency and CPU (softirq, ksoftirqd) rise. Each change with
-    iptables reads and writes the whole table and holds the xtables lock for seconds.
+    Rules are asked one after the other for every packet of a new connection (in filter for every
+    packet): some ten thousand rules cost milliseconds each, throughput falls, latency and CPU
+    (softirq, ksoftirqd) rise. Each change with iptables reads and writes the whole table and holds
+    the xtables lock for seconds.
 
 How to confirm
     iptables-save | wc -l; iptables-save | sort | uniq -c | sort -rn | head
@@ -38,12 +39,16 @@ from podpath.node.netfilter import Chain, Rule
 CATEGORIES = (Category.RULE_BLOAT,)
 NAME = "rule-bloat"
 SOME, MANY = 10, 100
-"""Copies of one rule from which something appends without looking, and from which it slows packets down."""
+"""Copies of one rule from which something appends without looking, and from which it slows packets
+down.
+"""
 FEW = 4
 """Copies that show it in a listing of which somebody left out a part."""
 MOST = 20_000
 """Rules that no host needs but one with thousands of services."""
-_SLOW = frozenset({FailureKind.SLOW, FailureKind.SOMETIMES, FailureKind.TIMEOUT, FailureKind.NOT_STARTED})
+_SLOW = frozenset(
+    {FailureKind.SLOW, FailureKind.SOMETIMES, FailureKind.TIMEOUT, FailureKind.NOT_STARTED}
+)
 TABLES = ("filter", "nat", "mangle", "raw")
 
 
@@ -66,10 +71,16 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _check_piped(case: Case, *, slow: bool) -> Iterator[Finding]:
     """Report the rule that a pipe counted most often."""
-    piped = [(one.times, one.rule, stated.span) for one, stated in statements_of(case, CopyCount) if one.times >= SOME]
+    piped = [
+        (one.times, one.rule, stated.span)
+        for one, stated in statements_of(case, CopyCount)
+        if one.times >= SOME
+    ]
     if piped:
         times, rule, span = max(piped, key=lambda each: each[0])
-        yield _report_copies(f"The rule `{rule[:120]}` stands {times} times", span, sure=times >= MANY or slow)
+        yield _report_copies(
+            f"The rule `{rule[:120]}` stands {times} times", span, sure=times >= MANY or slow
+        )
 
 
 def _report_count(count: int, span: Span) -> Finding:
@@ -78,7 +89,9 @@ def _report_count(count: int, span: Span) -> Finding:
         severity=Severity.FAULT,
         claim=f"The host has {count} rules, which packets may have to pass one by one.",
         evidence=(span,),
-        breaks=("throughput and latency of all that passes the host, and every change of its rules",),
+        breaks=(
+            "throughput and latency of all that passes the host, and every change of its rules",
+        ),
         prevention="Look with iptables -C before a rule is appended.",
         certainty=0.8,
         asks=(
@@ -115,10 +128,16 @@ def _find_copies(chain: Chain) -> tuple[Rule, int] | None:
 
 
 def _is_hidden(rule: Rule) -> bool:
-    """Tell whether rules may differ in what the output hides: devices of plain accepts, masked addresses."""
+    """Tell whether rules may differ in what the output hides: devices of plain accepts, masked
+    addresses.
+    """
     devices = bool({"in-interface", "out-interface"} & set(rule.hidden))
     plain = rule.src is None and rule.dst is None and not rule.matches
-    return bool({"source", "destination"} & set(rule.hidden)) or (devices and plain) or (bool(rule.unread) and not rule.hidden)
+    return (
+        bool({"source", "destination"} & set(rule.hidden))
+        or (devices and plain)
+        or (bool(rule.unread) and not rule.hidden)
+    )
 
 
 def _report(rule: Rule, count: int, *, counted: tuple[Span, ...], sure: bool) -> Finding:

@@ -1,24 +1,27 @@
-"""rules-flushed: somebody flushed or reloaded the firewall, and with it the rules of Docker, kube-proxy or the CNI plugin.
+"""rules-flushed: somebody flushed or reloaded the firewall, and with it the rules of Docker,
+kube-proxy or the CNI plugin.
 
 What it is
-    `iptables -F` or `iptables -t nat -F`, `nft flush ruleset`, `iptables-restore`, a stop, restart or reload of
-    firewalld, iptables, nftables or ufw: it removes rules that it has not written.
+    `iptables -F` or `iptables -t nat -F`, `nft flush ruleset`, `iptables-restore`, a stop, restart
+    or reload of firewalld, iptables, nftables or ufw: it removes rules that it has not written.
 
 Why it breaks
-    Docker and the portmap plugin write their chains once, when they start or when a container does; nothing puts them
-    back. Published ports are no longer translated, containers are no longer masqueraded, and the next start fails with
-    "No chain/target/match by that name". Kube-proxy writes its own anew within its sync period (30 s and more), Calico
-    and Cilium too; masquerade rules of flannel or CNI plugins may take longer, or do not come back.
+    Docker and the portmap plugin write their chains once, when they start or when a container does;
+    nothing puts them back. Published ports are no longer translated, containers are no longer
+    masqueraded, and the next start fails with "No chain/target/match by that name". Kube-proxy
+    writes its own anew within its sync period (30 s and more), Calico and Cilium too; masquerade
+    rules of flannel or CNI plugins may take longer, or do not come back.
 
 How to confirm
     iptables -t nat -S | grep -c -e DOCKER -e KUBE -e CNI; journalctl -u firewalld -u docker | tail
 
 How to fix
-    systemctl restart docker (it writes all its chains), kubectl -n kube-system delete pod -l k8s-app=kube-proxy; pods
-    with a hostPort have to be created anew.
+    systemctl restart docker (it writes all its chains), kubectl -n kube-system delete pod -l
+    k8s-app=kube-proxy; pods with a hostPort have to be created anew.
 
 References
-    docs.docker.com "Packet filtering and firewalls"; pkg/util/iptables Monitor of Kubernetes (KUBE-PROXY-CANARY)
+    docs.docker.com "Packet filtering and firewalls"; pkg/util/iptables Monitor of Kubernetes
+    (KUBE-PROXY-CANARY)
 """
 
 from __future__ import annotations
@@ -44,8 +47,13 @@ _MANAGERS = re.compile(
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report what was typed that removes others' rules, unless the typed rules build the chains up again."""
-    spans = [*_list_flushes(case), *(deed.span for deed in case.deeds if _MANAGERS.search(deed.command))]
+    """Report what was typed that removes others' rules, unless the typed rules build the chains up
+    again.
+    """
+    spans = [
+        *_list_flushes(case),
+        *(deed.span for deed in case.deeds if _MANAGERS.search(deed.command)),
+    ]
     if spans:
         yield _report(tuple(dict.fromkeys(spans)))
 
@@ -54,7 +62,9 @@ def _list_flushes(case: Case) -> Iterator[Span]:
     typed = list(statements_of(case, TypedRule))
     built = {(rule.table, rule.chain) for rule, _ in typed if rule.action in ("append", "insert")}
     for rule, stated in typed:
-        whole = rule.action == "flush" and (not rule.chain or rule.chain.startswith(("DOCKER", "KUBE-", "CNI-")))
+        whole = rule.action == "flush" and (
+            not rule.chain or rule.chain.startswith(("DOCKER", "KUBE-", "CNI-"))
+        )
         if whole and not any(table == rule.table for table, _ in built):
             yield stated.span
 
@@ -65,9 +75,15 @@ def _report(spans: tuple[Span, ...]) -> Finding:
         severity=Severity.FAULT,
         claim="The firewall was flushed or reloaded, which removes the rules of Docker, kube-proxy and CNI plugins as well.",
         evidence=spans,
-        reasoning=("Docker and the portmap plugin write their chains once and do not put them back.",),
+        reasoning=(
+            "Docker and the portmap plugin write their chains once and do not put them back.",
+        ),
         breaks=("published ports and hostPorts, and the masquerading of containers",),
-        repairs=(Repair(title="let Docker write its chains again", commands=("systemctl restart docker",)),),
+        repairs=(
+            Repair(
+                title="let Docker write its chains again", commands=("systemctl restart docker",)
+            ),
+        ),
         prevention="Order the firewall before Docker and the kubelet, and do not reload it under them.",
         certainty=0.6,
     )

@@ -1,20 +1,24 @@
-"""shadowed-accept: a rule that drops or rejects stands above the rule that would accept the same packets.
+"""shadowed-accept: a rule that drops or rejects stands above the rule that would accept the same
+packets.
 
 What it is
-    On the way through INPUT, FORWARD or OUTPUT, in the chain itself or in one that it jumps to, a DROP or REJECT takes a
-    port, range, device or address, and the ACCEPT that an admin, Docker, kube-proxy or the CNI plugin wrote for the same
-    packets stands below it. Or the port that is said to fail is one that a DROP or REJECT names, and nothing above accepts it.
+    On the way through INPUT, FORWARD or OUTPUT, in the chain itself or in one that it jumps to, a
+    DROP or REJECT takes a port, range, device or address, and the ACCEPT that an admin, Docker,
+    kube-proxy or the CNI plugin wrote for the same packets stands below it. Or the port that is
+    said to fail is one that a DROP or REJECT names, and nothing above accepts it.
 
 Why it breaks
-    Rules are asked in order and the first verdict counts. A rule that is appended (`-A`) comes after all that stand there,
-    so an ACCEPT that is appended to a chain that rejects already is never asked. RHEL's old RH-Firewall-1-INPUT, to which
-    FORWARD jumps too, ends with a REJECT of everything, and nothing below the jump is reached.
+    Rules are asked in order and the first verdict counts. A rule that is appended (`-A`) comes
+    after all that stand there, so an ACCEPT that is appended to a chain that rejects already is
+    never asked. RHEL's old RH-Firewall-1-INPUT, to which FORWARD jumps too, ends with a REJECT of
+    everything, and nothing below the jump is reached.
 
 How to confirm
     iptables -nvL FORWARD --line-numbers     # the counter of the upper rule grows, that of the accept stays 0
 
 How to fix
-    Put the accept above (`iptables -I CHAIN NUMBER ...`), or take the dropping rule out, where the rules are written.
+    Put the accept above (`iptables -I CHAIN NUMBER ...`), or take the dropping rule out, where the
+    rules are written.
 
 References
     iptables(8), "-I"; ipt_do_table (net/ipv4/netfilter/ip_tables.c)
@@ -50,12 +54,21 @@ NAME = "shadowed-accept"
 FEWEST, MOST = 40, 200
 """Dropping rules of a chain that are compared, and accepting rules with which they are."""
 _SILENT = frozenset({FailureKind.REFUSED, FailureKind.NOT_PERMITTED})
-_HARMLESS = ("DOCKER-USER", "DOCKER-ISOLATION", "KUBE-FIREWALL", "KUBE-EXTERNAL-SERVICES", "KUBE-PROXY-FIREWALL", "LIBVIRT_")
+_HARMLESS = (
+    "DOCKER-USER",
+    "DOCKER-ISOLATION",
+    "KUBE-FIREWALL",
+    "KUBE-EXTERNAL-SERVICES",
+    "KUBE-PROXY-FIREWALL",
+    "LIBVIRT_",
+)
 """Beginnings of the names of chains that accept nothing of the world's, as their owners write them."""
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report what drops above an accept of the same packets, and what drops a port that is said to fail."""
+    """Report what drops above an accept of the same packets, and what drops a port that is said to
+    fail.
+    """
     asked = list_asked(case)
     for table in tables_named(case.node.host, "filter"):
         chains = chains_in(table)
@@ -72,7 +85,9 @@ def _check_root(root: Chain, paths: Sequence[Path], asked: Sequence[Asked]) -> I
         drop = paths[place]
         above = [paths[one] for one in accepts if one < place]
         below = [
-            (paths[one], sure) for one in accepts if one > place and (sure := _is_dead(drop, paths[one], above)) is not False
+            (paths[one], sure)
+            for one in accepts
+            if one > place and (sure := _is_dead(drop, paths[one], above)) is not False
         ]
         if below and drop.rule not in told:
             told.add(drop.rule)
@@ -85,10 +100,18 @@ def _check_root(root: Chain, paths: Sequence[Path], asked: Sequence[Asked]) -> I
 
 
 def _ends_new(path: Path) -> bool:
-    """Tell whether a way ends packets that open a connection; what takes every packet of a base chain is `catch-all`'s."""
+    """Tell whether a way ends packets that open a connection; what takes every packet of a base
+    chain is `catch-all`'s.
+    """
     if not ends(path.rule) or path.leaky or (len(path.rules) == 1 and is_plain(path.rule)):
         return False
-    states = [option for rule in path.rules for match in rule.matches for option in match.options if option.name in _STATES]
+    states = [
+        option
+        for rule in path.rules
+        for match in rule.matches
+        for option in match.options
+        if option.name in _STATES
+    ]
     return all(takes_new(option) for option in states)
 
 
@@ -96,7 +119,9 @@ _STATES = frozenset({"ctstate", "state"})
 
 
 def _is_dead(drop: Path, accept: Path, above: Sequence[Path]) -> Maybe:
-    """Tell whether an accept is never asked since a rule above ends its packets, and no accept above that one has them."""
+    """Tell whether an accept is never asked since a rule above ends its packets, and no accept
+    above that one has them.
+    """
     sure = covers(drop, accept)
     if sure is False or any(covers(one, accept) is not False for one in above):
         return False
@@ -109,17 +134,25 @@ def _judge_order(drop: Path, below: tuple[Path, Maybe], asked: Sequence[Asked]) 
     if accept.rule.packets:
         return 0.5
     named = _is_named(accept.rule, asked) or _is_named(drop.rule, asked)
-    if asked and (_is_beside(accept.rule, asked) or not any(_fits(drop.rule, one) for one in asked)):
+    if asked and (
+        _is_beside(accept.rule, asked) or not any(_fits(drop.rule, one) for one in asked)
+    ):
         return 0.8
     if sure:
         return 1.0 if asked or counted or owner_of(accept.rule) or _takes_all(drop) else 0.9
-    shown = not {"source", "destination"} & {name for rule in (*drop.rules, *accept.rules) for name in rule.hidden}
+    shown = not {"source", "destination"} & {
+        name for rule in (*drop.rules, *accept.rules) for name in rule.hidden
+    }
     return 1.0 if named and (shown or counted) else 0.8
 
 
 def _is_beside(accept: Rule, asked: Sequence[Asked]) -> bool:
     """Tell whether people say which ports fail, and the accept is for others."""
-    return ports_of(accept) is not None and any(one.ports for one in asked) and not _is_named(accept, asked)
+    return (
+        ports_of(accept) is not None
+        and any(one.ports for one in asked)
+        and not _is_named(accept, asked)
+    )
 
 
 def _takes_all(path: Path) -> bool:
@@ -130,13 +163,24 @@ def _is_named(rule: Rule, asked: Sequence[Asked]) -> bool:
     """Tell whether people say that a port or an address fails for which the rule is."""
     ranges = ports_of(rule)
     if ranges is not None:
-        return any(first <= port <= last for one in asked for port in one.ports for first, last in ranges)
+        return any(
+            first <= port <= last for one in asked for port in one.ports for first, last in ranges
+        )
     matches = [match for match in (rule.src, rule.dst) if match is not None and not match.negated]
-    return any(match.prefix.covers(address) for one in asked for address in one.addresses for match in matches)
+    return any(
+        match.prefix.covers(address)
+        for one in asked
+        for address in one.addresses
+        for match in matches
+    )
 
 
-def _find_asked(drop: Path, above: Sequence[Path], asked: Sequence[Asked]) -> tuple[int, float] | None:
-    """Return the port that is said to fail and that a rule names, with how sure it is that the rule ends it."""
+def _find_asked(
+    drop: Path, above: Sequence[Path], asked: Sequence[Asked]
+) -> tuple[int, float] | None:
+    """Return the port that is said to fail and that a rule names, with how sure it is that the rule
+    ends it.
+    """
     ranges = [ports for rule in drop.rules if (ports := ports_of(rule)) is not None]
     if not ranges:
         return None
@@ -175,9 +219,15 @@ def _report_order(root: Chain, drop: Path, accept: Path, certainty: float) -> Fi
         evidence=(drop.rule.span, accept.rule.span, *(rule.span for rule in drop.rules[:-1])),
         reasoning=(
             "The first rule that matches decides, and every new connection that the lower one takes matches the upper one.",
-            *((f"The upper one has counted {drop.rule.packets} packets, the lower one none.",) if counted else ()),
+            *(
+                (f"The upper one has counted {drop.rule.packets} packets, the lower one none.",)
+                if counted
+                else ()
+            ),
         ),
-        breaks=(f"what only rule {accept.rule.position} of {accept.rule.chain} would have accepted",),
+        breaks=(
+            f"what only rule {accept.rule.position} of {accept.rule.chain} would have accepted",
+        ),
         repairs=(
             Repair(
                 title=f"put the accept above it, or take the {target} out",
@@ -203,7 +253,10 @@ def _report_asked(root: Chain, drop: Path, port: int, certainty: float) -> Findi
         reasoning=(f"Port {port} is what is said to fail, and the rule is for it.",),
         breaks=(f"connections to port {port}",),
         repairs=(
-            Repair(title=f"take the {target} out", commands=(f"iptables -t {drop.rule.table} {emit_rule(drop.rule, '-D')}",)),
+            Repair(
+                title=f"take the {target} out",
+                commands=(f"iptables -t {drop.rule.table} {emit_rule(drop.rule, '-D')}",),
+            ),
         ),
         prevention="Accept the port above it, in the configuration that writes the chain.",
         certainty=certainty,

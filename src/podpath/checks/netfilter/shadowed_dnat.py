@@ -1,21 +1,24 @@
 """shadowed-dnat: two DNAT rules take the same packets, and the first one leads elsewhere.
 
 What it is
-    For one protocol, address and port there are two DNAT rules with different destinations. The first is usually left
-    over from a container, pod or hostPort that is gone: its program died before it cleaned up. They may stand in two chains
-    that two jumps with the same condition lead to, as the portmap plugin and kube-router write them.
+    For one protocol, address and port there are two DNAT rules with different destinations. The
+    first is usually left over from a container, pod or hostPort that is gone: its program died
+    before it cleaned up. They may stand in two chains that two jumps with the same condition lead
+    to, as the portmap plugin and kube-router write them.
 
 Why it breaks
-    The first rule that matches translates the packet; the second is never asked. Nobody has the old address any more, so
-    the neighbour does not answer ("No route to host"), or worse: another container got the address since.
+    The first rule that matches translates the packet; the second is never asked. Nobody has the old
+    address any more, so the neighbour does not answer ("No route to host"), or worse: another
+    container got the address since.
 
 How to confirm
     iptables -t nat -nvL | grep ':PORT'      # the first one counts, the second stays at 0
     docker ps -q | xargs docker inspect -f '{{.Name}} {{.NetworkSettings.IPAddress}}'
 
 How to fix
-    Delete the stale rule by its full text (iptables -t nat -S | grep PORT, then -D instead of -A), and the connections
-    that it made: conntrack -D -p tcp --dport PORT. A restart of Docker writes its chain anew.
+    Delete the stale rule by its full text (iptables -t nat -S | grep PORT, then -D instead of -A),
+    and the connections that it made: conntrack -D -p tcp --dport PORT. A restart of Docker writes
+    its chain anew.
 
 References
     nf_nat_inet_fn (net/netfilter/nf_nat_core.c); the portmap plugin of containernetworking/plugins
@@ -26,7 +29,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.coverage import Asked, Maybe, Path, chains_in, covers, list_asked, list_paths, ports_of, roots
+from podpath.checks.coverage import (
+    Asked,
+    Maybe,
+    Path,
+    chains_in,
+    covers,
+    list_asked,
+    list_paths,
+    ports_of,
+    roots,
+)
 from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.checks.firewall import owner_of, tables_named
 from podpath.node.case import Case
@@ -36,14 +49,18 @@ from podpath.node.netfilter_text import emit_rule
 CATEGORIES = (Category.STALE_DNAT,)
 NAME = "shadowed-dnat"
 BALANCED = ("KUBE-",)
-"""Beginnings of the names of chains in which one program keeps its own order, thousands of rules long."""
+"""Beginnings of the names of chains in which one program keeps its own order, thousands of rules
+long.
+"""
 COMPARED = 40
 """Earlier rules of one port with which a rule is compared."""
 _CHANCE = frozenset({"statistic", "random", "recent", "nth"})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each DNAT rule whose packets an earlier one on the same way has taken to another place."""
+    """Report each DNAT rule whose packets an earlier one on the same way has taken to another
+    place.
+    """
     asked = list_asked(case)
     for table in tables_named(case.node.host, "nat"):
         told: set[tuple[Rule, Rule]] = set()
@@ -61,7 +78,9 @@ def _find(table: Table) -> Iterator[tuple[Rule, Rule, Maybe]]:
             if not _translates(path):
                 continue
             same = seen.setdefault(_port(path), [])
-            first = next(((one, sure) for one in same if (sure := _shadows(one, path)) is not False), None)
+            first = next(
+                ((one, sure) for one in same if (sure := _shadows(one, path)) is not False), None
+            )
             if first is not None:
                 yield first[0].rule, path.rule, first[1]
             if len(same) < COMPARED:
@@ -70,13 +89,21 @@ def _find(table: Table) -> Iterator[tuple[Rule, Rule, Maybe]]:
 
 def _translates(path: Path) -> bool:
     rule = path.rule
-    if rule.target is None or rule.target.name not in ("DNAT", "REDIRECT") or (rule.unread and not rule.hidden):
+    if (
+        rule.target is None
+        or rule.target.name not in ("DNAT", "REDIRECT")
+        or (rule.unread and not rule.hidden)
+    ):
         return False
-    return _port(path) is not None and not any(match.name in _CHANCE for one in path.rules for match in one.matches)
+    return _port(path) is not None and not any(
+        match.name in _CHANCE for one in path.rules for match in one.matches
+    )
 
 
 def _port(path: Path) -> object:
-    """Return the ports that a way asks for, by its last rule that asks; rules without one are told apart by their addresses."""
+    """Return the ports that a way asks for, by its last rule that asks; rules without one are told
+    apart by their addresses.
+    """
     found = [ranges for rule in path.rules if (ranges := ports_of(rule)) is not None]
     if found:
         return found[-1]
@@ -85,25 +112,36 @@ def _port(path: Path) -> object:
 
 
 def _shadows(earlier: Path, later: Path) -> Maybe:
-    if _destination(earlier.rule) == _destination(later.rule) or earlier.rule.target == later.rule.target:
+    if (
+        _destination(earlier.rule) == _destination(later.rule)
+        or earlier.rule.target == later.rule.target
+    ):
         return False
     return covers(earlier, later)
 
 
 def _judge(earlier: Rule, later: Rule, sure: Maybe, asked: tuple[Asked, ...]) -> float:
-    """Say how sure it is; where the listing hides devices, by who wrote the rules and by what people say that fails."""
+    """Say how sure it is; where the listing hides devices, by who wrote the rules and by what
+    people say that fails.
+    """
     if later.packets and (sure is None or not earlier.packets):
         return 0.6
     if sure or owner_of(later) or (earlier.packets and later.packets == 0):
         return 1.0
     ranges = ports_of(later) or ()
-    named = any(first <= port <= last for one in asked for port in one.ports for first, last in ranges)
+    named = any(
+        first <= port <= last for one in asked for port in one.ports for first, last in ranges
+    )
     return 1.0 if named else 0.8
 
 
 def _destination(rule: Rule) -> str:
     options = rule.target.options if rule.target is not None else ()
-    named = (option.values[0] for option in options if option.name in ("to-destination", "to-ports") and option.values)
+    named = (
+        option.values[0]
+        for option in options
+        if option.name in ("to-destination", "to-ports") and option.values
+    )
     return next(named, "elsewhere")
 
 
@@ -123,7 +161,12 @@ def _report(earlier: Rule, later: Rule, certainty: float) -> Finding:
         evidence=(earlier.span, later.span),
         reasoning=tuple(reasoning),
         breaks=(f"connections that should go to {_destination(later)}",),
-        repairs=(Repair(title="delete the rule that shadows it", commands=(f"iptables -t nat {emit_rule(earlier, '-D')}",)),),
+        repairs=(
+            Repair(
+                title="delete the rule that shadows it",
+                commands=(f"iptables -t nat {emit_rule(earlier, '-D')}",),
+            ),
+        ),
         prevention="Let the program that owns the port clean up before it starts anew (restart it, not the host's firewall).",
         certainty=certainty,
         marks=(_destination(earlier),),

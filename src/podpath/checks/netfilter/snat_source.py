@@ -1,18 +1,20 @@
 """snat-source: SNAT rewrites to an address that the host does not have.
 
 What it is
-    `-j SNAT --to-source ADDRESS` where no device of the host has the address: it moved, was the old node's, an Elastic IP
-    or a floating address that lives elsewhere, or it is a typing error.
+    `-j SNAT --to-source ADDRESS` where no device of the host has the address: it moved, was the old
+    node's, an Elastic IP or a floating address that lives elsewhere, or it is a typing error.
 
 Why it breaks
-    The packets go out with a source to which replies do not come back to this host: the router has no way, or sends them
-    to whoever has the address now. MASQUERADE takes the address of the device instead and does not go stale.
+    The packets go out with a source to which replies do not come back to this host: the router has
+    no way, or sends them to whoever has the address now. MASQUERADE takes the address of the device
+    instead and does not go stale.
 
 How to confirm
     iptables -t nat -S | grep to-source; ip -br addr
 
 How to fix
-    iptables -t nat -R POSTROUTING N ... -j SNAT --to-source OWN-ADDRESS, or -j MASQUERADE; then conntrack -F.
+    iptables -t nat -R POSTROUTING N ... -j SNAT --to-source OWN-ADDRESS, or -j MASQUERADE; then
+    conntrack -F.
 
 References
     iptables-extensions(8), SNAT and MASQUERADE
@@ -34,7 +36,9 @@ NAME = "snat-source"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each SNAT rule to an address that a whole listing of the host's addresses does not show."""
+    """Report each SNAT rule to an address that a whole listing of the host's addresses does not
+    show.
+    """
     addresses = case.node.host.addresses
     if not addresses.complete:
         return

@@ -1,23 +1,26 @@
 r"""device-forwarding: one device does not forward, although the host does.
 
 What it is
-    net.ipv4.conf.DEVICE.forwarding is 0 while net.ipv4.ip_forward is 1. Setting ip_forward sets it on all devices
-    of that moment; a later write to one device, a tool that manages it (systemd-networkd's IPForward, libvirt, a
-    hardening script) or a device made while `default` was 0 sets it apart.
+    net.ipv4.conf.DEVICE.forwarding is 0 while net.ipv4.ip_forward is 1. Setting ip_forward sets it
+    on all devices of that moment; a later write to one device, a tool that manages it
+    (systemd-networkd's IPForward, libvirt, a hardening script) or a device made while `default` was
+    0 sets it apart.
 
 Why it breaks
-    IPv4 asks the device that a packet comes in on whether it may be forwarded. On one without it, packets for other
-    hosts are dropped: pods behind it reach the host and nothing beyond, or replies from outside do not come back.
+    IPv4 asks the device that a packet comes in on whether it may be forwarded. On one without it,
+    packets for other hosts are dropped: pods behind it reach the host and nothing beyond, or
+    replies from outside do not come back.
 
 How to confirm
     sysctl -a 2>/dev/null | grep -E 'ipv4.conf.*\.forwarding'
 
 How to fix
-    sysctl -w net.ipv4.conf.DEVICE.forwarding=1, and see what sets it back (IPv4Forwarding= of systemd-networkd,
-    sysctl.d).
+    sysctl -w net.ipv4.conf.DEVICE.forwarding=1, and see what sets it back (IPv4Forwarding= of
+    systemd-networkd, sysctl.d).
 
 References
-    ip_route_input_slow, IN_DEV_FORWARD (net/ipv4/route.c v6.12); Documentation/networking/ip-sysctl.rst
+    ip_route_input_slow, IN_DEV_FORWARD (net/ipv4/route.c v6.12);
+    Documentation/networking/ip-sysctl.rst
 """
 
 from __future__ import annotations
@@ -47,7 +50,9 @@ GENERAL = ("all", "default", "lo")
 def check(case: Case) -> Iterator[Finding]:
     """Report the devices of the host with the switch off, while it is on for the host."""
     host = case.node.host
-    switches = [known_sysctl(host, key) for key in ("net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding")]
+    switches = [
+        known_sysctl(host, key) for key in ("net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding")
+    ]
     on = next((fact for fact in switches if fact is not None and fact.value == "1"), None)
     if on is None:
         return
@@ -62,7 +67,9 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"The host forwards, but not what comes in on {device} ({key} is 0).",
             evidence=spans,
-            reasoning=("The kernel asks the device that a packet comes in on whether it may be forwarded.",),
+            reasoning=(
+                "The kernel asks the device that a packet comes in on whether it may be forwarded.",
+            ),
             breaks=(f"everything that comes in on {device} and is not for the host itself",),
             repairs=(
                 Repair(

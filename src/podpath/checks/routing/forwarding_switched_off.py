@@ -1,20 +1,23 @@
-"""forwarding-switched-off: IPv4 forwarding is off on a host that needs it, by a sysctl file or as its value shows.
+"""forwarding-switched-off: IPv4 forwarding is off on a host that needs it, by a sysctl file or as
+its value shows.
 
 What it is
-    A file of sysctl.d (a hardening benchmark's, an old sysctl.conf) sets net.ipv4.ip_forward=0, or its value is 0
-    while containers, guests or a network behind the host are cut off from what lies beyond.
+    A file of sysctl.d (a hardening benchmark's, an old sysctl.conf) sets net.ipv4.ip_forward=0, or
+    its value is 0 while containers, guests or a network behind the host are cut off from what lies
+    beyond.
 
 Why it breaks
-    The engine switches forwarding on when it starts. Whoever applies the file afterwards (sysctl -p, sysctl
-    --system, systemd-sysctl at boot in a race with the engine) switches it off again, and no container reaches
-    anything beyond its host.
+    The engine switches forwarding on when it starts. Whoever applies the file afterwards (sysctl
+    -p, sysctl --system, systemd-sysctl at boot in a race with the engine) switches it off again,
+    and no container reaches anything beyond its host.
 
 How to confirm
     sysctl net.ipv4.ip_forward
     grep -rs ip_forward /etc/sysctl.conf /etc/sysctl.d /run/sysctl.d /usr/lib/sysctl.d
 
 How to fix
-    Take the line out, or add a file that sorts last with net.ipv4.ip_forward = 1; then sysctl --system.
+    Take the line out, or add a file that sorts last with net.ipv4.ip_forward = 1; then sysctl
+    --system.
 
 References
     systemd-sysctl(8), sysctl.d(5); devinet_sysctl_forward (net/ipv4/devinet.c v6.12)
@@ -41,7 +44,9 @@ KEYS = ("net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report a file that wants it off, certain where it is seen to be off, and a host that is off and has to forward."""
+    """Report a file that wants it off, certain where it is seen to be off, and a host that is off
+    and has to forward.
+    """
     yield from _wanted_off(case)
     yield from _missed(case)
 
@@ -58,9 +63,15 @@ def _wanted_off(case: Case) -> Iterator[Finding]:
         severity=Severity.FAULT,
         claim="A file switches IPv4 forwarding off, and undoes what the container engine or the kubelet set.",
         evidence=tuple(dict.fromkeys((*(item.span for item in wanted), *live))),
-        reasoning=("Without forwarding the host drops what containers and pods send to other hosts.",),
+        reasoning=(
+            "Without forwarding the host drops what containers and pods send to other hosts.",
+        ),
         breaks=("everything between containers and other hosts",),
-        repairs=(Repair(title="let the host forward packets", commands=("sysctl -w net.ipv4.ip_forward=1",)),),
+        repairs=(
+            Repair(
+                title="let the host forward packets", commands=("sysctl -w net.ipv4.ip_forward=1",)
+            ),
+        ),
         prevention="Keep `net.ipv4.ip_forward = 1` in the file of /etc/sysctl.d that sorts last.",
         certainty=1.0 if live else 0.8,
         marks=("ip_forward", "0"),
@@ -70,13 +81,21 @@ def _wanted_off(case: Case) -> Iterator[Finding]:
 def _missed(case: Case) -> Iterator[Finding]:
     """Report a host that forwards nothing while people say that what it has to forward fails.
 
-    Certain where they say that a workload does not get to what lies beyond the host. In a listing of all sysctls the value
-    is one of a thousand that nobody pointed at.
+    Certain where they say that a workload does not get to what lies beyond the host. In a listing
+    of all sysctls the value is one of a thousand that nobody pointed at.
     """
     host = case.node.host
-    facts = [fact for key in KEYS if (fact := known_sysctl(host, key)) is not None and fact.span is not None]
+    facts = [
+        fact
+        for key in KEYS
+        if (fact := known_sysctl(host, key)) is not None and fact.span is not None
+    ]
     off = [fact.span for fact in facts if fact.value == "0" and fact.span is not None]
-    if not off or len(off) < len(facts) or any(item.key in KEYS and item.value == "0" for item in case.configured):
+    if (
+        not off
+        or len(off) < len(facts)
+        or any(item.key in KEYS and item.value == "0" for item in case.configured)
+    ):
         return
     cut = [complaint for complaint in list_failing(case) if is_forwarded(complaint)]
     if not cut and (host.sysctls_complete or not is_forwarder(case)):
@@ -86,9 +105,15 @@ def _missed(case: Case) -> Iterator[Finding]:
         severity=Severity.FAULT,
         claim="IPv4 forwarding is off, so the host drops what containers, guests or networks behind it send beyond it.",
         evidence=(*off, *(complaint.span for complaint in cut[:1])),
-        reasoning=("Without forwarding the kernel drops each packet that is not for the host itself, and tells nobody.",),
+        reasoning=(
+            "Without forwarding the kernel drops each packet that is not for the host itself, and tells nobody.",
+        ),
         breaks=("everything that the host would have to forward",),
-        repairs=(Repair(title="let the host forward packets", commands=("sysctl -w net.ipv4.ip_forward=1",)),),
+        repairs=(
+            Repair(
+                title="let the host forward packets", commands=("sysctl -w net.ipv4.ip_forward=1",)
+            ),
+        ),
         prevention="Keep `net.ipv4.ip_forward = 1` in the file of /etc/sysctl.d that sorts last.",
         certainty=1.0 if cut else POSSIBLE,
         asks=() if cut else (ASK,),

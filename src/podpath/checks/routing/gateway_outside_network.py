@@ -1,20 +1,23 @@
-"""gateway-outside-network: a configuration gives a device a gateway that is in none of its networks.
+"""gateway-outside-network: a configuration gives a device a gateway that is in none of its
+networks.
 
 What it is
-    interfaces(5), ifcfg, netplan, a .network file or a connection of NetworkManager gives a device addresses with
-    their networks, and a gateway outside of all of them: the netmask is too narrow, or one of the two is mistyped.
+    interfaces(5), ifcfg, netplan, a .network file or a connection of NetworkManager gives a device
+    addresses with their networks, and a gateway outside of all of them: the netmask is too narrow,
+    or one of the two is mistyped.
 
 Why it breaks
-    The kernel takes a route only where its gateway is on a network of the device: `Network is unreachable`, `No such
-    process` or `Nexthop has invalid gateway`. There is no default route then, and only the local network answers.
+    The kernel takes a route only where its gateway is on a network of the device: `Network is
+    unreachable`, `No such process` or `Nexthop has invalid gateway`. There is no default route
+    then, and only the local network answers.
 
 How to confirm
     ip route show default; ip route get GATEWAY
 
 How to fix
-    Set the netmask (prefix length) of the provider, or the gateway of that network. Where it is outside on purpose, as
-    on rented servers with a /32, say so: netplan `on-link: true`, networkd `GatewayOnLink=yes`, ifupdown
-    `pointopoint GATEWAY`.
+    Set the netmask (prefix length) of the provider, or the gateway of that network. Where it is
+    outside on purpose, as on rented servers with a /32, say so: netplan `on-link: true`, networkd
+    `GatewayOnLink=yes`, ifupdown `pointopoint GATEWAY`.
 
 References
     fib_check_nh (net/ipv4/fib_semantics.c v6.12); interfaces(5), netplan(5), systemd.network(5)
@@ -42,13 +45,21 @@ def check(case: Case) -> Iterator[Finding]:
     """Report each gateway that no address of the same device reaches."""
     refused = bool(find_said(case, MessageKind.ROUTE_REFUSED))
     for wanted in wanted_devices(case):
-        if wanted.on_link or wanted.dhcp is not None or len(list(prefixes(wanted))) < len(wanted.addresses):
+        if (
+            wanted.on_link
+            or wanted.dhcp is not None
+            or len(list(prefixes(wanted))) < len(wanted.addresses)
+        ):
             continue
         for setting in wanted.gateways:
             gateway = read_word(setting.value.split()[0] if setting.value else "")
             if gateway is None or gateway.is_link_local:
                 continue
-            near = [(place, Prefix.of(one, length)) for place, one, length in prefixes(wanted) if one.family == gateway.family]
+            near = [
+                (place, Prefix.of(one, length))
+                for place, one, length in prefixes(wanted)
+                if one.family == gateway.family
+            ]
             if not near or any(prefix.covers(gateway) for _, prefix in near):
                 continue
             masks = [mask.span for mask in wanted.masks[:1]]
@@ -57,10 +68,19 @@ def check(case: Case) -> Iterator[Finding]:
                 check=NAME,
                 severity=Severity.FAULT,
                 claim=f"The configuration gives {wanted.device} the gateway {gateway}, which is not in its network {networks}.",
-                evidence=tuple(dict.fromkeys((setting.span, *masks, *(place.span for place, _ in near)))),
-                reasoning=("The kernel refuses a route by a gateway that is on no network of the device.",),
+                evidence=tuple(
+                    dict.fromkeys((setting.span, *masks, *(place.span for place, _ in near)))
+                ),
+                reasoning=(
+                    "The kernel refuses a route by a gateway that is on no network of the device.",
+                ),
                 breaks=("everything beyond the local network: there is no default route",),
-                repairs=(Repair(title="set the netmask that holds the gateway, or the gateway of this network", commands=()),),
+                repairs=(
+                    Repair(
+                        title="set the netmask that holds the gateway, or the gateway of this network",
+                        commands=(),
+                    ),
+                ),
                 prevention="Copy address, netmask and gateway from the provider together.",
                 certainty=1.0 if refused or any(inner.covers(gateway) for inner in INNER) else 0.8,
                 marks=(str(gateway),),

@@ -1,23 +1,26 @@
 """ip-forward: the host does not forward packets.
 
 What it is
-    net.ipv4.ip_forward is 0, or net.ipv4.conf.DEVICE.forwarding of the device on which the packets come in.
+    net.ipv4.ip_forward is 0, or net.ipv4.conf.DEVICE.forwarding of the device on which the packets
+    come in.
 
 Why it breaks
-    A packet for somebody else is dropped when it is routed, and for IPv4 without an answer (drop reason and counter
-    IpInAddrErrors). Pods reach the host itself and their neighbours on the same bridge, and nothing beyond.
+    A packet for somebody else is dropped when it is routed, and for IPv4 without an answer (drop
+    reason and counter IpInAddrErrors). Pods reach the host itself and their neighbours on the same
+    bridge, and nothing beyond.
 
 How to confirm
     sysctl net.ipv4.ip_forward net.ipv4.conf.DEVICE.forwarding
     nstat -az IpInAddrErrors
 
 How to fix
-    sysctl -w net.ipv4.ip_forward=1 Keep it so: `net.ipv4.ip_forward = 1` in /etc/sysctl.d/k8s.conf. Writing the key
-    sets every device at once; a tool that writes a single device's key later (hardening scripts do) takes it away for
-    that device alone.
+    sysctl -w net.ipv4.ip_forward=1 Keep it so: `net.ipv4.ip_forward = 1` in /etc/sysctl.d/k8s.conf.
+    Writing the key sets every device at once; a tool that writes a single device's key later
+    (hardening scripts do) takes it away for that device alone.
 
 References
-    ip_route_input_slow, ip_mkroute_input (net/ipv4/route.c); inet_forward_change (net/ipv4/devinet.c)
+    ip_route_input_slow, ip_mkroute_input (net/ipv4/route.c); inet_forward_change
+    (net/ipv4/devinet.c)
 """
 
 from __future__ import annotations
@@ -40,7 +43,10 @@ SAID = Meaning(
     claim=f"The host does not forward packets ({KEY} is off, as the runtime says), so its containers reach nothing beyond it.",
     breaks="everything between the node's pods and other hosts",
     cure="let the host forward packets, and find the file of /etc/sysctl.d that switches it off",
-    commands=(f"sysctl -w {KEY}=1", "grep -r ip_forward /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d /run/sysctl.d"),
+    commands=(
+        f"sysctl -w {KEY}=1",
+        "grep -r ip_forward /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d /run/sysctl.d",
+    ),
 )
 PREVENTION = "Put `net.ipv4.ip_forward = 1` in a file of /etc/sysctl.d that sorts last."
 
@@ -52,7 +58,11 @@ def check(case: Case) -> Iterator[Finding]:
     if said and (switch is None or switch.value == "0"):
         yield tell(NAME, said, SAID)
         return
-    if switch is None or switch.value != "0" or not (_has_pods(case.node) or _has_inner_bridge(case.node.host)):
+    if (
+        switch is None
+        or switch.value != "0"
+        or not (_has_pods(case.node) or _has_inner_bridge(case.node.host))
+    ):
         return
     yield Finding(
         check=NAME,
@@ -74,8 +84,15 @@ def _has_pods(node: Node) -> bool:
 
 
 def _has_inner_bridge(host: Netns) -> bool:
-    """Tell whether a bridge with an address of the host's is there whose guests reach others only through the host."""
-    defaults = {hop.link for route in host.routes.items if route.prefix.length == 0 for hop in route.nexthops}
+    """Tell whether a bridge with an address of the host's is there whose guests reach others only
+    through the host.
+    """
+    defaults = {
+        hop.link
+        for route in host.routes.items
+        if route.prefix.length == 0
+        for hop in route.nexthops
+    }
     bridges = {link.name for link in host.links.items if link.kind == "bridge"} - defaults
     return bool(defaults) and any(item.link in bridges for item in host.addresses.items)
 

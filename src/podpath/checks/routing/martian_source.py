@@ -1,23 +1,27 @@
-"""martian-source: the kernel dropped packets whose source address cannot come in where they came in.
+"""martian-source: the kernel dropped packets whose source address cannot come in where they came
+in.
 
 What it is
-    `martian source A from B, on dev DEV`: a packet from B to A came in on DEV, and the way back to B is another device
-    (rp_filter), or B is an address of the host itself, of loopback or of a group.
+    `martian source A from B, on dev DEV`: a packet from B to A came in on DEV, and the way back to
+    B is another device (rp_filter), or B is an address of the host itself, of loopback or of a
+    group.
 
 Why it breaks
-    The packet is dropped before any rule of iptables sees it. Two interfaces in one network, policy routing without rules for
-    replies, a VPN, a tunnel device with rp_filter=1, or an address on kube-ipvs0 that is also somebody's source make it.
+    The packet is dropped before any rule of iptables sees it. Two interfaces in one network, policy
+    routing without rules for replies, a VPN, a tunnel device with rp_filter=1, or an address on
+    kube-ipvs0 that is also somebody's source make it.
 
 How to confirm
     sysctl net.ipv4.conf.all.rp_filter net.ipv4.conf.DEV.rp_filter; ip route get B; ip addr | grep B
     nstat -az TcpExtIPReversePathFilter
 
 How to fix
-    sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.DEV.rp_filter=2 (0 for loose on an unnumbered device), or mend routes so
-    that the way back is the device.
+    sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.DEV.rp_filter=2 (0 for loose on an
+    unnumbered device), or mend routes so that the way back is the device.
 
 References
-    ip_handle_martian_source, fib_validate_source (net/ipv4/route.c, net/ipv4/fib_frontend.c); RFC 3704
+    ip_handle_martian_source, fib_validate_source (net/ipv4/route.c, net/ipv4/fib_frontend.c); RFC
+    3704
 """
 
 from __future__ import annotations
@@ -51,7 +55,9 @@ ASK = Ask(
 
 def check(case: Case) -> Iterator[Finding]:
     """Report packets that the kernel said to be martians."""
-    said = [message for message in find_said(case, MessageKind.MARTIAN_SOURCE) if not _is_stray(message)]
+    said = [
+        message for message in find_said(case, MessageKind.MARTIAN_SOURCE) if not _is_stray(message)
+    ]
     if not said:
         return
     values = said[0].values
@@ -64,13 +70,20 @@ def check(case: Case) -> Iterator[Finding]:
             f" they come in on {device}, and the way back is another.",
             breaks=f"packets from {values['src']} that come in on {device}",
             cure="loosen rp_filter, or mend the route back",
-            commands=(f"sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.{device}.rp_filter=2",),
+            commands=(
+                f"sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.{device}.rp_filter=2",
+            ),
             certainty=0.7,
             ask=ASK,
         ),
     )
     failing = {str(address) for complaint in list_failing(case) for address in complaint.addresses}
-    failing |= {str(end) for attempt in case.attempts if attempt.is_bad for end in (attempt.probe.src, attempt.probe.dst)}
+    failing |= {
+        str(end)
+        for attempt in case.attempts
+        if attempt.is_bad
+        for end in (attempt.probe.src, attempt.probe.dst)
+    }
     yield replace(found, proves=LOSSES) if failing & {values["src"], values["dst"]} else found
 
 

@@ -77,12 +77,18 @@ ROWS: tuple[MessageCheck, ...] = (
         kinds=(Kind.ROUTE_NOT_INSTALLED,),
         categories=(Category.NO_ROUTE, Category.NETWORK_MANAGER),
         claim="systemd-networkd cannot set the {what} of {device}: {error}.",
-        values=(Value("what", default="route"), Value("device", default="a device"), Value("error", default="it was refused")),
+        values=(
+            Value("what", default="route"),
+            Value("device", default="a device"),
+            Value("error", default="it was refused"),
+        ),
         needs=("what", ""),
         breaks="what should go by it",
         cure="correct the gateway or address: GatewayOnLink=yes where the gateway is in no network of the device",
         what="`Could not set route: Nexthop has invalid gateway`.",
-        why=("The kernel refuses a route whose gateway no network of the device covers, or which is there already."),
+        why=(
+            "The kernel refuses a route whose gateway no network of the device covers, or which is there already."
+        ),
         confirm="networkctl status DEV; ip addr; ip route",
         fix="Correct Gateway= or Address=, or set GatewayOnLink=yes (netplan: on-link: true).",
         references="systemd.network(5), [Route]",
@@ -136,7 +142,9 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="all routes of that neighbor",
         cure="give both ends the same MTU",
         what="`MTU ... is larger than`, `MTU mismatch`.",
-        why=("A router drops the description of the database of a neighbor with a larger MTU: they stay in ExStart."),
+        why=(
+            "A router drops the description of the database of a neighbor with a larger MTU: they stay in ExStart."
+        ),
         confirm='ip link; vtysh -c "show ip ospf neighbor"',
         fix="Set the same MTU on both, or ip ospf mtu-ignore.",
         references="RFC 2328, 10.6",
@@ -172,7 +180,9 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="nobody: it is the cause",
         ),
         what="`entering FAULT state`.",
-        why=("The device, the script or the address that the instance tracks failed; it gives its addresses up."),
+        why=(
+            "The device, the script or the address that the instance tracks failed; it gives its addresses up."
+        ),
         confirm="journalctl -u keepalived; ip addr",
         fix="Mend what the line names.",
         references="keepalived.conf(5)",

@@ -1,21 +1,21 @@
 """networks-overlap: two devices of the host are in networks that overlap.
 
 What it is
-    A bridge for containers or guests (docker0, br-..., cni0, virbr0, lxdbr0) has a network that overlaps with that
-    of another device: the LAN, a VPN, another bridge.
+    A bridge for containers or guests (docker0, br-..., cni0, virbr0, lxdbr0) has a network that
+    overlaps with that of another device: the LAN, a VPN, another bridge.
 
 Why it breaks
-    For addresses in both, the more specific route wins, or the first one: one of the two networks cannot be reached
-    from this host and its containers. Typical are home LANs and VPNs in 172.17.0.0/16, 192.168.0.0/16 or
-    10.0.0.0/8.
+    For addresses in both, the more specific route wins, or the first one: one of the two networks
+    cannot be reached from this host and its containers. Typical are home LANs and VPNs in
+    172.17.0.0/16, 192.168.0.0/16 or 10.0.0.0/8.
 
 How to confirm
     ip route show; ip -br addr
     ip route get ADDRESS           # which device is taken?
 
 How to fix
-    Give the containers another range: `bip` and `default-address-pools` in /etc/docker/daemon.json, or the subnet
-    of the network.
+    Give the containers another range: `bip` and `default-address-pools` in /etc/docker/daemon.json,
+    or the subnet of the network.
 
 References
     fib_table_lookup (net/ipv4/fib_trie.c v6.12); docs.docker.com, daemon.json
@@ -59,12 +59,18 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def find_pairs(host: Netns) -> Iterator[tuple[InterfaceAddress, InterfaceAddress]]:
-    """Yield pairs of addresses on different devices in overlapping networks, a container bridge's first."""
+    """Yield pairs of addresses on different devices in overlapping networks, a container bridge's
+    first.
+    """
     wide = [
-        item for item in host.addresses.items
-        if item.address.family == 4 and item.length < 31 and not item.inferred and not item.address.is_loopback
+        item
+        for item in host.addresses.items
+        if item.address.family == 4
+        and item.length < 31
+        and not item.inferred
+        and not item.address.is_loopback
         and not item.address.is_link_local
-    ]  # fmt: skip
+    ]
     inner = [item for item in wide if is_inner_bridge(item.link)]
     outer = [item for item in wide if not is_inner_bridge(item.link) and not _is_overlay(item.link)]
     pairs = [*combinations(inner, 2), *((one, other) for one in inner for other in outer)]
@@ -75,7 +81,10 @@ def find_pairs(host: Netns) -> Iterator[tuple[InterfaceAddress, InterfaceAddress
 
 
 def _is_overlay(name: str) -> bool:
-    """Tell whether a device is a plugin's own tunnel, whose network holds those of the bridges on purpose."""
-    return (is_tunnel(name) and not name.startswith(("tun", "wg", "ppp", "tap", "tailscale", "nordlynx"))) or name.startswith(
-        "tunl"
-    )
+    """Tell whether a device is a plugin's own tunnel, whose network holds those of the bridges on
+    purpose.
+    """
+    return (
+        is_tunnel(name)
+        and not name.startswith(("tun", "wg", "ppp", "tap", "tailscale", "nordlynx"))
+    ) or name.startswith("tunl")

@@ -1,23 +1,26 @@
 """no-route: no route leads to the destination, or the one that wins ends the packet.
 
 What it is
-    The lookup of the destination finds nothing, or a route of type unreachable, prohibit, blackhole or throw.
+    The lookup of the destination finds nothing, or a route of type unreachable, prohibit, blackhole
+    or throw.
 
 Why it breaks
-    The sender gets ENETUNREACH, or ICMP from the host that forwards; a blackhole says nothing. Network plugins write
-    blackhole routes for their own address blocks (Calico) and routes for each node's range: when the daemon that keeps
-    them (bird, flanneld, cloud controllers) is down or late, the range of a node has no route, or falls to the default
-    route.
+    The sender gets ENETUNREACH, or ICMP from the host that forwards; a blackhole says nothing.
+    Network plugins write blackhole routes for their own address blocks (Calico) and routes for each
+    node's range: when the daemon that keeps them (bird, flanneld, cloud controllers) is down or
+    late, the range of a node has no route, or falls to the default route.
 
 How to confirm
     ip route get DESTINATION from SOURCE iif DEVICE
     ip rule; ip route show table all
 
 How to fix
-    Add the route that is missing, or take away the one that wins by mistake; then see to the daemon that should keep it.
+    Add the route that is missing, or take away the one that wins by mistake; then see to the daemon
+    that should keep it.
 
 References
-    fib_lookup (include/net/ip_fib.h), fib_table_lookup (net/ipv4/fib_trie.c), ip_route_input_slow (net/ipv4/route.c)
+    fib_lookup (include/net/ip_fib.h), fib_table_lookup (net/ipv4/fib_trie.c), ip_route_input_slow
+    (net/ipv4/route.c)
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
 """ranges-overlap: the ranges of pods, services and nodes overlap.
 
 What it is
-    A range that the cluster is configured with (pod CIDR, service CIDR, the plugin's network) holds addresses of
-    the nodes' own network, or of the other range.
+    A range that the cluster is configured with (pod CIDR, service CIDR, the plugin's network) holds
+    addresses of the nodes' own network, or of the other range.
 
 Why it breaks
-    A node, a router or a name server whose address lies in the pods' range is looked for among the pods, and a
-    service's address that is also a pod's or a host's is translated or not by chance. A common case is Calico's
-    default of 192.168.0.0/16 in a network 192.168.1.0/24.
+    A node, a router or a name server whose address lies in the pods' range is looked for among the
+    pods, and a service's address that is also a pod's or a host's is translated or not by chance. A
+    common case is Calico's default of 192.168.0.0/16 in a network 192.168.1.0/24.
 
 How to confirm
     kubectl cluster-info dump | grep -m2 -E 'cluster-cidr|service-cluster-ip-range'
     ip -br addr; ip route
 
 How to fix
-    Set the cluster up again with ranges that overlap with nothing: --pod-network-cidr and --service-cidr of
-    kubeadm, and the same in the plugin's configuration.
+    Set the cluster up again with ranges that overlap with nothing: --pod-network-cidr and
+    --service-cidr of kubeadm, and the same in the plugin's configuration.
 
 References
     kubernetes.io/docs/concepts/cluster-administration/networking; docs.tigera.io, IP pools
@@ -41,7 +41,14 @@ CATEGORIES = (
 NAME = "ranges-overlap"
 
 
-PODS = ("--cluster-cidr", "--pod-network-cidr", "podSubnet", "clusterCIDR", "FLANNEL_NETWORK", "Network")
+PODS = (
+    "--cluster-cidr",
+    "--pod-network-cidr",
+    "podSubnet",
+    "clusterCIDR",
+    "FLANNEL_NETWORK",
+    "Network",
+)
 SERVICES = ("--service-cidr", "--service-cluster-ip-range", "serviceSubnet")
 
 
@@ -49,7 +56,9 @@ def check(case: Case) -> Iterator[Finding]:
     """Report the first pair of ranges that overlap."""
     wanted = [(message, Prefix.parse(message.values["prefix"], 4)) for message in _readable(case)]
     pods = [(message, prefix) for message, prefix in wanted if message.values["what"] in PODS]
-    services = [(message, prefix) for message, prefix in wanted if message.values["what"] in SERVICES]
+    services = [
+        (message, prefix) for message, prefix in wanted if message.values["what"] in SERVICES
+    ]
     for message, prefix in pods:
         for other, taken in services:
             if prefix.covers(taken) or taken.covers(prefix):
@@ -60,7 +69,9 @@ def check(case: Case) -> Iterator[Finding]:
             if prefix.covers(network) or network.covers(prefix):
                 whose = "pods" if message.values["what"] in PODS else "services"
                 yield _report(
-                    f"{whose} ({prefix})", f"{name}, by which the node reaches others ({network})", (message.span, span)
+                    f"{whose} ({prefix})",
+                    f"{name}, by which the node reaches others ({network})",
+                    (message.span, span),
                 )
                 return
 
@@ -78,8 +89,18 @@ def _own_networks(case: Case) -> Iterator[tuple[str, Prefix, Span]]:
     """Yield the networks of the devices that lead to other hosts."""
     host = case.node.host
     for item in host.addresses.items:
-        plain = item.link in uplinks(host) and not is_inner_bridge(item.link) and not is_tunnel(item.link)
-        if plain and item.span is not None and not item.inferred and item.address.family == 4 and item.length < 31:
+        plain = (
+            item.link in uplinks(host)
+            and not is_inner_bridge(item.link)
+            and not is_tunnel(item.link)
+        )
+        if (
+            plain
+            and item.span is not None
+            and not item.inferred
+            and item.address.family == 4
+            and item.length < 31
+        ):
             yield item.link, item.prefix, item.span
 
 
@@ -89,7 +110,9 @@ def _report(one: str, other: str, spans: tuple[Span, ...]) -> Finding:
         severity=Severity.FAULT,
         claim=f"The range of the {one} overlaps with that of {other}.",
         evidence=spans,
-        reasoning=("An address in both is taken for one or the other, and never reached as the other.",),
+        reasoning=(
+            "An address in both is taken for one or the other, and never reached as the other.",
+        ),
         breaks=("traffic to addresses that both ranges hold",),
         prevention="Plan the ranges of pods, services, nodes and VPNs together.",
         marks=(),

@@ -1,20 +1,21 @@
-"""route-by-loopback: a unicast route leads over lo, so that packets go round until their TTL is used up.
+"""route-by-loopback: a unicast route leads over lo, so that packets go round until their TTL is
+used up.
 
 What it is
     A route of type unicast has dev lo: it was leaked from a VRF, or set by hand to swallow packets.
 
 Why it breaks
-    What is sent to lo comes in on lo at once, is routed by the same route and sent to lo again, until its TTL is 0
-    (the sender gets `time exceeded`), or is dropped as a martian. To swallow packets one sets a route of type
-    blackhole, to take them a route of type local.
+    What is sent to lo comes in on lo at once, is routed by the same route and sent to lo again,
+    until its TTL is 0 (the sender gets `time exceeded`), or is dropped as a martian. To swallow
+    packets one sets a route of type blackhole, to take them a route of type local.
 
 How to confirm
     ip route get ADDRESS
     tcpdump -ni lo -v       # the same packet with falling TTL
 
 How to fix
-    Delete the route, or give it the right device (the VRF's own device where routes are leaked): ip route replace
-    PREFIX dev VRF.
+    Delete the route, or give it the right device (the VRF's own device where routes are leaked): ip
+    route replace PREFIX dev VRF.
 
 References
     ip_route_output_key_hash_rcu, loopback_xmit (net/ipv4/route.c, drivers/net/loopback.c v6.12)
@@ -42,16 +43,28 @@ def check(case: Case) -> Iterator[Finding]:
     for namespace in case.node.namespaces.values():
         for route in namespace.routes.items:
             swallowed = route.type == "unicast" and any(hop.link == "lo" for hop in route.nexthops)
-            if not swallowed or route.span is None or route.inferred or route.prefix.family == 6 or loopback.covers(route.prefix):
+            if (
+                not swallowed
+                or route.span is None
+                or route.inferred
+                or route.prefix.family == 6
+                or loopback.covers(route.prefix)
+            ):
                 continue
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
                 claim=f"The route to {route.prefix} leads over lo, where packets go round until they are dropped.",
                 evidence=(route.span,),
-                reasoning=("lo gives back what it is given: the packet meets the same route again.",),
+                reasoning=(
+                    "lo gives back what it is given: the packet meets the same route again.",
+                ),
                 breaks=(f"traffic to {route.prefix}",),
-                repairs=(Repair(title="delete the route", commands=(f"ip route del {route.prefix} dev lo",)),),
+                repairs=(
+                    Repair(
+                        title="delete the route", commands=(f"ip route del {route.prefix} dev lo",)
+                    ),
+                ),
                 prevention="Let routes that are leaked between VRFs name the VRF's device.",
                 certainty=0.8,
                 marks=("lo",),

@@ -1,20 +1,20 @@
 """route-gateway-refused: a route is refused since its gateway or its device cannot be used.
 
 What it is
-    A command that sets a route answers `Nexthop has invalid gateway`, `Network is unreachable` (SIOCADDRT), `Device
-    for nexthop is not up` or the like.
+    A command that sets a route answers `Nexthop has invalid gateway`, `Network is unreachable`
+    (SIOCADDRT), `Device for nexthop is not up` or the like.
 
 Why it breaks
-    A gateway has to be on a network that the device is in, or be marked onlink; and the device has to be up.
-    Otherwise the kernel does not take the route, and there is none.
+    A gateway has to be on a network that the device is in, or be marked onlink; and the device has
+    to be up. Otherwise the kernel does not take the route, and there is none.
 
 How to confirm
     ip addr show DEVICE                     # is the gateway inside one of its prefixes?
     ip route get GATEWAY
 
 How to fix
-    Set the address with its right prefix length, or add `onlink` (netplan: on-link: true) where the gateway is
-    outside of it on purpose, as on many rented servers with a /32.
+    Set the address with its right prefix length, or add `onlink` (netplan: on-link: true) where the
+    gateway is outside of it on purpose, as on many rented servers with a /32.
 
 References
     fib_check_nh (net/ipv4/fib_semantics.c v6.12); ip-route(8)

@@ -1,12 +1,14 @@
-"""route-host-bits: a route is asked for with bits of a host in its prefix, which the kernel refuses.
+"""route-host-bits: a route is asked for with bits of a host in its prefix, which the kernel
+refuses.
 
 What it is
-    A script, a container's option or an administrator sets a route such as 192.168.166.0/16: behind the /16 there
-    are bits that belong to a host (192.168.0.0/16 or 192.168.166.0/24 was meant).
+    A script, a container's option or an administrator sets a route such as 192.168.166.0/16: behind
+    the /16 there are bits that belong to a host (192.168.0.0/16 or 192.168.166.0/24 was meant).
 
 Why it breaks
-    The kernel refuses such a prefix with EINVAL: `RTNETLINK answers: Invalid argument` or `Invalid prefix for given
-    prefix length`. The route is missing, and scripts that stop at the first error end there.
+    The kernel refuses such a prefix with EINVAL: `RTNETLINK answers: Invalid argument` or `Invalid
+    prefix for given prefix length`. The route is missing, and scripts that stop at the first error
+    end there.
 
 How to confirm
     ip route add PREFIX via GATEWAY dev DEVICE   # repeat the command
@@ -42,7 +44,9 @@ REFUSED = ("Invalid argument", "Invalid prefix for given prefix length")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each prefix with a host's bits that a route was wanted for; it is certain where the kernel said that it refuses."""
+    """Report each prefix with a host's bits that a route was wanted for; it is certain where the
+    kernel said that it refuses.
+    """
     errors = find_said(case, MessageKind.RTNETLINK_ANSWER, MessageKind.ROUTE_REFUSED)
     refusals = [message.span for message in errors if message.values.get("error") in REFUSED]
     for message in find_said(case, MessageKind.ROUTE_WANTED):
@@ -64,10 +68,16 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def find_network(prefix: str) -> str | None:
-    """Return the network that a prefix with bits of a host lies in; None for one without such bits, or no prefix at all."""
+    """Return the network that a prefix with bits of a host lies in; None for one without such bits,
+    or no prefix at all.
+    """
     try:
         network = ip_network(prefix, strict=False)
     except ValueError:
         return None
     is_host = not isinstance(network, IPv4Network) or network.prefixlen == 32
-    return None if is_host or str(network.network_address) == prefix.partition("/")[0] else str(network)
+    return (
+        None
+        if is_host or str(network.network_address) == prefix.partition("/")[0]
+        else str(network)
+    )

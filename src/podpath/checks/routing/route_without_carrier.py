@@ -1,20 +1,21 @@
 """route-without-carrier: the route that wins leads over a device without carrier.
 
 What it is
-    The kernel marks a route `linkdown` where its device is up without carrier (no cable, the other end down, a
-    bridge without a running port), or `dead` where the device is down. The route stays, and stays the best one.
+    The kernel marks a route `linkdown` where its device is up without carrier (no cable, the other
+    end down, a bridge without a running port), or `dead` where the device is down. The route stays,
+    and stays the best one.
 
 Why it breaks
-    Unless ignore_routes_with_linkdown is set, the kernel goes on sending packets there, and they are lost, even if
-    another device has a route with a higher metric.
+    Unless ignore_routes_with_linkdown is set, the kernel goes on sending packets there, and they
+    are lost, even if another device has a route with a higher metric.
 
 How to confirm
     ip route show default; ip -br link
     cat /sys/class/net/DEVICE/carrier
 
 How to fix
-    Bring the link up, or delete its route; sysctl -w net.ipv4.conf.all.ignore_routes_with_linkdown=1 lets the
-    kernel pass such routes over.
+    Bring the link up, or delete its route; sysctl -w
+    net.ipv4.conf.all.ignore_routes_with_linkdown=1 lets the kernel pass such routes over.
 
 References
     fib_table_lookup (net/ipv4/fib_trie.c v6.12); Documentation/networking/ip-sysctl.rst
@@ -40,9 +41,13 @@ def check(case: Case) -> Iterator[Finding]:
     """Report a default route of the host that is best and whose every way is dead."""
     for family in (4, 6):
         defaults = [
-            route for route in case.node.host.routes.items
-            if route.prefix.length == 0 and route.prefix.family == family and route.type == "unicast" and not route.inferred
-        ]  # fmt: skip
+            route
+            for route in case.node.host.routes.items
+            if route.prefix.length == 0
+            and route.prefix.family == family
+            and route.type == "unicast"
+            and not route.inferred
+        ]
         best = min(defaults, key=lambda route: route.metric, default=None)
         if best is None or best.span is None or not best.nexthops:
             continue

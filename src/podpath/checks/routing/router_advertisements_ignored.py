@@ -1,20 +1,22 @@
-"""router-advertisements-ignored: the host forwards IPv6, and so ignores the advertisements that its default route comes from.
+"""router-advertisements-ignored: the host forwards IPv6, and so ignores the advertisements that its
+default route comes from.
 
 What it is
     net.ipv6.conf.all.forwarding is 1, and accept_ra of the uplink is 1 (the default) or 0.
 
 Why it breaks
-    With forwarding on, the kernel takes itself for a router and accepts advertisements only where accept_ra is 2.
-    The default route that came by an advertisement expires after its lifetime (half an hour), and IPv6 to the
-    outside ends, some time after Docker or a CNI plugin switched forwarding on.
+    With forwarding on, the kernel takes itself for a router and accepts advertisements only where
+    accept_ra is 2. The default route that came by an advertisement expires after its lifetime (half
+    an hour), and IPv6 to the outside ends, some time after Docker or a CNI plugin switched
+    forwarding on.
 
 How to confirm
     sysctl net.ipv6.conf.all.forwarding net.ipv6.conf.DEVICE.accept_ra
     ip -6 route show default               # `proto ra`, `expires ...sec`
 
 How to fix
-    sysctl -w net.ipv6.conf.DEVICE.accept_ra=2, kept in /etc/sysctl.d; or a static default route; with systemd-
-    networkd IPv6AcceptRA=yes.
+    sysctl -w net.ipv6.conf.DEVICE.accept_ra=2, kept in /etc/sysctl.d; or a static default route;
+    with systemd- networkd IPv6AcceptRA=yes.
 
 References
     ipv6_accept_ra (include/net/ipv6.h v6.12); Documentation/networking/ip-sysctl.rst, accept_ra
@@ -42,17 +44,29 @@ PREFIX, SUFFIX = "net.ipv6.conf.", ".accept_ra"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report devices that ignore advertisements because the host forwards, unless another default route is there."""
+    """Report devices that ignore advertisements because the host forwards, unless another default
+    route is there.
+    """
     host = case.node.host
     forwarding = known_sysctl(host, "net.ipv6.conf.all.forwarding")
     if forwarding is None or forwarding.value != "1" or forwarding.span is None:
         return
-    defaults = [route for route in host.routes.items if route.prefix.family == 6 and route.prefix.length == 0]
-    if any(route.type == "unicast" and route.protocol not in {"ra", "kernel"} for route in defaults):
+    defaults = [
+        route
+        for route in host.routes.items
+        if route.prefix.family == 6 and route.prefix.length == 0
+    ]
+    if any(
+        route.type == "unicast" and route.protocol not in {"ra", "kernel"} for route in defaults
+    ):
         return
     for key, fact in host.sysctls.items():
         device = key.removeprefix(PREFIX).removesuffix(SUFFIX).replace("/", ".")
-        stated = key.startswith(PREFIX) and key.endswith(SUFFIX) and device not in {"all", "default", "lo"}
+        stated = (
+            key.startswith(PREFIX)
+            and key.endswith(SUFFIX)
+            and device not in {"all", "default", "lo"}
+        )
         if not stated or not isinstance(fact, Known) or fact.value != "1" or fact.span is None:
             continue
         yield Finding(
@@ -62,7 +76,11 @@ def check(case: Case) -> Iterator[Finding]:
             evidence=(fact.span, forwarding.span),
             reasoning=("A host that forwards takes advertisements only where accept_ra is 2.",),
             breaks=("IPv6 to other networks, once the default route has expired",),
-            repairs=(Repair(title="accept advertisements all the same", commands=(f"sysctl -w {key}=2",)),),
+            repairs=(
+                Repair(
+                    title="accept advertisements all the same", commands=(f"sysctl -w {key}=2",)
+                ),
+            ),
             prevention="Keep accept_ra=2 in /etc/sysctl.d, or set the default route by hand.",
             certainty=0.5,
             marks=(f"{fact.value}", device),

@@ -1,18 +1,20 @@
 """rp-filter: the reverse-path filter drops a pod's packets as they enter the host.
 
 What it is
-    net.ipv4.conf.DEVICE.rp_filter = 1 (or that of `all`: the greater of the two counts) makes the kernel look up, for
-    each packet that comes in on DEVICE, the route back to its source. Where that route leads over another device the
-    packet is dropped without a word (drop reason IP_RPFILTER, counter TcpExt IPReversePathFilter). Mode 2 asks only
-    that some route exists, but on a device without an address of its own it is as strict as 1.
+    net.ipv4.conf.DEVICE.rp_filter = 1 (or that of `all`: the greater of the two counts) makes the
+    kernel look up, for each packet that comes in on DEVICE, the route back to its source. Where
+    that route leads over another device the packet is dropped without a word (drop reason
+    IP_RPFILTER, counter TcpExt IPReversePathFilter). Mode 2 asks only that some route exists, but
+    on a device without an address of its own it is as strict as 1.
 
 Why it breaks
-    Many CNI plugins route the pods' range over a device of their own (cilium_host, a tunnel, a bridge), while a pod's
-    packets come in on its veth device (lxc*, cali*, veth*). The way back then leads over the other device and the check
-    fails: what a pod sends to addresses outside its range, and its replies to the host itself, are lost; pod to pod
-    works where BPF forwards it before the check. Plugins set rp_filter to 0 when they start. Whatever writes the
-    sysctls later (a restart of tuned or systemd-sysctl, often by a package upgrade) sets it back, and nobody sets it
-    again until the plugin's agent restarts.
+    Many CNI plugins route the pods' range over a device of their own (cilium_host, a tunnel, a
+    bridge), while a pod's packets come in on its veth device (lxc*, cali*, veth*). The way back
+    then leads over the other device and the check fails: what a pod sends to addresses outside its
+    range, and its replies to the host itself, are lost; pod to pod works where BPF forwards it
+    before the check. Plugins set rp_filter to 0 when they start. Whatever writes the sysctls later
+    (a restart of tuned or systemd-sysctl, often by a package upgrade) sets it back, and nobody sets
+    it again until the plugin's agent restarts.
 
 How to confirm
     sysctl net.ipv4.conf.all.rp_filter net.ipv4.conf.DEVICE.rp_filter
@@ -21,13 +23,14 @@ How to confirm
     sysctl -w net.ipv4.conf.all.log_martians=1; dmesg | grep martian
 
 How to fix
-    sysctl -w net.ipv4.conf.all.rp_filter=0 and the same for the device.
-    Keep it so: a file in /etc/sysctl.d that sorts last (99-zz-...), with `net.ipv4.conf.all.rp_filter = 0` and
-    `net.ipv4.conf.lxc*.rp_filter = 0` for the plugin's device pattern; and see that tuned's profile does not set it.
+    sysctl -w net.ipv4.conf.all.rp_filter=0 and the same for the device. Keep it so: a file in
+    /etc/sysctl.d that sorts last (99-zz-...), with `net.ipv4.conf.all.rp_filter = 0` and
+    `net.ipv4.conf.lxc*.rp_filter = 0` for the plugin's device pattern; and see that tuned's profile
+    does not set it.
 
 References
-    fib_validate_source, __fib_validate_source (net/ipv4/fib_frontend.c); Documentation/networking/ip-sysctl.rst, rp_filter
-    RFC 3704
+    fib_validate_source, __fib_validate_source (net/ipv4/fib_frontend.c);
+    Documentation/networking/ip-sysctl.rst, rp_filter RFC 3704
 """
 
 from __future__ import annotations
@@ -36,7 +39,14 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
-from podpath.checks.topology import Attachment, best_routes, device_key, find_attachments, only_default_rules, strictest
+from podpath.checks.topology import (
+    Attachment,
+    best_routes,
+    device_key,
+    find_attachments,
+    only_default_rules,
+    strictest,
+)
 from podpath.net.addresses import Address
 from podpath.net.provenance import Known
 from podpath.node.case import Case
@@ -53,7 +63,9 @@ PREVENTION = (
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each pod device whose filter is on while the route back to its pod leads over another device."""
+    """Report each pod device whose filter is on while the route back to its pod leads over another
+    device.
+    """
     node = case.node
     if not only_default_rules(node.host):
         return
@@ -61,7 +73,9 @@ def check(case: Case) -> Iterator[Finding]:
         mode = strictest(node.host, attachment.outer.name, "rp_filter")
         if mode is None or mode[0] == 0:
             continue
-        if mode[0] == 2 and any(item.link == attachment.outer.name for item in node.host.addresses.items):
+        if mode[0] == 2 and any(
+            item.link == attachment.outer.name for item in node.host.addresses.items
+        ):
             continue
         for item in attachment.addresses:
             route = find_way_back(node, attachment, item.address)
@@ -71,7 +85,9 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def find_way_back(node: Node, attachment: Attachment, address: Address) -> Route | None:
-    """Return the route to a pod where it leads over another device than the pod's own; None where it is right or unknown."""
+    """Return the route to a pod where it leads over another device than the pod's own; None where
+    it is right or unknown.
+    """
     routes = best_routes(node.host, address)
     if not routes or not node.host.routes.complete or routes[0].type != "unicast":
         return None
@@ -90,7 +106,9 @@ def switch_off(devices: tuple[str, ...]) -> Repair:
     )
 
 
-def _report(attachment: Attachment, address: Address, mode: tuple[int, Known[str]], route: Route) -> Finding:
+def _report(
+    attachment: Attachment, address: Address, mode: tuple[int, Known[str]], route: Route
+) -> Finding:
     device = attachment.outer.name
     spans = [span for span in (mode[1].span, route.span, attachment.outer.span) if span is not None]
     other = ", ".join(str(hop.link) for hop in route.nexthops)
@@ -103,7 +121,9 @@ def _report(attachment: Attachment, address: Address, mode: tuple[int, Known[str
             f"For a packet from {address} on {device} the kernel looks up the way back: {route.prefix} over {other}.",
             f"That is another device, and rp_filter is {mode[0]} (the greater of all and {device}): the packet is dropped.",
         ),
-        breaks=(f"what {address} sends to anything that BPF does not forward before the check: external hosts, the host itself",),
+        breaks=(
+            f"what {address} sends to anything that BPF does not forward before the check: external hosts, the host itself",
+        ),
         repairs=(switch_off((device,)),),
         prevention=PREVENTION,
         marks=("rp_filter", mode[1].value, other),

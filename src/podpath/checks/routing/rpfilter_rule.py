@@ -1,21 +1,21 @@
 """rpfilter-rule: a firewall's own reverse-path rule (rpfilter, `fib saddr . iif`) drops the packet.
 
 What it is
-    The log of a rule such as firewalld's rpfilter_DROP, or of `-m rpfilter --invert -j DROP`, shows the packet.
-    firewalld sets the rule for IPv6 by default (IPv6_rpfilter=yes in firewalld.conf).
+    The log of a rule such as firewalld's rpfilter_DROP, or of `-m rpfilter --invert -j DROP`, shows
+    the packet. firewalld sets the rule for IPv6 by default (IPv6_rpfilter=yes in firewalld.conf).
 
 Why it breaks
-    The rule asks for the way back to the sender in the raw or mangle hook, without the marks and rules that send
-    the real reply: with wg-quick (fwmark), with policy routing, with several cards, it finds another device or
-    none, and drops what would be answered by the right way.
+    The rule asks for the way back to the sender in the raw or mangle hook, without the marks and
+    rules that send the real reply: with wg-quick (fwmark), with policy routing, with several cards,
+    it finds another device or none, and drops what would be answered by the right way.
 
 How to confirm
     nft list ruleset | grep -n 'fib saddr'; ip6tables-save -t mangle | grep rpfilter
     grep rpfilter /etc/firewalld/firewalld.conf
 
 How to fix
-    Set IPv6_rpfilter=loose (firewalld 2.0: loose, strict-forward, loose-forward) or no and reload firewalld; or
-    take the rule away.
+    Set IPv6_rpfilter=loose (firewalld 2.0: loose, strict-forward, loose-forward) or no and reload
+    firewalld; or take the rule away.
 
 References
     nft_fib6_eval (net/ipv6/netfilter/nft_fib_ipv6.c v6.12); firewalld.conf(5); wg-quick(8)
@@ -52,7 +52,9 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"A reverse-path rule of the host's firewall drops what comes in on {device or 'a device'}.",
             evidence=(message.span,),
-            reasoning=("The rule's own log shows the packet. It looks for the way back without marks and policy rules.",),
+            reasoning=(
+                "The rule's own log shows the packet. It looks for the way back without marks and policy rules.",
+            ),
             breaks=(
                 f"replies and requests that come in on {device or 'that device'} and whose way back depends on a rule or mark",
             ),

@@ -4,9 +4,9 @@ What it is
     `ip rule` lists all rules, and none of them leads to the table main.
 
 Why it breaks
-    Whatever no other rule catches finds no route: the kernel answers `Network is unreachable`, or drops what it
-    would forward, although `ip route` shows routes. Somebody ran ip rule flush, or a program that manages rules
-    removed those that it did not know.
+    Whatever no other rule catches finds no route: the kernel answers `Network is unreachable`, or
+    drops what it would forward, although `ip route` shows routes. Somebody ran ip rule flush, or a
+    program that manages rules removed those that it did not know.
 
 How to confirm
     ip rule; ip route get 192.0.2.1
@@ -37,17 +37,29 @@ NAME = "rules-without-main"
 def check(case: Case) -> Iterator[Finding]:
     """Report a namespace whose whole list of rules lacks main."""
     for namespace in case.node.namespaces.values():
-        listed = [rule for rule in namespace.rules.items if rule.span is not None and rule.family == 4]
-        if not namespace.rules.complete or not listed or any(rule.table == MAIN or rule.l3mdev for rule in listed):
+        listed = [
+            rule for rule in namespace.rules.items if rule.span is not None and rule.family == 4
+        ]
+        if (
+            not namespace.rules.complete
+            or not listed
+            or any(rule.table == MAIN or rule.l3mdev for rule in listed)
+        ):
             continue
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
             claim="No policy rule looks the main table up: its routes are not used.",
             evidence=tuple(rule.span for rule in listed if rule.span is not None),
-            reasoning=("A packet is routed by the rules, in their order; main counts only where one names it.",),
+            reasoning=(
+                "A packet is routed by the rules, in their order; main counts only where one names it.",
+            ),
             breaks=("everything that no other rule catches",),
-            repairs=(Repair(title="look main up again", commands=("ip rule add priority 32766 lookup main",)),),
+            repairs=(
+                Repair(
+                    title="look main up again", commands=("ip rule add priority 32766 lookup main",)
+                ),
+            ),
             prevention="See what flushed the rules: networkd's ManageForeignRoutingPolicyRules, a script.",
             marks=("lookup",),
         )

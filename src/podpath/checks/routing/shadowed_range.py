@@ -1,18 +1,20 @@
 """shadowed-range: a route of this node hides a part of another node's range of pods.
 
 What it is
-    The range of another node's pods is routed to it, over a tunnel. A more specific route sends a part of that range to a
-    device of this node instead.
+    The range of another node's pods is routed to it, over a tunnel. A more specific route sends a
+    part of that range to a device of this node instead.
 
 Why it breaks
-    The longest prefix wins: connections to pods of that part never leave the node. Nobody here answers ARP for them.
+    The longest prefix wins: connections to pods of that part never leave the node. Nobody here
+    answers ARP for them.
 
 How to confirm
     ip route get ADDRESS                               # of a pod on the other node
     ip route show root RANGE
 
 How to fix
-    ip route del PREFIX dev DEV, and find what added it (a leftover of an earlier plugin or range, an admin, a VPN client).
+    ip route del PREFIX dev DEV, and find what added it (a leftover of an earlier plugin or range,
+    an admin, a VPN client).
 
 References
     fib_table_lookup (net/ipv4/fib_trie.c); ip-route(8)
@@ -35,26 +37,56 @@ _TUNNELS = frozenset({"vxlan", "geneve", "ipip", "wireguard"})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each on-link route within a range that a tunnel carries, unless an address of this node is within it."""
+    """Report each on-link route within a range that a tunnel carries, unless an address of this
+    node is within it.
+    """
     tunnels = {link.name for link in case.node.host.links.items if link.kind in _TUNNELS}
-    routes = [route for route in case.node.host.routes.items if route.table == MAIN and route.span is not None and route.nexthops]
-    carried = [route for route in routes if any(hop.link in tunnels and hop.gateway is not None for hop in route.nexthops)]
-    local = [route for route in routes if _is_here(route) and not any(hop.link in tunnels for hop in route.nexthops)]
+    routes = [
+        route
+        for route in case.node.host.routes.items
+        if route.table == MAIN and route.span is not None and route.nexthops
+    ]
+    carried = [
+        route
+        for route in routes
+        if any(hop.link in tunnels and hop.gateway is not None for hop in route.nexthops)
+    ]
+    local = [
+        route
+        for route in routes
+        if _is_here(route) and not any(hop.link in tunnels for hop in route.nexthops)
+    ]
     for hidden in carried:
         for route in local:
-            longer = route.prefix.length > hidden.prefix.length and hidden.prefix.covers(route.prefix.address)
-            if longer and hidden.prefix.length >= 8 and not _has_address_in(case.node, route.prefix):
+            longer = route.prefix.length > hidden.prefix.length and hidden.prefix.covers(
+                route.prefix.address
+            )
+            if (
+                longer
+                and hidden.prefix.length >= 8
+                and not _has_address_in(case.node, route.prefix)
+            ):
                 yield _report(route, hidden)
 
 
 def _is_here(route: Route) -> bool:
     """Tell whether a route ends on a device, without a next hop, where no address made it."""
-    return route.type == "unicast" and not route.inferred and all(hop.gateway is None for hop in route.nexthops)
+    return (
+        route.type == "unicast"
+        and not route.inferred
+        and all(hop.gateway is None for hop in route.nexthops)
+    )
 
 
 def _has_address_in(node: Node, prefix: Prefix) -> bool:
-    """Tell whether the host or a pod behind it has an address of the range: the route is for that one then."""
-    return any(prefix.covers(item.address) for netns in node.namespaces.values() for item in netns.addresses.items)
+    """Tell whether the host or a pod behind it has an address of the range: the route is for that
+    one then.
+    """
+    return any(
+        prefix.covers(item.address)
+        for netns in node.namespaces.values()
+        for item in netns.addresses.items
+    )
 
 
 def _report(route: Route, hidden: Route) -> Finding:
@@ -66,6 +98,11 @@ def _report(route: Route, hidden: Route) -> Finding:
         evidence=tuple(span for span in (route.span, hidden.span) if span is not None),
         reasoning=(f"The longer prefix wins, and no address of this node is in {route.prefix}.",),
         breaks=(f"every connection from this node and its pods to {route.prefix}",),
-        repairs=(Repair(title="delete the route that hides it", commands=(f"ip route del {route.prefix} dev {device}",)),),
+        repairs=(
+            Repair(
+                title="delete the route that hides it",
+                commands=(f"ip route del {route.prefix} dev {device}",),
+            ),
+        ),
         marks=(str(route.prefix), str(device)),
     )

@@ -1,21 +1,23 @@
-"""balancer-address-on-node: kube-proxy in IPVS mode gives the node a load balancer's address, so packets from it are refused.
+"""balancer-address-on-node: kube-proxy in IPVS mode gives the node a load balancer's address, so
+packets from it are refused.
 
 What it is
     kube-ipvs0 carries a public address: that of a service of type LoadBalancer.
 
 Why it breaks
-    An address of the node's own is no valid source of a packet that comes in: the kernel drops it as a martian (no
-    log unless log_martians is on). A load balancer whose health probes or passed-on packets come from its own
-    address finds the node dead, and clients time out, now and then.
+    An address of the node's own is no valid source of a packet that comes in: the kernel drops it
+    as a martian (no log unless log_martians is on). A load balancer whose health probes or
+    passed-on packets come from its own address finds the node dead, and clients time out, now and
+    then.
 
 How to confirm
     ip addr show kube-ipvs0; ip route show table local | grep kube-ipvs0
     tcpdump -ni DEVICE src host ADDRESS
 
 How to fix
-    Let the balancer probe from another address; set accept_local=1 on the uplink; use kube-proxy's iptables or
-    nftables mode; or let the controller give a host name in the service's status instead of the address (ipMode:
-    Proxy).
+    Let the balancer probe from another address; set accept_local=1 on the uplink; use kube-proxy's
+    iptables or nftables mode; or let the controller give a host name in the service's status
+    instead of the address (ipMode: Proxy).
 
 References
     __fib_validate_source (net/ipv4/fib_frontend.c v6.12); KEP-1860
@@ -42,16 +44,28 @@ NAME = "balancer-address-on-node"
 def check(case: Case) -> Iterator[Finding]:
     """Report public addresses on kube-ipvs0."""
     held = [
-        item for item in case.node.host.addresses.items
-        if item.link == "kube-ipvs0" and item.span is not None and ip_address(str(item.address)).is_global
-    ]  # fmt: skip
+        item
+        for item in case.node.host.addresses.items
+        if item.link == "kube-ipvs0"
+        and item.span is not None
+        and ip_address(str(item.address)).is_global
+    ]
     listed = [
-        route for route in case.node.host.routes.items
-        if route.type == "local" and route.table == LOCAL and route.span is not None
-        and any(hop.link == "kube-ipvs0" for hop in route.nexthops) and ip_address(str(route.prefix.address)).is_global
-    ]  # fmt: skip
-    names = dict.fromkeys([*(str(item.address) for item in held), *(str(route.prefix.address) for route in listed)])
-    spans = [*(route.span for route in listed if route.span is not None), *(item.span for item in held if item.span is not None)]
+        route
+        for route in case.node.host.routes.items
+        if route.type == "local"
+        and route.table == LOCAL
+        and route.span is not None
+        and any(hop.link == "kube-ipvs0" for hop in route.nexthops)
+        and ip_address(str(route.prefix.address)).is_global
+    ]
+    names = dict.fromkeys(
+        [*(str(item.address) for item in held), *(str(route.prefix.address) for route in listed)]
+    )
+    spans = [
+        *(route.span for route in listed if route.span is not None),
+        *(item.span for item in held if item.span is not None),
+    ]
     if not spans:
         return
     yield Finding(
@@ -59,7 +73,9 @@ def check(case: Case) -> Iterator[Finding]:
         severity=Severity.FAULT,
         claim=f"The node holds the load balancer's address {', '.join(names)} on kube-ipvs0: packets from it are dropped.",
         evidence=tuple(spans),
-        reasoning=("The kernel takes no packet from outside whose source is an address of its own.",),
+        reasoning=(
+            "The kernel takes no packet from outside whose source is an address of its own.",
+        ),
         breaks=("health probes and packets whose source is the balancer's address",),
         prevention="Use ipMode: Proxy, or kube-proxy's nftables mode.",
         certainty=0.6,

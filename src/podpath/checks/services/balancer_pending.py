@@ -1,22 +1,26 @@
-"""balancer-pending: a service of type LoadBalancer has no address, and so what is behind it is not reached from outside.
+"""balancer-pending: a service of type LoadBalancer has no address, and so what is behind it is not
+reached from outside.
 
 What it is
-    `kubectl get svc` shows `<pending>` for the outer address of a LoadBalancer, though the service is minutes old.
+    `kubectl get svc` shows `<pending>` for the outer address of a LoadBalancer, though the service
+    is minutes old.
 
 Why it breaks
-    Kubernetes itself gives no such address: a controller has to (of the cloud, MetalLB, Cilium's LB-IPAM, kube-vip,
-    klipper-lb). On machines of one's own there is none until somebody installs one and gives it a pool of addresses.
+    Kubernetes itself gives no such address: a controller has to (of the cloud, MetalLB, Cilium's
+    LB-IPAM, kube-vip, klipper-lb). On machines of one's own there is none until somebody installs
+    one and gives it a pool of addresses.
 
 How to confirm
     kubectl describe svc NAME; kubectl get pods -A | grep -i -e metallb -e kube-vip -e cloud-controller
     kubectl get ipaddresspools,l2advertisements,ciliumloadbalancerippools -A
 
 How to fix
-    Install MetalLB or its like and give it a pool, or a CiliumLoadBalancerIPPool; in a cloud mend the controller. Else
-    use a NodePort or the host's network.
+    Install MetalLB or its like and give it a pool, or a CiliumLoadBalancerIPPool; in a cloud mend
+    the controller. Else use a NodePort or the host's network.
 
 References
-    Kubernetes, Service, type LoadBalancer; MetalLB, Installation; Cilium, LoadBalancer IP Address Management
+    Kubernetes, Service, type LoadBalancer; MetalLB, Installation; Cilium, LoadBalancer IP Address
+    Management
 """
 
 from __future__ import annotations
@@ -37,9 +41,13 @@ OUTSIDE = frozenset({End.OUTSIDE, End.LOAD_BALANCER})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report services that wait for an address, certain where what fails is what comes from outside."""
+    """Report services that wait for an address, certain where what fails is what comes from
+    outside.
+    """
     asked = any(
-        not one.works and (OUTSIDE & {one.source, one.target} or one.failure is FailureKind.NO_ADDRESS) for one in case.complaints
+        not one.works
+        and (OUTSIDE & {one.source, one.target} or one.failure is FailureKind.NO_ADDRESS)
+        for one in case.complaints
     )
     for service in see(case, "Service"):
         pending = service.at("status", "pending")
@@ -51,12 +59,20 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"The LoadBalancer service {service.title} has no outer address: no controller gave it one.",
             evidence=(pending.line,),
-            reasoning=("Kubernetes itself gives no such addresses: MetalLB, Cilium or a cloud's controller does.",),
+            reasoning=(
+                "Kubernetes itself gives no such addresses: MetalLB, Cilium or a cloud's controller does.",
+            ),
             breaks=(f"connections from outside to {service.title}",),
             prevention="Install a controller with a pool of addresses where the cluster has no cloud.",
             certainty=1.0 if asked and not pools else 0.6,
             asks=()
             if asked and not pools
-            else (Ask("why it waits", f"kubectl describe svc {service.name}", "its events name the reason"),),
+            else (
+                Ask(
+                    "why it waits",
+                    f"kubectl describe svc {service.name}",
+                    "its events name the reason",
+                ),
+            ),
             marks=("<pending>",),
         )

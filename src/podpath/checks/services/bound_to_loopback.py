@@ -1,18 +1,22 @@
-"""bound-to-loopback: a server is configured to listen on loopback alone, and clients of elsewhere are refused.
+"""bound-to-loopback: a server is configured to listen on loopback alone, and clients of elsewhere
+are refused.
 
 What it is
-    A configuration says `listen 127.0.0.1:80`, `bind-address = 127.0.0.1`, `listen-on { 127.0.0.1; }` or the like, and
-    a connection to another address of the same port is refused, or finds nobody.
+    A configuration says `listen 127.0.0.1:80`, `bind-address = 127.0.0.1`, `listen-on { 127.0.0.1;
+    }` or the like, and a connection to another address of the same port is refused, or finds
+    nobody.
 
 Why it breaks
-    A socket that is bound to loopback takes packets of its own network namespace only. To everybody else the port is
-    closed: TCP is refused. A kubelet's probe, a service and another container come from elsewhere.
+    A socket that is bound to loopback takes packets of its own network namespace only. To everybody
+    else the port is closed: TCP is refused. A kubelet's probe, a service and another container come
+    from elsewhere.
 
 How to confirm
     ss -lntup | grep PORT
 
 How to fix
-    Bind the server to the address that clients ask, or to all (0.0.0.0, [::]), and let a firewall say who may come.
+    Bind the server to the address that clients ask, or to all (0.0.0.0, [::]), and let a firewall
+    say who may come.
 
 References
     ip(7); the program's manual
@@ -39,7 +43,9 @@ BINDS = frozenset({
     "healthzbindaddress", "metricsbindaddress", "server.address", "interface", "listen_addr",
 })  # fmt: skip
 PORTS = frozenset({"port", "listen_port", "http.port", "server.port", "net.port"})
-_LOCAL = re.compile(r"(?:^|[/@])(?P<host>localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)(?::(?P<port>\d+))?$")
+_LOCAL = re.compile(
+    r"(?:^|[/@])(?P<host>localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)(?::(?P<port>\d+))?$"
+)
 DNS = 53
 _CLOSED = frozenset({FailureKind.REFUSED})
 
@@ -53,7 +59,9 @@ def check(case: Case) -> Iterator[Finding]:
             if asked:
                 yield _report(setting, asked[0], port)
     for file in files_of(case, "named", "unbound"):
-        heads = list(file.within("listen-on")) if file.kind == "named" else list(file.all("interface"))
+        heads = (
+            list(file.within("listen-on")) if file.kind == "named" else list(file.all("interface"))
+        )
         words = [(one, one.name if file.kind == "named" else one.value) for one in heads]
         asked = [one for one in failures(case) if one.dport == DNS and not one.dst.is_loopback]
         if words and asked and all(_is_local(word) for _, word in words):
@@ -61,7 +69,9 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _binds(file: SettingsFile) -> Iterator[tuple[Setting, int]]:
-    """Yield settings that bind to loopback, with the port: their own, or the one that stands beside them."""
+    """Yield settings that bind to loopback, with the port: their own, or the one that stands beside
+    them.
+    """
     ports = {one.path: one.value for one in file.settings if one.name.lower() in PORTS}
     for setting in file.settings:
         words = setting.words
@@ -69,7 +79,9 @@ def _binds(file: SettingsFile) -> Iterator[tuple[Setting, int]]:
             continue
         found = [_LOCAL.search(word) for word in words[:3]]
         local = next((one for one in found if one is not None), None)
-        if local is None or (len(words) > 1 and setting.name.lower() == "listen_addresses" and None in found):
+        if local is None or (
+            len(words) > 1 and setting.name.lower() == "listen_addresses" and None in found
+        ):
             continue
         port = local["port"] or ports.get(setting.path, "")
         if port.isdecimal():
@@ -87,7 +99,9 @@ def _report(setting: Setting, asked: Failure, port: int) -> Finding:
         severity=Severity.FAULT,
         claim=f"The server of port {port} is configured for loopback alone, and {asked.dst} is asked.",
         evidence=(setting.span, asked.span),
-        reasoning=("A socket on loopback takes nothing that comes from another network namespace or host.",),
+        reasoning=(
+            "A socket on loopback takes nothing that comes from another network namespace or host.",
+        ),
         breaks=(f"connections to port {port} from elsewhere",),
         prevention="Say in a configuration which clients a server is for, and bind it accordingly.",
         certainty=1.0,

@@ -1,17 +1,19 @@
-"""host-port-without-portmap: a pod asks for a hostPort, and the CNI configuration has no plugin that makes one.
+"""host-port-without-portmap: a pod asks for a hostPort, and the CNI configuration has no plugin
+that makes one.
 
 What it is
-    hostPort is done by the plugin `portmap` at the end of the CNI chain (or by Cilium itself). Here the configuration is
-    shown whole and has neither.
+    hostPort is done by the plugin `portmap` at the end of the CNI chain (or by Cilium itself). Here
+    the configuration is shown whole and has neither.
 Why it breaks
-    No rule leads from the node's port to the pod: connections to it are refused, though pod and node are healthy and
-    kubectl shows the port.
+    No rule leads from the node's port to the pod: connections to it are refused, though pod and
+    node are healthy and kubectl shows the port.
 
 How to confirm
     cat /etc/cni/net.d/*.conflist; iptables -t nat -nL CNI-HOSTPORT-DNAT
 
 How to fix
-    Add {"type": "portmap", "capabilities": {"portMappings": true}} to the chain, and recreate the pods.
+    Add {"type": "portmap", "capabilities": {"portMappings": true}} to the chain, and recreate the
+    pods.
 
 References
     the portmap plugin's page of containernetworking; the documentation's page "Network Plugins"
@@ -34,7 +36,16 @@ CATEGORIES = (
 )
 NAME = "host-port-without-portmap"
 BY_THEMSELVES = frozenset(
-    {"portmap", "cilium-cni", "kube-ovn", "multus", "multus-shim", "azure-vnet", "genie", "ovn-k8s-cni-overlay"}
+    {
+        "portmap",
+        "cilium-cni",
+        "kube-ovn",
+        "multus",
+        "multus-shim",
+        "azure-vnet",
+        "genie",
+        "ovn-k8s-cni-overlay",
+    }
 )
 """Plugins that map ports, and those that may call one that does."""
 
@@ -48,11 +59,18 @@ def check(case: Case) -> Iterator[Finding]:
         if pod.spec is not None and pod.spec.text_at("hostNetwork") == "true":
             continue
         for container in pod.containers:
-            wanted = [port.at("hostPort") for port in container.items_at("ports")] + list(container.items_at("hostPorts"))
+            wanted = [port.at("hostPort") for port in container.items_at("ports")] + list(
+                container.items_at("hostPorts")
+            )
             port = next((port for port in wanted if port is not None), None)
             if port is not None:
                 line = networks[0].span
-                yield _report(pod, port, ", ".join(networks[0].plugins), Span(line.source, line.line, line.line))
+                yield _report(
+                    pod,
+                    port,
+                    ", ".join(networks[0].plugins),
+                    Span(line.source, line.line, line.line),
+                )
                 return
 
 
@@ -62,7 +80,9 @@ def _report(pod: PodView, port: Tree, plugins: str, line: Span) -> Finding:
         severity=Severity.FAULT,
         claim=f"{pod.seen.kind} {pod.seen.title} asks for hostPort {port.text}, but the CNI chain ({plugins}) has no portmap.",
         evidence=(port.line, line),
-        reasoning=("The runtime hands port mappings to plugins that declare the capability; none of these does.",),
+        reasoning=(
+            "The runtime hands port mappings to plugins that declare the capability; none of these does.",
+        ),
         breaks=(f"connections to port {port.text} of the node",),
         prevention="Keep portmap in every chain that serves pods with hostPorts.",
         certainty=1.0,

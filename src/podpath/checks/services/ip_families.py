@@ -1,19 +1,22 @@
 """ip-families: a service asks for a family of addresses that the pods or the cluster do not have.
 
 What it is
-    A service's ipFamilies names IPv6 (or IPv4), while the pods that it selects have addresses of the other family alone. With
-    ipFamilyPolicy SingleStack only the first family of the cluster is served.
+    A service's ipFamilies names IPv6 (or IPv4), while the pods that it selects have addresses of
+    the other family alone. With ipFamilyPolicy SingleStack only the first family of the cluster is
+    served.
 
 Why it breaks
-    Endpoints are kept per family: a service has none in a family that its pods lack, and its address refuses connections. Clients
-    that resolve the name to the missing family fail, while others work.
+    Endpoints are kept per family: a service has none in a family that its pods lack, and its
+    address refuses connections. Clients that resolve the name to the missing family fail, while
+    others work.
 
 How to confirm
     kubectl get service NAME -o jsonpath='{.spec.ipFamilies} {.spec.ipFamilyPolicy}'
     kubectl get pods -o jsonpath='{.items[*].status.podIPs}'; kubectl get endpointslices
 
 How to fix
-    Set ipFamilyPolicy: PreferDualStack, or the family that the pods have; enable dual stack in the plugin too.
+    Set ipFamilyPolicy: PreferDualStack, or the family that the pods have; enable dual stack in the
+    plugin too.
 
 References
     the documentation's page "IPv4/IPv6 dual-stack"
@@ -49,7 +52,10 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _families(pod: PodView) -> set[int]:
-    words = [pod.seen.text_at("status", "podIP"), *(item.text_at("ip") for item in pod.seen.items_at("status", "podIPs"))]
+    words = [
+        pod.seen.text_at("status", "podIP"),
+        *(item.text_at("ip") for item in pod.seen.items_at("status", "podIPs")),
+    ]
     return {address.family for word in words if (address := read_address(word)) is not None}
 
 

@@ -1,18 +1,20 @@
 """ipvs-address: a virtual service's address is on no device of the host.
 
 What it is
-    `ipvsadm -Ln` has a virtual service, but neither kube-ipvs0 nor another device carries its address.
+    `ipvsadm -Ln` has a virtual service, but neither kube-ipvs0 nor another device carries its
+    address.
 
 Why it breaks
-    IPVS sees packets at INPUT, that is, only those that the host takes for its own. Without the address they are routed
-    on by the default route, and time out. Kube-proxy binds each service's address to kube-ipvs0; NetworkManager, an
-    agent or `ip addr flush` may have taken it away.
+    IPVS sees packets at INPUT, that is, only those that the host takes for its own. Without the
+    address they are routed on by the default route, and time out. Kube-proxy binds each service's
+    address to kube-ipvs0; NetworkManager, an agent or `ip addr flush` may have taken it away.
 
 How to confirm
     ip -br addr show kube-ipvs0 | grep ADDRESS; ip route get ADDRESS      # has to say: local
 
 How to fix
-    Restart kube-proxy; keep NetworkManager off the device (unmanaged-devices=interface-name:kube-ipvs0).
+    Restart kube-proxy; keep NetworkManager off the device
+    (unmanaged-devices=interface-name:kube-ipvs0).
 
 References
     ip_vs_in_hook (net/netfilter/ipvs/ip_vs_core.c); kubernetes pkg/proxy/ipvs/README.md
@@ -34,7 +36,9 @@ NAME = "ipvs-address"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each virtual service whose address a whole listing of the host's addresses does not show."""
+    """Report each virtual service whose address a whole listing of the host's addresses does not
+    show.
+    """
     addresses = case.node.host.addresses
     own = {item.address for item in addresses.items}
     if not addresses.complete or not own:
@@ -56,7 +60,11 @@ def _report(one: VirtualServer, span: Span) -> Finding:
         breaks=(f"connections through this host to {one.address}",),
         repairs=(
             Repair(
-                title="bind the address", commands=(f"ip addr add {one.address} dev kube-ipvs0", "systemctl restart kube-proxy")
+                title="bind the address",
+                commands=(
+                    f"ip addr add {one.address} dev kube-ipvs0",
+                    "systemctl restart kube-proxy",
+                ),
             ),
         ),
         prevention="Keep NetworkManager and the like off kube-ipvs0.",

@@ -1,23 +1,27 @@
 """ipvs-captured: a capture shows packets to a virtual service or server that IPVS does not serve.
 
 What it is
-    `ipvsadm -Ln` and a capture of the same host: connections are opened to a real server whose weight is 0, to an address of a
-    virtual service at a port that has none, or to a virtual service that only leads to servers that never answer.
+    `ipvsadm -Ln` and a capture of the same host: connections are opened to a real server whose
+    weight is 0, to an address of a virtual service at a port that has none, or to a virtual service
+    that only leads to servers that never answer.
 
 Why it breaks
-    Weight 0 takes a server out for new connections, but a connection whose source port an old entry still has goes to the old
-    server (net.ipv4.vs.conn_reuse_mode=0, expire_nodest_conn): to a pod that ends or is gone. A port without virtual service is
-    nobody's: what IPVS does not know goes to the host itself or is refused.
+    Weight 0 takes a server out for new connections, but a connection whose source port an old entry
+    still has goes to the old server (net.ipv4.vs.conn_reuse_mode=0, expire_nodest_conn): to a pod
+    that ends or is gone. A port without virtual service is nobody's: what IPVS does not know goes
+    to the host itself or is refused.
 
 How to confirm
     ipvsadm -Lnc | grep ADDRESS          # the old entries
     sysctl net.ipv4.vs.conn_reuse_mode net.ipv4.vs.expire_nodest_conn
 
 How to fix
-    A kernel from 5.9 on and conn_reuse_mode=1, or expire_nodest_conn=1; for a missing service: kube-proxy's log.
+    A kernel from 5.9 on and conn_reuse_mode=1, or expire_nodest_conn=1; for a missing service:
+    kube-proxy's log.
 
 References
-    ip_vs_in_hook (net/netfilter/ipvs/ip_vs_core.c); Documentation/networking/ipvs-sysctl.rst; kubernetes/kubernetes issue 81775
+    ip_vs_in_hook (net/netfilter/ipvs/ip_vs_core.c); Documentation/networking/ipvs-sysctl.rst;
+    kubernetes/kubernetes issue 81775
 """
 
 from __future__ import annotations
@@ -40,7 +44,9 @@ End = tuple[Address, int]
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report connections that a capture shows, and that IPVS leads to a server that takes none or to nobody."""
+    """Report connections that a capture shows, and that IPVS leads to a server that takes none or
+    to nobody.
+    """
     opened: dict[End, list[Sighting]] = {}
     for one in case.sightings:
         if _opens(one):
@@ -60,18 +66,29 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _opens(seen: Sighting) -> bool:
-    return seen.packet.protocol == TCP and bool(seen.packet.flags & SYN) and not seen.packet.flags & ACK
+    return (
+        seen.packet.protocol == TCP
+        and bool(seen.packet.flags & SYN)
+        and not seen.packet.flags & ACK
+    )
 
 
 def _is_silent(case: Case, opened: Sequence[Sighting]) -> bool:
     """Tell whether none of the connections is answered as the client expects it."""
     ways = {(one.packet.dst, one.packet.dport, one.packet.src, one.packet.sport) for one in opened}
-    return not any((one.packet.src, one.packet.sport, one.packet.dst, one.packet.dport) in ways for one in case.sightings)
+    return not any(
+        (one.packet.src, one.packet.sport, one.packet.dst, one.packet.dport) in ways
+        for one in case.sightings
+    )
 
 
-def _check_service(end: End, seen: list[Sighting], services: list[tuple[VirtualServer, Span]]) -> Iterator[Finding]:
+def _check_service(
+    end: End, seen: list[Sighting], services: list[tuple[VirtualServer, Span]]
+) -> Iterator[Finding]:
     address, port = end
-    near = [(one, span) for one, span in services if one.address == address and one.protocol == "tcp"]
+    near = [
+        (one, span) for one, span in services if one.address == address and one.protocol == "tcp"
+    ]
     meant = [(one, span) for one, span in near if one.port in (port, 0)]
     if near and not meant:
         yield _report_port(end, near, seen)
@@ -94,7 +111,10 @@ def _report_weight(one: RealServer, span: Span, seen: list[Sighting]) -> Finding
         repairs=(
             Repair(
                 title="do not reuse entries of servers that are gone",
-                commands=("sysctl -w net.ipv4.vs.conn_reuse_mode=1", "sysctl -w net.ipv4.vs.expire_nodest_conn=1"),
+                commands=(
+                    "sysctl -w net.ipv4.vs.conn_reuse_mode=1",
+                    "sysctl -w net.ipv4.vs.expire_nodest_conn=1",
+                ),
             ),
         ),
         prevention="Run a kernel from 5.9 on, where a reused port is scheduled anew without a delay of a second.",

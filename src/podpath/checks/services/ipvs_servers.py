@@ -4,15 +4,17 @@ What it is
     `ipvsadm -Ln` shows a virtual service with nothing under it, or with servers of weight 0 alone.
 
 Why it breaks
-    IPVS has nobody to choose. It answers the packet with ICMP port unreachable (the client reads "Connection refused"),
-    or leaves it to the host (net.ipv4.vs.cache_bypass). Kube-proxy sets weight 0 to let connections of a terminating pod
-    end; a service without ready endpoints has no servers.
+    IPVS has nobody to choose. It answers the packet with ICMP port unreachable (the client reads
+    "Connection refused"), or leaves it to the host (net.ipv4.vs.cache_bypass). Kube-proxy sets
+    weight 0 to let connections of a terminating pod end; a service without ready endpoints has no
+    servers.
 
 How to confirm
     ipvsadm -Ln -t ADDRESS:PORT; kubectl get endpointslices -A | grep SERVICE
 
 How to fix
-    Get a pod ready behind the service; where endpoints exist and IPVS does not have them, restart kube-proxy on the node.
+    Get a pod ready behind the service; where endpoints exist and IPVS does not have them, restart
+    kube-proxy on the node.
 
 References
     ip_vs_schedule, ip_vs_leave (net/netfilter/ipvs/ip_vs_core.c); kubernetes pkg/proxy/ipvs
@@ -37,9 +39,17 @@ FEW = 3
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each virtual service without a server that takes new connections; sure for what somebody tried."""
-    found = [(one, stated.span) for one, stated in statements_of(case, VirtualServer) if not one.weight]
-    tried = {(attempt.probe.dst, attempt.probe.dport) for attempt in case.attempts if is_failure(attempt.result)}
+    """Report each virtual service without a server that takes new connections; sure for what
+    somebody tried.
+    """
+    found = [
+        (one, stated.span) for one, stated in statements_of(case, VirtualServer) if not one.weight
+    ]
+    tried = {
+        (attempt.probe.dst, attempt.probe.dport)
+        for attempt in case.attempts
+        if is_failure(attempt.result)
+    }
     for one, span in found:
         meant = (one.address, one.port) in tried
         if meant or len(found) <= FEW:
@@ -48,11 +58,17 @@ def check(case: Case) -> Iterator[Finding]:
 
 def _report(one: VirtualServer, span: Span, *, sure: bool) -> Finding:
     name = f"{one.protocol} {endpoint(one.address, one.port)}"
-    why = "has no real server" if not one.servers else f"has {one.servers} real servers, all of weight 0"
+    why = (
+        "has no real server"
+        if not one.servers
+        else f"has {one.servers} real servers, all of weight 0"
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"IPVS {why} behind {name}." if not one.servers else f"The virtual service {name} of IPVS {why}.",
+        claim=f"IPVS {why} behind {name}."
+        if not one.servers
+        else f"The virtual service {name} of IPVS {why}.",
         evidence=(span,),
         reasoning=("A new connection goes to a server of weight above 0, and there is none.",),
         breaks=(f"new connections to {name}",),

@@ -1,19 +1,20 @@
 """local-traffic-policy: a service takes traffic only at nodes that have one of its pods.
 
 What it is
-    externalTrafficPolicy: Local keeps the client's address and sends what comes to a node only to pods of that node;
-    internalTrafficPolicy: Local does so for clients within the cluster.
+    externalTrafficPolicy: Local keeps the client's address and sends what comes to a node only to
+    pods of that node; internalTrafficPolicy: Local does so for clients within the cluster.
 Why it breaks
-    A node without such a pod drops what comes for the service. A load balancer whose health check does not follow the
-    healthCheckNodePort, or somebody who tries a NodePort by hand, meets just these nodes: it works on one node and times
-    out on the others.
+    A node without such a pod drops what comes for the service. A load balancer whose health check
+    does not follow the healthCheckNodePort, or somebody who tries a NodePort by hand, meets just
+    these nodes: it works on one node and times out on the others.
 
 How to confirm
     kubectl get service NAME -o yaml | grep -i trafficPolicy; kubectl get pods -o wide
     curl http://NODE:HEALTHCHECKNODEPORT/healthz
 
 How to fix
-    Use Cluster, run a pod on every node that is asked (a DaemonSet), or let the balancer check the healthCheckNodePort.
+    Use Cluster, run a pod on every node that is asked (a DaemonSet), or let the balancer check the
+    healthCheckNodePort.
 
 References
     the documentation's page "Virtual IPs and Service Proxies", section on traffic policies
@@ -48,16 +49,32 @@ def check(case: Case) -> Iterator[Finding]:
             yield _report(case, service, policy, found, lacking)
 
 
-def _report(case: Case, service: Seen, policy: Tree, found: list[PodView], lacking: list[Seen]) -> Finding:
-    ports = {port.text_at(field) for port in service.items_at("spec", "ports") for field in ("nodePort", "port")}
-    addresses = {item.text_at("address") for node in lacking for item in node.items_at("status", "addresses")}
-    tried = [failure for failure in failures(case) if str(failure.dport) in ports and str(failure.dst) in addresses]
+def _report(
+    case: Case, service: Seen, policy: Tree, found: list[PodView], lacking: list[Seen]
+) -> Finding:
+    ports = {
+        port.text_at(field)
+        for port in service.items_at("spec", "ports")
+        for field in ("nodePort", "port")
+    }
+    addresses = {
+        item.text_at("address") for node in lacking for item in node.items_at("status", "addresses")
+    }
+    tried = [
+        failure
+        for failure in failures(case)
+        if str(failure.dport) in ports and str(failure.dst) in addresses
+    ]
     where = f"; {', '.join(node.name for node in lacking[:3])} has none of them" if lacking else ""
     return Finding(
         check=NAME,
         severity=Severity.FAULT if tried else Severity.CAUSE,
         claim=f"The service {service.title} is Local: only nodes with one of its pods take its traffic{where}.",
-        evidence=(policy.line, *(failure.span for failure in tried[:2]), *(pod.seen.span for pod in found[:2])),
+        evidence=(
+            policy.line,
+            *(failure.span for failure in tried[:2]),
+            *(pod.seen.span for pod in found[:2]),
+        ),
         reasoning=("A node without a pod of the service drops what comes for it.",),
         breaks=("connections that come to the service by a node without one of its pods",),
         prevention="Let balancers check the healthCheckNodePort.",

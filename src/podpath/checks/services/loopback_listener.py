@@ -1,17 +1,20 @@
 """loopback-listener: the program listens on 127.0.0.1 alone.
 
 What it is
-    A socket that is bound to 127.0.0.1 or ::1 takes connections of its own network namespace only. Whoever comes from
-    another pod, from the node or through a published port arrives at another address.
+    A socket that is bound to 127.0.0.1 or ::1 takes connections of its own network namespace only.
+    Whoever comes from another pod, from the node or through a published port arrives at another
+    address.
 Why it breaks
-    Nothing listens on the address that the connection comes to, so the kernel answers with a reset: "connection refused".
-    From inside the container the same port works, which is what makes it puzzling.
+    Nothing listens on the address that the connection comes to, so the kernel answers with a reset:
+    "connection refused". From inside the container the same port works, which is what makes it
+    puzzling.
 
 How to confirm
     ss -ltnp            # 127.0.0.1:PORT instead of 0.0.0.0:PORT or *:PORT, in the namespace of the program
 
 How to fix
-    Bind to 0.0.0.0 and [::] (--host 0.0.0.0, bind-address, listen_addresses = '*'), or to the pod's address.
+    Bind to 0.0.0.0 and [::] (--host 0.0.0.0, bind-address, listen_addresses = '*'), or to the pod's
+    address.
 
 References
     ip(7), bind(2); Docker's documentation on published ports
@@ -34,7 +37,9 @@ NAME = "loopback-listener"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each port that is asked for at another address while the program listens on the loopback alone."""
+    """Report each port that is asked for at another address while the program listens on the
+    loopback alone.
+    """
     failed = [failure for failure in failures(case) if not failure.dst.is_loopback]
     published = dict(_published(case))
     for netns in case.node.namespaces.values():
@@ -47,15 +52,27 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _may_be_of(case: Case, netns: Netns, failure: Failure) -> bool:
-    """Tell whether the address that was tried is the namespace's, or may be since nothing shows its addresses."""
-    owners = [one for one in case.node.namespaces.values() if any(failure.dst == item.address for item in one.addresses.items)]
+    """Tell whether the address that was tried is the namespace's, or may be since nothing shows its
+    addresses.
+    """
+    owners = [
+        one
+        for one in case.node.namespaces.values()
+        if any(failure.dst == item.address for item in one.addresses.items)
+    ]
     return owners == [netns] or (not owners and not netns.addresses.items)
 
 
 def _lonely(netns: Netns) -> Iterator[Socket]:
     """Yield the listeners on a loopback address whose port has no other listener."""
-    listening = [socket for socket in netns.sockets.items if socket.state == "LISTEN" and socket.protocol == protocols.TCP]
-    open_ports = {socket.port for socket in listening if socket.local is None or not socket.local.is_loopback}
+    listening = [
+        socket
+        for socket in netns.sockets.items
+        if socket.state == "LISTEN" and socket.protocol == protocols.TCP
+    ]
+    open_ports = {
+        socket.port for socket in listening if socket.local is None or not socket.local.is_loopback
+    }
     told: set[int] = set()
     for socket in listening:
         if socket.port not in open_ports and socket.port not in told:
@@ -64,7 +81,9 @@ def _lonely(netns: Netns) -> Iterator[Socket]:
 
 
 def _published(case: Case) -> Iterator[tuple[int, Span]]:
-    """Yield the ports of containers that somebody outside is meant to reach: published, declared, or a service's target."""
+    """Yield the ports of containers that somebody outside is meant to reach: published, declared,
+    or a service's target.
+    """
     for service in see(case, "Service"):
         for port in service.items_at("spec", "ports"):
             target = port.at("targetPort") or port.at("port")
@@ -80,15 +99,25 @@ def _published(case: Case) -> Iterator[tuple[int, Span]]:
                 yield int(port.text_at("containerPort")), port.line
 
 
-def _report(socket: Socket, span: Span, ours: list[Failure], wanted: Span | None, tried: list[Failure]) -> Finding:
+def _report(
+    socket: Socket, span: Span, ours: list[Failure], wanted: Span | None, tried: list[Failure]
+) -> Finding:
     refused = [failure for failure in ours if failure.result in {"refused", "reset"}]
-    asked = f"{refused[0].dst} was refused there" if refused else "it is asked for at another address"
+    asked = (
+        f"{refused[0].dst} was refused there" if refused else "it is asked for at another address"
+    )
     return Finding(
         check=NAME,
         severity=Severity.FAULT if refused else Severity.CAUSE,
         claim=f"Port {socket.port} is listened on at {socket.local} alone, and {asked}.",
-        evidence=(span, *(failure.span for failure in tried[:2]), *((wanted,) if wanted is not None else ())),
-        reasoning=("A socket on a loopback address takes only what its own network namespace sends.",),
+        evidence=(
+            span,
+            *(failure.span for failure in tried[:2]),
+            *((wanted,) if wanted is not None else ()),
+        ),
+        reasoning=(
+            "A socket on a loopback address takes only what its own network namespace sends.",
+        ),
         breaks=(f"every connection to port {socket.port} from another pod, the node or outside",),
         prevention="Probe the port at the pod's own address (readinessProbe without `host`), which a loopback listener fails.",
         certainty=1.0 if refused else 0.7,

@@ -149,7 +149,9 @@ ROWS: tuple[MessageCheck, ...] = (
         values=(Value("service", default="in question"),),
         breaks="every connection to the service",
         cure="give it pods that are ready: selector, readiness, names",
-        what=("`no destination available` of IPVS, `no endpoints available for service`, `does not have any active Endpoint`."),
+        what=(
+            "`no destination available` of IPVS, `no endpoints available for service`, `does not have any active Endpoint`."
+        ),
         why="No pod matches the selector of the service, or none is ready.",
         confirm="kubectl get endpointslices -l kubernetes.io/service-name=NAME; kubectl get pods --show-labels",
         fix="Correct the selector, or what keeps the pods from being ready.",

@@ -4,15 +4,17 @@ What it is
     No ready pod matches the service's selector, so nothing stands behind its address.
 
 Why it breaks
-    Kube-proxy writes a REJECT rule for the service's address ("has no endpoints"): clients get "connection refused" at
-    once. With other proxies, or before the rule is written, the packets leave by the default route and time out.
+    Kube-proxy writes a REJECT rule for the service's address ("has no endpoints"): clients get
+    "connection refused" at once. With other proxies, or before the rule is written, the packets
+    leave by the default route and time out.
 
 How to confirm
     kubectl get endpointslices -n NAMESPACE -l kubernetes.io/service-name=SERVICE
     kubectl get pods -n NAMESPACE -l SELECTOR          # are there any, and are they ready?
 
 How to fix
-    Make the selector match the pods' labels, and see why pods are not ready (kubectl describe pod: readiness probe).
+    Make the selector match the pods' labels, and see why pods are not ready (kubectl describe pod:
+    readiness probe).
 
 References
     kubernetes pkg/proxy/iptables/proxier.go; the documentation's page "Debug Services"
@@ -34,15 +36,27 @@ NAME = "no-endpoints"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each port of a described service that is known to have no endpoint, and services whose Endpoints list none."""
+    """Report each port of a described service that is known to have no endpoint, and services whose
+    Endpoints list none.
+    """
     for service in case.node.services:
         for port in service.ports:
-            if service.addresses and service.span is not None and port.complete and not port.endpoints:
+            if (
+                service.addresses
+                and service.span is not None
+                and port.complete
+                and not port.endpoints
+            ):
                 yield _report(case, service, port)
     services = {(one.namespace, one.name): one for one in see(case, "Service")}
     for found in see(case, "Endpoints"):
         owner = services.get((found.namespace, found.name))
-        if owner is not None and owner.items_at("spec", "ports") and _selects(owner) and _is_empty(found):
+        if (
+            owner is not None
+            and owner.items_at("spec", "ports")
+            and _selects(owner)
+            and _is_empty(found)
+        ):
             yield _report_object(owner, found)
 
 
@@ -55,11 +69,17 @@ def _selects(service: Seen) -> bool:
 def _is_empty(endpoints: Seen) -> bool:
     """Tell whether an Endpoints object is shown whole and has no address that is ready."""
     whole = endpoints.name and not any(sight.partial for sight in endpoints.sights)
-    return bool(whole) and not any(subset.items_at("addresses") for subset in endpoints.items_at("subsets"))
+    return bool(whole) and not any(
+        subset.items_at("addresses") for subset in endpoints.items_at("subsets")
+    )
 
 
 def _report_object(service: Seen, endpoints: Seen) -> Finding:
-    unready = [item for subset in endpoints.items_at("subsets") for item in subset.items_at("notReadyAddresses")]
+    unready = [
+        item
+        for subset in endpoints.items_at("subsets")
+        for item in subset.items_at("notReadyAddresses")
+    ]
     subsets = endpoints.at("subsets")
     line = unready[0].line if unready else subsets.line if subsets is not None else endpoints.span
     clause = f": {len(unready)} are not ready" if unready else ""
@@ -68,7 +88,9 @@ def _report_object(service: Seen, endpoints: Seen) -> Finding:
         severity=Severity.FAULT,
         claim=f"The service {service.title} has no endpoints{clause}.",
         evidence=(line, service.span),
-        reasoning=("No ready pod matches its selector, so there is nothing that its address could be rewritten to.",),
+        reasoning=(
+            "No ready pod matches its selector, so there is nothing that its address could be rewritten to.",
+        ),
         breaks=(f"every connection to {service.text_at('spec', 'clusterIP') or service.title}",),
         prevention="Alert on services whose endpoints go to zero.",
         marks=("subsets",),
@@ -76,14 +98,23 @@ def _report_object(service: Seen, endpoints: Seen) -> Finding:
 
 
 def _report(case: Case, service: Service, port: ServicePort) -> Finding:
-    tried = [attempt for attempt in case.attempts if attempt.probe.dst in service.addresses and is_failure(attempt.result)]
+    tried = [
+        attempt
+        for attempt in case.attempts
+        if attempt.probe.dst in service.addresses and is_failure(attempt.result)
+    ]
     name = f"{service.namespace}/{service.name}" if service.namespace else service.name
     return Finding(
         check=NAME,
         severity=Severity.CAUSE if tried else Severity.FAULT,
         claim=f"The service {name} has no endpoints for port {port.port}.",
-        evidence=(*((service.span,) if service.span is not None else ()), *(attempt.span for attempt in tried[:2])),
-        reasoning=("No ready pod matches its selector, so there is nothing that its address could be rewritten to.",),
+        evidence=(
+            *((service.span,) if service.span is not None else ()),
+            *(attempt.span for attempt in tried[:2]),
+        ),
+        reasoning=(
+            "No ready pod matches its selector, so there is nothing that its address could be rewritten to.",
+        ),
         breaks=(f"every connection to {', '.join(map(str, service.addresses))} port {port.port}",),
         prevention="Alert on services whose endpoints go to zero.",
         marks=("Endpoints", "<none>"),

@@ -4,8 +4,9 @@ What it is
     The destination namespace takes the packet, and has no socket for it.
 
 Why it breaks
-    TCP is answered with a reset ("connection refused"), UDP with ICMP port unreachable. The network is fine. The
-    program is not up yet, listens on 127.0.0.1 only, or on another port than the service's targetPort.
+    TCP is answered with a reset ("connection refused"), UDP with ICMP port unreachable. The network
+    is fine. The program is not up yet, listens on 127.0.0.1 only, or on another port than the
+    service's targetPort.
 
 How to confirm
     ss -tulnp        # in the destination's namespace: nsenter -t PID -n ss -tulnp

@@ -1,23 +1,26 @@
-"""no-local-endpoints: a node drops what comes for a service because it has no pod of it (traffic policy Local).
+"""no-local-endpoints: a node drops what comes for a service because it has no pod of it (traffic
+policy Local).
 
 What it is
-    The service has externalTrafficPolicy: Local (or internalTrafficPolicy: Local), and no ready pod of it runs on this
-    node. Kube-proxy writes a DROP with the comment "has no local endpoints" (KUBE-XLB-... before 1.24, KUBE-EXTERNAL-
-    SERVICES and KUBE-SVL-... since).
+    The service has externalTrafficPolicy: Local (or internalTrafficPolicy: Local), and no ready pod
+    of it runs on this node. Kube-proxy writes a DROP with the comment "has no local endpoints"
+    (KUBE-XLB-... before 1.24, KUBE-EXTERNAL- SERVICES and KUBE-SVL-... since).
 
 Why it breaks
-    Whoever asks this node for the service (NodePort, external IP, load balancer without a health check of the node) gets
-    no answer at all; through other nodes it works: "sometimes", by which node is asked.
+    Whoever asks this node for the service (NodePort, external IP, load balancer without a health
+    check of the node) gets no answer at all; through other nodes it works: "sometimes", by which
+    node is asked.
 
 How to confirm
     iptables-save | grep 'no local endpoints'; kubectl get pods -o wide -l SELECTOR
 
 How to fix
-    externalTrafficPolicy: Cluster, a DaemonSet instead of a Deployment, or let the load balancer ask the health check's
-    port (spec.healthCheckNodePort), so that it leaves this node out.
+    externalTrafficPolicy: Cluster, a DaemonSet instead of a Deployment, or let the load balancer
+    ask the health check's port (spec.healthCheckNodePort), so that it leaves this node out.
 
 References
-    kubernetes pkg/proxy/iptables/proxier.go; kubernetes.io "Virtual IPs and Service Proxies", traffic policies
+    kubernetes pkg/proxy/iptables/proxier.go; kubernetes.io "Virtual IPs and Service Proxies",
+    traffic policies
 """
 
 from __future__ import annotations
@@ -43,7 +46,9 @@ def check(case: Case) -> Iterator[Finding]:
         for _, chain in chains_of(case.node.host, name):
             for rule in chain.rules:
                 comment = " ".join(option_values(rule, "comment", "comment"))
-                dropping = ends(rule) or (rule.target is not None and rule.target.name == "KUBE-MARK-DROP")
+                dropping = ends(rule) or (
+                    rule.target is not None and rule.target.name == "KUBE-MARK-DROP"
+                )
                 if dropping and SIGN in comment:
                     yield _report(rule, comment.partition(SIGN)[0].strip())
 
@@ -54,12 +59,16 @@ def _report(rule: Rule, service: str) -> Finding:
         severity=Severity.FAULT,
         claim=f"This node drops what comes for {service or 'a service'} with traffic policy Local: no pod of it runs here.",
         evidence=(rule.span,),
-        reasoning=("Kube-proxy writes this rule where the policy forbids to go on to another node's pods.",),
+        reasoning=(
+            "Kube-proxy writes this rule where the policy forbids to go on to another node's pods.",
+        ),
         breaks=(f"connections to {service or 'the service'} that come in by this node",),
         repairs=(
             Repair(
                 title="let every node pass it on",
-                commands=('kubectl patch service SERVICE -p \'{"spec":{"externalTrafficPolicy":"Cluster"}}\'',),
+                commands=(
+                    'kubectl patch service SERVICE -p \'{"spec":{"externalTrafficPolicy":"Cluster"}}\'',
+                ),
                 side_effects=("pods see the node's address in place of the client's",),
             ),
         ),

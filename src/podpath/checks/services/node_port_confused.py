@@ -1,10 +1,12 @@
 """node-port-confused: a service is asked at a port that is not the one its node opens.
 
 What it is
-    A NodePort service has three ports: `port` at its cluster address, `targetPort` at the pods, `nodePort` at the nodes.
-    Here a node was asked at one of the first two, or the cluster address at the nodePort.
+    A NodePort service has three ports: `port` at its cluster address, `targetPort` at the pods,
+    `nodePort` at the nodes. Here a node was asked at one of the first two, or the cluster address
+    at the nodePort.
 Why it breaks
-    Nothing listens at that port of that address, so it refuses or times out, while the right one works.
+    Nothing listens at that port of that address, so it refuses or times out, while the right one
+    works.
 
 How to confirm
     kubectl get service NAME: PORT(S) reads port:nodePort
@@ -31,8 +33,14 @@ NAME = "node-port-confused"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report tries at a node's address with the service's port, and at the service's address with the node's."""
-    hosts = {item.text_at("address") for node in see(case, "Node") for item in node.items_at("status", "addresses")}
+    """Report tries at a node's address with the service's port, and at the service's address with
+    the node's.
+    """
+    hosts = {
+        item.text_at("address")
+        for node in see(case, "Node")
+        for item in node.items_at("status", "addresses")
+    }
     hosts |= {str(item.address) for item in case.node.host.addresses.items}
     failed = tuple(failures(case))
     open_ports = {
@@ -49,7 +57,11 @@ def check(case: Case) -> Iterator[Finding]:
                 continue
             for failure in failed:
                 asked = str(failure.dport)
-                at_node = str(failure.dst) in hosts and asked in {inner, port.text_at("targetPort")} and asked not in open_ports
+                at_node = (
+                    str(failure.dst) in hosts
+                    and asked in {inner, port.text_at("targetPort")}
+                    and asked not in open_ports
+                )
                 at_service = str(failure.dst) == own and asked == outer.text and asked != inner
                 if at_node or at_service:
                     yield _report(service, outer, failure, outer.text if at_node else inner)

@@ -1,12 +1,13 @@
 """pool-not-announced: addresses of load balancers that nobody announces.
 
 What it is
-    An L2Advertisement or BGPAdvertisement of MetalLB names pools that do not exist; or a policy of Cilium's BGP
-    control plane has no selector of services, or one that none of the services shown fits.
+    An L2Advertisement or BGPAdvertisement of MetalLB names pools that do not exist; or a policy of
+    Cilium's BGP control plane has no selector of services, or one that none of the services shown
+    fits.
 
 Why it breaks
-    The service gets an address from its pool, and no node answers ARP for it or tells a router of it. Cilium announces
-    no service at all without `serviceSelector`.
+    The service gets an address from its pool, and no node answers ARP for it or tells a router of
+    it. Cilium announces no service at all without `serviceSelector`.
 
 How to confirm
     kubectl get ipaddresspools,l2advertisements,bgpadvertisements -A -o yaml; cilium bgp routes advertised ipv4 unicast
@@ -40,14 +41,18 @@ def check(case: Case) -> Iterator[Finding]:
         named = advertised.items_at("spec", "ipAddressPools")
         missing = [item for item in named if item.text not in pools]
         if pools and named and len(missing) == len(named):
-            claim = (
-                f"{advertised.kind} {advertised.name} announces the pool {missing[0].text}, but the pool is called {min(pools)}."
-            )
+            claim = f"{advertised.kind} {advertised.name} announces the pool {missing[0].text}, but the pool is called {min(pools)}."
             yield _report(claim, missing[0], missing[0].text)
-    balanced = [seen for seen in see(case, "Service") if seen.text_at("spec", "type") == "LoadBalancer"]
+    balanced = [
+        seen for seen in see(case, "Service") if seen.text_at("spec", "type") == "LoadBalancer"
+    ]
     for policy in see(case, "CiliumBGPPeeringPolicy"):
         for router in policy.items_at("spec", "virtualRouters"):
-            if router.at("neighbors") is not None and router.at("serviceSelector") is None and balanced:
+            if (
+                router.at("neighbors") is not None
+                and router.at("serviceSelector") is None
+                and balanced
+            ):
                 claim = f"CiliumBGPPeeringPolicy {policy.name} has no serviceSelector, so Cilium announces no service."
                 yield _report(claim, router.at("neighbors") or router, policy.name)
             yield from _check_selector(policy, router, balanced)
@@ -56,10 +61,16 @@ def check(case: Case) -> Iterator[Finding]:
 def _check_selector(policy: Seen, router: Tree, balanced: list[Seen]) -> Iterator[Finding]:
     """Report a selector that none of the services with shown labels fits."""
     wanted = router.at("serviceSelector", "matchLabels")
-    labelled = [(seen, labels) for seen in balanced if (labels := seen.at("metadata", "labels")) is not None]
+    labelled = [
+        (seen, labels) for seen in balanced if (labels := seen.at("metadata", "labels")) is not None
+    ]
     if wanted is None or not wanted.fields or not labelled or len(labelled) < len(balanced):
         return
-    fits = [seen for seen, labels in labelled if all(labels.text_at(name) == field.text for name, field in wanted.fields.items())]
+    fits = [
+        seen
+        for seen, labels in labelled
+        if all(labels.text_at(name) == field.text for name, field in wanted.fields.items())
+    ]
     if not fits:
         name, value = next(iter(wanted.fields.items()))
         chosen = f"{name}={value.text}"

@@ -1,10 +1,12 @@
 """published-loopback: a container's port is published on 127.0.0.1 of the host alone.
 
 What it is
-    `-p 127.0.0.1:8080:80` (or Docker's `ip`, or `host_ip` of Compose) publishes a port on the host's loopback address.
+    `-p 127.0.0.1:8080:80` (or Docker's `ip`, or `host_ip` of Compose) publishes a port on the
+    host's loopback address.
 
 Why it breaks
-    Only the host itself can reach it. From the network the host refuses the connection, or its kernel drops it as martian.
+    Only the host itself can reach it. From the network the host refuses the connection, or its
+    kernel drops it as martian.
 
 How to confirm
     docker ps; docker port CONTAINER; ss -ltn
@@ -38,17 +40,32 @@ def check(case: Case) -> Iterator[Finding]:
         for port in ports:
             host = read_address(port.text_at("hostIp"))
             number = port.text_at("hostPort")
-            if host is None or not host.is_loopback or not number.isdigit() or _is_open_too(ports, number):
+            if (
+                host is None
+                or not host.is_loopback
+                or not number.isdigit()
+                or _is_open_too(ports, number)
+            ):
                 continue
-            tried = [failure for failure in failed if failure.dport == int(number) and failure.result in {"refused", "timeout"}]
+            tried = [
+                failure
+                for failure in failed
+                if failure.dport == int(number) and failure.result in {"refused", "timeout"}
+            ]
             if tried:
-                ours = any(item.address == failure.dst for failure in tried for item in case.node.host.addresses.items)
+                ours = any(
+                    item.address == failure.dst
+                    for failure in tried
+                    for item in case.node.host.addresses.items
+                )
                 yield _report(container, port, str(tried[0].dst), sure=ours)
 
 
 def _is_open_too(ports: tuple[Tree, ...], number: str) -> bool:
     """Tell whether the same port is published on another address as well."""
-    hosts = [read_address(port.text_at("hostIp")) for port in ports if port.text_at("hostPort") == number]
+    hosts = [
+        read_address(port.text_at("hostIp")) for port in ports if port.text_at("hostPort") == number
+    ]
     return any(host is None or not host.is_loopback for host in hosts)
 
 

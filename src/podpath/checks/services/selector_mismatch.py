@@ -1,18 +1,21 @@
 """selector-mismatch: no pod has the labels that a service selects by.
 
 What it is
-    A service chooses its pods by labels. The pods in its namespace that the evidence shows have others: a typing error, a label
-    that was renamed in the Deployment alone, a selector that a chart writes differently.
+    A service chooses its pods by labels. The pods in its namespace that the evidence shows have
+    others: a typing error, a label that was renamed in the Deployment alone, a selector that a
+    chart writes differently.
 
 Why it breaks
-    The service has no endpoints, so its address leads nowhere: connections to it are refused, or time out.
+    The service has no endpoints, so its address leads nowhere: connections to it are refused, or
+    time out.
 
 How to confirm
     kubectl get service NAME -o wide; kubectl get pods --show-labels
     kubectl get endpointslices -l kubernetes.io/service-name=NAME
 
 How to fix
-    Write the pods' labels into the service's selector, or the selector's into the template of the pods.
+    Write the pods' labels into the service's selector, or the selector's into the template of the
+    pods.
 
 References
     the documentation's page "Debug Services"; kubernetes pkg/controller/endpointslice
@@ -24,7 +27,16 @@ from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import PodView, Seen, chosen, endpoints, is_near, is_without_endpoints, pods, see
+from podpath.checks.objects import (
+    PodView,
+    Seen,
+    chosen,
+    endpoints,
+    is_near,
+    is_without_endpoints,
+    pods,
+    see,
+)
 from podpath.node.case import Case
 
 CATEGORIES = (Category.NO_ENDPOINTS,)
@@ -32,22 +44,36 @@ NAME = "selector-mismatch"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each service whose selector none of the pods of its namespace has, though one of them nearly does."""
+    """Report each service whose selector none of the pods of its namespace has, though one of them
+    nearly does.
+    """
     for service in see(case, "Service"):
         selector = service.at("spec", "selector")
-        wanted = {} if selector is None else {name: field.text for name, field in selector.fields.items()}
+        wanted = (
+            {}
+            if selector is None
+            else {name: field.text for name, field in selector.fields.items()}
+        )
         if selector is None or not wanted or chosen(case, service):
             continue
-        labelled = [pod for pod in pods(case) if pod.labels is not None and is_near(pod.seen.namespace, service.namespace)]
+        labelled = [
+            pod
+            for pod in pods(case)
+            if pod.labels is not None and is_near(pod.seen.namespace, service.namespace)
+        ]
         near = [pod for pod in labelled if _is_akin(service, wanted, pod)]
         if near:
             yield _report(case, service, wanted, near[0])
 
 
 def _is_akin(service: Seen, wanted: Mapping[str, str], pod: PodView) -> bool:
-    """Tell whether a pod is meant: it has one of the labels, a label of the same name, or the service's name in its own."""
+    """Tell whether a pod is meant: it has one of the labels, a label of the same name, or the
+    service's name in its own.
+    """
     labels = pod.labels or {}
-    return bool(labels.keys() & wanted.keys()) or (bool(service.name) and pod.seen.name.startswith(service.name))
+    return bool(labels.keys() & wanted.keys()) or (
+        bool(service.name) and pod.seen.name.startswith(service.name)
+    )
 
 
 def _report(case: Case, service: Seen, wanted: Mapping[str, str], pod: PodView) -> Finding:
@@ -56,7 +82,11 @@ def _report(case: Case, service: Seen, wanted: Mapping[str, str], pod: PodView) 
     found = endpoints(service, case)
     empty = is_without_endpoints(found)
     selector = service.at("spec", "selector", name) or service.at("spec", "selector")
-    shown = pod.metadata.at("labels", name) or pod.metadata.at("labels") if pod.metadata is not None else None
+    shown = (
+        pod.metadata.at("labels", name) or pod.metadata.at("labels")
+        if pod.metadata is not None
+        else None
+    )
     has = f"{name}={labels[name]}" if name in labels else f"no label {name}"
     spans = [tree.line for tree in (selector, shown) if tree is not None]
     if found is not None and empty:
@@ -66,7 +96,9 @@ def _report(case: Case, service: Seen, wanted: Mapping[str, str], pod: PodView) 
         severity=Severity.FAULT if empty else Severity.CAUSE,
         claim=f"The service {service.title} selects {name}={wanted[name]}, but {pod.seen.kind} {pod.seen.name} has {has}.",
         evidence=tuple(spans),
-        reasoning=("None of the pods shown has all labels of the selector, so the service has no endpoints.",),
+        reasoning=(
+            "None of the pods shown has all labels of the selector, so the service has no endpoints.",
+        ),
         breaks=(f"every connection to the service {service.title}",),
         prevention="Render a service's selector and its pods' labels from one template.",
         certainty=1.0 if empty else 0.6,

@@ -1,11 +1,12 @@
 """service-rejected: kube-proxy rejects a service's address because the service has no endpoints.
 
 What it is
-    In KUBE-SERVICES or KUBE-EXTERNAL-SERVICES of the filter table stands a REJECT with the comment "has no endpoints".
+    In KUBE-SERVICES or KUBE-EXTERNAL-SERVICES of the filter table stands a REJECT with the comment
+    "has no endpoints".
 
 Why it breaks
-    Clients read "Connection refused" at once. No pod matches the service's selector, none of those that do is ready, or
-    the EndpointSlice's port has another name than the service's.
+    Clients read "Connection refused" at once. No pod matches the service's selector, none of those
+    that do is ready, or the EndpointSlice's port has another name than the service's.
 
 How to confirm
     kubectl get endpointslices -l kubernetes.io/service-name=SERVICE; kubectl get pods -l SELECTOR
@@ -33,11 +34,15 @@ CATEGORIES = (Category.NO_ENDPOINTS,)
 NAME = "service-rejected"
 SIGN = "has no endpoints"
 FEW = 3
-"""So many such rules are quoted because they matter; a whole ruleset has them for services that nobody asks for."""
+"""So many such rules are quoted because they matter; a whole ruleset has them for services that
+nobody asks for.
+"""
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report services that are rejected: those that somebody tried, those that were asked, and the few that are quoted."""
+    """Report services that are rejected: those that somebody tried, those that were asked, and the
+    few that are quoted.
+    """
     rules = [
         (rule, " ".join(option_values(rule, "comment", "comment")))
         for _, chain in chains_of(case.node.host, "filter")
@@ -49,7 +54,9 @@ def check(case: Case) -> Iterator[Finding]:
     for rule, comment in found:
         meant = rule.dst is not None and any(rule.dst.prefix.covers(address) for address in tried)
         if meant or rule.packets or len(found) <= FEW:
-            yield _report(rule, comment.partition(SIGN)[0].strip(), sure=meant or bool(rule.packets))
+            yield _report(
+                rule, comment.partition(SIGN)[0].strip(), sure=meant or bool(rule.packets)
+            )
 
 
 def _report(rule: Rule, service: str, *, sure: bool) -> Finding:

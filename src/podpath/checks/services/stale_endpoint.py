@@ -1,18 +1,20 @@
 """stale-endpoint: a service leads to an address that no pod has.
 
 What it is
-    Endpoints name the address of a pod that was replaced, or were written by hand and never followed a change. Endpoints of a
-    service without a selector stay as they are for ever; others stay stale while the controller does not run.
+    Endpoints name the address of a pod that was replaced, or were written by hand and never
+    followed a change. Endpoints of a service without a selector stay as they are for ever; others
+    stay stale while the controller does not run.
 
 Why it breaks
-    kube-proxy and meshes send connections to an address where nobody is: no route to host, a timeout, or another pod that has the
-    address now.
+    kube-proxy and meshes send connections to an address where nobody is: no route to host, a
+    timeout, or another pod that has the address now.
 
 How to confirm
     kubectl get endpoints NAME; kubectl get pods -o wide; kubectl -n kube-system logs kube-controller-manager-NODE
 
 How to fix
-    Restart what should write them (the endpoint controller), or correct Endpoints that somebody wrote by hand.
+    Restart what should write them (the endpoint controller), or correct Endpoints that somebody
+    wrote by hand.
 
 References
     the documentation's page "Services without selectors"
@@ -39,14 +41,31 @@ def check(case: Case) -> Iterator[Finding]:
     """Report endpoints whose address none of the service's pods has, where those are shown."""
     pods_shown = see(case, "Pod")
     living = {pod.text_at("status", "podIP") for pod in pods_shown}
-    hosts = {item.text_at("address") for node in see(case, "Node") for item in node.items_at("status", "addresses")}
+    hosts = {
+        item.text_at("address")
+        for node in see(case, "Node")
+        for item in node.items_at("status", "addresses")
+    }
     for found in see(case, "Endpoints"):
         service = next(
-            (one for one in see(case, "Service") if one.name == found.name and is_near(one.namespace, found.namespace)), None
+            (
+                one
+                for one in see(case, "Service")
+                if one.name == found.name and is_near(one.namespace, found.namespace)
+            ),
+            None,
         )
-        own = [] if service is None else [pod for pod in chosen(case, service) if pod.seen.text_at("status", "podIP")]
+        own = (
+            []
+            if service is None
+            else [pod for pod in chosen(case, service) if pod.seen.text_at("status", "podIP")]
+        )
         own_named = [
-            pod for pod in pods_shown if found.name and pod.name.startswith(f"{found.name}-") and pod.text_at("status", "podIP")
+            pod
+            for pod in pods_shown
+            if found.name
+            and pod.name.startswith(f"{found.name}-")
+            and pod.text_at("status", "podIP")
         ]
         if not own and not own_named:
             continue

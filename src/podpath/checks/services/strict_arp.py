@@ -1,12 +1,13 @@
 """strict-arp: kube-proxy in IPVS mode answers ARP for MetalLB's addresses on every node.
 
 What it is
-    In IPVS mode kube-proxy binds every service address to kube-ipvs0. With strictARP false the kernel answers ARP for them on
-    every interface of every node, and MetalLB's layer 2 mode announces the same address from one node.
+    In IPVS mode kube-proxy binds every service address to kube-ipvs0. With strictARP false the
+    kernel answers ARP for them on every interface of every node, and MetalLB's layer 2 mode
+    announces the same address from one node.
 
 Why it breaks
-    Several nodes answer for one address, so clients and switches follow whichever answered last: connections break when that
-    changes, or reach a node that has no endpoint.
+    Several nodes answer for one address, so clients and switches follow whichever answered last:
+    connections break when that changes, or reach a node that has no endpoint.
 
 How to confirm
     kubectl -n kube-system get configmap kube-proxy -o yaml | grep -E 'mode|strictARP'
@@ -40,10 +41,18 @@ METALLB = ("MetalLBConfig", "IPAddressPool", "L2Advertisement", "AddressPool")
 
 def check(case: Case) -> Iterator[Finding]:
     """Report IPVS without strict ARP where MetalLB shows anywhere in the evidence."""
-    present = bool(see(case, *METALLB)) or any("metallb" in f"{one.namespace} {one.name}" for one in case.objects)
+    present = bool(see(case, *METALLB)) or any(
+        "metallb" in f"{one.namespace} {one.name}" for one in case.objects
+    )
     for seen in see(case, "KubeProxyConfiguration"):
         mode, strict = seen.at("mode"), seen.at("ipvs", "strictARP")
-        if present and mode is not None and mode.text == "ipvs" and strict is not None and strict.text == "false":
+        if (
+            present
+            and mode is not None
+            and mode.text == "ipvs"
+            and strict is not None
+            and strict.text == "false"
+        ):
             yield _report(mode, strict)
 
 
@@ -53,7 +62,9 @@ def _report(mode: Tree, strict: Tree) -> Finding:
         severity=Severity.CAUSE,
         claim="kube-proxy runs in IPVS mode with strictARP false beside MetalLB: every node answers ARP for its addresses.",
         evidence=(strict.line, mode.line),
-        reasoning=("MetalLB's layer 2 mode needs one node to answer; kube-ipvs0 has the address on all of them.",),
+        reasoning=(
+            "MetalLB's layer 2 mode needs one node to answer; kube-ipvs0 has the address on all of them.",
+        ),
         breaks=("addresses of LoadBalancer services that MetalLB announces by ARP",),
         prevention="Set strictARP: true wherever MetalLB and IPVS meet.",
         certainty=0.8,

@@ -1,19 +1,20 @@
 """target-port: a service leads to a port that its pods do not have.
 
 What it is
-    A service's targetPort is the port of the container. Here it names a port that no container of the chosen pods has, or a
-    number that none of them declares, or on which nothing listens there.
+    A service's targetPort is the port of the container. Here it names a port that no container of
+    the chosen pods has, or a number that none of them declares, or on which nothing listens there.
 
 Why it breaks
-    An unknown name keeps the pod out of the endpoints. A wrong number is worse: the endpoints look right, and the pod itself
-    refuses each connection, since no process listens on that port.
+    An unknown name keeps the pod out of the endpoints. A wrong number is worse: the endpoints look
+    right, and the pod itself refuses each connection, since no process listens on that port.
 
 How to confirm
     kubectl get service NAME -o jsonpath='{.spec.ports}'; kubectl exec POD -- ss -ltn
     kubectl get pods -o jsonpath='{.items[*].spec.containers[*].ports}'
 
 How to fix
-    Set targetPort to the port that the process listens on; `port` is the one that clients use and may differ.
+    Set targetPort to the port that the process listens on; `port` is the one that clients use and
+    may differ.
 
 References
     kubernetes api/core/v1 ServicePort; the documentation's page "Debug Services"
@@ -48,8 +49,14 @@ def check(case: Case) -> Iterator[Finding]:
 def _ports(service: Seen) -> tuple[Tree, ...]:
     """Return the ports of the sight that tells their targets."""
     told = [sight.tree.items_at("spec", "ports") for sight in service.sights]
-    with_targets = [ports for ports in told if any(port.at("targetPort") is not None for port in ports)]
-    full = [sight.tree.items_at("spec", "ports") for sight in service.sights if sight.tree.at("kind") is not None]
+    with_targets = [
+        ports for ports in told if any(port.at("targetPort") is not None for port in ports)
+    ]
+    full = [
+        sight.tree.items_at("spec", "ports")
+        for sight in service.sights
+        if sight.tree.at("kind") is not None
+    ]
     return (with_targets or full or [()])[0]
 
 
@@ -61,13 +68,17 @@ def _is_declared(target: str, chosen_pods: list[PodView]) -> bool:
     """Tell whether a pod has the port, by its number or name; a description does not tell names."""
     ports = [port for pod in chosen_pods for port in pod.ports]
     if not _number(target) and not any(port.at("name") is not None for port in ports):
-        return any(sight.tree.at("kind") is None for pod in chosen_pods for sight in pod.seen.sights)
+        return any(
+            sight.tree.at("kind") is None for pod in chosen_pods for sight in pod.seen.sights
+        )
     return any(target in {port.text_at("containerPort"), port.text_at("name")} for port in ports)
 
 
 def _report(service: Seen, target: Tree, pod: PodView, *, tried: bool) -> Finding:
     named = not _number(target.text)
-    declared = ", ".join(port.text_at("name") if named else port.text_at("containerPort") for port in pod.ports)
+    declared = ", ".join(
+        port.text_at("name") if named else port.text_at("containerPort") for port in pod.ports
+    )
     sure = named or tried
     first = pod.ports[0]
     shown = first.at("name") if named else first.at("containerPort")

@@ -1,19 +1,22 @@
-"""workloads-share-labels: two workloads give their pods the same labels, and one selector takes the pods of both.
+"""workloads-share-labels: two workloads give their pods the same labels, and one selector takes the
+pods of both.
 
 What it is
-    Two Deployments, StatefulSets or DaemonSets of one namespace have the same selector, most often since a tool set one
-    label for all of them (kustomize's commonLabels, a copied chart).
+    Two Deployments, StatefulSets or DaemonSets of one namespace have the same selector, most often
+    since a tool set one label for all of them (kustomize's commonLabels, a copied chart).
 
 Why it breaks
-    A service chooses pods by labels alone. With those it has the pods of the other workload too, where nothing listens
-    on its port: a share of the connections is refused or times out. `kubectl logs deploy/NAME` may show the other's log.
+    A service chooses pods by labels alone. With those it has the pods of the other workload too,
+    where nothing listens on its port: a share of the connections is refused or times out. `kubectl
+    logs deploy/NAME` may show the other's log.
 
 How to confirm
     kubectl get deploy -o wide; kubectl get endpointslices -l kubernetes.io/service-name=NAME -o wide
 
 How to fix
-    Give each workload a label of its own in selector and template, and the service's selector too; a Deployment's
-    selector cannot be changed, so make it anew. In kustomize use `labels` with includeSelectors: false.
+    Give each workload a label of its own in selector and template, and the service's selector too;
+    a Deployment's selector cannot be changed, so make it anew. In kustomize use `labels` with
+    includeSelectors: false.
 
 References
     Kubernetes, Labels and Selectors; kustomize, commonLabels
@@ -40,7 +43,9 @@ def check(case: Case) -> Iterator[Finding]:
         labels = seen.at("spec", "selector", "matchLabels")
         if labels is None or not labels.fields or not seen.name:
             continue
-        twin = next((one for one in told if _is_twin(one[0], seen) and _text(one[1]) == _text(labels)), None)
+        twin = next(
+            (one for one in told if _is_twin(one[0], seen) and _text(one[1]) == _text(labels)), None
+        )
         told.append((seen, labels))
         if twin is None:
             continue

@@ -1,11 +1,12 @@
 """allowed-twice: two peers of one WireGuard device are given the same range.
 
 What it is
-    Two `[Peer]` sections of one configuration have the same network in AllowedIPs, often 0.0.0.0/0 or a copied line.
+    Two `[Peer]` sections of one configuration have the same network in AllowedIPs, often 0.0.0.0/0
+    or a copied line.
 
 Why it breaks
-    A range belongs to one peer of a device alone: the last one that is set takes it from the other, whose packets are
-    then dropped as of no allowed source, and to whom nothing is sent any more.
+    A range belongs to one peer of a device alone: the last one that is set takes it from the other,
+    whose packets are then dropped as of no allowed source, and to whom nothing is sent any more.
 
 How to confirm
     wg show DEVICE allowed-ips: one of the peers has `(none)`, or lacks it

@@ -1,14 +1,15 @@
 """checksum-offload: checksums are wrong where the capture is taken, and right on the wire.
 
 What it is
-    A capture shows packets that this machine sends, or that pass between its namespaces, with a wrong TCP or UDP checksum
-    (tcpdump -v: `incorrect`).
+    A capture shows packets that this machine sends, or that pass between its namespaces, with a
+    wrong TCP or UDP checksum (tcpdump -v: `incorrect`).
 
 Why it breaks
-    Where this machine sends, it breaks nothing: the kernel leaves the checksum to the network card (or, between veth devices,
-    to nobody, since nobody needs it), and the capture sees the packet before. Whoever looks for a fault should look elsewhere.
-    A wrong checksum counts only in what comes in from outside (see checksum-received and vxlan-outer). Where the capture does
-    not tell which side it was taken on, podpath says so.
+    Where this machine sends, it breaks nothing: the kernel leaves the checksum to the network card
+    (or, between veth devices, to nobody, since nobody needs it), and the capture sees the packet
+    before. Whoever looks for a fault should look elsewhere. A wrong checksum counts only in what
+    comes in from outside (see checksum-received and vxlan-outer). Where the capture does not tell
+    which side it was taken on, podpath says so.
 
 How to confirm
     ethtool -k DEVICE | grep checksum
@@ -18,7 +19,8 @@ How to fix
     Nothing has to be fixed. To see right checksums in a capture: ethtool -K DEVICE tx off (slower).
 
 References
-    skb_checksum_help (net/core/dev.c); CHECKSUM_PARTIAL in Documentation/networking/checksum-offloads.rst
+    skb_checksum_help (net/core/dev.c); CHECKSUM_PARTIAL in
+    Documentation/networking/checksum-offloads.rst
 """
 
 from __future__ import annotations
@@ -38,9 +40,15 @@ NAME = "checksum-offload"
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
     """Note wrong checksums that are none on the wire, so that nobody blames them."""
     _ = talks
-    own = frozenset(item.address for item in case.node.host.addresses.items if item.span is not None)
+    own = frozenset(
+        item.address for item in case.node.host.addresses.items if item.span is not None
+    )
     wrong = [seen for seen in case.sightings if seen.wrong_sum and not _came_in(seen, own)]
-    sent = [seen for seen in wrong if seen.direction == "out" or (seen.packet.src in own and seen.packet.dst not in own)]
+    sent = [
+        seen
+        for seen in wrong
+        if seen.direction == "out" or (seen.packet.src in own and seen.packet.dst not in own)
+    ]
     if wrong and len(sent) < len(wrong):
         yield _report_open([seen for seen in wrong if seen not in sent])
     elif wrong:
@@ -49,13 +57,17 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
             severity=Severity.NOTE,
             claim=f"{count(len(wrong), 'packet')} with a wrong checksum here: the network card sets it later, nothing is wrong.",
             evidence=quote(wrong[:1]),
-            reasoning=("The kernel leaves checksums to the card; a capture sees the packet before that.",),
+            reasoning=(
+                "The kernel leaves checksums to the card; a capture sees the packet before that.",
+            ),
             marks=("incorrect", "cksum"),
         )
 
 
 def _came_in(seen: Sighting, own: frozenset[Address]) -> bool:
-    return seen.direction == "in" or (seen.direction is None and seen.packet.dst in own and seen.packet.src not in own)
+    return seen.direction == "in" or (
+        seen.direction is None and seen.packet.dst in own and seen.packet.src not in own
+    )
 
 
 def _report_open(wrong: list[Sighting]) -> Finding:
@@ -66,7 +78,9 @@ def _report_open(wrong: list[Sighting]) -> Finding:
         claim=f"{count(len(wrong), 'packet')} with a wrong checksum, and the capture does not tell whether it was taken where "
         "they are sent: there it is normal, at the receiver they are dropped.",
         evidence=quote(wrong[:1]),
-        reasoning=("The kernel leaves checksums to the card; a capture at the sender sees the packet before that.",),
+        reasoning=(
+            "The kernel leaves checksums to the card; a capture at the sender sees the packet before that.",
+        ),
         certainty=0.4,
         marks=("incorrect", "cksum"),
         asks=(

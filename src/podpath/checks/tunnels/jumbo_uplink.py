@@ -1,12 +1,13 @@
-"""jumbo-uplink: the host's uplink has an MTU above 1500, which the way to other networks may not carry.
+"""jumbo-uplink: the host's uplink has an MTU above 1500, which the way to other networks may not
+carry.
 
 What it is
     The device of the default route, or a bridge for containers, is set to jumbo frames (9000).
 
 Why it breaks
-    Every device of the same network has to take such frames, and routers to other networks have to cut them or say
-    by ICMP that they do not fit. One switch, virtual switch or peer with 1500 loses them without a word:
-    connections open, and hang with the first large packet.
+    Every device of the same network has to take such frames, and routers to other networks have to
+    cut them or say by ICMP that they do not fit. One switch, virtual switch or peer with 1500 loses
+    them without a word: connections open, and hang with the first large packet.
 
 How to confirm
     ping -M do -s 8972 GATEWAY; tracepath ADDRESS
@@ -43,7 +44,13 @@ def check(case: Case) -> Iterator[Finding]:
     leading = uplinks(host)
     for link in host.links.items:
         ours = link.name in leading or is_inner_bridge(link.name)
-        if not ours or link.span is None or link.mtu <= USUAL or link.mtu in CLOUD or link.mtu > 9500:
+        if (
+            not ours
+            or link.span is None
+            or link.mtu <= USUAL
+            or link.mtu in CLOUD
+            or link.mtu > 9500
+        ):
             continue
         yield Finding(
             check=NAME,

@@ -112,7 +112,11 @@ ROWS: tuple[MessageCheck, ...] = (
         kinds=(Kind.PACKET_TOO_LONG,),
         categories=(Category.MTU,),
         claim="The device {device} drops packets of {size} bytes: its MTU is {mtu}.",
-        values=(Value("device", default="in question"), Value("size", default="too many"), Value("mtu", default="smaller")),
+        values=(
+            Value("device", default="in question"),
+            Value("size", default="too many"),
+            Value("mtu", default="smaller"),
+        ),
         needs=("size", ""),
         breaks="large packets by that device",
         cure="give both ends of the device the same MTU",

@@ -1,22 +1,23 @@
 """mtu-above-uplink: containers send larger packets than the host's uplink takes.
 
 What it is
-    The MTU of a bridge for containers, or of a container's own device, is larger than that of the device of the
-    host's default route: the host is itself a guest on a tunnel (a cloud's or Proxmox's overlay, a VPN, PPPoE).
+    The MTU of a bridge for containers, or of a container's own device, is larger than that of the
+    device of the host's default route: the host is itself a guest on a tunnel (a cloud's or
+    Proxmox's overlay, a VPN, PPPoE).
 
 Why it breaks
-    The container announces an MSS that fits its own MTU, so servers answer with packets that do not fit the way to
-    it. Routers there have to say so by ICMP; where that is filtered, large answers are lost: TLS handshakes and
-    downloads hang, small requests work.
+    The container announces an MSS that fits its own MTU, so servers answer with packets that do not
+    fit the way to it. Routers there have to say so by ICMP; where that is filtered, large answers
+    are lost: TLS handshakes and downloads hang, small requests work.
 
 How to confirm
     ip link | grep mtu
     ping -M do -s 1472 ADDRESS; tracepath ADDRESS
 
 How to fix
-    Set the containers' MTU to the uplink's: `mtu` in /etc/docker/daemon.json and com.docker.network.driver.mtu of
-    each network; the plugin's MTU less its overhead; or clamp: iptables -t mangle -A FORWARD -p tcp --tcp-flags
-    SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu.
+    Set the containers' MTU to the uplink's: `mtu` in /etc/docker/daemon.json and
+    com.docker.network.driver.mtu of each network; the plugin's MTU less its overhead; or clamp:
+    iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu.
 
 References
     RFC 1191, RFC 4821, RFC 2923; docs.docker.com, com.docker.network.driver.mtu
@@ -41,12 +42,18 @@ def check(case: Case) -> Iterator[Finding]:
     """Report the first container's device whose MTU is above that of the host's uplink."""
     host = case.node.host
     leading = uplinks(host)
-    outer = [link for link in host.links.items if _is_uplink(link, leading) and link.span is not None]
-    inner = [link for link in host.links.items if is_inner_bridge(link.name) and link.span is not None]
+    outer = [
+        link for link in host.links.items if _is_uplink(link, leading) and link.span is not None
+    ]
+    inner = [
+        link for link in host.links.items if is_inner_bridge(link.name) and link.span is not None
+    ]
     for namespace in case.node.namespaces.values():
         if namespace.name != host.name:
             inner += [
-                link for link in namespace.links.items if link.name == "eth0" and link.span is not None and not link.inferred
+                link
+                for link in namespace.links.items
+                if link.name == "eth0" and link.span is not None and not link.inferred
             ]
     if not outer or not inner:
         return
@@ -59,7 +66,9 @@ def check(case: Case) -> Iterator[Finding]:
         claim=f"{wide.name} has an MTU of {wide.mtu}, and the host's uplink {narrow.name} only {narrow.mtu}.",
         evidence=tuple(link.span for link in (narrow, wide) if link.span is not None),
         reasoning=("What containers announce as their segment size does not fit the way to them.",),
-        breaks=("large packets between containers and other hosts: TLS, downloads; small ones pass",),
+        breaks=(
+            "large packets between containers and other hosts: TLS, downloads; small ones pass",
+        ),
         prevention="Set the MTU of container networks from the uplink's.",
         certainty=0.8,
         proves=frozenset({FailureKind.HANGS}),
@@ -73,5 +82,7 @@ LEAST = 576
 
 def _is_uplink(link: Link, leading: frozenset[str]) -> bool:
     return link.name in leading or (
-        not leading and link.name in {"eth0", "ens3", "ens18", "enp1s0"} and link.kind in {"", "veth"}
+        not leading
+        and link.name in {"eth0", "ens3", "ens18", "enp1s0"}
+        and link.kind in {"", "veth"}
     )

@@ -1,12 +1,13 @@
 """packet-size: a packet is too big for the device or route that it has to take.
 
 What it is
-    The packet is larger than the MTU of the way on, and must not be fragmented (DF), as nearly all TCP packets must not.
+    The packet is larger than the MTU of the way on, and must not be fragmented (DF), as nearly all
+    TCP packets must not.
 
 Why it breaks
-    The host drops it and answers "fragmentation needed". If that answer does not reach the sender (a firewall drops
-    ICMP, or the sender is behind a translation that lost its entry), the sender goes on with packets of the same size.
-    Handshakes and small answers pass, larger ones hang.
+    The host drops it and answers "fragmentation needed". If that answer does not reach the sender
+    (a firewall drops ICMP, or the sender is behind a translation that lost its entry), the sender
+    goes on with packets of the same size. Handshakes and small answers pass, larger ones hang.
 
 How to confirm
     ping -M do -s SIZE DESTINATION

@@ -1,13 +1,15 @@
-"""tunnel-checksum-offload: the device of an overlay leaves checksums to an offload, which some kernels and cards get wrong.
+"""tunnel-checksum-offload: the device of an overlay leaves checksums to an offload, which some
+kernels and cards get wrong.
 
 What it is
-    `ethtool -k` shows tx-checksum-ip-generic (or tx-checksumming) on for a device of an overlay, such as flannel.1,
-    vxlan.calico or a geneve device, or for the uplink under it.
+    `ethtool -k` shows tx-checksum-ip-generic (or tx-checksumming) on for a device of an overlay,
+    such as flannel.1, vxlan.calico or a geneve device, or for the uplink under it.
 
 Why it breaks
-    With some kernels (before 5.9 and later regressions with VXLAN and NAT of the same packet) and some cards and
-    hypervisors (vmxnet3, certain virtio), the inner checksum is wrong on the wire. The receiver drops the packet:
-    TCP and UDP to other nodes' pods and services time out, or take a minute, while ping works.
+    With some kernels (before 5.9 and later regressions with VXLAN and NAT of the same packet) and
+    some cards and hypervisors (vmxnet3, certain virtio), the inner checksum is wrong on the wire.
+    The receiver drops the packet: TCP and UDP to other nodes' pods and services time out, or take a
+    minute, while ping works.
 
 How to confirm
     ethtool -k flannel.1 | grep tx-checksum
@@ -42,8 +44,14 @@ FEATURES = ("tx-checksum-ip-generic", "tx-checksumming")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report the first device of an overlay, else the first device at all, with the offload on: it is possible, no more."""
-    on = [(offload, stated) for offload, stated in statements_of(case, Offload) if offload.on and offload.feature in FEATURES]
+    """Report the first device of an overlay, else the first device at all, with the offload on: it
+    is possible, no more.
+    """
+    on = [
+        (offload, stated)
+        for offload, stated in statements_of(case, Offload)
+        if offload.on and offload.feature in FEATURES
+    ]
     on.sort(key=lambda pair: (not is_tunnel(pair[0].link), FEATURES.index(pair[0].feature)))
     for offload, stated in on[:1]:
         inner = is_tunnel(offload.link)
@@ -53,10 +61,15 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"{offload.link} leaves transmit checksums to an offload, which may spoil them.",
             evidence=tuple(dict.fromkeys((stated.span, *same))),
-            reasoning=("Where the offload does not compute them, receivers drop what arrives, without a word.",),
+            reasoning=(
+                "Where the offload does not compute them, receivers drop what arrives, without a word.",
+            ),
             breaks=("TCP and UDP over this device, while ping works",),
             repairs=(
-                Repair(title="compute checksums in software", commands=(f"ethtool -K {offload.link} {offload.feature} off",)),
+                Repair(
+                    title="compute checksums in software",
+                    commands=(f"ethtool -K {offload.link} {offload.feature} off",),
+                ),
             ),
             prevention="Switch it off by a udev rule or a unit, since the device is made anew with the agent.",
             certainty=0.6 if inner else 0.4,

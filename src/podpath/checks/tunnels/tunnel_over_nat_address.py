@@ -1,20 +1,23 @@
-"""tunnel-over-nat-address: the overlay uses 10.0.2.15, the address that VirtualBox gives to every machine behind its NAT.
+"""tunnel-over-nat-address: the overlay uses 10.0.2.15, the address that VirtualBox gives to every
+machine behind its NAT.
 
 What it is
-    flannel, Calico, the kubelet or a vxlan device took 10.0.2.15 for the node's address: the first card of a
-    machine made by Vagrant or VirtualBox is a NAT of its own, with the same address in each.
+    flannel, Calico, the kubelet or a vxlan device took 10.0.2.15 for the node's address: the first
+    card of a machine made by Vagrant or VirtualBox is a NAT of its own, with the same address in
+    each.
 
 Why it breaks
-    Every node is known by the same address, which none can reach: packets of the overlay end in the sender's own
-    machine. Pods reach each other on one node and not across nodes; kubectl logs and exec fail too.
+    Every node is known by the same address, which none can reach: packets of the overlay end in the
+    sender's own machine. Pods reach each other on one node and not across nodes; kubectl logs and
+    exec fail too.
 
 How to confirm
     kubectl get nodes -o wide; ip -d link show flannel.1 | grep local
     kubectl get node NODE -o yaml | grep public-ip
 
 How to fix
-    Name the other card: --iface=eth1 (flannel), IP_AUTODETECTION_METHOD=interface=eth1 (Calico), --node-ip=ADDRESS
-    (kubelet), --apiserver-advertise-address (kubeadm).
+    Name the other card: --iface=eth1 (flannel), IP_AUTODETECTION_METHOD=interface=eth1 (Calico),
+    --node-ip=ADDRESS (kubelet), --apiserver-advertise-address (kubeadm).
 
 References
     docs.flannel: troubleshooting, Vagrant; VirtualBox manual, network address translation
@@ -43,10 +46,18 @@ NAT = Address.parse("10.0.2.15")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report it where a component says that it uses the address, or a vxlan device has it as its own end."""
-    devices = [link for link in case.node.host.links.items if link.vxlan is not None and link.vxlan.local == NAT]
+    """Report it where a component says that it uses the address, or a vxlan device has it as its
+    own end.
+    """
+    devices = [
+        link
+        for link in case.node.host.links.items
+        if link.vxlan is not None and link.vxlan.local == NAT
+    ]
     said = find_said(case, MessageKind.NAT_ADDRESS_USED)
-    spans: list[Span] = [message.span for message in said] + [link.span for link in devices if link.span is not None]
+    spans: list[Span] = [message.span for message in said] + [
+        link.span for link in devices if link.span is not None
+    ]
     if not spans:
         return
     yield Finding(

@@ -1,12 +1,14 @@
 """vtep-mac-twice: two nodes have the same MAC on their tunnel device.
 
 What it is
-    The neighbour table or the FDB of a vxlan device (flannel.1, vxlan.calico) has one MAC for two nodes.
+    The neighbour table or the FDB of a vxlan device (flannel.1, vxlan.calico) has one MAC for two
+    nodes.
 
 Why it breaks
-    A frame in the tunnel is sent to the node by the MAC of its VTEP, and a node takes only frames with its own.
-    With one MAC for two nodes, the FDB holds one of them alone: traffic to the other's pods goes to the wrong node.
-    It comes from cloned machines: systemd makes the MAC from machine-id and the device's name.
+    A frame in the tunnel is sent to the node by the MAC of its VTEP, and a node takes only frames
+    with its own. With one MAC for two nodes, the FDB holds one of them alone: traffic to the
+    other's pods goes to the wrong node. It comes from cloned machines: systemd makes the MAC from
+    machine-id and the device's name.
 
 How to confirm
     bridge fdb show dev flannel.1; ip neigh show dev flannel.1
@@ -17,7 +19,8 @@ How to fix
     MACAddressPolicy=none for flannel*.
 
 References
-    vxlan_xmit, vxlan_find_mac (drivers/net/vxlan/vxlan_core.c v6.12); systemd.link(5), MACAddressPolicy
+    vxlan_xmit, vxlan_find_mac (drivers/net/vxlan/vxlan_core.c v6.12); systemd.link(5),
+    MACAddressPolicy
 """
 
 from __future__ import annotations
@@ -42,15 +45,25 @@ ZEROS = "00:00:00:00:00:00"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each MAC on a tunnel device that stands for two remote ends, or for two nodes' addresses."""
+    """Report each MAC on a tunnel device that stands for two remote ends, or for two nodes'
+    addresses.
+    """
     owners: dict[tuple[str, str], dict[str, Span]] = defaultdict(dict)
     for entry in case.node.host.fdb.items:
         if entry.dst is not None and entry.span is not None and entry.mac != ZEROS:
             owners[entry.link, entry.mac].setdefault(str(entry.dst), entry.span)
     for found in case.node.host.neighbours.items:
         overlay = is_tunnel(found.link) and found.link.startswith(("flannel", "vxlan"))
-        if overlay and found.mac is not None and found.mac != ZEROS and found.span is not None and found.address.family == 4:
-            owners[f"{found.link} (neighbours)", found.mac].setdefault(str(found.address), found.span)
+        if (
+            overlay
+            and found.mac is not None
+            and found.mac != ZEROS
+            and found.span is not None
+            and found.address.family == 4
+        ):
+            owners[f"{found.link} (neighbours)", found.mac].setdefault(
+                str(found.address), found.span
+            )
     for (device, mac), ends in owners.items():
         if len(ends) < 2:
             continue
@@ -59,7 +72,9 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"{mac} on {device} stands for {' and '.join(ends)}: two nodes have the same VTEP MAC.",
             evidence=tuple(ends.values()),
-            reasoning=("A tunnel finds the node by the MAC: frames for one of them go to the other.",),
+            reasoning=(
+                "A tunnel finds the node by the MAC: frames for one of them go to the other.",
+            ),
             breaks=("traffic to the pods of one of these nodes",),
             prevention="Empty /etc/machine-id in images before they are cloned.",
             marks=(mac, *ends),

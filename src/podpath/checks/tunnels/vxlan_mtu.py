@@ -1,20 +1,21 @@
 """vxlan-mtu: a vxlan device lets packets through that its uplink cannot carry.
 
 What it is
-    The MTU of a vxlan device is greater than that of the device below it less 50 bytes (IPv4: outer IP 20, UDP 8, VXLAN
-    8, inner Ethernet 14), or 70 over IPv6.
+    The MTU of a vxlan device is greater than that of the device below it less 50 bytes (IPv4: outer
+    IP 20, UDP 8, VXLAN 8, inner Ethernet 14), or 70 over IPv6.
 
 Why it breaks
-    Small packets pass: ping, the handshake, DNS. A full-sized segment makes an outer packet that is too big for the
-    uplink. The outer packet is fragmented, which many clouds drop, or dropped with DF set. Transfers hang after the
-    first kilobytes.
+    Small packets pass: ping, the handshake, DNS. A full-sized segment makes an outer packet that is
+    too big for the uplink. The outer packet is fragmented, which many clouds drop, or dropped with
+    DF set. Transfers hang after the first kilobytes.
 
 How to confirm
     ip -d link show VXLAN; ip link show UPLINK
     ping -M do -s 1422 POD_ON_ANOTHER_NODE       # 1450 bytes in all; the greatest size that passes tells
 
 How to fix
-    ip link set VXLAN mtu UPLINK_MTU-50, and the same for the pods' devices (the CNI plugin's `mtu`).
+    ip link set VXLAN mtu UPLINK_MTU-50, and the same for the pods' devices (the CNI plugin's
+    `mtu`).
 
 References
     vxlan_xmit_one, vxlan_config_validate (drivers/net/vxlan/vxlan_core.c); RFC 7348
@@ -52,8 +53,14 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _find_underlay(host: Netns, vxlan: Vxlan) -> Link | None:
-    """Return the device below: the one named, or the one that has the local address; None where neither tells."""
-    holders = (item.link for item in host.addresses.items if vxlan.local is not None and item.address == vxlan.local)
+    """Return the device below: the one named, or the one that has the local address; None where
+    neither tells.
+    """
+    holders = (
+        item.link
+        for item in host.addresses.items
+        if vxlan.local is not None and item.address == vxlan.local
+    )
     name = vxlan.dev or next(holders, None)
     return find_link(host, name) if name is not None else None
 
@@ -65,8 +72,12 @@ def _report(link: Link, below: Link, room: int) -> Finding:
         severity=Severity.FAULT,
         claim=f"{link.name} takes packets of {link.mtu} bytes; behind {room} of outer headers {below.name} carries {fitting}.",
         evidence=tuple(span for span in (link.span, below.span) if span is not None),
-        reasoning=(f"A full packet becomes {link.mtu + room} bytes on {below.name}, whose MTU is {below.mtu}.",),
-        breaks=(f"full-sized packets over {link.name}: transfers hang, while pings and handshakes pass",),
+        reasoning=(
+            f"A full packet becomes {link.mtu + room} bytes on {below.name}, whose MTU is {below.mtu}.",
+        ),
+        breaks=(
+            f"full-sized packets over {link.name}: transfers hang, while pings and handshakes pass",
+        ),
         repairs=(
             Repair(
                 title="make the tunnel's MTU fit",

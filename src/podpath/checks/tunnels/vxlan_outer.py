@@ -1,25 +1,30 @@
-"""vxlan-outer: the outer packets of a tunnel arrive damaged: with a wrong UDP checksum, or in fragments.
+"""vxlan-outer: the outer packets of a tunnel arrive damaged: with a wrong UDP checksum, or in
+fragments.
 
 What it is
-    A capture of what comes in shows VXLAN or Geneve packets whose outer UDP checksum is wrong, or outer packets in fragments.
+    A capture of what comes in shows VXLAN or Geneve packets whose outer UDP checksum is wrong, or
+    outer packets in fragments.
 
 Why it breaks
-    The receiver drops a UDP packet with a wrong checksum that is not zero. Some kernels and network cards leave it unfinished
-    where an outer packet is also translated (checksum offload together with MASQUERADE --random-fully, kernels before 5.7;
-    some VMware and cloud cards): the tunnel loses every packet, or those of services alone. Fragments of outer packets mean
-    that the tunnel's MTU is too large for the network below; many networks drop them (see vxlan-mtu).
-    On the sending side a wrong checksum is normal: the card finishes it after the capture has seen it (checksum-offload).
+    The receiver drops a UDP packet with a wrong checksum that is not zero. Some kernels and network
+    cards leave it unfinished where an outer packet is also translated (checksum offload together
+    with MASQUERADE --random-fully, kernels before 5.7; some VMware and cloud cards): the tunnel
+    loses every packet, or those of services alone. Fragments of outer packets mean that the
+    tunnel's MTU is too large for the network below; many networks drop them (see vxlan-mtu). On the
+    sending side a wrong checksum is normal: the card finishes it after the capture has seen it
+    (checksum-offload).
 
 How to confirm
     tcpdump -nvvi UPLINK udp port 8472 or udp port 4789    # on the receiver: bad udp cksum
     nstat -az UdpInCsumErrors IpReasmFails
 
 How to fix
-    ethtool -K VXLAN tx-checksum-ip-generic off            # on the sender, until its kernel is mended
-    ip link set VXLAN mtu UPLINK_MTU-50
+    ethtool -K VXLAN tx-checksum-ip-generic off            # on the sender, until its kernel is
+    mended ip link set VXLAN mtu UPLINK_MTU-50
 
 References
-    udp_manip_pkt (net/netfilter/nf_nat_proto.c); vxlan_build_skb (drivers/net/vxlan/vxlan_core.c); kernel commit ea64d8d6c675
+    udp_manip_pkt (net/netfilter/nf_nat_proto.c); vxlan_build_skb (drivers/net/vxlan/vxlan_core.c);
+    kernel commit ea64d8d6c675
 """
 
 from __future__ import annotations
@@ -41,7 +46,9 @@ PORTS = (4789, 8472, 6081)
 
 
 def look(case: Case, talks: Talks) -> Iterator[Finding]:
-    """Report tunnels whose outer packets come in with wrong checksums, and those whose outer packets are in fragments."""
+    """Report tunnels whose outer packets come in with wrong checksums, and those whose outer
+    packets are in fragments.
+    """
     _ = talks
     wrong: dict[tuple[object, ...], list[Sighting]] = defaultdict(list)
     whole: dict[tuple[object, ...], int] = defaultdict(int)
@@ -69,11 +76,17 @@ def _is_outer(seen: Sighting) -> bool:
 
 
 def _is_answered(case: Case, outer: Sighting) -> bool | None:
-    """Tell whether what comes through the tunnel is answered: then it was taken, and the sum was only not finished yet.
+    """Tell whether what comes through the tunnel is answered: then it was taken, and the sum was
+    only not finished yet.
 
-    Between machines of one host nobody finishes it. None where the capture does not show what the tunnel carries.
+    Between machines of one host nobody finishes it. None where the capture does not show what the
+    tunnel carries.
     """
-    carried = [seen.packet for seen in case.sightings if seen.tunnel and seen.direction == "in" and seen.capture == outer.capture]
+    carried = [
+        seen.packet
+        for seen in case.sightings
+        if seen.tunnel and seen.direction == "in" and seen.capture == outer.capture
+    ]
     if not carried:
         return None
     back = {(seen.packet.src, seen.packet.dst) for seen in case.sightings}
@@ -109,7 +122,11 @@ def _report_fragments(found: Sequence[Sighting]) -> Finding:
         severity=Severity.RISK,
         claim=f"Tunnel packets from {packet.src} to {packet.dst} are sent in fragments: the tunnel's MTU is too large.",
         evidence=quote(found),
-        reasoning=(f"{len(found)} fragments of outer packets are seen; networks that drop fragments lose full-sized packets.",),
-        breaks=("full-sized packets through the tunnel, where a network on the way drops fragments",),
+        reasoning=(
+            f"{len(found)} fragments of outer packets are seen; networks that drop fragments lose full-sized packets.",
+        ),
+        breaks=(
+            "full-sized packets through the tunnel, where a network on the way drops fragments",
+        ),
         marks=(str(packet.src), str(packet.dst)),
     )

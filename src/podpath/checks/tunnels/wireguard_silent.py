@@ -1,20 +1,22 @@
 """wireguard-silent: a WireGuard peer never answered: it is sent to, and nothing comes back.
 
 What it is
-    `wg show` lists a peer with an endpoint, with bytes sent and none received, and no latest handshake.
+    `wg show` lists a peer with an endpoint, with bytes sent and none received, and no latest
+    handshake.
 
 Why it breaks
-    WireGuard carries nothing before its handshake. The other side does not get the packets (a firewall or NAT on
-    UDP, a wrong endpoint or port, the route to the endpoint leads into the tunnel itself), does not know the key,
-    or its answer does not get back (rp_filter, a firewall's reverse-path rule).
+    WireGuard carries nothing before its handshake. The other side does not get the packets (a
+    firewall or NAT on UDP, a wrong endpoint or port, the route to the endpoint leads into the
+    tunnel itself), does not know the key, or its answer does not get back (rp_filter, a firewall's
+    reverse-path rule).
 
 How to confirm
     wg show; tcpdump -ni any udp port 51820
     ip route get ENDPOINT
 
 How to fix
-    Open the UDP port, compare keys on both sides, exclude the endpoint from the tunnel's routes; see rp-filter and
-    rpfilter-rule.
+    Open the UDP port, compare keys on both sides, exclude the endpoint from the tunnel's routes;
+    see rp-filter and rpfilter-rule.
 
 References
     wg(8); www.wireguard.com/protocol
@@ -42,7 +44,9 @@ NAME = "wireguard-silent"
 def check(case: Case) -> Iterator[Finding]:
     """Report each peer that is sent to and never answered."""
     for peer, stated in statements_of(case, WireguardPeer):
-        silent = peer.endpoint and not peer.handshake and peer.sent and not peer.sent.startswith("0 ")
+        silent = (
+            peer.endpoint and not peer.handshake and peer.sent and not peer.sent.startswith("0 ")
+        )
         if not silent or not peer.received.startswith("0 "):
             continue
         yield Finding(

@@ -1,7 +1,8 @@
 """A Linux bridge: which port a frame goes to, and what br_netfilter makes of it on the way.
 
-With `net.bridge.bridge-nf-call-iptables` a bridged IP packet runs PREROUTING, FORWARD and POSTROUTING at the bridge, conntrack
-and NAT included; without it iptables never sees the frame (`net/bridge/br_netfilter_hooks.c v6.12`).
+With `net.bridge.bridge-nf-call-iptables` a bridged IP packet runs PREROUTING, FORWARD and
+POSTROUTING at the bridge, conntrack and NAT included; without it iptables never sees the frame
+(`net/bridge/br_netfilter_hooks.c v6.12`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _PLAIN = BridgePort()
 
 
 def ingress(walk: Walk, skb: Skb) -> Next:
-    """Take a frame off a port: its state and VLAN decide whether it comes in; the bridge learns its source."""
+    """Take a frame off a port: its state and VLAN decide whether it comes in; the bridge learns its
+    source.
+    """
     namespace, port = walk.engine.namespace(skb.netns.name), skb.link
     if port is None or port.master is None:
         return RECEIVE
@@ -54,7 +57,9 @@ def ingress(walk: Walk, skb: Skb) -> Next:
 
 
 def _hold(walk: Walk, skb: Skb, bridge: Link, hold: Hold, cause: str) -> Dropped:
-    walk.step("bridge", skb, INGRESS, skb.packet, "drop", NotTakenIn(bridge.name, hold), link=bridge.name)
+    walk.step(
+        "bridge", skb, INGRESS, skb.packet, "drop", NotTakenIn(bridge.name, hold), link=bridge.name
+    )
     return Dropped(netns=skb.netns.name, reason=drop_reason(cause, walk.node.kernel))
 
 
@@ -105,7 +110,9 @@ def forward(walk: Walk, skb: Skb) -> Next:
 
 
 def postrouting(walk: Walk, skb: Skb) -> Next:
-    """Run POSTROUTING for the bridged packet, where br_netfilter is on, and send it out of its port."""
+    """Run POSTROUTING for the bridged packet, where br_netfilter is on, and send it out of its
+    port.
+    """
     ended = bridge_netfilter.postrouting(walk, skb)
     if ended is not None:
         return ended
@@ -115,10 +122,16 @@ def postrouting(walk: Walk, skb: Skb) -> Next:
 
 
 def emit(walk: Walk, skb: Skb, link: Link) -> Next:
-    """Send a frame of the host through its bridge device: no IP hook runs again, and no hairpin check applies."""
+    """Send a frame of the host through its bridge device: no IP hook runs again, and no hairpin
+    check applies.
+    """
     namespace = walk.engine.namespace(skb.netns.name)
     dmac = skb.packet.dmac
-    port = find_port(walk, namespace, link, dmac, None) if dmac is not None and not is_group(dmac) else _any_port(namespace, link)
+    port = (
+        find_port(walk, namespace, link, dmac, None)
+        if dmac is not None and not is_group(dmac)
+        else _any_port(namespace, link)
+    )
     if port is link:
         skb.iif = None
         return RECEIVE
@@ -126,7 +139,15 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
         return _nobody(walk, skb, link)
     hold = why_held(link, None, port, None)
     if hold is not None:
-        walk.step("bridge", skb, XMIT, skb.packet, "drop", NotSentOut(link.name, port.name, hold), link=link.name)
+        walk.step(
+            "bridge",
+            skb,
+            XMIT,
+            skb.packet,
+            "drop",
+            NotSentOut(link.name, port.name, hold),
+            link=link.name,
+        )
         return Dropped(netns=skb.netns.name, reason=drop_reason("bridge held", walk.node.kernel))
     reason = SentOutOfPort(link.name, port.name)
     walk.step("device transmit", skb, XMIT, skb.packet, "bridge", reason, link=link.name)
@@ -136,4 +157,11 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
 
 def _any_port(namespace: Namespace, link: Link) -> Link | None:
     """Return one of the ports that a flooded frame leaves by."""
-    return next((port for port in namespace.ports.get(link.name, ()) if why_held(link, None, port, None) is None), None)
+    return next(
+        (
+            port
+            for port in namespace.ports.get(link.name, ())
+            if why_held(link, None, port, None) is None
+        ),
+        None,
+    )

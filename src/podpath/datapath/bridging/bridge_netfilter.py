@@ -1,7 +1,9 @@
-"""br_netfilter: the IP hooks that a bridged packet runs through, and the routing of one whose destination they changed.
+"""br_netfilter: the IP hooks that a bridged packet runs through, and the routing of one whose
+destination they changed.
 
-`net/bridge/br_netfilter_hooks.c v6.12`: br_nf_pre_routing, br_nf_pre_routing_finish (bridged DNAT), br_nf_forward,
-br_nf_post_routing. The devices that rules see are the bridge for -i and -o, the ports for `-m physdev`.
+`net/bridge/br_netfilter_hooks.c v6.12`: br_nf_pre_routing, br_nf_pre_routing_finish (bridged DNAT),
+br_nf_forward, br_nf_post_routing. The devices that rules see are the bridge for -i and -o, the
+ports for `-m physdev`.
 """
 
 from __future__ import annotations
@@ -29,14 +31,20 @@ from podpath.node.links import Link
 MODULE = "br_netfilter"
 PREROUTING = "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing v6.12"
 FINISH = "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing_finish v6.12"
-_REFUSED = frozenset({"reverse path", "local source", "invalid source", "invalid destination", "localnet"})
-"""Causes for which `ip_route_input` fails. For the others it gives a route that answers with the error: the frame goes up for
-that, so a translated frame needs forwarding even where it would stay on its bridge (seen on 6.18)."""
+_REFUSED = frozenset(
+    {"reverse path", "local source", "invalid source", "invalid destination", "localnet"}
+)
+"""Causes for which `ip_route_input` fails. For the others it gives a route that answers with the
+error: the frame goes up for that, so a translated frame needs forwarding even where it would stay
+on its bridge (seen on 6.18).
+"""
 KEYS = {4: "net.bridge.bridge-nf-call-iptables", 6: "net.bridge.bridge-nf-call-ip6tables"}
 
 
 def prerouting(walk: Walk, skb: Skb) -> Next:
-    """Run PREROUTING for a frame that came in on a port, and route it where DNAT sends it elsewhere."""
+    """Run PREROUTING for a frame that came in on a port, and route it where DNAT sends it
+    elsewhere.
+    """
     namespace, bridge = walk.engine.namespace(skb.netns.name), skb.link
     if bridge is None or not _has_rules(namespace, skb.packet.family):
         return None
@@ -72,17 +80,23 @@ def postrouting(walk: Walk, skb: Skb) -> Next:
 def _has_rules(namespace: Namespace, family: int) -> bool:
     """Tell whether there is anything that br_netfilter could run."""
     netfilter = namespace.netns.netfilter.get(4 if family == 4 else 6)
-    if any(table.family in NATIVE[4 if family == 4 else 6] for table in namespace.netns.nftables.items):
+    if any(
+        table.family in NATIVE[4 if family == 4 else 6] for table in namespace.netns.nftables.items
+    ):
         return True
     return netfilter is not None and (bool(netfilter.tables) or not netfilter.complete)
 
 
 def switch(walk: Walk, namespace: Namespace, bridge: Link, family: int) -> Fact[str]:
-    """Return whether bridged packets run through iptables: the bridge's own switch, the namespace's, or no module at all."""
+    """Return whether bridged packets run through iptables: the bridge's own switch, the
+    namespace's, or no module at all.
+    """
     netns, modules = namespace.netns, walk.node.modules
     key = KEYS[family]
     fact = netns.sysctls.get(key)
-    own = bridge.bridge is not None and (bridge.bridge.nf_call_iptables if family == 4 else bridge.bridge.nf_call_ip6tables)
+    own = bridge.bridge is not None and (
+        bridge.bridge.nf_call_iptables if family == 4 else bridge.bridge.nf_call_ip6tables
+    )
     if fact is None and modules.complete and MODULE not in modules.items:
         return Known("0", modules.span, f"the module {MODULE} is not loaded")
     if own:
@@ -105,14 +119,35 @@ def _is_on(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> bool:
     note = fact.because if isinstance(fact, Known) else ""
     reason = bridges.HiddenFromNetfilter(bridge.name, KEYS[skb.packet.family], note)
     spans = settings.span_of(fact)
-    walk.step("bridge PREROUTING", skb, PREROUTING, skb.packet, "bypass", reason, spans=spans, link=bridge.name)
+    walk.step(
+        "bridge PREROUTING",
+        skb,
+        PREROUTING,
+        skb.packet,
+        "bypass",
+        reason,
+        spans=spans,
+        link=bridge.name,
+    )
     return False
 
 
 def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
-    """Send a frame whose destination was translated to where it belongs now: over the same bridge, or up to be routed."""
+    """Send a frame whose destination was translated to where it belongs now: over the same bridge,
+    or up to be routed.
+    """
     packet = skb.packet
-    flow = Flow(packet.dst, packet.src, bridge.name, None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport)
+    flow = Flow(
+        packet.dst,
+        packet.src,
+        bridge.name,
+        None,
+        skb.mark,
+        packet.tos,
+        packet.protocol,
+        packet.sport,
+        packet.dport,
+    )
     decided = route_input(walk, namespace, flow, bridge)
     destination = decided.destination
     if decided.cause in _REFUSED:
@@ -130,14 +165,23 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
         walk.step("bridge PREROUTING", skb, FINISH, packet, "bridge", stays)
         return None
     skb.packet = with_macs(packet, packet.smac, namespace.mac(bridge))
-    walk.step("bridge PREROUTING", skb, FINISH, packet, "route", bridges.RoutedAfterTranslation(packet.dst))
+    walk.step(
+        "bridge PREROUTING",
+        skb,
+        FINISH,
+        packet,
+        "route",
+        bridges.RoutedAfterTranslation(packet.dst),
+    )
     return None
 
 
 def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> None:
-    """Say that a frame passes the bridge device itself: the first to a next hop, and each to one that is known by hearsay.
+    """Say that a frame passes the bridge device itself: the first to a next hop, and each to one
+    that is known by hearsay.
 
-    Only a neighbour that was asked itself (NUD_CONNECTED) has an Ethernet header to take from the cache.
+    Only a neighbour that was asked itself (NUD_CONNECTED) has an Ethernet header to take from the
+    cache.
     """
     key = (namespace.name, bridge.name, skb.packet.dst)
     if key in walk.heard or key not in walk.resolved:

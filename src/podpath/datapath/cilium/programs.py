@@ -1,8 +1,10 @@
-"""Cilium's BPF programs, modelled from its configuration: what they do before the stack sees a packet, and after.
+"""Cilium's BPF programs, modelled from its configuration: what they do before the stack sees a
+packet, and after.
 
-At a pod's host device (`lxc*`) a program delivers to local pods and into the tunnel itself, and hands the rest to the stack. At
-the node's own devices one translates the source of what pods send (`enable-bpf-masquerade`); the answer is translated back
-where it comes in and goes straight to the pod's device, so the host's netfilter and conntrack never see it.
+At a pod's host device (`lxc*`) a program delivers to local pods and into the tunnel itself, and
+hands the rest to the stack. At the node's own devices one translates the source of what pods send
+(`enable-bpf-masquerade`); the answer is translated back where it comes in and goes straight to the
+pod's device, so the host's netfilter and conntrack never see it.
 """
 
 from __future__ import annotations
@@ -71,7 +73,16 @@ def _from_container(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> N
             return _to_overlay(walk, skb, overlay, FROM_CONTAINER)
     if config.bypasses_host(walk):
         return _route_past_host(walk, skb, namespace, link)
-    walk.step("tc ingress", skb, FROM_CONTAINER, skb.packet, "pass", reasons.HandedToStack(), spans=config.spans, link=link.name)
+    walk.step(
+        "tc ingress",
+        skb,
+        FROM_CONTAINER,
+        skb.packet,
+        "pass",
+        reasons.HandedToStack(),
+        spans=config.spans,
+        link=link.name,
+    )
     return None
 
 
@@ -79,15 +90,21 @@ def _from_netdev(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next
     before = skb.packet
     known = walk.translated.get(("masquerade", _tuple(before)))
     if known is None:
-        if config.replaces_kube_proxy(walk) and is_service(walk.node, before, walk.engine.namespace(HOST)):
+        if config.replaces_kube_proxy(walk) and is_service(
+            walk.node, before, walk.engine.namespace(HOST)
+        ):
             return boundary(walk, skb, "Cilium NodePort")
         if _endpoint_link(walk, walk.engine.namespace(HOST), before.dst) is not None:
-            walk.translated["masquerade", _inverse(before)] = BpfTranslation(before.dst, before.dport)
+            walk.translated["masquerade", _inverse(before)] = BpfTranslation(
+                before.dst, before.dport
+            )
         return None
     skb.packet = before._replace(dst=known.address, dport=known.port)
     reason = reasons.AnswerRedirected(known.address)
     spans = config.evidence("enable-bpf-masquerade")
-    walk.step("tc ingress", skb, FROM_NETDEV, before, "redirect", reason, spans=spans, link=link.name)
+    walk.step(
+        "tc ingress", skb, FROM_NETDEV, before, "redirect", reason, spans=spans, link=link.name
+    )
     target = known.link or _endpoint_link(walk, walk.engine.namespace(HOST), known.address)
     return None if target is None else _to_container(walk, skb, target, "tc ingress")
 
@@ -95,7 +112,13 @@ def _from_netdev(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next
 def transmit(walk: Walk, skb: Skb) -> Next:
     """Run the program at a device's tc egress; None where the device sends the packet."""
     config, link = walk.engine.cilium, skb.oif
-    if config is None or link is None or skb.netns.name != HOST or skb.packet.family == 6 or skb.inner is not None:
+    if (
+        config is None
+        or link is None
+        or skb.netns.name != HOST
+        or skb.packet.family == 6
+        or skb.inner is not None
+    ):
         return None
     namespace = walk.engine.namespace(HOST)
     if is_endpoint(link):
@@ -116,19 +139,33 @@ def _from_host(walk: Walk, skb: Skb, config: CiliumConfig, namespace: Namespace)
     return _to_overlay(walk, skb, overlay, FROM_HOST) if overlay is not None else None
 
 
-def _masquerade(walk: Walk, skb: Skb, config: CiliumConfig, namespace: Namespace, link: Link) -> None:
+def _masquerade(
+    walk: Walk, skb: Skb, config: CiliumConfig, namespace: Namespace, link: Link
+) -> None:
     """Translate the source of what a pod sends out of the cluster to the device's address."""
     before, source = skb.packet, skb.iif
-    from_pod = (source is not None and is_endpoint(source)) or _endpoint_link(walk, namespace, before.src) is not None
-    if not from_pod or ("masquerade", _tuple(before)) in walk.translated or namespace.owns(before.src):
+    from_pod = (source is not None and is_endpoint(source)) or _endpoint_link(
+        walk, namespace, before.src
+    ) is not None
+    if (
+        not from_pod
+        or ("masquerade", _tuple(before)) in walk.translated
+        or namespace.owns(before.src)
+    ):
         return
     if any(network.covers(before.dst) for network in config.networks):
         return
     own = namespace.primary_addresses(link.name, 4)
     address = own[0].address if own else STAND_IN
     skb.packet = before._replace(src=address)
-    pod = source if source is not None and is_endpoint(source) else _endpoint_link(walk, namespace, before.src)
-    walk.translated["masquerade", _inverse(skb.packet)] = BpfTranslation(before.src, before.sport, pod)
+    pod = (
+        source
+        if source is not None and is_endpoint(source)
+        else _endpoint_link(walk, namespace, before.src)
+    )
+    walk.translated["masquerade", _inverse(skb.packet)] = BpfTranslation(
+        before.src, before.sport, pod
+    )
     spans: tuple[Span, ...] = config.evidence("enable-bpf-masquerade")
     reason = reasons.BpfMasqueraded(address, before.src, link.name, not own)
     walk.step("tc egress", skb, TO_NETDEV, before, "snat", reason, spans=spans, link=link.name)
@@ -139,13 +176,17 @@ def _to_container(walk: Walk, skb: Skb, target: Link, stage: str) -> Next:
     _restore_service(walk, skb, target)
     reason = reasons.DeliveredToEndpoint(target.name)
     walk.step(stage, skb, FROM_CONTAINER, skb.packet, "redirect", reason, link=target.name)
-    skb.packet = with_macs(skb.packet, walk.engine.namespace(HOST).mac(target), _container_mac(walk, target))
+    skb.packet = with_macs(
+        skb.packet, walk.engine.namespace(HOST).mac(target), _container_mac(walk, target)
+    )
     skb.link = target
     return EMIT
 
 
 def _container_mac(walk: Walk, target: Link) -> Mac | None:
-    """Return the MAC of the pod's end, which the endpoint map holds (bpf/lib/local_delivery.h); None where no output shows it."""
+    """Return the MAC of the pod's end, which the endpoint map holds (bpf/lib/local_delivery.h);
+    None where no output shows it.
+    """
     peer = target.peer.value if isinstance(target.peer, Known) else None
     if peer is None or peer.netns not in walk.node.namespaces:
         return None
@@ -169,7 +210,15 @@ def _route_past_host(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> 
     skb.iif, skb.oif = link, skb.destination.link
     skb.packet = with_ttl(packet, packet.ttl - 1)
     name = skb.oif.name if skb.oif is not None else None
-    walk.step("tc ingress", skb, FROM_CONTAINER, packet, "redirect", reasons.RoutedPastHost(name), link=name)
+    walk.step(
+        "tc ingress",
+        skb,
+        FROM_CONTAINER,
+        packet,
+        "redirect",
+        reasons.RoutedPastHost(name),
+        link=name,
+    )
     return REDIRECT
 
 
@@ -180,9 +229,14 @@ def _overlay(walk: Walk, namespace: Namespace, config: CiliumConfig, dst: Addres
     found = namespace.routing(4).lookup(Flow(dst))
     route = found.route
     by_route = route is not None and any(hop.link == HOST_DEVICE for hop in route.nexthops)
-    if not by_route and not (route is None and any(network.covers(dst) for network in config.networks)):
+    if not by_route and not (
+        route is None and any(network.covers(dst) for network in config.networks)
+    ):
         return None
-    return next((namespace.links[name] for name in OVERLAYS if name in namespace.links), namespace.link(OVERLAYS[0]))
+    return next(
+        (namespace.links[name] for name in OVERLAYS if name in namespace.links),
+        namespace.link(OVERLAYS[0]),
+    )
 
 
 def _endpoint_link(walk: Walk, namespace: Namespace, address: Address) -> Link | None:
@@ -193,13 +247,19 @@ def _endpoint_link(walk: Walk, namespace: Namespace, address: Address) -> Link |
     if isinstance(found, Link):
         return found
     route = namespace.routing(4).lookup(Flow(address)).route
-    names = [hop.link for hop in route.nexthops if hop.link is not None] if route is not None else []
+    names = (
+        [hop.link for hop in route.nexthops if hop.link is not None] if route is not None else []
+    )
     return namespace.link(names[0]) if names and names[0].startswith(PREFIX) else None
 
 
 def _index_endpoints(walk: Walk, namespace: Namespace) -> None:
     for link in namespace.ordered:
-        if is_endpoint(link) and isinstance(link.peer, Known) and link.peer.value.netns in walk.node.namespaces:
+        if (
+            is_endpoint(link)
+            and isinstance(link.peer, Known)
+            and link.peer.value.netns in walk.node.namespaces
+        ):
             for address in walk.engine.namespace(link.peer.value.netns).addresses:
                 if not address.is_loopback:
                     namespace.answers["endpoint", address] = link
@@ -215,7 +275,9 @@ def _is_native(namespace: Namespace, config: CiliumConfig, link: Link) -> bool:
 
 
 def _has_default_route(namespace: Namespace, link: Link) -> bool:
-    """Tell whether the node's default route leads over the device: Cilium finds its devices by that, whatever their kind."""
+    """Tell whether the node's default route leads over the device: Cilium finds its devices by
+    that, whatever their kind.
+    """
     return any(
         route.prefix.length == 0 and any(hop.link == link.name for hop in route.nexthops)
         for route in namespace.netns.routes.items
@@ -223,7 +285,9 @@ def _has_default_route(namespace: Namespace, link: Link) -> bool:
 
 
 def connect(walk: Walk, skb: Skb) -> None:
-    """Translate a service's address where a process connects to it, where Cilium replaces kube-proxy."""
+    """Translate a service's address where a process connects to it, where Cilium replaces
+    kube-proxy.
+    """
     config = walk.engine.cilium
     if config is not None and skb.inner is None and config.replaces_kube_proxy(walk):
         _translate_service(walk, skb, "socket", SOCKET)
@@ -249,8 +313,17 @@ def _translate_service(walk: Walk, skb: Skb, place: str, function: str) -> None:
             return
         known = walk.translated[key] = BpfTranslation(*chosen)
     skb.packet = before._replace(dst=known.address, dport=known.port)
-    walk.translated[f"{place} answer", _inverse(skb.packet)] = BpfTranslation(before.dst, before.dport)
-    walk.step("service", skb, function, before, "dnat", reasons.ServiceTranslated(before.dst, known.address))
+    walk.translated[f"{place} answer", _inverse(skb.packet)] = BpfTranslation(
+        before.dst, before.dport
+    )
+    walk.step(
+        "service",
+        skb,
+        function,
+        before,
+        "dnat",
+        reasons.ServiceTranslated(before.dst, known.address),
+    )
 
 
 def _restore_service(walk: Walk, skb: Skb, link: Link) -> None:

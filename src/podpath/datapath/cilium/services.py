@@ -20,19 +20,29 @@ def _ports(node: Node, packet: Packet) -> Iterator[tuple[Service, ServicePort]]:
 
 
 def choose_endpoint(walk: Walk, packet: Packet) -> tuple[Address, int] | None:
-    """Return the endpoint that a packet to a service goes to, at random among those known; None where it is for no service."""
+    """Return the endpoint that a packet to a service goes to, at random among those known; None
+    where it is for no service.
+    """
     for service, port in _ports(walk.node, packet):
         if packet.dst in service.addresses and packet.dport == port.port and port.endpoints:
-            options = tuple(Option(item, f"endpoint {item[0]}:{item[1]}") for item in port.endpoints)
+            options = tuple(
+                Option(item, f"endpoint {item[0]}:{item[1]}") for item in port.endpoints
+            )
             key = f"endpoint of {service.namespace}/{service.name} for {packet.src}:{packet.sport}"
             return walk.choices.choose(key, options, random=True)
     return None
 
 
 def is_service(node: Node, packet: Packet, namespace: Namespace) -> bool:
-    """Tell whether a packet from outside is for a service: its address, or a node port on one of the host's."""
+    """Tell whether a packet from outside is for a service: its address, or a node port on one of
+    the host's.
+    """
     return any(
         (packet.dst in service.addresses and packet.dport == port.port)
-        or (port.node_port is not None and packet.dport == port.node_port and namespace.owns(packet.dst))
+        or (
+            port.node_port is not None
+            and packet.dport == port.node_port
+            and namespace.owns(packet.dst)
+        )
         for service, port in _ports(node, packet)
     )

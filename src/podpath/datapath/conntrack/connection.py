@@ -66,13 +66,23 @@ class Connection:
     )
 
     def __init__(
-        self, original: ConnTuple, reply: ConnTuple, *, kind: int = 0, reply_kind: int = 0, zone: Zone = DEFAULT_ZONE
+        self,
+        original: ConnTuple,
+        reply: ConnTuple,
+        *,
+        kind: int = 0,
+        reply_kind: int = 0,
+        zone: Zone = DEFAULT_ZONE,
     ) -> None:
         """Make an entry that no packet has confirmed yet."""
         self.original = original
-        """The tuple of the direction in which the first packet went. For ICMP queries both ports are the identifier."""
+        """The tuple of the direction in which the first packet went. For ICMP queries both ports
+        are the identifier.
+        """
         self.reply = reply
-        """The tuple that replies are expected to have: NAT is where it is not the inverse of `original`."""
+        """The tuple that replies are expected to have: NAT is where it is not the inverse of
+        `original`.
+        """
         self.kind = kind
         """ICMP type << 8 | code of the original direction; 0 for other protocols."""
         self.reply_kind = reply_kind
@@ -80,7 +90,9 @@ class Connection:
         self.state = ""
         """TCP state as conntrack(8) spells it, e.g. `SYN_SENT`; empty for other protocols."""
         self.progress: Progress | None = None
-        """What the TCP tracker remembers beyond the state; None for other protocols and before its first segment."""
+        """What the TCP tracker remembers beyond the state; None for other protocols and before its
+        first segment.
+        """
         self.mark = 0
         self.confirmed = False
         """True once the entry is in the table: the first packet got through."""
@@ -110,19 +122,25 @@ def _template_entry() -> Connection:
 
 
 TEMPLATE_ENTRY = _template_entry()
-"""What a CT target hangs on a packet until conntrack sees it: all zeros, and confirmed (`xt_ct_tg_check`)."""
+"""What a CT target hangs on a packet until conntrack sees it: all zeros, and confirmed
+(`xt_ct_tg_check`).
+"""
 
 
 def attached(skb: Skb) -> Connection | None:
-    """Return the entry that hangs on a packet (`nf_ct_get`): its connection, or before conntrack what a CT target hung on it."""
+    """Return the entry that hangs on a packet (`nf_ct_get`): its connection, or before conntrack
+    what a CT target hung on it.
+    """
     if skb.connection is None and skb.template is not None:
         return TEMPLATE_ENTRY
     return skb.connection
 
 
 def is_untouched(skb: Skb) -> bool:
-    """Tell whether a rule may still say what conntrack shall do with a packet: nothing hangs on it, not even another rule's word.
+    """Tell whether a rule may still say what conntrack shall do with a packet: nothing hangs on it,
+    not even another rule's word.
 
-    What conntrack called invalid has nothing either: over lo it comes to the rules before conntrack once more.
+    What conntrack called invalid has nothing either: over lo it comes to the rules before conntrack
+    once more.
     """
     return attached(skb) is None and skb.ctinfo in {"", "INVALID"}

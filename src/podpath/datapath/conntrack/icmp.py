@@ -1,4 +1,6 @@
-"""ICMP messages as conntrack sees them (nf_conntrack_proto_icmp.c and nf_conntrack_proto_icmpv6.c v6.12)."""
+"""ICMP messages as conntrack sees them (nf_conntrack_proto_icmp.c and nf_conntrack_proto_icmpv6.c
+v6.12).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ ICMPV6_UNTRACKED = frozenset({130, 131, 132, 133, 134, 135, 136, 143})
 
 
 def is_special(packet: Packet) -> bool:
-    """Tell whether a message is an error or one that conntrack leaves alone, and so opens no connection."""
+    """Tell whether a message is an error or one that conntrack leaves alone, and so opens no
+    connection.
+    """
     if packet.protocol == protocols.ICMP:
         return packet.icmp_type in ICMP_ERRORS or packet.icmp_type > ICMP_HIGHEST
     return packet.icmp_type < ICMPV6_QUERIES or packet.icmp_type in ICMPV6_UNTRACKED
@@ -40,11 +44,16 @@ def is_untracked(packet: Packet) -> bool:
 
 def is_opener(packet: Packet) -> bool:
     """Tell whether a message may be the first of a connection."""
-    return packet.icmp_type in (ICMP_OPENERS if packet.protocol == protocols.ICMP else ICMPV6_OPENERS)
+    return packet.icmp_type in (
+        ICMP_OPENERS if packet.protocol == protocols.ICMP else ICMPV6_OPENERS
+    )
 
 
-def find_quoted(table: ConntrackTable, packet: Packet, zone: Zone) -> tuple[Connection, bool] | InvalidReason:
-    """Find the connection that an error is about, with the error's direction in it (`nf_conntrack_inet_error`).
+def find_quoted(
+    table: ConntrackTable, packet: Packet, zone: Zone
+) -> tuple[Connection, bool] | InvalidReason:
+    """Find the connection that an error is about, with the error's direction in it
+    (`nf_conntrack_inet_error`).
 
     Where there is none, say why the error is invalid.
     """

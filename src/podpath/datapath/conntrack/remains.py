@@ -1,4 +1,6 @@
-"""What a walk leaves behind in the connection tracking tables, as `conntrack -L` would list it afterwards."""
+"""What a walk leaves behind in the connection tracking tables, as `conntrack -L` would list it
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,21 @@ if TYPE_CHECKING:
 
 
 def list_entries(walk: Walk) -> Mapping[str, tuple[ConntrackEntry, ...]]:
-    """Return the entries that the walk's packets met or made, by namespace; a namespace without any is not there."""
-    found = {name: tuple(_entry(connection) for connection in table) for name, table in walk.conntrack.items()}
+    """Return the entries that the walk's packets met or made, by namespace; a namespace without any
+    is not there.
+    """
+    found = {
+        name: tuple(_entry(connection) for connection in table)
+        for name, table in walk.conntrack.items()
+    }
     return {name: entries for name, entries in found.items() if entries}
 
 
 def drawn_ports(walk: Walk) -> frozenset[int]:
     """Return the ports in the walk's packets that stand for one which the kernel draws at random."""
-    return frozenset(walk.drawn).union(*(_drawn(connection) for table in walk.conntrack.values() for connection in table))
+    return frozenset(walk.drawn).union(
+        *(_drawn(connection) for table in walk.conntrack.values() for connection in table)
+    )
 
 
 def _drawn(connection: Connection) -> Iterator[int]:
@@ -36,6 +45,12 @@ def _drawn(connection: Connection) -> Iterator[int]:
 
 def _entry(connection: Connection) -> ConntrackEntry:
     return ConntrackEntry(
-        original=connection.original, reply=connection.reply, state=connection.state, assured=connection.assured,
-        replied=connection.seen_reply, mark=connection.mark, zone=connection.zone.id, span=connection.span,
-    )  # fmt: skip
+        original=connection.original,
+        reply=connection.reply,
+        state=connection.state,
+        assured=connection.assured,
+        replied=connection.seen_reply,
+        mark=connection.mark,
+        zone=connection.zone.id,
+        span=connection.span,
+    )

@@ -32,7 +32,9 @@ class ConntrackSettings:
     @property
     def ignore_invalid_rst(self) -> bool:
         """Tell whether resets with an old sequence number are let through as valid."""
-        return self._flag("tcp_ignore_invalid_rst", "0", "1", "resets with an old sequence number count as valid")
+        return self._flag(
+            "tcp_ignore_invalid_rst", "0", "1", "resets with an old sequence number count as valid"
+        )
 
     @property
     def checksum(self) -> bool:
@@ -41,12 +43,16 @@ class ConntrackSettings:
 
     @property
     def is_full(self) -> bool:
-        """Tell whether the table has no room for a new connection; known only where the evidence counts the entries."""
+        """Tell whether the table has no room for a new connection; known only where the evidence
+        counts the entries.
+        """
         count, most = self._number("count"), self._number("max")
         return count is not None and most is not None and 0 < most <= count
 
     def _flag(self, name: str, default: str, other: str, meaning: str) -> bool:
-        value: str = self._walk.choices.resolve(self._netns.sysctl(PREFIX + name, default, ((other, meaning),)))
+        value: str = self._walk.choices.resolve(
+            self._netns.sysctl(PREFIX + name, default, ((other, meaning),))
+        )
         return value.strip() != "0"
 
     def _number(self, name: str) -> int | None:

@@ -11,11 +11,15 @@ from podpath.net.addresses import Address
 from podpath.node.netfilter import ConntrackEntry
 
 ECHO = {protocols.ICMP: 8 << 8, protocols.ICMPV6: 128 << 8}
-"""The kind that an ICMP entry of the evidence is taken to have: it shows the identifier, and echo is what has one."""
+"""The kind that an ICMP entry of the evidence is taken to have: it shows the identifier, and echo
+is what has one.
+"""
 
 
 class TableSnapshot:
-    """The entries of the evidence, by tuple. Made once for a namespace and shared by all branches, which never change it."""
+    """The entries of the evidence, by tuple. Made once for a namespace and shared by all branches,
+    which never change it.
+    """
 
     __slots__ = ("_by_source", "entries")
 
@@ -37,7 +41,9 @@ class TableSnapshot:
             for key, (entry, is_reply) in self.entries.items():
                 if not is_reply:
                     original = entry.original
-                    self._by_source.setdefault((original.src, original.sport, original.protocol), []).append(key)
+                    self._by_source.setdefault(
+                        (original.src, original.sport, original.protocol), []
+                    ).append(key)
         return self._by_source.get(source, [])
 
 
@@ -45,12 +51,16 @@ EMPTY = TableSnapshot()
 
 
 class ConntrackTable:
-    """Confirmed connections, found by tuple and zone: those of the evidence, and what the packets of one branch made of them."""
+    """Confirmed connections, found by tuple and zone: those of the evidence, and what the packets
+    of one branch made of them.
+    """
 
     __slots__ = ("_entries", "_snapshot")
 
     def __init__(self, snapshot: TableSnapshot = EMPTY) -> None:
-        """Start with the evidence's entries; each becomes a connection when a packet first meets it."""
+        """Start with the evidence's entries; each becomes a connection when a packet first meets
+        it.
+        """
         self._snapshot = snapshot
         self._entries: dict[Key, tuple[Connection, bool] | None] = {}
         """None marks a deleted entry of the evidence."""
@@ -62,16 +72,21 @@ class ConntrackTable:
     def find(self, key: Key, zone: Zone) -> tuple[Connection, bool] | None:
         """Find the connection that a tuple belongs to, and whether it is its reply direction.
 
-        `key` holds the zone's id of the original direction (`resolve_normal_ct`, net/netfilter/nf_conntrack_core.c v6.12).
+        `key` holds the zone's id of the original direction (`resolve_normal_ct`,
+        net/netfilter/nf_conntrack_core.c v6.12).
         """
         found = self._get(key)
-        if found is not None and found[0].zone.in_direction(reply=found[1]) == zone.in_direction(reply=found[1]):
+        if found is not None and found[0].zone.in_direction(reply=found[1]) == zone.in_direction(
+            reply=found[1]
+        ):
             return found
         reply_id = zone.in_direction(reply=True)
         if reply_id == key[6]:
             return None
         found = self._get((*key[:6], reply_id))
-        if found is not None and found[0].zone.in_direction(reply=found[1]) == zone.in_direction(reply=found[1]):
+        if found is not None and found[0].zone.in_direction(reply=found[1]) == zone.in_direction(
+            reply=found[1]
+        ):
             return found
         return None
 
@@ -88,7 +103,11 @@ class ConntrackTable:
         """Return the connections whose original source is this address, port and protocol."""
         for key in self._snapshot.by_source(source):
             self._get(key)
-        return [other for other in self if (other.original.src, other.original.sport, other.original.protocol) == source]
+        return [
+            other
+            for other in self
+            if (other.original.src, other.original.sport, other.original.protocol) == source
+        ]
 
     def insert(self, connection: Connection) -> None:
         """Enter a connection by both of its tuples (`__nf_conntrack_hash_insert`)."""
@@ -130,7 +149,9 @@ def _kind(entry: ConntrackEntry) -> int:
 def _seed(entry: ConntrackEntry) -> Connection:
     kind = _kind(entry)
     answer = inverse_kind(entry.original.protocol, kind) or 0
-    connection = Connection(entry.original, entry.reply, kind=kind, reply_kind=answer, zone=Zone(entry.zone))
+    connection = Connection(
+        entry.original, entry.reply, kind=kind, reply_kind=answer, zone=Zone(entry.zone)
+    )
     plain = inverse(entry.reply)
     connection.state = entry.state
     connection.mark = entry.mark

@@ -1,7 +1,9 @@
-"""The TCP state machine of conntrack, as a table, and the checks around it (nf_conntrack_proto_tcp.c v6.12).
+"""The TCP state machine of conntrack, as a table, and the checks around it
+(nf_conntrack_proto_tcp.c v6.12).
 
-Windows: a walk's packets are taken to fit the advertised windows, so of `tcp_in_window` only one check is left: an ACK of
-data that conntrack has not seen, which is what a one-way bypass of conntrack looks like.
+Windows: a walk's packets are taken to fit the advertised windows, so of `tcp_in_window` only one
+check is left: an ACK of data that conntrack has not seen, which is what a one-way bypass of
+conntrack looks like.
 """
 
 from __future__ import annotations
@@ -19,7 +21,18 @@ from podpath.net.packet import Packet
 NONE, SYN_SENT, SYN_RECV, ESTABLISHED, FIN_WAIT, CLOSE_WAIT, LAST_ACK, TIME_WAIT, CLOSE, SYN_SENT2 = (
     "NONE", "SYN_SENT", "SYN_RECV", "ESTABLISHED", "FIN_WAIT", "CLOSE_WAIT", "LAST_ACK", "TIME_WAIT", "CLOSE", "SYN_SENT2",
 )  # fmt: skip
-STATES = (NONE, SYN_SENT, SYN_RECV, ESTABLISHED, FIN_WAIT, CLOSE_WAIT, LAST_ACK, TIME_WAIT, CLOSE, SYN_SENT2)
+STATES = (
+    NONE,
+    SYN_SENT,
+    SYN_RECV,
+    ESTABLISHED,
+    FIN_WAIT,
+    CLOSE_WAIT,
+    LAST_ACK,
+    TIME_WAIT,
+    CLOSE,
+    SYN_SENT2,
+)
 INVALID, IGNORE = "sIV", "sIG"
 
 _NAMES: Mapping[str, str] = {
@@ -43,7 +56,9 @@ ack        IV IG SR ES CW CW TW TW CL IG
 rst        IV CL CL CL CL CL CL CL CL CL
 none       IV IV IV IV IV IV IV IV IV IV
 """
-"""`tcp_conntracks`: by direction and kind of packet, the next state for each state in the first line."""
+"""`tcp_conntracks`: by direction and kind of packet, the next state for each state in the first
+line.
+"""
 
 
 def _read_table() -> dict[tuple[bool, str, str], str]:
@@ -57,12 +72,19 @@ def _read_table() -> dict[tuple[bool, str, str], str]:
         elif len(words) == 1:
             reply = words[0] == "reply"
         else:
-            table.update({(reply, words[0], state): _NAMES[word] for state, word in zip(columns, words[1:], strict=True)})
+            table.update(
+                {
+                    (reply, words[0], state): _NAMES[word]
+                    for state, word in zip(columns, words[1:], strict=True)
+                }
+            )
     return table
 
 
 TRANSITIONS: Mapping[tuple[bool, str, str], str] = _read_table()
-"""(reply direction, kind of packet, state) to the next state, `sIV` (invalid) or `sIG` (ignored, let through)."""
+"""(reply direction, kind of packet, state) to the next state, `sIV` (invalid) or `sIG` (ignored,
+let through).
+"""
 
 _URG = protocols.URG
 VALID_FLAGS = frozenset(
@@ -80,12 +102,22 @@ _CHECKED_FLAGS = protocols.FIN | protocols.SYN | protocols.RST | protocols.ACK |
 class Progress:
     """What conntrack remembers of a TCP connection beyond its state (`struct ip_ct_tcp`)."""
 
-    __slots__ = ("close_init", "ends", "last_kind", "last_reply", "liberal", "max_acks", "simultaneous")
+    __slots__ = (
+        "close_init",
+        "ends",
+        "last_kind",
+        "last_reply",
+        "liberal",
+        "max_acks",
+        "simultaneous",
+    )
 
     def __init__(self) -> None:
         """Start with no packet seen."""
         self.ends: list[int | None] = [None, None]
-        """By direction: the sequence number behind the last byte seen (`td_end`); None before the first."""
+        """By direction: the sequence number behind the last byte seen (`td_end`); None before the
+        first.
+        """
         self.max_acks: list[int | None] = [None, None]
         """By direction: the highest acknowledgement sent (`td_maxack`)."""
         self.last_kind = "none"
@@ -148,7 +180,9 @@ def open_connection(connection: Connection, packet: Packet, settings: ConntrackS
     return OK
 
 
-def track_segment(connection: Connection, packet: Packet, settings: ConntrackSettings, *, reply: bool) -> Ruling:
+def track_segment(
+    connection: Connection, packet: Packet, settings: ConntrackSettings, *, reply: bool
+) -> Ruling:
     """Move the connection on by one segment (`nf_conntrack_tcp_packet`)."""
     progress = connection.progress or Progress()
     connection.progress = progress
@@ -164,7 +198,9 @@ def track_segment(connection: Connection, packet: Packet, settings: ConntrackSet
     if new_state == IGNORE and not _is_in_step(progress, packet, kind, reply=reply):
         progress.last_kind, progress.last_reply = kind, reply
         return Ruling(True, note=tracking.LetThrough(kind, old_state))
-    if new_state == IGNORE or (new_state == SYN_RECV and kind == "ack" and reply and progress.simultaneous):
+    if new_state == IGNORE or (
+        new_state == SYN_RECV and kind == "ack" and reply and progress.simultaneous
+    ):
         new_state = SYN_RECV if new_state == IGNORE else ESTABLISHED
     if new_state == CLOSE and kind == "rst":
         ruling, new_state = _judge_reset(connection, packet, settings, reply=reply)
@@ -176,7 +212,9 @@ def track_segment(connection: Connection, packet: Packet, settings: ConntrackSet
     return _settle(connection, progress, (kind, reply, old_state, new_state))
 
 
-def _settle(connection: Connection, progress: Progress, change: tuple[str, bool, str, str]) -> Ruling:
+def _settle(
+    connection: Connection, progress: Progress, change: tuple[str, bool, str, str]
+) -> Ruling:
     kind, reply, old_state, new_state = change
     progress.last_kind, progress.last_reply = kind, reply
     connection.state = new_state
@@ -198,15 +236,23 @@ def _may_reopen(connection: Connection, progress: Progress, *, reply: bool) -> b
 
 
 def _is_in_step(progress: Progress, packet: Packet, kind: str, *, reply: bool) -> bool:
-    """Tell whether a SYN-ACK answers the SYN that was ignored before: conntrack gets in step with it then."""
+    """Tell whether a SYN-ACK answers the SYN that was ignored before: conntrack gets in step with
+    it then.
+    """
     answers = kind == "syn-ack" and progress.last_kind == "syn" and progress.last_reply is not reply
     return answers and packet.ack == 1
 
 
-def _judge_reset(connection: Connection, packet: Packet, settings: ConntrackSettings, *, reply: bool) -> tuple[Ruling, str]:
+def _judge_reset(
+    connection: Connection, packet: Packet, settings: ConntrackSettings, *, reply: bool
+) -> tuple[Ruling, str]:
     progress = connection.progress or Progress()
     highest = progress.max_acks[not reply]
-    if highest is None or progress.last_kind == "syn" or connection.state not in {SYN_RECV, ESTABLISHED, SYN_SENT}:
+    if (
+        highest is None
+        or progress.last_kind == "syn"
+        or connection.state not in {SYN_RECV, ESTABLISHED, SYN_SENT}
+    ):
         return OK, CLOSE
     if packet.seq < highest and not settings.ignore_invalid_rst:
         return Ruling(False, tracking.ResetBehind(packet.seq, highest)), CLOSE
@@ -215,7 +261,9 @@ def _judge_reset(connection: Connection, packet: Packet, settings: ConntrackSett
     return OK, connection.state
 
 
-def _judge_window(progress: Progress, packet: Packet, settings: ConntrackSettings, *, reply: bool) -> Ruling:
+def _judge_window(
+    progress: Progress, packet: Packet, settings: ConntrackSettings, *, reply: bool
+) -> Ruling:
     """Check that the segment acknowledges no data that conntrack has not seen (`tcp_in_window`)."""
     receiver_end = progress.ends[not reply]
     if packet.flags & protocols.ACK:
@@ -230,4 +278,6 @@ def _judge_window(progress: Progress, packet: Packet, settings: ConntrackSetting
 
 
 def _end(packet: Packet) -> int:
-    return packet.seq + packet.payload + (1 if packet.flags & (protocols.SYN | protocols.FIN) else 0)
+    return (
+        packet.seq + packet.payload + (1 if packet.flags & (protocols.SYN | protocols.FIN) else 0)
+    )

@@ -1,4 +1,6 @@
-"""Tuples of packets, their inverses, and the keys that tables look them up by (nf_conntrack_core.c v6.12)."""
+"""Tuples of packets, their inverses, and the keys that tables look them up by (nf_conntrack_core.c
+v6.12).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from podpath.net.packet import Packet
 from podpath.node.netfilter import ConnTuple
 
 Key = tuple[int, int, int, int, int, int, int]
-"""Source, destination, protocol (with the family), ports, ICMP kind, zone: plain numbers, since every packet makes one."""
+"""Source, destination, protocol (with the family), ports, ICMP kind, zone: plain numbers, since
+every packet makes one.
+"""
 
 PORTED = frozenset({protocols.TCP, protocols.UDP, protocols.UDPLITE, protocols.SCTP, 33})
 ICMPS = frozenset({protocols.ICMP, protocols.ICMPV6})
@@ -26,16 +30,40 @@ def packet_key(packet: Packet, zone: int) -> Key:
     """Return the key of a packet's own tuple."""
     protocol = packet.protocol
     if protocol in PORTED:
-        return (packet.src.value, packet.dst.value, protocol | packet.family << 8, packet.sport, packet.dport, 0, zone)
+        return (
+            packet.src.value,
+            packet.dst.value,
+            protocol | packet.family << 8,
+            packet.sport,
+            packet.dport,
+            0,
+            zone,
+        )
     if protocol in ICMPS:
         kind = packet.icmp_type << 8 | packet.icmp_code
-        return (packet.src.value, packet.dst.value, protocol | packet.family << 8, packet.sport, packet.sport, kind, zone)
+        return (
+            packet.src.value,
+            packet.dst.value,
+            protocol | packet.family << 8,
+            packet.sport,
+            packet.sport,
+            kind,
+            zone,
+        )
     return (packet.src.value, packet.dst.value, protocol | packet.family << 8, 0, 0, 0, zone)
 
 
 def tuple_key(entry: ConnTuple, kind: int, zone: int) -> Key:
     """Return the key of one direction of a connection."""
-    return (entry.src.value, entry.dst.value, entry.protocol | entry.src.family << 8, entry.sport, entry.dport, kind, zone)
+    return (
+        entry.src.value,
+        entry.dst.value,
+        entry.protocol | entry.src.family << 8,
+        entry.sport,
+        entry.dport,
+        kind,
+        zone,
+    )
 
 
 def packet_tuple(packet: Packet) -> ConnTuple:
@@ -59,7 +87,9 @@ def inverse(entry: ConnTuple) -> ConnTuple:
 
 
 def inverse_kind(protocol: int, kind: int) -> int | None:
-    """Return the ICMP kind of the answers; None where the type has none, so that the packet is invalid."""
+    """Return the ICMP kind of the answers; None where the type has none, so that the packet is
+    invalid.
+    """
     if protocol not in ICMPS:
         return 0
     answer = (ICMP_INVERSE if protocol == protocols.ICMP else ICMPV6_INVERSE).get(kind >> 8)

@@ -1,4 +1,6 @@
-"""What a host answers to a packet that none of its sockets takes: a TCP reset, an ICMP port unreachable, or nothing."""
+"""What a host answers to a packet that none of its sockets takes: a TCP reset, an ICMP port
+unreachable, or nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,11 @@ HEADER = 40
 
 
 def refuse(packet: Packet) -> Packet | None:
-    """Return the answer to a packet for a port or connection that the host does not have; None where it sends none.
+    """Return the answer to a packet for a port or connection that the host does not have; None
+    where it sends none.
 
-    TCP answers with a reset, except to one (`net/ipv4/tcp_ipv4.c:tcp_v4_send_reset v6.12`), UDP with port unreachable.
+    TCP answers with a reset, except to one (`net/ipv4/tcp_ipv4.c:tcp_v4_send_reset v6.12`), UDP
+    with port unreachable.
     """
     if packet.bad_checksum:
         return None
@@ -25,9 +29,16 @@ def refuse(packet: Packet) -> Packet | None:
     kind, code = (TYPES6 if six else TYPES)["icmp-port-unreachable"]
     protocol = protocols.ICMPV6 if six else protocols.ICMP
     return Packet(
-        packet.dst, packet.src, protocol, icmp_type=kind, icmp_code=code, tos=packet.tos & 0x1E | 0xC0,
-        length=error_length(packet), dont_fragment=False, quoted=packet,
-    )  # fmt: skip
+        packet.dst,
+        packet.src,
+        protocol,
+        icmp_type=kind,
+        icmp_code=code,
+        tos=packet.tos & 0x1E | 0xC0,
+        length=error_length(packet),
+        dont_fragment=False,
+        quoted=packet,
+    )
 
 
 def _reset(packet: Packet) -> Packet:
@@ -37,5 +48,14 @@ def _reset(packet: Packet) -> Packet:
     ack = 0 if acknowledged else packet.seq + packet.payload + bool(packet.flags & protocols.SYN)
     # net/ipv4/tcp_ipv4.c:tcp_v4_send_reset v6.12: with the TOS of what it answers
     return Packet(
-        packet.dst, packet.src, protocols.TCP, packet.dport, packet.sport, flags, tos=packet.tos, length=HEADER, seq=seq, ack=ack
-    )  # fmt: skip
+        packet.dst,
+        packet.src,
+        protocols.TCP,
+        packet.dport,
+        packet.sport,
+        flags,
+        tos=packet.tos,
+        length=HEADER,
+        seq=seq,
+        ack=ack,
+    )

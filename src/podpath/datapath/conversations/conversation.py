@@ -1,8 +1,10 @@
-"""A whole connection through a node: handshake, data and its replies, with conntrack carried from packet to packet.
+"""A whole connection through a node: handshake, data and its replies, with conntrack carried from
+packet to packet.
 
-Both ends behave as hosts do: a server answers the tuple that it saw, a client takes an answer only for the tuple that it
-connected with, and a host outside the node is presumed to answer. What a bypass hides from conntrack, or a reply that was not
-translated back, so shows where it breaks the connection.
+Both ends behave as hosts do: a server answers the tuple that it saw, a client takes an answer only
+for the tuple that it connected with, and a host outside the node is presumed to answer. What a
+bypass hides from conntrack, or a reply that was not translated back, so shows where it breaks the
+connection.
 """
 
 from __future__ import annotations
@@ -19,7 +21,16 @@ from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.stages.driver import drive
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.exploration import Choices, explore
-from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Dropped, Rejected, Trace, Transmitted, Undecided
+from podpath.datapath.tracing.trace import (
+    Branch,
+    Conversation,
+    Delivered,
+    Dropped,
+    Rejected,
+    Trace,
+    Transmitted,
+    Undecided,
+)
 from podpath.datapath.walk.compiled import Engine
 from podpath.datapath.walk.skb import Skb, Walk
 from podpath.net import protocols
@@ -39,7 +50,12 @@ KINDS: dict[str, str] = {
 }
 """How a conversation fails."""
 
-HEADERS: dict[int, int] = {protocols.TCP: 52, protocols.UDP: 28, protocols.ICMP: 28, protocols.ICMPV6: 48}
+HEADERS: dict[int, int] = {
+    protocols.TCP: 52,
+    protocols.UDP: 28,
+    protocols.ICMP: 28,
+    protocols.ICMPV6: 48,
+}
 """Bytes of the IP and transport headers, TCP's with a timestamp."""
 SYN_OPTIONS = 8
 PAYLOAD = 100
@@ -70,7 +86,10 @@ _SCRIPTS: dict[int, tuple[Act, ...]] = {
         Act("data reply", True, protocols.PSH | protocols.ACK, 1, 1 + PAYLOAD, PAYLOAD),
     ),
     protocols.UDP: (Act("request", False, payload=PAYLOAD), Act("reply", True, payload=PAYLOAD)),
-    protocols.ICMP: (Act("echo request", False, kind=8, payload=ECHO_PAYLOAD), Act("echo reply", True, payload=ECHO_PAYLOAD)),
+    protocols.ICMP: (
+        Act("echo request", False, kind=8, payload=ECHO_PAYLOAD),
+        Act("echo reply", True, payload=ECHO_PAYLOAD),
+    ),
     protocols.ICMPV6: (
         Act("echo request", False, kind=128, payload=ECHO_PAYLOAD),
         Act("echo reply", True, kind=129, payload=ECHO_PAYLOAD),
@@ -104,17 +123,28 @@ def converse(
     settled: Mapping[str, object] | None = None,
     script: tuple[Act, ...] = (),
 ) -> Conversation:
-    """Walk every packet of the probe's connection, under every combination of answers to what is not known.
+    """Walk every packet of the probe's connection, under every combination of answers to what is
+    not known.
 
-    A caller with many probes makes one `Engine` of the node and hands it in. `limit`, `deviations` and `settled` are those of
-    `exploration.explore`. `script` gives other packets than the protocol's usual ones (`script_of`).
+    A caller with many probes makes one `Engine` of the node and hands it in. `limit`, `deviations`
+    and `settled` are those of `exploration.explore`. `script` gives other packets than the
+    protocol's usual ones (`script_of`).
     """
     acts = script or script_of(probe.protocol)
     engine = node if isinstance(node, Engine) else Engine(node)
-    explored = explore(lambda choices: _run(engine, probe, choices, acts), limit=limit, deviations=deviations, settled=settled)
+    explored = explore(
+        lambda choices: _run(engine, probe, choices, acts),
+        limit=limit,
+        deviations=deviations,
+        settled=settled,
+    )
     branches = explored.results
     return Conversation(
-        probe=probe, branches=branches, verdict=_verdict(branches), truncated=explored.truncated, pruned=explored.pruned
+        probe=probe,
+        branches=branches,
+        verdict=_verdict(branches),
+        truncated=explored.truncated,
+        pruned=explored.pruned,
     )
 
 
@@ -132,7 +162,12 @@ def _verdict(branches: tuple[Branch, ...]) -> str:
 def first_packet(probe: Probe, act: Act) -> Packet:
     """Make the first packet of a probe."""
     echo = probe.protocol in _ECHO
-    return _packet(probe.protocol, act, (probe.src, probe.sport), (probe.dst, probe.sport if echo else probe.dport))
+    return _packet(
+        probe.protocol,
+        act,
+        (probe.src, probe.sport),
+        (probe.dst, probe.sport if echo else probe.dport),
+    )
 
 
 def script_of(protocol: int) -> tuple[Act, ...]:
@@ -141,7 +176,9 @@ def script_of(protocol: int) -> tuple[Act, ...]:
 
 
 def _packet(protocol: int, act: Act, src: tuple[Address, int], dst: tuple[Address, int]) -> Packet:
-    length = HEADERS.get(protocol, 48) + act.payload + (SYN_OPTIONS if act.flags & protocols.SYN else 0)
+    length = (
+        HEADERS.get(protocol, 48) + act.payload + (SYN_OPTIONS if act.flags & protocols.SYN else 0)
+    )
     return Packet(
         src[0],
         dst[0],
@@ -163,9 +200,13 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
     ends = _Ends(place_sender(walk, probe), first_packet(probe, script[0]))
     traces: list[Trace] = []
     lost: _Failure | None = None
-    """Of a pure ACK: its sender goes on where nothing resets it, and what it sends next acknowledges as well."""
+    """Of a pure ACK: its sender goes on where nothing resets it, and what it sends next
+    acknowledges as well.
+    """
     unaccepted = False
-    """The server acknowledges at once what completed its handshake: no process has accepted that socket yet."""
+    """The server acknowledges at once what completed its handshake: no process has accepted that
+    socket yet.
+    """
     unheard: tuple[Trace, ...] = ()
     for act, following in zip(script, (*script[1:], None), strict=True):
         place, packet = _next(ends, act)
@@ -174,13 +215,21 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
             skb.hashed = (place.netns, act.reply)
         skb.by_kernel = skb.by_kernel or (unaccepted and act.reply and skb.link is None)
         trace = drive_packet(walk, act.name, skb, packet, reply=act.reply)
-        after, failure = _judge(walk, ends, act, trace) if not _is_outer(skb, trace) else (ends, _outer_delivered(trace))
+        after, failure = (
+            _judge(walk, ends, act, trace)
+            if not _is_outer(skb, trace)
+            else (ends, _outer_delivered(trace))
+        )
         if failure is None:
             traces += (*unheard, trace)
             ends, unaccepted, lost, unheard = after, lost is not None, None, ()
             continue
         answers = answer_to(walk, skb, trace)
-        if lost is None and _goes_on(act, following, failure) and not any(_resets(answer, packet) for answer in answers):
+        if (
+            lost is None
+            and _goes_on(act, following, failure)
+            and not any(_resets(answer, packet) for answer in answers)
+        ):
             lost, unheard = failure, answers
             traces.append(trace)
             continue
@@ -193,24 +242,47 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
 
 
 def _has_hash(packet: Packet, *, reply: bool) -> bool:
-    """Tell whether the sender's socket is connected, and so gives its packets a hash of its own (`skb_set_hash_from_sk`)."""
+    """Tell whether the sender's socket is connected, and so gives its packets a hash of its own
+    (`skb_set_hash_from_sk`).
+    """
     return packet.protocol == protocols.TCP or (packet.protocol == protocols.UDP and not reply)
 
 
-def _branch(walk: Walk, traces: list[Trace], failure: _Failure | None, answers: tuple[Trace, ...]) -> Branch:
+def _branch(
+    walk: Walk, traces: list[Trace], failure: _Failure | None, answers: tuple[Trace, ...]
+) -> Branch:
     assumptions, tracked, drawn = tuple(walk.choices.made), list_entries(walk), drawn_ports(walk)
     if failure is None:
-        return Branch(assumptions=assumptions, traces=tuple(traces), works=True, tracked=tracked, drawn_ports=drawn)
+        return Branch(
+            assumptions=assumptions,
+            traces=tuple(traces),
+            works=True,
+            tracked=tracked,
+            drawn_ports=drawn,
+        )
     return Branch(
-        assumptions=assumptions, traces=tuple(traces), works=None if failure.kind == "undecided" else False,
-        failure=failure.what, kind=failure.kind, answers=answers, tracked=tracked, drawn_ports=drawn,
-    )  # fmt: skip
+        assumptions=assumptions,
+        traces=tuple(traces),
+        works=None if failure.kind == "undecided" else False,
+        failure=failure.what,
+        kind=failure.kind,
+        answers=answers,
+        tracked=tracked,
+        drawn_ports=drawn,
+    )
 
 
 def _goes_on(act: Act, following: Act | None, failure: _Failure) -> bool:
-    """Tell whether the loss of a packet may leave its sender sending: it was a bare ACK, and the next packet is its own too."""
+    """Tell whether the loss of a packet may leave its sender sending: it was a bare ACK, and the
+    next packet is its own too.
+    """
     bare = act.flags == protocols.ACK and not act.payload
-    return bare and failure.kind != "undecided" and following is not None and following.reply is act.reply
+    return (
+        bare
+        and failure.kind != "undecided"
+        and following is not None
+        and following.reply is act.reply
+    )
 
 
 def _resets(answer: Trace, packet: Packet) -> bool:
@@ -219,17 +291,25 @@ def _resets(answer: Trace, packet: Packet) -> bool:
     if not answer.packet.flags & protocols.RST or not isinstance(outcome, Delivered | Transmitted):
         return False
     came = outcome.packet
-    return (came.src, came.sport, came.dst, came.dport) == (packet.dst, packet.dport, packet.src, packet.sport)
+    return (came.src, came.sport, came.dst, came.dport) == (
+        packet.dst,
+        packet.dport,
+        packet.src,
+        packet.sport,
+    )
 
 
 def _next(ends: _Ends, act: Act) -> tuple[ConnectionEnd, Packet]:
     """Make the packet that comes next, and say who sends it."""
     asked, seen = ends.asked, ends.seen
     if not act.reply or ends.server is None or seen is None:
-        return ends.client, _packet(asked.protocol, act, (asked.src, asked.sport), (asked.dst, asked.dport))
+        return ends.client, _packet(
+            asked.protocol, act, (asked.src, asked.sport), (asked.dst, asked.dport)
+        )
     packet = _packet(seen.protocol, act, (seen.dst, seen.dport), (seen.src, seen.sport))
     if seen.protocol in _ECHO:
-        # An echo is answered with the TOS that it came with, and may be fragmented: net/ipv4/icmp.c:icmp_reply v6.12.
+        # An echo is answered with the TOS that it came with, and may be fragmented:
+        # net/ipv4/icmp.c:icmp_reply v6.12.
         packet = packet._replace(tos=seen.tos, dont_fragment=False)
     return ends.server, packet
 
@@ -244,11 +324,21 @@ def drive_packet(  # a trace is made of these
     outcome = drive(walk, skb, path or (paths.OUTPUT if skb.link is None else paths.RECEIVE))
     direction = "reply" if reply else "original"
     steps, matched = tuple(walk.steps), tuple(walk.matched)
-    return Trace(name=name, direction=direction, start=start, packet=packet, steps=steps, outcome=outcome, matched=matched)
+    return Trace(
+        name=name,
+        direction=direction,
+        start=start,
+        packet=packet,
+        steps=steps,
+        outcome=outcome,
+        matched=matched,
+    )
 
 
 def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
-    """Walk what the packet's sender is told: the error of the stage that rejected it, or of the host that did not want it."""
+    """Walk what the packet's sender is told: the error of the stage that rejected it, or of the
+    host that did not want it.
+    """
     outcome, direction = trace.outcome, trace.direction == "original"
     if isinstance(outcome, Rejected) and skb.answer is not None:
         error = Skb(skb.answer, walk.node.namespaces[outcome.netns], by_kernel=True)
@@ -258,7 +348,9 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
         return (told, *answer_to(walk, error, told))
     if not isinstance(outcome, Delivered | Transmitted):
         return ()
-    if isinstance(outcome, Delivered) and _takes_datagram(walk.node.namespaces[outcome.netns], outcome.packet):
+    if isinstance(outcome, Delivered) and _takes_datagram(
+        walk.node.namespaces[outcome.netns], outcome.packet
+    ):
         return ()
     if skb.pkt_type in {"broadcast", "multicast"}:
         return ()
@@ -280,11 +372,17 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
     if act.reply:
         return ends, _judge_reply(ends, trace, place, packet)
     if ends.server is None or ends.seen is None:
-        if isinstance(outcome, Delivered) and not _listens(walk.node.namespaces[outcome.netns], packet):
-            return ends, _Failure("refused", failures.NobodyListens(trace.name, outcome.netns, packet))
+        if isinstance(outcome, Delivered) and not _listens(
+            walk.node.namespaces[outcome.netns], packet
+        ):
+            return ends, _Failure(
+                "refused", failures.NobodyListens(trace.name, outcome.netns, packet)
+            )
         asked = ends.asked
         if asked.src.is_unspecified:
-            asked = asked._replace(src=next(step.after.src for step in trace.steps if step.stage == "route output"))
+            asked = asked._replace(
+                src=next(step.after.src for step in trace.steps if step.stage == "route output")
+            )
         return _Ends(ends.client, asked, place, packet), None
     return ends, _judge_later(ends.server, ends.seen, trace, place, packet)
 
@@ -302,16 +400,25 @@ def _end(trace: Trace, outcome: Dropped | Rejected | Undecided) -> _Failure:
     step = trace.deciding
     match outcome:
         case Dropped():
-            return _Failure("dropped", failures.PacketDropped(trace.name, outcome.netns, step.stage, step.reason))
+            return _Failure(
+                "dropped",
+                failures.PacketDropped(trace.name, outcome.netns, step.stage, step.reason),
+            )
         case Rejected():
-            rejected = failures.PacketRejected(trace.name, outcome.netns, step.stage, outcome.answer, step.reason)
+            rejected = failures.PacketRejected(
+                trace.name, outcome.netns, step.stage, outcome.answer, step.reason
+            )
             return _Failure("rejected", rejected)
         case Undecided():
-            undecided = failures.PacketUndecided(trace.name, outcome.netns, step.stage, outcome.reason)
+            undecided = failures.PacketUndecided(
+                trace.name, outcome.netns, step.stage, outcome.reason
+            )
             return _Failure("undecided", undecided)
 
 
-def _judge_reply(ends: _Ends, trace: Trace, place: ConnectionEnd, packet: Packet) -> _Failure | None:
+def _judge_reply(
+    ends: _Ends, trace: Trace, place: ConnectionEnd, packet: Packet
+) -> _Failure | None:
     asked = ends.asked
     if not place.same(ends.client):
         return _misdelivered(trace, place, ends.client, reply=True)
@@ -322,21 +429,34 @@ def _judge_reply(ends: _Ends, trace: Trace, place: ConnectionEnd, packet: Packet
     return _Failure("reply not translated", failures.NotTranslatedBack(trace.name, packet, asked))
 
 
-def _misdelivered(trace: Trace, place: ConnectionEnd, wanted: ConnectionEnd, *, reply: bool) -> _Failure:
+def _misdelivered(
+    trace: Trace, place: ConnectionEnd, wanted: ConnectionEnd, *, reply: bool
+) -> _Failure:
     return _Failure("misdelivered", failures.Misdelivered(trace.name, place.end, wanted.end, reply))
 
 
-def _judge_later(server: ConnectionEnd, seen: Packet, trace: Trace, place: ConnectionEnd, packet: Packet) -> _Failure | None:
+def _judge_later(
+    server: ConnectionEnd, seen: Packet, trace: Trace, place: ConnectionEnd, packet: Packet
+) -> _Failure | None:
     if not place.same(server):
         return _misdelivered(trace, place, server, reply=False)
-    if (packet.src, packet.dst, packet.sport, packet.dport) == (seen.src, seen.dst, seen.sport, seen.dport):
+    if (packet.src, packet.dst, packet.sport, packet.dport) == (
+        seen.src,
+        seen.dst,
+        seen.sport,
+        seen.dport,
+    ):
         return None
     return _Failure("stray", failures.StrayPacket(trace.name, packet, seen))
 
 
 def _takes_datagram(netns: Netns, packet: Packet) -> bool:
     """Tell whether a socket is listed that takes a datagram from anybody."""
-    return packet.protocol == protocols.UDP and netns.shows_sockets(protocols.UDP) and _listens(netns, packet)
+    return (
+        packet.protocol == protocols.UDP
+        and netns.shows_sockets(protocols.UDP)
+        and _listens(netns, packet)
+    )
 
 
 def _listens(netns: Netns, packet: Packet) -> bool:

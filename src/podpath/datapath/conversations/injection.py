@@ -1,4 +1,6 @@
-"""A single frame put on a device, whatever it holds, and what is answered to it: how bad packets fare."""
+"""A single frame put on a device, whatever it holds, and what is answered to it: how bad packets
+fare.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,33 @@ from podpath.node.node import Node
 
 
 def inject(
-    node: Node | Engine, netns: str, link: str, frame: Packet, *, settled: Mapping[str, object] | None = None
+    node: Node | Engine,
+    netns: str,
+    link: str,
+    frame: Packet,
+    *,
+    settled: Mapping[str, object] | None = None,
 ) -> Conversation:
-    """Walk a frame that is handed to a device of a namespace for transmission, as a packet socket does (packet(7))."""
+    """Walk a frame that is handed to a device of a namespace for transmission, as a packet socket
+    does (packet(7)).
+    """
     engine = node if isinstance(node, Engine) else Engine(node)
     explored = explore(lambda choices: _run(engine, netns, link, frame, choices), settled=settled)
     branches = explored.results
     works = {branch.works for branch in branches}
-    verdict = "ALWAYS" if works == {True} else "NEVER" if works == {False} else "SOMETIMES" if None not in works else "UNDECIDED"
+    verdict = (
+        "ALWAYS"
+        if works == {True}
+        else "NEVER"
+        if works == {False}
+        else "SOMETIMES"
+        if None not in works
+        else "UNDECIDED"
+    )
     probe = Probe(frame.protocol, frame.src, frame.dst, frame.sport, frame.dport, netns)
-    return Conversation(probe=probe, branches=branches, verdict=verdict, truncated=explored.truncated)
+    return Conversation(
+        probe=probe, branches=branches, verdict=verdict, truncated=explored.truncated
+    )
 
 
 def _run(engine: Engine, netns: str, link: str, frame: Packet, choices: Choices) -> Branch:
@@ -37,6 +56,12 @@ def _run(engine: Engine, netns: str, link: str, frame: Packet, choices: Choices)
     answers = answer_to(walk, skb, trace)
     arrived = isinstance(trace.outcome, Delivered | Transmitted)
     return Branch(
-        assumptions=tuple(choices.made), traces=(trace,), works=arrived, answers=answers, kind="" if arrived else "dropped",
-        failure=None if arrived else FrameEnded(trace.deciding.reason), tracked=list_entries(walk), drawn_ports=drawn_ports(walk),
-    )  # fmt: skip
+        assumptions=tuple(choices.made),
+        traces=(trace,),
+        works=arrived,
+        answers=answers,
+        kind="" if arrived else "dropped",
+        failure=None if arrived else FrameEnded(trace.deciding.reason),
+        tracked=list_entries(walk),
+        drawn_ports=drawn_ports(walk),
+    )

@@ -1,4 +1,6 @@
-"""Where the ends of a connection are: a process in a namespace of the node, or a host behind one of its devices."""
+"""Where the ends of a connection are: a process in a namespace of the node, or a host behind one of
+its devices.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ class ConnectionEnd(NamedTuple):
     """The outer packet by which a tunnel reached it."""
     tunnel: Link | None = None
     switch: str | None = None
-    """The bond or Open vSwitch bridge that the device is a port of: all its ports lead to the same hosts."""
+    """The bond or Open vSwitch bridge that the device is a port of: all its ports lead to the same
+    hosts.
+    """
 
     @property
     def end(self) -> End:
@@ -51,12 +55,16 @@ class ConnectionEnd(NamedTuple):
         return End(self.netns, self.link.name if self.link is not None else None)
 
     def same(self, other: ConnectionEnd) -> bool:
-        """Tell whether both are one host, as far as the model can tell: uplinks may lead to the same one."""
+        """Tell whether both are one host, as far as the model can tell: uplinks may lead to the
+        same one.
+        """
         if self.netns != other.netns or self.link is None or other.link is None:
             return self.netns == other.netns and self.link is other.link
         if self.switch is not None and self.switch == other.switch:
             return True
-        return self.link.name == other.link.name or not (_leads_to_one(self.link) or _leads_to_one(other.link))
+        return self.link.name == other.link.name or not (
+            _leads_to_one(self.link) or _leads_to_one(other.link)
+        )
 
 
 def _leads_to_one(link: Link) -> bool:
@@ -64,12 +72,16 @@ def _leads_to_one(link: Link) -> bool:
 
 
 def place_sender(walk: Walk, probe: Probe) -> ConnectionEnd:
-    """Find where the probe's first packet starts; `UsageError` where it names a place that the node does not have."""
+    """Find where the probe's first packet starts; `UsageError` where it names a place that the node
+    does not have.
+    """
     node = walk.node
     if probe.netns is not None:
         if probe.netns not in node.namespaces:
             names = ", ".join(node.namespaces)
-            raise UsageError(f"expected a network namespace of the node ({names}), saw {probe.netns!r}")
+            raise UsageError(
+                f"expected a network namespace of the node ({names}), saw {probe.netns!r}"
+            )
         return ConnectionEnd(probe.netns)
     if probe.in_dev is not None:
         return _place_on_device(walk, probe.in_dev, probe.src)
@@ -79,7 +91,11 @@ def place_sender(walk: Walk, probe: Probe) -> ConnectionEnd:
     if len(owners) > 1:
         options = tuple(Option(name, f"the sender is in {name}") for name in owners)
         return ConnectionEnd(
-            walk.choices.choose(f"the namespace that sends from {probe.src}", options, ask="ip netns exec NAME ip addr")
+            walk.choices.choose(
+                f"the namespace that sends from {probe.src}",
+                options,
+                ask="ip netns exec NAME ip addr",
+            )
         )
     return ConnectionEnd(owners[0]) if owners else _place_by_route(walk, probe)
 
@@ -100,7 +116,11 @@ def _place_by_route(walk: Walk, probe: Probe) -> ConnectionEnd:
     """Take a sender that is not on the node to be where the host's routes lead back to it."""
     namespace = walk.engine.namespace(HOST)
     found = look_up(walk, namespace, Flow(probe.src))
-    hops = [hop for hop in found.nexthops if hop.link is not None and hop.link != "lo"] if found.type == "unicast" else []
+    hops = (
+        [hop for hop in found.nexthops if hop.link is not None and hop.link != "lo"]
+        if found.type == "unicast"
+        else []
+    )
     if not hops:
         uplinks = likeliest_uplinks(namespace)
         return ConnectionEnd(HOST, uplinks[0] if uplinks else UNSEEN)
@@ -131,7 +151,9 @@ def place_of(walk: Walk, outcome: Delivered | Transmitted) -> ConnectionEnd:
     frame = outcome.outer if outcome.outer is not None else outcome.packet
     tunnel = namespace.link(outcome.tunnel) if outcome.tunnel is not None else None
     link = namespace.link(outcome.link)
-    return ConnectionEnd(outcome.netns, link, frame.smac, outcome.outer, tunnel, _switch_of(walk.node, link))
+    return ConnectionEnd(
+        outcome.netns, link, frame.smac, outcome.outer, tunnel, _switch_of(walk.node, link)
+    )
 
 
 def _switch_of(node: Node, link: Link) -> str | None:
@@ -142,7 +164,9 @@ def _switch_of(node: Node, link: Link) -> str | None:
 
 
 def send_from(walk: Walk, place: ConnectionEnd, packet: Packet, *, by_kernel: bool = False) -> Skb:
-    """Make the packet that a place sends, as the node first sees it; `by_kernel` where no socket of its own sends it."""
+    """Make the packet that a place sends, as the node first sees it; `by_kernel` where no socket of
+    its own sends it.
+    """
     netns = walk.node.namespaces[place.netns]
     link = place.link
     if link is None:
@@ -154,18 +178,26 @@ def send_from(walk: Walk, place: ConnectionEnd, packet: Packet, *, by_kernel: bo
         return Skb(framed, netns, link=link, inner=packet, tunnel=place.tunnel)
     segment = bridge_over(namespace, link) or link
     dmac = _next_mac(walk, namespace, link, packet, place.met)
-    return Skb(with_macs(packet, outside_mac(namespace, segment, packet.src), dmac), netns, link=link)
+    return Skb(
+        with_macs(packet, outside_mac(namespace, segment, packet.src), dmac), netns, link=link
+    )
 
 
 def _answer_outer(outer: Packet) -> Packet:
-    """Return the packet that carries the answer back: vxlan's destination port is the same both ways."""
+    """Return the packet that carries the answer back: vxlan's destination port is the same both
+    ways.
+    """
     if outer.protocol == protocols.UDP:
         return outer._replace(src=outer.dst, dst=outer.src, ttl=64)
     return outer._replace(src=outer.dst, dst=outer.src, ttl=64)
 
 
-def _next_mac(walk: Walk, namespace: Namespace, link: Link, packet: Packet, met: Mac | None) -> Mac | None:
-    """Return the MAC that a host outside sends to: of its destination on the same subnet, else of the node as it met it."""
+def _next_mac(
+    walk: Walk, namespace: Namespace, link: Link, packet: Packet, met: Mac | None
+) -> Mac | None:
+    """Return the MAC that a host outside sends to: of its destination on the same subnet, else of
+    the node as it met it.
+    """
     switch = openvswitch.bridge_of(walk.node, link)
     if switch is not None and not openvswitch.is_internal(switch, link):
         inside = openvswitch.internal_ports(namespace, switch)

@@ -1,1 +1,3 @@
-"""What single kinds of device do with a frame: veth pairs, tunnels, ports of bridges and of Open vSwitch."""
+"""What single kinds of device do with a frame: veth pairs, tunnels, ports of bridges and of Open
+vSwitch.
+"""

@@ -1,4 +1,6 @@
-"""Behind which port of a bridge a MAC is: the forwarding database, what the walk saw, and where the node's devices are."""
+"""Behind which port of a bridge a MAC is: the forwarding database, what the walk saw, and where the
+node's devices are.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +13,30 @@ from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import Link
 
 
-def find_port(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac, source: Link | None) -> Link | None:
-    """Return the port that a frame goes out of, the bridge itself where it is for the host, or None where nobody takes it.
+def find_port(
+    walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac, source: Link | None
+) -> Link | None:
+    """Return the port that a frame goes out of, the bridge itself where it is for the host, or None
+    where nobody takes it.
 
-    A learned entry follows its owner with the first frame, so the place of a device that the model holds comes before an
-    entry of `bridge fdb`. A MAC that nobody is known to have is flooded: it leaves by a port that leads out of the model.
+    A learned entry follows its owner with the first frame, so the place of a device that the model
+    holds comes before an entry of `bridge fdb`. A MAC that nobody is known to have is flooded: it
+    leaves by a port that leads out of the model.
     """
     inside = _find_inside(walk, namespace, bridge, dmac)
     if inside is not None:
         return inside
-    learned = walk.learned.get((namespace.name, bridge.name, dmac)) or _listed(namespace, bridge, dmac)
+    learned = walk.learned.get((namespace.name, bridge.name, dmac)) or _listed(
+        namespace, bridge, dmac
+    )
     if learned is not None:
         return learned
-    if bridge.mac is None and not is_symbolic(dmac) and not namespace.netns.fdb.complete and source is not None:
+    if (
+        bridge.mac is None
+        and not is_symbolic(dmac)
+        and not namespace.netns.fdb.complete
+        and source is not None
+    ):
         return bridge
     outward = _free_port(walk, namespace, bridge)
     if outward is None and not namespace.netns.links.complete:
@@ -34,16 +47,23 @@ def find_port(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac, source:
 
 
 def _find_inside(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
-    """Return the port behind which a device of the model has the MAC, or the bridge itself; found once for a node."""
+    """Return the port behind which a device of the model has the MAC, or the bridge itself; found
+    once for a node.
+    """
     key = ("port of", bridge.name, dmac)
     known = namespace.answers.get(key)
     if isinstance(known, Link):
         return known
     asked = walk.choices.asked
     ports = namespace.ports.get(bridge.name, ())
-    found = bridge if dmac == namespace.mac(bridge) or any(port.mac == dmac for port in ports) else None
+    found = (
+        bridge if dmac == namespace.mac(bridge) or any(port.mac == dmac for port in ports) else None
+    )
     for port in ports if found is None else ():
-        if any(walk.engine.namespace(netns).mac(link) == dmac for netns, link in survey(walk, namespace.name, port).stations):
+        if any(
+            walk.engine.namespace(netns).mac(link) == dmac
+            for netns, link in survey(walk, namespace.name, port).stations
+        ):
             found = port
             break
     if found is not None and walk.choices.asked == asked:
@@ -59,12 +79,18 @@ def _listed(namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
 
 def _outward(walk: Walk, namespace: Namespace, bridge: Link) -> list[Link]:
     """Return the ports that lead out of the model: pods' veths before uplinks."""
-    ports = [port for port in namespace.ports.get(bridge.name, ()) if survey(walk, namespace.name, port).exits]
+    ports = [
+        port
+        for port in namespace.ports.get(bridge.name, ())
+        if survey(walk, namespace.name, port).exits
+    ]
     return sorted(ports, key=lambda port: not _leads_to_one(port))
 
 
 def outside_mac(namespace: Namespace, link: Link, address: Address) -> Mac:
-    """Return the MAC of a host outside the model: its neighbour entry's, or words that stand for it."""
+    """Return the MAC of a host outside the model: its neighbour entry's, or words that stand for
+    it.
+    """
     entry = namespace.neighbours.get((link.name, address))
     return entry.mac if entry is not None and entry.mac is not None else Mac(f"(MAC of {address})")
 
@@ -72,8 +98,9 @@ def outside_mac(namespace: Namespace, link: Link, address: Address) -> Mac:
 def place_outside(walk: Walk, namespace: Namespace, bridge: Link, address: Address) -> Link:
     """Return the port behind which a host outside the model is, the same one throughout a walk.
 
-    The forwarding database says it where it holds the host's MAC. Else the port does not matter, only that two hosts are
-    behind two: the first port that is free, or one that the evidence does not show.
+    The forwarding database says it where it holds the host's MAC. Else the port does not matter,
+    only that two hosts are behind two: the first port that is free, or one that the evidence does
+    not show.
     """
     mac = outside_mac(namespace, bridge, address)
     key = (namespace.name, bridge.name, mac)
@@ -85,12 +112,20 @@ def place_outside(walk: Walk, namespace: Namespace, bridge: Link, address: Addre
 
 
 def _free_port(walk: Walk, namespace: Namespace, bridge: Link) -> Link | None:
-    """Return a port for one more host outside: a pod's veth that no other host is behind, else an uplink."""
-    taken = {link.name for (netns, name, _), link in walk.learned.items() if (netns, name) == (namespace.name, bridge.name)}
+    """Return a port for one more host outside: a pod's veth that no other host is behind, else an
+    uplink.
+    """
+    taken = {
+        link.name
+        for (netns, name, _), link in walk.learned.items()
+        if (netns, name) == (namespace.name, bridge.name)
+    }
     outward = _outward(walk, namespace, bridge)
     pods = [link for link in outward if _leads_to_one(link)]
     free = [link for link in pods if link.name not in taken]
-    return next(iter(free), None) or next((link for link in outward if not _leads_to_one(link)), None)
+    return next(iter(free), None) or next(
+        (link for link in outward if not _leads_to_one(link)), None
+    )
 
 
 def _leads_to_one(link: Link) -> bool:
@@ -103,7 +138,9 @@ def _unseen_port(namespace: Namespace, bridge: Link, mac: Mac) -> Link:
     if not isinstance(found, Link):
         name = IfName(f"(port of {bridge.name} to {mac.strip('()')})")
         why = f"the evidence does not show the port of {bridge.name} behind which {mac.strip('()')} is"
-        found = Link(name=name, kind="veth", master=bridge.name, inferred=Inferred(Basis.GUESSED, why))
+        found = Link(
+            name=name, kind="veth", master=bridge.name, inferred=Inferred(Basis.GUESSED, why)
+        )
         namespace.answers[key] = found
         namespace.links[name] = found
     return found

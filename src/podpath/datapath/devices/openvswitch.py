@@ -1,7 +1,8 @@
 """Open vSwitch, as far as the node's devices show it: internal ports, system ports, bonds.
 
-Its flows are not read: it is taken to switch by MAC address (action NORMAL), and each step says so. A system port that the
-host routes packets to directly still sends them, with its own MAC; what comes in on it goes to the switch before IP sees it
+Its flows are not read: it is taken to switch by MAC address (action NORMAL), and each step says so.
+A system port that the host routes packets to directly still sends them, with its own MAC; what
+comes in on it goes to the switch before IP sees it
 (`net/openvswitch/vport-netdev.c:netdev_port_receive v6.12`).
 """
 
@@ -23,7 +24,9 @@ SYSTEM = "ovs-system"
 """The datapath device that `ip link` shows as the master of every system port."""
 
 INTERNAL = ("openvswitch", "tun", "")
-"""Kinds of an internal port: a vport of the kernel's datapath, a tap of the userspace one, or not shown."""
+"""Kinds of an internal port: a vport of the kernel's datapath, a tap of the userspace one, or not
+shown.
+"""
 
 FUNCTION = "net/openvswitch/vport.c:ovs_vport_receive v6.12"
 
@@ -37,15 +40,22 @@ def bridge_of(node: Node, link: Link) -> OvsBridge | None:
 
 
 def is_internal(bridge: OvsBridge, link: Link) -> bool:
-    """Tell whether the device is the host's end of a port (type `internal`), and not one that the switch took over."""
+    """Tell whether the device is the host's end of a port (type `internal`), and not one that the
+    switch took over.
+    """
     if link.master == SYSTEM or link.bond_slave_of is not None or link.peer is not None:
         return False
-    alone = any(interfaces == (link.name,) and port == link.name for port, interfaces in bridge.ports.items())
+    alone = any(
+        interfaces == (link.name,) and port == link.name
+        for port, interfaces in bridge.ports.items()
+    )
     return alone and (link.kind in INTERNAL or link.name == bridge.name)
 
 
 def is_taken(node: Node, link: Link) -> bool:
-    """Tell whether the switch takes what comes in on the device: of a userspace datapath `ip link` shows no master."""
+    """Tell whether the switch takes what comes in on the device: of a userspace datapath `ip link`
+    shows no master.
+    """
     bridge = bridge_of(node, link)
     return bridge is not None and not is_internal(bridge, link)
 
@@ -70,7 +80,9 @@ def system_ports(namespace: Namespace, bridge: OvsBridge) -> list[Link]:
 
 
 def emit(walk: Walk, skb: Skb, link: Link) -> Next:
-    """Send a frame of the host into the switch, or straight to the wire where the route names a port of the switch."""
+    """Send a frame of the host into the switch, or straight to the wire where the route names a
+    port of the switch.
+    """
     bridge = bridge_of(walk.node, link)
     if bridge is None or not is_internal(bridge, link):
         return wire.leave(walk, skb, link)
@@ -86,13 +98,23 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     if out is None:
         return wire.leave(walk, skb, link)
     spans = (bridge.span,) if bridge.span is not None else ()
-    walk.step("Open vSwitch", skb, FUNCTION, skb.packet, "switch", Switched(bridge.name, link.name, out.name), spans=spans)
+    walk.step(
+        "Open vSwitch",
+        skb,
+        FUNCTION,
+        skb.packet,
+        "switch",
+        Switched(bridge.name, link.name, out.name),
+        spans=spans,
+    )
     skb.port = skb.link = out
     return wire.leave(walk, skb, out)
 
 
 def receive(walk: Walk, skb: Skb, link: Link) -> Next:
-    """Take a frame off a port of the switch: it reaches the internal port that has its MAC, and no other takes it."""
+    """Take a frame off a port of the switch: it reaches the internal port that has its MAC, and no
+    other takes it.
+    """
     bridge = bridge_of(walk.node, link)
     if bridge is None:
         return boundary(walk, skb, "OpenFlow", link.name)
@@ -101,11 +123,17 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
     dmac = skb.packet.dmac
     inside = internal_ports(namespace, bridge)
     for port in inside:
-        if dmac is None or dmac == namespace.mac(port) or (port.mac is None and not is_symbolic(dmac)):
+        if (
+            dmac is None
+            or dmac == namespace.mac(port)
+            or (port.mac is None and not is_symbolic(dmac))
+        ):
             reason = Switched(bridge.name, link.name, port.name)
             walk.step("Open vSwitch", skb, FUNCTION, skb.packet, "switch", reason, spans=spans)
             skb.link = port
             return RECEIVE
     floods = SwitchFloods(bridge.name, tuple(port.name for port in inside), dmac)
-    walk.step("Open vSwitch", skb, FUNCTION, skb.packet, "drop", floods, spans=spans, link=link.name)
+    walk.step(
+        "Open vSwitch", skb, FUNCTION, skb.packet, "drop", floods, spans=spans, link=link.name
+    )
     return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.node.kernel))

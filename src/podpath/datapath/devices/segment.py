@@ -1,4 +1,6 @@
-"""Who hears a frame that is sent on a device: the stations of its layer 2 segment within the node, and where it leads out."""
+"""Who hears a frame that is sent on a device: the stations of its layer 2 segment within the node,
+and where it leads out.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,14 @@ from typing import NamedTuple
 from podpath.datapath.devices import openvswitch
 from podpath.datapath.devices.veth import peer_of
 from podpath.datapath.netns.namespace import Namespace
-from podpath.datapath.reasons.bridges import BothIsolated, HairpinOff, Hold, NotInVlan, PortDown, PortState
+from podpath.datapath.reasons.bridges import (
+    BothIsolated,
+    HairpinOff,
+    Hold,
+    NotInVlan,
+    PortDown,
+    PortState,
+)
 from podpath.datapath.walk.skb import Walk
 from podpath.net.addresses import Mac
 from podpath.node.links import BridgePort, Link, Vxlan
@@ -56,16 +65,26 @@ class _Survey:
                 self.arrive(peer.netns, self.walk.engine.namespace(peer.netns).link(peer.link))
                 return
         elif switch is not None and openvswitch.is_internal(switch, link):
-            others = [port for port in openvswitch.internal_ports(namespace, switch) if port.name != link.name]
+            others = [
+                port
+                for port in openvswitch.internal_ports(namespace, switch)
+                if port.name != link.name
+            ]
             self.stations += [Station(netns, port) for port in others]
-            self.exits += [Station(netns, port) for port in openvswitch.system_ports(namespace, switch)]
+            self.exits += [
+                Station(netns, port) for port in openvswitch.system_ports(namespace, switch)
+            ]
             return
         elif is_bridge(link):
             for port in namespace.ports.get(link.name, ()):
                 if may_pass(link, None, port, vlan):
                     self.emit(netns, port, vlan)
             return
-        elif link.vxlan is not None and namespace.netns.fdb.complete and not _floods(namespace, link, link.vxlan):
+        elif (
+            link.vxlan is not None
+            and namespace.netns.fdb.complete
+            and not _floods(namespace, link, link.vxlan)
+        ):
             return
         self.exits.append(Station(netns, link))
 
@@ -83,7 +102,9 @@ class _Survey:
             return
         switch = openvswitch.bridge_of(self.walk.node, link)
         if switch is not None and not openvswitch.is_internal(switch, link):
-            self.stations += [Station(netns, port) for port in openvswitch.internal_ports(namespace, switch)]
+            self.stations += [
+                Station(netns, port) for port in openvswitch.internal_ports(namespace, switch)
+            ]
         elif link.master is not None and link.master != openvswitch.SYSTEM:
             self.stations.append(Station(netns, namespace.link(link.master)))
         else:
@@ -130,14 +151,18 @@ def bridge_over(namespace: Namespace, link: Link) -> Link | None:
 
 
 def ingress_vlan(bridge: Link, port: Link) -> int | None:
-    """Return the VLAN that a filtering bridge puts an untagged frame of a port into; None where it does not filter."""
+    """Return the VLAN that a filtering bridge puts an untagged frame of a port into; None where it
+    does not filter.
+    """
     if bridge.bridge is None or not bridge.bridge.vlan_filtering:
         return None
     return (port.port or _PLAIN).pvid
 
 
 def may_pass(bridge: Link, source: Link | None, port: Link, vlan: int | None) -> bool:
-    """Tell whether a bridge lets a frame out of a port (`net/bridge/br_forward.c:should_deliver v6.12`)."""
+    """Tell whether a bridge lets a frame out of a port (`net/bridge/br_forward.c:should_deliver
+    v6.12`).
+    """
     return why_held(bridge, source, port, vlan) is None
 
 

@@ -1,9 +1,17 @@
-"""Tunnels that the node's devices describe: vxlan and ipip. The outer packet takes its own way through output and hooks."""
+"""Tunnels that the node's devices describe: vxlan and ipip. The outer packet takes its own way
+through output and hooks.
+"""
 
 from __future__ import annotations
 
 from podpath.datapath.devices import wire
-from podpath.datapath.reasons.devices import NoRemoteEnd, TunnelsNested, Unwrapped, Wrapped, WrappedForUnknownEnd
+from podpath.datapath.reasons.devices import (
+    NoRemoteEnd,
+    TunnelsNested,
+    Unwrapped,
+    Wrapped,
+    WrappedForUnknownEnd,
+)
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.paths import OUTPUT, RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
@@ -27,13 +35,25 @@ _HEADERS = {"vxlan": 50, "ipip": 20}
 
 
 def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
-    """Wrap a frame in UDP towards the remote end that has its MAC (`bridge fdb show dev vxlan`), or the default one."""
+    """Wrap a frame in UDP towards the remote end that has its MAC (`bridge fdb show dev vxlan`), or
+    the default one.
+    """
     details = link.vxlan
     if details is None:
         return wire.leave(walk, skb, link)
     if len(skb.wrapped) >= NESTED:
-        walk.step("device transmit", skb, RECURSION, skb.packet, "drop", TunnelsNested(link.name, NESTED), link=link.name)
-        return Dropped(netns=skb.netns.name, reason=drop_reason("vxlan recursion", walk.node.kernel))
+        walk.step(
+            "device transmit",
+            skb,
+            RECURSION,
+            skb.packet,
+            "drop",
+            TunnelsNested(link.name, NESTED),
+            link=link.name,
+        )
+        return Dropped(
+            netns=skb.netns.name, reason=drop_reason("vxlan recursion", walk.node.kernel)
+        )
     namespace = walk.engine.namespace(skb.netns.name)
     remote, spans = details.remote, ((link.span,) if link.span is not None else ())
     if skb.packet.dmac is not None:
@@ -43,19 +63,31 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
     if remote is None and namespace.netns.fdb.complete:
         reason = NoRemoteEnd(link.name, skb.packet.dmac)
         walk.step("device transmit", skb, VXLAN, skb.packet, "drop", reason, link=link.name)
-        return Dropped(netns=skb.netns.name, reason=drop_reason("vxlan no remote", walk.node.kernel))
+        return Dropped(
+            netns=skb.netns.name, reason=drop_reason("vxlan no remote", walk.node.kernel)
+        )
     if remote is None:
-        walk.step("device transmit", skb, VXLAN, skb.packet, "encapsulate", WrappedForUnknownEnd(link.name), link=link.name)
+        walk.step(
+            "device transmit",
+            skb,
+            VXLAN,
+            skb.packet,
+            "encapsulate",
+            WrappedForUnknownEnd(link.name),
+            link=link.name,
+        )
         return wire.leave(walk, skb, link)
     port = _source_port(walk, skb)
     return _wrap(walk, skb, link, _outer(skb.packet, port, details, remote), spans)
 
 
 def _source_port(walk: Walk, skb: Skb) -> int:
-    """Return the port that stands for the hash of what is carried (`include/net/udp.h:udp_flow_src_port v6.12`).
+    """Return the port that stands for the hash of what is carried
+    (`include/net/udp.h:udp_flow_src_port v6.12`).
 
-    A TCP socket's own hash stays with its packets whatever is translated; of all else the headers are hashed, both ways alike,
-    and that stays only where they have ports (`skb_clear_hash_if_not_l4`).
+    A TCP socket's own hash stays with its packets whatever is translated; of all else the headers
+    are hashed, both ways alike, and that stays only where they have ports
+    (`skb_clear_hash_if_not_l4`).
     """
     packet = skb.packet
     ends = frozenset({(packet.src, packet.sport), (packet.dst, packet.dport)})
@@ -70,18 +102,27 @@ def _source_port(walk: Walk, skb: Skb) -> int:
 def _outer(packet: Packet, port: int, details: Vxlan, remote: Address) -> Packet:
     source = details.local or _unspecified(remote.family)
     length = packet.length + _HEADERS["vxlan"]
-    return Packet(source, remote, protocols.UDP, port, details.port, length=length, dont_fragment=False)
+    return Packet(
+        source, remote, protocols.UDP, port, details.port, length=length, dont_fragment=False
+    )
 
 
 def emit_ipip(walk: Walk, skb: Skb, link: Link) -> Next:
-    """Wrap a packet in IP towards the gateway of its route, as a tunnel without a fixed remote end does."""
+    """Wrap a packet in IP towards the gateway of its route, as a tunnel without a fixed remote end
+    does.
+    """
     gateway = skb.destination.gateway if skb.destination is not None else None
     if skb.inner is not None:
         return boundary(walk, skb, "circle", link.name)
     if gateway is None:
         return wire.leave(walk, skb, link)
     inner = skb.packet
-    outer = Packet(_unspecified(gateway.family), gateway, protocols.IPIP, length=inner.length + _HEADERS["ipip"])
+    outer = Packet(
+        _unspecified(gateway.family),
+        gateway,
+        protocols.IPIP,
+        length=inner.length + _HEADERS["ipip"],
+    )
     return _wrap(walk, skb, link, outer, ())
 
 
@@ -90,22 +131,34 @@ def _unspecified(family: Family) -> Address:
 
 
 def _wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ...]) -> Next:
-    """Go on with the outer packet: the connection of the inner one is left behind, its mark is not (`iptunnel_xmit`)."""
+    """Go on with the outer packet: the connection of the inner one is left behind, its mark is not
+    (`iptunnel_xmit`).
+    """
     inner = skb.packet
     skb.packet = outer
     function = VXLAN if outer.protocol == protocols.UDP else IPIP
     reason = Wrapped(link.name, outer.dst)
-    walk.step("device transmit", skb, function, inner, "encapsulate", reason, spans=spans, link=link.name)
+    walk.step(
+        "device transmit", skb, function, inner, "encapsulate", reason, spans=spans, link=link.name
+    )
     if skb.inner is not None and skb.tunnel is not None:
         skb.wrapped = (*skb.wrapped, (skb.inner, skb.tunnel))
     skb.inner, skb.tunnel = inner, link
-    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = None, "", False, None, None
+    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
+        None,
+        "",
+        False,
+        None,
+        None,
+    )
     skb.iif = skb.oif = skb.physin = skb.physout = skb.port = None
     return OUTPUT
 
 
 def receive(walk: Walk, skb: Skb) -> Next:
-    """Unwrap a tunnel's packet that has come to the address it was sent to: the inner one comes in on the tunnel device."""
+    """Unwrap a tunnel's packet that has come to the address it was sent to: the inner one comes in
+    on the tunnel device.
+    """
     inner, outer, sender = skb.inner, skb.packet, skb.tunnel
     if inner is None or sender is None:
         return None
@@ -117,8 +170,16 @@ def receive(walk: Walk, skb: Skb) -> Next:
     skb.inner, skb.tunnel = skb.wrapped[-1] if skb.wrapped else (None, None)
     skb.wrapped = skb.wrapped[:-1]
     skb.link = device
-    walk.step("tunnel", skb, RECEIVED, outer, "decapsulate", Unwrapped(device.name), link=device.name)
-    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = None, "", False, None, None
+    walk.step(
+        "tunnel", skb, RECEIVED, outer, "decapsulate", Unwrapped(device.name), link=device.name
+    )
+    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
+        None,
+        "",
+        False,
+        None,
+        None,
+    )
     return RECEIVE
 
 

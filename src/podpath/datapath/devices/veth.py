@@ -20,13 +20,24 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     crosses = peer.netns != skb.netns.name
     rests_on = link.peer.inferred if isinstance(link.peer, Known) else None
     reason = HandedToPeer(link.name, peer.link, peer.netns, crosses)
-    walk.step("device transmit", skb, FUNCTION, skb.packet, "hop", reason, link=link.name, rests_on=rests_on)
+    walk.step(
+        "device transmit",
+        skb,
+        FUNCTION,
+        skb.packet,
+        "hop",
+        reason,
+        link=link.name,
+        rests_on=rests_on,
+    )
     enter(walk, skb, peer)
     return RECEIVE
 
 
 def peer_of(walk: Walk, link: Link) -> Peer | None:
-    """Return the other end of a veth, asking where it is not known; None where it is in no namespace of the model."""
+    """Return the other end of a veth, asking where it is not known; None where it is in no
+    namespace of the model.
+    """
     if link.peer is None:
         return None
     peer = walk.choices.resolve(link.peer)
@@ -34,7 +45,8 @@ def peer_of(walk: Walk, link: Link) -> Peer | None:
 
 
 def enter(walk: Walk, skb: Skb, peer: Peer) -> None:
-    """Move the packet to the peer: it forgets its route and connection, and in another namespace its mark.
+    """Move the packet to the peer: it forgets its route and connection, and in another namespace
+    its mark.
 
     `net/core/skbuff.c:skb_scrub_packet v6.12`, called with whether the namespaces differ.
     """
@@ -42,6 +54,12 @@ def enter(walk: Walk, skb: Skb, peer: Peer) -> None:
         skb.mark = 0
     skb.netns = walk.node.namespaces[peer.netns]
     skb.link = walk.engine.namespace(peer.netns).link(peer.link)
-    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = None, "", False, None, None
+    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
+        None,
+        "",
+        False,
+        None,
+        None,
+    )
     skb.iif = skb.oif = skb.physin = skb.physout = skb.port = skb.uid = skb.vlan = None
     skb.prerouted = skb.bridged = skb.looped = skb.by_kernel = False

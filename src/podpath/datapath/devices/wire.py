@@ -12,7 +12,9 @@ FUNCTION = "net/core/dev.c:dev_hard_start_xmit v6.12"
 
 def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted:
     """Send the frame out of the node."""
-    reason: LeftNode | LeftByPort = LeftNode(link.name, link.inferred.why if link.inferred is not None else "")
+    reason: LeftNode | LeftByPort = LeftNode(
+        link.name, link.inferred.why if link.inferred is not None else ""
+    )
     namespace = walk.engine.namespace(skb.netns.name)
     master = link.bond_slave_of or link.master
     if master is not None and skb.port is None:
@@ -21,4 +23,6 @@ def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted:
     outer = skb.packet if skb.inner is not None else None
     device = skb.tunnel.name if skb.tunnel is not None else None
     inside = skb.inner if skb.inner is not None else skb.packet
-    return Transmitted(netns=skb.netns.name, link=link.name, packet=inside, outer=outer, tunnel=device)
+    return Transmitted(
+        netns=skb.netns.name, link=link.name, packet=inside, outer=outer, tunnel=device
+    )

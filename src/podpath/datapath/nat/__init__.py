@@ -1,1 +1,3 @@
-"""Network address translation: what a connection's tuples become, and how packets are rewritten to them."""
+"""Network address translation: what a connection's tuples become, and how packets are rewritten to
+them.
+"""

@@ -1,4 +1,6 @@
-"""How a new connection gets its address and port (net/netfilter/nf_nat_core.c:nf_nat_setup_info v6.12)."""
+"""How a new connection gets its address and port (net/netfilter/nf_nat_core.c:nf_nat_setup_info
+v6.12).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from podpath.node.netfilter import ConnTuple, Rule
 MAX_ATTEMPTS = 128
 """NF_NAT_MAX_ATTEMPTS: ports that are tried before the kernel draws again."""
 LOW_PORTS = ((512, 1, 511), (1024, 600, 1023))
-"""A source port below the first number is mapped to a port from the second to the third; any other to 1024 and up."""
+"""A source port below the first number is mapped to a port from the second to the third; any other
+to 1024 and up.
+"""
 
 
 def bind_destination(state: HookState, rule: Rule, allowed: NatRange) -> Verdict:
@@ -51,7 +55,9 @@ def bind_source(state: HookState, rule: Rule, allowed: NatRange) -> Verdict:
 
 
 def bind_nothing(state: HookState, connection: Connection, *, source: bool) -> None:
-    """Settle that no rule translates the connection, but for a port that is taken (`nf_nat_alloc_null_binding`)."""
+    """Settle that no rule translates the connection, but for a port that is taken
+    (`nf_nat_alloc_null_binding`).
+    """
     if connection.confirmed:
         return
     address = connection.reply.dst if source else connection.reply.src
@@ -59,7 +65,9 @@ def bind_nothing(state: HookState, connection: Connection, *, source: bool) -> N
     _set_up(table, connection, NatRange(low=address.value, high=address.value), source=source)
 
 
-def _set_up(table: ConntrackTable, connection: Connection, allowed: NatRange, *, source: bool) -> None:
+def _set_up(
+    table: ConntrackTable, connection: Connection, allowed: NatRange, *, source: bool
+) -> None:
     current = inverse(connection.reply)
     new = _unique_tuple(table, connection, current, allowed, source=source)
     if new != current:
@@ -75,7 +83,12 @@ def _set_up(table: ConntrackTable, connection: Connection, allowed: NatRange, *,
 
 
 def _unique_tuple(
-    table: ConntrackTable, connection: Connection, current: ConnTuple, allowed: NatRange, *, source: bool
+    table: ConntrackTable,
+    connection: Connection,
+    current: ConnTuple,
+    allowed: NatRange,
+    *,
+    source: bool,
 ) -> ConnTuple:
     """Find a tuple in the range that no other connection has (`get_unique_tuple`)."""
     if source and not allowed.random:
@@ -108,22 +121,34 @@ def _is_free(table: ConntrackTable, connection: Connection, candidate: ConnTuple
 
 
 def _in_range(candidate: ConnTuple, allowed: NatRange) -> bool:
-    if allowed.low is not None and allowed.high is not None and not allowed.low <= candidate.src.value <= allowed.high:
+    if (
+        allowed.low is not None
+        and allowed.high is not None
+        and not allowed.low <= candidate.src.value <= allowed.high
+    ):
         return False
     return allowed.low_port is None or _port_in_range(candidate, allowed, source=True)
 
 
 def _port_in_range(candidate: ConnTuple, allowed: NatRange, *, source: bool) -> bool:
-    if allowed.low_port is None or allowed.high_port is None or candidate.protocol not in PORTED | ICMPS | {protocols.GRE}:
+    if (
+        allowed.low_port is None
+        or allowed.high_port is None
+        or candidate.protocol not in PORTED | ICMPS | {protocols.GRE}
+    ):
         return True
     port = candidate.sport if source or candidate.protocol in ICMPS else candidate.dport
     return allowed.low_port <= port <= allowed.high_port
 
 
-def _same_source(table: ConntrackTable, connection: Connection, current: ConnTuple, allowed: NatRange) -> ConnTuple | None:
+def _same_source(
+    table: ConntrackTable, connection: Connection, current: ConnTuple, allowed: NatRange
+) -> ConnTuple | None:
     """Find how the same source is mapped already for another destination (`find_appropriate_src`)."""
     for other in table.of_source((current.src, current.sport, current.protocol)):
-        if other is connection or other.zone.in_direction(reply=False) != connection.zone.in_direction(reply=False):
+        if other is connection or other.zone.in_direction(
+            reply=False
+        ) != connection.zone.in_direction(reply=False):
             continue
         mapped = inverse(other.reply)
         candidate = current._replace(src=mapped.src, sport=mapped.sport)
@@ -141,7 +166,9 @@ def _with_address(current: ConnTuple, allowed: NatRange, zone: int, *, source: b
     family = current.src.family
     value = allowed.low
     if allowed.high != allowed.low:
-        value = _pick_address(current, allowed.low, allowed.high, None if allowed.persistent else zone)
+        value = _pick_address(
+            current, allowed.low, allowed.high, None if allowed.persistent else zone
+        )
     address = Address(family, value)
     return current._replace(src=address) if source else current._replace(dst=address)
 
@@ -156,7 +183,11 @@ def _pick_address(current: ConnTuple, low: int, high: int, zone: int | None) -> 
     for index in range(count):
         shift = 32 * (count - 1 - index)
         first, last = low >> shift & 0xFFFFFFFF, high >> shift & 0xFFFFFFFF
-        word = reciprocal_scale(hashed, 0xFFFFFFFF) if whole else first + reciprocal_scale(hashed, last - first + 1)
+        word = (
+            reciprocal_scale(hashed, 0xFFFFFFFF)
+            if whole
+            else first + reciprocal_scale(hashed, last - first + 1)
+        )
         value = value << 32 | word
         whole = whole or word != last
         if zone is not None:
@@ -171,9 +202,16 @@ def _words(value: int, count: int) -> list[int]:
 
 
 def _with_port(
-    table: ConntrackTable, connection: Connection, current: ConnTuple, allowed: NatRange, *, source: bool
+    table: ConntrackTable,
+    connection: Connection,
+    current: ConnTuple,
+    allowed: NatRange,
+    *,
+    source: bool,
 ) -> ConnTuple:
-    """Find a free port (`nf_nat_l4proto_unique_tuple`); where the kernel draws one, a fixed one stands for it."""
+    """Find a free port (`nf_nat_l4proto_unique_tuple`); where the kernel draws one, a fixed one
+    stands for it.
+    """
     if current.protocol not in PORTED | ICMPS:
         return current
     port = current.sport if source or current.protocol in ICMPS else current.dport

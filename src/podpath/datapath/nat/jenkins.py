@@ -1,4 +1,6 @@
-"""The hash by which the kernel picks an address of a NAT range (include/linux/jhash.h:jhash2 v6.12)."""
+"""The hash by which the kernel picks an address of a NAT range (include/linux/jhash.h:jhash2
+v6.12).
+"""
 
 from __future__ import annotations
 

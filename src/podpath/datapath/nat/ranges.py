@@ -1,4 +1,6 @@
-"""What a NAT target allows a connection to become (`struct nf_nat_range2`), and the ways iptables spells it."""
+"""What a NAT target allows a connection to become (`struct nf_nat_range2`), and the ways iptables
+spells it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from podpath.net.addresses import Address, Family
 
 _RANGE: dict[Family, re.Pattern[str]] = {
     4: re.compile(r"(?:(?P<low>[0-9.]+)(?:-(?P<high>[0-9.]+))?)?(?::(?P<ports>[0-9/-]+))?"),
-    6: re.compile(r"(?:\[(?P<low>[0-9A-Fa-f:.]+)\](?:-\[(?P<high>[0-9A-Fa-f:.]+)\])?)?(?::(?P<ports>\d[0-9/-]*))?"),
+    6: re.compile(
+        r"(?:\[(?P<low>[0-9A-Fa-f:.]+)\](?:-\[(?P<high>[0-9A-Fa-f:.]+)\])?)?(?::(?P<ports>\d[0-9/-]*))?"
+    ),
 }
 _BARE = re.compile(r"(?P<low>[0-9A-Fa-f:.]+)(?:-(?P<high>[0-9A-Fa-f:.]+))?(?P<ports>)")
 """An IPv6 address without ports needs no brackets."""
@@ -27,7 +31,9 @@ class NatRange(NamedTuple):
     """The first port; None: any port will do (no NF_NAT_RANGE_PROTO_SPECIFIED)."""
     high_port: int | None = None
     base_port: int | None = None
-    """`--to-destination :1000-2000/5000`: 5000 becomes 1000, 5001 becomes 1001 (NF_NAT_RANGE_PROTO_OFFSET)."""
+    """`--to-destination :1000-2000/5000`: 5000 becomes 1000, 5001 becomes 1001
+    (NF_NAT_RANGE_PROTO_OFFSET).
+    """
     random: bool = False
     """`--random` or `--random-fully`: the kernel draws the port."""
     persistent: bool = False
@@ -37,7 +43,9 @@ NULL = NatRange()
 
 
 def parse_nat_range(text: str, family: Family) -> NatRange:
-    """Read `10.0.0.1`, `10.0.0.1-10.0.0.9:80-90`, `:80`, `[fd00::1]:80` or `fd00::1`; `ValueError` where it is none."""
+    """Read `10.0.0.1`, `10.0.0.1-10.0.0.9:80-90`, `:80`, `[fd00::1]:80` or `fd00::1`; `ValueError`
+    where it is none.
+    """
     found = _RANGE[family].fullmatch(text) or (_BARE.fullmatch(text) if family == 6 else None)
     if found is None or not text:
         raise ValueError(f"expected an address with ports, saw {text!r}")
@@ -46,7 +54,9 @@ def parse_nat_range(text: str, family: Family) -> NatRange:
     if not low:
         return span
     first = _address(low, family)
-    return NatRange(first, _address(high, family) if high else first, first_port, last_port, base_port)
+    return NatRange(
+        first, _address(high, family) if high else first, first_port, last_port, base_port
+    )
 
 
 @lru_cache(maxsize=512)

@@ -1,4 +1,6 @@
-"""Packets rewritten to what their connection's tuples say (net/netfilter/nf_nat_core.c, nf_nat_proto.c v6.12)."""
+"""Packets rewritten to what their connection's tuples say (net/netfilter/nf_nat_core.c,
+nf_nat_proto.c v6.12).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from podpath.node.netfilter import ConnTuple
 
 
 def is_translated(connection: Connection, *, reply: bool, source: bool) -> bool:
-    """Tell whether packets of a direction have their source (else their destination) rewritten (`nf_nat_packet`)."""
+    """Tell whether packets of a direction have their source (else their destination) rewritten
+    (`nf_nat_packet`).
+    """
     return connection.src_nat if source is not reply else connection.dst_nat
 
 

@@ -1,7 +1,8 @@
 """NAT at a hook: rules for the first packet of a connection, the stored tuples for every later one.
 
-net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12. One dispatcher runs all chains of type nat, of both flavours: the first one
-that sets up a translation is the last that runs, and where none does, a null binding settles that there is none.
+net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12. One dispatcher runs all chains of type nat, of
+both flavours: the first one that sets up a translation is the last that runs, and where none does,
+a null binding settles that there is none.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ SOURCE_HOOKS = frozenset({"POSTROUTING", "INPUT"})
 """HOOK2MANIP: the source is rewritten here, the destination at the other hooks."""
 
 
-def _is_neutral(state: HookState, stage: TableStage | NftStage, start: snapshot.HookSnapshot) -> bool:
+def _is_neutral(
+    state: HookState, stage: TableStage | NftStage, start: snapshot.HookSnapshot
+) -> bool:
     """Tell whether a chain leaves the packet as it is, by trying it."""
     choices = state.walk.choices
     state.walk.choices = choices.likeliest()
@@ -47,8 +50,16 @@ class NatStage:
 
     __slots__ = ("early", "hook", "label", "late", "native", "source", "stages")
 
-    def __init__(self, hook: str, stages: Sequence[TableStage], native: Sequence[Registered] = (), priority: int = 0) -> None:
-        """Dispatch to iptables' chains of this priority, and to native ones by theirs (`nf_nat_register_fn`)."""
+    def __init__(
+        self,
+        hook: str,
+        stages: Sequence[TableStage],
+        native: Sequence[Registered] = (),
+        priority: int = 0,
+    ) -> None:
+        """Dispatch to iptables' chains of this priority, and to native ones by theirs
+        (`nf_nat_register_fn`).
+        """
         self.hook = hook
         self.stages = tuple(stages)
         self.early = tuple(entry.stage for entry in native if entry.priority < priority)
@@ -58,14 +69,22 @@ class NatStage:
         self.label = f"{hook} nat"
 
     def __call__(self, state: HookState) -> Verdict | None:
-        """Translate the packet; one without a connection (invalid or untracked) goes by with the addresses it has."""
+        """Translate the packet; one without a connection (invalid or untracked) goes by with the
+        addresses it has.
+        """
         skb = state.skb
         connection = skb.connection
         if connection is None:
             return None
-        if skb.ctinfo == "RELATED" and skb.packet.protocol in ICMPS and skb.packet.quoted is not None:
+        if (
+            skb.ctinfo == "RELATED"
+            and skb.packet.protocol in ICMPS
+            and skb.packet.quoted is not None
+        ):
             self._rewrite_error(state, skb, connection)
-        elif skb.ctinfo in {"NEW", "RELATED"} and not (connection.src_nat_done if self.source else connection.dst_nat_done):
+        elif skb.ctinfo in {"NEW", "RELATED"} and not (
+            connection.src_nat_done if self.source else connection.dst_nat_done
+        ):
             return self._translate_first(state, skb, connection)
         elif self._link_changed(state, skb, connection):
             return self._drop_changed(state, skb, connection)
@@ -74,7 +93,9 @@ class NatStage:
         self._mark_reroute(state, skb, connection)
         return None
 
-    def _translate_first(self, state: HookState, skb: Skb, connection: Connection) -> Verdict | None:
+    def _translate_first(
+        self, state: HookState, skb: Skb, connection: Connection
+    ) -> Verdict | None:
         before = skb.packet
         for stage in self._in_order(state):
             started = len(state.walk.matched)
@@ -100,24 +121,29 @@ class NatStage:
         return (*self.early, *self._equal(state), *self.late)
 
     def _equal(self, state: HookState) -> tuple[TableStage | NftStage, ...]:
-        """Return the chains of the dispatcher's own priority; native ones first, unless iptables' are said to be later."""
+        """Return the chains of the dispatcher's own priority; native ones first, unless iptables'
+        are said to be later.
+        """
         tables = self._tables_in_order(state)
         if not self.native or not tables:
             return (*self.native, *tables)
         start = snapshot.take(state)
         if all(_is_neutral(state, stage, start) for stage in self.native) or all(
             _is_neutral(state, stage, start) for stage in tables
-        ):  # fmt: skip
+        ):
             return (*self.native, *tables)
         options = (
-            Option("native", "the native chains, so they run first"), Option("iptables", "iptables' table, so it runs first"),
-        )  # fmt: skip
+            Option("native", "the native chains, so they run first"),
+            Option("iptables", "iptables' table, so it runs first"),
+        )
         fact = f"what nat chain of {self.hook} was registered last in netns {state.skb.netns.name}, native or iptables"
         last = state.walk.choices.choose(fact, options, ask="nft list hooks")
         return (*self.native, *tables) if last == "native" else (*tables, *self.native)
 
     def _tables_in_order(self, state: HookState) -> tuple[TableStage, ...]:
-        """Return iptables' chains in their order; where both would translate the packet, ask which comes first."""
+        """Return iptables' chains in their order; where both would translate the packet, ask which
+        comes first.
+        """
         if len(self.stages) < 2:
             return self.stages
         fact = order_fact(self.stages)
@@ -130,7 +156,9 @@ class NatStage:
             outcomes.append((verdict, snapshot.take(state)))
             snapshot.restore(state, start)
         neutral = [verdict is None and not after.differs(start) for verdict, after in outcomes]
-        if any(neutral) or (outcomes[0][0] == outcomes[1][0] and not outcomes[0][1].differs(outcomes[1][1])):
+        if any(neutral) or (
+            outcomes[0][0] == outcomes[1][0] and not outcomes[0][1].differs(outcomes[1][1])
+        ):
             return self.stages
         return choose_order(state, self.stages, fact)
 
@@ -154,15 +182,31 @@ class NatStage:
         before = skb.packet
         skb.packet = rewrite_error(before, connection, reply=skb.reply, source=self.source)
         word = "snat" if self.source else "dnat"
-        state.walk.step(self.label, skb, REPLY, before, word, reasons.ErrorTranslated(connection.original))
+        state.walk.step(
+            self.label, skb, REPLY, before, word, reasons.ErrorTranslated(connection.original)
+        )
 
     def _record_clash(self, state: HookState, before: Packet, connection: Connection) -> None:
-        state.walk.step(self.label, state.skb, NULL_BINDING, before, "snat", reasons.PortClash(connection.original))
+        state.walk.step(
+            self.label,
+            state.skb,
+            NULL_BINDING,
+            before,
+            "snat",
+            reasons.PortClash(connection.original),
+        )
 
     def _link_changed(self, state: HookState, skb: Skb, connection: Connection) -> bool:
-        """Tell whether a masqueraded connection leaves by another device than before (`nf_nat_oif_changed`)."""
+        """Tell whether a masqueraded connection leaves by another device than before
+        (`nf_nat_oif_changed`).
+        """
         link = connection.masquerade_link
-        return link is not None and self.hook == "POSTROUTING" and not skb.reply and link != state.out_name
+        return (
+            link is not None
+            and self.hook == "POSTROUTING"
+            and not skb.reply
+            and link != state.out_name
+        )
 
     def _drop_changed(self, state: HookState, skb: Skb, connection: Connection) -> Verdict:
         conntrack_table(state.walk, skb.netns).delete(connection)
@@ -173,6 +217,10 @@ class NatStage:
     def _mark_reroute(self, state: HookState, skb: Skb, connection: Connection) -> None:
         """Say that a local packet with a new destination is routed again (`nf_nat_ipv4_local_fn`)."""
         if self.hook == "OUTPUT" and not state.reroute:
-            entry, other = (connection.reply, connection.original) if skb.reply else (connection.original, connection.reply)
+            entry, other = (
+                (connection.reply, connection.original)
+                if skb.reply
+                else (connection.original, connection.reply)
+            )
             if entry.dst != other.src:
                 state.reroute = "NAT rewrote the destination"

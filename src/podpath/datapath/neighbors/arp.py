@@ -1,4 +1,6 @@
-"""ARP itself: the sender address of a request, and whether a host answers one (`net/ipv4/arp.c v6.12`)."""
+"""ARP itself: the sender address of a request, and whether a host answers one (`net/ipv4/arp.c
+v6.12`).
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,14 @@ from podpath.node.links import Link
 REPLY = "net/ipv4/arp.c:arp_process v6.12"
 
 
-def announced_source(namespace: Namespace, link: Link, target: Address, source: Address) -> Address | None:
-    """Return the sender address of the ARP request that a packet from `source` causes (`arp_solicit`).
+def announced_source(
+    namespace: Namespace, link: Link, target: Address, source: Address
+) -> Address | None:
+    """Return the sender address of the ARP request that a packet from `source` causes
+    (`arp_solicit`).
 
-    arp_announce 0: the packet's source if it is the host's, whatever device has it; 1: only if the target's subnet holds it;
-    2: the best address of the device.
+    arp_announce 0: the packet's source if it is the host's, whatever device has it; 1: only if the
+    target's subnet holds it; 2: the best address of the device.
     """
     if target.family == 6:
         return source if namespace.owns(source) else None
@@ -52,8 +57,12 @@ def _on_link(namespace: Namespace, link: Link, target: Address, source: Address)
     return any(item.prefix.covers(target) and item.prefix.covers(source) for item in items)
 
 
-def answer(walk: Walk, station: Station, sender: Address | None, target: Address, *, proxy: bool = False) -> Refusal | None:
-    """Say why a station does not answer a request; None where it does. `proxy` asks whether it answers for others."""
+def answer(
+    walk: Walk, station: Station, sender: Address | None, target: Address, *, proxy: bool = False
+) -> Refusal | None:
+    """Say why a station does not answer a request; None where it does. `proxy` asks whether it
+    answers for others.
+    """
     link = station.link
     namespace = walk.engine.namespace(station.netns)
     if walk.engine.cilium is not None and cilium.is_endpoint(link):
@@ -81,7 +90,9 @@ def _is_proxy(namespace: Namespace, link: Link) -> bool:
     return False
 
 
-def _why_ignored(walk: Walk, namespace: Namespace, link: Link, sender: Address, target: Address) -> Refusal | None:
+def _why_ignored(
+    walk: Walk, namespace: Namespace, link: Link, sender: Address, target: Address
+) -> Refusal | None:
     """Apply arp_ignore and arp_filter to a request for an own address."""
     level = settings.known_maximum(namespace, settings.ARP_IGNORE, link.name) or 0
     own = [item for item in namespace.by_link.get(link.name, ()) if item.address == target]

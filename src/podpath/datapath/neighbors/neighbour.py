@@ -1,8 +1,10 @@
-"""From a next hop to a MAC: what the neighbour table holds, which ARP request goes out, and whether anybody answers it.
+"""From a next hop to a MAC: what the neighbour table holds, which ARP request goes out, and whether
+anybody answers it.
 
-A host answers an ARP request only if it could route the packet that asks: rp_filter and martian checks block ARP as they
-block IP (`net/ipv4/arp.c:arp_process v6.12`). An entry that is usable is used, though the owner of the address has another MAC:
-the kernel asks again only when the entry is old (`net/core/neighbour.c:neigh_timer_handler v6.12`).
+A host answers an ARP request only if it could route the packet that asks: rp_filter and martian
+checks block ARP as they block IP (`net/ipv4/arp.c:arp_process v6.12`). An entry that is usable is
+used, though the owner of the address has another MAC: the kernel asks again only when the entry is
+old (`net/core/neighbour.c:neigh_timer_handler v6.12`).
 """
 
 from __future__ import annotations
@@ -46,21 +48,36 @@ class Resolution(NamedTuple):
     rests_on: Inferred | None = None
     """How the entry, or the address of who answers, is known, where no listing states it."""
     unseen: str | None = None
-    """A namespace that may have the address and is itself but a guess: whether anybody answers is not known."""
+    """A namespace that may have the address and is itself but a guess: whether anybody answers is
+    not known.
+    """
 
 
 def _needs_arp(link: Link) -> bool:
-    """Tell whether a device has neighbours with MACs: a tap has, of kind tun too (drivers/net/tun.c:tun_net_initialize v6.12)."""
-    return not link.noarp and (link.kind not in WITHOUT_ARP or (link.kind == "tun" and link.mac is not None))
+    """Tell whether a device has neighbours with MACs: a tap has, of kind tun too
+    (drivers/net/tun.c:tun_net_initialize v6.12).
+    """
+    return not link.noarp and (
+        link.kind not in WITHOUT_ARP or (link.kind == "tun" and link.mac is not None)
+    )
 
 
-def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destination, packet: Packet) -> Resolution:
+def resolve(
+    walk: Walk, namespace: Namespace, link: Link, destination: Destination, packet: Packet
+) -> Resolution:
     """Find the MAC of a packet's next hop on a device."""
     nexthop = destination.gateway or packet.dst
     if not _needs_arp(link):
         return Resolution(None, reasons.NoLinkLayer(link.name))
     own = packet.src if namespace.has_local(packet.src) else None
-    key = ("neighbour", link.name, nexthop, own, destination.gateway is None, _has_spoken(walk, namespace, link, nexthop))
+    key = (
+        "neighbour",
+        link.name,
+        nexthop,
+        own,
+        destination.gateway is None,
+        _has_spoken(walk, namespace, link, nexthop),
+    )
     found = namespace.answers.get(key)
     if not isinstance(found, Resolution):
         asked = walk.choices.asked
@@ -72,7 +89,8 @@ def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinati
     if found.asked is not None and found.sender is not None:
         hearer = (found.asked.netns, found.asked.link.name, found.sender)
         if hearer not in walk.resolved:
-            # An entry that its own request made stays what it is: a request asserts no reachability (arp_process).
+            # An entry that its own request made stays what it is: a request asserts no reachability
+            # (arp_process).
             walk.heard[hearer] = namespace.mac(link)
     if found.asked is not None and found.mac is not None:
         walk.answered[namespace.name, link.name, nexthop] = found.mac
@@ -81,7 +99,9 @@ def resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinati
     return found
 
 
-def _recall(walk: Walk, namespace: Namespace, link: Link, nexthop: Address, found: Resolution) -> Resolution:
+def _recall(
+    walk: Walk, namespace: Namespace, link: Link, nexthop: Address, found: Resolution
+) -> Resolution:
     """Fall back on what requests taught before: it would not answer this one, yet its MAC is known."""
     key = (namespace.name, link.name, nexthop)
     if key in walk.answered:
@@ -96,11 +116,18 @@ class _Question(NamedTuple):
     sender: Address | None
 
 
-def _resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destination, question: _Question) -> Resolution:
+def _resolve(
+    walk: Walk, namespace: Namespace, link: Link, destination: Destination, question: _Question
+) -> Resolution:
     target = question.target
     entry = namespace.neighbours.get((link.name, target))
     if entry is not None and entry.mac is not None and entry.state in _FIXED:
-        return Resolution(entry.mac, reasons.EntryUsed(target, entry.mac, entry.state), _span(entry), rests_on=entry.inferred)
+        return Resolution(
+            entry.mac,
+            reasons.EntryUsed(target, entry.mac, entry.state),
+            _span(entry),
+            rests_on=entry.inferred,
+        )
     master = namespace.links.get(link.master) if link.master is not None else None
     if master is not None and master.bridge is not None:
         return Resolution(None, reasons.AskedOnPort(target, link.name, master.name), failed=True)
@@ -114,22 +141,43 @@ def _resolve(walk: Walk, namespace: Namespace, link: Link, destination: Destinat
         if answer(walk, station, question.sender, target, proxy=True) is None:
             return _answered(walk, station, target, entry)
     if entry is not None and entry.mac is not None and entry.state in _USABLE:
-        return Resolution(entry.mac, reasons.EntryUsed(target, entry.mac, entry.state), _span(entry), rests_on=entry.inferred)
+        return Resolution(
+            entry.mac,
+            reasons.EntryUsed(target, entry.mac, entry.state),
+            _span(entry),
+            rests_on=entry.inferred,
+        )
     if refusal is not None:
         return Resolution(None, reasons.ArpRefused(target, refusal), failed=True)
     return _presume(walk, namespace, link, destination, around, question)
 
 
 def _owners(walk: Walk, around: Segment, target: Address) -> list[Station]:
-    return [station for station in around.stations if walk.engine.namespace(station.netns).has_local(target)]
+    return [
+        station
+        for station in around.stations
+        if walk.engine.namespace(station.netns).has_local(target)
+    ]
 
 
-def _taught(walk: Walk, station: Station, target: Address, entry: Neighbour | None) -> Resolution | None:
-    """Keep to an entry that is usable, though who has the address has another MAC: the kernel asks again only when it is old."""
+def _taught(
+    walk: Walk, station: Station, target: Address, entry: Neighbour | None
+) -> Resolution | None:
+    """Keep to an entry that is usable, though who has the address has another MAC: the kernel asks
+    again only when it is old.
+    """
     own = walk.engine.namespace(station.netns).mac(station.link)
-    if entry is None or entry.mac is None or entry.state not in _USABLE or is_symbolic(own) or entry.mac == own:
+    if (
+        entry is None
+        or entry.mac is None
+        or entry.state not in _USABLE
+        or is_symbolic(own)
+        or entry.mac == own
+    ):
         return None
-    reason = reasons.EntryWrong(target, entry.mac, entry.state, station.link.name, station.netns, own)
+    reason = reasons.EntryWrong(
+        target, entry.mac, entry.state, station.link.name, station.netns, own
+    )
     return Resolution(entry.mac, reason, _span(entry))
 
 
@@ -146,16 +194,25 @@ def _answered(walk: Walk, station: Station, target: Address, entry: Neighbour | 
 
 
 def _owned_by(walk: Walk, station: Station, target: Address) -> Inferred | None:
-    """Tell how it is known that a station has the address that it answers for; a guess where nothing shows it there."""
+    """Tell how it is known that a station has the address that it answers for; a guess where
+    nothing shows it there.
+    """
     netns = walk.engine.namespace(station.netns).netns
     own = next((item for item in netns.addresses.items if item.address == target), None)
     return own.inferred if own is not None else netns.inferred
 
 
 def _presume(
-    walk: Walk, namespace: Namespace, link: Link, destination: Destination, around: Segment, question: _Question
+    walk: Walk,
+    namespace: Namespace,
+    link: Link,
+    destination: Destination,
+    around: Segment,
+    question: _Question,
 ) -> Resolution:
-    """Answer for what the evidence does not show: a host out there, or one in the model whose addresses are not all listed."""
+    """Answer for what the evidence does not show: a host out there, or one in the model whose
+    addresses are not all listed.
+    """
     target = question.target
     entry = namespace.neighbours.get((link.name, target))
     if entry is not None and entry.state in {"FAILED", "INCOMPLETE"}:
@@ -164,10 +221,25 @@ def _presume(
             Option(True, "it does by now"),
         )
         ask = f"ip neigh show {target} dev {link.name}"
-        if not walk.choices.choose(f"does {target} answer on {link.name} in netns {namespace.name}", options, ask=ask):
-            return Resolution(None, reasons.NeighbourSilent(target, link.name, entry.state), _span(entry), failed=True)
-    guessed = destination.route is not None and bool(destination.route.inferred) and destination.gateway is None
-    partial = [item for item in around.stations if not walk.engine.namespace(item.netns).netns.addresses.complete]
+        if not walk.choices.choose(
+            f"does {target} answer on {link.name} in netns {namespace.name}", options, ask=ask
+        ):
+            return Resolution(
+                None,
+                reasons.NeighbourSilent(target, link.name, entry.state),
+                _span(entry),
+                failed=True,
+            )
+    guessed = (
+        destination.route is not None
+        and bool(destination.route.inferred)
+        and destination.gateway is None
+    )
+    partial = [
+        item
+        for item in around.stations
+        if not walk.engine.namespace(item.netns).netns.addresses.complete
+    ]
     if partial and (destination.gateway is not None or guessed or not around.exits):
         shown = [item for item in partial if not walk.engine.namespace(item.netns).may_own(target)]
         if shown:
@@ -176,38 +248,68 @@ def _presume(
     unseen = is_bridge(link) and not namespace.netns.links.complete
     if around.exits or unseen or _has_spoken(walk, namespace, link, target):
         mac = outside_mac(namespace, link, target)
-        return Resolution(mac, reasons.PresumedToAnswer(target, mac), _span(entry), rests_on=_BEYOND)
+        return Resolution(
+            mac, reasons.PresumedToAnswer(target, mac), _span(entry), rests_on=_BEYOND
+        )
     return _ask_proxy(walk, around, target, link)
 
 
 def _has_spoken(walk: Walk, namespace: Namespace, link: Link, target: Address) -> bool:
-    """Tell whether a frame of a host outside the model came in over the bridge before: then it is there to answer."""
+    """Tell whether a frame of a host outside the model came in over the bridge before: then it is
+    there to answer.
+    """
     return (namespace.name, link.name, outside_mac(namespace, link, target)) in walk.learned
 
 
 def _ask_proxy(walk: Walk, around: Segment, target: Address, link: Link) -> Resolution:
-    """Ask whether a station answers for others, where its proxy_arp is not known and nothing else would answer."""
+    """Ask whether a station answers for others, where its proxy_arp is not known and nothing else
+    would answer.
+    """
     for station in around.stations:
         other = walk.engine.namespace(station.netns)
-        if settings.known_maximum(other, settings.PROXY_ARP, station.link.name) is None and other.netns.role == "host":
-            options = (Option(True, "the host answers for it (proxy_arp)"), Option(False, "nobody answers for it"))
+        if (
+            settings.known_maximum(other, settings.PROXY_ARP, station.link.name) is None
+            and other.netns.role == "host"
+        ):
+            options = (
+                Option(True, "the host answers for it (proxy_arp)"),
+                Option(False, "nobody answers for it"),
+            )
             ask = f"sysctl net.ipv4.conf.{station.link.name}.proxy_arp"
-            if walk.choices.choose(f"net.ipv4.conf.{station.link.name}.proxy_arp in netns {other.name}", options, ask=ask):
+            if walk.choices.choose(
+                f"net.ipv4.conf.{station.link.name}.proxy_arp in netns {other.name}",
+                options,
+                ask=ask,
+            ):
                 return _answered(walk, station, target, None)
     return Resolution(None, reasons.NobodyAnswers(target, link.name), failed=True)
 
 
-def _with_request(namespace: Namespace, link: Link, found: Resolution, target: Address, sender: Address | None) -> Resolution:
-    """Note the ARP request where its sender address belongs to another device: it teaches that address a foreign MAC."""
+def _with_request(
+    namespace: Namespace, link: Link, found: Resolution, target: Address, sender: Address | None
+) -> Resolution:
+    """Note the ARP request where its sender address belongs to another device: it teaches that
+    address a foreign MAC.
+    """
     found = found._replace(sender=sender)
-    if sender is None or sender.family == 6 or isinstance(found.reason, reasons.EntryUsed | reasons.ForeignSenderAsked):
+    if (
+        sender is None
+        or sender.family == 6
+        or isinstance(found.reason, reasons.EntryUsed | reasons.ForeignSenderAsked)
+    ):
         return found
     owner = namespace.addresses.get(sender)
-    if owner is None or owner.link in {link.name, "lo"} or namespace.link(owner.link).kind == "dummy":
+    if (
+        owner is None
+        or owner.link in {link.name, "lo"}
+        or namespace.link(owner.link).kind == "dummy"
+    ):
         return found
     request = reasons.ArpRequest(link.name, namespace.mac(link), sender, target)
     spans = (*found.spans, *((owner.span,) if owner.span is not None else ()))
-    return found._replace(reason=reasons.ForeignSenderAsked(found.reason, request, owner.link), spans=spans)
+    return found._replace(
+        reason=reasons.ForeignSenderAsked(found.reason, request, owner.link), spans=spans
+    )
 
 
 def _span(entry: Neighbour | None) -> tuple[Span, ...]:

@@ -1,7 +1,9 @@
-"""How a packet goes through the chains of one table (net/ipv4/netfilter/ip_tables.c:ipt_do_table v6.12).
+"""How a packet goes through the chains of one table (net/ipv4/netfilter/ip_tables.c:ipt_do_table
+v6.12).
 
-A jump comes back to the rule behind it, a goto to the rule behind the jump that came before; RETURN does the same early; at
-the end of a base chain its policy decides. iptables-nft makes nftables do the same (nf_tables_core.c:nft_do_chain v6.12).
+A jump comes back to the rule behind it, a goto to the rule behind the jump that came before; RETURN
+does the same early; at the end of a base chain its policy decides. iptables-nft makes nftables do
+the same (nf_tables_core.c:nft_do_chain v6.12).
 """
 
 from __future__ import annotations
@@ -19,23 +21,31 @@ from podpath.datapath.tracing.trace import RuleHit
 from podpath.net.provenance import Option
 
 MOST_JUMPS = 1 << 17
-"""Changes of chain after which a walk ends: so many means chains that go to themselves, which the kernel refuses.
+"""Changes of chain after which a walk ends: so many means chains that go to themselves, which the
+kernel refuses.
 
 Seen on 6.18: both flavours walk a tree of chains with 2^13 jumps, the legacy one 2^16.
 """
 LOOKED_AT = 64
-"""Jumps after which the chains under way are looked at for one that is called twice: chains that call themselves."""
+"""Jumps after which the chains under way are looked at for one that is called twice: chains that
+call themselves.
+"""
 MOST_LEVELS = 16
-"""Chains of nftables, the base chain included, that may call one another (NFT_JUMP_STACK_SIZE, net/netfilter/nf_tables_api.c
-v6.12); the kernel refuses more with "Too many links". Legacy tables have no such limit: 5,000 were walked.
+"""Chains of nftables, the base chain included, that may call one another (NFT_JUMP_STACK_SIZE,
+net/netfilter/nf_tables_api.c v6.12); the kernel refuses more with "Too many links". Legacy tables
+have no such limit: 5,000 were walked.
 """
 
 Frame = tuple[CompiledChain, Sequence[CompiledRule], int, int]
-"""Where a chain goes on: the chain, the rules to try, the next of them, and the mark that they were picked by."""
+"""Where a chain goes on: the chain, the rules to try, the next of them, and the mark that they were
+picked by.
+"""
 
 
 class Traversal:
-    """One packet in one table. After a verdict, `frames` says where it stood; it can be run on from there."""
+    """One packet in one table. After a verdict, `frames` says where it stood; it can be run on from
+    there.
+    """
 
     __slots__ = ("base", "frames", "jumps", "state", "table", "visits")
 
@@ -106,12 +116,17 @@ class Traversal:
             if rule.kind == COUNT:
                 if doubt.likely is doubt.negated:
                     return False
-            elif walk.choices.choose(fact, doubt.options(), ask=doubt.ask, random=doubt.random) is doubt.negated:
+            elif (
+                walk.choices.choose(fact, doubt.options(), ask=doubt.ask, random=doubt.random)
+                is doubt.negated
+            ):
                 return False
         return True
 
     def _enter(self, rule: CompiledRule) -> Verdict | None:
-        """Put the chain that a rule jumps or goes to on top; a chain that nobody shows does what the branch takes it to do."""
+        """Put the chain that a rule jumps or goes to on top; a chain that nobody shows does what
+        the branch takes it to do.
+        """
         state, target = self.state, rule.rule.target
         if rule.kind == GOTO:
             self.visits.append(self.frames.pop())
@@ -136,27 +151,40 @@ class Traversal:
         return ACCEPT if effect == "accept" else DROP
 
     def _refuse(self, chain: CompiledChain) -> Verdict | None:
-        """End the walk where the kernel would not have loaded the rules: chains in a circle, or called too deep."""
+        """End the walk where the kernel would not have loaded the rules: chains in a circle, or
+        called too deep.
+        """
         deep = self.table.source.flavour == "nft" and len(self.frames) >= MOST_LEVELS
-        if (deep or self.jumps % LOOKED_AT == 0) and len({id(frame[0]) for frame in self.frames}) < len(self.frames):
+        if (deep or self.jumps % LOOKED_AT == 0) and len(
+            {id(frame[0]) for frame in self.frames}
+        ) < len(self.frames):
             return Queued(ChainsCircle(), self.table.ask)
         if deep:
             return Queued(ChainsTooDeep(chain.source.name, MOST_LEVELS), self.table.ask)
         return None
 
     def _leave(self, chain: CompiledChain, rules: Sequence[CompiledRule]) -> None:
-        """Come to a chain's end. That the rules which the evidence leaves out of it do nothing is an assumption."""
+        """Come to a chain's end. That the rules which the evidence leaves out of it do nothing is
+        an assumption.
+        """
         self.visits.append((chain, rules, len(rules), 0))
         if chain.source.complete:
             return
-        name = f"rules of chain {chain.source.name} of {self.table.label} that the evidence leaves out"
-        self.state.walk.choices.choose(name, (Option(None, "none of them matches"),), ask=self.table.ask)
+        name = (
+            f"rules of chain {chain.source.name} of {self.table.label} that the evidence leaves out"
+        )
+        self.state.walk.choices.choose(
+            name, (Option(None, "none of them matches"),), ask=self.table.ask
+        )
 
     def _policy(self) -> Verdict | None:
         source = self.base.source
         policy = source.policy
         if policy is None and self.table.source.name in FILTERING:
-            options = (Option("ACCEPT", "accept what no rule decides on"), Option("DROP", "drop what no rule decides on"))
+            options = (
+                Option("ACCEPT", "accept what no rule decides on"),
+                Option("DROP", "drop what no rule decides on"),
+            )
             policy = self.state.walk.choices.choose(
                 f"policy of chain {source.name} of {self.table.label}", options, ask=self.table.ask
             )
@@ -167,6 +195,8 @@ class Traversal:
         return DROP
 
 
-def _reselect(chain: CompiledChain, rules: Sequence[CompiledRule], index: int, state: HookState) -> Sequence[CompiledRule]:
+def _reselect(
+    chain: CompiledChain, rules: Sequence[CompiledRule], index: int, state: HookState
+) -> Sequence[CompiledRule]:
     """Pick the rules behind the last one again, by the mark that the packet has now."""
     return chain.select(state, rules[index - 1].index if index else -1)

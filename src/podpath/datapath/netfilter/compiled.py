@@ -1,4 +1,6 @@
-"""Rules and chains as walks go through them: a rule as a row of checks and what it does, a chain that compiles when it is met."""
+"""Rules and chains as walks go through them: a rule as a row of checks and what it does, a chain
+that compiles when it is met.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from podpath.node.netfilter import Chain, Rule
 
 
 class CompiledRule:
-    """A rule as evaluation needs it. Mutable until it stands in its chain: its place, and the chain it jumps to."""
+    """A rule as evaluation needs it. Mutable until it stands in its chain: its place, and the chain
+    it jumps to.
+    """
 
     __slots__ = ("act", "chain", "checks", "index", "kind", "rule")
 
@@ -23,7 +27,9 @@ class CompiledRule:
         self.kind = kind
         self.act = act
         self.index = 0
-        """Its place in the chain's rules, from 0; the rule's own position may count rules that are not shown."""
+        """Its place in the chain's rules, from 0; the rule's own position may count rules that are
+        not shown.
+        """
         self.chain: CompiledChain | None = None
         """Where a jump goes, if that is the same in every walk; None before the first time."""
 
@@ -33,7 +39,14 @@ class CompiledChain:
 
     __slots__ = ("_compile", "_compiled", "_whole", "index", "source")
 
-    def __init__(self, source: Chain, family: Family, compile_rule: Callable[[Rule], CompiledRule], *, indexed: bool) -> None:
+    def __init__(
+        self,
+        source: Chain,
+        family: Family,
+        compile_rule: Callable[[Rule], CompiledRule],
+        *,
+        indexed: bool,
+    ) -> None:
         """Index a long chain at once; compile no rule yet."""
         self.source = source
         self._compile = compile_rule
@@ -44,13 +57,19 @@ class CompiledChain:
         """None where the chain is walked rule by rule."""
 
     def select(self, state: HookState, after: int = -1) -> Sequence[CompiledRule]:
-        """Return the rules to try for a packet, in order, from those behind a position (counted from 0)."""
+        """Return the rules to try for a packet, in order, from those behind a position (counted
+        from 0).
+        """
         if self.index is None:
             if self._whole is None:
                 self._whole = [self.rule(position) for position in range(len(self._compiled))]
             return self._whole if after < 0 else self._whole[after + 1 :]
         compiled = self._compiled
-        return [compiled[position] or self.rule(position) for position in self.index.candidates(state) if position > after]
+        return [
+            compiled[position] or self.rule(position)
+            for position in self.index.candidates(state)
+            if position > after
+        ]
 
     def rule(self, position: int) -> CompiledRule:
         """Return one rule, compiled, by its position from 0."""

@@ -1,4 +1,6 @@
-"""A netfilter hook as a stage: the verdict of all that is registered there, as the walk's next move."""
+"""A netfilter hook as a stage: the verdict of all that is registered there, as the walk's next
+move.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,11 @@ def pass_hook(walk: Walk, skb: Skb, hook: str) -> Outcome | Accept:
         case Reject(answer, packet, reason):
             if packet is None:
                 return Dropped(netns=skb.netns.name, reason=reason)
-            skb.answer = packet._replace(src=error_source(walk, skb)) if packet.src.is_unspecified else packet
+            skb.answer = (
+                packet._replace(src=error_source(walk, skb))
+                if packet.src.is_unspecified
+                else packet
+            )
             return Rejected(netns=skb.netns.name, reason=reason, answer=answer)
         case Queued(reason, ask):
             return Undecided(netns=skb.netns.name, reason=reason, ask=ask)

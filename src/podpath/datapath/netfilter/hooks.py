@@ -1,4 +1,6 @@
-"""One netfilter hook: every base chain, conntrack and NAT function that is registered there, in the kernel's order."""
+"""One netfilter hook: every base chain, conntrack and NAT function that is registered there, in the
+kernel's order.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,25 @@ from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Verdict
 from podpath.datapath.routing import reroute
 from podpath.datapath.walk.skb import Skb, Walk
 
-PREROUTING, INPUT, FORWARD, OUTPUT, POSTROUTING = "PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING"
+PREROUTING, INPUT, FORWARD, OUTPUT, POSTROUTING = (
+    "PREROUTING",
+    "INPUT",
+    "FORWARD",
+    "OUTPUT",
+    "POSTROUTING",
+)
 
 
 def traverse(walk: Walk, skb: Skb, hook: str) -> Verdict:
     """Send a packet through one hook and give the final verdict.
 
-    Reads `skb.iif` (None in OUTPUT), `skb.oif` (None in PREROUTING and INPUT), `skb.netns`, `skb.mark`, `skb.physin` and
-    `skb.physout`, and `skb.destination` in POSTROUTING (MASQUERADE needs the next hop). Changes `skb.packet` (NAT, TTL, TOS),
-    `skb.mark`, `skb.connection`, `skb.ctinfo` and `skb.reply`; records Steps, and every rule that matched in `walk.matched`.
-    The caller makes the last Step of a packet that is dropped here no more: the deciding Step is recorded already.
-    A caller that moves the packet to another namespace clears `connection`, `ctinfo` and `template` (`skb_scrub_packet`),
-    one that loops it back over `lo` keeps them.
+    Reads `skb.iif` (None in OUTPUT), `skb.oif` (None in PREROUTING and INPUT), `skb.netns`,
+    `skb.mark`, `skb.physin` and `skb.physout`, and `skb.destination` in POSTROUTING (MASQUERADE
+    needs the next hop). Changes `skb.packet` (NAT, TTL, TOS), `skb.mark`, `skb.connection`,
+    `skb.ctinfo` and `skb.reply`; records Steps, and every rule that matched in `walk.matched`. The
+    caller makes the last Step of a packet that is dropped here no more: the deciding Step is
+    recorded already. A caller that moves the packet to another namespace clears `connection`,
+    `ctinfo` and `template` (`skb_scrub_packet`), one that loops it back over `lo` keeps them.
     """
     stages = ruleset(walk, skb.netns, skb.packet.dst.family).stages[hook]
     if not stages:
@@ -30,7 +39,12 @@ def traverse(walk: Walk, skb: Skb, hook: str) -> Verdict:
         verdict = stage(state)
         if verdict is not None:
             return verdict
-        if state.reroute and (not asked or skb.packet.dst != before) and reroute(walk, skb).destination is None:
-            # A hook that changes the way looks for the new one itself: what runs after it sees no packet without a route.
+        if (
+            state.reroute
+            and (not asked or skb.packet.dst != before)
+            and reroute(walk, skb).destination is None
+        ):
+            # A hook that changes the way looks for the new one itself: what runs after it sees no
+            # packet without a route.
             break
     return Accept(state.reroute) if state.reroute else ACCEPT

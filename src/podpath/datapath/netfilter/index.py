@@ -1,8 +1,10 @@
-"""Long chains, indexed: which rules of a chain can match a packet, found by a few dictionary lookups.
+"""Long chains, indexed: which rules of a chain can match a packet, found by a few dictionary
+lookups.
 
-Rules fall into groups by which fields they pin down (tuple space search, Srinivasan, Suri and Varghese 1999): all rules with
-a destination prefix of one length, a protocol and a destination port are one group, keyed by those values. A packet looks
-each group up once; the rest of a rule is checked as ever. So a chain of 20,000 services costs what its few groups cost.
+Rules fall into groups by which fields they pin down (tuple space search, Srinivasan, Suri and
+Varghese 1999): all rules with a destination prefix of one length, a protocol and a destination port
+are one group, keyed by those values. A packet looks each group up once; the rest of a rule is
+checked as ever. So a chain of 20,000 services costs what its few groups cost.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ COARSER: tuple[Signature, ...] = (
     Signature(1, 0, False, False, False, False, 0),
     Signature(0, 0, True, True, True, True, 0),
 )
-"""Fields to group by, in the order in which they are tried: the first with few enough groups is taken."""
+"""Fields to group by, in the order in which they are tried: the first with few enough groups is
+taken.
+"""
 
 
 class _Group(NamedTuple):
@@ -73,13 +77,16 @@ class ChainIndex:
             groups = {Signature(): {_NOTHING: list(range(len(rules)))}}
         width = WIDTH[family]
         self.groups = tuple(
-            _Group(signature, width - signature.dst, width - signature.src, positions) for signature, positions in groups.items()
+            _Group(signature, width - signature.dst, width - signature.src, positions)
+            for signature, positions in groups.items()
         )
         self.by_mark = any(group.signature.mark for group in self.groups)
         """True where the mark is a key: after a change of the mark the candidates are other ones."""
 
     def candidates(self, state: HookState) -> Sequence[int]:
-        """Return the positions of the rules that can match the packet, in order; none that matches is left out."""
+        """Return the positions of the rules that can match the packet, in order; none that matches
+        is left out.
+        """
         skb = state.skb
         packet = skb.packet
         dst, src, mark = packet.dst.value, packet.src.value, skb.mark
@@ -126,7 +133,9 @@ def _pin(rule: Rule, family: Family) -> _Pinned:
     return _Pinned(
         _pinned_prefix(rule.dst, family),
         _pinned_prefix(rule.src, family),
-        protocol.number if protocol is not None and protocol.number and not protocol.negated else None,
+        protocol.number
+        if protocol is not None and protocol.number and not protocol.negated
+        else None,
         _pinned_port(rule.matches),
         _pinned_link(rule.in_link),
         _pinned_link(rule.out_link),
@@ -144,7 +153,15 @@ def _group(pinned: Iterable[_Pinned], wanted: Signature) -> dict[Signature, dict
         in_link = pin.in_link if wanted.in_link else None
         out_link = pin.out_link if wanted.out_link else None
         mask, mark = pin.mark if wanted.mark else (0, 0)
-        signature = Signature(dst, src, protocol is not None, dport is not None, in_link is not None, out_link is not None, mask)
+        signature = Signature(
+            dst,
+            src,
+            protocol is not None,
+            dport is not None,
+            in_link is not None,
+            out_link is not None,
+            mask,
+        )
         key = (dst_value, src_value, protocol or 0, dport or 0, in_link or "", out_link or "", mark)
         groups.setdefault(signature, {}).setdefault(key, []).append(position)
     return groups
@@ -164,7 +181,12 @@ def _pinned_port(matches: tuple[Match, ...]) -> int | None:
     for match in matches:
         if match.name in PORTED_MATCHES:
             for option in match.options:
-                if option.name in PORT_OPTIONS and not option.negated and option.values and option.values[0].isdigit():
+                if (
+                    option.name in PORT_OPTIONS
+                    and not option.negated
+                    and option.values
+                    and option.values[0].isdigit()
+                ):
                     return int(option.values[0])
     return None
 

@@ -1,4 +1,6 @@
-"""What almost saved a packet that a table ended: rules that missed by one condition, and rules that stand too late."""
+"""What almost saved a packet that a table ended: rules that missed by one condition, and rules that
+stand too late.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ SAVING = frozenset({"ACCEPT", "RETURN"})
 
 
 def find_misses(traversal: Traversal) -> tuple[NearMiss, ...]:
-    """Find the rule that would have let the packet pass had it come first, and earlier ones that missed by one condition.
+    """Find the rule that would have let the packet pass had it come first, and earlier ones that
+    missed by one condition.
 
-    The branch's answers are not asked for here: what is unknown stays as the branch has it, or as is likeliest.
+    The branch's answers are not asked for here: what is unknown stays as the branch has it, or as
+    is likeliest.
     """
     state = traversal.state
     walk = state.walk
@@ -43,7 +47,9 @@ def find_misses(traversal: Traversal) -> tuple[NearMiss, ...]:
 
 
 def _find_late(traversal: Traversal) -> NearMiss | None:
-    """Walk on as if the rule that ended the packet had not been there, to the rule that would have let it pass."""
+    """Walk on as if the rule that ended the packet had not been there, to the rule that would have
+    let it pass.
+    """
     state = traversal.state
     matched = state.walk.matched
     start = len(matched)
@@ -78,7 +84,11 @@ def _passed_by(traversal: Traversal) -> Iterator[CompiledRule]:
 def _missed_by_one(traversal: Traversal, compiled: CompiledRule) -> NearMiss | None:
     """Say which condition alone kept a rule from matching; None where none did, or more than one."""
     state = traversal.state
-    missed = [text for check, text in describe_conditions(traversal.table.context(compiled.rule)) if check(state) is False]
+    missed = [
+        text
+        for check, text in describe_conditions(traversal.table.context(compiled.rule))
+        if check(state) is False
+    ]
     if len(missed) != 1:
         return None
     return NearMiss(compiled.rule.span, MissedByOne(compiled.rule, missed[0]))

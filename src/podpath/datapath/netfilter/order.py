@@ -1,7 +1,8 @@
 """The order of everything that netfilter runs at a hook, as data.
 
-Priorities are those of include/uapi/linux/netfilter_ipv4.h v6.12 (netfilter_ipv6.h has the same). Among equal priorities the
-entry that was registered last runs first (net/netfilter/core.c:nf_hook_entries_grow v6.12).
+Priorities are those of include/uapi/linux/netfilter_ipv4.h v6.12 (netfilter_ipv6.h has the same).
+Among equal priorities the entry that was registered last runs first
+(net/netfilter/core.c:nf_hook_entries_grow v6.12).
 """
 
 from __future__ import annotations
@@ -58,8 +59,10 @@ HOOK_ENTRIES: tuple[HookEntry, ...] = (
     HookEntry("POSTROUTING", 100, "nat", _NAT),
     HookEntry("POSTROUTING", LAST, "conntrack confirm", _CONFIRM),
 )
-"""iptables-nft gives its security table a priority of its own (iptables 1.8, nft.c). Defragmentation (-400) is part of the
-conntrack entry here. NAT's priority is its dispatcher's: chains of type nat have no place of their own among the others, and
-the one that sets up a translation is the last that runs."""
+"""iptables-nft gives its security table a priority of its own (iptables 1.8, nft.c).
+Defragmentation (-400) is part of the conntrack entry here. NAT's priority is its dispatcher's:
+chains of type nat have no place of their own among the others, and the one that sets up a
+translation is the last that runs.
+"""
 
 TABLE_NAMES = ("raw", "mangle", "nat", "filter", "security")

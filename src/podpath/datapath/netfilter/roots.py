@@ -1,8 +1,9 @@
 """Base chains that the evidence leaves out, where it shows chains that something must lead to.
 
-People paste `iptables -nvL KUBE-FORWARD` alone. That chain is called from somewhere, and what it does to a packet may be all
-there is to find. A chain that no shown rule leads to is taken to be called from a base chain that is not shown: for sure from
-none where the kernel would refuse it, likely where the chain's own name or targets say so, and as a fork in any case.
+People paste `iptables -nvL KUBE-FORWARD` alone. That chain is called from somewhere, and what it
+does to a packet may be all there is to find. A chain that no shown rule leads to is taken to be
+called from a base chain that is not shown: for sure from none where the kernel would refuse it,
+likely where the chain's own name or targets say so, and as a fork in any case.
 """
 
 from __future__ import annotations
@@ -35,15 +36,26 @@ class Root(NamedTuple):
 
 
 def find_roots(table: Table, hook: str) -> tuple[Root, ...]:
-    """Find the chains that a base chain which is not shown may lead to, in the order in which they are shown."""
+    """Find the chains that a base chain which is not shown may lead to, in the order in which they
+    are shown.
+    """
     if table.complete or hook in table.chains or hook not in BASE_CHAINS.get(table.name, ()):
         return ()
-    chains = {name: shown for name, fact in table.chains.items() if (shown := _shown(fact)) is not None}
+    chains = {
+        name: shown for name, fact in table.chains.items() if (shown := _shown(fact)) is not None
+    }
     if sum(len(chain.rules) for chain in chains.values()) > MOST_RULES:
         return ()
-    leads = {name: {rule.target.name for rule in chain.rules if rule.target is not None} for name, chain in chains.items()}
+    leads = {
+        name: {rule.target.name for rule in chain.rules if rule.target is not None}
+        for name, chain in chains.items()
+    }
     called = {target for name, targets in leads.items() for target in targets if target != name}
-    roots = (_judge(chains[name], hook, _reach(name, leads)) for name in chains if name not in called and name not in WORDS)
+    roots = (
+        _judge(chains[name], hook, _reach(name, leads))
+        for name in chains
+        if name not in called and name not in WORDS
+    )
     return tuple(root for root in roots if root is not None)
 
 

@@ -1,7 +1,8 @@
-"""One rule, compiled: the fields of `struct ipt_ip` and the matches as a row of checks, the target as what it does.
+"""One rule, compiled: the fields of `struct ipt_ip` and the matches as a row of checks, the target
+as what it does.
 
-net/ipv4/netfilter/ip_tables.c:ip_packet_match v6.12. The flavours agree here: iptables-nft writes the same conditions as
-nftables expressions, or keeps the match whole (`nft_compat`).
+net/ipv4/netfilter/ip_tables.c:ip_packet_match v6.12. The flavours agree here: iptables-nft writes
+the same conditions as nftables expressions, or keeps the match whole (`nft_compat`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,19 @@ from podpath.datapath.xtables.context import RuleContext, doubtful, spell, spell
 from podpath.datapath.xtables.registry import compile_match, compile_target
 from podpath.net.addresses import WIDTH
 from podpath.net.protocols import protocol_name
-from podpath.node.netfilter import InterfaceMatch, Match, MatchOption, PrefixMatch, ProtocolMatch, Target
+from podpath.node.netfilter import (
+    InterfaceMatch,
+    Match,
+    MatchOption,
+    PrefixMatch,
+    ProtocolMatch,
+    Target,
+)
 
 COUNT, ACT, JUMP, GOTO, RETURN = range(5)
-"""What a rule does once it matches: count and go on, run its target, call a chain, go to a chain, return."""
+"""What a rule does once it matches: count and go on, run its target, call a chain, go to a chain,
+return.
+"""
 
 
 def compile_rule(context: RuleContext, *, is_chain: bool) -> CompiledRule:

@@ -19,14 +19,33 @@ from podpath.net.provenance import Fact, Option, Unknown
 from podpath.node.netfilter import Chain, Netfilter, Rule, Table
 from podpath.node.node import Netns
 
-TRACKING_MATCHES = frozenset({"conntrack", "state", "connmark", "connbytes", "connlabel", "connlimit", "helper", "cluster"})
-TRACKING_TARGETS = frozenset({"CT", "CONNMARK", "CONNSECMARK", "SNAT", "DNAT", "MASQUERADE", "REDIRECT", "NETMAP", "SYNPROXY"})
-"""Extensions that switch conntrack on in their namespace when a rule with them is loaded (`nf_ct_netns_get`). A nat table
-does not, as long as it has no such rule."""
+TRACKING_MATCHES = frozenset(
+    {"conntrack", "state", "connmark", "connbytes", "connlabel", "connlimit", "helper", "cluster"}
+)
+TRACKING_TARGETS = frozenset(
+    {
+        "CT",
+        "CONNMARK",
+        "CONNSECMARK",
+        "SNAT",
+        "DNAT",
+        "MASQUERADE",
+        "REDIRECT",
+        "NETMAP",
+        "SYNPROXY",
+    }
+)
+"""Extensions that switch conntrack on in their namespace when a rule with them is loaded
+(`nf_ct_netns_get`). A nat table does not, as long as it has no such rule.
+"""
 TRACKERS: Mapping[str, Stage] = {"conntrack": track, "conntrack confirm": confirm}
 
-TRACKER_PRIORITIES = frozenset(entry.priority for entry in HOOK_ENTRIES if entry.name in {*TRACKERS, "nat"})
-"""Where native chains are taken to have been registered before conntrack and NAT, which the first rule that needs them does."""
+TRACKER_PRIORITIES = frozenset(
+    entry.priority for entry in HOOK_ENTRIES if entry.name in {*TRACKERS, "nat"}
+)
+"""Where native chains are taken to have been registered before conntrack and NAT, which the first
+rule that needs them does.
+"""
 
 
 class Ruleset:
@@ -35,30 +54,45 @@ class Ruleset:
     __slots__ = ("family", "missing", "native", "netns", "stages", "tables", "tracks")
 
     def __init__(self, netns: Netns, family: Family, *, indexed: bool = True) -> None:
-        """Put the stages of every hook in order. No rule is compiled before a packet meets its chain."""
+        """Put the stages of every hook in order. No rule is compiled before a packet meets its
+        chain.
+        """
         netfilter = netns.netfilter.get(family, Netfilter())
         sets = Sets(netfilter.sets)
         self.netns = netns.name
         self.family = family
-        self.tables = tuple(CompiledTable(table, netns.name, sets, netfilter.ask, indexed=indexed) for table in netfilter.tables)
+        self.tables = tuple(
+            CompiledTable(table, netns.name, sets, netfilter.ask, indexed=indexed)
+            for table in netfilter.tables
+        )
         self.native = NativeChains(netns, family)
         self.tracks = self.native.tracks or _switches_tracking_on(netns, family, netfilter.tables)
         """True where conntrack is at work in the namespace."""
         shown = {table.name for table in netfilter.tables}
-        self.missing = () if netfilter.complete else tuple(name for name in TABLE_NAMES if name not in shown)
+        self.missing = (
+            () if netfilter.complete else tuple(name for name in TABLE_NAMES if name not in shown)
+        )
         """Tables that may exist and that the evidence does not show."""
-        self.stages: Mapping[str, tuple[Stage, ...]] = {hook: tuple(self._order(hook)) for hook in HOOKS}
+        self.stages: Mapping[str, tuple[Stage, ...]] = {
+            hook: tuple(self._order(hook)) for hook in HOOKS
+        }
 
     def _order(self, hook: str) -> Iterator[Stage]:
         native = self.native.at(hook)
         entries = [entry for entry in HOOK_ENTRIES if entry.hook == hook]
-        for priority in sorted({entry.priority for entry in entries} | {entry.priority for entry in native}):
-            stages = [stage for entry in entries if entry.priority == priority and (stage := self._stage(entry)) is not None]
+        for priority in sorted(
+            {entry.priority for entry in entries} | {entry.priority for entry in native}
+        ):
+            stages = [
+                stage
+                for entry in entries
+                if entry.priority == priority and (stage := self._stage(entry)) is not None
+            ]
             own = [
                 _at_hook(entry, hook)
                 for entry in sorted(native, key=lambda entry: -entry.serial)
                 if entry.priority == priority
-            ]  # fmt: skip
+            ]
             if own and stages and priority not in TRACKER_PRIORITIES:
                 fact = f"what was registered last at priority {priority} of {hook} in netns {self.netns}, native or iptables"
                 yield ContestedPriority(own, stages[0], f"{fact} (IPv{self.family})")
@@ -68,13 +102,25 @@ class Ruleset:
     def _stage(self, entry: HookEntry) -> Stage | None:
         if entry.name in TRACKERS:
             return TRACKERS[entry.name] if self.tracks else None
-        tables = [table for table in self.tables if table.source.name == entry.name and table.source.flavour in entry.flavours]
-        stages = [TableStage(table, entry.hook, entry.function) for table in tables if _does_something(table.source, entry.hook)]
+        tables = [
+            table
+            for table in self.tables
+            if table.source.name == entry.name and table.source.flavour in entry.flavours
+        ]
+        stages = [
+            TableStage(table, entry.hook, entry.function)
+            for table in tables
+            if _does_something(table.source, entry.hook)
+        ]
         if entry.name == "nat":
             # One nat chain in the namespace registers the dispatcher at all its hooks.
             native = self.native.translating(entry.hook)
             exists = bool(tables) or self.native.translates
-            return NatStage(entry.hook, stages, native, entry.priority) if exists and self.tracks else None
+            return (
+                NatStage(entry.hook, stages, native, entry.priority)
+                if exists and self.tracks
+                else None
+            )
         if not stages:
             return None
         stage: Stage = stages[0] if len(stages) == 1 else ContestedStage(stages)
@@ -82,7 +128,9 @@ class Ruleset:
 
 
 def _at_hook(entry: Registered, hook: str) -> Stage:
-    return ReroutingStage(entry.stage) if entry.type == "route" and hook == "OUTPUT" else entry.stage
+    return (
+        ReroutingStage(entry.stage) if entry.type == "route" and hook == "OUTPUT" else entry.stage
+    )
 
 
 def ruleset(walk: Walk, netns: Netns, family: Family) -> Ruleset:
@@ -95,12 +143,16 @@ def ruleset(walk: Walk, netns: Netns, family: Family) -> Ruleset:
         command = "iptables" if family == 4 else "ip6tables"
         name = f"{command} tables of netns {netns.name} that the evidence leaves out"
         meaning = f"{', '.join(found.missing)}: taken to be empty"
-        walk.choices.choose(name, (Option(None, meaning),), ask=netns.netfilter.get(family, Netfilter()).ask)
+        walk.choices.choose(
+            name, (Option(None, meaning),), ask=netns.netfilter.get(family, Netfilter()).ask
+        )
     return found
 
 
 def _does_something(table: Table, hook: str) -> bool:
-    """Tell whether a base chain can do anything: it has rules, may have a policy of DROP, or is not known."""
+    """Tell whether a base chain can do anything: it has rules, may have a policy of DROP, or is not
+    known.
+    """
     fact = table.chains.get(hook)
     if fact is None:
         return bool(find_roots(table, hook))
@@ -111,20 +163,35 @@ def _does_something(table: Table, hook: str) -> bool:
 
 
 def _switches_tracking_on(netns: Netns, family: Family, tables: Iterable[Table]) -> bool:
-    """Tell whether conntrack is at work: it has entries, or a loaded rule needs it. Base chains are read first: they often do."""
+    """Tell whether conntrack is at work: it has entries, or a loaded rule needs it. Base chains are
+    read first: they often do.
+    """
     if any(entry.original.src.family == family for entry in netns.conntrack.items):
         return True
     facts = [(name in HOOKS, fact) for table in tables for name, fact in table.chains.items()]
     ordered = (fact for wanted in (True, False) for is_base, fact in facts if is_base is wanted)
-    return any(_needs_tracking(rule) for fact in ordered for chain in _possible(fact) for rule in chain.rules)
+    return any(
+        _needs_tracking(rule)
+        for fact in ordered
+        for chain in _possible(fact)
+        for rule in chain.rules
+    )
 
 
 def _possible(fact: Fact[Chain]) -> tuple[Chain, ...]:
-    return tuple(option.value for option in fact.options) if isinstance(fact, Unknown) else (fact.value,)
+    return (
+        tuple(option.value for option in fact.options)
+        if isinstance(fact, Unknown)
+        else (fact.value,)
+    )
 
 
 def _needs_tracking(rule: Rule) -> bool:
     target = rule.target
-    if target is not None and target.name in TRACKING_TARGETS and not any(option.name == "notrack" for option in target.options):
+    if (
+        target is not None
+        and target.name in TRACKING_TARGETS
+        and not any(option.name == "notrack" for option in target.options)
+    ):
         return True
     return any(match.name in TRACKING_MATCHES for match in rule.matches)

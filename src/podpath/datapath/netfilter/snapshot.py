@@ -38,7 +38,9 @@ class HookSnapshot(NamedTuple):
     """How many rules had matched."""
 
     def differs(self, other: HookSnapshot) -> bool:
-        """Tell whether the packet itself is another one; what was decided and counted does not matter."""
+        """Tell whether the packet itself is another one; what was decided and counted does not
+        matter.
+        """
         return self[:6] != other[:6]
 
 
@@ -50,9 +52,16 @@ def take(state: HookState) -> HookSnapshot:
     if connection is not None:
         translation = _Translation(*(getattr(connection, name) for name in _Translation._fields))
     return HookSnapshot(
-        skb.packet, skb.mark, skb.ctinfo, skb.template, connection, translation, state.decision, state.reroute,
+        skb.packet,
+        skb.mark,
+        skb.ctinfo,
+        skb.template,
+        connection,
+        translation,
+        state.decision,
+        state.reroute,
         len(state.walk.matched),
-    )  # fmt: skip
+    )
 
 
 def restore(state: HookState, snapshot: HookSnapshot) -> None:

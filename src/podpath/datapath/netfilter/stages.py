@@ -27,7 +27,11 @@ class TableStage:
         self.table = table
         self.hook = hook
         self.label = f"{hook} {table.source.name}"
-        self.function = function if table.source.flavour == "legacy" else "net/netfilter/nf_tables_core.c:nft_do_chain v6.12"
+        self.function = (
+            function
+            if table.source.flavour == "legacy"
+            else "net/netfilter/nf_tables_core.c:nft_do_chain v6.12"
+        )
 
     def __call__(self, state: HookState) -> Verdict | None:
         """Walk the chain, record what it decided, and say what becomes of the packet."""
@@ -36,8 +40,12 @@ class TableStage:
         self.record(state, before, matched, misses)
         return verdict
 
-    def evaluate(self, state: HookState, *, quiet: bool = False) -> tuple[Verdict | None, tuple[NearMiss, ...]]:
-        """Walk the chain without a Step. Of a packet that ends, say as well what almost saved it, unless `quiet`."""
+    def evaluate(
+        self, state: HookState, *, quiet: bool = False
+    ) -> tuple[Verdict | None, tuple[NearMiss, ...]]:
+        """Walk the chain without a Step. Of a packet that ends, say as well what almost saved it,
+        unless `quiet`.
+        """
         table = self.table
         state.table = table.source.name
         state.decision = None
@@ -48,13 +56,24 @@ class TableStage:
         verdict = traversal.run()
         return verdict, near.find_misses(traversal) if verdict is not None and not quiet else ()
 
-    def record(self, state: HookState, before: Packet, matched: int, misses: tuple[NearMiss, ...] = ()) -> None:
+    def record(
+        self, state: HookState, before: Packet, matched: int, misses: tuple[NearMiss, ...] = ()
+    ) -> None:
         """Make a Step of what the table decided; a table that decided nothing makes none."""
         decision = state.decision
         if decision is None:
             return
         spans = collect_spans(state, matched, decision.span)
-        state.walk.step(self.label, state.skb, self.function, before, decision.word, decision.reason, spans=spans, near=misses)
+        state.walk.step(
+            self.label,
+            state.skb,
+            self.function,
+            before,
+            decision.word,
+            decision.reason,
+            spans=spans,
+            near=misses,
+        )
 
 
 def collect_spans(state: HookState, matched: int, first: Span | None) -> tuple[Span, ...]:
@@ -66,7 +85,9 @@ def collect_spans(state: HookState, matched: int, first: Span | None) -> tuple[S
 
 
 class ContestedStage:
-    """The same table in both flavours: the one registered last runs first, and the evidence seldom says which."""
+    """The same table in both flavours: the one registered last runs first, and the evidence seldom
+    says which.
+    """
 
     __slots__ = ("fact", "stages")
 
@@ -110,19 +131,26 @@ def order_fact(stages: tuple[TableStage, ...]) -> str:
     return f"which flavour of {family} table {table.source.name} was registered last in netns {table.netns}"
 
 
-def choose_order(state: HookState, stages: tuple[TableStage, ...], fact: str) -> tuple[TableStage, ...]:
+def choose_order(
+    state: HookState, stages: tuple[TableStage, ...], fact: str
+) -> tuple[TableStage, ...]:
     """Ask which flavour runs first, and order the stages so."""
     options = tuple(
-        Option(stage.table.source.flavour, f"the {stage.table.source.flavour} one, so it runs first") for stage in stages
+        Option(
+            stage.table.source.flavour, f"the {stage.table.source.flavour} one, so it runs first"
+        )
+        for stage in stages
     )
     first = state.walk.choices.choose(fact, options, ask="nft list hooks")
     return stages if stages[0].table.source.flavour == first else stages[::-1]
 
 
 class ReroutingStage:
-    """The mangle table in OUTPUT, which has a packet routed again where it changed what routing looks at.
+    """The mangle table in OUTPUT, which has a packet routed again where it changed what routing
+    looks at.
 
-    `ipt_mangle_out` (net/ipv4/netfilter/iptable_mangle.c v6.12) and nftables' chains of type route do it; no other table does.
+    `ipt_mangle_out` (net/ipv4/netfilter/iptable_mangle.c v6.12) and nftables' chains of type route
+    do it; no other table does.
     """
 
     __slots__ = ("stage",)

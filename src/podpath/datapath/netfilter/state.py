@@ -1,4 +1,6 @@
-"""One packet at one hook (`struct nf_hook_state`): what matches look at, what targets change, what the step will say."""
+"""One packet at one hook (`struct nf_hook_state`): what matches look at, what targets change, what
+the step will say.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,14 @@ if TYPE_CHECKING:
 
 
 class Doubt(NamedTuple):
-    """The third answer of a match: it depends on something that is not known, or that the kernel draws at random."""
+    """The third answer of a match: it depends on something that is not known, or that the kernel
+    draws at random.
+    """
 
     fact: str
-    """A statement that is true or false, the same wherever it is asked: `the time is as "-m time --timestart 09:00" wants`."""
+    """A statement that is true or false, the same wherever it is asked: `the time is as "-m time
+    --timestart 09:00" wants`.
+    """
     likely: bool
     """Which of the two a walk takes first."""
     ask: str = ""
@@ -47,7 +53,17 @@ class Decision(NamedTuple):
 class HookState:
     """A packet under way through the entries of one hook. Mutable, and short-lived."""
 
-    __slots__ = ("decision", "forward_to", "hook", "in_name", "out_name", "reroute", "skb", "table", "walk")
+    __slots__ = (
+        "decision",
+        "forward_to",
+        "hook",
+        "in_name",
+        "out_name",
+        "reroute",
+        "skb",
+        "table",
+        "walk",
+    )
 
     def __init__(self, walk: Walk, skb: Skb, hook: str) -> None:
         """Look at a packet from one hook."""
@@ -55,7 +71,9 @@ class HookState:
         self.skb = skb
         self.hook = hook
         self.in_name: str = skb.iif.name if skb.iif is not None else ""
-        """The input device as rules see it; empty where there is none: the kernel compares with an empty name then."""
+        """The input device as rules see it; empty where there is none: the kernel compares with an
+        empty name then.
+        """
         self.out_name: str = skb.oif.name if skb.oif is not None else ""
         self.table = ""
         """The table that is being traversed."""
@@ -71,4 +89,6 @@ Answer = bool | Doubt
 Check = Callable[[HookState], Answer]
 """One condition of a rule, compiled."""
 Act = Callable[[HookState, "CompiledRule"], Verdict | None]
-"""What a target does, compiled: a final verdict, or None where evaluation goes on with the next rule."""
+"""What a target does, compiled: a final verdict, or None where evaluation goes on with the next
+rule.
+"""

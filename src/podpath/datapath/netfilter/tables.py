@@ -21,7 +21,9 @@ class CompiledTable:
 
     __slots__ = ("_by_fact", "_by_name", "ask", "indexed", "netns", "sets", "source")
 
-    def __init__(self, source: Table, netns: str, sets: Sets, ask: str, *, indexed: bool = True) -> None:
+    def __init__(
+        self, source: Table, netns: str, sets: Sets, ask: str, *, indexed: bool = True
+    ) -> None:
         """Compile nothing yet. `indexed` is False only to measure and test what the index is worth."""
         self.source = source
         self.netns = netns
@@ -44,14 +46,18 @@ class CompiledTable:
     def compile(self, rule: Rule) -> CompiledRule:
         """Compile a rule. A name that is no extension's is a chain's, shown or not."""
         target = rule.target
-        is_chain = target is not None and (target.goto or target.name in self.source.chains or not is_target(target.name))
+        is_chain = target is not None and (
+            target.goto or target.name in self.source.chains or not is_target(target.name)
+        )
         return compile_rule(self.context(rule), is_chain=is_chain)
 
     def _compiled(self, chain: Chain) -> CompiledChain:
         return CompiledChain(chain, self.source.family, self.compile, indexed=self.indexed)
 
     def chain(self, walk: Walk, name: str) -> CompiledChain | None:
-        """Return a chain as this branch takes it to be; None where the evidence has none of that name."""
+        """Return a chain as this branch takes it to be; None where the evidence has none of that
+        name.
+        """
         found = self._by_name.get(name)
         if found is not None:
             return found
@@ -68,15 +74,24 @@ class CompiledTable:
         return found
 
     def _infer_base(self, name: str) -> CompiledChain | None:
-        """Make up a base chain that is not shown from the chains that it may lead to; None where there are none."""
+        """Make up a base chain that is not shown from the chains that it may lead to; None where
+        there are none.
+        """
         roots = find_roots(self.source, name)
         if not roots:
             return None
-        rules = tuple(Rule(self.source.name, name, 0, root.span, Target(root.name)) for root in roots)
+        rules = tuple(
+            Rule(self.source.name, name, 0, root.span, Target(root.name)) for root in roots
+        )
         chain = self._compiled(Chain(name=name, rules=rules, policy="ACCEPT", complete=False))
         ask = f"{'iptables' if self.source.family == 4 else 'ip6tables'} -t {self.source.name} -S {name}"
         for place, root in enumerate(roots):
-            chain.doubt(place, always(Doubt(f"{name} of {self.label} leads to chain {root.name}", root.likely, ask)))
+            chain.doubt(
+                place,
+                always(
+                    Doubt(f"{name} of {self.label} leads to chain {root.name}", root.likely, ask)
+                ),
+            )
         self._by_name[name] = chain
         return chain
 
@@ -85,9 +100,20 @@ class CompiledTable:
         return name in self._by_name
 
     def missing(self, walk: Walk, rule: Rule, name: str) -> str:
-        """Ask what a chain that the evidence does not show does to packets: `return`, `accept` or `drop`."""
-        kind = "chain" if not self.source.complete or (rule.target is not None and rule.target.goto) else "chain or target"
+        """Ask what a chain that the evidence does not show does to packets: `return`, `accept` or
+        `drop`.
+        """
+        kind = (
+            "chain"
+            if not self.source.complete or (rule.target is not None and rule.target.goto)
+            else "chain or target"
+        )
         options = [Option("return", f"{name} lets the packet go on to the next rule")]
         if self.source.name in FILTERING:
-            options += [Option("accept", f"{name} accepts the packet"), Option("drop", f"{name} drops the packet")]
-        return walk.choices.choose(f"{kind} {name} of {self.label}", options, ask=f"{self.ask} | grep -- '-A {name} '")
+            options += [
+                Option("accept", f"{name} accepts the packet"),
+                Option("drop", f"{name} drops the packet"),
+            ]
+        return walk.choices.choose(
+            f"{kind} {name} of {self.label}", options, ask=f"{self.ask} | grep -- '-A {name} '"
+        )

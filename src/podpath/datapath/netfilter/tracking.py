@@ -1,4 +1,6 @@
-"""What conntrack makes of a packet (net/netfilter/nf_conntrack_core.c:nf_conntrack_in v6.12), and confirms at the end."""
+"""What conntrack makes of a packet (net/netfilter/nf_conntrack_core.c:nf_conntrack_in v6.12), and
+confirms at the end.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ from podpath.datapath.conntrack import icmp, tcp
 from podpath.datapath.conntrack.connection import DEFAULT_ZONE, Connection, Zone
 from podpath.datapath.conntrack.settings import ConntrackSettings
 from podpath.datapath.conntrack.table import ConntrackTable, TableSnapshot
-from podpath.datapath.conntrack.tuples import ICMPS, inverse, inverse_kind, packet_key, packet_kind, packet_tuple, tuple_key
+from podpath.datapath.conntrack.tuples import (
+    ICMPS,
+    inverse,
+    inverse_kind,
+    packet_key,
+    packet_kind,
+    packet_tuple,
+    tuple_key,
+)
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import Drop, Verdict
 from podpath.datapath.reasons import tracking as reasons
@@ -22,7 +32,9 @@ CLASH_ALLOWED = frozenset({protocols.UDP, protocols.UDPLITE, protocols.ICMP, pro
 
 
 def conntrack_table(walk: Walk, netns: Netns) -> ConntrackTable:
-    """Return the table of a namespace in this branch, seeded from the evidence when it is first asked for."""
+    """Return the table of a namespace in this branch, seeded from the evidence when it is first
+    asked for.
+    """
     table = walk.conntrack.get(netns.name)
     if table is None:
         snapshot: TableSnapshot | None = walk.engine.tracked.get(netns.name)
@@ -39,7 +51,8 @@ def track(state: HookState) -> Verdict | None:
         # Seen before: over lo from OUTPUT, or kept from conntrack by a rule.
         return None
     if skb.packet.fragment:
-        # nf_defrag (priority -400) has put the datagram together: rules see no fragments where conntrack is on.
+        # nf_defrag (priority -400) has put the datagram together: rules see no fragments where
+        # conntrack is on.
         skb.packet = skb.packet._replace(fragment=False)
     table = conntrack_table(state.walk, skb.netns)
     zone = skb.template.zone if skb.template is not None else DEFAULT_ZONE
@@ -66,14 +79,17 @@ def confirm(state: HookState) -> Verdict | None:
         same = (other.original, other.reply) == (connection.original, connection.reply)
         if other is not connection and not (same and connection.original.protocol in CLASH_ALLOWED):
             taken = reasons.TupleTaken(other.original)
-            state.walk.step(f"{state.hook} conntrack confirm", skb, CONFIRM, skb.packet, "drop", taken)
+            state.walk.step(
+                f"{state.hook} conntrack confirm", skb, CONFIRM, skb.packet, "drop", taken
+            )
             return Drop("NETFILTER_DROP")
     table.insert(connection)
     return None
 
 
 def attach_answer(answer: Skb, cause: Skb) -> None:
-    """Hang a packet's connection on the reset or ICMP error that answers it (`nf_conntrack_attach`).
+    """Hang a packet's connection on the reset or ICMP error that answers it
+    (`nf_conntrack_attach`).
 
     So the answer is translated back, even where the connection was never confirmed.
     """
@@ -88,7 +104,9 @@ def attach_answer(answer: Skb, cause: Skb) -> None:
 
 
 def _track_special(state: HookState, table: ConntrackTable, zone: Zone) -> None:
-    """Handle ICMP errors, which belong to the connection they quote, and messages that conntrack leaves alone."""
+    """Handle ICMP errors, which belong to the connection they quote, and messages that conntrack
+    leaves alone.
+    """
     skb = state.skb
     if icmp.is_untracked(skb.packet):
         skb.ctinfo = "UNTRACKED"
@@ -137,7 +155,9 @@ def _track_normal(state: HookState, table: ConntrackTable, zone: Zone) -> Verdic
     return None
 
 
-def _track_tcp(state: HookState, connection: Connection, settings: ConntrackSettings, *, reply: bool) -> tcp.Ruling:
+def _track_tcp(
+    state: HookState, connection: Connection, settings: ConntrackSettings, *, reply: bool
+) -> tcp.Ruling:
     packet = state.skb.packet
     if not connection.confirmed:
         ruling = tcp.open_connection(connection, packet, settings)
@@ -157,7 +177,9 @@ def _check_packet(state: HookState, settings: ConntrackSettings) -> InvalidReaso
 
 
 def _open(kind: int, skb: Skb, zone: Zone) -> Connection | None:
-    """Make an unconfirmed entry for the packet; None where its protocol does not let it open a connection."""
+    """Make an unconfirmed entry for the packet; None where its protocol does not let it open a
+    connection.
+    """
     packet = skb.packet
     original = packet_tuple(packet)
     answer = inverse_kind(original.protocol, kind)
@@ -169,7 +191,9 @@ def _open(kind: int, skb: Skb, zone: Zone) -> Connection | None:
     return connection
 
 
-def _attach(state: HookState, connection: Connection, *, reply: bool, note: TrackingNote | None = None) -> None:
+def _attach(
+    state: HookState, connection: Connection, *, reply: bool, note: TrackingNote | None = None
+) -> None:
     """Hang the connection on the packet, with what the packet is to it (`resolve_normal_ct`)."""
     skb = state.skb
     skb.connection = connection
@@ -178,22 +202,39 @@ def _attach(state: HookState, connection: Connection, *, reply: bool, note: Trac
         skb.ctinfo = "ESTABLISHED"
     else:
         skb.ctinfo = "RELATED" if connection.expected else "NEW"
-    if connection.seen_reply and connection.span is not None and connection.original.protocol == protocols.UDP:
-        # An entry that the evidence shows is older than the two seconds after which a stream counts (nf_conntrack_udp_packet).
+    if (
+        connection.seen_reply
+        and connection.span is not None
+        and connection.original.protocol == protocols.UDP
+    ):
+        # An entry that the evidence shows is older than the two seconds after which a stream counts
+        # (nf_conntrack_udp_packet).
         connection.assured = True
     if reply:
         connection.seen_reply = True
-    _step(state, skb.ctinfo.lower(), reasons.TrackedAs(connection.original, skb.ctinfo == "NEW", reply, note))
+    _step(
+        state,
+        skb.ctinfo.lower(),
+        reasons.TrackedAs(connection.original, skb.ctinfo == "NEW", reply, note),
+    )
 
 
-def _declare_invalid(state: HookState, why: InvalidReason, connection: Connection | None = None) -> None:
+def _declare_invalid(
+    state: HookState, why: InvalidReason, connection: Connection | None = None
+) -> None:
     state.skb.ctinfo = "INVALID"
     state.skb.connection = state.skb.template = None
-    _step(state, "invalid", reasons.ConntrackInvalid(why, connection.original if connection is not None else None))
+    _step(
+        state,
+        "invalid",
+        reasons.ConntrackInvalid(why, connection.original if connection is not None else None),
+    )
 
 
 def _is_turned_away(state: HookState) -> bool:
-    """Ask whether the full table drops the new connection: it may find an entry that it can drop early."""
+    """Ask whether the full table drops the new connection: it may find an entry that it can drop
+    early.
+    """
     options = (
         Option(True, "the table is full and no entry can be dropped early"),
         Option(False, "an entry without traffic in both directions is dropped early"),
@@ -209,4 +250,6 @@ def _step(state: HookState, decision: str, reason: TrackingReason) -> None:
     skb = state.skb
     connection = skb.connection
     spans = (connection.span,) if connection is not None and connection.span is not None else ()
-    state.walk.step(f"{state.hook} conntrack", skb, TRACK, skb.packet, decision, reason, spans=spans)
+    state.walk.step(
+        f"{state.hook} conntrack", skb, TRACK, skb.packet, decision, reason, spans=spans
+    )

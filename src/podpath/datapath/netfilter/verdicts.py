@@ -12,8 +12,10 @@ class Accept(NamedTuple):
     """The packet goes on."""
 
     reroute: str = ""
-    """Why a packet in OUTPUT has to be routed again (`ip_route_me_harder`): a mangle rule changed its mark, address or TOS, or
-    nat its destination. Empty where its route stands. The source address is not selected again."""
+    """Why a packet in OUTPUT has to be routed again (`ip_route_me_harder`): a mangle rule changed
+    its mark, address or TOS, or nat its destination. Empty where its route stands. The source
+    address is not selected again.
+    """
 
 
 class Drop(NamedTuple):
@@ -27,15 +29,20 @@ class Reject(NamedTuple):
     """The packet ends here, and the host sends an answer to its source."""
 
     answer: str
-    """As `--reject-with` spells it: `icmp-port-unreachable`, `tcp-reset`; empty where the kernel sends none."""
+    """As `--reject-with` spells it: `icmp-port-unreachable`, `tcp-reset`; empty where the kernel
+    sends none.
+    """
     packet: Packet | None
-    """The answer as it enters OUTPUT; its source address is the packet's destination for a reset, and chosen by routing for an
-    ICMP error (all zeros here). None where the kernel sends none."""
+    """The answer as it enters OUTPUT; its source address is the packet's destination for a reset,
+    and chosen by routing for an ICMP error (all zeros here). None where the kernel sends none.
+    """
     reason: str = "NETFILTER_DROP"
 
 
 class Queued(NamedTuple):
-    """The packet's fate lies with something that is not modelled (a userspace queue, a rule that never ends)."""
+    """The packet's fate lies with something that is not modelled (a userspace queue, a rule that
+    never ends).
+    """
 
     reason: BoundaryReason
     ask: str = ""

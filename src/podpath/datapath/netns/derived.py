@@ -1,7 +1,8 @@
 """Routes that follow from addresses, for a namespace whose evidence does not list them.
 
-`ip route` shows the main table only, so the local table is rarely in evidence; a ticket may hold `ip addr` and no route at all.
-The kernel makes these routes itself when an address is added (`net/ipv4/fib_frontend.c:fib_add_ifaddr v6.12`).
+`ip route` shows the main table only, so the local table is rarely in evidence; a ticket may hold
+`ip addr` and no route at all. The kernel makes these routes itself when an address is added
+(`net/ipv4/fib_frontend.c:fib_add_ifaddr v6.12`).
 """
 
 from __future__ import annotations
@@ -15,17 +16,22 @@ from podpath.node.node import Netns
 from podpath.node.routing import LOCAL, MAIN, Nexthop, Route
 
 _LOOPBACK: dict[Family, tuple[InterfaceAddress, ...]] = {
-    4: (InterfaceAddress(link=IfName("lo"), address=Address(4, 127 << 24 | 1), length=8, scope="host"),),
+    4: (
+        InterfaceAddress(
+            link=IfName("lo"), address=Address(4, 127 << 24 | 1), length=8, scope="host"
+        ),
+    ),
     6: (InterfaceAddress(link=IfName("lo"), address=Address(6, 1), length=128, scope="host"),),
 }
 """What `lo` has once it is up, where no address of it is listed."""
 
 
 def complete_routes(netns: Netns, links: Mapping[str, Link], family: Family) -> tuple[Route, ...]:
-    """Return the namespace's routes of a family, with those that its addresses imply where the evidence leaves them out.
+    """Return the namespace's routes of a family, with those that its addresses imply where the
+    evidence leaves them out.
 
-    The local table is taken as listed where it holds the route of an own address. Routes of the main table are added only to an
-    incomplete listing: in a whole one a missing route was deleted.
+    The local table is taken as listed where it holds the route of an own address. Routes of the
+    main table are added only to an incomplete listing: in a whole one a missing route was deleted.
     """
     listed = tuple(route for route in netns.routes.items if route.prefix.family == family)
     addresses = [item for item in netns.addresses.items if item.address.family == family]
@@ -35,7 +41,9 @@ def complete_routes(netns: Netns, links: Mapping[str, Link], family: Family) -> 
     have = {(route.table, route.type, route.prefix, _device(route)) for route in listed}
     wanted: list[Route] = []
     own = {Prefix.of(item.address) for item in addresses}
-    if not any(route.table == LOCAL and not route.inferred and route.prefix in own for route in listed):
+    if not any(
+        route.table == LOCAL and not route.inferred and route.prefix in own for route in listed
+    ):
         for item in addresses:
             wanted += _local_routes(item)
     if not netns.routes.complete:
@@ -80,7 +88,15 @@ def _connected_routes(item: InterfaceAddress, links: Mapping[str, Link]) -> Iter
 def _implied(item: InterfaceAddress, prefix: Prefix, kind: str, table: int, *, scope: str) -> Route:
     basis = item.inferred.by if item.inferred is not None else Basis.IMPLIED
     return Route(
-        prefix=prefix, type=kind, nexthops=(Nexthop(link=item.link),), table=table, scope=scope, protocol="kernel",
-        prefsrc=item.address if item.address.family == 4 else None, span=item.span,
-        inferred=Inferred(basis, f"the address {item.address} on {item.link} implies it", item.span),
-    )  # fmt: skip
+        prefix=prefix,
+        type=kind,
+        nexthops=(Nexthop(link=item.link),),
+        table=table,
+        scope=scope,
+        protocol="kernel",
+        prefsrc=item.address if item.address.family == 4 else None,
+        span=item.span,
+        inferred=Inferred(
+            basis, f"the address {item.address} on {item.link} implies it", item.span
+        ),
+    )

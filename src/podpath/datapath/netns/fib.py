@@ -1,8 +1,8 @@
 """One routing table: the best route for a destination, as `fib_table_lookup` finds it.
 
-The longest prefix wins; among equal ones the kernel goes down a list that is sorted by TOS (a set one first), metric, and
-order of insertion, and takes the first route whose TOS fits and of which one nexthop is usable
-(`net/ipv4/fib_trie.c:fib_table_lookup v6.12`).
+The longest prefix wins; among equal ones the kernel goes down a list that is sorted by TOS (a set
+one first), metric, and order of insertion, and takes the first route whose TOS fits and of which
+one nexthop is usable (`net/ipv4/fib_trie.c:fib_table_lookup v6.12`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ Destinations = dict[tuple[int, int, int], Destination]
 
 
 TOS_MASK = 0x1C
-"""What routes and rules see of a packet's TOS: not its precedence (`fib_dscp_masked_match`; IPTOS_RT_MASK before v6.13)."""
+"""What routes and rules see of a packet's TOS: not its precedence (`fib_dscp_masked_match`;
+IPTOS_RT_MASK before v6.13).
+"""
 
 
 class Flow(NamedTuple):
@@ -52,7 +54,9 @@ class FibResult(NamedTuple):
     """What a lookup found: `struct fib_result`, or its error."""
 
     error: str = ""
-    """The error number's name: `ENETUNREACH` where no route fits, else the route type's; empty for a usable route."""
+    """The error number's name: `ENETUNREACH` where no route fits, else the route type's; empty for
+    a usable route.
+    """
     route: Route | None = None
     nexthops: tuple[Nexthop, ...] = ()
     """Those that are usable; more than one: the kernel chooses by a hash."""
@@ -93,16 +97,30 @@ class FibTable:
         """Sort routes as the kernel lists them; equal ones keep the order that they are given in."""
         levels: dict[int, dict[int, list[Route]]] = {}
         for route in routes:
-            levels.setdefault(route.prefix.length, {}).setdefault(route.prefix.network, []).append(route)
+            levels.setdefault(route.prefix.length, {}).setdefault(route.prefix.network, []).append(
+                route
+            )
         width = WIDTH[family]
         self._levels: list[tuple[int, dict[int, tuple[Route, ...]]]] = [
-            (width - length, {network >> (width - length): tuple(sorted(group, key=_rank)) for network, group in level.items()})
+            (
+                width - length,
+                {
+                    network >> (width - length): tuple(sorted(group, key=_rank))
+                    for network, group in level.items()
+                },
+            )
             for length, level in sorted(levels.items(), reverse=True)
         ]
-        """Shift of the destination, and the routes by what is left of it; the longest prefixes first."""
+        """Shift of the destination, and the routes by what is left of it; the longest prefixes
+        first.
+        """
 
-    def lookup(self, value: int, tos: int, oif: str | None, unusable: Container[str]) -> FibResult | None:
-        """Return the best route for a destination, or None; `unusable` holds devices whose `linkdown` nexthops do not count."""
+    def lookup(
+        self, value: int, tos: int, oif: str | None, unusable: Container[str]
+    ) -> FibResult | None:
+        """Return the best route for a destination, or None; `unusable` holds devices whose
+        `linkdown` nexthops do not count.
+        """
         for shift, routes in self._levels:
             group = routes.get(value >> shift)
             if group is None:
@@ -112,10 +130,14 @@ class FibTable:
                     continue
                 error = ERRORS.get(route.type)
                 if error is not None:
-                    return FibResult(error, route, (), None, _spans(route), _near(group, position, tos))
+                    return FibResult(
+                        error, route, (), None, _spans(route), _near(group, position, tos)
+                    )
                 usable = tuple(hop for hop in route.nexthops if _usable(hop, oif, unusable))
                 if usable or not route.nexthops:
-                    return FibResult("", route, usable, None, _spans(route), _near(group, position, tos))
+                    return FibResult(
+                        "", route, usable, None, _spans(route), _near(group, position, tos)
+                    )
         return None
 
 

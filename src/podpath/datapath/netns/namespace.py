@@ -1,6 +1,8 @@
-"""One network namespace indexed for walks: links by name, addresses, bridge ports, neighbours, routing tables.
+"""One network namespace indexed for walks: links by name, addresses, bridge ports, neighbours,
+routing tables.
 
-What is here follows from the evidence alone: nothing depends on a walk's choices, so that all walks through a node share it.
+What is here follows from the evidence alone: nothing depends on a walk's choices, so that all walks
+through a node share it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour
 from podpath.node.node import Netns
 
 LOOPBACK = Link(
-    name=IfName("lo"), kind="loopback", mtu=65536, ifindex=1, inferred=Inferred(Basis.IMPLIED, "every namespace has it")
+    name=IfName("lo"),
+    kind="loopback",
+    mtu=65536,
+    ifindex=1,
+    inferred=Inferred(Basis.IMPLIED, "every namespace has it"),
 )
 
 
@@ -56,7 +62,9 @@ class Namespace:
         self.by_link: dict[str, tuple[InterfaceAddress, ...]] = {}
         self.addresses: dict[Address, InterfaceAddress] = {}
         self._index_addresses()
-        self._other_locals = any(route.type == "local" and not route.inferred for route in netns.routes.items)
+        self._other_locals = any(
+            route.type == "local" and not route.inferred for route in netns.routes.items
+        )
         """Whether the local table may hold more than the addresses imply."""
         self.ports: dict[str, tuple[Link, ...]] = {}
         """By bridge (or other master)."""
@@ -82,21 +90,29 @@ class Namespace:
         self.decisions: dict[object, Any] = {}
         """What input routing decided without asking, by flow."""
         self._mac_links: dict[str, Mac] = {
-            item.link: macs[item.address] for item in self.addresses.values() if item.address in macs and item.link != "lo"
+            item.link: macs[item.address]
+            for item in self.addresses.values()
+            if item.address in macs and item.link != "lo"
         }
 
     def routing(self, family: Family) -> Rpdb:
         """Return the policy rules and tables of a family, compiled when first asked for."""
         compiled = self.rpdb.get(family)
         if compiled is None:
-            compiled = self.rpdb[family] = Rpdb(self.netns, family, complete_routes(self.netns, self.links, family))
+            compiled = self.rpdb[family] = Rpdb(
+                self.netns, family, complete_routes(self.netns, self.links, family)
+            )
         return compiled
 
     def link(self, name: str) -> Link:
-        """Return a device by name; one that no listing shows is taken to exist, since something names it."""
+        """Return a device by name; one that no listing shows is taken to exist, since something
+        names it.
+        """
         found = self.links.get(name)
         if found is None:
-            found = self.links[name] = Link(name=IfName(name), inferred=Inferred(Basis.SHOWN, "only other facts name it"))
+            found = self.links[name] = Link(
+                name=IfName(name), inferred=Inferred(Basis.SHOWN, "only other facts name it")
+            )
         return found
 
     def mac(self, link: Link) -> Mac:
@@ -110,10 +126,16 @@ class Namespace:
 
     def primary_addresses(self, link: str, family: Family) -> list[InterfaceAddress]:
         """Return a device's addresses of a family that are not secondary, in kernel order."""
-        return [item for item in self.by_link.get(link, ()) if item.address.family == family and not item.secondary]
+        return [
+            item
+            for item in self.by_link.get(link, ())
+            if item.address.family == family and not item.secondary
+        ]
 
     def has_local(self, address: Address) -> bool:
-        """Tell whether packets for the address are delivered here: its own, or one of a `local` route."""
+        """Tell whether packets for the address are delivered here: its own, or one of a `local`
+        route.
+        """
         if address in self.addresses:
             return True
         if not self._other_locals:
@@ -123,9 +145,11 @@ class Namespace:
         return found is not None and not found.error and found.type == "local"
 
     def may_own(self, address: Address) -> bool:
-        """Tell whether nothing says if packets for the address are delivered here: the namespace itself is but a guess.
+        """Tell whether nothing says if packets for the address are delivered here: the namespace
+        itself is but a guess.
 
-        Such a namespace answers and routes for no address that no line shows in it: what it does with one is not known.
+        Such a namespace answers and routes for no address that no line shows in it: what it does
+        with one is not known.
         """
         guessed = self.netns.inferred is not None and self.netns.inferred.is_guess
         return guessed and not self.netns.addresses.complete and not self.has_local(address)

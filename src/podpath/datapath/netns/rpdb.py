@@ -1,8 +1,10 @@
-"""The routing policy database: which table a packet's route is looked up in, and the route found there.
+"""The routing policy database: which table a packet's route is looked up in, and the route found
+there.
 
-Rules are tried by priority (`net/core/fib_rules.c:fib_rules_lookup v6.12`). A namespace that never had rules of its own skips
-them: its local and main tables share one trie, in which the longest prefix wins over both
-(`include/net/ip_fib.h:fib_lookup v6.12`, `net/ipv4/fib_trie.c:fib_trie_unmerge v6.12`).
+Rules are tried by priority (`net/core/fib_rules.c:fib_rules_lookup v6.12`). A namespace that never
+had rules of its own skips them: its local and main tables share one trie, in which the longest
+prefix wins over both (`include/net/ip_fib.h:fib_lookup v6.12`,
+`net/ipv4/fib_trie.c:fib_trie_unmerge v6.12`).
 """
 
 from __future__ import annotations
@@ -45,14 +47,22 @@ class Rpdb:
         own = [rule for rule in netns.rules.items if rule.family == family]
         self.rules = tuple(sorted(own or DEFAULT_RULES[family], key=lambda rule: rule.priority))
         self._unread = tuple(rule for rule in self.rules if rule.unread)
-        self._positions = {rule.priority: index for index, rule in reversed(list(enumerate(self.rules)))}
+        self._positions = {
+            rule.priority: index for index, rule in reversed(list(enumerate(self.rules)))
+        }
         """The first rule of each priority, for `goto`."""
-        self.custom = [_essence(rule) for rule in self.rules] != [_essence(rule) for rule in DEFAULT_RULES[family]]
-        """`fib_has_custom_rules`. Once a namespace had rules its tables stay apart; evidence does not show that."""
+        self.custom = [_essence(rule) for rule in self.rules] != [
+            _essence(rule) for rule in DEFAULT_RULES[family]
+        ]
+        """`fib_has_custom_rules`. Once a namespace had rules its tables stay apart; evidence does
+        not show that.
+        """
         self.complete = netns.routes.complete
         by_table: dict[int, list[Route]] = {}
         for route in routes:
-            by_table.setdefault(_merged(route.table, apart=self.custom or family == 6), []).append(route)
+            by_table.setdefault(_merged(route.table, apart=self.custom or family == 6), []).append(
+                route
+            )
         self.tables = {number: FibTable(family, group) for number, group in by_table.items()}
         self.local = self.tables.get(LOCAL) if self.custom or family == 6 else self.tables.get(MAIN)
         """Where `inet_addr_type` looks."""
@@ -61,10 +71,14 @@ class Rpdb:
         self._found: dict[tuple[object, ...], FibResult] = {}
 
     def doubted(self, flow: Flow) -> tuple[PolicyRule, ...]:
-        """Return the rules with a selector that nobody knows, which the flow meets as far as is known."""
+        """Return the rules with a selector that nobody knows, which the flow meets as far as is
+        known.
+        """
         return tuple(rule for rule in self._unread if _selectors_match(rule, flow))
 
-    def lookup(self, flow: Flow, *, ignore_linkstate: bool = False, met: Collection[PolicyRule] = ()) -> FibResult:
+    def lookup(
+        self, flow: Flow, *, ignore_linkstate: bool = False, met: Collection[PolicyRule] = ()
+    ) -> FibResult:
         """Return the route for a flow, `NO_ROUTE` where there is none (`fib_lookup`).
 
         `met` are those of the `doubted` rules whose selectors are taken to be met.
@@ -79,17 +93,25 @@ class Rpdb:
             found = self._found[key] = self._look(flow, () if ignore_linkstate else self._unusable)
         return found
 
-    def _look(self, flow: Flow, unusable: Iterable[str], met: Collection[PolicyRule] = ()) -> FibResult:
+    def _look(
+        self, flow: Flow, unusable: Iterable[str], met: Collection[PolicyRule] = ()
+    ) -> FibResult:
         if self.custom or self.family == 6:
             return self._by_rules(flow, frozenset(unusable), met)
         for number in (MAIN, DEFAULT):
             table = self.tables.get(number)
-            found = table.lookup(flow.dst.value, flow.tos, flow.oif, frozenset(unusable)) if table is not None else None
+            found = (
+                table.lookup(flow.dst.value, flow.tos, flow.oif, frozenset(unusable))
+                if table is not None
+                else None
+            )
             if found is not None and found.error != "EAGAIN":
                 return found
         return NO_ROUTE
 
-    def _by_rules(self, flow: Flow, unusable: frozenset[str], met: Collection[PolicyRule]) -> FibResult:
+    def _by_rules(
+        self, flow: Flow, unusable: frozenset[str], met: Collection[PolicyRule]
+    ) -> FibResult:
         position = 0
         for _ in range(4 * len(self.rules)):
             if position >= len(self.rules):
@@ -113,7 +135,11 @@ class Rpdb:
         if error is not None:
             return FibResult(error, None, (), rule, line)
         table = self.tables.get(rule.table)
-        found = table.lookup(flow.dst.value, flow.tos, flow.oif, unusable) if table is not None else None
+        found = (
+            table.lookup(flow.dst.value, flow.tos, flow.oif, unusable)
+            if table is not None
+            else None
+        )
         if found is None or found.error == "EAGAIN":
             return None
         if not found.error and _suppressed(rule, found):
@@ -134,7 +160,9 @@ def _suppressed(rule: PolicyRule, found: FibResult) -> bool:
 
 
 def match_rule(rule: PolicyRule, flow: Flow, met: Collection[PolicyRule] = ()) -> bool:
-    """Tell whether a flow meets every selector of a rule, or misses one of a negated rule (`fib_rule_match`)."""
+    """Tell whether a flow meets every selector of a rule, or misses one of a negated rule
+    (`fib_rule_match`).
+    """
     matches = _selectors_match(rule, flow) and (not rule.unread or rule in met)
     return matches != rule.negated
 
@@ -142,27 +170,49 @@ def match_rule(rule: PolicyRule, flow: Flow, met: Collection[PolicyRule] = ()) -
 def _selectors_match(rule: PolicyRule, flow: Flow) -> bool:
     if rule.l3mdev:
         return False  # no device is in a VRF here: a walk that meets one is Undecided
-    if rule.src is not None and rule.src.length and (flow.src is None or not rule.src.covers(flow.src)):
+    if (
+        rule.src is not None
+        and rule.src.length
+        and (flow.src is None or not rule.src.covers(flow.src))
+    ):
         return False
     if rule.dst is not None and not rule.dst.covers(flow.dst):
         return False
-    if (rule.iif is not None and rule.iif != flow.iif) or (rule.oif is not None and rule.oif != flow.oif):
+    if (rule.iif is not None and rule.iif != flow.iif) or (
+        rule.oif is not None and rule.oif != flow.oif
+    ):
         return False
     if rule.mark is not None and (rule.mark.value ^ flow.mark) & rule.mark.mask:
         return False
-    if (rule.tos and rule.tos != flow.tos & TOS_MASK) or (rule.protocol and rule.protocol != flow.protocol):
+    if (rule.tos and rule.tos != flow.tos & TOS_MASK) or (
+        rule.protocol and rule.protocol != flow.protocol
+    ):
         return False
-    if (rule.sport is not None and flow.sport not in rule.sport) or (rule.dport is not None and flow.dport not in rule.dport):
+    if (rule.sport is not None and flow.sport not in rule.sport) or (
+        rule.dport is not None and flow.dport not in rule.dport
+    ):
         return False
     return rule.uids is None or flow.uid in rule.uids
 
 
 def _essence(rule: PolicyRule) -> tuple[object, ...]:
     selects = (
-        rule.negated, rule.src if rule.src and rule.src.length else None, rule.dst if rule.dst and rule.dst.length else None,
-        rule.iif, rule.oif, rule.mark, rule.tos or None, rule.protocol or None, rule.sport, rule.dport, rule.uids, rule.l3mdev,
-        rule.goto, rule.suppress_prefixlength, rule.unread,
-    )  # fmt: skip
+        rule.negated,
+        rule.src if rule.src and rule.src.length else None,
+        rule.dst if rule.dst and rule.dst.length else None,
+        rule.iif,
+        rule.oif,
+        rule.mark,
+        rule.tos or None,
+        rule.protocol or None,
+        rule.sport,
+        rule.dport,
+        rule.uids,
+        rule.l3mdev,
+        rule.goto,
+        rule.suppress_prefixlength,
+        rule.unread,
+    )
     return rule.family, rule.priority, rule.action, rule.table, selects
 
 
@@ -174,13 +224,18 @@ def _merged(table: int, *, apart: bool) -> int:
 
 
 def _ignored_links(netns: Netns) -> frozenset[str]:
-    """Return the devices whose routes do not count while their carrier is down (`ip_ignore_linkdown`; known values only)."""
+    """Return the devices whose routes do not count while their carrier is down
+    (`ip_ignore_linkdown`; known values only).
+    """
     pattern = "net.ipv4.conf.{}.ignore_routes_with_linkdown"
     everywhere = netns.sysctls.get(pattern.format("all"))
     on = isinstance(everywhere, Known) and everywhere.value == "1"
     names = {link.name for link in netns.links.items}
     return frozenset(
-        name for name in names if on or (isinstance(own := netns.sysctls.get(pattern.format(name)), Known) and own.value == "1")
+        name
+        for name in names
+        if on
+        or (isinstance(own := netns.sysctls.get(pattern.format(name)), Known) and own.value == "1")
     )
 
 
@@ -193,9 +248,14 @@ def _signature(rules: Iterable[PolicyRule]) -> Callable[[Flow], tuple[object, ..
     used = {"dst", "tos", "oif"}
     for rule in rules:
         for field, value in (
-            ("src", rule.src), ("iif", rule.iif), ("mark", rule.mark), ("protocol", rule.protocol), ("sport", rule.sport),
-            ("dport", rule.dport), ("uid", rule.uids),
-        ):  # fmt: skip
+            ("src", rule.src),
+            ("iif", rule.iif),
+            ("mark", rule.mark),
+            ("protocol", rule.protocol),
+            ("sport", rule.sport),
+            ("dport", rule.dport),
+            ("uid", rule.uids),
+        ):
             if value is not None:
                 used.add(field)
     indexes = tuple(index for index, field in enumerate(Flow._fields) if field in used)

@@ -1,4 +1,6 @@
-"""How a packet goes through a base chain (net/netfilter/nf_tables_core.c:nft_do_chain v6.12), and the Step it makes."""
+"""How a packet goes through a base chain (net/netfilter/nf_tables_core.c:nft_do_chain v6.12), and
+the Step it makes.
+"""
 
 from __future__ import annotations
 
@@ -38,20 +40,33 @@ class NftStage:
         self.record(state, before, matched, misses)
         return verdict
 
-    def evaluate(self, state: HookState, *, quiet: bool = False) -> tuple[Verdict | None, tuple[NearMiss, ...]]:
+    def evaluate(
+        self, state: HookState, *, quiet: bool = False
+    ) -> tuple[Verdict | None, tuple[NearMiss, ...]]:
         """Walk the chain without a Step; None where the packet passes it."""
         del quiet
         state.table = f"{self.base.table.source.family} {self.base.table.source.name}"
         state.decision = None
         return traverse(state, self.base), ()
 
-    def record(self, state: HookState, before: Packet, matched: int, misses: tuple[NearMiss, ...] = ()) -> None:
+    def record(
+        self, state: HookState, before: Packet, matched: int, misses: tuple[NearMiss, ...] = ()
+    ) -> None:
         """Make a Step of what the chain decided; a chain that decided nothing makes none."""
         decision = state.decision
         if decision is None:
             return
         spans = collect_spans(state, matched, decision.span)
-        state.walk.step(self.label, state.skb, FUNCTION, before, decision.word, decision.reason, spans=spans, near=misses)
+        state.walk.step(
+            self.label,
+            state.skb,
+            FUNCTION,
+            before,
+            decision.word,
+            decision.reason,
+            spans=spans,
+            near=misses,
+        )
 
 
 def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
@@ -94,7 +109,9 @@ def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
 
 
 def _refuse(frames: list[tuple[CompiledNftChain, int]], jumps: int, name: str) -> Verdict | None:
-    """End the walk where the kernel would not have loaded the rules; `frames` are the calls under way without this one."""
+    """End the walk where the kernel would not have loaded the rules; `frames` are the calls under
+    way without this one.
+    """
     deep = len(frames) + 1 >= MOST_LEVELS
     if jumps > MOST_JUMPS or (deep and len({id(caller) for caller, _ in frames}) < len(frames)):
         return Queued(ChainsCircle(), ASK)
@@ -112,7 +129,9 @@ def _run_rule(state: HookState, ops: tuple[object, ...]) -> nft.Verdict | Verdic
 
 
 def _miss(state: HookState, chain: CompiledNftChain, name: str) -> Verdict | None:
-    """Ask what a chain that the evidence does not show does to the packet; None where it lets it go on."""
+    """Ask what a chain that the evidence does not show does to the packet; None where it lets it go
+    on.
+    """
     fact = f"chain {name} of {chain.table.label}, which the evidence does not show"
     options = (
         Option("return", f"{name} lets the packet go on"),
@@ -129,7 +148,9 @@ def _miss(state: HookState, chain: CompiledNftChain, name: str) -> Verdict | Non
 def _leave(state: HookState, chain: CompiledNftChain) -> None:
     if not chain.source.complete:
         fact = f"rules of chain {chain.source.name} of {chain.table.label} that the evidence leaves out"
-        state.walk.choices.choose(fact, (Option(None, "none of them matches"),), ask="nft -a list ruleset")
+        state.walk.choices.choose(
+            fact, (Option(None, "none of them matches"),), ask="nft -a list ruleset"
+        )
 
 
 def _policy(state: HookState, base: CompiledNftChain) -> Verdict | None:

@@ -1,4 +1,6 @@
-"""Conditions of a rule, compiled: whether the packet's value relates to the constant as the rule wants."""
+"""Conditions of a rule, compiled: whether the packet's value relates to the constant as the rule
+wants.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,11 @@ def compile_match(match: nft.Match, place: RulePosition) -> Check:
     try:
         return _compile(match, place)
     except ValueError as error:
-        doubt = Doubt(f"{emit_statement(match)} at {place.where} matches ({error})", likely=False, ask=place.show)
+        doubt = Doubt(
+            f"{emit_statement(match)} at {place.where} matches ({error})",
+            likely=False,
+            ask=place.show,
+        )
         return lambda _: doubt
 
 
@@ -43,25 +49,43 @@ def _compile(match: nft.Match, place: RulePosition) -> Check:
     left = compile_value(match.left, place)
     if match.op in _ORDER:
         limit, compare = parse_number(right, left.datatypes[0]), _ORDER[match.op]
-        return _check(left, lambda value: isinstance(value[0], int) and compare(value[0], limit), match, place)
+        return _check(
+            left, lambda value: isinstance(value[0], int) and compare(value[0], limit), match, place
+        )
     if _wants_common_bit(match, left):
         items = right.items if isinstance(right, nft.Flags) else (right,)
-        bits = parse_bits(tuple(item for item in items if isinstance(item, nft.Literal)), left.datatypes[0])
-        return _check(left, lambda value: isinstance(value[0], int) and (value[0] & bits != 0) is wanted, match, place)
+        bits = parse_bits(
+            tuple(item for item in items if isinstance(item, nft.Literal)), left.datatypes[0]
+        )
+        return _check(
+            left,
+            lambda value: isinstance(value[0], int) and (value[0] & bits != 0) is wanted,
+            match,
+            place,
+        )
     if match.op not in {"==", "!=", "in"}:
         raise ValueError(f"the operator {match.op}")
     key = parse_key(right, left.datatypes)
     return _check(
-        left, lambda value: all(fits(part, pattern) for part, pattern in zip(value, key, strict=True)) is wanted, match, place
+        left,
+        lambda value: (
+            all(fits(part, pattern) for part, pattern in zip(value, key, strict=True)) is wanted
+        ),
+        match,
+        place,
     )
 
 
 def _wants_common_bit(match: nft.Match, left: Compiled) -> bool:
-    """Tell whether one bit in common decides: `ct state new` asks so, and `ct state ! new`; `==` and `!=` compare all bits."""
+    """Tell whether one bit in common decides: `ct state new` asks so, and `ct state ! new`; `==`
+    and `!=` compare all bits.
+    """
     return match.op == "!" or (match.op == "in" and left.datatypes[0] in BIT_FIELDS)
 
 
-def _check(left: Compiled, holds: Callable[[tuple[Part, ...]], bool], match: nft.Match, place: RulePosition) -> Check:
+def _check(
+    left: Compiled, holds: Callable[[tuple[Part, ...]], bool], match: nft.Match, place: RulePosition
+) -> Check:
     def check(state: HookState) -> Answer:
         value = left.parts(state)
         if value is None or isinstance(value, Doubt):
@@ -75,4 +99,7 @@ def _unsettled(value: Doubt | None, match: nft.Match, place: RulePosition) -> An
     if value is None:
         return False
     turned = match.op in {"!=", "!"}
-    return value._replace(fact=f"{value.fact} ({emit_statement(match)} at {place.where})", negated=value.negated is not turned)
+    return value._replace(
+        fact=f"{value.fact} ({emit_statement(match)} at {place.where})",
+        negated=value.negated is not turned,
+    )

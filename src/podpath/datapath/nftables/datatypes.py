@@ -1,7 +1,8 @@
-"""Constants of nftables by their datatype: text to a range of numbers, or to a device name (nft(8), data types).
+"""Constants of nftables by their datatype: text to a range of numbers, or to a device name (nft(8),
+data types).
 
-Every value that rules compare is a number here, and only device names are text. A constant that cannot be read raises
-`ValueError`, and the condition it stands in becomes a doubt.
+Every value that rules compare is a number here, and only device names are text. A constant that
+cannot be read raises `ValueError`, and the condition it stands in becomes a doubt.
 """
 
 from __future__ import annotations
@@ -49,12 +50,22 @@ def fits(part: Part, pattern: Pattern) -> bool:
         number = part.number if isinstance(part, Device) else part
         return isinstance(number, int) and pattern.low <= number <= pattern.high
     name = part.name if isinstance(part, Device) else part
-    return isinstance(name, str) and (name.startswith(pattern.text) if pattern.wildcard else name == pattern.text)
+    return isinstance(name, str) and (
+        name.startswith(pattern.text) if pattern.wildcard else name == pattern.text
+    )
 
 
 CT_STATES = {"invalid": 1, "established": 2, "related": 4, "new": 8, "untracked": 64}
 """NF_CT_STATE_BIT (include/uapi/linux/netfilter/nf_conntrack_common.h v6.12)."""
-CT_STATUSES = {"expected": 1, "seen-reply": 2, "assured": 4, "confirmed": 8, "snat": 16, "dnat": 32, "dying": 512}
+CT_STATUSES = {
+    "expected": 1,
+    "seen-reply": 2,
+    "assured": 4,
+    "confirmed": 8,
+    "snat": 16,
+    "dnat": 32,
+    "dying": 512,
+}
 DIRECTIONS = {"original": 0, "reply": 1}
 ADDRESS_TYPES = {
     "unspec": 0, "unicast": 1, "local": 2, "broadcast": 3, "anycast": 4, "multicast": 5, "blackhole": 6, "unreachable": 7,
@@ -78,8 +89,14 @@ ICMPV6_TYPES = {
     "nd-neighbor-advert": 136, "nd-redirect": 137, "router-renumbering": 138, "ind-neighbor-solicit": 141,
     "ind-neighbor-advert": 142, "mld2-listener-report": 143,
 }  # fmt: skip
-ICMPV6_CODES = {"no-route": 0, "admin-prohibited": 1, "addr-unreachable": 3, "port-unreachable": 4, "policy-fail": 5,
-                "reject-route": 6}  # fmt: skip
+ICMPV6_CODES = {
+    "no-route": 0,
+    "admin-prohibited": 1,
+    "addr-unreachable": 3,
+    "port-unreachable": 4,
+    "policy-fail": 5,
+    "reject-route": 6,
+}
 DSCP = {
     "be": 0, "lephb": 1, "ef": 46, **{f"cs{number}": number * 8 for number in range(8)},
     **{f"af{major}{minor}": major * 8 + minor * 2 for major in range(1, 5) for minor in range(1, 4)},
@@ -97,7 +114,12 @@ SYMBOLS: Mapping[str, Mapping[str, int]] = {
     "nf_proto": {"ipv4": 2, "ipv6": 10}, "boolean": {"exists": 1, "missing": 0, "true": 1, "false": 0},
     "uid": {"root": 0}, "gid": {"root": 0},
 }  # fmt: skip
-EXISTENCE = {"missing": Range(0, 0), "false": Range(0, 0), "exists": Range(1, FULL), "true": Range(1, FULL)}
+EXISTENCE = {
+    "missing": Range(0, 0),
+    "false": Range(0, 0),
+    "exists": Range(1, FULL),
+    "true": Range(1, FULL),
+}
 """`fib ... oif missing`: whether there is a device at all."""
 BIT_FIELDS = frozenset({"ct_state", "ct_status", "tcp_flag"})
 """Types where one common bit is enough for `in`."""
@@ -143,7 +165,11 @@ def parse_bits(items: tuple[nft.Literal, ...], datatype: str) -> int:
 
 def _parse_text(text: str, datatype: str) -> Pattern:
     if datatype == "ifname":
-        return Name(text[:-1], wildcard=True) if text.endswith("*") and not text.endswith("\\*") else Name(text)
+        return (
+            Name(text[:-1], wildcard=True)
+            if text.endswith("*") and not text.endswith("\\*")
+            else Name(text)
+        )
     if datatype == "iface_index":
         # a number is an index that no device had any more when the rules were listed
         if text in EXISTENCE:

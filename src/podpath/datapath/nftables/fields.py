@@ -1,8 +1,8 @@
-"""What a rule can look at: header fields, meta data, conntrack, routing (net/netfilter/nft_payload.c, nft_meta.c, nft_ct.c,
-net/ipv4/netfilter/nft_fib_ipv4.c v6.12).
+"""What a rule can look at: header fields, meta data, conntrack, routing
+(net/netfilter/nft_payload.c, nft_meta.c, nft_ct.c, net/ipv4/netfilter/nft_fib_ipv4.c v6.12).
 
-A field gives a number (a device name: text), `None` where the packet has no such field, which ends the rule (NFT_BREAK), or
-a `Doubt` where what it looks at is not known.
+A field gives a number (a device name: text), `None` where the packet has no such field, which ends
+the rule (NFT_BREAK), or a `Doubt` where what it looks at is not known.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 from podpath.datapath.conntrack.connection import Connection, attached
 from podpath.datapath.netfilter.state import Doubt, HookState
-from podpath.datapath.nftables.datatypes import ADDRESS_TYPES, CT_STATES, FULL, PACKET_TYPES, Device, Part
+from podpath.datapath.nftables.datatypes import (
+    ADDRESS_TYPES,
+    CT_STATES,
+    FULL,
+    PACKET_TYPES,
+    Device,
+    Part,
+)
 from podpath.datapath.routing import address_type, reverse_path
 from podpath.datapath.xtables.matches.conntrack import packet_state
 from podpath.net import nft, protocols
@@ -90,7 +97,9 @@ def _network_reader(family: int, select: Callable[[Packet], int]) -> Read:
 
 
 def _transport_reader(protocol: int, select: Callable[[Packet], int]) -> Read:
-    """Read a transport header; what has none of that protocol, and a later fragment, ends the rule (nft_payload_eval)."""
+    """Read a transport header; what has none of that protocol, and a later fragment, ends the rule
+    (nft_payload_eval).
+    """
 
     def read(state: HookState) -> Value:
         packet = state.skb.packet
@@ -100,8 +109,14 @@ def _transport_reader(protocol: int, select: Callable[[Packet], int]) -> Read:
 
 
 def _read_first_words(name: str, select: Callable[[Packet], int]) -> Read:
-    """Read `th sport` or `th dport`: the first bytes behind the IP header, whatever the protocol has there."""
-    doubt = Doubt(f"the bytes where a {name} would stand are those that the rule asks for", likely=False, ask="tcpdump -X")
+    """Read `th sport` or `th dport`: the first bytes behind the IP header, whatever the protocol
+    has there.
+    """
+    doubt = Doubt(
+        f"the bytes where a {name} would stand are those that the rule asks for",
+        likely=False,
+        ask="tcpdump -X",
+    )
 
     def read(state: HookState) -> Value:
         packet = state.skb.packet
@@ -131,13 +146,19 @@ def _ether_field(name: str) -> Field:
         try:
             return int(mac.replace(":", ""), 16)
         except ValueError:
-            return Doubt(f"the frame's ether {name} is the one that the rule asks for", likely=False, ask="tcpdump -e")
+            return Doubt(
+                f"the frame's ether {name} is the one that the rule asks for",
+                likely=False,
+                ask="tcpdump -e",
+            )
 
     return Field("ether_addr", read)
 
 
 def _read_index(select: Callable[[HookState], Link | None]) -> Read:
-    """Read a device's index; rules written with a name hold the index that the device had then (nft_meta_get_eval)."""
+    """Read a device's index; rules written with a name hold the index that the device had then
+    (nft_meta_get_eval).
+    """
 
     def read(state: HookState) -> Value:
         link = select(state)
@@ -150,21 +171,31 @@ def _read_user(state: HookState) -> Value:
     if state.skb.iif is not None or state.skb.physin is not None:
         return None
     if state.skb.uid is None:
-        return Doubt("the sender runs as the user that the rule names", likely=False, ask="ps -eo pid,user,group,comm")
+        return Doubt(
+            "the sender runs as the user that the rule names",
+            likely=False,
+            ask="ps -eo pid,user,group,comm",
+        )
     return state.skb.uid
 
 
 def _read_group(state: HookState) -> Value:
     if state.skb.iif is not None or state.skb.physin is not None:
         return None
-    return Doubt("the sender runs as the group that the rule names", likely=False, ask="ps -eo pid,user,group,comm")
+    return Doubt(
+        "the sender runs as the group that the rule names",
+        likely=False,
+        ask="ps -eo pid,user,group,comm",
+    )
 
 
 _META: Mapping[str, Field] = {
     "mark": Field("mark", lambda state: state.skb.mark),
     "l4proto": Field("inet_proto", lambda state: state.skb.packet.protocol),
     "nfproto": Field("nf_proto", lambda state: 2 if state.skb.packet.family == 4 else 10),
-    "protocol": Field("ether_type", lambda state: 0x0800 if state.skb.packet.family == 4 else 0x86DD),
+    "protocol": Field(
+        "ether_type", lambda state: 0x0800 if state.skb.packet.family == 4 else 0x86DD
+    ),
     "length": Field("integer", lambda state: state.skb.packet.length),
     "pkttype": Field("pkt_type", lambda state: PACKET_TYPES.get(state.skb.pkt_type, 0)),
     "iifname": Field("ifname", lambda state: state.in_name),
@@ -190,9 +221,13 @@ def _read_state(state: HookState) -> Value:
 
 def _status(connection: Connection) -> int:
     flags = (
-        connection.expected, connection.seen_reply, connection.assured, connection.confirmed, connection.src_nat,
+        connection.expected,
+        connection.seen_reply,
+        connection.assured,
+        connection.confirmed,
+        connection.src_nat,
         connection.dst_nat,
-    )  # fmt: skip
+    )
     return sum(1 << place for place, is_on in enumerate(flags) if is_on)
 
 
@@ -209,8 +244,13 @@ _CT: Mapping[str, Field] = {
     "status": Field("ct_status", _of_connection(lambda _, connection: _status(connection))),
     "mark": Field("mark", _of_connection(lambda _, connection: connection.mark)),
     "direction": Field("ct_dir", _of_connection(lambda state, _: int(state.skb.reply))),
-    "protocol": Field("inet_proto", _of_connection(lambda _, connection: connection.original.protocol)),
-    "l3proto": Field("nf_proto", _of_connection(lambda _, connection: 2 if connection.original.src.family == 4 else 10)),
+    "protocol": Field(
+        "inet_proto", _of_connection(lambda _, connection: connection.original.protocol)
+    ),
+    "l3proto": Field(
+        "nf_proto",
+        _of_connection(lambda _, connection: 2 if connection.original.src.family == 4 else 10),
+    ),
     "zone": Field("integer", _of_connection(lambda _, connection: connection.zone.id)),
 }
 _CT_TUPLE: Mapping[str, tuple[str, Callable[[ConnTuple], int]]] = {
@@ -226,7 +266,9 @@ def ct_field(field: nft.Ct) -> Field:
     if field.direction and field.key in _CT_TUPLE:
         datatype, select = _CT_TUPLE[field.key]
         if field.direction == "original":
-            return Field(datatype, _of_connection(lambda _, connection: select(connection.original)))
+            return Field(
+                datatype, _of_connection(lambda _, connection: select(connection.original))
+            )
         return Field(datatype, _of_connection(lambda _, connection: select(connection.reply)))
     found = _CT.get(field.key)
     if found is None:
@@ -241,8 +283,12 @@ def fib_field(field: nft.Fib) -> Field:
         return Field("fib_addrtype", _read_address_type(flags))
     if field.result in {"oif", "oifname"} and {"saddr", "iif"} <= flags <= {"saddr", "iif", "mark"}:
         datatype = "iface_index" if field.result == "oif" else "ifname"
-        return Field(datatype, _read_way_back(with_mark="mark" in flags, by_name=field.result == "oifname"))
-    raise ValueError(f"expected a fib lookup that is modelled, saw {' . '.join(field.flags)} {field.result}")
+        return Field(
+            datatype, _read_way_back(with_mark="mark" in flags, by_name=field.result == "oifname")
+        )
+    raise ValueError(
+        f"expected a fib lookup that is modelled, saw {' . '.join(field.flags)} {field.result}"
+    )
 
 
 def _read_address_type(flags: frozenset[str]) -> Read:
@@ -256,7 +302,9 @@ def _read_address_type(flags: frozenset[str]) -> Read:
 
 
 def _read_way_back(*, with_mark: bool, by_name: bool) -> Read:
-    """Read the device of the way back to the source: that which the packet came in on, or none (nft_fib4_eval)."""
+    """Read the device of the way back to the source: that which the packet came in on, or none
+    (nft_fib4_eval).
+    """
 
     def read(state: HookState) -> Value:
         skb = state.skb
@@ -264,7 +312,7 @@ def _read_way_back(*, with_mark: bool, by_name: bool) -> Read:
         mark, protocol = skb.mark if with_mark else 0, skb.packet.protocol
         if found is None and reverse_path(
             state.walk, skb, mark=mark, loose=False, accept_local=False, protocol=protocol
-        ):  # fmt: skip
+        ):
             found = skb.iif
         if by_name:
             return found.name if found is not None else ""

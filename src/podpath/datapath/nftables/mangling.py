@@ -1,5 +1,5 @@
-"""`... set ...`: a field of the packet, its mark or its connection's given a new value (nft_payload_set_eval, nft_meta_set_eval,
-nft_ct_set_eval v6.12).
+"""`... set ...`: a field of the packet, its mark or its connection's given a new value
+(nft_payload_set_eval, nft_meta_set_eval, nft_ct_set_eval v6.12).
 """
 
 from __future__ import annotations
@@ -19,8 +19,18 @@ from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.node.nftables_text import emit_statement
 
-SILENT = frozenset({("meta", "nftrace"), ("meta", "priority"), ("meta", "secmark"), ("ct", "event"), ("ct", "label"),
-                    ("ct", "helper"), ("ct", "secmark"), ("meta", "cgroup")})  # fmt: skip
+SILENT = frozenset(
+    {
+        ("meta", "nftrace"),
+        ("meta", "priority"),
+        ("meta", "secmark"),
+        ("ct", "event"),
+        ("ct", "label"),
+        ("ct", "helper"),
+        ("ct", "secmark"),
+        ("meta", "cgroup"),
+    }
+)
 """Fields that decide nothing of a packet's way."""
 Put = Callable[[Packet, int], Packet]
 
@@ -41,12 +51,20 @@ _PAYLOAD: Mapping[tuple[str, str], Put] = {
     ("ip", "ecn"): lambda packet, value: packet._replace(tos=packet.tos & 0xFC | value & 3),
     ("ether", "saddr"): lambda packet, value: packet._replace(smac=_mac(value)),
     ("ether", "daddr"): lambda packet, value: packet._replace(dmac=_mac(value)),
-    **{(name, "sport"): lambda packet, value: packet._replace(sport=value) for name in (*TRANSPORTS, "th")},
-    **{(name, "dport"): lambda packet, value: packet._replace(dport=value) for name in (*TRANSPORTS, "th")},
+    **{
+        (name, "sport"): lambda packet, value: packet._replace(sport=value)
+        for name in (*TRANSPORTS, "th")
+    },
+    **{
+        (name, "dport"): lambda packet, value: packet._replace(dport=value)
+        for name in (*TRANSPORTS, "th")
+    },
 }
 
 
-def compile_change(statement: nft.Change, place: RulePosition) -> Callable[[HookState], nft.Verdict | Verdict | None]:
+def compile_change(
+    statement: nft.Change, place: RulePosition
+) -> Callable[[HookState], nft.Verdict | Verdict | None]:
     """Compile a change; `ValueError` for a field that is not modelled."""
     field = statement.field
     if isinstance(field, nft.Meta | nft.Ct) and (type(field).__name__.lower(), field.key) in SILENT:
@@ -65,9 +83,17 @@ def compile_change(statement: nft.Change, place: RulePosition) -> Callable[[Hook
             return nft.Verdict("break")
         if isinstance(number, Doubt):
             return stop(state)
-        before = (state.skb.packet, state.skb.mark, state.skb.connection.mark if state.skb.connection is not None else 0)
+        before = (
+            state.skb.packet,
+            state.skb.mark,
+            state.skb.connection.mark if state.skb.connection is not None else 0,
+        )
         apply(state, number)
-        after = (state.skb.packet, state.skb.mark, state.skb.connection.mark if state.skb.connection is not None else 0)
+        after = (
+            state.skb.packet,
+            state.skb.mark,
+            state.skb.connection.mark if state.skb.connection is not None else 0,
+        )
         if before != after:
             word = "mark" if before[0] == after[0] else "rewrite"
             state.decision = Decision(word, Changed(rule, statement), rule.span)
@@ -109,7 +135,9 @@ def _set_mark(state: HookState, value: int) -> None:
 
 
 def _set_packet_type(state: HookState, value: int) -> None:
-    names = {number: name for name, number in PACKET_TYPES.items() if name not in {"unicast", "other"}}
+    names = {
+        number: name for name, number in PACKET_TYPES.items() if name not in {"unicast", "other"}
+    }
     state.skb.pkt_type = names.get(value, state.skb.pkt_type)
 
 
@@ -123,6 +151,8 @@ def _set_zone(direction: str) -> Callable[[HookState, int], None]:
         # only before conntrack saw the packet (nft_ct_set_zone_eval)
         if is_untouched(state.skb):
             state.skb.ctinfo = ""
-            state.skb.template = Template(Zone(value & 0xFFFF, direction != "reply", direction != "original"))
+            state.skb.template = Template(
+                Zone(value & 0xFFFF, direction != "reply", direction != "original")
+            )
 
     return apply

@@ -1,6 +1,7 @@
 """Chains at the ingress and egress of a device: before IP sees a frame, and after it has sent one.
 
-net/core/dev.c:nf_ingress v6.12 and nf_hook_egress beside it. What leaves by `fwd` is seen by neither netfilter nor conntrack.
+net/core/dev.c:nf_ingress v6.12 and nf_hook_egress beside it. What leaves by `fwd` is seen by
+neither netfilter nor conntrack.
 """
 
 from __future__ import annotations
@@ -41,13 +42,19 @@ class DeviceChains:
     def __init__(self, netns: Netns) -> None:
         """Compile no rule before a packet meets its chain."""
         self.by_hook: dict[str, list[DeviceChain]] = {}
-        tables = [table for table in netns.nftables.items if table.family in FAMILIES and not table.dormant]
+        tables = [
+            table
+            for table in netns.nftables.items
+            if table.family in FAMILIES and not table.dormant
+        ]
         compiled = [CompiledNftTable(table, netns.name) for table in tables]
         chains = [chain for table in compiled for chain in table.chains.values()]
         for serial, chain in enumerate(chains):
             hook = chain.source.hook.upper()
             if hook in {INGRESS, EGRESS}:
-                entry = DeviceChain((chain.source.priority, -serial), chain.source, NftStage(chain, hook))
+                entry = DeviceChain(
+                    (chain.source.priority, -serial), chain.source, NftStage(chain, hook)
+                )
                 self.by_hook.setdefault(hook, []).append(entry)
         for entries in self.by_hook.values():
             entries.sort(key=lambda entry: entry.order)
@@ -81,13 +88,17 @@ def _run(walk: Walk, skb: Skb, link: Link, hook: str) -> Next:
     for entry in _of_device(walk, skb, link, chains.by_hook.get(hook, ())):
         verdict = entry.stage(state)
         if verdict is not None:
-            return Dropped(netns=skb.netns.name, reason=getattr(verdict, "reason", "NETFILTER_DROP"))
+            return Dropped(
+                netns=skb.netns.name, reason=getattr(verdict, "reason", "NETFILTER_DROP")
+            )
         if state.forward_to:
             return _forward(walk, skb, state.forward_to)
     return None
 
 
-def _of_device(walk: Walk, skb: Skb, link: Link, chains: Iterable[DeviceChain]) -> Iterable[DeviceChain]:
+def _of_device(
+    walk: Walk, skb: Skb, link: Link, chains: Iterable[DeviceChain]
+) -> Iterable[DeviceChain]:
     """Yield the chains of a device; JSON of nft 1.0 does not say which device a chain stands at."""
     for entry in chains:
         if link.name in entry.source.devices:
@@ -100,7 +111,9 @@ def _of_device(walk: Walk, skb: Skb, link: Link, chains: Iterable[DeviceChain]) 
 
 
 def _forward(walk: Walk, skb: Skb, name: str) -> Next:
-    """Send the frame out by another device (net/netfilter/nf_dup_netdev.c:nf_fwd_netdev_egress v6.12)."""
+    """Send the frame out by another device (net/netfilter/nf_dup_netdev.c:nf_fwd_netdev_egress
+    v6.12).
+    """
     found = walk.engine.namespace(skb.netns.name).links.get(IfName(name))
     if found is None:
         return Dropped(netns=skb.netns.name, reason="NETFILTER_DROP")

@@ -1,4 +1,6 @@
-"""Native chains and iptables' tables of one priority: whichever was registered last runs first, and no output says which."""
+"""Native chains and iptables' tables of one priority: whichever was registered last runs first, and
+no output says which.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,14 @@ class ContestedPriority:
     def __call__(self, state: HookState) -> Verdict | None:
         """Run both in their order; ask for it only where it makes a difference to this packet."""
         native_first, table_first = (*self.native, self.table), (self.table, *self.native)
-        if not state.walk.choices.knows(self.fact) and not self._matters(state, native_first, table_first):
+        if not state.walk.choices.knows(self.fact) and not self._matters(
+            state, native_first, table_first
+        ):
             return _run(state, native_first)
         options = (
-            Option("native", "the native chains, so they run first"), Option("iptables", "iptables' table, so it runs first"),
-        )  # fmt: skip
+            Option("native", "the native chains, so they run first"),
+            Option("iptables", "iptables' table, so it runs first"),
+        )
         last = state.walk.choices.choose(self.fact, options, ask="nft list hooks")
         return _run(state, native_first if last == "native" else table_first)
 

@@ -1,4 +1,6 @@
-"""Which native base chains stand at which hook, and what of the namespace they switch on (nf_tables_api.c v6.12)."""
+"""Which native base chains stand at which hook, and what of the namespace they switch on
+(nf_tables_api.c v6.12).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ from podpath.net.addresses import Family
 from podpath.node.nftables import NftTable
 from podpath.node.node import Netns
 
-FAMILIES: Mapping[Family, frozenset[str]] = {4: frozenset({"ip", "inet"}), 6: frozenset({"ip6", "inet"})}
+FAMILIES: Mapping[Family, frozenset[str]] = {
+    4: frozenset({"ip", "inet"}),
+    6: frozenset({"ip6", "inet"}),
+}
 
 
 class Registered(NamedTuple):
@@ -20,7 +25,9 @@ class Registered(NamedTuple):
 
     priority: int
     serial: int
-    """In the order in which the chains were registered: of equal priority, the later one runs first (nf_hook_entries_grow)."""
+    """In the order in which the chains were registered: of equal priority, the later one runs first
+    (nf_hook_entries_grow).
+    """
     type: str
     stage: NftStage
 
@@ -41,11 +48,17 @@ class NativeChains:
             table = CompiledNftTable(source, netns.name)
             for chain in source.chains.values():
                 serial += 1
-                if not chain.is_base or source.dormant or (not chain.rules and chain.policy == "accept" and chain.type != "nat"):
+                if (
+                    not chain.is_base
+                    or source.dormant
+                    or (not chain.rules and chain.policy == "accept" and chain.type != "nat")
+                ):
                     continue
                 hook = chain.hook.upper()
                 stage = NftStage(table.chains[chain.name], hook)
-                self._registered.setdefault(hook, []).append(Registered(chain.priority, serial, chain.type, stage))
+                self._registered.setdefault(hook, []).append(
+                    Registered(chain.priority, serial, chain.type, stage)
+                )
 
     def at(self, hook: str) -> list[Registered]:
         """Return what runs at a hook besides NAT, in no order."""
@@ -61,11 +74,15 @@ class NativeChains:
     @property
     def translates(self) -> bool:
         """Tell whether any chain of type nat exists: one registers the dispatcher at all its hooks."""
-        return any(entry.type == "nat" for entries in self._registered.values() for entry in entries)
+        return any(
+            entry.type == "nat" for entries in self._registered.values() for entry in entries
+        )
 
 
 def needs_tracking(table: NftTable) -> bool:
-    """Tell whether a loaded rule of the table switches conntrack on (`nf_ct_netns_get` of nft_ct, nft_nat, nft_masq, ...)."""
+    """Tell whether a loaded rule of the table switches conntrack on (`nf_ct_netns_get` of nft_ct,
+    nft_nat, nft_masq, ...).
+    """
     rules = (rule for chain in table.chains.values() for rule in chain.rules)
     return any(_statement_tracks(statement) for rule in rules for statement in rule.statements)
 

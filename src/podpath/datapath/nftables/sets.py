@@ -1,4 +1,6 @@
-"""Sets and maps of nftables: elements found by a packet's value (net/netfilter/nft_set_hash.c, nft_set_rbtree.c v6.12)."""
+"""Sets and maps of nftables: elements found by a packet's value (net/netfilter/nft_set_hash.c,
+nft_set_rbtree.c v6.12).
+"""
 
 from __future__ import annotations
 
@@ -40,10 +42,12 @@ class Elements:
             return
         entry = SetElement(parse_key(element.key, datatypes), element.data)
         self.entries.append(entry)
-        if all(isinstance(pattern, Range) and pattern.low == pattern.high for pattern in entry.key) and not (
-            {"iface_index"} & set(datatypes)
-        ):
-            self._exact[tuple(pattern.low for pattern in entry.key if isinstance(pattern, Range))] = entry
+        if all(
+            isinstance(pattern, Range) and pattern.low == pattern.high for pattern in entry.key
+        ) and not ({"iface_index"} & set(datatypes)):
+            self._exact[
+                tuple(pattern.low for pattern in entry.key if isinstance(pattern, Range))
+            ] = entry
         else:
             self._rest.append(entry)
 
@@ -63,4 +67,6 @@ def parse_key(expression: nft.Expression, datatypes: tuple[str, ...]) -> Key:
     parts = expression.parts if isinstance(expression, nft.Concat) else (expression,)
     if len(parts) != len(datatypes):
         raise ValueError(f"expected {len(datatypes)} parts of a key, saw {len(parts)}")
-    return tuple(parse_pattern(part, datatype) for part, datatype in zip(parts, datatypes, strict=True))
+    return tuple(
+        parse_pattern(part, datatype) for part, datatype in zip(parts, datatypes, strict=True)
+    )

@@ -1,6 +1,8 @@
-"""Statements of a rule, compiled to what they do to a packet (net/netfilter/nf_tables_core.c:nft_do_chain v6.12).
+"""Statements of a rule, compiled to what they do to a packet
+(net/netfilter/nf_tables_core.c:nft_do_chain v6.12).
 
-A statement gives None where the rule goes on, `BREAK` where it ends without a verdict, a jump, or what becomes of the packet.
+A statement gives None where the rule goes on, `BREAK` where it ends without a verdict, a jump, or
+what becomes of the packet.
 """
 
 from __future__ import annotations
@@ -17,7 +19,12 @@ from podpath.datapath.nftables.mangling import compile_change
 from podpath.datapath.nftables.translation import compile_nat
 from podpath.datapath.nftables.unfollowed import stop_at
 from podpath.datapath.nftables.values import RulePosition, compile_lookup, compile_value
-from podpath.datapath.reasons.rules import KeptFromConntrack, RuleDecided, SentByRule, StatementTaken
+from podpath.datapath.reasons.rules import (
+    KeptFromConntrack,
+    RuleDecided,
+    SentByRule,
+    StatementTaken,
+)
 from podpath.datapath.tracing.trace import RuleHit
 from podpath.datapath.xtables.context import RuleContext
 from podpath.datapath.xtables.targets import queue, reject
@@ -35,18 +42,38 @@ DROPPING = ("xt target", "synproxy", "tproxy")
 """Statements that are not modelled and may end a packet."""
 DECIDING = nft.Unknown | nft.Vmap | nft.Reject | nft.Queue | nft.Forward
 """What may give a verdict."""
-PASSING = ("xt match", "ct ", "meter ", "quota ", "limit ", "log", "add @", "update @", "delete @", "dup ", "last")
+PASSING = (
+    "xt match",
+    "ct ",
+    "meter ",
+    "quota ",
+    "limit ",
+    "log",
+    "add @",
+    "update @",
+    "delete @",
+    "dup ",
+    "last",
+)
 """Beginnings of statements that are not modelled and cannot give a verdict, as nft(8) lists them."""
 
 
 def compile_rule(rule: NftRule, place: RulePosition) -> tuple[Op, ...]:
-    """Compile a rule to its statements, the last of which records that it matched where it has no counter."""
+    """Compile a rule to its statements, the last of which records that it matched where it has no
+    counter.
+    """
     ops: list[Op] = []
     counts = any(isinstance(statement, nft.Counter) for statement in rule.statements)
     if rule.unread:
-        ops.append(_ask(f"the packet matches {place.where}, whose text is not whole ({rule.unread})", place))
+        ops.append(
+            _ask(
+                f"the packet matches {place.where}, whose text is not whole ({rule.unread})", place
+            )
+        )
     for statement in rule.statements:
-        ends = isinstance(statement, nft.Verdict | nft.Nat | nft.Reject | nft.Queue | nft.Forward | nft.Vmap)
+        ends = isinstance(
+            statement, nft.Verdict | nft.Nat | nft.Reject | nft.Queue | nft.Forward | nft.Vmap
+        )
         if ends and not counts:
             ops.append(_record_hit(place))
             counts = True
@@ -77,7 +104,9 @@ def compile_statement(statement: nft.Statement, place: RulePosition) -> Op:  # n
             case nft.Queue(text):
                 number = next((word for word in text.split() if word[:1].isdigit()), "0")
                 options = (MatchOption("queue-num", (number.partition("-")[0],)),)
-                return borrow(place, lambda context: queue.compile_target(Target("NFQUEUE", options), context))
+                return borrow(
+                    place, lambda context: queue.compile_target(Target("NFQUEUE", options), context)
+                )
             case nft.Notrack():
                 return _compile_notrack(place)
             case nft.Forward():
@@ -133,7 +162,9 @@ def _compile_condition(check: Check, place: RulePosition) -> Op:
 def settle(state: HookState, answer: Answer) -> bool:
     """Take a condition's answer, or ask for what it depends on."""
     if isinstance(answer, Doubt):
-        chosen = state.walk.choices.choose(answer.fact, answer.options(), ask=answer.ask, random=answer.random)
+        chosen = state.walk.choices.choose(
+            answer.fact, answer.options(), ask=answer.ask, random=answer.random
+        )
         return chosen is not answer.negated
     return answer
 
@@ -164,7 +195,10 @@ def _compile_vmap(statement: nft.Vmap, place: RulePosition) -> Op:
     ops: dict[int, Op] = {}
     fact = f"what {emit_statement(statement)} at {place.where} finds"
     verdicts = _list_verdicts(statement.data, place)
-    options = [Option(-1, "no verdict"), *(Option(number, emit_statement(one)) for number, one in enumerate(verdicts))]
+    options = [
+        Option(-1, "no verdict"),
+        *(Option(number, emit_statement(one)) for number, one in enumerate(verdicts)),
+    ]
     unread = _compile_unknown(statement, place, "it leads to no verdict that is known")
     found_by_guess = tuple(_compile_verdict(verdict, place) for verdict in verdicts)
 
@@ -187,14 +221,20 @@ def _compile_vmap(statement: nft.Vmap, place: RulePosition) -> Op:
 
 def _list_verdicts(data: nft.SetRef | nft.SetOf, place: RulePosition) -> tuple[nft.Verdict, ...]:
     """Return the verdicts that a map may lead to, each once."""
-    elements = data.elements if isinstance(data, nft.SetOf) else place.table.named(data.name).elements
-    return tuple(dict.fromkeys(element.data for element in elements if isinstance(element.data, nft.Verdict)))
+    elements = (
+        data.elements if isinstance(data, nft.SetOf) else place.table.named(data.name).elements
+    )
+    return tuple(
+        dict.fromkeys(element.data for element in elements if isinstance(element.data, nft.Verdict))
+    )
 
 
 def _compile_reject(statement: nft.Reject, place: RulePosition) -> Op:
     def compile_act(context: RuleContext) -> Act:
         answer = reject_answer(statement, context.family)
-        return reject.compile_target(Target("REJECT", (MatchOption("reject-with", (answer,)),)), context)
+        return reject.compile_target(
+            Target("REJECT", (MatchOption("reject-with", (answer,)),)), context
+        )
 
     return borrow(place, compile_act)
 
@@ -205,7 +245,9 @@ _UNIVERSAL = {
     "host-unreachable": ("icmp-host-unreachable", "icmp6-addr-unreachable"),
     "no-route": ("icmp-net-unreachable", "icmp6-no-route"),
 }
-"""What `icmpx` means in each family (net/netfilter/nft_reject.c:icmp_code_v4 v6.12 and icmp_code_v6)."""
+"""What `icmpx` means in each family (net/netfilter/nft_reject.c:icmp_code_v4 v6.12 and
+icmp_code_v6).
+"""
 _ICMP = {"prot-unreachable": "icmp-proto-unreachable"}
 _ICMPV6 = {"admin-prohibited": "icmp6-adm-prohibited"}
 
@@ -219,7 +261,11 @@ def reject_answer(statement: nft.Reject, family: int) -> str:
         if code not in _UNIVERSAL:
             raise ValueError(f"expected an answer of reject, saw {code!r}")
         return _UNIVERSAL[code][0 if family == 4 else 1]
-    return _ICMP.get(code, f"icmp-{code}") if statement.kind == "icmp" else _ICMPV6.get(code, f"icmp6-{code}")
+    return (
+        _ICMP.get(code, f"icmp-{code}")
+        if statement.kind == "icmp"
+        else _ICMPV6.get(code, f"icmp6-{code}")
+    )
 
 
 def _compile_notrack(place: RulePosition) -> Op:
@@ -235,8 +281,14 @@ def _compile_notrack(place: RulePosition) -> Op:
 
 
 def _compile_forward(statement: nft.Forward, place: RulePosition) -> Op:
-    """Send the packet out by a device at once (net/netfilter/nft_fwd_netdev.c v6.12); only at ingress and egress."""
-    device = compile_value(statement.device, place, "ifname_text") if not isinstance(statement.device, nft.Literal) else None
+    """Send the packet out by a device at once (net/netfilter/nft_fwd_netdev.c v6.12); only at
+    ingress and egress.
+    """
+    device = (
+        compile_value(statement.device, place, "ifname_text")
+        if not isinstance(statement.device, nft.Literal)
+        else None
+    )
     if device is not None or not isinstance(statement.device, nft.Literal):
         raise ValueError("expected a device's name")
     name = statement.device.text
@@ -255,16 +307,26 @@ def _compile_limit(statement: nft.Limit, place: RulePosition) -> Op:
     return lambda state: None if settle(state, doubt) else BREAK
 
 
-def _compile_unknown(statement: nft.Statement, place: RulePosition, why: str = "not modelled") -> Op:
+def _compile_unknown(
+    statement: nft.Statement, place: RulePosition, why: str = "not modelled"
+) -> Op:
     text = emit_statement(statement)
     fact = f"what {text} does at {place.where} ({why})"
-    options = [Option("go on", "the packet goes on behind it"), Option("break", "the rule ends there")]
+    options = [
+        Option("go on", "the packet goes on behind it"),
+        Option("break", "the rule ends there"),
+    ]
     if isinstance(statement, nft.Change | nft.Nat):
         options.append(Option("stop", "it changes the packet"))
     elif text.startswith(DROPPING):
         options.append(Option("drop", "the packet ends there"))
-    elif isinstance(statement, DECIDING) and not (isinstance(statement, nft.Unknown) and text.startswith(PASSING)):
-        options += [Option("drop", "it drops the packet"), Option("accept", "it accepts the packet")]
+    elif isinstance(statement, DECIDING) and not (
+        isinstance(statement, nft.Unknown) and text.startswith(PASSING)
+    ):
+        options += [
+            Option("drop", "it drops the packet"),
+            Option("accept", "it accepts the packet"),
+        ]
 
     def run(state: HookState) -> Result:
         effect = state.walk.choices.choose(fact, options, ask=place.show)

@@ -17,7 +17,9 @@ _SEPARATOR = re.compile(r"\s+\.\s+")
 
 
 def datatype_of(text: str) -> str:
-    """Return the datatype of an expression that `typeof` names: `ip daddr`, `meta mark`, `tcp dport`."""
+    """Return the datatype of an expression that `typeof` names: `ip daddr`, `meta mark`, `tcp
+    dport`.
+    """
     first, _, rest = text.partition(" ")
     if first == "meta":
         return meta_field(nft.Meta(rest)).datatype
@@ -41,7 +43,9 @@ class CompiledNftChain:
     def rules(self) -> tuple[tuple[Op, ...], ...]:
         """The rules, each as its statements."""
         if self._rules is None:
-            self._rules = tuple(compile_rule(rule, RulePosition(self.table, rule)) for rule in self.source.rules)
+            self._rules = tuple(
+                compile_rule(rule, RulePosition(self.table, rule)) for rule in self.source.rules
+            )
         return self._rules
 
 
@@ -80,7 +84,9 @@ class CompiledNftTable:
         return known
 
     def data_types(self, data: nft.SetRef | nft.SetOf) -> tuple[str, ...]:
-        """Return the datatypes of what a named map leads to; none for an anonymous one, which only its use tells."""
+        """Return the datatypes of what a named map leads to; none for an anonymous one, which only
+        its use tells.
+        """
         if isinstance(data, nft.SetOf):
             return ()
         found = self.named(data.name)

@@ -1,6 +1,8 @@
-"""`snat`, `dnat`, `masquerade` and `redirect` (net/netfilter/nft_nat.c, nft_masq.c, nft_redir.c v6.12).
+"""`snat`, `dnat`, `masquerade` and `redirect` (net/netfilter/nft_nat.c, nft_masq.c, nft_redir.c
+v6.12).
 
-What becomes of the connection is what iptables' targets do; only where address and port come from is nftables' own.
+What becomes of the connection is what iptables' targets do; only where address and port come from
+is nftables' own.
 """
 
 from __future__ import annotations
@@ -58,9 +60,15 @@ def compile_nat(statement: nft.Nat, place: RulePosition) -> Op:
 
 
 def _name_rule(state: HookState, rule: NftRule) -> None:
-    """Name the rule itself as the one that translated, not the one of iptables that stands in for it."""
+    """Name the rule itself as the one that translated, not the one of iptables that stands in for
+    it.
+    """
     decision = state.decision
-    if decision is not None and isinstance(decision.reason, RuleTranslation) and decision.span is rule.span:
+    if (
+        decision is not None
+        and isinstance(decision.reason, RuleTranslation)
+        and decision.span is rule.span
+    ):
         state.decision = decision._replace(reason=decision.reason._replace(rule=rule))
 
 
@@ -74,13 +82,19 @@ def _compile_range(
         low, high = constant_range(statement.port, "inet_service")
         base = base._replace(low_port=low, high_port=high)
     port = (
-        None if statement.port is None or _is_constant(statement.port) else compile_value(statement.port, place, "inet_service")
+        None
+        if statement.port is None or _is_constant(statement.port)
+        else compile_value(statement.port, place, "inet_service")
     )
     if statement.address is not None and _is_constant(statement.address):
         low, high = constant_range(statement.address, datatype)
         base = base._replace(low=low, high=high)
     has_address = statement.address is not None and not _is_constant(statement.address)
-    address = compile_value(statement.address, place, datatype) if has_address and statement.address is not None else None
+    address = (
+        compile_value(statement.address, place, datatype)
+        if has_address and statement.address is not None
+        else None
+    )
     return lambda state: _read_range(base, address, port, state)
 
 
@@ -88,7 +102,9 @@ def _is_constant(expression: nft.Expression) -> bool:
     return isinstance(expression, nft.Literal | nft.Network | nft.Interval)
 
 
-def _read_range(base: NatRange, address: Compiled | None, port: Compiled | None, state: HookState) -> NatRange | Doubt | None:
+def _read_range(
+    base: NatRange, address: Compiled | None, port: Compiled | None, state: HookState
+) -> NatRange | Doubt | None:
     """Read what comes from maps; None where a map has nothing, which ends the rule."""
     if address is not None:
         parts = address.parts(state)
@@ -125,14 +141,20 @@ def _options(allowed: NatRange, random: str) -> tuple[MatchOption, ...]:
 
 
 def _masquerade(state: HookState, rule: Rule, allowed: NatRange, place: RulePosition) -> Verdict:
-    context = RuleContext(rule, place.table.netns, state.skb.packet.family, "nft", place.table.no_sets)
-    act = masquerade.compile_target(Target("MASQUERADE", _options(allowed, "random-fully")), context)
+    context = RuleContext(
+        rule, place.table.netns, state.skb.packet.family, "nft", place.table.no_sets
+    )
+    act = masquerade.compile_target(
+        Target("MASQUERADE", _options(allowed, "random-fully")), context
+    )
     verdict = act(state, CompiledRule(rule, (), ACT, act))
     return verdict or ACCEPT
 
 
 def _redirect(state: HookState, rule: Rule, allowed: NatRange, place: RulePosition) -> Verdict:
-    context = RuleContext(rule, place.table.netns, state.skb.packet.family, "nft", place.table.no_sets)
+    context = RuleContext(
+        rule, place.table.netns, state.skb.packet.family, "nft", place.table.no_sets
+    )
     act = redirect.compile_target(Target("REDIRECT", _options(allowed, "random")), context)
     verdict = act(state, CompiledRule(rule, (), ACT, act))
     return verdict or ACCEPT

@@ -1,4 +1,6 @@
-"""Statements whose effect on a packet is not known: in one branch they change nothing, in the other the walk ends there."""
+"""Statements whose effect on a packet is not known: in one branch they change nothing, in the other
+the walk ends there.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,17 @@ def stop_at(state: HookState, place: RulePosition, text: str) -> Verdict:
 
 
 def may_stop(place: RulePosition, text: str) -> Callable[[HookState], Verdict | None]:
-    """Return what forks the walk at a statement whose value is not known; None goes on as if it changed nothing."""
+    """Return what forks the walk at a statement whose value is not known; None goes on as if it
+    changed nothing.
+    """
     fact = f"what {text} changes at {place.where}"
     options = (Option(False, "nothing that decides"), Option(True, "the packet or its mark"))
 
     def fork(state: HookState) -> Verdict | None:
-        return stop_at(state, place, text) if state.walk.choices.choose(fact, options, ask=place.show) else None
+        return (
+            stop_at(state, place, text)
+            if state.walk.choices.choose(fact, options, ask=place.show)
+            else None
+        )
 
     return fork

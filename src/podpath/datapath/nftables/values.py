@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from podpath.datapath.nftables.tables import CompiledNftTable
 
 FEW = 16
-"""Up to as many numbers a walk takes each for itself; beyond, one for each element that they lead to."""
+"""Up to as many numbers a walk takes each for itself; beyond, one for each element that they lead
+to.
+"""
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "&": lambda left, right: left & right, "|": lambda left, right: left | right, "^": lambda left, right: left ^ right,
     "<<": lambda left, right: left << right & 0xFFFFFFFF, ">>": lambda left, right: left >> right,
@@ -43,7 +45,9 @@ class RulePosition(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """An expression: the datatypes of its parts, and what reads it. A single value is not in a tuple."""
+    """An expression: the datatypes of its parts, and what reads it. A single value is not in a
+    tuple.
+    """
 
     datatypes: tuple[str, ...]
     read: Callable[[HookState], Value]
@@ -56,8 +60,12 @@ class Compiled(NamedTuple):
         return value if isinstance(value, tuple) and len(self.datatypes) > 1 else (value,)  # type: ignore[return-value]  # a Device is a tuple, too
 
 
-def compile_value(expression: nft.Expression, place: RulePosition, datatype: str = "integer") -> Compiled:
-    """Compile an expression; `ValueError` for one that is not modelled. `datatype` is what a constant is read as."""
+def compile_value(
+    expression: nft.Expression, place: RulePosition, datatype: str = "integer"
+) -> Compiled:
+    """Compile an expression; `ValueError` for one that is not modelled. `datatype` is what a
+    constant is read as.
+    """
     match expression:
         case nft.Payload():
             field = payload_field(expression)
@@ -79,7 +87,9 @@ def compile_value(expression: nft.Expression, place: RulePosition, datatype: str
             number = parse_number(expression, datatype)
             return Compiled((datatype,), lambda _: number)
         case _:
-            raise ValueError(f"expected an expression that is modelled, saw {emit_expression(expression)}")
+            raise ValueError(
+                f"expected an expression that is modelled, saw {emit_expression(expression)}"
+            )
     return Compiled((field.datatype,), field.read)
 
 
@@ -116,7 +126,9 @@ def _compile_concat(parts: tuple[nft.Expression, ...], place: RulePosition) -> C
 
 def _compile_map(expression: nft.MapOf, place: RulePosition, datatype: str) -> Compiled:
     find = compile_lookup(expression.key, expression.data, place)
-    datatypes = place.table.data_types(expression.data) or _anonymous_types(expression.data, datatype)
+    datatypes = place.table.data_types(expression.data) or _anonymous_types(
+        expression.data, datatype
+    )
     read_data: dict[int, Compiled] = {}
 
     def read(state: HookState) -> Value:
@@ -134,14 +146,21 @@ def _compile_map(expression: nft.MapOf, place: RulePosition, datatype: str) -> C
 
 
 def _anonymous_types(data: nft.SetRef | nft.SetOf, datatype: str) -> tuple[str, ...]:
-    """Return the datatypes that an anonymous map leads to, by its use: an address may have a port beside it."""
+    """Return the datatypes that an anonymous map leads to, by its use: an address may have a port
+    beside it.
+    """
     first = data.elements[0].data if isinstance(data, nft.SetOf) and data.elements else None
     return (datatype, "inet_service") if isinstance(first, nft.Concat) else (datatype,)
 
 
-def _compile_data(data: nft.Expression, place: RulePosition, datatypes: tuple[str, ...]) -> Compiled:
+def _compile_data(
+    data: nft.Expression, place: RulePosition, datatypes: tuple[str, ...]
+) -> Compiled:
     parts = data.parts if isinstance(data, nft.Concat) else (data,)
-    compiled = tuple(compile_value(part, place, datatype) for part, datatype in zip(parts, datatypes, strict=False))
+    compiled = tuple(
+        compile_value(part, place, datatype)
+        for part, datatype in zip(parts, datatypes, strict=False)
+    )
     if len(compiled) == 1:
         return compiled[0]
     values = tuple(part.read for part in compiled)
@@ -154,7 +173,7 @@ Find = Callable[[HookState], "SetElement | Doubt | None"]
 def compile_lookup(key: nft.Expression, data: nft.SetRef | nft.SetOf, place: RulePosition) -> Find:
     """Compile the look for a value among the elements of a set or map."""
     value = compile_value(key, place)
-    if isinstance(data, nft.SetRef):
+    if isinstance(data, nft.SetRef):  # noqa: SIM108
         elements = place.table.elements(data.name, value.datatypes)
     else:
         elements = Elements(data.elements, value.datatypes)
@@ -173,13 +192,21 @@ def _drawn_name(key: nft.Numgen | nft.Hash, place: RulePosition) -> str:
 
 
 def _compile_drawn(key: nft.Numgen | nft.Hash, place: RulePosition) -> Compiled:
-    """Compile a number of the kernel's choice: the walk takes each (nft_numgen.c, nft_hash.c v6.12)."""
+    """Compile a number of the kernel's choice: the walk takes each (nft_numgen.c, nft_hash.c
+    v6.12).
+    """
     name = _drawn_name(key, place)
-    options = tuple(Option(number, str(number)) for number in range(key.offset, key.offset + min(key.mod, 4096)))
-    return Compiled(("integer",), lambda state: state.walk.choices.choose(name, options, random=True))
+    options = tuple(
+        Option(number, str(number)) for number in range(key.offset, key.offset + min(key.mod, 4096))
+    )
+    return Compiled(
+        ("integer",), lambda state: state.walk.choices.choose(name, options, random=True)
+    )
 
 
-def _compile_drawn_lookup(key: nft.Numgen | nft.Hash, elements: Elements, place: RulePosition) -> Find:
+def _compile_drawn_lookup(
+    key: nft.Numgen | nft.Hash, elements: Elements, place: RulePosition
+) -> Find:
     """Compile the choice among elements by their share of many numbers, the largest first."""
     name, last = _drawn_name(key, place), key.offset + key.mod - 1
     shares: list[tuple[int, int, SetElement | None]] = []
@@ -194,7 +221,9 @@ def _compile_drawn_lookup(key: nft.Numgen | nft.Hash, elements: Elements, place:
         shares.append((rest, len(shares), elements.otherwise))
     shares.sort(key=lambda item: -item[0])
     by_position = {position: entry for _, position, entry in shares}
-    options = tuple(Option(position, f"{count} of {key.mod} numbers") for count, position, _ in shares)
+    options = tuple(
+        Option(position, f"{count} of {key.mod} numbers") for count, position, _ in shares
+    )
     return lambda state: by_position[state.walk.choices.choose(name, options, random=True)]
 
 

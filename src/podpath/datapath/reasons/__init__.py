@@ -1,6 +1,7 @@
 """Why something was decided, as values: one class for each thing that can decide, and no sentence.
 
-What decides about packets (`checks`, `diagnosis`) matches on these classes; `report.sentences` alone says them in words.
+What decides about packets (`checks`, `diagnosis`) matches on these classes; `report.sentences`
+alone says them in words.
 """
 
 from __future__ import annotations

@@ -49,4 +49,6 @@ class StatementNotFollowed(NamedTuple):
     """The rule, with its chain, table and namespace."""
 
 
-BoundaryReason = NotModelled | ChainsCircle | ChainsTooDeep | TargetNotFollowed | StatementNotFollowed
+BoundaryReason = (
+    NotModelled | ChainsCircle | ChainsTooDeep | TargetNotFollowed | StatementNotFollowed
+)

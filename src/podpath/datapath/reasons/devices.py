@@ -1,4 +1,6 @@
-"""What devices do with a frame: take it off the wire, hand it on, wrap it in a tunnel, send it out of the node."""
+"""What devices do with a frame: take it off the wire, hand it on, wrap it in a tunnel, send it out
+of the node.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,9 @@ class NoRemoteEnd(NamedTuple):
 
 @distinct
 class WrappedForUnknownEnd(NamedTuple):
-    """A tunnel wraps the packet for a remote end that is not in evidence: the outer packet is not walked."""
+    """A tunnel wraps the packet for a remote end that is not in evidence: the outer packet is not
+    walked.
+    """
 
     link: str
 

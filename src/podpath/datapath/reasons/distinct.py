@@ -1,7 +1,7 @@
 """Named tuples that differ by their class too: a reason is what decided, not only the values in it.
 
-Walks make reasons by the thousand, so they are named tuples. Two of those are equal wherever their fields are, and one
-without fields is false; neither is right for a reason.
+Walks make reasons by the thousand, so they are named tuples. Two of those are equal wherever their
+fields are, and one without fields is false; neither is right for a reason.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ T = TypeVar("T", bound=tuple[object, ...])
 
 
 def distinct(kind: type[T]) -> type[T]:
-    """Make instances of a named tuple equal only to those of its own class, and true without fields."""
+    """Make instances of a named tuple equal only to those of its own class, and true without
+    fields.
+    """
     for name, method in _METHODS.items():
         setattr(kind, name, method)
     return kind

@@ -1,4 +1,6 @@
-"""How a conversation fails: the packet that did not arrive, or arrived as something that its end has no use for."""
+"""How a conversation fails: the packet that did not arrive, or arrived as something that its end
+has no use for.
+"""
 
 from __future__ import annotations
 

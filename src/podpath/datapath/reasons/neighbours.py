@@ -71,7 +71,9 @@ Refusal = (
     NotAddressOf | OnlyForItself | RequestWithoutSender | ArpIgnored | ArpIgnoredElsewhere | ArpIgnoredAcrossSubnets
     | ArpIgnoredHostScope | ArpFiltered | InputReason | SourceReason
 )  # fmt: skip
-"""Why a station does not answer an ARP request: by its own settings, or since it would not route the packet that asks."""
+"""Why a station does not answer an ARP request: by its own settings, or since it would not route
+the packet that asks.
+"""
 
 
 @distinct
@@ -105,7 +107,9 @@ class EntryWrong(NamedTuple):
 
 @distinct
 class AskedOnPort(NamedTuple):
-    """The next hop is asked for on a bridge's port: the answer comes in on the bridge, where nobody waits for it."""
+    """The next hop is asked for on a bridge's port: the answer comes in on the bridge, where nobody
+    waits for it.
+    """
 
     address: Address
     link: str
@@ -188,7 +192,9 @@ PlainNeighbourReason = (
 
 @distinct
 class ForeignSenderAsked(NamedTuple):
-    """The ARP request that found it carried the address of another device: it teaches that address a foreign MAC."""
+    """The ARP request that found it carried the address of another device: it teaches that address
+    a foreign MAC.
+    """
 
     found: PlainNeighbourReason
     request: ArpRequest

@@ -1,4 +1,6 @@
-"""What routing and forwarding decide: where a packet goes, whether its source may be, its TTL and its size."""
+"""What routing and forwarding decide: where a packet goes, whether its source may be, its TTL and
+its size.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ class NoRoute(NamedTuple):
 
 @distinct
 class RouteRefuses(NamedTuple):
-    """The route to the address is of a type that lets nothing pass: `unreachable`, `blackhole`, `prohibit`, `throw`."""
+    """The route to the address is of a type that lets nothing pass: `unreachable`, `blackhole`,
+    `prohibit`, `throw`.
+    """
 
     address: Address
     type: str
@@ -155,7 +159,8 @@ class ReversePathHolds(NamedTuple):
 class ReversePathFailed(NamedTuple):
     """The way back to the source does not lead over the device that the packet came in on.
 
-    The step's decision says whether that ends the packet: with mode 0, and with a loose filter, it may not.
+    The step's decision says whether that ends the packet: with mode 0, and with a loose filter, it
+    may not.
     """
 
     source: Address
@@ -210,7 +215,9 @@ class MtuExceeded(NamedTuple):
 
 @distinct
 class RedirectSent(NamedTuple):
-    """The packet goes back out of the device that it came in on: its sender is told of the next hop."""
+    """The packet goes back out of the device that it came in on: its sender is told of the next
+    hop.
+    """
 
     link: str
     nexthop: Address
@@ -223,7 +230,9 @@ InputReason = (
     | NoRoute | RouteRefuses | PolicyRuleRefuses
 )  # fmt: skip
 """What input routing says besides."""
-OutputReason = NoAddressOf | LoopbackStays | NoDeviceChosen | NoRoute | RouteRefuses | PolicyRuleRefuses
+OutputReason = (
+    NoAddressOf | LoopbackStays | NoDeviceChosen | NoRoute | RouteRefuses | PolicyRuleRefuses
+)
 """Why output routing finds no way."""
 RouteReason = (
     SourceReason | InputReason | OutputReason | IntoOwnTunnel | RoutedOut | RoutedOn | NotForOneHost | TtlExceeded | MtuExceeded

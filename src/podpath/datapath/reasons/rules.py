@@ -1,6 +1,7 @@
 """What rules and policies of netfilter decide, and what almost decided instead.
 
-A rule of native nftables that does what a target of iptables does is given as the rule that stands in for it.
+A rule of native nftables that does what a target of iptables does is given as the rule that stands
+in for it.
 """
 
 from __future__ import annotations

@@ -74,7 +74,9 @@ class MasqueradeDeviceChanged(NamedTuple):
     after: str
 
 
-RuleTranslation = DestinationRewritten | SourceRewritten | NoAddressToMasquerade | NoAddressToRedirect
+RuleTranslation = (
+    DestinationRewritten | SourceRewritten | NoAddressToMasquerade | NoAddressToRedirect
+)
 """What a rule does; the rest is what NAT does by itself."""
 TranslationReason = (
     RuleTranslation | TranslatedAsFirst | ErrorTranslated | PortClash | MasqueradeDeviceChanged

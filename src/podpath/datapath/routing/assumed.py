@@ -1,4 +1,6 @@
-"""A route that the evidence does not show: what a walk takes for granted where a listing is cut short and nothing in it fits."""
+"""A route that the evidence does not show: what a walk takes for granted where a listing is cut
+short and nothing in it fits.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,31 @@ if TYPE_CHECKING:
     from podpath.datapath.netns.namespace import Namespace
     from podpath.datapath.walk.skb import Walk
 
-_INNER = frozenset({"veth", "bridge", "vxlan", "dummy", "loopback", "ipip", "tun", "wireguard", "geneve", "gre", "ifb", "nlmon"})
+_INNER = frozenset(
+    {
+        "veth",
+        "bridge",
+        "vxlan",
+        "dummy",
+        "loopback",
+        "ipip",
+        "tun",
+        "wireguard",
+        "geneve",
+        "gre",
+        "ifb",
+        "nlmon",
+    }
+)
 """Kinds of device that no way out of a host leads over."""
 
 
-def look_up(walk: Walk, namespace: Namespace, flow: Flow, *, ignore_linkstate: bool = False) -> FibResult:
-    """Look a flow up in the policy rules and tables; where an incomplete listing has nothing that fits, ask for the route."""
+def look_up(
+    walk: Walk, namespace: Namespace, flow: Flow, *, ignore_linkstate: bool = False
+) -> FibResult:
+    """Look a flow up in the policy rules and tables; where an incomplete listing has nothing that
+    fits, ask for the route.
+    """
     routing = namespace.routing(flow.dst.family)
     met = [rule for rule in routing.doubted(flow) if _is_met(walk, namespace, rule)]
     found = routing.lookup(flow, ignore_linkstate=ignore_linkstate, met=met)
@@ -32,7 +53,11 @@ def _is_met(walk: Walk, namespace: Namespace, rule: PolicyRule) -> bool:
     """Ask whether a flow meets selectors of a policy rule that nobody knows."""
     fact = f"the policy rule of priority {rule.priority} in netns {namespace.name} counts for the packet ({rule.unread})"
     options = (Option(False, "it does not"), Option(True, "it does"))
-    return walk.choices.choose(fact, options, ask=f"ip {'' if rule.family == 4 else '-6 '}rule show priority {rule.priority}")
+    return walk.choices.choose(
+        fact,
+        options,
+        ask=f"ip {'' if rule.family == 4 else '-6 '}rule show priority {rule.priority}",
+    )
 
 
 def _ask(walk: Walk, namespace: Namespace, flow: Flow) -> FibResult:
@@ -40,16 +65,22 @@ def _ask(walk: Walk, namespace: Namespace, flow: Flow) -> FibResult:
     options = [Option(str(link.name), f"a default route on {link.name}") for link in candidates]
     options.append(Option("", "no route"))
     if not candidates:
-        options.insert(0, Option("(uplink)", "a default route on a device that the evidence does not show"))
+        options.insert(
+            0, Option("(uplink)", "a default route on a device that the evidence does not show")
+        )
     family = "" if flow.dst.family == 4 else "-6 "
-    where = "" if namespace.netns.role == "host" else f"in the network namespace of {namespace.name}: "
+    where = (
+        "" if namespace.netns.role == "host" else f"in the network namespace of {namespace.name}: "
+    )
     ask = f"{where}ip {family}route get {flow.dst}"
     chosen = walk.choices.choose(f"route to {flow.dst} in netns {namespace.name}", options, ask=ask)
     return assumed_default(namespace, flow, chosen) if chosen else NO_ROUTE
 
 
 def assumed_default(namespace: Namespace, flow: Flow, device: str) -> FibResult:
-    """Return the default route that is taken to exist on a device, the same one whenever it is asked for."""
+    """Return the default route that is taken to exist on a device, the same one whenever it is
+    asked for.
+    """
     key = ("assumed default", flow.dst.family, device)
     found = namespace.answers.get(key)
     if not isinstance(found, FibResult):
@@ -62,17 +93,27 @@ def assumed_default(namespace: Namespace, flow: Flow, device: str) -> FibResult:
 
 
 def likeliest_uplinks(namespace: Namespace) -> list[Link]:
-    """Return the devices that a default route may be on: in a pod its only ones, on a host those that lead out of it."""
-    usable = [link for link in namespace.ordered if link.name != "lo" and link.up and not is_slave(namespace, link)]
+    """Return the devices that a default route may be on: in a pod its only ones, on a host those
+    that lead out of it.
+    """
+    usable = [
+        link
+        for link in namespace.ordered
+        if link.name != "lo" and link.up and not is_slave(namespace, link)
+    ]
     if namespace.netns.role == "host":
         usable = [link for link in usable if link.kind not in _INNER and not _leads_inside(link)]
     return sorted(usable, key=lambda link: link.name not in namespace.by_link)
 
 
 def is_slave(namespace: Namespace, link: Link) -> bool:
-    """Tell whether the device only carries frames for another: a port of a bridge, bond or Open vSwitch."""
+    """Tell whether the device only carries frames for another: a port of a bridge, bond or Open
+    vSwitch.
+    """
     master = namespace.links.get(link.master) if link.master is not None else None
-    return link.bond_slave_of is not None or (link.master is not None and (master is None or master.kind != "vrf"))
+    return link.bond_slave_of is not None or (
+        link.master is not None and (master is None or master.kind != "vrf")
+    )
 
 
 def _leads_inside(link: Link) -> bool:

@@ -1,4 +1,6 @@
-"""From a route that a lookup found to where the packet goes: the nexthop, the device, the source address, the MTU."""
+"""From a route that a lookup found to where the packet goes: the nexthop, the device, the source
+address, the MTU.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,20 @@ if TYPE_CHECKING:
 UNROUTED = Nexthop()
 
 
-def select_path(walk: Walk, namespace: Namespace, result: FibResult, src: Address | None, dst: Address) -> Destination:
-    """Return where a usable route leads; among several nexthops the kernel chooses by a hash of the flow (`fib_select_path`)."""
+def select_path(
+    walk: Walk, namespace: Namespace, result: FibResult, src: Address | None, dst: Address
+) -> Destination:
+    """Return where a usable route leads; among several nexthops the kernel chooses by a hash of the
+    flow (`fib_select_path`).
+    """
     hops = result.nexthops
     if len(hops) <= 1:
         return destination_of(namespace, result, hops[0] if hops else UNROUTED)
     key = f"nexthop of {src} > {dst} by {result.route.prefix if result.route else 'default'} in netns {namespace.name}"
-    options = tuple(Option(hop, f"{_spell(hop)}, weight {hop.weight}") for hop in sorted(hops, key=lambda hop: -hop.weight))
+    options = tuple(
+        Option(hop, f"{_spell(hop)}, weight {hop.weight}")
+        for hop in sorted(hops, key=lambda hop: -hop.weight)
+    )
     return destination_of(namespace, result, walk.choices.choose(key, options, random=True))
 
 
@@ -47,13 +56,21 @@ def _make(namespace: Namespace, result: FibResult, hop: Nexthop) -> Destination:
 
 
 def preferred_source(namespace: Namespace, route: Route, hop: Nexthop) -> Address | None:
-    """Return the source that a local sender takes: the route's `src`, else one of the device (`fib_result_prefsrc`)."""
+    """Return the source that a local sender takes: the route's `src`, else one of the device
+    (`fib_result_prefsrc`).
+    """
     if route.prefsrc is not None:
         return route.prefsrc
     if hop.link is None:
         return None
-    gateway = hop.gateway if hop.gateway is not None and hop.gateway.family == route.prefix.family else None
-    chosen = select_address(namespace, namespace.link(hop.link), gateway, route.scope, route.prefix.family)
+    gateway = (
+        hop.gateway
+        if hop.gateway is not None and hop.gateway.family == route.prefix.family
+        else None
+    )
+    chosen = select_address(
+        namespace, namespace.link(hop.link), gateway, route.scope, route.prefix.family
+    )
     return chosen.address if chosen is not None else None
 
 

@@ -1,6 +1,8 @@
-"""Input routing: is a packet that came in for this host, to be forwarded, or to be refused (`ip_route_input_slow`).
+"""Input routing: is a packet that came in for this host, to be forwarded, or to be refused
+(`ip_route_input_slow`).
 
-Used for packets, for ARP requests (a host answers only what it could route) and for frames that a bridge translated.
+Used for packets, for ARP requests (a host answers only what it could route) and for frames that a
+bridge translated.
 """
 
 from __future__ import annotations
@@ -25,12 +27,24 @@ if TYPE_CHECKING:
 FUNCTION = "net/ipv4/route.c:ip_route_input_slow v6.12"
 LIMITED_BROADCAST = 0xFFFFFFFF
 
-ICMP_ANSWERS = {"EHOSTUNREACH": "icmp-host-unreachable", "ENETUNREACH": "icmp-net-unreachable", "EACCES": "icmp-pkt-filtered"}
-"""What `ip_error` sends for a lookup's error; nothing for the others (`net/ipv4/route.c:ip_error v6.12`)."""
+ICMP_ANSWERS = {
+    "EHOSTUNREACH": "icmp-host-unreachable",
+    "ENETUNREACH": "icmp-net-unreachable",
+    "EACCES": "icmp-pkt-filtered",
+}
+"""What `ip_error` sends for a lookup's error; nothing for the others (`net/ipv4/route.c:ip_error
+v6.12`).
+"""
 
 
-ICMPV6_ANSWERS = {"EHOSTUNREACH": "icmp-net-unreachable", "ENETUNREACH": "icmp-net-unreachable", "EACCES": "icmp-pkt-filtered"}
-"""What `ip6_pkt_discard` and `ip6_pkt_prohibit` send, whether the namespace forwards or not (net/ipv6/route.c, seen on 6.18)."""
+ICMPV6_ANSWERS = {
+    "EHOSTUNREACH": "icmp-net-unreachable",
+    "ENETUNREACH": "icmp-net-unreachable",
+    "EACCES": "icmp-pkt-filtered",
+}
+"""What `ip6_pkt_discard` and `ip6_pkt_prohibit` send, whether the namespace forwards or not
+(net/ipv6/route.c, seen on 6.18).
+"""
 
 
 class InputRoute(NamedTuple):
@@ -58,7 +72,11 @@ _REMEMBERED = 1 << 15
 def route_input(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRoute:
     """Route a packet that came in on a device."""
     decisions: dict[object, InputRoute] = namespace.decisions
-    key = flow if namespace.routing(flow.dst.family).custom else (flow.dst, flow.src, link.name, flow.tos)
+    key = (
+        flow
+        if namespace.routing(flow.dst.family).custom
+        else (flow.dst, flow.src, link.name, flow.tos)
+    )
     decided = decisions.get(key)
     if decided is None:
         asked = walk.choices.asked
@@ -81,7 +99,9 @@ def _route(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRou
     if found.error:
         return _no_route(walk, namespace, flow, link, found)
     kind = found.type
-    if kind == "broadcast" and not settings.either(walk, namespace, settings.BC_FORWARDING, link.name):
+    if kind == "broadcast" and not settings.either(
+        walk, namespace, settings.BC_FORWARDING, link.name
+    ):
         return _deliver(walk, namespace, flow, link, found)
     if kind in {"local", "anycast"}:
         return _deliver(walk, namespace, flow, link, found)
@@ -95,29 +115,45 @@ def _route(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRou
 
 
 def may_forward(walk: Walk, namespace: Namespace, link: Link, family: int) -> bool:
-    """Tell whether packets from a device are forwarded: IPv4 asks the device's own value, IPv6 the one of `all`."""
+    """Tell whether packets from a device are forwarded: IPv4 asks the device's own value, IPv6 the
+    one of `all`.
+    """
     if family == 4:
         return settings.forwarding(walk, namespace, link.name)
     return bool(settings.integer(walk.choices.resolve(settings.forwarding6(namespace))))
 
 
-def _forward(walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult) -> InputRoute:
+def _forward(
+    walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult
+) -> InputRoute:
     destination = select_path(walk, namespace, found, flow.src, flow.dst)
-    check = check_source(walk, namespace, flow, link, destination.link) if flow.dst.family == 4 else PASSED
+    check = (
+        check_source(walk, namespace, flow, link, destination.link)
+        if flow.dst.family == 4
+        else PASSED
+    )
     if check.cause:
         return InputRoute(cause=check.cause, spans=check.spans, found=found, check=check)
     return InputRoute("forward", destination, found=found, spans=found.spans, check=check)
 
 
-def _deliver(walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult) -> InputRoute:
+def _deliver(
+    walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult
+) -> InputRoute:
     check = PASSED
     if flow.dst.family == 4 and not (flow.src is not None and flow.src.is_unspecified):
         check = check_source(walk, namespace, flow, link, None)
     if check.cause:
         return InputRoute(cause=check.cause, spans=check.spans, found=found, check=check)
-    destination = destination_of(namespace, found, found.nexthops[0]) if found.nexthops else _broadcast(namespace)
+    destination = (
+        destination_of(namespace, found, found.nexthops[0])
+        if found.nexthops
+        else _broadcast(namespace)
+    )
     reason = routes.LocalAddress(flow.dst, namespace.name, found.type)
-    return InputRoute("local", destination, reason=reason, spans=found.spans, found=found, check=check)
+    return InputRoute(
+        "local", destination, reason=reason, spans=found.spans, found=found, check=check
+    )
 
 
 def _martian(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRoute | None:
@@ -132,12 +168,16 @@ def _martian(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputR
     if dst.value >> 24 == 0:
         return _invalid_destination(routes.MartianDestination(dst), None)
     loopback = dst if dst.is_loopback else src if src.is_loopback else None
-    if loopback is not None and not settings.either(walk, namespace, settings.ROUTE_LOCALNET, link.name):
+    if loopback is not None and not settings.either(
+        walk, namespace, settings.ROUTE_LOCALNET, link.name
+    ):
         return InputRoute(cause="localnet", reason=routes.LoopbackFromWire(loopback, link.name))
     return None
 
 
-def _no_route(walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult) -> InputRoute:
+def _no_route(
+    walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult
+) -> InputRoute:
     family = flow.dst.family
     if family == 4 and not may_forward(walk, namespace, link, family):
         stays = routes.ForwardingOff(namespace.name, link.name, flow.dst)

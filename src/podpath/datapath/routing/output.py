@@ -1,4 +1,6 @@
-"""Output routing: the way of what this host sends itself, and its source address (`ip_route_output_key_hash_rcu`)."""
+"""Output routing: the way of what this host sends itself, and its source address
+(`ip_route_output_key_hash_rcu`).
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,12 @@ class OutputRoute(NamedTuple):
     found: FibResult | None = None
 
 
-def route_output(walk: Walk, namespace: Namespace, flow: Flow, *, any_source: bool = False) -> OutputRoute:
-    """Route what the host sends. `any_source` lets a source through that is none of its own (`FLOWI_FLAG_ANYSRC`)."""
+def route_output(
+    walk: Walk, namespace: Namespace, flow: Flow, *, any_source: bool = False
+) -> OutputRoute:
+    """Route what the host sends. `any_source` lets a source through that is none of its own
+    (`FLOWI_FLAG_ANYSRC`).
+    """
     src, dst = flow.src, flow.dst
     if src is not None and not any_source and not _may_send_from(walk, namespace, src):
         return OutputRoute(error="EINVAL", reason=routes.NoAddressOf(src, namespace.name))
@@ -54,8 +60,15 @@ def route_output(walk: Walk, namespace: Namespace, flow: Flow, *, any_source: bo
         return _to_self(namespace, flow, found)
     destination = select_path(walk, namespace, found, src, dst)
     link = destination.link
-    if src is not None and src.is_loopback and link is not None and not _routes_loopback(walk, namespace, link):
-        return OutputRoute(error="EINVAL", reason=routes.LoopbackStays(src, link.name), spans=found.spans)
+    if (
+        src is not None
+        and src.is_loopback
+        and link is not None
+        and not _routes_loopback(walk, namespace, link)
+    ):
+        return OutputRoute(
+            error="EINVAL", reason=routes.LoopbackStays(src, link.name), spans=found.spans
+        )
     return OutputRoute(destination, src or destination.prefsrc, spans=found.spans, found=found)
 
 
@@ -87,7 +100,9 @@ def _to_self(namespace: Namespace, flow: Flow, found: FibResult) -> OutputRoute:
 
 
 def _route_to_many(namespace: Namespace, flow: Flow) -> OutputRoute:
-    """Send to a group or to everybody: on the device asked for, on that of the source address, or by the routes."""
+    """Send to a group or to everybody: on the device asked for, on that of the source address, or
+    by the routes.
+    """
     name = flow.oif
     if name is None and flow.src is not None and flow.src in namespace.addresses:
         name = namespace.addresses[flow.src].link
@@ -110,4 +125,6 @@ def _no_route(namespace: Namespace, flow: Flow, found: FibResult) -> OutputRoute
         chosen = select_address(namespace, link, None, "link", flow.dst.family)
         source = flow.src or (chosen.address if chosen is not None else None)
         return OutputRoute(Destination("unicast", link, None, source, None, link.mtu), source)
-    return OutputRoute(error=found.error, reason=explain_error(flow.dst, found), spans=found.spans, found=found)
+    return OutputRoute(
+        error=found.error, reason=explain_error(flow.dst, found), spans=found.spans, found=found
+    )

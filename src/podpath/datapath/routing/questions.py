@@ -1,4 +1,6 @@
-"""What the rest of the datapath asks of routing: the type of an address, a source address, the way back, a new route."""
+"""What the rest of the datapath asks of routing: the type of an address, a source address, the way
+back, a new route.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,14 @@ if TYPE_CHECKING:
     from podpath.datapath.walk.skb import Skb, Walk
 
 _RECEIVED = frozenset({"local", "broadcast", "multicast", "anycast"})
-"""Types of the local table. The namespace's one trie also finds routes of the main table, which count as `unicast`."""
+"""Types of the local table. The namespace's one trie also finds routes of the main table, which
+count as `unicast`.
+"""
 
 
 def address_type(walk: Walk, netns: Netns, address: Address, link: Link | None = None) -> str:
-    """Return the type that the local table has for an address: `unicast` where it has none (`inet_dev_addr_type`).
+    """Return the type that the local table has for an address: `unicast` where it has none
+    (`inet_dev_addr_type`).
 
     With a link, `local` and the like count only where the address's route is on that device.
     """
@@ -39,17 +44,25 @@ def address_type(walk: Walk, netns: Netns, address: Address, link: Link | None =
     return found.type if found.type in _RECEIVED else "unicast"
 
 
-def select_source(walk: Walk, netns: Netns, link: Link, nexthop: Address | None, scope: str = "global") -> Address | None:
-    """Return the address that the host takes as its own on a device towards a next hop (`inet_select_addr`); None without one."""
+def select_source(
+    walk: Walk, netns: Netns, link: Link, nexthop: Address | None, scope: str = "global"
+) -> Address | None:
+    """Return the address that the host takes as its own on a device towards a next hop
+    (`inet_select_addr`); None without one.
+    """
     family = nexthop.family if nexthop is not None else 4
     chosen = select_address(walk.engine.namespace(netns.name), link, nexthop, scope, family)
     return chosen.address if chosen is not None else None
 
 
-def reverse_path(walk: Walk, skb: Skb, *, mark: int, loose: bool, accept_local: bool, protocol: int = 0) -> bool:
-    """Tell whether a route leads back to the packet's source as `-m rpfilter` wants it (`rpfilter_lookup_reverse`).
+def reverse_path(
+    walk: Walk, skb: Skb, *, mark: int, loose: bool, accept_local: bool, protocol: int = 0
+) -> bool:
+    """Tell whether a route leads back to the packet's source as `-m rpfilter` wants it
+    (`rpfilter_lookup_reverse`).
 
-    With a protocol, policy rules that ask for it count: nftables' `fib` gives it to the lookup, iptables does not.
+    With a protocol, policy rules that ask for it count: nftables' `fib` gives it to the lookup,
+    iptables does not.
     """
     packet, link = skb.packet, skb.iif
     if link is None or link.name == "lo":
@@ -65,16 +78,30 @@ def reverse_path(walk: Walk, skb: Skb, *, mark: int, loose: bool, accept_local: 
 
 
 def reroute(walk: Walk, skb: Skb) -> OutputRoute:
-    """Route a packet of this host again after OUTPUT changed it; its source address stays (`ip_route_me_harder`)."""
+    """Route a packet of this host again after OUTPUT changed it; its source address stays
+    (`ip_route_me_harder`).
+    """
     packet = skb.packet
     kind = address_type(walk, skb.netns, packet.src)
     source = packet.src if kind in {"local", "unicast"} else None
-    flow = Flow(packet.dst, source, "lo", None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport, skb.uid or 0)
+    flow = Flow(
+        packet.dst,
+        source,
+        "lo",
+        None,
+        skb.mark,
+        packet.tos,
+        packet.protocol,
+        packet.sport,
+        packet.dport,
+        skb.uid or 0,
+    )
     return route_output(walk, walk.engine.namespace(skb.netns.name), flow, any_source=True)
 
 
 def error_source(walk: Walk, skb: Skb) -> Address:
-    """Return the source that an ICMP error is routed with (`icmp_send`): the host's address that the packet was for, else none.
+    """Return the source that an ICMP error is routed with (`icmp_send`): the host's address that
+    the packet was for, else none.
 
     With none (all zeros) routing chooses it, and policy rules on the source do not see it.
     """
@@ -82,7 +109,12 @@ def error_source(walk: Walk, skb: Skb) -> Address:
     if address_type(walk, skb.netns, packet.dst) == "local":
         return packet.dst
     inbound = skb.netns.sysctls.get("net.ipv4.icmp_errors_use_inbound_ifaddr")
-    if skb.iif is not None and packet.family == 4 and isinstance(inbound, Known) and inbound.value == "1":
+    if (
+        skb.iif is not None
+        and packet.family == 4
+        and isinstance(inbound, Known)
+        and inbound.value == "1"
+    ):
         chosen = select_address(walk.engine.namespace(skb.netns.name), skb.iif, packet.src, "link")
         if chosen is not None:
             return chosen.address

@@ -1,7 +1,9 @@
-"""Why routing ends a packet, in the kernel's words: drop reasons change from version to version, so they are data.
+"""Why routing ends a packet, in the kernel's words: drop reasons change from version to version, so
+they are data.
 
 Before v6.14 input routing gave one unnamed reason for everything but the reverse path check
-(`net/ipv4/ip_input.c:ip_rcv_finish_core v6.12`); since then each has its own (`net/ipv4/route.c:ip_route_input_slow v6.14`).
+(`net/ipv4/ip_input.c:ip_rcv_finish_core v6.12`); since then each has its own
+(`net/ipv4/route.c:ip_route_input_slow v6.14`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Which of its addresses a host takes as its own towards somewhere: `inet_select_addr`.
 
-The first primary address of the device whose subnet holds the next hop, else the device's first primary one, else one of any
-other device; never a secondary one, and never what a route's `src` says (`net/ipv4/devinet.c:inet_select_addr v6.12`).
+The first primary address of the device whose subnet holds the next hop, else the device's first
+primary one, else one of any other device; never a secondary one, and never what a route's `src`
+says (`net/ipv4/devinet.c:inet_select_addr v6.12`).
 """
 
 from __future__ import annotations
@@ -26,14 +27,24 @@ def scope_number(scope: str) -> int:
 
 
 def select_address(
-    namespace: Namespace, link: Link, nexthop: Address | None, scope: str = "global", family: int = 4
+    namespace: Namespace,
+    link: Link,
+    nexthop: Address | None,
+    scope: str = "global",
+    family: int = 4,
 ) -> InterfaceAddress | None:
-    """Return the address that the kernel takes on a device towards a next hop; None where the namespace has none that fits."""
+    """Return the address that the kernel takes on a device towards a next hop; None where the
+    namespace has none that fits.
+    """
     limit = scope_number(scope)
     cap = SCOPES["link"] if _routes_localnet(namespace, link) else SCOPES["host"]
     first: InterfaceAddress | None = None
     for item in namespace.by_link.get(link.name, ()):
-        if item.secondary or item.address.family != family or min(scope_number(item.scope), cap) > limit:
+        if (
+            item.secondary
+            or item.address.family != family
+            or min(scope_number(item.scope), cap) > limit
+        ):
             continue
         if nexthop is None or item.prefix.covers(nexthop):
             return item
@@ -45,7 +56,12 @@ def _elsewhere(namespace: Namespace, limit: int, family: int) -> InterfaceAddres
     for other in namespace.ordered:
         for item in namespace.by_link.get(other.name, ()):
             reach = scope_number(item.scope)
-            if not item.secondary and item.address.family == family and reach != SCOPES["link"] and reach <= limit:
+            if (
+                not item.secondary
+                and item.address.family == family
+                and reach != SCOPES["link"]
+                and reach <= limit
+            ):
                 return item
     return None
 

@@ -1,8 +1,9 @@
 """Source validation: may a packet with this source come in on this device (`fib_validate_source`).
 
-Three checks in one: the reverse path filter (strict, loose), own addresses as a source, and sources that no unicast route
-leads to. With rp_filter 0 only own addresses are refused, unless custom local routes or policy rules ask for the full lookup
-(`net/ipv4/fib_frontend.c:fib_validate_source v6.12`).
+Three checks in one: the reverse path filter (strict, loose), own addresses as a source, and sources
+that no unicast route leads to. With rp_filter 0 only own addresses are refused, unless custom local
+routes or policy rules ask for the full lookup (`net/ipv4/fib_frontend.c:fib_validate_source
+v6.12`).
 """
 
 from __future__ import annotations
@@ -40,8 +41,12 @@ class SourceCheck(NamedTuple):
 PASSED = SourceCheck()
 
 
-def check_source(walk: Walk, namespace: Namespace, flow: Flow, link: Link, oif: Link | None) -> SourceCheck:
-    """Check the source of a packet that came in on `link` and goes out on `oif` (None: it is for this host)."""
+def check_source(
+    walk: Walk, namespace: Namespace, flow: Flow, link: Link, oif: Link | None
+) -> SourceCheck:
+    """Check the source of a packet that came in on `link` and goes out on `oif` (None: it is for
+    this host).
+    """
     mode = _known_mode(namespace, link)
     full = _needs_lookup(namespace) or oif is link
     if mode == 0 and not full:
@@ -72,44 +77,65 @@ def _known_mode(namespace: Namespace, link: Link) -> int | None:
 
 
 def _needs_lookup(namespace: Namespace) -> bool:
-    """Tell whether custom rules or local routes make the kernel look the source up even with rp_filter off."""
+    """Tell whether custom rules or local routes make the kernel look the source up even with
+    rp_filter off.
+    """
     key = "source lookup"
     if key not in namespace.answers:
-        namespace.answers[key] = namespace.routing(4).custom or _has_custom_local_routes(namespace.netns)
+        namespace.answers[key] = namespace.routing(4).custom or _has_custom_local_routes(
+            namespace.netns
+        )
     return bool(namespace.answers[key])
 
 
 def _has_custom_local_routes(netns: Netns) -> bool:
     """Tell whether somebody added a route of type `local` (`fib_has_custom_local_routes`)."""
     return any(
-        route.type == "local" and route.prefix.family == 4 and not route.inferred and route.protocol not in {"kernel", ""}
+        route.type == "local"
+        and route.prefix.family == 4
+        and not route.inferred
+        and route.protocol not in {"kernel", ""}
         for route in netns.routes.items
     )
 
 
 def _check_own(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> SourceCheck:
     src = flow.src
-    if src is None or not namespace.owns(src) or settings.either(walk, namespace, settings.ACCEPT_LOCAL, link.name):
+    if (
+        src is None
+        or not namespace.owns(src)
+        or settings.either(walk, namespace, settings.ACCEPT_LOCAL, link.name)
+    ):
         return PASSED
     own = namespace.addresses[src]
     spans = (own.span,) if own.span is not None else ()
     return SourceCheck("local source", routes.OwnSource(src, own.link), spans)
 
 
-def _reverse_flow(walk: Walk, namespace: Namespace, flow: Flow, link: Link, oif: Link | None) -> Flow:
-    mark = flow.mark if flow.mark and settings.either(walk, namespace, settings.SRC_VALID_MARK, link.name) else 0
+def _reverse_flow(
+    walk: Walk, namespace: Namespace, flow: Flow, link: Link, oif: Link | None
+) -> Flow:
+    mark = (
+        flow.mark
+        if flow.mark and settings.either(walk, namespace, settings.SRC_VALID_MARK, link.name)
+        else 0
+    )
     source = flow.src or flow.dst
     iif = oif.name if oif is not None else "lo"
     return Flow(source, flow.dst, iif, None, mark, flow.tos, flow.protocol, flow.dport, flow.sport)
 
 
 def _examine(walk: Walk, namespace: Namespace, found: FibResult, link: Link) -> str:
-    """Say where the way back leads: `match` (over this device), `elsewhere`, `none`, or `invalid` (not a unicast route)."""
+    """Say where the way back leads: `match` (over this device), `elsewhere`, `none`, or `invalid`
+    (not a unicast route).
+    """
     route = found.route
     if found.error or route is None:
         return "none"
     local = route.type == "local"
-    if route.type != "unicast" and not (local and settings.either(walk, namespace, settings.ACCEPT_LOCAL, link.name)):
+    if route.type != "unicast" and not (
+        local and settings.either(walk, namespace, settings.ACCEPT_LOCAL, link.name)
+    ):
         return "invalid"
     if any(hop.link == link.name for hop in route.nexthops) or (local and link.name == "lo"):
         return "match"
@@ -117,31 +143,53 @@ def _examine(walk: Walk, namespace: Namespace, found: FibResult, link: Link) -> 
 
 
 def _has_address(walk: Walk, namespace: Namespace, link: Link) -> bool:
-    """Tell whether the device has an IPv4 address: without one the loose mode is as strict as the strict one."""
+    """Tell whether the device has an IPv4 address: without one the loose mode is as strict as the
+    strict one.
+    """
     if any(item.address.family == 4 for item in namespace.by_link.get(link.name, ())):
         return True
     if namespace.netns.addresses.complete:
         return False
-    options = (Option(False, "it has none, so that the loose check is a strict one"), Option(True, "it has one"))
+    options = (
+        Option(False, "it has none, so that the loose check is a strict one"),
+        Option(True, "it has one"),
+    )
     return walk.choices.choose(
-        f"an IPv4 address on {link.name} in netns {namespace.name}", options, ask=f"ip -4 addr show dev {link.name}"
+        f"an IPv4 address on {link.name} in netns {namespace.name}",
+        options,
+        ask=f"ip -4 addr show dev {link.name}",
     )
 
 
 def _passed(flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
-    return SourceCheck("", routes.ReversePathHolds(flow.src or flow.dst, link.name, mode), found.spans, found.rests_on)
+    return SourceCheck(
+        "",
+        routes.ReversePathHolds(flow.src or flow.dst, link.name, mode),
+        found.spans,
+        found.rests_on,
+    )
 
 
 def _not_unicast(flow: Flow, link: Link, found: FibResult) -> SourceCheck:
     kind = found.type
     cause = "local source" if kind == "local" else "invalid source"
-    return SourceCheck(cause, routes.SourceOfType(flow.src or flow.dst, link.name, kind), found.spans, found.rests_on)
+    return SourceCheck(
+        cause,
+        routes.SourceOfType(flow.src or flow.dst, link.name, kind),
+        found.spans,
+        found.rests_on,
+    )
 
 
-def _explain(namespace: Namespace, flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
+def _explain(
+    namespace: Namespace, flow: Flow, link: Link, mode: int, found: FibResult
+) -> SourceCheck:
     hops = found.route.nexthops if found.route is not None and not found.error else ()
     way_back = tuple(str(hop.link) for hop in hops)
-    facts = [settings.device_fact(namespace, settings.RP_FILTER, device) for device in (settings.ALL, link.name)]
+    facts = [
+        settings.device_fact(namespace, settings.RP_FILTER, device)
+        for device in (settings.ALL, link.name)
+    ]
     known = sorted(
         (fact for fact in facts if isinstance(fact, Known) and fact.span is not None),
         key=lambda fact: -settings.integer(fact.value),

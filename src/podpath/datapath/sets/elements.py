@@ -1,4 +1,6 @@
-"""Elements of an ipset: from the words that `ipset save` prints to keys that a packet can be compared with."""
+"""Elements of an ipset: from the words that `ipset save` prints to keys that a packet can be
+compared with.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,17 @@ from podpath.node.netfilter import SetMember
 NO_LENGTH = -1
 """In the place of a prefix length, for a dimension that is no address."""
 WIDEST_RANGE = 1 << 16
-"""A range of addresses or ports that is written out has at most this many elements (as a bitmap set has)."""
+"""A range of addresses or ports that is written out has at most this many elements (as a bitmap set
+has).
+"""
 
 ICMP_PORTS: Mapping[str, int] = {"echo-reply": 0, "pong": 0, "echo-request": 8 << 8, "ping": 8 << 8}
-ICMPV6_PORTS: Mapping[str, int] = {"echo-request": 128 << 8, "ping": 128 << 8, "echo-reply": 129 << 8, "pong": 129 << 8}
+ICMPV6_PORTS: Mapping[str, int] = {
+    "echo-request": 128 << 8,
+    "ping": 128 << 8,
+    "echo-reply": 129 << 8,
+    "pong": 129 << 8,
+}
 
 TYPES: Mapping[str, tuple[str, ...]] = {
     "bitmap:ip": ("ip",), "bitmap:ip,mac": ("ip", "mac"), "bitmap:port": ("bare port",), "hash:ip": ("ip",),
@@ -57,7 +66,8 @@ class ElementKey(NamedTuple):
     def holds(self, values: list[object], width: int) -> bool:
         """Tell whether a packet's values are in this element; for wildcards only."""
         return all(
-            _fits(value, length, wanted, width) for value, length, wanted in zip(values, self.lengths, self.key, strict=True)
+            _fits(value, length, wanted, width)
+            for value, length, wanted in zip(values, self.lengths, self.key, strict=True)
         )
 
 
@@ -79,14 +89,24 @@ def type_dimensions(type_name: str) -> tuple[str, ...]:
 
 
 def parse_element(member: SetMember, reading: ElementReading) -> tuple[ElementKey, ...]:
-    """Read one member, which may stand for many elements (a range); empty where it is not understood."""
+    """Read one member, which may stand for many elements (a range); empty where it is not
+    understood.
+    """
     wildcard = any(option.name == "wildcard" for option in member.options)
     try:
-        parts = [_parse_part(text, kind, reading) for text, kind in zip(member.parts, reading.dimensions, strict=True)]
+        parts = [
+            _parse_part(text, kind, reading)
+            for text, kind in zip(member.parts, reading.dimensions, strict=True)
+        ]
     except ValueError:
         return ()
     return tuple(
-        ElementKey(tuple(length for length, _ in choice), tuple(key for _, key in choice), member.nomatch, wildcard)
+        ElementKey(
+            tuple(length for length, _ in choice),
+            tuple(key for _, key in choice),
+            member.nomatch,
+            wildcard,
+        )
         for choice in product(*parts)
     )
 
@@ -98,11 +118,20 @@ def _parse_part(text: str, kind: str, reading: ElementReading) -> Iterable[tuple
         return [(NO_LENGTH, port) for port in _parse_ports(text, bare=kind == "bare port")]
     if kind == "iface":
         port, colon, name = text.partition(":")
-        return [(NO_LENGTH, ElementInterface("", name) if colon and port == "physdev" else ElementInterface(text))]
+        return [
+            (
+                NO_LENGTH,
+                ElementInterface("", name)
+                if colon and port == "physdev"
+                else ElementInterface(text),
+            )
+        ]
     return [(NO_LENGTH, (int(text, 0),) if kind == "mark" else text.lower())]
 
 
-def _parse_networks(text: str, reading: ElementReading, *, masked: bool) -> list[tuple[int, object]]:
+def _parse_networks(
+    text: str, reading: ElementReading, *, masked: bool
+) -> list[tuple[int, object]]:
     width = WIDTH[reading.family]
     first, dash, last = text.partition("-")
     if dash:
@@ -111,14 +140,20 @@ def _parse_networks(text: str, reading: ElementReading, *, masked: bool) -> list
             raise ValueError(f"expected two addresses of one family, saw {text!r}")
         if int(high) - int(low) >= WIDEST_RANGE and masked:
             raise ValueError(f"expected a range of at most {WIDEST_RANGE} addresses, saw {text!r}")
-        networks: Iterable[ipaddress.IPv4Network | ipaddress.IPv6Network] = ipaddress.summarize_address_range(low, high)
+        networks: Iterable[ipaddress.IPv4Network | ipaddress.IPv6Network] = (
+            ipaddress.summarize_address_range(low, high)
+        )
     else:
         networks = (ipaddress.ip_network(text, strict=False),)
     found: list[tuple[int, object]] = []
     for network in networks:
         if network.max_prefixlen != width:
             raise ValueError(f"expected an IPv{reading.family} address, saw {text!r}")
-        length = min(network.prefixlen, int(reading.options.get("netmask", width))) if masked else network.prefixlen
+        length = (
+            min(network.prefixlen, int(reading.options.get("netmask", width)))
+            if masked
+            else network.prefixlen
+        )
         found.append((length, int(network.network_address) >> (width - length)))
     return found
 
@@ -131,7 +166,13 @@ def _parse_ports(text: str, *, bare: bool) -> list[tuple[int, int]]:
     if number in {protocols.ICMP, protocols.ICMPV6}:
         names = ICMP_PORTS if number == protocols.ICMP else ICMPV6_PORTS
         kind, slash, code = rest.partition("/")
-        port = int(kind) << 8 | int(code) if slash else names[rest] if rest in names else int(rest) << 8
+        port = (
+            int(kind) << 8 | int(code)
+            if slash
+            else names[rest]
+            if rest in names
+            else int(rest) << 8
+        )
         return [(number, port)]
     first, dash, last = rest.partition("-")
     low, high = int(first), int(last) if dash else int(first)

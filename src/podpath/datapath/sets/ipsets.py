@@ -1,6 +1,8 @@
-"""ipset lookups: every dimension of a set's type, most specific network first, `nomatch` exceptions, lists of sets.
+"""ipset lookups: every dimension of a set's type, most specific network first, `nomatch`
+exceptions, lists of sets.
 
-net/netfilter/ipset/ip_set_core.c:ip_set_test v6.12. Timeouts are not modelled: an element of the evidence is there.
+net/netfilter/ipset/ip_set_core.c:ip_set_test v6.12. Timeouts are not modelled: an element of the
+evidence is there.
 """
 
 from __future__ import annotations
@@ -9,7 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from podpath.datapath.netfilter.state import HookState
-from podpath.datapath.sets.elements import ElementInterface, ElementKey, ElementReading, parse_element, type_dimensions
+from podpath.datapath.sets.elements import (
+    ElementInterface,
+    ElementKey,
+    ElementReading,
+    parse_element,
+    type_dimensions,
+)
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH
 from podpath.net.packet import Packet
@@ -52,7 +60,14 @@ class Sets:
         self._sources = sources
         self._compiled: dict[str, CompiledSet] = {}
 
-    def lookup(self, name: str, directions: tuple[str, ...], state: HookState, *, return_nomatch: bool = False) -> bool | None:
+    def lookup(
+        self,
+        name: str,
+        directions: tuple[str, ...],
+        state: HookState,
+        *,
+        return_nomatch: bool = False,
+    ) -> bool | None:
         """Tell whether the packet is in the set; None where the evidence does not say.
 
         `directions` holds `src` or `dst` for each dimension, as `--match-set` spells it.
@@ -60,13 +75,21 @@ class Sets:
         return self._lookup(name, directions, state, return_nomatch=return_nomatch, depth=0)
 
     def _lookup(
-        self, name: str, directions: tuple[str, ...], state: HookState, *, return_nomatch: bool, depth: int
+        self,
+        name: str,
+        directions: tuple[str, ...],
+        state: HookState,
+        *,
+        return_nomatch: bool,
+        depth: int,
     ) -> bool | None:
         source = self._sources.get(name)
         if source is None or depth > 1:
             return None
         if source.type == LIST:
-            return self._lookup_list(source, directions, state, return_nomatch=return_nomatch, depth=depth)
+            return self._lookup_list(
+                source, directions, state, return_nomatch=return_nomatch, depth=depth
+            )
         compiled = self._compiled.get(name)
         if compiled is None:
             compiled = self._compiled[name] = _compile(source)
@@ -82,11 +105,19 @@ class Sets:
         return False if compiled.whole else None
 
     def _lookup_list(
-        self, source: IpSet, directions: tuple[str, ...], state: HookState, *, return_nomatch: bool, depth: int
+        self,
+        source: IpSet,
+        directions: tuple[str, ...],
+        state: HookState,
+        *,
+        return_nomatch: bool,
+        depth: int,
     ) -> bool | None:
         unknown = not source.complete
         for member in source.members:
-            answer = self._lookup(member.parts[0], directions, state, return_nomatch=return_nomatch, depth=depth + 1)
+            answer = self._lookup(
+                member.parts[0], directions, state, return_nomatch=return_nomatch, depth=depth + 1
+            )
             if answer:
                 return True
             unknown = unknown or answer is None
@@ -120,7 +151,8 @@ def _find(compiled: CompiledSet, directions: tuple[str, ...], state: HookState) 
             return None
         values.append(value)
     if compiled.dimensions[-1] == "iface":
-        # An element names the device, or the bridge port behind it (`physdev:`): two keys for one packet.
+        # An element names the device, or the bridge port behind it (`physdev:`): two keys for one
+        # packet.
         for key in _interface_keys(values[-1]):
             found = _search(compiled, [*values[:-1], key])
             if found is not None:
@@ -179,7 +211,9 @@ def _bare_port(state: HookState, source: bool) -> object:  # noqa: FBT001  # as 
 
 def _interface(state: HookState, source: bool) -> object:  # noqa: FBT001  # as above
     link = state.skb.physin if source else state.skb.physout
-    return ElementInterface(state.in_name if source else state.out_name, link.name if link is not None else "")
+    return ElementInterface(
+        state.in_name if source else state.out_name, link.name if link is not None else ""
+    )
 
 
 def _mac(state: HookState, source: bool) -> object:  # noqa: FBT001  # as above
@@ -201,4 +235,6 @@ DIMENSIONS: Mapping[str, Callable[[HookState, bool], object]] = {
     "mac": _mac,
     "mark": _mark,
 }
-"""What a packet has in each dimension of a set type; None where it has nothing there and so is in no element."""
+"""What a packet has in each dimension of a set type; None where it has nothing there and so is in
+no element.
+"""

@@ -26,14 +26,24 @@ def emit(walk: Walk, skb: Skb) -> Next:
     """Transmit a frame on `skb.link`: it comes in somewhere else in the node, or leaves it."""
     link = skb.link
     if link is None:
-        return Dropped(netns=skb.netns.name, reason=drop_reason("output no route", walk.node.kernel))
+        return Dropped(
+            netns=skb.netns.name, reason=drop_reason("output no route", walk.node.kernel)
+        )
     turned = netdev.egress(walk, skb, link)
     if turned is not None:
         return turned
     if link.name == "lo":
         return loop(walk, skb, link)
     if not link.up:
-        walk.step("device transmit", skb, FUNCTION, skb.packet, "drop", reasons.LinkDown(link.name), link=link.name)
+        walk.step(
+            "device transmit",
+            skb,
+            FUNCTION,
+            skb.packet,
+            "drop",
+            reasons.LinkDown(link.name),
+            link=link.name,
+        )
         return Dropped(netns=skb.netns.name, reason=drop_reason("device down", walk.node.kernel))
     if link.peer is not None:
         return veth.emit(walk, skb, link)
@@ -46,7 +56,15 @@ def emit(walk: Walk, skb: Skb) -> Next:
 def loop(walk: Walk, skb: Skb, link: Link) -> Next:
     """Loop the packet back to this host; it keeps its route and its connection."""
     skb.packet = with_macs(skb.packet, _NO_MAC, _NO_MAC)
-    walk.step("device transmit", skb, LOOPBACK, skb.packet, "loop", reasons.LoopedBack(link.name), link=link.name)
+    walk.step(
+        "device transmit",
+        skb,
+        LOOPBACK,
+        skb.packet,
+        "loop",
+        reasons.LoopedBack(link.name),
+        link=link.name,
+    )
     skb.looped = True
     skb.iif, skb.oif, skb.pkt_type = link, None, "host"
     return RECEIVE
@@ -63,7 +81,9 @@ def _through_bond(walk: Walk, skb: Skb, link: Link) -> Next:
 
 
 def _on_lower(walk: Walk, skb: Skb, link: Link) -> Next:
-    """Send by the device below (VLAN, macvlan): out of the node where that is a device that leads out."""
+    """Send by the device below (VLAN, macvlan): out of the node where that is a device that leads
+    out.
+    """
     namespace = walk.engine.namespace(skb.netns.name)
     lower = namespace.links.get(link.lower) if link.lower is not None else None
     if lower is not None and (lower.kind in {"bridge", "veth"} or lower.peer is not None):
@@ -72,7 +92,9 @@ def _on_lower(walk: Walk, skb: Skb, link: Link) -> Next:
 
 
 def _swallow(walk: Walk, skb: Skb, link: Link) -> Next:
-    walk.step("device transmit", skb, FUNCTION, skb.packet, "drop", reasons.SwallowedByDummy(link.name))
+    walk.step(
+        "device transmit", skb, FUNCTION, skb.packet, "drop", reasons.SwallowedByDummy(link.name)
+    )
     return Dropped(netns=skb.netns.name, reason="NOT_SPECIFIED")
 
 
@@ -104,4 +126,6 @@ _KINDS: dict[str, Callable[[Walk, Skb, Link], Next]] = {
     "vti": _unknown_tunnel,
     "xfrm": _unknown_tunnel,
 }
-"""What a device of each kind does; one of no listed kind (hardware, tun, wireguard) sends the frame out of the node."""
+"""What a device of each kind does; one of no listed kind (hardware, tun, wireguard) sends the frame
+out of the node.
+"""

@@ -7,10 +7,15 @@ from podpath.datapath.tracing.trace import Outcome
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb, Walk
 
-RUNS = {family: {name: tuple(stage.run for stage in path) for name, path in paths.items()} for family, paths in ORDER.items()}
+RUNS = {
+    family: {name: tuple(stage.run for stage in path) for name, path in paths.items()}
+    for family, paths in ORDER.items()
+}
 """The callables of each path alone."""
 HOPS = 400
-"""Changes of path after which a packet goes in a circle: a TTL of 64 allows 64 forwards of 5 changes each."""
+"""Changes of path after which a packet goes in a circle: a TTL of 64 allows 64 forwards of 5
+changes each.
+"""
 
 
 def drive(walk: Walk, skb: Skb, path: str) -> Outcome:

@@ -23,14 +23,24 @@ def check_forward(walk: Walk, skb: Skb) -> Next:
     packet, destination = skb.packet, skb.destination
     if skb.pkt_type != "host":
         walk.step("forward", skb, FUNCTION, packet, "drop", routes.NotForOneHost(skb.pkt_type))
-        return Dropped(netns=skb.netns.name, reason=drop_reason("not for one host", walk.node.kernel))
+        return Dropped(
+            netns=skb.netns.name, reason=drop_reason("not for one host", walk.node.kernel)
+        )
     if packet.ttl <= 1:
         walk.step("forward", skb, FUNCTION, packet, "reject", routes.TtlExceeded(packet.ttl))
         return icmp.reject(walk, skb, "ttl", "icmp-ttl-exceeded")
     mtu = destination.mtu if destination is not None else 1500
     if packet.length > mtu and (packet.dont_fragment or packet.family == 6):
         spans = destination.spans if destination is not None else ()
-        walk.step("forward", skb, FUNCTION, packet, "reject", routes.MtuExceeded(packet.length, mtu), spans=spans)
+        walk.step(
+            "forward",
+            skb,
+            FUNCTION,
+            packet,
+            "reject",
+            routes.MtuExceeded(packet.length, mtu),
+            spans=spans,
+        )
         return icmp.reject(walk, skb, "too big", "icmp-frag-needed")
     skb.packet = with_ttl(packet, packet.ttl - 1)
     if skb.oif is not None and skb.oif is skb.iif:
@@ -39,13 +49,30 @@ def check_forward(walk: Walk, skb: Skb) -> Next:
 
 
 def _note_redirect(walk: Walk, skb: Skb) -> None:
-    """Say that the sender is told of a shorter way (`ip_rt_send_redirect`), where it shares the next hop's subnet."""
+    """Say that the sender is told of a shorter way (`ip_rt_send_redirect`), where it shares the
+    next hop's subnet.
+    """
     namespace, link = walk.engine.namespace(skb.netns.name), skb.oif
     if link is None or not settings.assumed_maximum(namespace, settings.SEND_REDIRECTS, link.name):
         return
-    nexthop = skb.destination.gateway if skb.destination is not None and skb.destination.gateway else skb.packet.dst
-    if any(item.prefix.covers(skb.packet.src) and item.prefix.covers(nexthop) for item in namespace.by_link.get(link.name, ())):
-        walk.step("forward", skb, FUNCTION, skb.packet, "redirect", routes.RedirectSent(link.name, nexthop), link=link.name)
+    nexthop = (
+        skb.destination.gateway
+        if skb.destination is not None and skb.destination.gateway
+        else skb.packet.dst
+    )
+    if any(
+        item.prefix.covers(skb.packet.src) and item.prefix.covers(nexthop)
+        for item in namespace.by_link.get(link.name, ())
+    ):
+        walk.step(
+            "forward",
+            skb,
+            FUNCTION,
+            skb.packet,
+            "redirect",
+            routes.RedirectSent(link.name, nexthop),
+            link=link.name,
+        )
 
 
 def forward_hook(walk: Walk, skb: Skb) -> Next:

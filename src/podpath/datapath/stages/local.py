@@ -36,7 +36,9 @@ def _is_scheduled(walk: Walk, skb: Skb) -> bool:
 
 
 def deliver(walk: Walk, skb: Skb) -> Next:
-    """Hand the packet to its transport protocol: a tunnel takes its own, everything else has reached a socket's door."""
+    """Hand the packet to its transport protocol: a tunnel takes its own, everything else has
+    reached a socket's door.
+    """
     if skb.inner is not None:
         unwrapped = tunnel.receive(walk, skb)
         if unwrapped is not None:

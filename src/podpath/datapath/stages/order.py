@@ -1,7 +1,8 @@
 """The order of stages, as data: for each family the paths through the stack, row by row.
 
-Each row names the stage, the kernel function that it models with the version that it was read from, and the callable that
-models it. The driver walks these tables and nothing else; the diagram of the manual is printed from them.
+Each row names the stage, the kernel function that it models with the version that it was read from,
+and the callable that models it. The driver walks these tables and nothing else; the diagram of the
+manual is printed from them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ from typing import NamedTuple
 
 from podpath.datapath.bridging import bridge
 from podpath.datapath.stages import devices, forward, local, output, receive, transmit
-from podpath.datapath.tracing.paths import BRIDGE, EMIT, FORWARD, LOCAL, OUTPUT, RECEIVE, REDIRECT, TRANSMIT, Next
+from podpath.datapath.tracing.paths import (
+    BRIDGE,
+    EMIT,
+    FORWARD,
+    LOCAL,
+    OUTPUT,
+    RECEIVE,
+    REDIRECT,
+    TRANSMIT,
+    Next,
+)
 from podpath.datapath.walk.skb import Skb, Walk
 from podpath.net.addresses import Family
 
@@ -29,16 +40,28 @@ Path = tuple[Stage, ...]
 
 _BRIDGE: Path = (
     Stage("bridge ingress", "net/bridge/br_input.c:br_handle_frame v6.12", bridge.ingress),
-    Stage("bridge PREROUTING", "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing v6.12", bridge.prerouting),
+    Stage(
+        "bridge PREROUTING",
+        "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing v6.12",
+        bridge.prerouting,
+    ),
     Stage("bridge forwarding", "net/bridge/br_input.c:br_handle_frame_finish v6.12", bridge.decide),
     Stage("bridge FORWARD", "net/bridge/br_netfilter_hooks.c:br_nf_forward v6.12", bridge.forward),
-    Stage("bridge POSTROUTING", "net/bridge/br_netfilter_hooks.c:br_nf_post_routing v6.12", bridge.postrouting),
+    Stage(
+        "bridge POSTROUTING",
+        "net/bridge/br_netfilter_hooks.c:br_nf_post_routing v6.12",
+        bridge.postrouting,
+    ),
 )
 _EMIT: Path = (Stage("device transmit", "net/core/dev.c:dev_hard_start_xmit v6.12", devices.emit),)
 
 _IPV4: dict[str, Path] = {
     RECEIVE: (
-        Stage("device receive", "net/core/dev.c:__netif_receive_skb_core v6.12", receive.receive_device),
+        Stage(
+            "device receive",
+            "net/core/dev.c:__netif_receive_skb_core v6.12",
+            receive.receive_device,
+        ),
         Stage("PREROUTING", "net/ipv4/ip_input.c:ip_rcv v6.12", receive.prerouting),
         Stage("route input", "net/ipv4/route.c:ip_route_input_slow v6.12", receive.route),
     ),
@@ -51,14 +74,18 @@ _IPV4: dict[str, Path] = {
         Stage("FORWARD", "net/ipv4/ip_forward.c:ip_forward v6.12", forward.forward_hook),
     ),
     OUTPUT: (
-        Stage("connect", "kernel/bpf/cgroup.c:__cgroup_bpf_run_filter_sock_addr v6.12", output.connect),
+        Stage(
+            "connect", "kernel/bpf/cgroup.c:__cgroup_bpf_run_filter_sock_addr v6.12", output.connect
+        ),
         Stage("route output", "net/ipv4/route.c:ip_route_output_key_hash_rcu v6.12", output.route),
         Stage("OUTPUT", "net/ipv4/ip_output.c:__ip_local_out v6.12", output.output_hook),
     ),
     TRANSMIT: (
         Stage("POSTROUTING", "net/ipv4/ip_output.c:ip_output v6.12", transmit.postrouting),
         Stage("fragmentation", "net/ipv4/ip_output.c:ip_fragment v6.12", transmit.check_mtu),
-        Stage("neighbour", "net/core/neighbour.c:neigh_resolve_output v6.12", transmit.find_neighbour),
+        Stage(
+            "neighbour", "net/core/neighbour.c:neigh_resolve_output v6.12", transmit.find_neighbour
+        ),
         Stage("tc egress", "net/core/dev.c:sch_handle_egress v6.12", transmit.run_egress_programs),
         Stage("device", "net/core/dev.c:__dev_queue_xmit v6.12", transmit.choose_device),
     ),

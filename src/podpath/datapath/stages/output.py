@@ -33,13 +33,37 @@ def route(walk: Walk, skb: Skb) -> Next:
     if packet.family == 6 and packet.dst.is_link_local and skb.inner is None:
         return boundary(walk, skb, "IPv6 link-local scope", packet.dst)
     source = None if packet.src.is_unspecified else packet.src
-    flow = Flow(packet.dst, source, "lo", None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport, skb.uid or 0)
-    decided = route_output(walk, walk.engine.namespace(skb.netns.name), flow, any_source=skb.uid is None or skb.by_kernel)
+    flow = Flow(
+        packet.dst,
+        source,
+        "lo",
+        None,
+        skb.mark,
+        packet.tos,
+        packet.protocol,
+        packet.sport,
+        packet.dport,
+        skb.uid or 0,
+    )
+    decided = route_output(
+        walk,
+        walk.engine.namespace(skb.netns.name),
+        flow,
+        any_source=skb.uid is None or skb.by_kernel,
+    )
     if decided.destination is None:
         return _fail(walk, skb, decided)
     if skb.tunnel is not None and decided.destination.link is skb.tunnel:
         name = skb.tunnel.name
-        walk.step("route output", skb, CIRCULAR, packet, "drop", routes.IntoOwnTunnel(packet.dst, name), link=name)
+        walk.step(
+            "route output",
+            skb,
+            CIRCULAR,
+            packet,
+            "drop",
+            routes.IntoOwnTunnel(packet.dst, name),
+            link=name,
+        )
         return Dropped(netns=skb.netns.name, reason="IP_OUTNOROUTES")
     if source is None and decided.source is not None:
         skb.packet = packet._replace(src=decided.source)
@@ -62,12 +86,25 @@ def _record(walk: Walk, skb: Skb, decided: OutputRoute, stage: str) -> None:
     rests_on = found.rests_on if found is not None else None
     reason = routes.RoutedOut(skb.packet.dst, name, destination.gateway)
     function = FUNCTION if stage == "route output" else REROUTE
-    walk.step(stage, skb, function, skb.packet, "route", reason, spans=destination.spans, near=near, link=name, rests_on=rests_on)
+    walk.step(
+        stage,
+        skb,
+        function,
+        skb.packet,
+        "route",
+        reason,
+        spans=destination.spans,
+        near=near,
+        link=name,
+        rests_on=rests_on,
+    )
 
 
 def _fail(walk: Walk, skb: Skb, decided: OutputRoute) -> Rejected:
     if decided.reason is not None:
-        walk.step("route output", skb, FUNCTION, skb.packet, "reject", decided.reason, spans=decided.spans)
+        walk.step(
+            "route output", skb, FUNCTION, skb.packet, "reject", decided.reason, spans=decided.spans
+        )
     return Rejected(netns=skb.netns.name, reason="IP_OUTNOROUTES", answer=decided.error)
 
 

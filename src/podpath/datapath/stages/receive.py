@@ -29,17 +29,35 @@ IP = "net/ipv4/ip_input.c:ip_rcv_core v6.12"
 
 
 def receive_device(walk: Walk, skb: Skb) -> Next:
-    """Take a frame off a device: its BPF programs and receive handler (bridge, bond, Open vSwitch) come before IP."""
+    """Take a frame off a device: its BPF programs and receive handler (bridge, bond, Open vSwitch)
+    come before IP.
+    """
     link = skb.link
     if link is None:
         return None
     packet = skb.packet
-    walk.step("device receive", skb, DEVICE, packet, "receive", devices.ReceivedOn(link.name), link=link.name)
+    walk.step(
+        "device receive",
+        skb,
+        DEVICE,
+        packet,
+        "receive",
+        devices.ReceivedOn(link.name),
+        link=link.name,
+    )
     if skb.looped:
         return None
     namespace = walk.engine.namespace(skb.netns.name)
     if not link.up:
-        walk.step("device receive", skb, DEVICE, packet, "drop", devices.LinkDown(link.name), link=link.name)
+        walk.step(
+            "device receive",
+            skb,
+            DEVICE,
+            packet,
+            "drop",
+            devices.LinkDown(link.name),
+            link=link.name,
+        )
         return Dropped(netns=skb.netns.name, reason=drop_reason("device down", walk.node.kernel))
     if walk.engine.cilium is not None:
         turned = cilium.receive(walk, skb, link)
@@ -48,13 +66,19 @@ def receive_device(walk: Walk, skb: Skb) -> Next:
     turned = netdev.ingress(walk, skb, link)
     if turned is not None:
         return turned
-    if link.master is not None or link.bond_slave_of is not None or openvswitch.is_taken(walk.node, link):
+    if (
+        link.master is not None
+        or link.bond_slave_of is not None
+        or openvswitch.is_taken(walk.node, link)
+    ):
         return _hand_to_master(walk, skb, namespace, link)
     return _classify(walk, skb, namespace, link)
 
 
 def _hand_to_master(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> Next:
-    """Run the receive handler of an enslaved device (`rx_handler`): its master has the frame before IP sees it."""
+    """Run the receive handler of an enslaved device (`rx_handler`): its master has the frame before
+    IP sees it.
+    """
     if openvswitch.bridge_of(walk.node, link) is not None or link.master == openvswitch.SYSTEM:
         return openvswitch.receive(walk, skb, link)
     if link.master is None:
@@ -62,7 +86,11 @@ def _hand_to_master(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> N
     master = namespace.link(link.master)
     if master.kind == "vrf":
         return boundary(walk, skb, "VRF")
-    if master.kind == "bridge" or (not master.kind and link.port is not None) or master.bridge is not None:
+    if (
+        master.kind == "bridge"
+        or (not master.kind and link.port is not None)
+        or master.bridge is not None
+    ):
         skb.physin = skb.physout = skb.port = None
         return paths.BRIDGE
     reason = devices.HandedToMaster(link.name, master.name)
@@ -72,7 +100,9 @@ def _hand_to_master(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> N
 
 
 def _classify(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> Next:
-    """Tell by the destination MAC whether the frame is for this host (`eth_type_trans`), and refuse it where it is not."""
+    """Tell by the destination MAC whether the frame is for this host (`eth_type_trans`), and refuse
+    it where it is not.
+    """
     skb.iif = link
     skb.oif = None
     dmac = skb.packet.dmac
@@ -89,8 +119,12 @@ def _classify(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> Next:
 
 
 def addressed_to(namespace: Namespace, link: Link, dmac: Mac) -> bool:
-    """Tell whether a frame for a MAC is for a device; a real one may be that of a device whose MAC is not in evidence."""
-    return dmac == namespace.mac(link) or (link.mac is None and not is_symbolic(dmac) and not is_group(dmac))
+    """Tell whether a frame for a MAC is for a device; a real one may be that of a device whose MAC
+    is not in evidence.
+    """
+    return dmac == namespace.mac(link) or (
+        link.mac is None and not is_symbolic(dmac) and not is_group(dmac)
+    )
 
 
 def prerouting(walk: Walk, skb: Skb) -> Next:
@@ -109,8 +143,16 @@ def flow_of(skb: Skb, link: Link) -> Flow:
     """Return what input routing goes by."""
     packet = skb.packet
     return Flow(
-        packet.dst, packet.src, link.name, None, skb.mark, packet.tos, packet.protocol, packet.sport, packet.dport
-    )  # fmt: skip
+        packet.dst,
+        packet.src,
+        link.name,
+        None,
+        skb.mark,
+        packet.tos,
+        packet.protocol,
+        packet.sport,
+        packet.dport,
+    )
 
 
 def route(walk: Walk, skb: Skb) -> Next:
@@ -132,26 +174,60 @@ def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
     if check.reason is not None:
         word = "drop" if check.cause else "pass"
         walk.step(
-            "rp_filter", skb, VALIDATION, packet, word, check.reason, spans=check.spans, link=link.name, rests_on=check.rests_on
+            "rp_filter",
+            skb,
+            VALIDATION,
+            packet,
+            word,
+            check.reason,
+            spans=check.spans,
+            link=link.name,
+            rests_on=check.rests_on,
         )
     near = found.near if found is not None else ()
     rests_on = found.rests_on if found is not None else None
     if decided.cause:
         if not check.cause and decided.reason is not None:
             walk.step(
-                "route input", skb, FUNCTION, packet, "drop", decided.reason, spans=decided.spans, near=near, rests_on=rests_on
+                "route input",
+                skb,
+                FUNCTION,
+                packet,
+                "drop",
+                decided.reason,
+                spans=decided.spans,
+                near=near,
+                rests_on=rests_on,
             )
         return _refuse(walk, skb, decided)
     skb.destination = destination = decided.destination
     if decided.path == "local" or destination is None:
         if decided.reason is not None:
-            walk.step("route input", skb, FUNCTION, packet, "local", decided.reason, spans=decided.spans, rests_on=rests_on)
+            walk.step(
+                "route input",
+                skb,
+                FUNCTION,
+                packet,
+                "local",
+                decided.reason,
+                spans=decided.spans,
+                rests_on=rests_on,
+            )
         return paths.LOCAL
     skb.oif = out = destination.link
     name = out.name if out is not None else None
     reason = routes.RoutedOn(packet.dst, name, destination.gateway)
     walk.step(
-        "route input", skb, FUNCTION, packet, "forward", reason, spans=destination.spans, near=near, link=name, rests_on=rests_on
+        "route input",
+        skb,
+        FUNCTION,
+        packet,
+        "forward",
+        reason,
+        spans=destination.spans,
+        near=near,
+        link=name,
+        rests_on=rests_on,
     )
     return paths.FORWARD
 

@@ -29,14 +29,18 @@ def postrouting(walk: Walk, skb: Skb) -> Next:
 
 
 def check_mtu(walk: Walk, skb: Skb) -> Next:
-    """Refuse what neither fits nor may be fragmented; what was forwarded passed this before FORWARD."""
+    """Refuse what neither fits nor may be fragmented; what was forwarded passed this before
+    FORWARD.
+    """
     packet, destination = skb.packet, skb.destination
     if destination is None or packet.length <= destination.mtu or not packet.dont_fragment:
         return None
     reason = MtuExceeded(packet.length, destination.mtu)
     walk.step("fragmentation", skb, FRAGMENT, packet, "reject", reason, spans=destination.spans)
     if skb.iif is None:
-        return Rejected(netns=skb.netns.name, reason=drop_reason("too big", walk.node.kernel), answer="EMSGSIZE")
+        return Rejected(
+            netns=skb.netns.name, reason=drop_reason("too big", walk.node.kernel), answer="EMSGSIZE"
+        )
     return reject(walk, skb, "too big", "icmp-frag-needed")
 
 
@@ -45,7 +49,9 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
     link, destination = skb.oif, skb.destination
     if link is None or destination is None:
         walk.step("neighbour", skb, FUNCTION, skb.packet, "drop", NoDevice())
-        return Dropped(netns=skb.netns.name, reason=drop_reason("output no route", walk.node.kernel))
+        return Dropped(
+            netns=skb.netns.name, reason=drop_reason("output no route", walk.node.kernel)
+        )
     if link.name == "lo":
         return None
     namespace = walk.engine.namespace(skb.netns.name)
@@ -55,22 +61,42 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
         return None
     found = resolve(walk, namespace, link, destination, before)
     if found.unseen is not None:
-        return boundary(walk, skb, "unseen namespace", found.unseen, destination.gateway or before.dst)
+        return boundary(
+            walk, skb, "unseen namespace", found.unseen, destination.gateway or before.dst
+        )
     if found.failed:
         return _unreachable(walk, skb, found)
     walk.resolved.add((namespace.name, link.name, destination.gateway or before.dst))
     skb.packet = with_macs(before, namespace.mac(link), found.mac)
     walk.step(
-        "neighbour", skb, FUNCTION, before, "resolve", found.reason, spans=found.spans, link=link.name, rests_on=found.rests_on
+        "neighbour",
+        skb,
+        FUNCTION,
+        before,
+        "resolve",
+        found.reason,
+        spans=found.spans,
+        link=link.name,
+        rests_on=found.rests_on,
     )
     return None
 
 
 def _unreachable(walk: Walk, skb: Skb, found: Resolution) -> Dropped | Rejected:
-    walk.step("neighbour", skb, FUNCTION, skb.packet, "reject", found.reason, spans=found.spans, rests_on=found.rests_on)
+    walk.step(
+        "neighbour",
+        skb,
+        FUNCTION,
+        skb.packet,
+        "reject",
+        found.reason,
+        spans=found.spans,
+        rests_on=found.rests_on,
+    )
     ended = reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
     if skb.iif is None and isinstance(ended, Rejected):
-        # The error goes to the own host, over lo, and tells the socket (net/ipv4/route.c:ipv4_link_failure v6.12).
+        # The error goes to the own host, over lo, and tells the socket
+        # (net/ipv4/route.c:ipv4_link_failure v6.12).
         return replace(ended, answer="EHOSTUNREACH")
     return ended
 

@@ -1,9 +1,10 @@
 """All branches of a walk, found by running it again with other answers at its forks.
 
-A walk is written as straight code: where it needs a fact that is unknown, or the kernel would choose at random, it asks
-`Choices` and goes on with the answer. `explore` runs it once with the likeliest answers, then with each answer turned,
-then with pairs turned: fewest deviations from the likely first (limited discrepancy search, Harvey and Ginsberg 1995).
-Nothing is copied or undone between branches, since every run starts from the frozen node.
+A walk is written as straight code: where it needs a fact that is unknown, or the kernel would
+choose at random, it asks `Choices` and goes on with the answer. `explore` runs it once with the
+likeliest answers, then with each answer turned, then with pairs turned: fewest deviations from the
+likely first (limited discrepancy search, Harvey and Ginsberg 1995). Nothing is copied or undone
+between branches, since every run starts from the frozen node.
 """
 
 from __future__ import annotations
@@ -24,8 +25,12 @@ class Choices:
 
     __slots__ = ("_answered", "_prefix", "_settled", "asked", "made", "widths")
 
-    def __init__(self, prefix: Sequence[int] = (), settled: Mapping[str, object] | None = None) -> None:
-        """Start a run. `settled` gives facts a value before any fork, by the fact's name (a hypothesis under test)."""
+    def __init__(
+        self, prefix: Sequence[int] = (), settled: Mapping[str, object] | None = None
+    ) -> None:
+        """Start a run. `settled` gives facts a value before any fork, by the fact's name (a
+        hypothesis under test).
+        """
         self._prefix = prefix
         self._settled = settled or {}
         self._answered: dict[str, object] = {}
@@ -37,9 +42,11 @@ class Choices:
         """How often the run asked: what was worked out without asking holds in every branch."""
 
     def likeliest(self) -> Choices:
-        """Return choices that answer what was asked before as this run did, and all else by the likeliest option.
+        """Return choices that answer what was asked before as this run did, and all else by the
+        likeliest option.
 
-        What is asked there leaves no assumption in this run: it is for looking at what might have been.
+        What is asked there leaves no assumption in this run: it is for looking at what might have
+        been.
         """
         return Choices((), {**self._settled, **self._answered})
 
@@ -54,7 +61,9 @@ class Choices:
             return value
         return fact.value
 
-    def choose(self, name: str, options: Sequence[Option[T]], *, ask: str = "", random: bool = False) -> T:
+    def choose(
+        self, name: str, options: Sequence[Option[T]], *, ask: str = "", random: bool = False
+    ) -> T:
         """Take one of the options, the same one whenever the run asks by the same name.
 
         `random` marks what the kernel chooses: the other options then count as no deviation.
@@ -68,7 +77,9 @@ class Choices:
         position = len(self.made)
         index = self._prefix[position] if position < len(self._prefix) else 0
         option = options[index]
-        self.made.append(Assumption(name, option.value, option.meaning, ask, index, random, option.span))
+        self.made.append(
+            Assumption(name, option.value, option.meaning, ask, index, random, option.span)
+        )
         self.widths.append(len(options))
         self._answered[name] = option.value
         return option.value
@@ -82,16 +93,22 @@ class Exploration(NamedTuple, Generic[R]):
     truncated: bool
     """True where the limit left branches out."""
     pruned: bool = False
-    """True where combinations of answers were left out that deviate from the likeliest in more facts than was asked for."""
+    """True where combinations of answers were left out that deviate from the likeliest in more
+    facts than was asked for.
+    """
 
 
 def explore(
-    run: Callable[[Choices], R], *, limit: int = 64, deviations: int = 2, settled: Mapping[str, object] | None = None
+    run: Callable[[Choices], R],
+    *,
+    limit: int = 64,
+    deviations: int = 2,
+    settled: Mapping[str, object] | None = None,
 ) -> Exploration[R]:
     """Run a walk under every combination of answers, likeliest first, at most `limit` times.
 
-    `deviations` bounds how many unknown facts at once have another value than the likeliest; the kernel's own choices are
-    not counted. A fact whose name `settled` holds does not fork.
+    `deviations` bounds how many unknown facts at once have another value than the likeliest; the
+    kernel's own choices are not counted. A fact whose name `settled` holds does not fork.
     """
     results: list[R] = []
     queue: list[tuple[int, int, tuple[int, ...]]] = [(0, 0, ())]
@@ -113,6 +130,8 @@ def explore(
     return Exploration(tuple(results), bool(queue), pruned)
 
 
-def unknown(fact: str, ask: str, *options: tuple[T, str], why: str = "not in the evidence") -> Unknown[T]:
+def unknown(
+    fact: str, ask: str, *options: tuple[T, str], why: str = "not in the evidence"
+) -> Unknown[T]:
     """Make an unknown fact from (value, meaning) pairs, the likeliest first."""
     return Unknown(fact, ask, tuple(Option(value, meaning) for value, meaning in options), why)

@@ -1,6 +1,7 @@
 """A packet's Ethernet header, and the few headers that every hop rewrites.
 
-`NamedTuple._replace` builds a dictionary, and `_make` counts the fields; on the way of every packet that is worth avoiding.
+`NamedTuple._replace` builds a dictionary, and `_make` counts the fields; on the way of every packet
+that is worth avoiding.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def with_source(packet: Packet, src: Address, sport: int) -> Packet:
 
 def with_destination(packet: Packet, dst: Address, dport: int) -> Packet:
     """Return the packet with another destination address and port."""
-    return _new(Packet, (packet.src, dst, packet.protocol, packet.sport, dport, *packet[_DPORT + 1 :]))
+    return _new(
+        Packet, (packet.src, dst, packet.protocol, packet.sport, dport, *packet[_DPORT + 1 :])
+    )
 
 
 def with_ttl(packet: Packet, ttl: int) -> Packet:

@@ -9,4 +9,6 @@ RECEIVE, LOCAL, FORWARD, OUTPUT, TRANSMIT, REDIRECT, BRIDGE, EMIT = (
 )  # fmt: skip
 
 Next = str | Outcome | None
-"""What a stage answers: None to go on with the next stage, a path's name to change to it, or the outcome that ends the walk."""
+"""What a stage answers: None to go on with the next stage, a path's name to change to it, or the
+outcome that ends the walk.
+"""

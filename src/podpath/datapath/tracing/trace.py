@@ -1,4 +1,6 @@
-"""What a walk gives back: steps with reasons, an outcome, and the assumptions that a branch rests on."""
+"""What a walk gives back: steps with reasons, an outcome, and the assumptions that a branch rests
+on.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class Step(NamedTuple):
     """One decision on the way of a packet."""
 
     stage: str
-    """The stage's name in the order table: `PREROUTING nat`, `route input`, `rp_filter`, `neighbour`."""
+    """The stage's name in the order table: `PREROUTING nat`, `route input`, `rp_filter`,
+    `neighbour`.
+    """
     netns: str
     function: str
     """The kernel function that decides, e.g. `net/ipv4/fib_frontend.c:fib_validate_source v6.12`."""
@@ -38,7 +42,9 @@ class Step(NamedTuple):
     link: str | None = None
     """The device that the packet is on or goes to, where that is the point of the step."""
     rests_on: Inferred | None = None
-    """How what decided is known, where no listing states it: a route, a neighbour, the other end of a veth pair."""
+    """How what decided is known, where no listing states it: a route, a neighbour, the other end of
+    a veth pair.
+    """
 
 
 class RuleHit(NamedTuple):
@@ -189,4 +195,6 @@ class Conversation:
     truncated: bool = False
     """True where more branches exist than were walked."""
     pruned: bool = False
-    """True where branches were left out that deviate from the likeliest in more facts than was asked for."""
+    """True where branches were left out that deviate from the likeliest in more facts than was
+    asked for.
+    """

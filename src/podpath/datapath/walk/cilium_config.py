@@ -1,7 +1,9 @@
-"""What Cilium's configuration says about its BPF programs, as answers to the questions that a walk asks.
+"""What Cilium's configuration says about its BPF programs, as answers to the questions that a walk
+asks.
 
-Every option is a fact of the cilium-config ConfigMap. One that the evidence does not state counts as the version's default
-(bpf masquerade off), except where the kernel decides too (BPF host routing), which is asked for.
+Every option is a fact of the cilium-config ConfigMap. One that the evidence does not state counts
+as the version's default (bpf masquerade off), except where the kernel decides too (BPF host
+routing), which is asked for.
 """
 
 from __future__ import annotations
@@ -17,7 +19,12 @@ if TYPE_CHECKING:
     from podpath.datapath.walk.skb import Walk
 
 NOTE = "modelled from cilium-config, not read from the program"
-_CIDR_OPTIONS = ("ipv4-native-routing-cidr", "native-routing-cidr", "cluster-pool-ipv4-cidr", "k8s-cluster-cidr")
+_CIDR_OPTIONS = (
+    "ipv4-native-routing-cidr",
+    "native-routing-cidr",
+    "cluster-pool-ipv4-cidr",
+    "k8s-cluster-cidr",
+)
 _REPLACES = frozenset({"true", "strict", "probe"})
 _SURELY_REPLACES = frozenset({"true", "strict"})
 
@@ -31,14 +38,18 @@ class CiliumConfig:
         """Take the options."""
         self._options = cilium.options
         self.spans: tuple[Span, ...] = (cilium.span,) if cilium.span is not None else ()
-        self.networks = tuple(prefix for name in _CIDR_OPTIONS for prefix in _prefixes(self._known(name)))
+        self.networks = tuple(
+            prefix for name in _CIDR_OPTIONS for prefix in _prefixes(self._known(name))
+        )
         """Destinations that pods reach with their own address."""
         self.devices = frozenset(re.findall(r"[^\s,'\"\[\]]+", self._known("devices")))
         """The native devices; empty: Cilium finds them."""
 
     def masquerades(self, walk: Walk) -> bool:
         """Tell whether BPF translates the source of what pods send out of the cluster."""
-        return self._flag(walk, "enable-bpf-masquerade") and self._flag(walk, "enable-ipv4-masquerade", default="true")
+        return self._flag(walk, "enable-bpf-masquerade") and self._flag(
+            walk, "enable-ipv4-masquerade", default="true"
+        )
 
     def replaces_kube_proxy(self, walk: Walk) -> bool:
         """Tell whether sockets reach services by BPF."""
@@ -59,14 +70,19 @@ class CiliumConfig:
         if not self.masquerades(walk):
             return False
         stated = self._options.get("enable-host-legacy-routing")
-        if stated is None and self._resolve(walk, "kube-proxy-replacement", "false") not in _SURELY_REPLACES:
+        if (
+            stated is None
+            and self._resolve(walk, "kube-proxy-replacement", "false") not in _SURELY_REPLACES
+        ):
             return False
         return walk.choices.resolve(_legacy_routing(stated, walk.node.kernel)) != "true"
 
     def evidence(self, *names: str) -> tuple[Span, ...]:
         """Return the lines that state options."""
         facts = (self._options.get(name) for name in names)
-        spans = tuple(fact.span for fact in facts if isinstance(fact, Known) and fact.span is not None)
+        spans = tuple(
+            fact.span for fact in facts if isinstance(fact, Known) and fact.span is not None
+        )
         return spans or self.spans
 
     def _known(self, name: str) -> str:

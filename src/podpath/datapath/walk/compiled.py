@@ -1,7 +1,9 @@
-"""What is worked out once for a node and used by every walk through it: compiled rulesets, routing tables by prefix.
+"""What is worked out once for a node and used by every walk through it: compiled rulesets, routing
+tables by prefix.
 
-The caller that walks many packets (a conversation and all its branches, a diagnosis) makes one `Engine` for its node and
-hands it to every `Walk`. It lives and dies with that caller; nothing is kept in a module.
+The caller that walks many packets (a conversation and all its branches, a diagnosis) makes one
+`Engine` for its node and hands it to every `Walk`. It lives and dies with that caller; nothing is
+kept in a module.
 """
 
 from __future__ import annotations
@@ -16,15 +18,27 @@ from podpath.node.node import Node
 
 
 class Engine:
-    """The compiled form of one node. It is filled as walks need it; what it holds never depends on a walk's choices."""
+    """The compiled form of one node. It is filled as walks need it; what it holds never depends on
+    a walk's choices.
+    """
 
-    __slots__ = ("cilium", "device_chains", "namespace", "namespaces", "node", "rulesets", "tracked")
+    __slots__ = (
+        "cilium",
+        "device_chains",
+        "namespace",
+        "namespaces",
+        "node",
+        "rulesets",
+        "tracked",
+    )
 
     def __init__(self, node: Node) -> None:
         """Start empty: nothing is compiled before a packet meets it."""
         self.node = node
         self.rulesets: dict[tuple[str, Family], Any] = {}
-        """By namespace and family. Like what follows, typed where it is made: the engine keeps it and knows nothing of it."""
+        """By namespace and family. Like what follows, typed where it is made: the engine keeps it
+        and knows nothing of it.
+        """
         self.device_chains: dict[str, Any] = {}
         """Native chains at devices, by namespace."""
         self.tracked: dict[str, Any] = {}

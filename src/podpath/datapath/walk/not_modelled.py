@@ -1,7 +1,8 @@
-"""What the model leaves out, as data: where a walk meets one of these it ends Undecided and says so.
+"""What the model leaves out, as data: where a walk meets one of these it ends Undecided and says
+so.
 
-A boundary that the evidence cannot show (an XDP program on a device, a tc filter) does not end walks: it is listed so that
-reports can name what was not looked at.
+A boundary that the evidence cannot show (an XDP program on a device, a tc filter) does not end
+walks: it is listed so that reports can name what was not looked at.
 """
 
 from __future__ import annotations
@@ -26,50 +27,120 @@ class Boundary(NamedTuple):
 
 
 _ENDS = (
-    Boundary("VRF", "the device belongs to a VRF, whose tables and hooks are not modelled", "ip -d link show type vrf; ip vrf"),
-    Boundary("multicast delivery", "group membership and multicast routing are not modelled", "ip maddr; ip mroute"),
-    Boundary("IPv6 link-local scope", "link-local addresses are walked only with a device", "ip -6 route get ADDRESS oif DEVICE"),
-    Boundary("macvlan", "devices that share another device (macvlan, ipvlan) are not modelled inside the node", "ip -d link"),
-    Boundary("VLAN over an inner device", "a VLAN on a bridge or veth is not modelled", "ip -d link show type vlan"),
+    Boundary(
+        "VRF",
+        "the device belongs to a VRF, whose tables and hooks are not modelled",
+        "ip -d link show type vrf; ip vrf",
+    ),
+    Boundary(
+        "multicast delivery",
+        "group membership and multicast routing are not modelled",
+        "ip maddr; ip mroute",
+    ),
+    Boundary(
+        "IPv6 link-local scope",
+        "link-local addresses are walked only with a device",
+        "ip -6 route get ADDRESS oif DEVICE",
+    ),
+    Boundary(
+        "macvlan",
+        "devices that share another device (macvlan, ipvlan) are not modelled inside the node",
+        "ip -d link",
+    ),
+    Boundary(
+        "VLAN over an inner device",
+        "a VLAN on a bridge or veth is not modelled",
+        "ip -d link show type vlan",
+    ),
     Boundary("tunnel", "this kind of tunnel is not modelled", "ip -d link show type KIND"),
     Boundary("dummy", "what is sent on a dummy device is swallowed", "ip -d link show type dummy"),
     Boundary("circle", "the packet goes in a circle", ""),
     Boundary(
-        "Cilium NodePort", "Cilium's translation of services for packets from outside is not modelled", "cilium service list"
+        "Cilium NodePort",
+        "Cilium's translation of services for packets from outside is not modelled",
+        "cilium service list",
     ),
     Boundary(
         "unseen namespace",
         "no output shows what a namespace that is only inferred owns, answers for and routes",
         "nsenter -t PID -n ip addr; ip neigh; ip route",
     ),
-    Boundary("IPVS", "IPVS schedules packets for its services at LOCAL_IN; its connections are not modelled", "ipvsadm -Ln"),
+    Boundary(
+        "IPVS",
+        "IPVS schedules packets for its services at LOCAL_IN; its connections are not modelled",
+        "ipvsadm -Ln",
+    ),
 )
 
 _PASSED = (
-    Boundary("XDP", "an XDP program may drop or redirect a frame before the stack sees it", "bpftool net"),
     Boundary(
-        "tc", "tc filters (other than Cilium's programs) may drop or redirect a packet", "tc filter show dev DEVICE ingress"
+        "XDP", "an XDP program may drop or redirect a frame before the stack sees it", "bpftool net"
     ),
-    Boundary("XFRM", "IPsec policies may drop, transform or re-route a packet", "ip xfrm policy; ip xfrm state"),
-    Boundary("flowtable", "offloaded connections bypass the hooks between PREROUTING and POSTROUTING", "nft list flowtables"),
-    Boundary("ebtables", "bridge chains (ebtables, nft family bridge) are not walked", "ebtables -L; nft list tables bridge"),
+    Boundary(
+        "tc",
+        "tc filters (other than Cilium's programs) may drop or redirect a packet",
+        "tc filter show dev DEVICE ingress",
+    ),
+    Boundary(
+        "XFRM",
+        "IPsec policies may drop, transform or re-route a packet",
+        "ip xfrm policy; ip xfrm state",
+    ),
+    Boundary(
+        "flowtable",
+        "offloaded connections bypass the hooks between PREROUTING and POSTROUTING",
+        "nft list flowtables",
+    ),
+    Boundary(
+        "ebtables",
+        "bridge chains (ebtables, nft family bridge) are not walked",
+        "ebtables -L; nft list tables bridge",
+    ),
     Boundary("arptables", "ARP chains are not walked", "arptables -L; nft list tables arp"),
     Boundary(
-        "OpenFlow", "Open vSwitch is taken to switch by MAC (NORMAL); its flows are not read", "ovs-ofctl dump-flows BRIDGE"
+        "OpenFlow",
+        "Open vSwitch is taken to switch by MAC (NORMAL); its flows are not read",
+        "ovs-ofctl dump-flows BRIDGE",
     ),
-    Boundary("early demux", "an established local socket's packets skip routing and rp_filter", "sysctl net.ipv4.ip_early_demux"),
-    Boundary("network policy of BPF", "verdicts of Cilium's policy programs are not modelled", "cilium monitor -t drop"),
+    Boundary(
+        "early demux",
+        "an established local socket's packets skip routing and rp_filter",
+        "sysctl net.ipv4.ip_early_demux",
+    ),
+    Boundary(
+        "network policy of BPF",
+        "verdicts of Cilium's policy programs are not modelled",
+        "cilium monitor -t drop",
+    ),
     Boundary("multicast snooping", "a bridge floods groups", "bridge mdb"),
     Boundary(
         "TCP windows",
         "segments are taken to fit the windows; conntrack only sees acknowledgements of data it has not seen",
         "sysctl net.netfilter.nf_conntrack_tcp_be_liberal; sysctl net.netfilter.nf_conntrack_log_invalid",
     ),
-    Boundary("conntrack timeouts", "entries of the evidence are still there, and live through the walk", "conntrack -L"),
-    Boundary("conntrack helpers", "a connection that a helper expects (FTP, SIP) counts as new", "conntrack -L expect"),
-    Boundary("SCTP and DCCP states", "their connections are tracked by ports alone", "conntrack -L -p sctp"),
-    Boundary("set targets", "what SET and recent add to sets and lists shows in no later packet", "ipset save"),
-    Boundary("TEE", "the copy that TEE makes of a packet is not walked", "iptables-save | grep TEE"),
+    Boundary(
+        "conntrack timeouts",
+        "entries of the evidence are still there, and live through the walk",
+        "conntrack -L",
+    ),
+    Boundary(
+        "conntrack helpers",
+        "a connection that a helper expects (FTP, SIP) counts as new",
+        "conntrack -L expect",
+    ),
+    Boundary(
+        "SCTP and DCCP states",
+        "their connections are tracked by ports alone",
+        "conntrack -L -p sctp",
+    ),
+    Boundary(
+        "set targets",
+        "what SET and recent add to sets and lists shows in no later packet",
+        "ipset save",
+    ),
+    Boundary(
+        "TEE", "the copy that TEE makes of a packet is not walked", "iptables-save | grep TEE"
+    ),
 )
 
 
@@ -81,7 +152,9 @@ BOUNDARIES: dict[str, Boundary] = {
 
 
 def boundary(walk: Walk, skb: Skb, name: str, *about: object) -> Undecided:
-    """End a walk at something that is not modelled, with a Step that names it, and what it was met at."""
+    """End a walk at something that is not modelled, with a Step that names it, and what it was met
+    at.
+    """
     reason = NotModelled(name, about)
     link = skb.link.name if skb.link is not None else None
     walk.step(name, skb, "not modelled", skb.packet, "undecided", reason, link=link)

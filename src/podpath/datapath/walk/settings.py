@@ -1,8 +1,10 @@
-"""Per-device settings of IPv4 (`struct ipv4_devconf`), and how a device's value and that of `all` go together.
+"""Per-device settings of IPv4 (`struct ipv4_devconf`), and how a device's value and that of `all`
+go together.
 
-`include/linux/inetdevice.h` (v6.12) says for each whether the two are combined by the larger value (IN_DEV_MAXCONF), by OR
-(IN_DEV_ORCONF), or whether the device's own counts alone (IN_DEV_CONF_GET). A value that the evidence lacks is a question that
-forks the walk, so callers ask only where the answer matters.
+`include/linux/inetdevice.h` (v6.12) says for each whether the two are combined by the larger value
+(IN_DEV_MAXCONF), by OR (IN_DEV_ORCONF), or whether the device's own counts alone (IN_DEV_CONF_GET).
+A value that the evidence lacks is a question that forks the walk, so callers ask only where the
+answer matters.
 """
 
 from __future__ import annotations
@@ -34,12 +36,27 @@ RP_FILTER = Setting(
         ("2", "loose: some way back to the source must exist"),
     ),
 )  # fmt: skip
-ACCEPT_LOCAL = Setting("accept_local", "0", (("0", "own source addresses are refused"), ("1", "own source addresses are let in")))
-ROUTE_LOCALNET = Setting("route_localnet", "0", (("0", "127.0.0.0/8 is a martian"), ("1", "127.0.0.0/8 is routed")))
-SRC_VALID_MARK = Setting(
-    "src_valid_mark", "0", (("0", "the reverse path check leaves the mark out"), ("1", "the reverse path check uses the mark"))
+ACCEPT_LOCAL = Setting(
+    "accept_local",
+    "0",
+    (("0", "own source addresses are refused"), ("1", "own source addresses are let in")),
 )
-BC_FORWARDING = Setting("bc_forwarding", "0", (("0", "directed broadcasts end here"), ("1", "directed broadcasts are forwarded")))
+ROUTE_LOCALNET = Setting(
+    "route_localnet", "0", (("0", "127.0.0.0/8 is a martian"), ("1", "127.0.0.0/8 is routed"))
+)
+SRC_VALID_MARK = Setting(
+    "src_valid_mark",
+    "0",
+    (
+        ("0", "the reverse path check leaves the mark out"),
+        ("1", "the reverse path check uses the mark"),
+    ),
+)
+BC_FORWARDING = Setting(
+    "bc_forwarding",
+    "0",
+    (("0", "directed broadcasts end here"), ("1", "directed broadcasts are forwarded")),
+)
 ARP_IGNORE = Setting(
     "arp_ignore", "0",
     (
@@ -50,14 +67,29 @@ ARP_IGNORE = Setting(
     ),
 )  # fmt: skip
 ARP_FILTER = Setting(
-    "arp_filter", "0", (("0", "ARP is answered on any device"), ("1", "only where the way back leads over the device"))
+    "arp_filter",
+    "0",
+    (
+        ("0", "ARP is answered on any device"),
+        ("1", "only where the way back leads over the device"),
+    ),
 )
 ARP_ANNOUNCE = Setting(
-    "arp_announce", "0", (("0", "any own address"), ("1", "one of the target's subnet"), ("2", "the best one"))
+    "arp_announce",
+    "0",
+    (("0", "any own address"), ("1", "one of the target's subnet"), ("2", "the best one")),
 )
-PROXY_ARP = Setting("proxy_arp", "0", (("0", "no ARP for others"), ("1", "answers ARP for what it routes elsewhere")))
-SEND_REDIRECTS = Setting("send_redirects", "1", (("1", "sends ICMP redirects"), ("0", "sends none")))
-FORWARDING = Setting("forwarding", "1", (("1", "the namespace forwards"), ("0", "the namespace does not forward")))
+PROXY_ARP = Setting(
+    "proxy_arp",
+    "0",
+    (("0", "no ARP for others"), ("1", "answers ARP for what it routes elsewhere")),
+)
+SEND_REDIRECTS = Setting(
+    "send_redirects", "1", (("1", "sends ICMP redirects"), ("0", "sends none"))
+)
+FORWARDING = Setting(
+    "forwarding", "1", (("1", "the namespace forwards"), ("0", "the namespace does not forward"))
+)
 
 ALL = "all"
 
@@ -68,7 +100,9 @@ def integer(text: str, default: int = 0) -> int:
 
 
 def device_fact(namespace: Namespace, setting: Setting, device: str) -> Fact[str]:
-    """Return a setting of one device (or of `all`): known, or with the value of `default` as the likeliest."""
+    """Return a setting of one device (or of `all`): known, or with the value of `default` as the
+    likeliest.
+    """
     facts = namespace.facts
     fact = facts.get((setting.name, device))
     if fact is None:
@@ -85,7 +119,8 @@ def _find(namespace: Namespace, setting: Setting, device: str) -> Fact[str]:
     likeliest, reason = setting.default, "the kernel's default"
     inherited = netns.sysctls.get(f"net.ipv4.conf.default.{setting.name}")
     if netns.sysctls_complete:
-        # Writing `default` sets the devices without an address of their own (net/ipv4/devinet.c:devinet_copy_dflt_conf v6.12).
+        # Writing `default` sets the devices without an address of their own
+        # (net/ipv4/devinet.c:devinet_copy_dflt_conf v6.12).
         if device != ALL and isinstance(inherited, Known) and device not in namespace.by_link:
             return inherited
         return Known(setting.default, None, f"{key} is not among the namespace's sysctls")
@@ -94,7 +129,11 @@ def _find(namespace: Namespace, setting: Setting, device: str) -> Fact[str]:
     options = [Option(value, meaning) for value, meaning in setting.values if value != likeliest]
     meaning = dict(setting.values).get(likeliest, likeliest)
     where = "" if netns.role == "host" else f"in the network namespace of {netns.name}: "
-    return Unknown(f"{key} in netns {netns.name}", f"{where}sysctl {key}", (Option(likeliest, f"{meaning} ({reason})"), *options))
+    return Unknown(
+        f"{key} in netns {netns.name}",
+        f"{where}sysctl {key}",
+        (Option(likeliest, f"{meaning} ({reason})"), *options),
+    )
 
 
 def known_maximum(namespace: Namespace, setting: Setting, device: str) -> int | None:
@@ -122,11 +161,15 @@ def either(walk: Walk, namespace: Namespace, setting: Setting, device: str) -> b
 
 
 def assumed_maximum(namespace: Namespace, setting: Setting, device: str) -> int:
-    """Return max(all, device), an unknown value counting as its likeliest: for what only colours a step."""
+    """Return max(all, device), an unknown value counting as its likeliest: for what only colours a
+    step.
+    """
     key = ("assumed", setting.name, device)
     level = namespace.answers.get(key)
     if not isinstance(level, int):
-        level = max(integer(_likeliest(device_fact(namespace, setting, name))) for name in (ALL, device))
+        level = max(
+            integer(_likeliest(device_fact(namespace, setting, name))) for name in (ALL, device)
+        )
         namespace.answers[key] = level
     return level
 
@@ -136,9 +179,11 @@ def _likeliest(fact: Fact[str]) -> str:
 
 
 def forwarding(walk: Walk, namespace: Namespace, device: str) -> bool:
-    """Tell whether packets that came in on a device are forwarded (`IN_DEV_FORWARD`: the device's own value alone).
+    """Tell whether packets that came in on a device are forwarded (`IN_DEV_FORWARD`: the device's
+    own value alone).
 
-    Writing `net.ipv4.ip_forward` sets every device, so it stands for one that is not in the evidence.
+    Writing `net.ipv4.ip_forward` sets every device, so it stands for one that is not in the
+    evidence.
     """
     known = namespace.forwards.get(device)
     if known is not None:
@@ -151,13 +196,19 @@ def forwarding(walk: Walk, namespace: Namespace, device: str) -> bool:
 
 
 def forwarding_spans(namespace: Namespace, device: str, family: int) -> tuple[Span, ...]:
-    """Return the line that says whether packets from a device are forwarded; none where no output says it."""
+    """Return the line that says whether packets from a device are forwarded; none where no output
+    says it.
+    """
     return span_of(_find_forwarding(namespace, device) if family == 4 else forwarding6(namespace))
 
 
 def _find_forwarding(namespace: Namespace, device: str) -> Fact[str]:
     sysctls, name = namespace.netns.sysctls, namespace.netns.name
-    for key in (f"net.ipv4.conf.{device}.forwarding", "net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding"):
+    for key in (
+        f"net.ipv4.conf.{device}.forwarding",
+        "net.ipv4.ip_forward",
+        "net.ipv4.conf.all.forwarding",
+    ):
         fact = sysctls.get(key)
         if fact is not None:
             return fact
@@ -165,15 +216,21 @@ def _find_forwarding(namespace: Namespace, device: str) -> Fact[str]:
         return Known("0", None, "net.ipv4.ip_forward is not among the namespace's sysctls")
     where = "" if namespace.netns.role == "host" else f"in the network namespace of {name}: "
     options = tuple(Option(value, meaning) for value, meaning in FORWARDING.values)
-    return Unknown(f"net.ipv4.ip_forward in netns {name}", f"{where}sysctl net.ipv4.ip_forward", options)
+    return Unknown(
+        f"net.ipv4.ip_forward in netns {name}", f"{where}sysctl net.ipv4.ip_forward", options
+    )
 
 
 def forwarding6(namespace: Namespace) -> Fact[str]:
-    """Return whether a namespace forwards IPv6 (`net/ipv6/ip6_output.c:ip6_forward v6.12`: the value of `all` counts)."""
+    """Return whether a namespace forwards IPv6 (`net/ipv6/ip6_output.c:ip6_forward v6.12`: the
+    value of `all` counts).
+    """
     fact = namespace.facts.get(("forwarding6", ALL))
     if fact is None:
         key = "net.ipv6.conf.all.forwarding"
-        fact = namespace.facts["forwarding6", ALL] = namespace.netns.sysctl(key, "1", FORWARDING.values)
+        fact = namespace.facts["forwarding6", ALL] = namespace.netns.sysctl(
+            key, "1", FORWARDING.values
+        )
     return fact
 
 

@@ -1,4 +1,6 @@
-"""What a match or target knows of the rule it stands in when it is compiled, and how it reads its options."""
+"""What a match or target knows of the rule it stands in when it is compiled, and how it reads its
+options.
+"""
 
 from __future__ import annotations
 
@@ -42,22 +44,32 @@ TargetCompiler = Callable[[Target, RuleContext], Act]
 OptionCompiler = Callable[[MatchOption, RuleContext], Check]
 
 
-def compile_options(match: Match, context: RuleContext, compilers: Mapping[str, OptionCompiler]) -> tuple[Check, ...]:
+def compile_options(
+    match: Match, context: RuleContext, compilers: Mapping[str, OptionCompiler]
+) -> tuple[Check, ...]:
     """Compile a match whose options are conditions of their own, all of which have to hold."""
     if not match.options:
         return ()
     return tuple(
-        compilers[option.name](option, context) if option.name in compilers else unknown_option(match.name, option, context)
+        compilers[option.name](option, context)
+        if option.name in compilers
+        else unknown_option(match.name, option, context)
         for option in match.options
     )
 
 
 def unknown_option(extension: str, option: MatchOption, context: RuleContext) -> Check:
     """Answer that an option which nobody here knows decides."""
-    return doubtful(f"-m {extension} {spell(option)} (an unknown option) at {context.where} matches", context, likely=False)
+    return doubtful(
+        f"-m {extension} {spell(option)} (an unknown option) at {context.where} matches",
+        context,
+        likely=False,
+    )
 
 
-def doubtful(fact: str, context: RuleContext, *, likely: bool, negated: bool = False, random: bool = False) -> Check:
+def doubtful(
+    fact: str, context: RuleContext, *, likely: bool, negated: bool = False, random: bool = False
+) -> Check:
     """Make a check that gives the same doubt for every packet."""
     return always(Doubt(fact, likely, "" if random else context.show, random, negated))
 

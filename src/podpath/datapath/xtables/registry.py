@@ -1,11 +1,19 @@
-"""Which module evaluates which extension. A match that the packet alone decides comes from `xtables.registry` by itself."""
+"""Which module evaluates which extension. A match that the packet alone decides comes from
+`xtables.registry` by itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from podpath.datapath.netfilter.state import Act, Check
-from podpath.datapath.xtables.context import MatchCompiler, RuleContext, TargetCompiler, doubtful, spell_match
+from podpath.datapath.xtables.context import (
+    MatchCompiler,
+    RuleContext,
+    TargetCompiler,
+    doubtful,
+    spell_match,
+)
 from podpath.datapath.xtables.matches import (
     addrtype,
     comment,
@@ -128,14 +136,26 @@ def is_target(name: str) -> bool:
 
 
 def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
-    """Compile one match; one that is not known, or not understood, answers with a doubt and never with yes."""
+    """Compile one match; one that is not known, or not understood, answers with a doubt and never
+    with yes.
+    """
     compiler = MATCHES.get(match.name)
     if compiler is None:
-        return (doubtful(f"{spell_match(match)} (an unknown match) at {context.where} matches", context, likely=False),)
+        return (
+            doubtful(
+                f"{spell_match(match)} (an unknown match) at {context.where} matches",
+                context,
+                likely=False,
+            ),
+        )
     try:
         return compiler(match, context)
     except ValueError as error:
-        return (doubtful(f"{spell_match(match)} at {context.where} matches ({error})", context, likely=False),)
+        return (
+            doubtful(
+                f"{spell_match(match)} at {context.where} matches ({error})", context, likely=False
+            ),
+        )
 
 
 def compile_target(target: Target, context: RuleContext) -> Act | None:

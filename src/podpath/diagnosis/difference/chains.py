@@ -1,4 +1,6 @@
-"""The smallest difference between two states of one chain: what moved, what is missing, what is there besides."""
+"""The smallest difference between two states of one chain: what moved, what is missing, what is
+there besides.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ class ChainDifference(NamedTuple):
 
 
 def compare_chains(bad: Chain, good: Chain) -> tuple[ChainDifference, ...]:
-    """Return the rules that differ, as few as possible: what stands in both, in the same order, is no difference."""
+    """Return the rules that differ, as few as possible: what stands in both, in the same order, is
+    no difference.
+    """
     extra: list[Rule] = []
     missing: list[Rule] = []
     for tag, start, end, other_start, other_end in _align(bad, good):
@@ -43,13 +47,21 @@ def compare_chains(bad: Chain, good: Chain) -> tuple[ChainDifference, ...]:
 
 
 def _align(bad: Chain, good: Chain) -> list[tuple[str, int, int, int, int]]:
-    """Lay the rules of two chains side by side: `SequenceMatcher.get_opcodes` of what is between their common ends."""
+    """Lay the rules of two chains side by side: `SequenceMatcher.get_opcodes` of what is between
+    their common ends.
+    """
     mine, theirs = [_identity(rule) for rule in bad.rules], [_identity(rule) for rule in good.rules]
     shorter = min(len(mine), len(theirs))
     first = next((at for at in range(shorter) if mine[at] != theirs[at]), shorter)
-    last = next((at for at in range(shorter - first) if mine[-1 - at] != theirs[-1 - at]), shorter - first)
-    inner = SequenceMatcher(None, mine[first : len(mine) - last], theirs[first : len(theirs) - last], autojunk=False)
-    between = [(tag, first + a, first + b, first + c, first + d) for tag, a, b, c, d in inner.get_opcodes()]
+    last = next(
+        (at for at in range(shorter - first) if mine[-1 - at] != theirs[-1 - at]), shorter - first
+    )
+    inner = SequenceMatcher(
+        None, mine[first : len(mine) - last], theirs[first : len(theirs) - last], autojunk=False
+    )
+    between = [
+        (tag, first + a, first + b, first + c, first + d) for tag, a, b, c, d in inner.get_opcodes()
+    ]
     end = ("equal", len(mine) - last, len(mine), len(theirs) - last, len(theirs))
     return [("equal", 0, first, 0, first), *between, end]
 
@@ -70,15 +82,27 @@ def _identity(rule: Rule) -> tuple[object, ...]:
     """Return what makes two rules the same: neither place nor counters, nor the extensions' order."""
     matches = tuple(sorted(repr(match) for match in rule.matches if match.name != "comment"))
     return (
-        rule.target, rule.src, rule.dst, rule.protocol if rule.protocol is not None and rule.protocol.number else None,
-        rule.in_link, rule.out_link, rule.fragment, matches,
-    )  # fmt: skip
+        rule.target,
+        rule.src,
+        rule.dst,
+        rule.protocol if rule.protocol is not None and rule.protocol.number else None,
+        rule.in_link,
+        rule.out_link,
+        rule.fragment,
+        matches,
+    )
 
 
 def merge_chains(bad: Chain, good: Chain, taken: Collection[ChainDifference]) -> Chain:
-    """Return the bad chain with some of the differences taken over from the good one; with all of them it is the good one."""
+    """Return the bad chain with some of the differences taken over from the good one; with all of
+    them it is the good one.
+    """
     out = {difference.rule.position for difference in taken if difference.kind != "missing"}
-    put = {(difference.other or difference.rule).position for difference in taken if difference.kind != "extra"}
+    put = {
+        (difference.other or difference.rule).position
+        for difference in taken
+        if difference.kind != "extra"
+    }
     rules: list[Rule] = []
     for tag, start, end, other_start, other_end in _align(bad, good):
         if tag == "equal":

@@ -1,7 +1,9 @@
-"""Two nodes compared: what fails on one, what becomes of it on the other, and the least that explains it.
+"""Two nodes compared: what fails on one, what becomes of it on the other, and the least that
+explains it.
 
-What fails is a connection that is walked, or a fault that a check finds on the node as it stands. An explanation is proven: the
-node in trouble with these differences taken over from the other one carries the connection, or no longer has the fault.
+What fails is a connection that is walked, or a fault that a check finds on the node as it stands.
+An explanation is proven: the node in trouble with these differences taken over from the other one
+carries the connection, or no longer has the fault.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Differences that explain what fails: taken over together, they cure, and none of them can be left out."""
+    """Differences that explain what fails: taken over together, they cure, and none of them can be
+    left out.
+    """
 
     differences: Taken
     others: tuple[Taken, ...] = ()
@@ -66,7 +70,9 @@ class NodeComparison:
     """The answer of `podpath diff`."""
 
     verdict: str
-    """`explained`, `unexplained` (it fails, and no difference that can be tried cures it), `works`, `undecided`."""
+    """`explained`, `unexplained` (it fails, and no difference that can be tried cures it), `works`,
+    `undecided`.
+    """
     outcomes: tuple[Outcome, ...]
     explanations: tuple[Explanation, ...]
     unexplained: tuple[Probe, ...]
@@ -90,7 +96,9 @@ class NodeComparison:
 
 
 def compare_cases(bad: Case, good: Case, probes: Sequence[Probe] = ()) -> NodeComparison:
-    """Compare two nodes by the connections that are asked about; by what fails in the evidence, where none is."""
+    """Compare two nodes by the connections that are asked about; by what fails in the evidence,
+    where none is.
+    """
     outcomes = _walk_both(bad, good, probes)
     differences = compare_nodes(bad.node, good.node)
     failing = [outcome for outcome in outcomes if outcome.fails_here]
@@ -102,7 +110,9 @@ def compare_cases(bad: Case, good: Case, probes: Sequence[Probe] = ()) -> NodeCo
             continue
         found = find_smallest(_near(outcome.here, differences), cures)
         if found:
-            explanations.append(Explanation(differences=found[0], others=found[1:], probes=(outcome.probe,)))
+            explanations.append(
+                Explanation(differences=found[0], others=found[1:], probes=(outcome.probe,))
+            )
         else:
             unexplained.append(outcome.probe)
     if not probes:
@@ -110,27 +120,45 @@ def compare_cases(bad: Case, good: Case, probes: Sequence[Probe] = ()) -> NodeCo
     verdict = _verdict(outcomes, explanations, failing)
     forbids = _forbid_works(bad, outcomes) if verdict == WORKS else ()
     return NodeComparison(
-        verdict=UNDECIDED if forbids else verdict, outcomes=outcomes, explanations=tuple(explanations),
-        unexplained=tuple(unexplained), differences=differences, gaps=(*bad.gaps, *good.gaps), forbids=forbids,
-    )  # fmt: skip
+        verdict=UNDECIDED if forbids else verdict,
+        outcomes=outcomes,
+        explanations=tuple(explanations),
+        unexplained=tuple(unexplained),
+        differences=differences,
+        gaps=(*bad.gaps, *good.gaps),
+        forbids=forbids,
+    )
 
 
 def _forbid_works(bad: Case, outcomes: Sequence[Outcome]) -> tuple[Forbids, ...]:
-    """Return what forbids to say that nothing fails: each connection is walked under every likely answer to what is not known."""
+    """Return what forbids to say that nothing fails: each connection is walked under every likely
+    answer to what is not known.
+    """
     engine = Engine(bad.node)
-    walked = [Walked(outcome.probe, converse(engine, outcome.here.probe, limit=BRANCHES)) for outcome in outcomes]
+    walked = [
+        Walked(outcome.probe, converse(engine, outcome.here.probe, limit=BRANCHES))
+        for outcome in outcomes
+    ]
     return forbid_all_clear(bad, walked, suggest_probes(bad.node, derive_flows(bad.node)))
 
 
 def walk(node: Node, probe: Probe) -> Conversation:
-    """Walk a connection with what is unknown as it likeliest is; from a namespace of another name where this node lacks it."""
+    """Walk a connection with what is unknown as it likeliest is; from a namespace of another name
+    where this node lacks it.
+    """
     known = probe.netns is None or probe.netns in node.namespaces
-    return converse(Engine(node), probe if known else probe._replace(netns=None), limit=BRANCHES, deviations=0)
+    return converse(
+        Engine(node), probe if known else probe._replace(netns=None), limit=BRANCHES, deviations=0
+    )
 
 
 def _walk_both(bad: Case, good: Case, probes: Sequence[Probe]) -> tuple[Outcome, ...]:
-    """Walk what the user asks, what fails in the evidence, or else what any node should carry and the other one does."""
-    asked = tuple(probes) or tuple(symptom.probe for symptom in collect_symptoms(bad, ()) if symptom.fails)
+    """Walk what the user asks, what fails in the evidence, or else what any node should carry and
+    the other one does.
+    """
+    asked = tuple(probes) or tuple(
+        symptom.probe for symptom in collect_symptoms(bad, ()) if symptom.fails
+    )
     outcomes = (
         Outcome(probe=probe, here=walk(bad.node, probe), there=walk(good.node, probe))
         for probe in asked or derive_flows(bad.node)
@@ -142,11 +170,17 @@ def _near(failing: Conversation, differences: Sequence[Difference]) -> list[Diff
     """Order differences by what the failing walk quotes and says."""
     steps = [step for branch in failing.branches for trace in branch.traces for step in trace.steps]
     quoted = {span for step in steps for span in step.spans}
-    return order_by_nearness(differences, quoted, frozenset(chain.from_iterable(map(names_of, steps))))
+    return order_by_nearness(
+        differences, quoted, frozenset(chain.from_iterable(map(names_of, steps)))
+    )
 
 
-def _explain_faults(bad: Case, good: Case, differences: Sequence[Difference], explanations: list[Explanation]) -> None:
-    """Explain what checks find on this node and not on the other one, as far as it goes away with what differs."""
+def _explain_faults(
+    bad: Case, good: Case, differences: Sequence[Difference], explanations: list[Explanation]
+) -> None:
+    """Explain what checks find on this node and not on the other one, as far as it goes away with
+    what differs.
+    """
     known = {finding.check for finding in run_checks(good)}
     for finding in run_checks(bad):
         weighty = finding.severity in WEIGHTY and finding.certainty == 1
@@ -156,7 +190,9 @@ def _explain_faults(bad: Case, good: Case, differences: Sequence[Difference], ex
         if not _joins(explanations, cures, Explanation(differences=(), findings=(finding,))):
             found = find_smallest(order_by_nearness(differences, finding.evidence), cures)
             if found:
-                explanations.append(Explanation(differences=found[0], others=found[1:], findings=(finding,)))
+                explanations.append(
+                    Explanation(differences=found[0], others=found[1:], findings=(finding,))
+                )
 
 
 def _carries(node: Node, probe: Probe, taken: Taken) -> bool:
@@ -175,13 +211,18 @@ def _joins(explanations: list[Explanation], cures: Test, new: Explanation) -> bo
         if cures(old.differences):
             others = tuple(taken for taken in old.others if cures(taken))
             explanations[at] = replace(
-                old, others=others, probes=(*old.probes, *new.probes), findings=(*old.findings, *new.findings)
+                old,
+                others=others,
+                probes=(*old.probes, *new.probes),
+                findings=(*old.findings, *new.findings),
             )
             return True
     return False
 
 
-def _verdict(outcomes: Sequence[Outcome], explanations: Sequence[Explanation], failing: Sequence[Outcome]) -> str:
+def _verdict(
+    outcomes: Sequence[Outcome], explanations: Sequence[Explanation], failing: Sequence[Outcome]
+) -> str:
     if explanations:
         return EXPLAINED
     if failing:

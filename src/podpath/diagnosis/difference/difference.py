@@ -1,4 +1,6 @@
-"""One fact that is otherwise on another node: what differs, in words and lines, and what would take it over."""
+"""One fact that is otherwise on another node: what differs, in words and lines, and what would take
+it over.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ChainPlace:
-    """A chain on both nodes, for the rules that are taken over. Compared by identity: the rules of one chain share it."""
+    """A chain on both nodes, for the rules that are taken over. Compared by identity: the rules of
+    one chain share it.
+    """
 
     netns: str
     family: Family
@@ -36,8 +40,9 @@ class Difference:
     """One fact that is otherwise on the other node."""
 
     kind: str
-    """`sysctl`, `module`, `cilium option`, `link`, `address`, `neighbour`, `route`, `policy rule`, `rule`, `chain policy`,
-    `set`, `nft table`."""
+    """`sysctl`, `module`, `cilium option`, `link`, `address`, `neighbour`, `route`, `policy rule`,
+    `rule`, `chain policy`, `set`, `nft table`.
+    """
     netns: str
     words: str
     """What differs, the node in trouble being `here`."""
@@ -59,7 +64,9 @@ class Difference:
 
 def paired_namespaces(bad: Node, good: Node) -> Iterator[tuple[Netns, Netns]]:
     """Yield the namespaces that both nodes have by one name; the hosts first."""
-    names = sorted(bad.namespaces.keys() & good.namespaces.keys(), key=lambda name: (name != HOST, name))
+    names = sorted(
+        bad.namespaces.keys() & good.namespaces.keys(), key=lambda name: (name != HOST, name)
+    )
     yield from ((bad.namespaces[name], good.namespaces[name]) for name in names)
 
 
@@ -69,23 +76,37 @@ def inside(netns: str, command: str) -> str:
 
 
 def unpaired(
-    here: Listing[T], there: Listing[T], identity: Callable[[T], Hashable], family: Callable[[T], Family]
+    here: Listing[T],
+    there: Listing[T],
+    identity: Callable[[T], Hashable],
+    family: Callable[[T], Family],
 ) -> Iterator[tuple[T, bool]]:
     """Yield what only one listing has, with whether it is the other node's.
 
-    A listing in part cannot tell what it lacks, and one without an item of a family may have been asked for the other.
+    A listing in part cannot tell what it lacks, and one without an item of a family may have been
+    asked for the other.
     """
     mine, theirs = {identity(item) for item in here.items}, {identity(item) for item in there.items}
     told, tell = {family(item) for item in here.items}, {family(item) for item in there.items}
     if here.complete:
-        yield from ((item, True) for item in there.items if identity(item) not in mine and family(item) in told)
+        yield from (
+            (item, True)
+            for item in there.items
+            if identity(item) not in mine and family(item) in told
+        )
     if there.complete:
-        yield from ((item, False) for item in here.items if identity(item) not in theirs and family(item) in tell)
+        yield from (
+            (item, False)
+            for item in here.items
+            if identity(item) not in theirs and family(item) in tell
+        )
 
 
 def tell_owner(*, taken: bool) -> str:
     """Say which node has a thing that only one has; `taken` where it is the other one."""
-    return "is missing here, and is there where it works" if taken else "is not there where it works"
+    return (
+        "is missing here, and is there where it works" if taken else "is not there where it works"
+    )
 
 
 def spans_of(*spans: Span | None) -> tuple[Span, ...]:

@@ -6,7 +6,14 @@ from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 from podpath.checks.links.enslaved_route import spell_route
-from podpath.diagnosis.difference.difference import Difference, inside, paired_namespaces, spans_of, tell_owner, unpaired
+from podpath.diagnosis.difference.difference import (
+    Difference,
+    inside,
+    paired_namespaces,
+    spans_of,
+    tell_owner,
+    unpaired,
+)
 from podpath.node.change import AddPolicyRule, AddRoute, Change, DeletePolicyRule, DeleteRoute
 from podpath.node.node import Node
 from podpath.node.routing import MAIN, PolicyRule, Route
@@ -15,17 +22,24 @@ from podpath.node.routing import MAIN, PolicyRule, Route
 def compare_routing(bad: Node, good: Node) -> Iterator[Difference]:
     """Compare routes and policy rules: what only one of the nodes has, or has in another way."""
     for here, there in paired_namespaces(bad, good):
-        found = unpaired(here.routes, there.routes, _route_identity, lambda route: route.prefix.family)
+        found = unpaired(
+            here.routes, there.routes, _route_identity, lambda route: route.prefix.family
+        )
         routes = [(route, taken) for route, taken in found if not _follows_address(route)]
         extra = [route for route, taken in routes if not taken]
         for route in (route for route, taken in routes if taken):
-            same = next((mine for mine in extra if (mine.prefix, mine.table, mine.metric) == _key(route)), None)
+            same = next(
+                (mine for mine in extra if (mine.prefix, mine.table, mine.metric) == _key(route)),
+                None,
+            )
             if same is not None:
                 extra.remove(same)
             yield _route(here.name, same, route)
         for route in extra:
             yield _route(here.name, route, None)
-        for rule, taken in unpaired(here.rules, there.rules, _rule_identity, lambda rule: rule.family):
+        for rule, taken in unpaired(
+            here.rules, there.rules, _rule_identity, lambda rule: rule.family
+        ):
             yield _policy_rule(here.name, rule, taken=taken)
 
 
@@ -44,15 +58,23 @@ def _route(netns: str, mine: Route | None, theirs: Route | None) -> Difference:
     else:
         words = f"the route {_spell(mine or theirs)} {tell_owner(taken=mine is None)}"
     return Difference(
-        kind="route", netns=netns, words=words, here=spans_of(mine.span if mine else None),
+        kind="route",
+        netns=netns,
+        words=words,
+        here=spans_of(mine.span if mine else None),
         there=spans_of(theirs.span if theirs else None),
-        commands=tuple(commands), changes=tuple(changes),
-    )  # fmt: skip
+        commands=tuple(commands),
+        changes=tuple(changes),
+    )
 
 
 def _follows_address(route: Route) -> bool:
     """Tell whether the kernel made the route with an address, so that the address is what differs."""
-    return route.protocol == "kernel" or bool(route.inferred) or route.type in ("broadcast", "multicast", "anycast")
+    return (
+        route.protocol == "kernel"
+        or bool(route.inferred)
+        or route.type in ("broadcast", "multicast", "anycast")
+    )
 
 
 def _spell(route: Route | None) -> str:
@@ -63,21 +85,45 @@ def _spell(route: Route | None) -> str:
 
 def _policy_rule(netns: str, rule: PolicyRule, *, taken: bool) -> Difference:
     words = [f"priority {rule.priority}"]
-    words += [f"{name} {value}" for name, value in (("from", rule.src), ("to", rule.dst)) if value is not None]
-    words += [f"{name} {value}" for name, value in (("iif", rule.iif), ("oif", rule.oif), ("fwmark", rule.mark)) if value]
-    words.append(f"lookup {'main' if rule.table == MAIN else rule.table}" if rule.action == "lookup" else rule.action)
+    words += [
+        f"{name} {value}"
+        for name, value in (("from", rule.src), ("to", rule.dst))
+        if value is not None
+    ]
+    words += [
+        f"{name} {value}"
+        for name, value in (("iif", rule.iif), ("oif", rule.oif), ("fwmark", rule.mark))
+        if value
+    ]
+    words.append(
+        f"lookup {'main' if rule.table == MAIN else rule.table}"
+        if rule.action == "lookup"
+        else rule.action
+    )
     spelled = " ".join(words)
-    change: Change = AddPolicyRule(netns=netns, rule=rule) if taken else DeletePolicyRule(netns=netns, rule=rule)
+    change: Change = (
+        AddPolicyRule(netns=netns, rule=rule) if taken else DeletePolicyRule(netns=netns, rule=rule)
+    )
     family = "-6 " if rule.family == 6 else ""
     return Difference(
-        kind="policy rule", netns=netns, words=f"the policy rule {spelled} {tell_owner(taken=taken)}",
-        here=() if taken else spans_of(rule.span), there=spans_of(rule.span) if taken else (),
-        commands=(inside(netns, f"ip {family}rule {'add' if taken else 'del'} {spelled}"),), changes=(change,),
-    )  # fmt: skip
+        kind="policy rule",
+        netns=netns,
+        words=f"the policy rule {spelled} {tell_owner(taken=taken)}",
+        here=() if taken else spans_of(rule.span),
+        there=spans_of(rule.span) if taken else (),
+        commands=(inside(netns, f"ip {family}rule {'add' if taken else 'del'} {spelled}"),),
+        changes=(change,),
+    )
 
 
 def _route_identity(route: Route) -> Hashable:
-    return replace(route, span=None, inferred=None, protocol="", nexthops=tuple(sorted(route.nexthops, key=repr)))
+    return replace(
+        route,
+        span=None,
+        inferred=None,
+        protocol="",
+        nexthops=tuple(sorted(route.nexthops, key=repr)),
+    )
 
 
 def _rule_identity(rule: PolicyRule) -> Hashable:

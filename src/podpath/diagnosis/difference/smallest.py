@@ -1,8 +1,8 @@
 """The least of some differences that cures, whatever the test of a cure is.
 
-Single differences are tried first, those that the fault quotes before the others. Where none cures alone, what cures together is
-cut down by halves until nothing of it can be left out (ddmin: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing
-Input, 2002).
+Single differences are tried first, those that the fault quotes before the others. Where none cures
+alone, what cures together is cut down by halves until nothing of it can be left out (ddmin: Zeller
+and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ Test = Callable[[Taken], bool]
 
 
 def find_smallest(differences: Sequence[Difference], cures: Test) -> tuple[Taken, ...]:
-    """Return every single difference that cures alone; else one smallest set that cures together; nothing where none does.
+    """Return every single difference that cures alone; else one smallest set that cures together;
+    nothing where none does.
 
     `differences` stand in the order in which they are tried.
     """
@@ -46,7 +47,9 @@ def order_by_nearness(
     """Order what is quoted or named before the rest, and what says which node it is last."""
 
     def is_near(each: Difference) -> bool:
-        setting = any(isinstance(change, SetSysctl) and change.key in named for change in each.changes)
+        setting = any(
+            isinstance(change, SetSysctl) and change.key in named for change in each.changes
+        )
         chain = each.place is not None and each.place.here.name in named
         return setting or chain or any(span in quoted for span in each.here)
 
@@ -54,7 +57,9 @@ def order_by_nearness(
 
 
 def _universes(differences: Sequence[Difference]) -> Iterator[Taken]:
-    """Yield ever smaller sets that may cure together: all, what does not say which node it is, and each kind alone."""
+    """Yield ever smaller sets that may cure together: all, what does not say which node it is, and
+    each kind alone.
+    """
     yield tuple(differences)
     yield tuple(each for each in differences if each.kind not in WHO)
     for kind in dict.fromkeys(each.kind for each in differences):
@@ -67,8 +72,14 @@ def _cut_down(taken: Taken, cures: Test) -> Taken:
     while len(taken) > 1:
         size = -(-len(taken) // parts)
         pieces = [taken[start : start + size] for start in range(0, len(taken), size)]
-        rests = [tuple(each for other in pieces if other is not piece for each in other) for piece in pieces]
-        smaller = next((some for some in (*pieces, *rests) if some and len(some) < len(taken) and cures(some)), None)
+        rests = [
+            tuple(each for other in pieces if other is not piece for each in other)
+            for piece in pieces
+        ]
+        smaller = next(
+            (some for some in (*pieces, *rests) if some and len(some) < len(taken) and cures(some)),
+            None,
+        )
         if smaller is not None:
             parts = 2 if smaller in pieces else max(parts - 1, 2)
             taken = smaller

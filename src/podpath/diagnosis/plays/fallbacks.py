@@ -1,4 +1,6 @@
-"""Questions for what no room of the playbook knows: by the circumstances that people tell, and by what they show."""
+"""Questions for what no room of the playbook knows: by the circumstances that people tell, and by
+what they show.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ PLAYS: tuple[Play, ...] = (
             "it is deleted when a daemon reconfigures: keep that daemon off it (ManageForeignRoutingPolicyRules=no)",
             "nothing changes: the rule or table was never written",
         ),
-        signs={Tech.VANISHES: 3, Shown.POLICY_RULES: 3, Shown.DISAGREEMENT: 1, Tech.NETWORK_MANAGER: 1, Tech.RESTART: 1},
+        signs={
+            Tech.VANISHES: 3,
+            Shown.POLICY_RULES: 3,
+            Shown.DISAGREEMENT: 1,
+            Tech.NETWORK_MANAGER: 1,
+            Tech.RESTART: 1,
+        },
         needs=frozenset({Shown.POLICY_RULES, Tech.VANISHES}),
     ),
     Play(
@@ -45,7 +53,14 @@ PLAYS: tuple[Play, ...] = (
             "another speed or duplex than the link partner: autonegotiation on both sides",
             "errors grow: what lies between; clean: look above the link",
         ),
-        signs={Tech.CABLE: 6, Tech.HARDWARE: 2, Tech.THROUGHPUT: 1, Kind.SLOW: 1, Kind.UNREACHABLE: 1, Contrast.PING_FAILS: 2},
+        signs={
+            Tech.CABLE: 6,
+            Tech.HARDWARE: 2,
+            Tech.THROUGHPUT: 1,
+            Kind.SLOW: 1,
+            Kind.UNREACHABLE: 1,
+            Contrast.PING_FAILS: 2,
+        },
         needs=frozenset({Tech.CABLE, Contrast.PING_FAILS}),
     ),
     Play(
@@ -56,7 +71,13 @@ PLAYS: tuple[Play, ...] = (
             "it arrives, and no answer comes: address, mask or arp_ignore there",
             "answered: look above the link",
         ),
-        signs={Contrast.PING_FAILS: 2, Road.HOST_TO_HOST: 3, Tech.ARP: 1, Tech.CABLE: 1, Kind.UNREACHABLE: 1},
+        signs={
+            Contrast.PING_FAILS: 2,
+            Road.HOST_TO_HOST: 3,
+            Tech.ARP: 1,
+            Tech.CABLE: 1,
+            Kind.UNREACHABLE: 1,
+        },
         needs=frozenset({Road.HOST_TO_HOST, Tech.CABLE}),
     ),
     Play(
@@ -70,7 +91,14 @@ PLAYS: tuple[Play, ...] = (
             "it cannot reach something: that connection is in question",
             "OOMKilled, signal or illegal instruction: the machine or its limits",
         ),
-        signs={Tech.CRASH_LOOP: 4, Kind.NOT_STARTED: 1, Tech.AFTER_DEPLOY: 2, Tech.LIMIT: 1, Tech.KUBERNETES: 0, Tech.WEBHOOK: 1},
+        signs={
+            Tech.CRASH_LOOP: 4,
+            Kind.NOT_STARTED: 1,
+            Tech.AFTER_DEPLOY: 2,
+            Tech.LIMIT: 1,
+            Tech.KUBERNETES: 0,
+            Tech.WEBHOOK: 1,
+        },
         needs=frozenset({Tech.CRASH_LOOP}),
     ),
     Play(
@@ -98,7 +126,13 @@ PLAYS: tuple[Play, ...] = (
             "SERVFAIL of its own zone: the zone was not loaded, its log says why",
             "all answer: the program's own resolver or its cache",
         ),
-        signs={Kind.NAME_NOT_RESOLVED: 3, Tech.EXTERNAL_NAME: 2, Tech.DNS: 0, Tech.UPGRADE: 1, Contrast.SOME_WORK: 1},
+        signs={
+            Kind.NAME_NOT_RESOLVED: 3,
+            Tech.EXTERNAL_NAME: 2,
+            Tech.DNS: 0,
+            Tech.UPGRADE: 1,
+            Contrast.SOME_WORK: 1,
+        },
         needs=frozenset({Kind.NAME_NOT_RESOLVED}),
     ),
     Play(
@@ -111,7 +145,13 @@ PLAYS: tuple[Play, ...] = (
             "insert_failed grows with the delays: the race; a node-local cache or single-request-reopen avoids it",
             "an answer that never comes: the server, or the path to it",
         ),
-        signs={Tech.DNS: 2, Kind.SOMETIMES: 2, Kind.NAME_NOT_RESOLVED: 2, Road.TO_NAME_SERVER: 1, Kind.SLOW: 2},
+        signs={
+            Tech.DNS: 2,
+            Kind.SOMETIMES: 2,
+            Kind.NAME_NOT_RESOLVED: 2,
+            Road.TO_NAME_SERVER: 1,
+            Kind.SLOW: 2,
+        },
         needs=frozenset({Kind.NAME_NOT_RESOLVED, Road.TO_NAME_SERVER, Kind.SLOW}),
     ),
     Play(

@@ -1,4 +1,6 @@
-"""Questions about the host: its routes, what configures them, its limits, its hypervisor and its cloud."""
+"""Questions about the host: its routes, what configures them, its limits, its hypervisor and its
+cloud.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ PLAYS: tuple[Play, ...] = (
             "{address}; sysctl -a 2>/dev/null | grep '\\.rp_filter'"
         ),
         decides=(
-            ("answers from its address leave by the other gateway: a rule and a table of its own are missing (reply-to)"),
+            (
+                "answers from its address leave by the other gateway: a rule and a table of its own are missing (reply-to)"
+            ),
             "right: look at rules",
         ),
         signs={
@@ -77,7 +81,9 @@ PLAYS: tuple[Play, ...] = (
         fact=(
             "the routes and rules in the VPN container, and the LAN that it should answer (LOCAL_NETWORK, SUBNET, kill switch)"
         ),
-        ask=("docker exec NAME ip route; docker exec NAME ip rule; docker exec NAME iptables-save; docker inspect NAME"),
+        ask=(
+            "docker exec NAME ip route; docker exec NAME ip rule; docker exec NAME iptables-save; docker inspect NAME"
+        ),
         decides=(
             "no route to the LAN but through the tunnel: answers go into the VPN",
             "an address that is no network of its prefix (/16 of a /24): the route is refused",
@@ -87,9 +93,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact="routes between VRFs: leaked routes, their device (dev lo), the tables of each VRF",
-        ask=("ip vrf show; ip route show table all; ip route get {address} vrf VRF; vtysh -c 'show bgp vrf all'"),
+        ask=(
+            "ip vrf show; ip route show table all; ip route get {address} vrf VRF; vtysh -c 'show bgp vrf all'"
+        ),
         decides=(
-            ("a leaked route by lo or another VRF's own: packets go in circles until the TTL is used up"),
+            (
+                "a leaked route by lo or another VRF's own: packets go in circles until the TTL is used up"
+            ),
             "right: look at rules",
         ),
         signs={Tech.VRF: 6, Tech.BGP: 2},
@@ -106,7 +116,14 @@ PLAYS: tuple[Play, ...] = (
             "two overlap: the more specific route takes the other's packets; choose another subnet",
             "none: it is not that",
         ),
-        signs={Tech.DOCKER: 2, Tech.OPENVPN: 3, Road.TO_WORLD: 1, Kind.NETWORK_UNREACHABLE: 1, Tech.IPAM: 2, Kind.NOT_STARTED: 1},
+        signs={
+            Tech.DOCKER: 2,
+            Tech.OPENVPN: 3,
+            Road.TO_WORLD: 1,
+            Kind.NETWORK_UNREACHABLE: 1,
+            Tech.IPAM: 2,
+            Kind.NOT_STARTED: 1,
+        },
         needs=frozenset({Tech.OPENVPN, Road.TO_WORLD, Tech.IPAM, Tech.DOCKER}),
     ),
     Play(
@@ -147,7 +164,9 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact="where a DHCP request gets lost, and what its server saw: DISCOVER, OFFER, client-id, MAC",
-        ask=("tcpdump -nn -e -vv -i {device} port 67 or port 68 (client, host and server); the DHCP server's log"),
+        ask=(
+            "tcpdump -nn -e -vv -i {device} port 67 or port 68 (client, host and server); the DHCP server's log"
+        ),
         decides=(
             "DISCOVER leaves and does not arrive: what lies between drops its MAC or VLAN",
             "an OFFER comes back and is not taken: checksum or client-id",
@@ -164,14 +183,25 @@ PLAYS: tuple[Play, ...] = (
             "ss -tan state time-wait | wc -l; free -m; df -h /var"
         ),
         decides=(
-            ("nearly all ports towards one destination in use: `Cannot assign requested address`, `Address already in use`"),
+            (
+                "nearly all ports towards one destination in use: `Cannot assign requested address`, `Address already in use`"
+            ),
             "few: it is not that",
         ),
-        signs={Tech.LOAD: 4, Tech.LIMIT: 5, Kind.SOMETIMES: 1, Kind.NOT_PERMITTED: 1, Tech.HAPROXY: 1, Kind.NOT_STARTED: 1},
+        signs={
+            Tech.LOAD: 4,
+            Tech.LIMIT: 5,
+            Kind.SOMETIMES: 1,
+            Kind.NOT_PERMITTED: 1,
+            Tech.HAPROXY: 1,
+            Kind.NOT_STARTED: 1,
+        },
         needs=frozenset({Tech.LOAD, Tech.LIMIT}),
     ),
     Play(
-        fact=("whether the listen queue overflows: somaxconn, backlog, and what keeps the program from accepting (iowait, NFS)"),
+        fact=(
+            "whether the listen queue overflows: somaxconn, backlog, and what keeps the program from accepting (iowait, NFS)"
+        ),
         ask=(
             "ss -lnt; nstat -az TcpExtListenOverflows TcpExtListenDrops; sysctl net.core.somaxconn "
             "net.ipv4.tcp_max_syn_backlog; top -b -n1 | head -5"
@@ -192,20 +222,32 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Kind.SOMETIMES, Tech.LOAD, Tech.STORAGE, Tech.LIMIT}),
     ),
     Play(
-        fact=("why the kernel does not answer a SYN: tcp_tw_recycle, tcp_timestamps, PAWS and listen counters of netstat -s"),
+        fact=(
+            "why the kernel does not answer a SYN: tcp_tw_recycle, tcp_timestamps, PAWS and listen counters of netstat -s"
+        ),
         ask=(
             "sysctl net.ipv4.tcp_tw_recycle net.ipv4.tcp_timestamps; netstat -s | grep -i -e listen -e "
             "timestamp -e reject; uname -r"
         ),
         decides=(
-            ("tw_recycle=1 and clients behind one NAT address: SYNs with an older timestamp are dropped"),
+            (
+                "tw_recycle=1 and clients behind one NAT address: SYNs with an older timestamp are dropped"
+            ),
             "listen drops grow: the queue is full",
         ),
-        signs={Tech.HAPROXY: 4, Kind.SOMETIMES: 1, Tech.LOAD: 1, Kind.TIMEOUT: 1, Road.FROM_WORLD: 1},
+        signs={
+            Tech.HAPROXY: 4,
+            Kind.SOMETIMES: 1,
+            Tech.LOAD: 1,
+            Kind.TIMEOUT: 1,
+            Road.FROM_WORLD: 1,
+        },
         needs=frozenset({Tech.HAPROXY, Tech.LOAD, Kind.SOMETIMES}),
     ),
     Play(
-        fact=("what the kernel said at that time: drops, martian sources, table full, link flaps, hangs, OOM"),
+        fact=(
+            "what the kernel said at that time: drops, martian sources, table full, link flaps, hangs, OOM"
+        ),
         ask="dmesg -T | tail -200; journalctl -k --since '1 hour ago'",
         decides=(
             "a line at the time of the failure names it",
@@ -232,10 +274,19 @@ PLAYS: tuple[Play, ...] = (
             "/run/sysctl.d /usr/lib/sysctl.d /etc/sysctl.conf; systemctl status systemd-sysctl tuned"
         ),
         decides=(
-            ("a file sets back what the plugin needs: the next boot, device or `sysctl --system` breaks it again"),
+            (
+                "a file sets back what the plugin needs: the next boot, device or `sysctl --system` breaks it again"
+            ),
             "none: somebody did it by hand",
         ),
-        signs={Tech.RESTART: 2, Tech.UPGRADE: 2, Kind.SOMETIMES: 1, Tech.GRE: 2, Tech.SWARM: 1, Shown.SYSCTLS: 3},
+        signs={
+            Tech.RESTART: 2,
+            Tech.UPGRADE: 2,
+            Kind.SOMETIMES: 1,
+            Tech.GRE: 2,
+            Tech.SWARM: 1,
+            Shown.SYSCTLS: 3,
+        },
         needs=frozenset({Tech.RESTART, Tech.UPGRADE, Tech.GRE, Shown.SYSCTLS}),
     ),
     Play(
@@ -293,15 +344,28 @@ PLAYS: tuple[Play, ...] = (
             "router or firewall outside"
         ),
         decides=(
-            ("it leaves and nothing comes back: what lies outside drops it (protocol and port count: UDP 443 or 7844 for QUIC)"),
+            (
+                "it leaves and nothing comes back: what lies outside drops it (protocol and port count: UDP 443 or 7844 for QUIC)"
+            ),
             "it does not leave: look here",
         ),
-        signs={Tech.QUIC: 5, Road.TO_WORLD: 1, Kind.TIMEOUT: 1, Tech.UDP: 1, Tech.HETZNER: 1, Contrast.SOME_WORK: 1},
+        signs={
+            Tech.QUIC: 5,
+            Road.TO_WORLD: 1,
+            Kind.TIMEOUT: 1,
+            Tech.UDP: 1,
+            Tech.HETZNER: 1,
+            Contrast.SOME_WORK: 1,
+        },
         needs=frozenset({Tech.QUIC, Road.TO_WORLD, Road.HOST_TO_HOST, Tech.UDP}),
     ),
     Play(
-        fact=("VRRP: the virtual_router_id (VRID), adverts of other groups on the segment, unicast peers, who holds the address"),
-        ask=("tcpdump -nni {device} vrrp; cat /etc/keepalived/keepalived.conf; ip addr; arping -c 3 -I {device} {address}"),
+        fact=(
+            "VRRP: the virtual_router_id (VRID), adverts of other groups on the segment, unicast peers, who holds the address"
+        ),
+        ask=(
+            "tcpdump -nni {device} vrrp; cat /etc/keepalived/keepalived.conf; ip addr; arping -c 3 -I {device} {address}"
+        ),
         decides=(
             "another group uses the same VRID, or two masters: the address flaps",
             "no adverts arrive: multicast or a firewall drops them",
@@ -310,7 +374,9 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.KEEPALIVED}),
     ),
     Play(
-        fact=("by which address and interface the storage client connects: iface of iscsiadm, source address, route to the pod"),
+        fact=(
+            "by which address and interface the storage client connects: iface of iscsiadm, source address, route to the pod"
+        ),
         ask=(
             "iscsiadm -m iface; ip route get {address}; ip neigh show {address}; arping -c 2 {address}; "
             "iptables-save | grep {address}"
@@ -340,7 +406,9 @@ PLAYS: tuple[Play, ...] = (
             Tech.IPVS: 1,
             Tech.MODULE: 5,
         },
-        needs=frozenset({Tech.UPGRADE, Tech.KUBE_OVN, Tech.OPEN_VSWITCH, Tech.WIREGUARD, Tech.IPVS, Tech.MODULE}),
+        needs=frozenset(
+            {Tech.UPGRADE, Tech.KUBE_OVN, Tech.OPEN_VSWITCH, Tech.WIREGUARD, Tech.IPVS, Tech.MODULE}
+        ),
     ),
     Play(
         fact="IPv6: forwarding, accept_ra, disable_ipv6, DAD, routes and the pods' second family",

@@ -17,7 +17,9 @@ PLAYS: tuple[Play, ...] = (
         ask="tcpdump -nn -e -vv -i any 'host {address} or udp port 4789 or udp port 8472'",
         decides=(
             "it leaves one node and does not arrive at the next: what lies between drops it",
-            ("it arrives with a bad checksum, a wrong MAC or an untranslated source: that is why nobody answers"),
+            (
+                "it arrives with a bad checksum, a wrong MAC or an untranslated source: that is why nobody answers"
+            ),
             "the answer leaves and is not taken: look at rp_filter and rules of the receiver",
         ),
         signs={
@@ -40,7 +42,9 @@ PLAYS: tuple[Play, ...] = (
         base=2,
     ),
     Play(
-        fact=("checksum offload of the tunnel device and the NIC: tx-checksum-ip-generic, tx-udp_tnl-csum-segmentation"),
+        fact=(
+            "checksum offload of the tunnel device and the NIC: tx-checksum-ip-generic, tx-udp_tnl-csum-segmentation"
+        ),
         ask=(
             "ethtool -k flannel.1 | grep checksum; ethtool -k vxlan.calico | grep checksum; ethtool -k "
             "{device} | grep -e tnl -e checksum; ethtool -i {device}; uname -r"
@@ -83,7 +87,9 @@ PLAYS: tuple[Play, ...] = (
         held=frozenset({Holding.OFFLOADS}),
     ),
     Play(
-        fact=("whether UDP answers of a program on the same host carry a checksum at all (offload, CHECKSUM --checksum-fill)"),
+        fact=(
+            "whether UDP answers of a program on the same host carry a checksum at all (offload, CHECKSUM --checksum-fill)"
+        ),
         ask=(
             "ethtool -k {device} | grep tx-checksum; tcpdump -nn -vv -i {device} port 67 or port 68; "
             "iptables -t mangle -S | grep CHECKSUM"
@@ -92,7 +98,14 @@ PLAYS: tuple[Play, ...] = (
             "`bad udp cksum`: the client throws the answer away; turn tx checksum offload off",
             "fine: compare MAC addresses and tags",
         ),
-        signs={Tech.DHCP: 3, Kind.NO_ADDRESS: 3, Tech.MACVLAN: 2, Tech.CHECKSUM: 2, Tech.LXC: 1, Tech.DOCKER: 1},
+        signs={
+            Tech.DHCP: 3,
+            Kind.NO_ADDRESS: 3,
+            Tech.MACVLAN: 2,
+            Tech.CHECKSUM: 2,
+            Tech.LXC: 1,
+            Tech.DOCKER: 1,
+        },
         needs=frozenset({Tech.DHCP, Kind.NO_ADDRESS}),
         held=frozenset({Holding.OFFLOADS}),
     ),
@@ -153,7 +166,9 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Road.OTHER_NODE, Tech.VXLAN, Tech.IPIP, Tech.GENEVE, Tech.SWARM}),
     ),
     Play(
-        fact=("which addresses and MACs the overlay has for the other nodes: VTEPs, FDB, neighbours, the interface that it uses"),
+        fact=(
+            "which addresses and MACs the overlay has for the other nodes: VTEPs, FDB, neighbours, the interface that it uses"
+        ),
         ask=(
             "ip -d link show type vxlan; bridge fdb show | grep dst; ip neigh show nud permanent; ip -d "
             "addr; kubectl get nodes -o yaml | grep -e public-ip -e backend-data -e podCIDR"
@@ -162,12 +177,23 @@ PLAYS: tuple[Play, ...] = (
             "an address of the wrong interface, or one MAC for two nodes: its packets go astray",
             "right: capture the tunnel port",
         ),
-        signs={Road.OTHER_NODE: 3, Tech.VXLAN: 2, Tech.SECOND_INTERFACE: 3, Tech.FLANNEL: 2, Tech.VIRTUALBOX: 4, Tech.CLONE: 2},
+        signs={
+            Road.OTHER_NODE: 3,
+            Tech.VXLAN: 2,
+            Tech.SECOND_INTERFACE: 3,
+            Tech.FLANNEL: 2,
+            Tech.VIRTUALBOX: 4,
+            Tech.CLONE: 2,
+        },
         needs=frozenset({Road.OTHER_NODE, Tech.VXLAN, Tech.FLANNEL, Tech.VIRTUALBOX}),
     ),
     Play(
-        fact=("who answers for the address: ARP entries, duplicate MAC or IP addresses, incomplete neighbors, proxy_arp"),
-        ask=("ip neigh; arping -c 3 -I {device} {address}; ip -s neigh show {address}; sysctl -a 2>/dev/null | grep proxy_arp"),
+        fact=(
+            "who answers for the address: ARP entries, duplicate MAC or IP addresses, incomplete neighbors, proxy_arp"
+        ),
+        ask=(
+            "ip neigh; arping -c 3 -I {device} {address}; ip -s neigh show {address}; sysctl -a 2>/dev/null | grep proxy_arp"
+        ),
         decides=(
             "two MACs answer: the address is used twice",
             "INCOMPLETE or FAILED: nobody answers ARP",
@@ -198,7 +224,9 @@ PLAYS: tuple[Play, ...] = (
         ),
     ),
     Play(
-        fact=("whether the neighbour table overflows: gc_thresh1-3, the number of entries, `neighbour table overflow` in dmesg"),
+        fact=(
+            "whether the neighbour table overflows: gc_thresh1-3, the number of entries, `neighbour table overflow` in dmesg"
+        ),
         ask=(
             "sysctl net.ipv4.neigh.default.gc_thresh1 net.ipv4.neigh.default.gc_thresh2 "
             "net.ipv4.neigh.default.gc_thresh3; ip neigh | wc -l; dmesg | grep -i neighbour"
@@ -207,17 +235,32 @@ PLAYS: tuple[Play, ...] = (
             "as many entries as gc_thresh3: new neighbours get no entry (ping: Invalid argument)",
             "far fewer: it is not that",
         ),
-        signs={Kind.SOMETIMES: 2, Tech.ARP: 3, Tech.LOAD: 1, Tech.OPENSTACK: 2, Kind.NOT_PERMITTED: 1},
+        signs={
+            Kind.SOMETIMES: 2,
+            Tech.ARP: 3,
+            Tech.LOAD: 1,
+            Tech.OPENSTACK: 2,
+            Kind.NOT_PERMITTED: 1,
+        },
         needs=frozenset({Tech.ARP}),
     ),
     Play(
         fact="whether cloned machines share machine-id, DUID or DHCP client-id, or MAC addresses",
-        ask=("cat /etc/machine-id; ip link; networkctl status; journalctl -u systemd-networkd | grep -i dhcp (on both machines)"),
+        ask=(
+            "cat /etc/machine-id; ip link; networkctl status; journalctl -u systemd-networkd | grep -i dhcp (on both machines)"
+        ),
         decides=(
             "the same machine-id: the DHCP server takes both for one client",
             "the same MAC: switches send to one of them",
         ),
-        signs={Tech.CLONE: 6, Tech.DHCP: 1, Kind.NO_ADDRESS: 1, Kind.WRONG_PEER: 3, Tech.MAC_ADDRESS: 1, Tech.DUPLICATE: 2},
+        signs={
+            Tech.CLONE: 6,
+            Tech.DHCP: 1,
+            Kind.NO_ADDRESS: 1,
+            Kind.WRONG_PEER: 3,
+            Tech.MAC_ADDRESS: 1,
+            Tech.DUPLICATE: 2,
+        },
         needs=frozenset({Tech.CLONE, Kind.WRONG_PEER, Tech.DUPLICATE}),
     ),
     Play(
@@ -249,7 +292,9 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.ESXI, Tech.HYPER_V, Tech.VIRTUALBOX, Tech.PROXMOX, Tech.KVM}),
     ),
     Play(
-        fact=("the parent of the macvlan or ipvlan, and whether another machine than its own host reaches the container"),
+        fact=(
+            "the parent of the macvlan or ipvlan, and whether another machine than its own host reaches the container"
+        ),
         ask=(
             "ip -d link show type macvlan; ip -d link show type ipvlan; ping {address} from another "
             "machine; ip route get {address}"
@@ -262,10 +307,16 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.MACVLAN, Tech.IPVLAN}),
     ),
     Play(
-        fact=("the bridge's ports and state: which devices are in it, STP, VLAN filtering, its own address and MAC"),
-        ask=("bridge link; brctl show; ip -d link show type bridge; ip link; dmesg | grep -i -e renamed -e 'entered .* state'"),
+        fact=(
+            "the bridge's ports and state: which devices are in it, STP, VLAN filtering, its own address and MAC"
+        ),
+        ask=(
+            "bridge link; brctl show; ip -d link show type bridge; ip link; dmesg | grep -i -e renamed -e 'entered .* state'"
+        ),
         decides=(
-            ("the physical device is missing, down or has another interface name now: the bridge leads nowhere"),
+            (
+                "the physical device is missing, down or has another interface name now: the bridge leads nowhere"
+            ),
             "all forwarding: look at FDB and VLANs",
         ),
         signs={
@@ -315,13 +366,17 @@ PLAYS: tuple[Play, ...] = (
             Tech.OPENSTACK: 2,
             Tech.ANTREA: 3,
         },
-        needs=frozenset({Tech.OPEN_VSWITCH, Tech.OPENSHIFT_SDN, Tech.KUBE_OVN, Tech.OVN_KUBERNETES, Tech.ANTREA}),
+        needs=frozenset(
+            {Tech.OPEN_VSWITCH, Tech.OPENSHIFT_SDN, Tech.KUBE_OVN, Tech.OVN_KUBERNETES, Tech.ANTREA}
+        ),
     ),
     Play(
         fact="the bond: its mode, slaves, their MAC addresses and link failures",
         ask="cat /proc/net/bonding/bond0; ip -d link show type bond; ip -d addr",
         decides=(
-            ("LACP without a partner, or a mode that the switch does not know: frames take the wrong port"),
+            (
+                "LACP without a partner, or a mode that the switch does not know: frames take the wrong port"
+            ),
             "healthy: look at routes on slaves",
         ),
         signs={Tech.BOND: 5, Kind.SOMETIMES: 1},
@@ -359,11 +414,20 @@ PLAYS: tuple[Play, ...] = (
             "the function or reason names the cause",
             "no drop: it is not lost on this host",
         ),
-        signs={Tech.IPVS: 2, Kind.SLOW: 2, Tech.LARGE: 2, Tech.GRE: 3, Tech.BPF: 2, Tech.UPGRADE: 1},
+        signs={
+            Tech.IPVS: 2,
+            Kind.SLOW: 2,
+            Tech.LARGE: 2,
+            Tech.GRE: 3,
+            Tech.BPF: 2,
+            Tech.UPGRADE: 1,
+        },
         needs=frozenset({Tech.IPVS, Kind.SLOW, Tech.GRE, Tech.BPF}),
     ),
     Play(
-        fact=("multicast on the bridge and the switch: mcast_snooping, querier, IGMP, broadcasts that arrive"),
+        fact=(
+            "multicast on the bridge and the switch: mcast_snooping, querier, IGMP, broadcasts that arrive"
+        ),
         ask=(
             "bridge -d link | grep mcast; cat /sys/class/net/*/bridge/multicast_snooping; tcpdump -ni {device} multicast or igmp"
         ),

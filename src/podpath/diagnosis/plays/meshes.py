@@ -21,7 +21,9 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "UF or URX: it cannot connect to the endpoint that it has (a pod IP that is gone?)",
-            ("NR: no route; a listener of another service on the same port takes it (ServiceEntry, outboundTrafficPolicy)"),
+            (
+                "NR: no route; a listener of another service on the same port takes it (ServiceEntry, outboundTrafficPolicy)"
+            ),
             "UC or DC: the program closed it",
         ),
         signs={Tech.ISTIO: 5, Tech.ENVOY: 4, Kind.ERROR_ANSWER: 2, Tech.HTTP_ERROR: 1},
@@ -40,7 +42,14 @@ PLAYS: tuple[Play, ...] = (
             "the client's rule demands mTLS and the server has no sidecar: the handshake fails",
             "STRICT, and a client without one: reset",
         ),
-        signs={Tech.ISTIO: 4, Tech.ENVOY: 2, Kind.RESET: 2, Tech.TLS: 1, Tech.CERTIFICATE: 1, Contrast.SOME_WORK: 1},
+        signs={
+            Tech.ISTIO: 4,
+            Tech.ENVOY: 2,
+            Kind.RESET: 2,
+            Tech.TLS: 1,
+            Tech.CERTIFICATE: 1,
+            Contrast.SOME_WORK: 1,
+        },
         needs=frozenset({Tech.ISTIO}),
     ),
     Play(
@@ -53,7 +62,14 @@ PLAYS: tuple[Play, ...] = (
             "not ready, expired or signed by another CA: a restart of the proxy or the CA's secret",
             "valid: it is not that",
         ),
-        signs={Tech.CERTIFICATE: 5, Kind.ERROR_ANSWER: 2, Tech.TLS: 2, Tech.ISTIO: 2, Tech.UPGRADE: 1, Tech.INGRESS: 1},
+        signs={
+            Tech.CERTIFICATE: 5,
+            Kind.ERROR_ANSWER: 2,
+            Tech.TLS: 2,
+            Tech.ISTIO: 2,
+            Tech.UPGRADE: 1,
+            Tech.INGRESS: 1,
+        },
         needs=frozenset({Tech.CERTIFICATE, Tech.ISTIO}),
     ),
     Play(
@@ -69,7 +85,13 @@ PLAYS: tuple[Play, ...] = (
             "no rules: the pod started before the mesh's plugin",
             "a rpfilter rule of the network plugin counts: it drops ztunnel's packets",
         ),
-        signs={Tech.ISTIO: 3, Tech.LINKERD: 5, Tech.CALICO: 1, Kind.TIMEOUT: 1, Kind.NAME_NOT_RESOLVED: 2},
+        signs={
+            Tech.ISTIO: 3,
+            Tech.LINKERD: 5,
+            Tech.CALICO: 1,
+            Kind.TIMEOUT: 1,
+            Kind.NAME_NOT_RESOLVED: 2,
+        },
         needs=frozenset({Tech.ISTIO, Tech.LINKERD}),
     ),
     Play(
@@ -104,7 +126,13 @@ PLAYS: tuple[Play, ...] = (
             "an upstream address that no pod has: a stale endpoint or a cached name",
             "alive: ask it directly",
         ),
-        signs={Tech.INGRESS: 4, Kind.ERROR_ANSWER: 2, Tech.HTTP_ERROR: 1, Road.FROM_WORLD: 1, Tech.AFTER_DEPLOY: 1},
+        signs={
+            Tech.INGRESS: 4,
+            Kind.ERROR_ANSWER: 2,
+            Tech.HTTP_ERROR: 1,
+            Road.FROM_WORLD: 1,
+            Tech.AFTER_DEPLOY: 1,
+        },
         needs=frozenset({Tech.INGRESS}),
     ),
 )

@@ -13,8 +13,8 @@ from podpath.diagnosis.holdings import Holding
 class Play:
     """A question of the playbook.
 
-    In `ask` the words {address}, {port}, {pod}, {service} and {device} are filled in with what the evidence shows; what it
-    does not show stands there in capitals.
+    In `ask` the words {address}, {port}, {pod}, {service} and {device} are filled in with what the
+    evidence shows; what it does not show stands there in capitals.
     """
 
     fact: str
@@ -26,8 +26,12 @@ class Play:
     needs: frozenset[Clue] = frozenset()
     """Clues of which one has to be there; empty where it is worth asking in any case."""
     held: frozenset[Holding] = frozenset()
-    """What the evidence has to hold whole for the question to be answered already; empty where it never is."""
+    """What the evidence has to hold whole for the question to be answered already; empty where it
+    never is.
+    """
     base: int = 0
     """What speaks for it without any clue."""
     otherwise: int = 0
-    """What speaks for it where none of the clues is there that it needs: 0 where it is not asked then."""
+    """What speaks for it where none of the clues is there that it needs: 0 where it is not asked
+    then.
+    """

@@ -25,7 +25,9 @@ PLAYS: tuple[Play, ...] = (
             "containerd --since '1 hour ago' | grep -i cni"
         ),
         decides=(
-            ("none, an invalid one, or one of another plugin that sorts first: pods are not wired by the plugin in use"),
+            (
+                "none, an invalid one, or one of another plugin that sorts first: pods are not wired by the plugin in use"
+            ),
             "right: the agent and its log next",
         ),
         signs={
@@ -47,10 +49,18 @@ PLAYS: tuple[Play, ...] = (
             "-n kube-system logs POD --tail=100; kubectl describe pod POD"
         ),
         decides=(
-            ("CrashLoopBackOff or errors (RBAC, API server out of reach, missing device): pods there are not wired"),
+            (
+                "CrashLoopBackOff or errors (RBAC, API server out of reach, missing device): pods there are not wired"
+            ),
             "running without errors: the data path",
         ),
-        signs={Kind.NOT_STARTED: 3, Tech.CRASH_LOOP: 2, **dict.fromkeys(OWN, 1), Road.OTHER_NODE: 1, Tech.NETWORK_POLICY: 1},
+        signs={
+            Kind.NOT_STARTED: 3,
+            Tech.CRASH_LOOP: 2,
+            **dict.fromkeys(OWN, 1),
+            Road.OTHER_NODE: 1,
+            Tech.NETWORK_POLICY: 1,
+        },
         needs=OWN | {Kind.NOT_STARTED},
     ),
     Play(
@@ -67,7 +77,9 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Kind.NOT_STARTED, Tech.IPAM}),
     ),
     Play(
-        fact=("addresses given out and left: host-local's files, leaked or reserved ones, pools and their size"),
+        fact=(
+            "addresses given out and left: host-local's files, leaked or reserved ones, pools and their size"
+        ),
         ask=(
             "ls /var/lib/cni/networks/*; kubectl get ippools,ipamblocks -A; calicoctl ipam show "
             "--show-blocks; kubectl describe node | grep -i -e podcidr -e allocat; cilium status | grep "
@@ -77,17 +89,33 @@ PLAYS: tuple[Play, ...] = (
             "files of pods that are gone, or no address left: leaked reservations",
             "another range than planned: ipam mode (cluster-pool, kubernetes) decides",
         ),
-        signs={Kind.NO_ADDRESS: 4, Tech.IPAM: 4, Tech.MULTUS: 3, Kind.NOT_STARTED: 2, Tech.AWS_CNI: 1},
+        signs={
+            Kind.NO_ADDRESS: 4,
+            Tech.IPAM: 4,
+            Tech.MULTUS: 3,
+            Kind.NOT_STARTED: 2,
+            Tech.AWS_CNI: 1,
+        },
         needs=frozenset({Tech.IPAM, Tech.MULTUS, Kind.NO_ADDRESS, Kind.NOT_STARTED}),
     ),
     Play(
-        fact=("why the kubelet or node is not ready: its own log (swap, cgroup driver, certificate, container name in use)"),
-        ask=("journalctl -u kubelet -n 100; cat /proc/swaps; docker ps --all; crictl ps --all; kubectl describe node"),
+        fact=(
+            "why the kubelet or node is not ready: its own log (swap, cgroup driver, certificate, container name in use)"
+        ),
+        ask=(
+            "journalctl -u kubelet -n 100; cat /proc/swaps; docker ps --all; crictl ps --all; kubectl describe node"
+        ),
         decides=(
             "running with swap on, a wrong cgroup driver, an expired certificate: it ends at once",
             "an Exited container holds the name: remove it",
         ),
-        signs={Kind.NOT_STARTED: 3, Tech.KUBELET: 3, Tech.RESTART: 1, Tech.UPGRADE: 2, Tech.CRASH_LOOP: 1},
+        signs={
+            Kind.NOT_STARTED: 3,
+            Tech.KUBELET: 3,
+            Tech.RESTART: 1,
+            Tech.UPGRADE: 2,
+            Tech.CRASH_LOOP: 1,
+        },
         needs=frozenset({Kind.NOT_STARTED}),
     ),
     Play(
@@ -104,11 +132,19 @@ PLAYS: tuple[Play, ...] = (
             "public-ip of the wrong interface: packets go to the wrong network",
             "different backends: nodes do not understand each other",
         ),
-        signs={Tech.FLANNEL: 4, Kind.NOT_STARTED: 1, Tech.CRASH_LOOP: 2, Road.OTHER_NODE: 2, Tech.K3S: 1},
+        signs={
+            Tech.FLANNEL: 4,
+            Kind.NOT_STARTED: 1,
+            Tech.CRASH_LOOP: 2,
+            Road.OTHER_NODE: 2,
+            Tech.K3S: 1,
+        },
         needs=frozenset({Tech.FLANNEL}),
     ),
     Play(
-        fact=("Calico: BGP and node status, IPPools with their mode, workload endpoints, Felix' log, ipsets of policies"),
+        fact=(
+            "Calico: BGP and node status, IPPools with their mode, workload endpoints, Felix' log, ipsets of policies"
+        ),
         ask=(
             "calicoctl node status; calicoctl get ippool -o yaml; calicoctl get workloadendpoint -A; "
             "kubectl -n kube-system logs -l k8s-app=calico-node --tail=100; ip route | grep -e bird -e "
@@ -119,7 +155,13 @@ PLAYS: tuple[Play, ...] = (
             "no workload endpoint for the pod: it was made by another CNI; recreate it",
             "IPIP or VXLAN mode against the network: CrossSubnet",
         ),
-        signs={Tech.CALICO: 4, Road.OTHER_NODE: 1, Tech.BGP: 2, Tech.NETWORK_POLICY: 2, Kind.NOT_STARTED: 1},
+        signs={
+            Tech.CALICO: 4,
+            Road.OTHER_NODE: 1,
+            Tech.BGP: 2,
+            Tech.NETWORK_POLICY: 2,
+            Kind.NOT_STARTED: 1,
+        },
         needs=frozenset({Tech.CALICO}),
     ),
     Play(
@@ -148,14 +190,18 @@ PLAYS: tuple[Play, ...] = (
             "bpftool net; bpftool prog show"
         ),
         decides=(
-            ("a program of an earlier installation, or two of them: it rewrites the address in connect()"),
+            (
+                "a program of an earlier installation, or two of them: it rewrites the address in connect()"
+            ),
             "one, with right maps: elsewhere",
         ),
         signs={Tech.BPF: 4, Tech.CILIUM: 3, Road.TO_SERVICE: 2},
         needs=frozenset({Tech.BPF, Tech.CILIUM}),
     ),
     Play(
-        fact=("how Cilium treats the source: masquerade, ipv4/ipv6-native-routing-cidr, bpf nat list, identity of the peer"),
+        fact=(
+            "how Cilium treats the source: masquerade, ipv4/ipv6-native-routing-cidr, bpf nat list, identity of the peer"
+        ),
         ask=(
             "kubectl -n kube-system get cm cilium-config -o yaml | grep -e masquerade -e native-routing; "
             "cilium bpf nat list | grep {address}; cilium identity list; cilium monitor --type "
@@ -165,11 +211,19 @@ PLAYS: tuple[Play, ...] = (
             "the pod's address is masqueraded between nodes: policies see the node's identity",
             "not: the policy itself",
         ),
-        signs={Tech.CILIUM: 3, Tech.NETWORK_POLICY: 4, Road.OTHER_NODE: 1, Kind.WRONG_PEER: 2, Tech.IPV6: 1},
+        signs={
+            Tech.CILIUM: 3,
+            Tech.NETWORK_POLICY: 4,
+            Road.OTHER_NODE: 1,
+            Kind.WRONG_PEER: 2,
+            Tech.IPV6: 1,
+        },
         needs=frozenset({Tech.CILIUM}),
     ),
     Play(
-        fact=("OVN: ports of br-int, their iface-id and port binding, logical flows (lflow), the join network's gateway ovn0"),
+        fact=(
+            "OVN: ports of br-int, their iface-id and port binding, logical flows (lflow), the join network's gateway ovn0"
+        ),
         ask=(
             "ovs-vsctl show; ovs-vsctl --columns=name,external_ids list interface; ovn-sbctl show; "
             "ovn-sbctl lflow-list; ip addr show ovn0; ovs-ofctl dump-flows br-int"
@@ -199,7 +253,9 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.AWS_CNI}),
     ),
     Play(
-        fact=("the additional network: its NetworkAttachmentDefinition, parent device, and what Multus logged for the pod"),
+        fact=(
+            "the additional network: its NetworkAttachmentDefinition, parent device, and what Multus logged for the pod"
+        ),
         ask=(
             "kubectl get net-attach-def -A -o yaml; kubectl describe pod {pod}; kubectl -n kube-system "
             "logs -l app=multus --tail=50; ip -d link"
@@ -225,7 +281,9 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.BGP, Tech.KUBE_ROUTER}),
     ),
     Play(
-        fact=("the swarm's overlay: its nodes, data path port, the overlay network's peers, checksum offload of the VMs"),
+        fact=(
+            "the swarm's overlay: its nodes, data path port, the overlay network's peers, checksum offload of the VMs"
+        ),
         ask=(
             "docker node ls; docker network inspect -v NETWORK; tcpdump -nn -vv -i {device} udp port "
             "4789; ethtool -k {device} | grep tx-checksum; nsenter --net=/run/docker/netns/ID ip addr"
@@ -238,7 +296,9 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.SWARM}),
     ),
     Play(
-        fact=("the state of containers and their networks: which run, with which address, network and published ports"),
+        fact=(
+            "the state of containers and their networks: which run, with which address, network and published ports"
+        ),
         ask=(
             "docker ps --all; docker inspect NAME; docker network ls; docker network inspect NETWORK; "
             "docker info | grep -i warning; journalctl -u docker -n 100"

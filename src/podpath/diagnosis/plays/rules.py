@@ -1,4 +1,6 @@
-"""Questions about what drops or rewrites packets: rules, forwarding, reverse paths, connection tracking."""
+"""Questions about what drops or rewrites packets: rules, forwarding, reverse paths, connection
+tracking.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ FILTERS: frozenset[Clue] = frozenset({
 
 PLAYS: tuple[Play, ...] = (
     Play(
-        fact=("the rules that the packet passes: policy and order of FORWARD and INPUT, REJECT rules, who wrote them"),
+        fact=(
+            "the rules that the packet passes: policy and order of FORWARD and INPUT, REJECT rules, who wrote them"
+        ),
         ask="iptables-save -c; nft list ruleset",
         decides=(
             "policy DROP of FORWARD and no ACCEPT before it: that drops it",
@@ -57,7 +61,9 @@ PLAYS: tuple[Play, ...] = (
         ),
         ask="iptables -S INPUT -v; firewall-cmd --list-all-zones; ufw status verbose; nft list ruleset",
         decides=(
-            ("the bridge is in a zone that rejects, or no rule accepts its range: the host's firewall refuses it"),
+            (
+                "the bridge is in a zone that rejects, or no rule accepts its range: the host's firewall refuses it"
+            ),
             "all accepted: look at who listens next (ss -tlnp)",
         ),
         signs={
@@ -87,7 +93,13 @@ PLAYS: tuple[Play, ...] = (
             "kube-proxy in mode ipvs or nftables: node ports are not served on 127.0.0.1",
             "nothing: look at the userland proxy and DNAT",
         ),
-        signs={Tech.LOCALHOST: 3, Tech.NODE_PORT: 3, Road.SAME_NODE: 1, Kind.NOT_PERMITTED: 3, Tech.OWN_SERVICE: 2},
+        signs={
+            Tech.LOCALHOST: 3,
+            Tech.NODE_PORT: 3,
+            Road.SAME_NODE: 1,
+            Kind.NOT_PERMITTED: 3,
+            Tech.OWN_SERVICE: 2,
+        },
         needs=frozenset({Tech.LOCALHOST, Kind.NOT_PERMITTED, Tech.OWN_SERVICE}),
         held=frozenset({Holding.RULESET}),
     ),
@@ -95,7 +107,9 @@ PLAYS: tuple[Play, ...] = (
         fact=(
             "whether a service's or published port's DNAT exists, and to which address: chain DOCKER, KUBE-SERVICES, CNI-HOSTPORT"
         ),
-        ask=("iptables -t nat -S | grep -e '{address}' -e 'dport {port}'; docker ps --all; docker inspect NAME"),
+        ask=(
+            "iptables -t nat -S | grep -e '{address}' -e 'dport {port}'; docker ps --all; docker inspect NAME"
+        ),
         decides=(
             "no DNAT: it was never written or was flushed (by a firewalld restart, say)",
             "DNAT to an address that no living container has: a stale rule",
@@ -118,10 +132,18 @@ PLAYS: tuple[Play, ...] = (
         fact="which iptables writes the rules, and whether both backends hold some",
         ask="iptables --version; iptables-legacy-save; iptables-nft-save; nft list ruleset",
         decides=(
-            ("rules in both, or kube-proxy and Docker on different ones: the other's rules decide unseen"),
+            (
+                "rules in both, or kube-proxy and Docker on different ones: the other's rules decide unseen"
+            ),
             "one alone: fine",
         ),
-        signs={Tech.NODE_PORT: 2, Tech.KUBE_PROXY: 1, Tech.UPGRADE: 2, Tech.NFTABLES: 3, Tech.DOCKER: 1},
+        signs={
+            Tech.NODE_PORT: 2,
+            Tech.KUBE_PROXY: 1,
+            Tech.UPGRADE: 2,
+            Tech.NFTABLES: 3,
+            Tech.DOCKER: 1,
+        },
         needs=frozenset({Tech.NODE_PORT, Tech.NFTABLES, Tech.KUBE_PROXY}),
     ),
     Play(
@@ -159,7 +181,9 @@ PLAYS: tuple[Play, ...] = (
         base=1,
     ),
     Play(
-        fact=("rp_filter of all and of the device that the packet comes in by, and whether the kernel calls its source martian"),
+        fact=(
+            "rp_filter of all and of the device that the packet comes in by, and whether the kernel calls its source martian"
+        ),
         ask=(
             "sysctl -a 2>/dev/null | grep '\\.rp_filter\\|src_valid_mark\\|log_martians\\|accept_local'; "
             "nstat -az TcpExtIPReversePathFilter; nft list ruleset | grep -e rpfilter -e fib"
@@ -220,7 +244,9 @@ PLAYS: tuple[Play, ...] = (
         held=frozenset({Holding.BRIDGE_NETFILTER}),
     ),
     Play(
-        fact=("hairpin: whether a port of the bridge sends back to where a frame came from, and the MASQUERADE for it"),
+        fact=(
+            "hairpin: whether a port of the bridge sends back to where a frame came from, and the MASQUERADE for it"
+        ),
         ask=(
             "bridge -d link | grep -B1 hairpin; cat /sys/class/net/*/brport/hairpin_mode; iptables -t nat"
             " -S POSTROUTING; tcpdump -nei any host {address}"
@@ -233,7 +259,9 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.OWN_SERVICE}),
     ),
     Play(
-        fact=("how the source is translated: every MASQUERADE and SNAT rule of POSTROUTING, and who should be left alone"),
+        fact=(
+            "how the source is translated: every MASQUERADE and SNAT rule of POSTROUTING, and who should be left alone"
+        ),
         ask=(
             "iptables-save -t nat | grep -e POSTROUTING -e MASQUERADE -e SNAT; ip -4 addr; kubectl -n "
             "kube-system get cm ip-masq-agent -o yaml"
@@ -253,14 +281,18 @@ PLAYS: tuple[Play, ...] = (
             Tech.OPENVPN: 1,
             Tech.SECOND_INTERFACE: 1,
         },
-        needs=frozenset({Kind.WRONG_PEER, Road.TO_WORLD, Tech.NETWORK_POLICY, Tech.SOURCE_LOST, Shown.NAT}),
+        needs=frozenset(
+            {Kind.WRONG_PEER, Road.TO_WORLD, Tech.NETWORK_POLICY, Tech.SOURCE_LOST, Shown.NAT}
+        ),
         held=frozenset({Holding.RULESET}),
     ),
     Play(
         fact="the conntrack entries of the connection: UNREPLIED, untranslated or stale ones",
         ask="conntrack -L -d {address}; conntrack -L | grep -c UNREPLIED",
         decides=(
-            ("UNREPLIED and not translated to an endpoint: an entry older than the rule keeps its way (conntrack -D cures it)"),
+            (
+                "UNREPLIED and not translated to an endpoint: an entry older than the rule keeps its way (conntrack -D cures it)"
+            ),
             "translated to an address that no pod has: a stale entry",
             "none: the packet does not get here",
         ),
@@ -280,7 +312,9 @@ PLAYS: tuple[Play, ...] = (
         base=1,
     ),
     Play(
-        fact=("whether conntrack's table is full, races or drops: count, maximum, insert_failed, drop, invalid"),
+        fact=(
+            "whether conntrack's table is full, races or drops: count, maximum, insert_failed, drop, invalid"
+        ),
         ask=(
             "conntrack -C; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max; "
             "conntrack -S; dmesg | grep -i conntrack"
@@ -290,8 +324,17 @@ PLAYS: tuple[Play, ...] = (
             "insert_failed grows: parallel requests race (DNS above all)",
             "invalid grows: packets count as INVALID and are dropped or slip past NAT",
         ),
-        signs={Kind.SOMETIMES: 4, Tech.LOAD: 3, Kind.RESET: 2, Road.TO_NAME_SERVER: 1, Tech.CONNTRACK: 3, Kind.NOT_PERMITTED: 2},
-        needs=frozenset({Kind.SOMETIMES, Tech.LOAD, Kind.RESET, Tech.CONNTRACK, Kind.NOT_PERMITTED}),
+        signs={
+            Kind.SOMETIMES: 4,
+            Tech.LOAD: 3,
+            Kind.RESET: 2,
+            Road.TO_NAME_SERVER: 1,
+            Tech.CONNTRACK: 3,
+            Kind.NOT_PERMITTED: 2,
+        },
+        needs=frozenset(
+            {Kind.SOMETIMES, Tech.LOAD, Kind.RESET, Tech.CONNTRACK, Kind.NOT_PERMITTED}
+        ),
     ),
     Play(
         fact=(
@@ -303,7 +346,9 @@ PLAYS: tuple[Play, ...] = (
             "any 'tcp[tcpflags] & tcp-rst != 0'"
         ),
         decides=(
-            ("the host sends the RST to an untranslated packet: it was INVALID; a DROP of INVALID or be_liberal=1 cures it"),
+            (
+                "the host sends the RST to an untranslated packet: it was INVALID; a DROP of INVALID or be_liberal=1 cures it"
+            ),
             "the peer sends it: look there",
         ),
         signs={Kind.RESET: 4, Tech.LARGE: 2, Road.TO_WORLD: 1},
@@ -311,16 +356,24 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact="the NetworkPolicies that select either end, and what the plugin made of them",
-        ask=("kubectl get networkpolicy -A -o yaml; ipset list | head -50; kubectl get pods -A -o wide --show-labels"),
+        ask=(
+            "kubectl get networkpolicy -A -o yaml; ipset list | head -50; kubectl get pods -A -o wide --show-labels"
+        ),
         decides=(
-            ("one selects the server and does not admit the client (or its node, or the translated source): that drops it"),
-            ("it admits the client, whose address is in no ipset or identity: the plugin's agent lags or does not run"),
+            (
+                "one selects the server and does not admit the client (or its node, or the translated source): that drops it"
+            ),
+            (
+                "it admits the client, whose address is in no ipset or identity: the plugin's agent lags or does not run"
+            ),
         ),
         signs={Tech.NETWORK_POLICY: 6, Kind.TIMEOUT: 1, Road.POD_TO_POD: 1},
         needs=frozenset({Tech.NETWORK_POLICY, Road.POD_TO_POD, Road.TO_SERVICE}),
     ),
     Play(
-        fact=("errors of iptables, ipset or kube-proxy while they write rules, and who holds /run/xtables.lock"),
+        fact=(
+            "errors of iptables, ipset or kube-proxy while they write rules, and who holds /run/xtables.lock"
+        ),
         ask=(
             "kubectl -n kube-system logs -l k8s-app=kube-proxy --tail=100; iptables-save | wc -l; ls -l "
             "/run/xtables.lock; lsmod | grep -e ip_tables -e nf_tables"

@@ -54,11 +54,22 @@ PLAYS: tuple[Play, ...] = (
             Kind.TIMEOUT: 1,
             Tech.KUBERNETES: 1,
         },
-        needs=frozenset({Road.TO_SERVICE, Tech.WEBHOOK, Tech.INGRESS, Road.TO_API_SERVER, Tech.ISTIO, Tech.KUBERNETES}),
+        needs=frozenset(
+            {
+                Road.TO_SERVICE,
+                Tech.WEBHOOK,
+                Tech.INGRESS,
+                Road.TO_API_SERVER,
+                Tech.ISTIO,
+                Tech.KUBERNETES,
+            }
+        ),
         held=frozenset({Holding.SERVICES}),
     ),
     Play(
-        fact=("kube-proxy: its mode, whether it runs on that node, what it logs, and the rules that it wrote for the service"),
+        fact=(
+            "kube-proxy: its mode, whether it runs on that node, what it logs, and the rules that it wrote for the service"
+        ),
         ask=(
             "kubectl -n kube-system get pods -o wide | grep kube-proxy; kubectl -n kube-system logs -l "
             "k8s-app=kube-proxy --tail=50; curl -s localhost:10249/proxyMode; iptables-save | grep "
@@ -89,7 +100,9 @@ PLAYS: tuple[Play, ...] = (
             "net.ipv4.vs.conn_reuse_mode net.ipv4.vs.expire_nodest_conn; tcpdump -ni any host {address}"
         ),
         decides=(
-            ("the client's own address stands on kube-ipvs0: its packets count as martian (accept_local, rp_filter)"),
+            (
+                "the client's own address stands on kube-ipvs0: its packets count as martian (accept_local, rp_filter)"
+            ),
             "no real server: no endpoint",
             "conn_reuse_mode 1: reused ports wait a second",
         ),
@@ -97,7 +110,9 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.IPVS}),
     ),
     Play(
-        fact=("externalTrafficPolicy of the service, on which nodes its pods run, and the health check of the load balancer"),
+        fact=(
+            "externalTrafficPolicy of the service, on which nodes its pods run, and the health check of the load balancer"
+        ),
         ask=(
             "kubectl get svc {service} -o yaml | grep -e TrafficPolicy -e healthCheckNodePort; kubectl "
             "get pods -o wide; curl NODE:HEALTHCHECKPORT/healthz"
@@ -116,10 +131,14 @@ PLAYS: tuple[Play, ...] = (
             Tech.SOURCE_LOST: 3,
             Tech.HEALTH_CHECK: 4,
         },
-        needs=frozenset({Tech.TRAFFIC_POLICY_LOCAL, Tech.METALLB, Tech.HEALTH_CHECK, Tech.SOURCE_LOST}),
+        needs=frozenset(
+            {Tech.TRAFFIC_POLICY_LOCAL, Tech.METALLB, Tech.HEALTH_CHECK, Tech.SOURCE_LOST}
+        ),
     ),
     Play(
-        fact=("who announces the load balancer's address: speaker logs, ARP answers for it, strict ARP, BGP sessions"),
+        fact=(
+            "who announces the load balancer's address: speaker logs, ARP answers for it, strict ARP, BGP sessions"
+        ),
         ask=(
             "kubectl -n metallb-system logs -l component=speaker --tail=50; arping -c 3 -I {device} "
             "{address}; kubectl -n kube-system get cm kube-proxy -o yaml | grep strictARP; ip neigh"
@@ -147,13 +166,17 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Road.TO_API_SERVER}),
     ),
     Play(
-        fact=("resolv.conf of the pod and of the node, the Corefile, and where CoreDNS forwards what it does not know"),
+        fact=(
+            "resolv.conf of the pod and of the node, the Corefile, and where CoreDNS forwards what it does not know"
+        ),
         ask=(
             "cat /etc/resolv.conf (pod and node); kubectl -n kube-system get cm coredns -o yaml "
             "(Corefile: forward); dig NAME @UPSTREAM"
         ),
         decides=(
-            ("a nameserver of the node's resolv.conf that does not answer or is a local stub (127.0.0.53): forward goes wrong"),
+            (
+                "a nameserver of the node's resolv.conf that does not answer or is a local stub (127.0.0.53): forward goes wrong"
+            ),
             "ndots and search domains: many needless lookups first",
             "right: ask each server by itself",
         ),

@@ -1,4 +1,6 @@
-"""The whole playbook: of plays that the clues speak for alike, the one that stands first here is asked first."""
+"""The whole playbook: of plays that the clues speak for alike, the one that stands first here is
+asked first.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Log lines of components and containers: those that say that a connection failed are attempts; the rest is kept as it is.
+"""Log lines of components and containers: those that say that a connection failed are attempts; the
+rest is kept as it is.
 
 Who made the attempt is whoever wrote the log: a pod, where a container's log is shown.
 """
@@ -30,7 +31,9 @@ _NODE_COMPONENTS = re.compile(
     r"\b(?:kubelet|kube-proxy|containerd|dockerd|systemd|kernel|cilium-agent|flanneld|bird|felix)\b(?:\[\d+\])?:?|"
     r"\b(?:kubelet\w*|proxier|prober\w*|pod_workers|remote_(?:runtime|image)|kuberuntime\w*|eviction_manager|docker_sandbox)\.go:\d+\]"
 )
-"""Components that run in the host's network namespace, by their names or by the files of their sources."""
+"""Components that run in the host's network namespace, by their names or by the files of their
+sources.
+"""
 _SERVER = re.compile(r"\.go:\d+\]|subsys=|logger=")
 _WORTH = (
     "dial ",
@@ -119,7 +122,10 @@ def _origin(source: Source, line: str) -> str | None:
     if _NODE_COMPONENTS.search(line[:120]):
         return "host"
     typed = parse_typed(source.command or "")
-    if typed.program in {"kubectl", "oc", "k", "docker", "crictl"} and " logs " in f" {typed.text} ":
+    if (
+        typed.program in {"kubectl", "oc", "k", "docker", "crictl"}
+        and " logs " in f" {typed.text} "
+    ):
         return "pod"
     if typed.program in {"journalctl", "dmesg"}:
         return "host"

@@ -1,4 +1,6 @@
-"""nc, wget, telnet, ssh and clients of databases: programs that connect to a port and say in a line what came of it."""
+"""nc, wget, telnet, ssh and clients of databases: programs that connect to a port and say in a line
+what came of it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,20 @@ from podpath.net.failures import Ending, FailureKind
 from podpath.net.provenance import Source
 
 _PROGRAMS = frozenset({"nc", "ncat", "netcat", "wget", "telnet"})
-_CLIENTS = frozenset({"ssh", "psql", "mysql", "mysqladmin", "mariadb", "redis-cli", "grpcurl", "mongo", "mongosh", "openssl"})
+_CLIENTS = frozenset(
+    {
+        "ssh",
+        "psql",
+        "mysql",
+        "mysqladmin",
+        "mariadb",
+        "redis-cli",
+        "grpcurl",
+        "mongo",
+        "mongosh",
+        "openssl",
+    }
+)
 """Programs of which only a failure is read: what they print otherwise is anything."""
 _OK = re.compile(
     r"Connection to \S+ (?P<port>\d+) port .*succeeded|.*\(\S+:\d+\) open|\S+ \[[^\]]*\] \d+ \([^)]*\) open|Ncat: Connected to |"
@@ -73,18 +88,31 @@ def read_connect(source: Source) -> Reading:
     worked = [index for index, line in enumerate(lines) if _OK.match(line)]
     stopped = [index for index, line in enumerate(lines) if _INTERRUPT.match(line)]
     told = {*failed, *worked}
-    bodies = [index for index, line in enumerate(lines) if line.strip() and not _OTHER.match(line) and index not in told]
+    bodies = [
+        index
+        for index, line in enumerate(lines)
+        if line.strip() and not _OTHER.match(line) and index not in told
+    ]
     if failed:
         said = " ".join(lines[index] for index in failed)
         place = failed[-1]
-        outcome = Outcome(parse_result(said) or FailureKind.TIMEOUT, lines[place].strip(), place, place)
+        outcome = Outcome(
+            parse_result(said) or FailureKind.TIMEOUT, lines[place].strip(), place, place
+        )
         add_attempt(ledger, typed.program or "nc", target, outcome)
     elif stopped and not worked:
-        outcome = Outcome(Ending.INTERRUPTED, "stopped by its person before it ended", stopped[0], stopped[0])
+        outcome = Outcome(
+            Ending.INTERRUPTED, "stopped by its person before it ended", stopped[0], stopped[0]
+        )
         add_attempt(ledger, typed.program or "nc", target, outcome)
     elif worked or (bodies and typed.program in _PROGRAMS):
         place = (worked or bodies)[0]
-        add_attempt(ledger, typed.program or "nc", target, Outcome(Ending.OK, lines[place].strip(), place, place))
+        add_attempt(
+            ledger,
+            typed.program or "nc",
+            target,
+            Outcome(Ending.OK, lines[place].strip(), place, place),
+        )
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
@@ -107,7 +135,10 @@ def _destination(ledger: LineLedger) -> tuple[Address | None, int]:
     address: Address | None = None
     port = 0
     for word in _arguments(ledger.source):
-        url = re.match(r"(?:(?P<scheme>https?)://)?(?P<host>\[[^\]]+\]|[^/:]+)(?::(?P<port>\d+))?(?:/.*)?$", word)
+        url = re.match(
+            r"(?:(?P<scheme>https?)://)?(?P<host>\[[^\]]+\]|[^/:]+)(?::(?P<port>\d+))?(?:/.*)?$",
+            word,
+        )
         if word.isdigit() and address is not None:
             port = int(word) & 0xFFFF
         elif not word.startswith("-") and url is not None and parse_host(url["host"]) is not None:

@@ -1,7 +1,8 @@
-"""curl's output: its exit code decides, whatever language its message is in (curl/curl.h, `CURLcode`).
+"""curl's output: its exit code decides, whatever language its message is in (curl/curl.h,
+`CURLcode`).
 
-With `-v` its lines name the address that a name has. A request without a response means that the connection stood and the
-answer stayed out.
+With `-v` its lines name the address that a name has. A request without a response means that the
+connection stood and the answer stayed out.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _ERROR = re.compile(r"(?:command terminated.*|curl: )\((?P<code>\d+)\) ?(?P<mess
 _EXIT = re.compile(r"command terminated with (?:non-zero )?exit code:? *(?P<code>\d+)(?P<message>)")
 """What kubectl says of a command that failed in a pod: all that `curl -s` leaves of a failure."""
 _URL = re.compile(
-    r"(?:(?P<scheme>[a-z]+)://)?(?:[^@/\s]*@)?(?P<host>\[[^\]]+\]|[^/:\s?#]+)(?::(?P<port>\d+))?(?:[/?#].*)?", re.IGNORECASE
+    r"(?:(?P<scheme>[a-z]+)://)?(?:[^@/\s]*@)?(?P<host>\[[^\]]+\]|[^/:\s?#]+)(?::(?P<port>\d+))?(?:[/?#].*)?",
+    re.IGNORECASE,
 )
 _TO = re.compile(
     r"\* +(?:Connected to \S+ \((?P<a>[^)]+)\) port (?P<b>\d+)|connect to (?P<c>\S+) port (?P<d>\d+)|"
@@ -48,7 +50,9 @@ _CODES: Mapping[int, FailureKind] = {
 }  # fmt: skip
 """What an exit code says of the path where its message says no more."""
 _NOT_CONNECTED, _STOPPED = 7, 130
-"""Could not connect: its message says why, or how long it took; 128 + SIGINT is what a shell gives for `^C`."""
+"""Could not connect: its message says why, or how long it took; 128 + SIGINT is what a shell gives
+for `^C`.
+"""
 _CONNECTED = re.compile(r"\* +(?:Connected to |SSL connection using|TLSv?[\d.]* \(OUT\))")
 _INTERRUPT = re.compile(r"\s*\^C")
 _VALUED = frozenset({
@@ -59,8 +63,9 @@ _VALUED = frozenset({
     "--retry-max-time",
 })  # fmt: skip
 _REFUSAL_MS, _GIVE_UP_MS = 1000, 5000
-"""A refusal comes at once, an unanswered ARP ends after three seconds (neigh: 3 probes of 1 s), an unanswered SYN takes
-longer."""
+"""A refusal comes at once, an unanswered ARP ends after three seconds (neigh: 3 probes of 1 s), an
+unanswered SYN takes longer.
+"""
 
 
 class _Target(NamedTuple):
@@ -87,7 +92,11 @@ def read_curl(source: Source) -> Reading:
     target = _target(ledger)
     if not errors:
         _read_without_error(ledger, filled, target)
-    said = parse_result("\n".join(line for line in ledger.lines if line.startswith(("*", "curl:")))) if errors else None
+    said = (
+        parse_result("\n".join(line for line in ledger.lines if line.startswith(("*", "curl:"))))
+        if errors
+        else None
+    )
     for index in errors:
         _read_error(ledger, index, target, said)
     for index in filled:
@@ -104,7 +113,9 @@ def _read_error(ledger: LineLedger, index: int, target: _Target, said: FailureKi
     code, message = int(found["code"]), found["message"]
     named = _IN_MESSAGE.search(message)
     if target.dst is None and named is not None:
-        target = _Target(parse_host(named["host"] or named["host2"]), int(named["port"] or named["port2"]))
+        target = _Target(
+            parse_host(named["host"] or named["host2"]), int(named["port"] or named["port2"])
+        )
     result = _result(ledger, code, message, said)
     if result is None:
         ledger.gap(index, f"curl's error {code} says nothing of the path: {message[:80]}")
@@ -128,7 +139,9 @@ def _result(ledger: LineLedger, code: int, message: str, said: FailureKind | Non
 
 
 def _guess(message: str) -> FailureKind:
-    """Say how connecting failed by how long it took, where the message says no more than that it did."""
+    """Say how connecting failed by how long it took, where the message says no more than that it
+    did.
+    """
     elapsed = _ELAPSED.search(message)
     if elapsed is None or int(elapsed["ms"]) < _REFUSAL_MS:
         return FailureKind.REFUSED
@@ -136,7 +149,8 @@ def _guess(message: str) -> FailureKind:
 
 
 def _read_without_error(ledger: LineLedger, filled: list[int], target: _Target) -> None:
-    """Read an output without an error: a response or a body is a success, a request that nothing followed hangs.
+    """Read an output without an error: a response or a body is a success, a request that nothing
+    followed hangs.
 
     What its person stopped before is neither.
     """
@@ -146,21 +160,34 @@ def _read_without_error(ledger: LineLedger, filled: list[int], target: _Target) 
     requests = [index for index in filled if _REQUEST.match(lines[index])]
     responses = [index for index in filled if _RESPONSE.match(lines[index])]
     stopped = [index for index in filled if _INTERRUPT.match(lines[index])]
-    bodies = [index for index in filled if not _VERBOSE.match(lines[index]) and index not in stopped]
-    codes = [found for found in (_CODE.fullmatch(lines[index]) for index in bodies) if found is not None]
+    bodies = [
+        index for index in filled if not _VERBOSE.match(lines[index]) and index not in stopped
+    ]
+    codes = [
+        found for found in (_CODE.fullmatch(lines[index]) for index in bodies) if found is not None
+    ]
     if bodies and codes and len(codes) == len(bodies):
-        failed = [index for index, found in zip(bodies, codes, strict=True) if found["code"] == "000"]
+        failed = [
+            index for index, found in zip(bodies, codes, strict=True) if found["code"] == "000"
+        ]
         shown = failed or bodies
         outcome = Outcome(
-            FailureKind.TIMEOUT if failed else Ending.OK, f"HTTP status {lines[shown[0]].strip()}", shown[0], shown[0]
+            FailureKind.TIMEOUT if failed else Ending.OK,
+            f"HTTP status {lines[shown[0]].strip()}",
+            shown[0],
+            shown[0],
         )
     elif responses or bodies:
         shown = responses or bodies
         outcome = Outcome(Ending.OK, lines[shown[0]].strip()[:80], shown[0], shown[0])
     elif stopped:
-        outcome = Outcome(Ending.INTERRUPTED, "stopped by its person before it ended", stopped[0], stopped[0])
+        outcome = Outcome(
+            Ending.INTERRUPTED, "stopped by its person before it ended", stopped[0], stopped[0]
+        )
     elif requests:
-        outcome = Outcome(FailureKind.HANGS, "the request was sent, no response is shown", requests[0], filled[-1])
+        outcome = Outcome(
+            FailureKind.HANGS, "the request was sent, no response is shown", requests[0], filled[-1]
+        )
     else:
         return
     add_attempt(ledger, "curl", (protocols.TCP, target.dst, target.port), outcome)
@@ -178,7 +205,9 @@ def _target(ledger: LineLedger) -> _Target:
 
 
 def _url(command: str | None) -> tuple[str, int]:
-    step = next((step for step in parse_typed(command or "").commands if step.program == "curl"), None)
+    step = next(
+        (step for step in parse_typed(command or "").commands if step.program == "curl"), None
+    )
     words = list(step.arguments) if step is not None else []
     place = 0
     while place < len(words):

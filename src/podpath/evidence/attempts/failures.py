@@ -1,5 +1,5 @@
-"""How programs say that a connection failed: the words of errno in the languages that tickets come in, of Go's net package and
-of net/http, and the addresses within such a message.
+"""How programs say that a connection failed: the words of errno in the languages that tickets come
+in, of Go's net package and of net/http, and the addresses within such a message.
 
 `connect(2)` and `recv(2)` know few ways to fail, and resolvers four more; each has one name here.
 """
@@ -92,9 +92,13 @@ _WORDS: tuple[tuple[FailureKind, re.Pattern[str]], ...] = (
         r"\u0448\u0435\u043d\u043e \u0432\u0440\u0435\u043c\u044f|etimedout|request canceled|"
         r"(?:errno[ :=]+|os error |mysql server on .{0,100}\()110\b", re.IGNORECASE)),
 )  # fmt: skip
-"""The words for each way to fail, the more telling first: of a message that has several the first counts."""
+"""The words for each way to fail, the more telling first: of a message that has several the first
+counts.
+"""
 _HOST = r"(?:\[(?P<v6>[0-9a-fA-F:.]+)(?:%\w+)?\]|(?P<v4>\d{1,3}(?:\.\d{1,3}){3}))"
-_DIAL = re.compile(rf"\b(?:dial|read|write) (?P<protocol>tcp|udp)[46]? (?:(?P<src>\S+?):\d+->)?{_HOST}:(?P<port>\d+)")
+_DIAL = re.compile(
+    rf"\b(?:dial|read|write) (?P<protocol>tcp|udp)[46]? (?:(?P<src>\S+?):\d+->)?{_HOST}:(?P<port>\d+)"
+)
 _LOOKUP = re.compile(rf"\blookup \S+ on {_HOST}:(?P<port>\d+)")
 _URL = re.compile(
     rf"\b(?P<scheme>https?|grpc|tcp|redis|postgres(?:ql)?|mysql|amqp|mongodb|nats|ldap)://(?:[^@/\s\"']*@)?{_HOST}(?::(?P<port>\d+))?",
@@ -122,7 +126,8 @@ def parse_result(message: str) -> FailureKind | None:
 
 
 def parse_failure(message: str) -> Failure | None:
-    """Read a message that names an address and says that a connection to it failed; None where it lacks one of the two.
+    """Read a message that names an address and says that a connection to it failed; None where it
+    lacks one of the two.
 
     A lookup that failed is a connection to the name server that the message names, if it names one.
     """
@@ -139,8 +144,16 @@ def parse_failure(message: str) -> Failure | None:
     port = int(fields["port"]) if fields["port"] else _usual_port(found)
     if dst is None or not 0 < port < 65536:
         return None
-    protocol = protocols.UDP if fields.get("protocol") == "udp" or found.re is _LOOKUP else protocols.TCP
-    return Failure(protocol, dst, port, _on_the_way(result, message, port), parse_host((fields.get("src") or "").strip("[]")))
+    protocol = (
+        protocols.UDP if fields.get("protocol") == "udp" or found.re is _LOOKUP else protocols.TCP
+    )
+    return Failure(
+        protocol,
+        dst,
+        port,
+        _on_the_way(result, message, port),
+        parse_host((fields.get("src") or "").strip("[]")),
+    )
 
 
 def _usual_port(found: re.Match[str]) -> int:
@@ -149,7 +162,9 @@ def _usual_port(found: re.Match[str]) -> int:
 
 
 def _on_the_way(result: FailureKind, message: str, port: int) -> FailureKind:
-    """Return how the connection itself failed: behind a lookup that got no answer stands an error of its own."""
+    """Return how the connection itself failed: behind a lookup that got no answer stands an error
+    of its own.
+    """
     if result not in NAMES or (port == _NAME_SERVER and result in ANSWERED):
         return result
     errors = (kind for kind, words in _WORDS if kind not in _OF_NAMES and words.search(message))

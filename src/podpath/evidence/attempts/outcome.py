@@ -1,4 +1,6 @@
-"""What the readers of curl, ping and their like share: who tried, from where, and what to do without an address."""
+"""What the readers of curl, ping and their like share: who tried, from where, and what to do
+without an address.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +26,27 @@ class Outcome(NamedTuple):
 
 
 def origin_of(source: Source) -> str | None:
-    """Say where a typed command ran: the namespace that its wrapper names, else the host; None for a log."""
+    """Say where a typed command ran: the namespace that its wrapper names, else the host; None for
+    a log.
+    """
     if source.netns is not None:
         return source.netns
     return "host" if source.command is not None else None
 
 
-def add_attempt(ledger: LineLedger, who: str, target: tuple[int, Address | None, int], outcome: Outcome) -> None:
-    """Keep an attempt; one whose destination is only a name is a gap, for no walk can start without its address."""
+def add_attempt(
+    ledger: LineLedger, who: str, target: tuple[int, Address | None, int], outcome: Outcome
+) -> None:
+    """Keep an attempt; one whose destination is only a name is a gap, for no walk can start without
+    its address.
+    """
     protocol, dst, dport = target
     if dst is None:
-        why = UNADDRESSED if outcome.result is not Ending.OK else "expected the address of the destination, saw only its name"
+        why = (
+            UNADDRESSED
+            if outcome.result is not Ending.OK
+            else "expected the address of the destination, saw only its name"
+        )
         ledger.gap(outcome.first, why, outcome.last)
         return
     ledger.add(

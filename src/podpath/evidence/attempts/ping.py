@@ -18,7 +18,10 @@ from podpath.net.provenance import Source
 _START = re.compile(r"PING (?P<name>\S+?)(?: ?\((?P<address>[^)]+)\))?[ :]")
 _SUM = re.compile(r"(?P<sent>\d+) packets transmitted, (?P<received>\d+)(?: packets)? received")
 _INTERRUPT = re.compile(r"\s*\^C")
-_REPLY = re.compile(r"(?:\d+ bytes )?from (?P<who>\S+?)(?: \([^)]*\))?:? .*(?:icmp_)?seq=(?P<seq>\d+)", re.IGNORECASE)
+_REPLY = re.compile(
+    r"(?:\d+ bytes )?from (?P<who>\S+?)(?: \([^)]*\))?:? .*(?:icmp_)?seq=(?P<seq>\d+)",
+    re.IGNORECASE,
+)
 _ERROR = re.compile(
     r"(?:\d+ bytes )?[Ff]rom (?P<who>\S+)(?: \([^)]*\))?:? (?:icmp_)?seq=\d+ (?P<what>.*(?:[Uu]nreachable|exceeded|filtered|"
     r"[Pp]rohibited).*)|"
@@ -31,7 +34,9 @@ _MESSAGE = re.compile(
     r"is down|not known|resolution|[Uu]nknown host|bad address|timed out)"
 )
 _LOSS_THAT_COUNTS = 0.2
-"""A share of lost packets from which a path is said to fail at times; a first packet lost to ARP is nothing."""
+"""A share of lost packets from which a path is said to fail at times; a first packet lost to ARP is
+nothing.
+"""
 
 
 def recognise_ping(source: Source) -> int:
@@ -39,32 +44,56 @@ def recognise_ping(source: Source) -> int:
     lines = sample(source)
     if any(_START.match(line) or _SUM.match(line) for line in lines):
         return CERTAIN
-    spoken = any(_MESSAGE.match(line) or (line.startswith(("64 bytes from", "From ")) and _REPLY.search(line)) for line in lines)
+    spoken = any(
+        _MESSAGE.match(line)
+        or (line.startswith(("64 bytes from", "From ")) and _REPLY.search(line))
+        for line in lines
+    )
     return LIKELY if spoken else NO
 
 
 def read_ping(source: Source) -> Reading:
-    """Read what came of it: answers make a success, losses a timeout or what the errors say; both, where it failed at times.
+    """Read what came of it: answers make a success, losses a timeout or what the errors say; both,
+    where it failed at times.
 
-    Any ping without a count ends by `^C`: one that lost several requests failed, and one that was stopped at its first did not.
+    Any ping without a count ends by `^C`: one that lost several requests failed, and one that was
+    stopped at its first did not.
     """
     ledger = LineLedger(source)
     lines = ledger.lines
-    errors = [index for index, line in enumerate(lines) if _ERROR.match(line) or _MESSAGE.match(line)]
-    replies = [index for index, line in enumerate(lines) if _REPLY.match(line) and index not in errors]
+    errors = [
+        index for index, line in enumerate(lines) if _ERROR.match(line) or _MESSAGE.match(line)
+    ]
+    replies = [
+        index for index, line in enumerate(lines) if _REPLY.match(line) and index not in errors
+    ]
     stopped = [index for index, line in enumerate(lines) if _INTERRUPT.match(line)]
     total = next((index for index, line in enumerate(lines) if _SUM.match(line)), None)
     dst = _destination(ledger)
     protocol = protocols.ICMP if dst is None or dst.family == 4 else protocols.ICMPV6
     found = _SUM.match(lines[total]) if total is not None else None
-    sent, received = (int(found["sent"]), int(found["received"])) if found is not None else (len(replies), len(replies))
+    sent, received = (
+        (int(found["sent"]), int(found["received"]))
+        if found is not None
+        else (len(replies), len(replies))
+    )
     if received and (replies or total is not None):
         place = replies[0] if replies else total or 0
-        add_attempt(ledger, "ping", (protocol, dst, 0), Outcome(Ending.OK, lines[place].strip(), place, place))
+        add_attempt(
+            ledger,
+            "ping",
+            (protocol, dst, 0),
+            Outcome(Ending.OK, lines[place].strip(), place, place),
+        )
     lost = sent - received
     if stopped and sent <= 1 and not errors and not received:
         place = stopped[0]
-        add_attempt(ledger, "ping", (protocol, dst, 0), Outcome(Ending.INTERRUPTED, "stopped before an answer", place, place))
+        add_attempt(
+            ledger,
+            "ping",
+            (protocol, dst, 0),
+            Outcome(Ending.INTERRUPTED, "stopped before an answer", place, place),
+        )
     elif errors or (lost and lost >= _LOSS_THAT_COUNTS * sent):
         place = errors[0] if errors else total or 0
         result = _kind(lines[place]) if errors else FailureKind.TIMEOUT
@@ -89,8 +118,12 @@ def _destination(ledger: LineLedger) -> Address | None:
         if found is not None:
             return parse_host(found["address"]) or parse_host(found["name"])
     typed = parse_typed(ledger.source.command or "")
-    words = typed.commands[0].arguments if typed.commands and typed.program.startswith("ping") else ()
-    return next((address for address in map(parse_host, reversed(words)) if address is not None), None)
+    words = (
+        typed.commands[0].arguments if typed.commands and typed.program.startswith("ping") else ()
+    )
+    return next(
+        (address for address in map(parse_host, reversed(words)) if address is not None), None
+    )
 
 
 FORMAT = Format("ping", recognise_ping, read_ping)

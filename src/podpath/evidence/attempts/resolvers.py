@@ -1,7 +1,7 @@
 """nslookup, dig, host and getent: whether a name server answered, and whether it knows the name.
 
-A server that says that there is no such name, or that it cannot tell, was reached: its answer is a failure of another sort than
-silence.
+A server that says that there is no such name, or that it cannot tell, was reached: its answer is a
+failure of another sort than silence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _TIMEOUT = re.compile(
     r"nslookup: "
     r"(?:can't resolve|read: )|\*\* server can't find .*: (?:NXDOMAIN looking up|No answer)|;; reply from unexpected source)"
 )
-_CODE = re.compile(r"status: (?P<code>[A-Z]+)|can't find .*: (?P<told>[A-Z]+)|not found: \d\((?P<number>[A-Z]+)\)")
+_CODE = re.compile(
+    r"status: (?P<code>[A-Z]+)|can't find .*: (?P<told>[A-Z]+)|not found: \d\((?P<number>[A-Z]+)\)"
+)
 _FOUND = re.compile(r"\S+ has (?:IPv6 )?address |Name:\s|\S+\.\s+\d+\s+IN\s+(?:A|AAAA|CNAME)\s")
 _OF_NAMES = NAMES | {FailureKind.NAME_NOT_RESOLVED}
 _ANSWERED = re.compile(
@@ -46,7 +48,10 @@ def recognise_resolver(source: Source) -> int:
     lines = sample(source)
     signs = sum(any(sign.match(line) for line in lines) for sign in (_TIMEOUT, _ANSWERED, _SERVER))
     program = parse_typed(source.command or "").program
-    if signs and (program in {"nslookup", "dig", "host"} or any(line.startswith((";; ", "Server:")) for line in lines)):
+    if signs and (
+        program in {"nslookup", "dig", "host"}
+        or any(line.startswith((";; ", "Server:")) for line in lines)
+    ):
         return CERTAIN
     return LIKELY if signs > 1 else NO
 
@@ -61,7 +66,12 @@ def read_resolver(source: Source) -> Reading:
     if answered or failed:
         place = answered[0] if answered else failed[0]
         result = _answer(lines) if answered else _error(lines[index] for index in failed)
-        add_attempt(ledger, "DNS lookup", (protocols.UDP, dst, port), Outcome(result, lines[place].strip(), place, place))
+        add_attempt(
+            ledger,
+            "DNS lookup",
+            (protocols.UDP, dst, port),
+            Outcome(result, lines[place].strip(), place, place),
+        )
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)
@@ -79,8 +89,12 @@ def _answer(lines: Sequence[str]) -> Result:
 
 
 def _error(lines: Iterable[str]) -> FailureKind:
-    """Say how no name server was reached: by an error of the network where a line has one, else in silence."""
-    kinds = [kind for kind in map(parse_result, lines) if kind is not None and kind not in _OF_NAMES]
+    """Say how no name server was reached: by an error of the network where a line has one, else in
+    silence.
+    """
+    kinds = [
+        kind for kind in map(parse_result, lines) if kind is not None and kind not in _OF_NAMES
+    ]
     return next((kind for kind in kinds if kind is not FailureKind.TIMEOUT), FailureKind.TIMEOUT)
 
 

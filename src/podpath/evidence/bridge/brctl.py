@@ -1,7 +1,8 @@
 """`brctl show` (bridges and their ports) and `brctl showmacs` (forwarding entries by port number).
 
-The columns of `brctl show` are set with tabs, which pasting turns into any number of blanks, so a line is read by what its words
-are: a bridge's name, its identifier, `yes` or `no`, a port; or a port alone, deeper in, below its bridge.
+The columns of `brctl show` are set with tabs, which pasting turns into any number of blanks, so a
+line is read by what its words are: a bridge's name, its identifier, `yes` or `no`, a port; or a
+port alone, deeper in, below its bridge.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def recognise(source: Source) -> int:
         return CERTAIN
     return (
         LIKELY + 20
-        if lines and _BRIDGE.match(lines[0]) and all(_BRIDGE.match(line) or _PORT.match(line) for line in lines)
+        if lines
+        and _BRIDGE.match(lines[0])
+        and all(_BRIDGE.match(line) or _PORT.match(line) for line in lines)
         else NO
     )
 
@@ -73,7 +76,9 @@ class _Reader:
             self.ports = [IfName(found["port"])] if found["port"] else []
         elif self.bridge is not None and is_ellipsis(line):
             self.partial = self.ledger.elide(index)
-        elif self.bridge is not None and not self.partial and (port := _PORT.match(line)) is not None:
+        elif (
+            self.bridge is not None and not self.partial and (port := _PORT.match(line)) is not None
+        ):
             self.ports.append(IfName(port["port"]))
             self.last = index
         elif line.strip() and not self.ledger.elide(index):
@@ -122,9 +127,19 @@ def read_macs(source: Source) -> Reading:
                 continue
             flags = ("permanent",) if found["local"] == "yes" else ()
             ledger.add(
-                FdbRecord(span=ledger.span(index), mac=mac, link=None, master=bridge, port_no=int(found["port"]), flags=flags)
+                FdbRecord(
+                    span=ledger.span(index),
+                    mac=mac,
+                    link=None,
+                    master=bridge,
+                    port_no=int(found["port"]),
+                    flags=flags,
+                )
             )
     return ledger.close("a forwarding entry")
 
 
-FORMATS = (Format("brctl show", recognise, read), Format("brctl showmacs", recognise_macs, read_macs))
+FORMATS = (
+    Format("brctl show", recognise, read),
+    Format("brctl showmacs", recognise_macs, read_macs),
+)

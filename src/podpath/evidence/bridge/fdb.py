@@ -7,7 +7,14 @@ from collections.abc import Mapping
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
-from podpath.evidence.json_objects import JsonObject, head_of, lists_nothing, read_objects, text_of, words_of
+from podpath.evidence.json_objects import (
+    JsonObject,
+    head_of,
+    lists_nothing,
+    read_objects,
+    text_of,
+    words_of,
+)
 from podpath.evidence.records import FdbRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_mac, parse_name, parse_number
@@ -20,7 +27,13 @@ _LINE = re.compile(
 _JSON = re.compile(r'"mac"\s*:\s*"')
 _JSON_LINK = re.compile(r'"(?:ifname|state|flags)"\s*:')
 _VALUES = frozenset({"dev", "vlan", "master", "dst"})
-_MEMBERS = (("mac", "mac"), ("dev", "ifname"), ("vlan", "vlan"), ("master", "master"), ("dst", "dst"))
+_MEMBERS = (
+    ("mac", "mac"),
+    ("dev", "ifname"),
+    ("vlan", "vlan"),
+    ("master", "master"),
+    ("dst", "dst"),
+)
 """Words of the text, and the JSON keys that stand for them."""
 _SKIPPED = frozenset({"port", "vni", "src_vni", "link", "via", "link-netnsid", "nhid", "used"})
 _EXPECTED = "a forwarding entry"
@@ -72,7 +85,9 @@ def read_json(source: Source) -> Reading:
     asked = _asked_link(source)
 
     def build(ledger: Ledger, item: JsonObject) -> str | None:
-        words = {word: text for word, key in _MEMBERS if (text := text_of(item.value, key)) is not None}
+        words = {
+            word: text for word, key in _MEMBERS if (text := text_of(item.value, key)) is not None
+        }
         if "mac" not in words:
             return "expected a forwarding entry, saw an object without mac"
         state = text_of(item.value, "state")
@@ -91,7 +106,9 @@ def _asked_link(source: Source) -> str | None:
     return parse_command(source.command).option("dev", "brport")
 
 
-def _assemble(words: Mapping[str, str], flags: tuple[str, ...], span: Span, asked: str | None) -> FdbRecord:
+def _assemble(
+    words: Mapping[str, str], flags: tuple[str, ...], span: Span, asked: str | None
+) -> FdbRecord:
     link = words.get("dev", asked)
     return FdbRecord(
         span=span,
@@ -104,4 +121,7 @@ def _assemble(words: Mapping[str, str], flags: tuple[str, ...], span: Span, aske
     )
 
 
-FORMATS = (Format("bridge fdb", recognise, read), Format("bridge -j fdb", recognise_json, read_json))
+FORMATS = (
+    Format("bridge fdb", recognise, read),
+    Format("bridge -j fdb", recognise_json, read_json),
+)

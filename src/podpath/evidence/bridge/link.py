@@ -1,4 +1,6 @@
-"""`bridge [-d] link`: ports of bridges, from text and from JSON. What is switched is `on` or `off` in both."""
+"""`bridge [-d] link`: ports of bridges, from text and from JSON. What is switched is `on` or `off`
+in both.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ _OPTIONS = re.compile(
 _JSON = re.compile(rf'"state"\s*:\s*"(?:{_STATES})"')
 _JSON_PORT = re.compile(r'"(?:master|cost|hairpin)"\s*:')
 _HEADER_WORDS = frozenset({"mtu", "master", "state"})
-_NO_OPTION = frozenset({"ifindex", "link", "ifname", "flags", "mtu", "master", "state", "link_index"})
+_NO_OPTION = frozenset(
+    {"ifindex", "link", "ifname", "flags", "mtu", "master", "state", "link_index"}
+)
 _EXPECTED = "a port of a bridge"
 
 
@@ -54,7 +58,9 @@ def read(source: Source) -> Reading:
     return ledger.close(_EXPECTED)
 
 
-def _flush(ledger: Ledger, header: tuple[int, re.Match[str]] | None, options: tuple[int, str] | None) -> None:
+def _flush(
+    ledger: Ledger, header: tuple[int, re.Match[str]] | None, options: tuple[int, str] | None
+) -> None:
     if header is None:
         return
     index, found = header
@@ -68,7 +74,15 @@ def _flush(ledger: Ledger, header: tuple[int, re.Match[str]] | None, options: tu
         ledger.gap(index, str(error))
         return
     span = ledger.span(index, options[0] if options is not None else index)
-    ledger.add(BridgePortRecord(span=span, port=name, bridge=words.get("master"), state=words.get("state"), details=details))
+    ledger.add(
+        BridgePortRecord(
+            span=span,
+            port=name,
+            bridge=words.get("master"),
+            state=words.get("state"),
+            details=details,
+        )
+    )
 
 
 def _parse_pairs(cursor: Cursor) -> list[tuple[str, str]]:
@@ -97,7 +111,9 @@ def _add_port(ledger: Ledger, item: JsonObject) -> str | None:
         name = parse_name(text_of(item.value, "ifname") or "")
     except ValueError as error:
         return str(error)
-    options = collect_options({key: value for key, value in item.value.items() if key not in _NO_OPTION}, "")
+    options = collect_options(
+        {key: value for key, value in item.value.items() if key not in _NO_OPTION}, ""
+    )
     ledger.add(
         BridgePortRecord(
             span=ledger.span(item.first, item.last),
@@ -110,4 +126,7 @@ def _add_port(ledger: Ledger, item: JsonObject) -> str | None:
     return None
 
 
-FORMATS = (Format("bridge link", recognise, read), Format("bridge -j link", recognise_json, read_json))
+FORMATS = (
+    Format("bridge link", recognise, read),
+    Format("bridge -j link", recognise_json, read_json),
+)

@@ -1,4 +1,6 @@
-"""`bridge vlan`: the VLANs of bridge ports, from text (a port's VLANs stand below each other) and from JSON."""
+"""`bridge vlan`: the VLANs of bridge ports, from text (a port's VLANs stand below each other) and
+from JSON.
+"""
 
 from __future__ import annotations
 
@@ -75,14 +77,21 @@ def _add(ledger: Ledger, index: int, port: IfName | None, found: re.Match[str]) 
         flags = found["flags"]
         ledger.add(
             BridgeVlanRecord(
-                span=ledger.span(index), port=port, vlan=vlan, last=last, pvid="PVID" in flags, untagged="Untagged" in flags
+                span=ledger.span(index),
+                port=port,
+                vlan=vlan,
+                last=last,
+                pvid="PVID" in flags,
+                untagged="Untagged" in flags,
             )
         )
 
 
 def recognise_json(source: Source) -> int:
     """Recognise objects with `vlans`."""
-    return CERTAIN if _JSON.search(head_of(source)) or lists_nothing(source, "bridge", "vlan") else NO
+    return (
+        CERTAIN if _JSON.search(head_of(source)) or lists_nothing(source, "bridge", "vlan") else NO
+    )
 
 
 def read_json(source: Source) -> Reading:
@@ -120,4 +129,7 @@ def _add_port(ledger: Ledger, item: JsonObject) -> str | None:
     return None
 
 
-FORMATS = (Format("bridge vlan", recognise, read), Format("bridge -j vlan", recognise_json, read_json))
+FORMATS = (
+    Format("bridge vlan", recognise, read),
+    Format("bridge -j vlan", recognise_json, read_json),
+)

@@ -1,5 +1,6 @@
-"""Cilium's configuration as people show it: the cilium-config ConfigMap (JSON, YAML, `describe`), `cilium config view`, values of
-its Helm chart, and the flags that the agent logs. All give options by the ConfigMap's keys.
+"""Cilium's configuration as people show it: the cilium-config ConfigMap (JSON, YAML, `describe`),
+`cilium config view`, values of its Helm chart, and the flags that the agent logs. All give options
+by the ConfigMap's keys.
 """
 
 from __future__ import annotations
@@ -26,12 +27,20 @@ _KNOWN = frozenset(HELM_KEYS.values()) | frozenset(
     kube-proxy-replacement-healthz-bind-address monitor-aggregation node-port-bind-protection operator-api-serve-addr
     preallocate-bpf-maps sidecar-istio-proxy-image tofqdns-proxy-port unmanaged-pod-watcher-interval wait-bpf-mount""".split()  # noqa: SIM905 - a list of words reads best as words
 )
-_YAML = re.compile(r"(?P<indent>\s*)(?P<key>[A-Za-z][\w.-]*):(?:\s+(?P<value>\S.*?))?\s*(?:\s#.*)?$")
-_JSON = re.compile(r'\s*"(?P<key>[a-z][a-z0-9-]*)":\s*"(?P<value>(?:[^"\\]|\\.)*)",?\s*[}\]]*,?\s*$')
-_COLUMNS = re.compile(r"(?P<key>[a-z][a-z0-9]*(?:-[a-z0-9]+)+|debug|tunnel|ipam|masquerade|devices)\s{2,}(?P<value>\S.*?)\s*$")
+_YAML = re.compile(
+    r"(?P<indent>\s*)(?P<key>[A-Za-z][\w.-]*):(?:\s+(?P<value>\S.*?))?\s*(?:\s#.*)?$"
+)
+_JSON = re.compile(
+    r'\s*"(?P<key>[a-z][a-z0-9-]*)":\s*"(?P<value>(?:[^"\\]|\\.)*)",?\s*[}\]]*,?\s*$'
+)
+_COLUMNS = re.compile(
+    r"(?P<key>[a-z][a-z0-9]*(?:-[a-z0-9]+)+|debug|tunnel|ipam|masquerade|devices)\s{2,}(?P<value>\S.*?)\s*$"
+)
 _LOGGED = re.compile(r"(?:^|[\s\"'])--(?P<key>[a-z][a-z0-9-]+)='(?P<value>[^']*)'")
 _DESCRIBED = re.compile(r"(?P<key>[a-z][a-z0-9.-]*):\s*$")
-_NAMED = re.compile(r"\"?(?:name|Name)\"?:\s+\"?cilium-config\"?|cilium-config|helm get values.*cilium")
+_NAMED = re.compile(
+    r"\"?(?:name|Name)\"?:\s+\"?cilium-config\"?|cilium-config|helm get values.*cilium"
+)
 
 
 class _Option(NamedTuple):
@@ -46,7 +55,9 @@ def recognise_config(source: Source) -> int:
     lines = sample(source)
     if not lines:
         return NO
-    named = _NAMED.search(source.command or "") is not None or any(_NAMED.search(line) for line in clip_lines(source.lines[:400]))
+    named = _NAMED.search(source.command or "") is not None or any(
+        _NAMED.search(line) for line in clip_lines(source.lines[:400])
+    )
     keys = {option.key for option in _options(clip_lines(source.lines[:400]))}
     known = len(keys & _KNOWN)
     if sum(_LOGGED.search(line) is not None for line in lines) >= max(1, len(lines) // 2):
@@ -109,7 +120,12 @@ def _json_options(lines: tuple[str, ...]) -> Iterator[_Option]:
         return
     for place, line in enumerate(lines):
         found = _JSON.match(line)
-        if found is not None and found["key"] not in {"name", "namespace", "kind", "resource-version"}:
+        if found is not None and found["key"] not in {
+            "name",
+            "namespace",
+            "kind",
+            "resource-version",
+        }:
             yield _Option(found["key"], found["value"].replace('\\"', '"'), place, place)
 
 
@@ -125,7 +141,9 @@ def _described(lines: tuple[str, ...]) -> Iterator[_Option]:
 
 
 def _yaml_options(lines: tuple[str, ...]) -> Iterator[_Option]:
-    """Yield the entries of `data:`; of Helm values, nested keys joined by dots; of a fragment, the keys at its top."""
+    """Yield the entries of `data:`; of Helm values, nested keys joined by dots; of a fragment, the
+    keys at its top.
+    """
     stack: list[tuple[int, str]] = []
     is_object = any(re.match(r"(?:kind|data|apiVersion):", line) for line in lines)
     for index, line in enumerate(lines):

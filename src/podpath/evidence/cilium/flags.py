@@ -1,8 +1,9 @@
-"""Cilium's options as people set them on a command line, by the key that each has in the cilium-config ConfigMap.
+"""Cilium's options as people set them on a command line, by the key that each has in the
+cilium-config ConfigMap.
 
-Helm values and ConfigMap keys differ (`bpf.masquerade` is `enable-bpf-masquerade`); the mapping is that of the chart's template
-(cilium install/kubernetes/cilium/templates/cilium-configmap.yaml, v1.11 to v1.16). A value without a row here is kept under its
-own name.
+Helm values and ConfigMap keys differ (`bpf.masquerade` is `enable-bpf-masquerade`); the mapping is
+that of the chart's template (cilium install/kubernetes/cilium/templates/cilium-configmap.yaml,
+v1.11 to v1.16). A value without a row here is kept under its own name.
 """
 
 from __future__ import annotations
@@ -103,17 +104,23 @@ _AGENT_FLAG = re.compile(r"--(?P<key>[a-z][a-z0-9-]+)(?:=(?P<value>.*))?")
 
 
 def parse_flags(command: str) -> tuple[Flag, ...]:
-    """Return the options of Cilium that a command line sets; none where it is no command of Cilium or of its chart."""
+    """Return the options of Cilium that a command line sets; none where it is no command of Cilium
+    or of its chart.
+    """
     for step in parse_typed(command).commands:
         arguments = step.arguments
-        if step.program == "cilium" and any(word in {"install", "upgrade"} for word in arguments[:3]):
+        if step.program == "cilium" and any(
+            word in {"install", "upgrade"} for word in arguments[:3]
+        ):
             return (*_parse_set(arguments), *_parse_own(arguments))
         if step.program == "cilium" and arguments[:2] == ("config", "set") and len(arguments) >= 4:
             return (Flag(arguments[2], arguments[3], arguments[2]),)
         if step.program == "helm" and any("cilium" in word for word in arguments):
             version = [flag for flag in _parse_own(arguments) if flag.key == "version"]
             return (*_parse_set(arguments), *version)
-        if step.program in {"cilium-agent", "cilium-dbg"} and any(word.startswith("--") for word in arguments):
+        if step.program in {"cilium-agent", "cilium-dbg"} and any(
+            word.startswith("--") for word in arguments
+        ):
             return parse_agent_arguments(arguments)
     return ()
 
@@ -126,14 +133,23 @@ def parse_agent_arguments(arguments: tuple[str, ...]) -> tuple[Flag, ...]:
         if found is None:
             continue
         following = arguments[place + 1] if place + 1 < len(arguments) else "--"
-        value = found["value"] if found["value"] is not None else "true" if following.startswith("-") else following
+        value = (
+            found["value"]
+            if found["value"] is not None
+            else "true"
+            if following.startswith("-")
+            else following
+        )
         flags.append(Flag(found["key"], value, word))
     return tuple(flags)
 
 
 def config_key(helm: str) -> str:
     """Return the ConfigMap's key of a Helm value; the value's own name where it has none."""
-    return HELM_KEYS.get(helm.replace("\\", ""), helm.removeprefix("extraConfig.") if helm.startswith("extraConfig.") else helm)
+    return HELM_KEYS.get(
+        helm.replace("\\", ""),
+        helm.removeprefix("extraConfig.") if helm.startswith("extraConfig.") else helm,
+    )
 
 
 def _values(arguments: tuple[str, ...], names: frozenset[str]) -> list[tuple[str, str]]:
@@ -165,5 +181,11 @@ def _parse_own(arguments: tuple[str, ...]) -> tuple[Flag, ...]:
             key, _, setting = value.partition("=")
             flags.append(Flag(key, setting, value))
         else:
-            flags.append(Flag(_OWN_FLAGS[name], value.removeprefix("v") if name == "--version" else value, name))
+            flags.append(
+                Flag(
+                    _OWN_FLAGS[name],
+                    value.removeprefix("v") if name == "--version" else value,
+                    name,
+                )
+            )
     return tuple(flags)

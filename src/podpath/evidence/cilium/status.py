@@ -1,4 +1,6 @@
-"""`cilium status`: the lines that say how Cilium's datapath is set up, as options of its ConfigMap (pkg/client/client.go)."""
+"""`cilium status`: the lines that say how Cilium's datapath is set up, as options of its ConfigMap
+(pkg/client/client.go).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def recognise_status(source: Source) -> int:
 
 
 def read_status(source: Source) -> Reading:
-    """Read what the status says of masquerading, kube-proxy's replacement, host routing and the tunnel."""
+    """Read what the status says of masquerading, kube-proxy's replacement, host routing and the
+    tunnel.
+    """
     ledger = LineLedger(source)
     for index, line in enumerate(ledger.lines):
         if not line.strip() or ledger.elide(index):
@@ -50,10 +54,18 @@ def _parse(name: str, value: str) -> tuple[tuple[str, str], ...]:
     if name == "Routing":
         tunnel = _TUNNEL.search(value)
         network = (
-            (("tunnel", tunnel["tunnel"]),) if tunnel is not None else (("routing-mode", "native"),) if "Native" in value else ()
+            (("tunnel", tunnel["tunnel"]),)
+            if tunnel is not None
+            else (("routing-mode", "native"),)
+            if "Native" in value
+            else ()
         )
         host = re.search(r"Host: (?P<host>\w+)", value)
-        return (*network, ("enable-host-legacy-routing", "false" if host["host"] == "BPF" else "true")) if host else network
+        return (
+            (*network, ("enable-host-legacy-routing", "false" if host["host"] == "BPF" else "true"))
+            if host
+            else network
+        )
     if name == "Host firewall":
         return (("enable-host-firewall", "true" if word == "enabled" else "false"),)
     version = _VERSION.match(value) if name == "Cilium" else None
@@ -65,8 +77,16 @@ def _parse_masquerading(word: str, value: str) -> tuple[tuple[str, str], ...]:
         return (("enable-ipv4-masquerade", "false"),)
     families = re.search(r"IPv4: (?P<four>\w+), IPv6: (?P<six>\w+)", value)
     four = "true" if families is None else str(families["four"] == "Enabled").lower()
-    six = () if families is None else (("enable-ipv6-masquerade", str(families["six"] == "Enabled").lower()),)
-    return (("enable-bpf-masquerade", "true" if word == "bpf" else "false"), ("enable-ipv4-masquerade", four), *six)
+    six = (
+        ()
+        if families is None
+        else (("enable-ipv6-masquerade", str(families["six"] == "Enabled").lower()),)
+    )
+    return (
+        ("enable-bpf-masquerade", "true" if word == "bpf" else "false"),
+        ("enable-ipv4-masquerade", four),
+        *six,
+    )
 
 
 FORMAT = Format("cilium status", recognise_status, read_status)

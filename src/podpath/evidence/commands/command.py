@@ -1,7 +1,9 @@
-"""The command that printed a source, as readers ask about it: program, arguments, filters and family.
+"""The command that printed a source, as readers ask about it: program, arguments, filters and
+family.
 
-What was asked for often decides what an output means: `ip route show table 100` does not print the table, `cat FILE` does not
-print the name, `lsmod | grep X` shows only a part. `evidence.commands.typed` looks through `sudo`, `nsenter` and their like.
+What was asked for often decides what an output means: `ip route show table 100` does not print the
+table, `cat FILE` does not print the name, `lsmod | grep X` shows only a part.
+`evidence.commands.typed` looks through `sudo`, `nsenter` and their like.
 """
 
 from __future__ import annotations
@@ -38,18 +40,24 @@ class Command(NamedTuple):
     """Its name without a directory; empty where there is no command."""
     arguments: tuple[str, ...] = ()
     filters: tuple[tuple[str, ...], ...] = ()
-    """The programs that its output was piped through, each with its arguments: what is shown may be a part."""
+    """The programs that its output was piped through, each with its arguments: what is shown may be
+    a part.
+    """
     netns: str | None = None
     """The network namespace that a wrapper enters, as `Typed.netns` names it."""
 
     def option(self, *names: str) -> str | None:
-        """Return the argument that follows one of these words (`dev`, `table`); None where there is none."""
+        """Return the argument that follows one of these words (`dev`, `table`); None where there is
+        none.
+        """
         return next((value for name, value in pairwise(self.arguments) if name in names), None)
 
 
 @lru_cache(maxsize=64)  # every recogniser asks it of the same source
 def parse_command(text: str | None) -> Command:
-    """Read a command line; an empty `Command` where there is none. What comes after `;` or `&&` is left out."""
+    """Read a command line; an empty `Command` where there is none. What comes after `;` or `&&` is
+    left out.
+    """
     if not text:
         return Command()
     typed = parse_typed(text)
@@ -65,9 +73,13 @@ def parse_command(text: str | None) -> Command:
 
 
 def parse_family(source: Source) -> Family | None:
-    """Say which family a source's command (`ip -6 route`) or name (`ip6-route.json`) asks for; None where neither does."""
+    """Say which family a source's command (`ip -6 route`) or name (`ip6-route.json`) asks for; None
+    where neither does.
+    """
     command = parse_command(source.command)
-    if command.program.startswith("ip6") or any(word in {"-6", "inet6", "--inet6", "-A6"} for word in command.arguments):
+    if command.program.startswith("ip6") or any(
+        word in {"-6", "inet6", "--inet6", "-A6"} for word in command.arguments
+    ):
         return 6
     if any(word in {"-4", "inet", "--inet"} for word in command.arguments):
         return 4
@@ -76,13 +88,17 @@ def parse_family(source: Source) -> Family | None:
 
 
 def asked_object(command: Command) -> tuple[str, tuple[str, ...]] | None:
-    """Return the object of an `ip` or `bridge` command and its selectors behind `show`; None for another command."""
+    """Return the object of an `ip` or `bridge` command and its selectors behind `show`; None for
+    another command.
+    """
     if command.program not in {"ip", "bridge"}:
         return None
     words = list(command.arguments)
     while words and words[0].startswith("-"):
         words = words[2 if words[0] in _VALUED else 1 :]
-    found = next((name for name, spellings in _OBJECTS.items() if words and words[0] in spellings), None)
+    found = next(
+        (name for name, spellings in _OBJECTS.items() if words and words[0] in spellings), None
+    )
     if found is None:
         return None
     return found, tuple(words[2:] if len(words) > 1 and words[1] in _SHOW else words[1:])

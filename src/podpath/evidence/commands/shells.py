@@ -1,7 +1,9 @@
-"""A typed command line as a shell cuts it: simple commands, the operators between them, and redirections.
+"""A typed command line as a shell cuts it: simple commands, the operators between them, and
+redirections.
 
-Only what tells which program printed an output is read: words with their columns, pipes, sequences and where output goes to.
-Expansions are left as they stand. Past this layer `evidence.commands.typed` looks through `sudo`, `nsenter` and their like.
+Only what tells which program printed an output is read: words with their columns, pipes, sequences
+and where output goes to. Expansions are left as they stand. Past this layer
+`evidence.commands.typed` looks through `sudo`, `nsenter` and their like.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""A command as somebody typed it: what it really runs, in which network namespace, and what is left of its output.
+"""A command as somebody typed it: what it really runs, in which network namespace, and what is left
+of its output.
 
-`sudo nsenter --net=/proc/29080/ns/net curl x | tail` runs `curl x | tail` in the namespace of process 29080, and shows a part of
-what curl printed. Wrappers are data: one row for each program that runs another one.
+`sudo nsenter --net=/proc/29080/ns/net curl x | tail` runs `curl x | tail` in the namespace of
+process 29080, and shows a part of what curl printed. Wrappers are data: one row for each program
+that runs another one.
 """
 
 from __future__ import annotations
@@ -20,13 +22,19 @@ class Typed(NamedTuple):
     raw: str
     """As typed, wrapped lines joined."""
     text: str
-    """From the program that prints on, its pipes and redirections included; empty where only a shell is opened."""
+    """From the program that prints on, its pipes and redirections included; empty where only a
+    shell is opened.
+    """
     netns: str | None
-    """The network namespace it runs in: `pid 29080`, the name of a namespace, `pod/NS/NAME`, `container NAME`; None: not said."""
+    """The network namespace it runs in: `pid 29080`, the name of a namespace, `pod/NS/NAME`,
+    `container NAME`; None: not said.
+    """
     commands: tuple[SimpleCommand, ...]
     """The simple commands of `text`."""
     wrapped: bool = False
-    """True where it enters another place, be it the host's (`nsenter -t 1 -n`), whatever shell it is typed in."""
+    """True where it enters another place, be it the host's (`nsenter -t 1 -n`), whatever shell it
+    is typed in.
+    """
     keeps_prompt: bool = False
     """True for a shell opened by nsenter or `ip netns exec`: its prompt is the host's."""
 
@@ -41,7 +49,23 @@ class Typed(NamedTuple):
         return self.commands[0].program if self.commands else ""
 
 
-_DULL = frozenset({"cd", "date", "sleep", "export", "set", "true", "clear", "source", "pushd", "popd", "wait", "done", "alias"})
+_DULL = frozenset(
+    {
+        "cd",
+        "date",
+        "sleep",
+        "export",
+        "set",
+        "true",
+        "clear",
+        "source",
+        "pushd",
+        "popd",
+        "wait",
+        "done",
+        "alias",
+    }
+)
 """Commands before a `;` or `&&` that print nothing to be read."""
 _KEYWORDS = frozenset({"do", "then", "while", "until", "if", "!", "{", "else", "time", "("})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
@@ -52,7 +76,9 @@ def parse_typed(raw: str) -> Typed:
     text = raw.strip()
     netns: str | None = None
     wrapped = keeps_prompt = False
-    for _ in range(16):  # a wrapper in a wrapper in a wrapper is real (sudo nsenter sh -c); a longer row is not
+    for _ in range(
+        16
+    ):  # a wrapper in a wrapper in a wrapper is real (sudo nsenter sh -c); a longer row is not
         commands = parse_shell(text)
         if not commands:
             return Typed(raw, "", netns, (), wrapped, keeps_prompt)
@@ -74,10 +100,19 @@ def _trim(text: str, commands: tuple[SimpleCommand, ...]) -> str:
 def _inner_text(text: str, commands: tuple[SimpleCommand, ...], inner: Inner) -> str:
     words = commands[0].words
     if inner.text is not None:
-        return f"{inner.text} {text[words[inner.place].end :]}" if inner.place < len(words) else inner.text
+        return (
+            f"{inner.text} {text[words[inner.place].end :]}"
+            if inner.place < len(words)
+            else inner.text
+        )
     if inner.place < len(words):
         return text[words[inner.place].start :]
-    if len(commands) > 1 and commands[1].operator in {"&&", ";"} and not inner.enters and commands[1].words:
+    if (
+        len(commands) > 1
+        and commands[1].operator in {"&&", ";"}
+        and not inner.enters
+        and commands[1].words
+    ):
         return text[commands[1].words[0].start :]
     return ""
 
@@ -90,7 +125,9 @@ def _unwrap(commands: tuple[SimpleCommand, ...]) -> Inner | None:
     first = words[0].text
     if _ASSIGNMENT.fullmatch(first) or (first in _KEYWORDS and len(words) > 1 and first != "time"):
         return Inner(1)
-    if first in {"for", "case"} or (base_name(first) in _DULL and len(commands) > 1 and commands[1].operator in {"&&", ";"}):
+    if first in {"for", "case"} or (
+        base_name(first) in _DULL and len(commands) > 1 and commands[1].operator in {"&&", ";"}
+    ):
         return Inner(len(words))
     wrapper = WRAPPERS.get(base_name(first))
     return None if wrapper is None else wrapper(words)

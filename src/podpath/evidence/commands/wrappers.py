@@ -1,4 +1,6 @@
-"""Programs that run another program: how each is taken off a command line, and which network namespace it enters."""
+"""Programs that run another program: how each is taken off a command line, and which network
+namespace it enters.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,17 @@ from collections.abc import Callable, Mapping
 
 from podpath.evidence.commands.shells import Word
 from podpath.evidence.commands.wrappers_container import unwrap_container, unwrap_kubectl
-from podpath.evidence.commands.wrappers_words import SHELLS, Inner, find_option, opened, skip_options
+from podpath.evidence.commands.wrappers_words import (
+    SHELLS,
+    Inner,
+    find_option,
+    opened,
+    skip_options,
+)
 
-_NETNS_FILE = re.compile(r"(?:/var)?/run/netns/(?P<name>.+)|(?:/host)?/proc/(?P<pid>[^/]+)/ns/net|(?P<other>/.+)")
+_NETNS_FILE = re.compile(
+    r"(?:/var)?/run/netns/(?P<name>.+)|(?:/host)?/proc/(?P<pid>[^/]+)/ns/net|(?P<other>/.+)"
+)
 
 
 def _plain(valued: str = "", positional: int = 0) -> Callable[[tuple[Word, ...]], Inner | None]:
@@ -20,7 +30,11 @@ def _plain(valued: str = "", positional: int = 0) -> Callable[[tuple[Word, ...]]
         if place >= len(words):
             return None
         word = words[place]
-        return Inner(place, text=word.text) if " " in word.text and place + 1 == len(words) else Inner(place)
+        return (
+            Inner(place, text=word.text)
+            if " " in word.text and place + 1 == len(words)
+            else Inner(place)
+        )
 
     return unwrap
 
@@ -44,7 +58,9 @@ def _shell(words: tuple[Word, ...]) -> Inner | None:
 
 
 def netns_of_file(path: str) -> str | None:
-    """Name the network namespace that a file of procfs or of `ip netns` stands for; None for the host's (process 1)."""
+    """Name the network namespace that a file of procfs or of `ip netns` stands for; None for the
+    host's (process 1).
+    """
     found = _NETNS_FILE.fullmatch(path)
     if found is None:
         return path or None
@@ -54,13 +70,21 @@ def netns_of_file(path: str) -> str | None:
 
 
 def _nsenter(words: tuple[Word, ...]) -> Inner:
-    place = skip_options(words, 1, frozenset({"-t", "--target", "-S", "--setuid", "-G", "--setgid"}))
+    place = skip_options(
+        words, 1, frozenset({"-t", "--target", "-S", "--setuid", "-G", "--setgid"})
+    )
     options = words[1:place]
     path = find_option(options, "--net", "--network")
     pid = find_option(options, "-t", "--target")
-    short = [word.text for word in options if re.fullmatch(r"-[a-zA-Z]*[na][a-zA-Z]*|-n=?/.*|--net|--network|--all", word.text)]
+    short = [
+        word.text
+        for word in options
+        if re.fullmatch(r"-[a-zA-Z]*[na][a-zA-Z]*|-n=?/.*|--net|--network|--all", word.text)
+    ]
     if path is None:
-        path = next((word[2:].removeprefix("=") for word in short if re.match(r"-n=?/", word)), None)
+        path = next(
+            (word[2:].removeprefix("=") for word in short if re.match(r"-n=?/", word)), None
+        )
     if path is not None and path.startswith("/"):
         return Inner(opened(words, place), netns_of_file(path), enters=True, keeps_prompt=True)
     if not short:
@@ -71,10 +95,20 @@ def _nsenter(words: tuple[Word, ...]) -> Inner:
 
 def _ip(words: tuple[Word, ...]) -> Inner | None:
     texts = [word.text for word in words]
-    if len(texts) > 3 and re.fullmatch(r"net?n?s?", texts[1]) and re.fullmatch(r"ex?e?c?", texts[2]):
+    if (
+        len(texts) > 3
+        and re.fullmatch(r"net?n?s?", texts[1])
+        and re.fullmatch(r"ex?e?c?", texts[2])
+    ):
         return Inner(opened(words, 4), texts[3], enters=True, keeps_prompt=True)
-    place = next((i for i, text in enumerate(texts[1:4], 1) if text in {"-n", "-netns", "--netns"}), None)
-    if place is None or place + 1 >= len(words) or any(not text.startswith("-") for text in texts[1:place]):
+    place = next(
+        (i for i, text in enumerate(texts[1:4], 1) if text in {"-n", "-netns", "--netns"}), None
+    )
+    if (
+        place is None
+        or place + 1 >= len(words)
+        or any(not text.startswith("-") for text in texts[1:place])
+    ):
         return None
     inner = " ".join([*texts[:place], *texts[place + 2 :]])
     return Inner(len(words) - 1, texts[place + 1], enters=True, text=inner)

@@ -1,6 +1,7 @@
 """`kubectl exec` and `docker exec`: in which network namespace they run a command.
 
-A pod that runs in the host's network namespace is known by its name: the agents of the network that ship so.
+A pod that runs in the host's network namespace is known by its name: the agents of the network that
+ship so.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ _HOST_NETWORK = re.compile(
     r"ovnkube-node|ovs-node|kube-apiserver|kube-controller-manager|kube-scheduler|etcd|node-exporter|nodelocaldns|node-local-dns|"
     r"kube-vip|speaker|multus|azure-cni|istio-cni-node|linkerd-cni|node-problem-detector|nsenter|node-debugger)(?:-|$)",
 )
-"""Pods of these names run in the host's network namespace, by the manifests that their projects ship."""
+"""Pods of these names run in the host's network namespace, by the manifests that their projects
+ship.
+"""
 _KIND_NODE = re.compile(r"(?:.+-)?(?:control-plane|worker)\d*")
 """Containers of these names are nodes of kind: what is run in them runs on the node."""
 _ID = re.compile(r"[0-9a-f]{12,64}")
@@ -26,7 +29,9 @@ _KUBECTL_VALUED = frozenset(
 
 
 def unwrap_kubectl(words: tuple[Word, ...]) -> Inner | None:
-    """Unwrap `kubectl exec POD -- COMMAND`, `kubectl debug` and `kubectl run ... -- COMMAND`; None for all else it does."""
+    """Unwrap `kubectl exec POD -- COMMAND`, `kubectl debug` and `kubectl run ... -- COMMAND`; None
+    for all else it does.
+    """
     place = skip_options(words, 1, _KUBECTL_VALUED)
     if place >= len(words) or words[place].text not in {"exec", "debug", "run"}:
         return None
@@ -37,7 +42,11 @@ def unwrap_kubectl(words: tuple[Word, ...]) -> Inner | None:
     following = skip_options(words, named + 1, _KUBECTL_VALUED) if dashes is None else dashes + 1
     if dashes is None and words[place].text != "exec":
         following = len(words)
-    return Inner(opened(words, following), _pod(words[named].text, words[: dashes or len(words)]), enters=True)
+    return Inner(
+        opened(words, following),
+        _pod(words[named].text, words[: dashes or len(words)]),
+        enters=True,
+    )
 
 
 def _pod(named: str, options: tuple[Word, ...]) -> str | None:
@@ -46,13 +55,37 @@ def _pod(named: str, options: tuple[Word, ...]) -> str | None:
     if kind in {"node", "no", "nodes"} or _HOST_NETWORK.match(name.lstrip("<$")):
         return None
     namespace = find_option(options, "-n", "--namespace") or "default"
-    short = {"": "pod", "po": "pod", "pods": "pod", "deploy": "deployment", "ds": "daemonset", "sts": "statefulset"}
+    short = {
+        "": "pod",
+        "po": "pod",
+        "pods": "pod",
+        "deploy": "deployment",
+        "ds": "daemonset",
+        "sts": "statefulset",
+    }
     return f"{short.get(kind, kind)}/{namespace}/{name}"
 
 
 def unwrap_container(words: tuple[Word, ...]) -> Inner | None:
-    """Unwrap `docker exec CONTAINER COMMAND`, and `docker run --net=host IMAGE COMMAND`; None for all else it does."""
-    valued = frozenset("-u --user -w --workdir -e --env --env-file -H --host --context -r --runtime-endpoint".split())  # noqa: SIM905
+    """Unwrap `docker exec CONTAINER COMMAND`, and `docker run --net=host IMAGE COMMAND`; None for
+    all else it does.
+    """
+    valued = frozenset(
+        [
+            "-u",
+            "--user",
+            "-w",
+            "--workdir",
+            "-e",
+            "--env",
+            "--env-file",
+            "-H",
+            "--host",
+            "--context",
+            "-r",
+            "--runtime-endpoint",
+        ]
+    )
     place = skip_options(words, 1, valued)
     if place >= len(words) or words[place].text not in {"exec", "run"}:
         return None
@@ -63,12 +96,32 @@ def unwrap_container(words: tuple[Word, ...]) -> Inner | None:
     if named >= len(words):
         return None
     name = words[named].text
-    netns = None if _KIND_NODE.fullmatch(name) else f"container {name[:12] if _ID.fullmatch(name) else name}"
+    netns = (
+        None
+        if _KIND_NODE.fullmatch(name)
+        else f"container {name[:12] if _ID.fullmatch(name) else name}"
+    )
     return Inner(opened(words, skip_options(words, named + 1, valued)), netns, enters=True)
 
 
 def _run_in(words: tuple[Word, ...], place: int, net: str) -> Inner:
-    valued = frozenset("--net --network --name -v --volume -e --env -u --user --entrypoint -w --pid --cap-add".split())  # noqa: SIM905
+    valued = frozenset(
+        [
+            "--net",
+            "--network",
+            "--name",
+            "-v",
+            "--volume",
+            "-e",
+            "--env",
+            "-u",
+            "--user",
+            "--entrypoint",
+            "-w",
+            "--pid",
+            "--cap-add",
+        ]
+    )
     image = skip_options(words, place + 1, valued)
     netns = None if net == "host" else f"container {net.partition(':')[2]}"
     return Inner(opened(words, image + 1), netns, enters=True)

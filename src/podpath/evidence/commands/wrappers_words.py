@@ -1,4 +1,6 @@
-"""What a wrapper runs, and how its own options are skipped: what all wrappers (`sudo`, `nsenter`, `kubectl exec`) share."""
+"""What a wrapper runs, and how its own options are skipped: what all wrappers (`sudo`, `nsenter`,
+`kubectl exec`) share.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,12 @@ def find_option(words: tuple[Word, ...], *names: str) -> str | None:
                 return words[place + 1].text
             if name.startswith("--") and word.text.startswith(f"{name}="):
                 return word.text[len(name) + 1 :]
-            if not name.startswith("--") and len(word.text) > 2 and word.text.startswith(name) and not word.text.startswith("--"):
+            if (
+                not name.startswith("--")
+                and len(word.text) > 2
+                and word.text.startswith(name)
+                and not word.text.startswith("--")
+            ):
                 return word.text[2:].removeprefix("=")
     return None
 
@@ -51,6 +58,8 @@ def opened(words: tuple[Word, ...], place: int) -> int:
     """Return the index of what is run; past the end where that is a bare shell."""
     rest = words[place:]
     only_shell = (
-        bool(rest) and base_name(rest[0].text) in SHELLS and all(word.text in {"-l", "-i", "--login"} for word in rest[1:])
+        bool(rest)
+        and base_name(rest[0].text) in SHELLS
+        and all(word.text in {"-l", "-i", "--login"} for word in rest[1:])
     )
     return len(words) if only_shell else place

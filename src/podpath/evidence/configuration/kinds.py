@@ -1,4 +1,6 @@
-"""Which program a configuration file is of: by its name, where a command or a label shows one, else by words that only it has."""
+"""Which program a configuration file is of: by its name, where a command or a label shows one, else
+by words that only it has.
+"""
 
 from __future__ import annotations
 
@@ -73,14 +75,20 @@ KINDS: tuple[Kind, ...] = (
 
 
 def find_path(source: Source) -> str:
-    """Return the name of the file that a block shows: of a command, a label, its first comment; else empty."""
+    """Return the name of the file that a block shows: of a command, a label, its first comment;
+    else empty.
+    """
     places = [
         source.command or "",
         source.label or "",
         *(line for line in source.lines[:2] if line.lstrip().startswith(("#", "//", ";"))),
     ]
     for text in places:
-        found = [one["path"] for one in _PATH.finditer(text[:500]) if not one["path"].startswith(_PROGRAMS)]
+        found = [
+            one["path"]
+            for one in _PATH.finditer(text[:500])
+            if not one["path"].startswith(_PROGRAMS)
+        ]
         if found:
             return found[-1]
     return source.name if not source.name.endswith((".md", ".txt", ".log")) else ""
@@ -92,7 +100,12 @@ def find_kind(path: str, statements: Sequence[Statement]) -> str:
     if by_name:
         return by_name
     words = {statement.name.lower() for statement in statements}
-    words |= {head.split(None, 1)[0].lower() for statement in statements for head in statement.path if head.strip()}
+    words |= {
+        head.split(None, 1)[0].lower()
+        for statement in statements
+        for head in statement.path
+        if head.strip()
+    }
     words |= {f"[{head.lower()}]" for statement in statements for head in statement.path}
     counts = [(len(kind.names & words), kind.name) for kind in KINDS]
     most, name = max(counts, key=lambda one: one[0])

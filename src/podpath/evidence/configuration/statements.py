@@ -1,8 +1,9 @@
-"""The statements of a configuration, whatever its language: `KEY=VALUE`, `key: value`, `key value;`, blocks in braces, sections.
+"""The statements of a configuration, whatever its language: `KEY=VALUE`, `key: value`, `key
+value;`, blocks in braces, sections.
 
-Most languages of configuration are one of a few: words ended by a semicolon or a line, blocks in braces or by indentation,
-sections in brackets. They are told apart by what the lines show. Lines are read one by one, in time linear in them; what is no
-statement is passed over.
+Most languages of configuration are one of a few: words ended by a semicolon or a line, blocks in
+braces or by indentation, sections in brackets. They are told apart by what the lines show. Lines
+are read one by one, in time linear in them; what is no statement is passed over.
 """
 
 from __future__ import annotations
@@ -14,8 +15,12 @@ from typing import NamedTuple
 
 DEEPEST = 12
 """Blocks within blocks that are kept."""
-_SECTION = re.compile(r"\s*\[{1,2}\s*(?P<name>[^\[\]=]+?(?:\"[^\"]*\"[^\[\]=]*)?)\s*\]{1,2}\s*(?:[#;].*)?$")
-_ASSIGNED = re.compile(r"\s*(?:export\s+|set\s+|Environment=\"?)?(?P<name>[\w./@*-]+(?:\[\w+\])?)\s*[:+?]?=\s*(?P<value>.*?)\s*$")
+_SECTION = re.compile(
+    r"\s*\[{1,2}\s*(?P<name>[^\[\]=]+?(?:\"[^\"]*\"[^\[\]=]*)?)\s*\]{1,2}\s*(?:[#;].*)?$"
+)
+_ASSIGNED = re.compile(
+    r"\s*(?:export\s+|set\s+|Environment=\"?)?(?P<name>[\w./@*-]+(?:\[\w+\])?)\s*[:+?]?=\s*(?P<value>.*?)\s*$"
+)
 _COLON = re.compile(r"\s*(?:- )?(?P<name>[A-Za-z_][\w./-]*):(?:\s+(?P<value>\S.*?))?\s*$")
 _WORDS = re.compile(r"\s*(?P<name>[\w*./@:-]+|\"[^\"]*\"|'[^']*')(?:\s+(?P<value>\S.*?))?\s*$")
 _ROW = re.compile(r"\s*\|\s*(?P<name>[\w.:-]+)\s*\|\s*(?P<value>[^|]*?)\s*\|\s*$")
@@ -56,7 +61,11 @@ class _Reader:
                 name, rest = head, [value] if value else []
             elif rest and rest[0] == "=":
                 rest = rest[1:]
-            self.found.append(Statement(tuple(self.path), unquote(name.rstrip(":")), _join(rest), self.first, place))
+            self.found.append(
+                Statement(
+                    tuple(self.path), unquote(name.rstrip(":")), _join(rest), self.first, place
+                )
+            )
         self.words = []
 
     def open(self) -> None:
@@ -85,7 +94,9 @@ def read_statements(lines: Sequence[str]) -> list[Statement]:
 
 
 def _read_braces(lines: Sequence[str], *, ended: bool) -> list[Statement]:
-    """Read blocks in braces; statements end at a semicolon where the text has any, else with the line."""
+    """Read blocks in braces; statements end at a semicolon where the text has any, else with the
+    line.
+    """
     reader = _Reader()
     inside = False
     for place, raw in enumerate(lines):
@@ -141,16 +152,22 @@ def _read_lines(lines: Sequence[str]) -> Iterator[Statement]:
         text = _TRAILING.sub("", line).expandtabs(4).rstrip()
         indent = len(text) - len(text.lstrip())
         above = _enclose(above, indent, text)
-        found = _ROW.match(text) or _ASSIGNED.match(text) or _COLON.match(text) or _WORDS.match(text)
+        found = (
+            _ROW.match(text) or _ASSIGNED.match(text) or _COLON.match(text) or _WORDS.match(text)
+        )
         if found is None:
             continue
         path = (*section, *(name for _, name in above))[:DEEPEST]
         yield Statement(path, unquote(found["name"]), unquote(found["value"] or ""), first, last)
-        above.append((-1 if _STANZA.match(text) and indent == 0 else indent, text.strip().rstrip(":")))
+        above.append(
+            (-1 if _STANZA.match(text) and indent == 0 else indent, text.strip().rstrip(":"))
+        )
 
 
 def _enclose(above: list[tuple[int, str]], indent: int, text: str) -> list[tuple[int, str]]:
-    """Return the heads that a line stands under: what is indented less, and the stanza that goes on without indentation."""
+    """Return the heads that a line stands under: what is indented less, and the stanza that goes on
+    without indentation.
+    """
     starts = indent == 0 and (_STANZA.match(text) is not None or _LOOSE.match(text) is not None)
     return [] if starts else [one for one in above if one[0] < indent]
 

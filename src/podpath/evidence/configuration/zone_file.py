@@ -1,4 +1,6 @@
-"""Zone files of name servers (RFC 1035, section 5): every record with its owner, whatever its line leaves to the one above."""
+"""Zone files of name servers (RFC 1035, section 5): every record with its owner, whatever its line
+leaves to the one above.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,24 @@ _COMMENT = re.compile(r";.*$")
 
 
 def is_zone(lines: Sequence[str]) -> bool:
-    """Tell whether a text is a zone: an SOA and another record, or `$TTL`/`$ORIGIN` above records; no answer of a query."""
+    """Tell whether a text is a zone: an SOA and another record, or `$TTL`/`$ORIGIN` above records;
+    no answer of a query.
+    """
     if any(line.startswith((";; ", "; <<>>")) for line in lines):
         return False
     found = list(read_zone(lines))
     types = [one.name for one in found if not one.name.startswith("$")]
     headed = "SOA" in types or any(one.name.startswith("$") for one in found)
     filled = sum(bool(_COMMENT.sub("", line).strip()) for line in lines)
-    return headed and len(types) >= 2 and 2 * sum(one.last - one.first + 1 for one in found) >= filled
+    return (
+        headed and len(types) >= 2 and 2 * sum(one.last - one.first + 1 for one in found) >= filled
+    )
 
 
 def read_zone(lines: Sequence[str]) -> Iterator[Statement]:
-    """Yield each record: its owner as path, its type as name, its data as value; directives by their own name. Never raises."""
+    """Yield each record: its owner as path, its type as name, its data as value; directives by
+    their own name. Never raises.
+    """
     owner = ""
     place = 0
     while place < len(lines):

@@ -1,4 +1,6 @@
-"""`docker inspect`, `docker network inspect` and Compose files: containers, networks and services as they are asked for."""
+"""`docker inspect`, `docker network inspect` and Compose files: containers, networks and services
+as they are asked for.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def read_inspect(source: Source) -> Reading:
         for item in tree.items or (tree,):
             record = _inspected(item)
             if record is not None:
-                ledger.span(record.span.line - source.first_line, record.span.last_line - source.first_line)
+                ledger.span(
+                    record.span.line - source.first_line, record.span.last_line - source.first_line
+                )
                 ledger.add(record)
     for index, line in enumerate(ledger.lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
@@ -66,10 +70,20 @@ def _inspected(tree: Tree) -> ApiObjectRecord | None:
         return ApiObjectRecord(span=tree.span, kind="Network", namespace="", name=name, tree=tree)
     if not tree.fields:
         return None
-    bindings = tree.at("NetworkSettings", "Ports") or tree.at("HostConfig", "PortBindings") or tree.at("Ports")
+    bindings = (
+        tree.at("NetworkSettings", "Ports")
+        or tree.at("HostConfig", "PortBindings")
+        or tree.at("Ports")
+    )
     ports = rows(tree.span, _bound(bindings)) if bindings is not None else None
     fields = {**tree.fields, **({} if ports is None else {"ports": ports})}
-    return ApiObjectRecord(span=tree.span, kind="Container", namespace="", name=name, tree=Tree(value=fields, span=tree.span))
+    return ApiObjectRecord(
+        span=tree.span,
+        kind="Container",
+        namespace="",
+        name=name,
+        tree=Tree(value=fields, span=tree.span),
+    )
 
 
 def _bound(bindings: Tree) -> Iterator[Tree]:
@@ -95,7 +109,9 @@ def read_compose(source: Source) -> Reading:
             ledger.unread(index, "a field of a Compose file")
     for tree in grown.trees:
         ledger.span(tree.span.line - source.first_line, tree.span.last_line - source.first_line)
-        ledger.add(ApiObjectRecord(span=tree.span, kind="Compose", namespace="", name="", tree=tree))
+        ledger.add(
+            ApiObjectRecord(span=tree.span, kind="Compose", namespace="", name="", tree=tree)
+        )
         services = tree.at("services")
         for name, service in () if services is None else services.fields.items():
             ledger.add(_service(name, service))
@@ -109,7 +125,11 @@ def _service(name: str, service: Tree) -> ApiObjectRecord:
     ports = rows(service.span, _published(service))
     tree = Tree(value={**service.fields, "ports": ports}, span=service.span)
     return ApiObjectRecord(
-        span=service.span, kind="Container", namespace="", name=service.text_at("container_name") or name, tree=tree
+        span=service.span,
+        kind="Container",
+        namespace="",
+        name=service.text_at("container_name") or name,
+        tree=tree,
     )
 
 

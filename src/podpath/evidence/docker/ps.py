@@ -1,4 +1,6 @@
-"""`docker ps`, `docker container ls`, `docker port` and `nerdctl ps`: containers with what they publish."""
+"""`docker ps`, `docker container ls`, `docker port` and `nerdctl ps`: containers with what they
+publish.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net.provenance import Source, Span
 from podpath.net.trees import Tree
 
-_HEADING = re.compile(r"\s*(?:CONTAINER ID\s+|NAMES?\s{2,}|IMAGE\s{2,}).*(?:PORTS|STATUS|NAMES|COMMAND)")
+_HEADING = re.compile(
+    r"\s*(?:CONTAINER ID\s+|NAMES?\s{2,}|IMAGE\s{2,}).*(?:PORTS|STATUS|NAMES|COMMAND)"
+)
 _PUBLISHED = re.compile(
     r"(?<![0-9a-fA-F.:\[])(?:(?P<host>\[?[0-9a-fA-F.:]*\]?):)?(?P<from>\d+)(?:-(?P<to>\d+))?->(?P<port>\d+)(?:-\d+)?(?:/(?P<protocol>tcp|udp|sctp))?"
 )
@@ -21,7 +25,9 @@ _EXPOSED = re.compile(r"(?<![\d>.:-])(?P<port>\d+)/(?P<protocol>tcp|udp|sctp)")
 _ROW = re.compile(
     r"\s*(?P<id>[0-9a-f]{12})\s+(?P<image>\S+)\s+.*?\s(?P<status>Up|Exited|Created|Restarting|Paused)\b(?P<rest>.*)$"
 )
-_BOUND = re.compile(r"\s*(?P<port>\d+)/(?P<protocol>tcp|udp|sctp) -> (?P<host>\[?[0-9a-fA-F.:]*\]?):(?P<from>\d+)\s*$")
+_BOUND = re.compile(
+    r"\s*(?P<port>\d+)/(?P<protocol>tcp|udp|sctp) -> (?P<host>\[?[0-9a-fA-F.:]*\]?):(?P<from>\d+)\s*$"
+)
 
 
 def recognise_ps(source: Source) -> int:
@@ -58,7 +64,10 @@ def _container(line: str, row: re.Match[str], span: Span) -> ApiObjectRecord:
     words = line.split()
     name = words[-1] if "/" not in words[-1] and "->" not in words[-1] else ""
     fields = nest(
-        span, image=scalar(row["image"], span), state=scalar(row["status"], span), ports=rows(span, _ports(row["rest"], span))
+        span,
+        image=scalar(row["image"], span),
+        state=scalar(row["status"], span),
+        ports=rows(span, _ports(row["rest"], span)),
     )
     return _record(name, fields)
 
@@ -71,7 +80,11 @@ def _ports(text: str, span: Span) -> Iterator[Tree]:
     for found in _PUBLISHED.finditer(text):
         yield _port(found, span)
     for found in _EXPOSED.finditer(_PUBLISHED.sub("", text)):
-        yield nest(span, containerPort=scalar(found["port"], span), protocol=scalar(found["protocol"], span))
+        yield nest(
+            span,
+            containerPort=scalar(found["port"], span),
+            protocol=scalar(found["protocol"], span),
+        )
 
 
 def _port(found: re.Match[str], span: Span) -> Tree:

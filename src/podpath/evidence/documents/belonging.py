@@ -1,4 +1,6 @@
-"""Whether a line of a document goes on with the block above it, by its shape, by what stands round it, and by its words."""
+"""Whether a line of a document goes on with the block above it, by its shape, by what stands round
+it, and by its words.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ _PLACE = re.compile(
 )
 """A note that says where or when an output was taken: what follows is another output."""
 _PACKET_WORDS = re.compile(
-    r"\b(?:SYN|ACK|RST|FIN|RESET|ARP|retransmi\w+|repl(?:y|ies)|request|handshake|packet)\b", re.IGNORECASE
+    r"\b(?:SYN|ACK|RST|FIN|RESET|ARP|retransmi\w+|repl(?:y|ies)|request|handshake|packet)\b",
+    re.IGNORECASE,
 )
 _LIST_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+[A-Z`\"']")
 ANNOTATION_WORDS = 5
@@ -45,7 +48,14 @@ class Context(NamedTuple):
     @property
     def following(self) -> str:
         """The next line that is not blank; empty at the end."""
-        return next((line.text for line in self.lines[self.place + 1 : self.place + 4] if line.text.strip()), "")
+        return next(
+            (
+                line.text
+                for line in self.lines[self.place + 1 : self.place + 4]
+                if line.text.strip()
+            ),
+            "",
+        )
 
 
 def belongs(block: Block, context: Context, shape: Shape | None) -> bool:
@@ -69,16 +79,28 @@ def belongs(block: Block, context: Context, shape: Shape | None) -> bool:
 
 
 def is_annotation(context: Context) -> bool:
-    """Tell whether a line is a note between packets: short, right above one, and not naming another place."""
+    """Tell whether a line is a note between packets: short, right above one, and not naming another
+    place.
+    """
     text = context.line.text
-    above = match_shape(context.lines[context.place + 1].text) if context.place + 1 < len(context.lines) else None
+    above = (
+        match_shape(context.lines[context.place + 1].text)
+        if context.place + 1 < len(context.lines)
+        else None
+    )
     if above is None or above.name != "tcpdump" or is_place_note(context):
         return False
-    return context.fenced or len(text.split()) <= ANNOTATION_WORDS or text.lstrip().startswith(("#", "//", "<-", "^"))
+    return (
+        context.fenced
+        or len(text.split()) <= ANNOTATION_WORDS
+        or text.lstrip().startswith(("#", "//", "<-", "^"))
+    )
 
 
 def is_place_note(context: Context) -> bool:
-    """Tell whether a line between outputs says where or when the next one was taken (`On the host:`, `# node2`)."""
+    """Tell whether a line between outputs says where or when the next one was taken (`On the
+    host:`, `# node2`).
+    """
     text = context.line.text.strip()
     if len(text.split()) > 10 or is_message(text):
         return False
@@ -93,10 +115,17 @@ def _continues_here(block: Block, context: Context, shape: Shape | None) -> bool
     deeper = len(context.line.text) - len(context.line.text.lstrip()) >= block.indent
     if not context.after_blank:
         return deeper or context.fenced or shape is not None
-    if block.typed is not None and not context.fenced and block.shape is not None and not block.shape.blanks:
+    if (
+        block.typed is not None
+        and not context.fenced
+        and block.shape is not None
+        and not block.shape.blanks
+    ):
         # no tool but a few prints blank lines: another listing starts, without its command
         return block.shape.name == "tcpdump"
-    return (context.fenced or shape is not None or deeper) and not (shape is None and reads_as_sentence(context.line.text))
+    return (context.fenced or shape is not None or deeper) and not (
+        shape is None and reads_as_sentence(context.line.text)
+    )
 
 
 def _takes_foreign(block: Block, context: Context, shape: Shape) -> bool:
@@ -107,7 +136,9 @@ def _takes_foreign(block: Block, context: Context, shape: Shape) -> bool:
         return not context.after_blank or (context.fenced and shape.name == "configuration")
     if block.program in shape.programs and (block.shape.blanks or not context.after_blank):
         return True
-    return block.shape.name == "component log" and block.typed is not None and not context.after_blank
+    return (
+        block.shape.name == "component log" and block.typed is not None and not context.after_blank
+    )
 
 
 def _takes_unknown(block: Block, context: Context) -> bool:
@@ -121,11 +152,15 @@ def _takes_unknown(block: Block, context: Context) -> bool:
         return False
     if len(text) - len(text.lstrip()) < block.indent:
         return False
-    return _is_amid(block, context) or not (reads_as_sentence(text) if block.shape is None else reads_as_prose(text))
+    return _is_amid(block, context) or not (
+        reads_as_sentence(text) if block.shape is None else reads_as_prose(text)
+    )
 
 
 def _is_amid(block: Block, context: Context) -> bool:
-    """Tell whether a line stands amid an output: what a damaged line of a listing said is unread, and is not prose."""
+    """Tell whether a line stands amid an output: what a damaged line of a listing said is unread,
+    and is not prose.
+    """
     if block.shape is None or context.line.text.lstrip().startswith(("#", "//", "<-", "^")):
         return False
     return continues(block.shape, context.following, block.indent)

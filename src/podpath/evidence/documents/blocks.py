@@ -1,4 +1,6 @@
-"""A block of a document while it is being gathered: a command with its output, or an output whose command is not shown."""
+"""A block of a document while it is being gathered: a command with its output, or an output whose
+command is not shown.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from podpath.net.provenance import Source
 
 @dataclass(slots=True, kw_only=True)
 class Block:
-    """Lines that belong together, in the order of the document. Mutable while the splitter works, and local to it."""
+    """Lines that belong together, in the order of the document. Mutable while the splitter works,
+    and local to it.
+    """
 
     label: str | None
     """The prose that introduces it."""
@@ -51,7 +55,9 @@ class Block:
             self.shape = shape
 
     def sources(self, name: str, order: int, *, typed_is_evidence: bool) -> list[Source]:
-        """Make its sources: the command as typed, where that is evidence by itself, and then what it printed."""
+        """Make its sources: the command as typed, where that is evidence by itself, and then what
+        it printed.
+        """
         made: list[Source] = []
         if typed_is_evidence and self.typed_lines:
             made.append(self._source(name, self.typed_lines, order))
@@ -64,7 +70,10 @@ class Block:
         prompt = self.prompt.text if self.prompt is not None else ""
         return Source(
             name=name,
-            lines=dedent([line.text for line in lines], len(self.prompt.indent) if self.prompt is not None else None),
+            lines=dedent(
+                [line.text for line in lines],
+                len(self.prompt.indent) if self.prompt is not None else None,
+            ),
             first_line=start.number,
             command=(self.typed.text or self.typed.raw) if self.typed is not None else None,
             prompt=prompt or None,
@@ -75,7 +84,9 @@ class Block:
 
 
 def dedent(lines: list[str], most: int | None = None) -> tuple[str, ...]:
-    """Take the white space off that all lines start with, at most so many characters; blank lines become empty."""
+    """Take the white space off that all lines start with, at most so many characters; blank lines
+    become empty.
+    """
     full = [line for line in lines if line.strip()]
     if not full:
         return tuple("" for _ in lines)
@@ -88,7 +99,9 @@ def dedent(lines: list[str], most: int | None = None) -> tuple[str, ...]:
 
 
 def join_command(lines: list[str]) -> str:
-    r"""Join the lines of a command that was wrapped with `\` (and the `>` that a shell prints before them)."""
+    r"""Join the lines of a command that was wrapped with `\` (and the `>` that a shell prints
+    before them).
+    """
     parts = [lines[0].rstrip()]
     for line in lines[1:]:
         parts[-1] = re.sub(r"\\$", "", parts[-1]).rstrip()

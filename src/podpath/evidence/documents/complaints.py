@@ -1,7 +1,8 @@
 """Sentences of a ticket's prose that say what fails or works, between which ends, and how.
 
-Prose is never evidence of a node's state. It tells which connection is in question: the failing ones become probes where the
-evidence shows their ends, and how they fail says which causes fit. English, by the words that such sentences are made of.
+Prose is never evidence of a node's state. It tells which connection is in question: the failing
+ones become probes where the evidence shows their ends, and how they fail says which causes fit.
+English, by the words that such sentences are made of.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source, Span
 
 WIDTH, MOST = 1000, 400
-"""Characters of a sentence that are looked at, and sentences that say something: who complains has said it by then."""
+"""Characters of a sentence that are looked at, and sentences that say something: who complains has
+said it by then.
+"""
 
 SHORTEST = 3
 """Words of which a sentence has more than a label: `Broken interface:` says nothing yet."""
@@ -164,11 +167,16 @@ _PORT = re.compile(
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}/\d{1,2}(?![\w/])")
-_ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d*/)|(?<![\w:])(?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F:]*")
-_NAME = re.compile(
-    r"\b[a-z0-9](?:[a-z0-9-]*\.)+(?:svc|cluster\.local|local|com|org|net|io|default|kube-system)\b[\w.-]*", re.IGNORECASE
+_ADDRESS = re.compile(
+    r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d*/)|(?<![\w:])(?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F:]*"
 )
-_WAY = re.compile(r"\b(?P<way>from|to|reach|reaches|ping|curl|at|on|into|towards|connect)\b", re.IGNORECASE)
+_NAME = re.compile(
+    r"\b[a-z0-9](?:[a-z0-9-]*\.)+(?:svc|cluster\.local|local|com|org|net|io|default|kube-system)\b[\w.-]*",
+    re.IGNORECASE,
+)
+_WAY = re.compile(
+    r"\b(?P<way>from|to|reach|reaches|ping|curl|at|on|into|towards|connect)\b", re.IGNORECASE
+)
 _WORD = re.compile(
     r"(?<![\w./-])(?P<word>(?=[a-z0-9-]*[0-9-])[a-z][a-z0-9-]*[a-z0-9](?:\.[a-z][a-z0-9-]*)?|"
     r"(?<=pod )[a-z]\w+|(?<=service )[a-z]\w+|(?<=svc )[a-z]\w+|(?<=node )[a-z]\w+)(?![\w/-])"
@@ -176,22 +184,33 @@ _WORD = re.compile(
 _PROTOCOLS: tuple[tuple[int, re.Pattern[str]], ...] = (
     (protocols.ICMP, re.compile(r"\bping(?:s|ed|ing)?\b|\bicmp\b", re.IGNORECASE)),
     (protocols.UDP, re.compile(r"\budp\b|\bquic\b|\bdatagrams?\b", re.IGNORECASE)),
-    (protocols.TCP, re.compile(r"\btcp\b|\bhttps?\b|\bcurl\b|\bssh\b|\btelnet\b|\btls\b", re.IGNORECASE)),
+    (
+        protocols.TCP,
+        re.compile(r"\btcp\b|\bhttps?\b|\bcurl\b|\bssh\b|\btelnet\b|\btls\b", re.IGNORECASE),
+    ),
 )
 
 
-def read_complaints(name: str, lines: Sequence[str], sources: Iterable[Source]) -> tuple[Complaint, ...]:
-    """Return what the prose of a document says; `lines` are all of it, `sources` what was taken as outputs. Never raises."""
+def read_complaints(
+    name: str, lines: Sequence[str], sources: Iterable[Source]
+) -> tuple[Complaint, ...]:
+    """Return what the prose of a document says; `lines` are all of it, `sources` what was taken as
+    outputs. Never raises.
+    """
     taken: set[int] = set()
     for source in sources:
         taken.update(range(source.first_line, source.first_line + len(source.lines)))
     document = Source(name=name, lines=tuple(lines))
-    complaints = (_read_sentence(text, Span(document, first, last)) for text, first, last in _sentences(lines, taken))
+    complaints = (
+        _read_sentence(text, Span(document, first, last))
+        for text, first, last in _sentences(lines, taken)
+    )
     return tuple(islice((complaint for complaint in complaints if complaint is not None), MOST))
 
 
 def _sentences(lines: Sequence[str], taken: set[int]) -> Iterator[tuple[str, int, int]]:
-    """Yield the sentences of the lines that no output took, each with the numbers of its first and last line.
+    """Yield the sentences of the lines that no output took, each with the numbers of its first and
+    last line.
 
     What stands in a fence is pasted, whether a reader knows it or not.
     """
@@ -261,16 +280,26 @@ def _find_failure(text: str) -> FailureKind | None:
 
 
 def _find_ends(text: str, verb: re.Match[str]) -> tuple[End | None, End | None]:
-    """Return who connects and whom to: what stands behind `from`, else before the verb; what stands behind `to` and the verb."""
+    """Return who connects and whom to: what stands behind `from`, else before the verb; what stands
+    behind `to` and the verb.
+    """
     mentions = sorted(_mentions(text))
     start = _FROM.search(text)
-    source = next((end for place, end in mentions if start is not None and place >= start.end()), None)
-    left = [(place, end) for place, end in mentions if start is None or place < start.start() or end is not source]
+    source = next(
+        (end for place, end in mentions if start is not None and place >= start.end()), None
+    )
+    left = [
+        (place, end)
+        for place, end in mentions
+        if start is None or place < start.start() or end is not source
+    ]
     if source is None:
         before = [end for place, end in left if place < verb.start()]
         source = before[-1] if before and _has_target(left, verb) else before[0] if before else None
     after = [
-        end for place, end in left if place >= verb.start() and (start is None or place < start.start() or end is not source)
+        end
+        for place, end in left
+        if place >= verb.start() and (start is None or place < start.start() or end is not source)
     ]
     if after:
         return source, after[0]
@@ -283,7 +312,9 @@ def _has_target(mentions: Sequence[tuple[int, End]], verb: re.Match[str]) -> boo
 
 
 def _mentions(text: str) -> Iterator[tuple[int, End]]:
-    """Yield each end that is mentioned with its place; of words that overlap the more telling ones count."""
+    """Yield each end that is mentioned with its place; of words that overlap the more telling ones
+    count.
+    """
     taken: list[tuple[int, int]] = []
     for words in _ENDS:
         for found in words.pattern.finditer(text):
@@ -300,12 +331,24 @@ def _find_ports(text: str) -> Iterator[int]:
 
 
 def _find_sources(text: str, verb: re.Match[str]) -> Iterator[Address]:
-    """Yield the addresses of who connects: behind `from`, or before the verb where others stand behind it."""
-    found = [(match.start(), address) for match in _ADDRESS.finditer(text) if (address := parse_host(match.group())) is not None]
+    """Yield the addresses of who connects: behind `from`, or before the verb where others stand
+    behind it.
+    """
+    found = [
+        (match.start(), address)
+        for match in _ADDRESS.finditer(text)
+        if (address := parse_host(match.group())) is not None
+    ]
     ways = [[way["way"].lower() for way in _WAY.finditer(text, 0, place)] for place, _ in found]
-    behind = [address for (_, address), words in zip(found, ways, strict=True) if words[-1:] == ["from"]]
+    behind = [
+        address for (_, address), words in zip(found, ways, strict=True) if words[-1:] == ["from"]
+    ]
     later = any(place > verb.start() for place, _ in found)
-    before = [address for (place, address), words in zip(found, ways, strict=True) if not words and place < verb.start()]
+    before = [
+        address
+        for (place, address), words in zip(found, ways, strict=True)
+        if not words and place < verb.start()
+    ]
     yield from behind or (before if later else ())
 
 

@@ -1,6 +1,7 @@
 """Commands that change a node, as typed at a prompt: facts before and after them differ.
 
-Not modelled: what a script does that is called by its name, and what a changed object of Kubernetes leads to.
+Not modelled: what a script does that is called by its name, and what a changed object of Kubernetes
+leads to.
 """
 
 from __future__ import annotations
@@ -19,15 +20,46 @@ from podpath.evidence.records import DeedRecord, HeadingRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.provenance import Source
 
-_IP_VERBS = ("add", "append", "change", "replace", "prepend", "delete", "set", "flush", "up", "down", "attach", "detach")
-_TABLE_EDIT = re.compile(r"-[A-Z]*[ADIRFXNPZE][a-z]*|--(?:append|delete|insert|replace|flush|new-chain|delete-chain|policy|zero)")
+_IP_VERBS = (
+    "add",
+    "append",
+    "change",
+    "replace",
+    "prepend",
+    "delete",
+    "set",
+    "flush",
+    "up",
+    "down",
+    "attach",
+    "detach",
+)
+_TABLE_EDIT = re.compile(
+    r"-[A-Z]*[ADIRFXNPZE][a-z]*|--(?:append|delete|insert|replace|flush|new-chain|delete-chain|policy|zero)"
+)
 _RULES_CHANGED = re.compile(
     r"\s*(?:sudo\s+)?(?:/\S*/)?ip6?tables(?:-legacy|-nft)?\s+(?:(?:-t|--table)\s+\w+\s+|-[wW]\s+(?:\d+\s+)?|--wait\s+)*"
     r"(?:-[APIFXDN]|--(?:append|policy|insert|flush|delete|new-chain))(?:\s+[A-Za-z][\w-]*(?:\s+(?:-|!|\d|ACCEPT|DROP).*)?)?\s*"
 )
-_VALUED = frozenset({"-n", "--namespace", "--context", "--kubeconfig", "-H", "-M", "--db", "-t", "--timeout", "-s", "--cluster"})
+_VALUED = frozenset(
+    {
+        "-n",
+        "--namespace",
+        "--context",
+        "--kubeconfig",
+        "-H",
+        "-M",
+        "--db",
+        "-t",
+        "--timeout",
+        "-s",
+        "--cluster",
+    }
+)
 """Options whose value could be taken for a verb."""
-_STATE_FILES = re.compile(r"/(?:proc/sys|sys|etc|lib/systemd|usr/lib|var/lib/(?:cni|kubelet)|opt/cni)/.*")
+_STATE_FILES = re.compile(
+    r"/(?:proc/sys|sys|etc|lib/systemd|usr/lib|var/lib/(?:cni|kubelet)|opt/cni)/.*"
+)
 
 
 def _words(*verbs: str) -> Callable[[tuple[str, ...]], bool]:
@@ -40,7 +72,17 @@ def _first(*verbs: str) -> Callable[[tuple[str, ...]], bool]:
 
     def starts(arguments: tuple[str, ...]) -> bool:
         values = {place + 1 for place, word in enumerate(arguments) if word in _VALUED}
-        return next((word for place, word in enumerate(arguments) if word[:1] != "-" and place not in values), "") in wanted
+        return (
+            next(
+                (
+                    word
+                    for place, word in enumerate(arguments)
+                    if word[:1] != "-" and place not in values
+                ),
+                "",
+            )
+            in wanted
+        )
 
     return starts
 
@@ -54,22 +96,42 @@ def _changes_table(arguments: tuple[str, ...]) -> bool:
 
 
 def _changes_ip(arguments: tuple[str, ...]) -> bool:
-    """Tell whether `ip OBJECT VERB` changes something; verbs may be cut short, as iproute2 lets them be."""
+    """Tell whether `ip OBJECT VERB` changes something; verbs may be cut short, as iproute2 lets
+    them be.
+    """
     plain = [word for word in arguments if not word.startswith("-")]
     if len(plain) < 2 or "monitor".startswith(plain[0]):
         return False
     verb = plain[1]
-    return len(verb) >= 1 and verb not in {"s", "sh", "l", "g"} and any(name.startswith(verb) for name in _IP_VERBS)
+    return (
+        len(verb) >= 1
+        and verb not in {"s", "sh", "l", "g"}
+        and any(name.startswith(verb) for name in _IP_VERBS)
+    )
 
 
 def _changes_sysctl(arguments: tuple[str, ...]) -> bool:
-    return any(word in {"-w", "-p", "--system", "--write", "-f"} or word.startswith(("-p", "--load")) or "=" in word
-               for word in arguments)  # fmt: skip
+    return any(
+        word in {"-w", "-p", "--system", "--write", "-f"}
+        or word.startswith(("-p", "--load"))
+        or "=" in word
+        for word in arguments
+    )
 
 
 def _loads_module(arguments: tuple[str, ...]) -> bool:
     return bool(arguments) and not any(
-        word in {"-n", "--dry-run", "--show", "-c", "--showconfig", "-D", "--show-depends", "--resolve-alias"}
+        word
+        in {
+            "-n",
+            "--dry-run",
+            "--show",
+            "-c",
+            "--showconfig",
+            "-D",
+            "--show-depends",
+            "--resolve-alias",
+        }
         for word in arguments
     )
 
@@ -135,12 +197,16 @@ def is_deed(typed: Typed) -> bool:
 
 
 def changes_rules(line: str) -> bool:
-    """Tell whether a line is an iptables command that changes a table: one beyond doubt, also without a prompt."""
+    """Tell whether a line is an iptables command that changes a table: one beyond doubt, also
+    without a prompt.
+    """
     return _RULES_CHANGED.fullmatch(line) is not None
 
 
 def is_typed_evidence(typed: Typed) -> bool:
-    """Tell whether the command line itself is evidence, whatever it printed: a deed, or options of Cilium."""
+    """Tell whether the command line itself is evidence, whatever it printed: a deed, or options of
+    Cilium.
+    """
     return is_deed(typed) or bool(parse_flags(typed.text))
 
 
@@ -154,7 +220,10 @@ def _changes_inside(typed: Typed, step: SimpleCommand) -> bool:
 
 
 def _changes(step: SimpleCommand) -> bool:
-    if any(">" in redirect.operator and _STATE_FILES.fullmatch(redirect.target) for redirect in step.redirects):
+    if any(
+        ">" in redirect.operator and _STATE_FILES.fullmatch(redirect.target)
+        for redirect in step.redirects
+    ):
         return True
     if step.program == "tee":
         return any(_STATE_FILES.fullmatch(word) for word in step.arguments)
@@ -167,16 +236,31 @@ def recognise_typed(source: Source) -> int:
     if source.command is None:
         return NO
     if not source.lines:
-        return 1  # the least claim: a reader that knows what silence means of this command comes first
+        return (
+            1  # the least claim: a reader that knows what silence means of this command comes first
+        )
     prompted = source.prompt is None or source.lines[0].lstrip().startswith(source.prompt)
-    typed = source.lines[0].lstrip().removeprefix(source.prompt or "").strip().removesuffix("\\").strip()
+    typed = (
+        source.lines[0]
+        .lstrip()
+        .removeprefix(source.prompt or "")
+        .strip()
+        .removesuffix("\\")
+        .strip()
+    )
     words = typed.split()
-    return CERTAIN if prompted and words and source.command.split()[-1:] and _is_own_text(source, typed) else NO
+    return (
+        CERTAIN
+        if prompted and words and source.command.split()[-1:] and _is_own_text(source, typed)
+        else NO
+    )
 
 
 def _is_own_text(source: Source, typed: str) -> bool:
     command = parse_typed(typed).text or typed
-    return bool(command) and " ".join((source.command or "").split()).startswith(" ".join(command.split()))
+    return bool(command) and " ".join((source.command or "").split()).startswith(
+        " ".join(command.split())
+    )
 
 
 def read_typed(source: Source) -> Reading:

@@ -1,8 +1,10 @@
-"""A ticket, an article, a chat log: split into the commands and outputs that stand in it. Prose is never evidence.
+"""A ticket, an article, a chat log: split into the commands and outputs that stand in it. Prose is
+never evidence.
 
-Fences help, but nothing rests on them: prompts start commands, an output goes on until the next prompt or until lines neither
-have its shape nor read as console, and lines that only one tool prints are found between prose without any prompt. So the same
-text with its fences and its prose taken out gives the same sources.
+Fences help, but nothing rests on them: prompts start commands, an output goes on until the next
+prompt or until lines neither have its shape nor read as console, and lines that only one tool
+prints are found between prose without any prompt. So the same text with its fences and its prose
+taken out gives the same sources.
 """
 
 from __future__ import annotations
@@ -22,7 +24,15 @@ from podpath.evidence.documents.programs import is_command
 from podpath.evidence.documents.prompts import Prompt, match_prompt
 from podpath.evidence.documents.prose import is_heading, reads_as_prose, strip_markup
 from podpath.evidence.documents.quoted import find_quoted
-from podpath.evidence.documents.regions import Line, Region, decode_line, is_fence, split_regions, strip_quote, unquote
+from podpath.evidence.documents.regions import (
+    Line,
+    Region,
+    decode_line,
+    is_fence,
+    split_regions,
+    strip_quote,
+    unquote,
+)
 from podpath.evidence.documents.shapes import Shape, match_shape
 from podpath.evidence.documents.speakers import strip_speakers
 from podpath.net.provenance import Source
@@ -30,7 +40,9 @@ from podpath.net.provenance import Source
 LABEL_LINES, LABEL_WIDTH = 2, 240
 """How much of the prose above a block is kept as its label."""
 _WORDS_BETWEEN = 2
-"""How many lines of prose (`Output:`) may stand between a command's fence and the fence of what it printed."""
+"""How many lines of prose (`Output:`) may stand between a command's fence and the fence of what it
+printed.
+"""
 _JSON_LINES = 50_000
 _HERE = re.compile(r"<<-?\s*[\"'\\]?(?P<word>\w+)[\"']?")
 _COMMENT = re.compile(r"\s*(?:#+|//)\s*\S")
@@ -39,8 +51,12 @@ _CODE_INDENT = re.compile(r"(?: {4}|\t)\s*\S")
 
 
 def split_document(name: str, lines: Sequence[str]) -> tuple[Source, ...]:
-    """Split a document into sources, also into such that no reader may know; `lines` are without line ends. Never raises."""
-    decoded = list(strip_speakers([decode_line(number, text) for number, text in enumerate(lines, 1)]))
+    """Split a document into sources, also into such that no reader may know; `lines` are without
+    line ends. Never raises.
+    """
+    decoded = list(
+        strip_speakers([decode_line(number, text) for number, text in enumerate(lines, 1)])
+    )
     if any(line.text.lstrip().startswith(">") for line in decoded):
         decoded = unquote(decoded, [_is_quoted_console(line.text) for line in decoded])
     splitter = _Splitter(name)
@@ -49,7 +65,9 @@ def split_document(name: str, lines: Sequence[str]) -> tuple[Source, ...]:
     splitter.finish()
     quoted = find_quoted(name, splitter.aside)
     return (
-        tuple(sorted((*splitter.sources, *quoted), key=lambda source: source.first_line)) if quoted else tuple(splitter.sources)
+        tuple(sorted((*splitter.sources, *quoted), key=lambda source: source.first_line))
+        if quoted
+        else tuple(splitter.sources)
     )
 
 
@@ -121,13 +139,21 @@ class _Splitter:
         """Take a command that still waits for its output for one that printed nothing."""
         if self._silent is not None:
             block, self._silent = self._silent, None
-            self.sources.extend(block.sources(self._name, len(self.sources), typed_is_evidence=False))
+            self.sources.extend(
+                block.sources(self._name, len(self.sources), typed_is_evidence=False)
+            )
 
     def _introduced(self, context: Context, shape: Shape | None) -> Block:
-        """Open a block without a prompt: of the command in the fence before it, or of the one that the line above names."""
+        """Open a block without a prompt: of the command in the fence before it, or of the one that
+        the line above names.
+        """
         silent, introduces = self._silent, self._introduces
         label = self._label()
-        if silent is not None and silent.typed is not None and self._prints(silent.typed, context, shape):
+        if (
+            silent is not None
+            and silent.typed is not None
+            and self._prints(silent.typed, context, shape)
+        ):
             self._silent = None
             return replace(silent, label=label or silent.label)
         self._release()
@@ -135,7 +161,11 @@ class _Splitter:
         typed = parse_typed(command) if command is not None else None
         if typed is None or is_typed_evidence(typed) or not self._prints(typed, context, shape):
             return Block(label=label)
-        return Block(label=label, typed=typed, netns=self._places.locate(Prompt("", "", "", False), typed, self._regions))
+        return Block(
+            label=label,
+            typed=typed,
+            netns=self._places.locate(Prompt("", "", "", False), typed, self._regions),
+        )
 
     @staticmethod
     def _prints(typed: Typed, context: Context, shape: Shape | None) -> bool:
@@ -173,20 +203,41 @@ class _Splitter:
         if self._prompted or not is_command(text) or match_shape(text) is not None:
             return None
         if context.fenced:
-            waits = self._block is None or context.after_blank or (self._block.typed is not None and not self._block.lines)
-            return Prompt("", text.strip(), text[: len(text) - len(text.lstrip())], False) if waits else None
+            waits = (
+                self._block is None
+                or context.after_blank
+                or (self._block.typed is not None and not self._block.lines)
+            )
+            return (
+                Prompt("", text.strip(), text[: len(text) - len(text.lstrip())], False)
+                if waits
+                else None
+            )
         if changes_rules(text):
             return Prompt("", text.strip(), text[: len(text) - len(text.lstrip())], False)
-        below = context.lines[context.place + 1].text if context.place + 1 < len(context.lines) else ""
+        below = (
+            context.lines[context.place + 1].text if context.place + 1 < len(context.lines) else ""
+        )
         shape = match_shape(below)
         program = parse_typed(text).program
         printed = shape is not None and program in shape.programs
-        return Prompt("", text.strip(), text[: len(text) - len(text.lstrip())], False) if printed else None
+        return (
+            Prompt("", text.strip(), text[: len(text) - len(text.lstrip())], False)
+            if printed
+            else None
+        )
 
     def _is_prompt_here(self, prompt: Prompt, context: Context) -> bool:
-        """Tell whether a bare `$`, `#` or `>` is a prompt where it stands, and not a sign within an output or a heading."""
+        """Tell whether a bare `$`, `#` or `>` is a prompt where it stands, and not a sign within an
+        output or a heading.
+        """
         block = self._block
-        if block is not None and block.prompt is not None and not context.after_blank and block.lines:
+        if (
+            block is not None
+            and block.prompt is not None
+            and not context.after_blank
+            and block.lines
+        ):
             return prompt.text in {"$", block.prompt.text}
         if prompt.text == "#" and not context.fenced:
             return is_command(prompt.command)
@@ -208,7 +259,9 @@ class _Splitter:
         typed = parse_typed(command)
         netns = self._places.locate(prompt, typed, self._regions)
         self._release()
-        self._block = Block(label=self._label(), prompt=prompt, typed=typed, typed_lines=lines, netns=netns)
+        self._block = Block(
+            label=self._label(), prompt=prompt, typed=typed, typed_lines=lines, netns=netns
+        )
         return end
 
     def _open_bare(self, context: Context, shape: Shape | None) -> int:
@@ -216,7 +269,11 @@ class _Splitter:
         line = context.line
         if shape is None and (is_place_note(context) or self._is_comment(context)):
             self._note(line)
-        elif shape is not None or (context.fenced and not _is_only_prose(context)) or _is_code_paragraph(context):
+        elif (
+            shape is not None
+            or (context.fenced and not _is_only_prose(context))
+            or _is_code_paragraph(context)
+        ):
             if self._block is None:
                 self._block = self._introduced(context, shape)
                 self._block.is_code = shape is None and not context.fenced
@@ -243,14 +300,26 @@ class _Splitter:
         if not context.fenced or _COMMENT.match(context.line.text) is None:
             return False
         following = next(
-            (line.text for line in context.lines[context.place + 1 :] if line.text.strip() and not _COMMENT.match(line.text)), ""
+            (
+                line.text
+                for line in context.lines[context.place + 1 :]
+                if line.text.strip() and not _COMMENT.match(line.text)
+            ),
+            "",
         )
         return match_prompt(following) is not None or is_command(following)
 
     def _carried(self, context: Context, shape: Shape | None) -> Block | None:
-        """Go on with the same command in another block, where one command prints outputs of several shapes."""
+        """Go on with the same command in another block, where one command prints outputs of several
+        shapes.
+        """
         block = self._block
-        if block is None or block.typed is None or shape is None or (context.after_blank and not context.fenced):
+        if (
+            block is None
+            or block.typed is None
+            or shape is None
+            or (context.after_blank and not context.fenced)
+        ):
             return None
         several = (
             len({step.program for step in block.typed.commands if step.operator != "|"}) > 1
@@ -286,25 +355,39 @@ class _Splitter:
     def _close(self) -> None:
         if self._block is not None:
             block, self._block = self._block, None
-            evidence = block.typed is not None and bool(block.typed_lines) and is_typed_evidence(block.typed)
-            self.sources.extend(block.sources(self._name, len(self.sources), typed_is_evidence=evidence))
+            evidence = (
+                block.typed is not None
+                and bool(block.typed_lines)
+                and is_typed_evidence(block.typed)
+            )
+            self.sources.extend(
+                block.sources(self._name, len(self.sources), typed_is_evidence=evidence)
+            )
 
 
 def _is_only_prose(context: Context) -> bool:
-    """Tell whether a line in a fence is a note and starts no output: prose, with a blank line or the end below it."""
+    """Tell whether a line in a fence is a note and starts no output: prose, with a blank line or
+    the end below it.
+    """
     return reads_as_prose(context.line.text) and (
         context.place + 1 >= len(context.lines) or not context.lines[context.place + 1].text.strip()
     )
 
 
 def _is_code_paragraph(context: Context) -> bool:
-    """Tell whether a paragraph is set off as code by its indentation, and holds nothing that reads as prose."""
+    """Tell whether a paragraph is set off as code by its indentation, and holds nothing that reads
+    as prose.
+    """
     if context.fenced or not context.after_blank:
         return False
     for line in context.lines[context.place :]:
         if not line.text.strip():
             return True
-        if _CODE_INDENT.match(line.text) is None or reads_as_prose(line.text) or is_heading(line.text):
+        if (
+            _CODE_INDENT.match(line.text) is None
+            or reads_as_prose(line.text)
+            or is_heading(line.text)
+        ):
             return False
     return True
 
@@ -313,7 +396,11 @@ def _command_extent(context: Context, prompt: Prompt) -> int:
     r"""Return the index after a command's last line: wrapped with `\`, or a quotation that goes on."""
     end = context.place + 1
     text = prompt.command
-    while end < len(context.lines) and text.rstrip().endswith("\\") and context.lines[end].text.strip():
+    while (
+        end < len(context.lines)
+        and text.rstrip().endswith("\\")
+        and context.lines[end].text.strip()
+    ):
         text = context.lines[end].text
         end += 1
     if end == context.place + 1 and _is_open_quote(prompt.command):
@@ -326,7 +413,11 @@ def _command_extent(context: Context, prompt: Prompt) -> int:
 def _is_open_quote(text: str) -> bool:
     bare = re.sub(r"\\.", "", text)
     quote = next((sign for sign in bare if sign in "\"'"), "")
-    return bool(quote) and bare.count(quote) % 2 == 1 and (quote == '"' or re.search(r"\w'\w", bare) is None)
+    return (
+        bool(quote)
+        and bare.count(quote) % 2 == 1
+        and (quote == '"' or re.search(r"\w'\w", bare) is None)
+    )
 
 
 def _here_extent(lines: Sequence[Line], start: int, word: str) -> int:
@@ -336,13 +427,17 @@ def _here_extent(lines: Sequence[Line], start: int, word: str) -> int:
 
 
 def _json_extent(context: Context) -> int:
-    """Return the index after the JSON value that starts on this line; the line's own index where none does."""
+    """Return the index after the JSON value that starts on this line; the line's own index where
+    none does.
+    """
     if _JSON_START.match(context.line.text) is None:
         return context.place
     opening = context.line.text.strip()
     if len(opening) == 1 and context.following.lstrip()[:1] not in '"{[}]':
         return context.place
-    text = "\n".join(line.text for line in context.lines[context.place : context.place + _JSON_LINES]).lstrip()
+    text = "\n".join(
+        line.text for line in context.lines[context.place : context.place + _JSON_LINES]
+    ).lstrip()
     try:
         _, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):

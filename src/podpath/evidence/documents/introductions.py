@@ -1,4 +1,6 @@
-"""A command that a line of prose names as the one whose output stands below: "Output of `ip rule`:", a heading, a bold line."""
+"""A command that a line of prose names as the one whose output stands below: "Output of `ip
+rule`:", a heading, a bold line.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,24 @@ import re
 from podpath.evidence.documents.programs import is_command, reads_as_command
 from podpath.evidence.documents.prose import strip_markup
 
-_CODE = re.compile(r"(?P<ticks>`{1,2})(?P<ticked>[^`]+)(?P=ticks)|<code>(?P<tagged>[^<]+)</code>|\*\*(?P<bold>[^*]+)\*\*")
+_CODE = re.compile(
+    r"(?P<ticks>`{1,2})(?P<ticked>[^`]+)(?P=ticks)|<code>(?P<tagged>[^<]+)</code>|\*\*(?P<bold>[^*]+)\*\*"
+)
 _AFTER = re.compile(
     r"\s*(?:(?:on|in|from|inside|within|at) (?:the |a |our |my )?[\w./ -]{1,40})?\s*"
     r"(?:shows?|says?|prints?|gives?|returns?|reports?|outputs?|looks? like(?: this)?|is)?(?: this| the following)?\s*[:.]?\s*"
 )
 """What may stand between the command and its output: where it ran, and a verb."""
 _BEFORE = re.compile(
-    r"(?:the )?(?:full |complete |here is (?:the )?|this is (?:the )?)?(?:outputs?|results?)(?: (?:of|from))?:?\s+", re.IGNORECASE
+    r"(?:the )?(?:full |complete |here is (?:the )?|this is (?:the )?)?(?:outputs?|results?)(?: (?:of|from))?:?\s+",
+    re.IGNORECASE,
 )
 
 
 def introduced_command(line: str) -> str | None:
-    """Return the command that a line of prose says to have printed what comes next; None where it names none at its end."""
+    """Return the command that a line of prose says to have printed what comes next; None where it
+    names none at its end.
+    """
     spans = list(_CODE.finditer(line))
     if spans and _AFTER.fullmatch(line, spans[-1].end()):
         marked = spans[-1]["ticked"] or spans[-1]["tagged"] or spans[-1]["bold"]

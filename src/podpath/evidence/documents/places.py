@@ -1,4 +1,6 @@
-"""Where commands run once a shell was opened in another place: `kubectl exec -it POD -- sh`, and what follows at its prompt."""
+"""Where commands run once a shell was opened in another place: `kubectl exec -it POD -- sh`, and
+what follows at its prompt.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,13 @@ from podpath.evidence.documents.prompts import Prompt
 
 _EXITS = frozenset({"exit", "logout"})
 _CONTAINER_PROMPT = re.compile(r"/[\w./-]* [#$]")
-_POD_HOST = re.compile(r"[\w.+-]+@(?P<name>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?-[bcdfghjklmnpqrstvwxz2456789]{5,10}"
-                       r"-[bcdfghjklmnpqrstvwxz2456789]{5}):/")  # fmt: skip
-"""A host name that ends as the names of a Deployment's pods do (k8s.io/apimachinery `rand.SafeEncodeString`)."""
+_POD_HOST = re.compile(
+    r"[\w.+-]+@(?P<name>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?-[bcdfghjklmnpqrstvwxz2456789]{5,10}"
+    r"-[bcdfghjklmnpqrstvwxz2456789]{5}):/"
+)
+"""A host name that ends as the names of a Deployment's pods do (k8s.io/apimachinery
+`rand.SafeEncodeString`).
+"""
 _CONTAINER_HOST = re.compile(r"[\w.+-]+@(?P<id>[0-9a-f]{12}):/")
 
 
@@ -45,7 +51,9 @@ class Places:
         return typed.netns if typed.wrapped else around
 
     def _leave(self, sign: str, region: int) -> None:
-        """Drop the shells that a prompt shows to be left: the outer prompt is back, or another block has begun."""
+        """Drop the shells that a prompt shows to be left: the outer prompt is back, or another
+        block has begun.
+        """
         while self._shells:
             shell = self._shells[-1]
             gone = region != shell.region if shell.keeps_prompt else sign == shell.outer
@@ -55,7 +63,9 @@ class Places:
 
 
 def named_by_prompt(prompt: str) -> str | None:
-    """Name the network namespace that a prompt alone shows: that of a pod by its host name, or some container's."""
+    """Name the network namespace that a prompt alone shows: that of a pod by its host name, or some
+    container's.
+    """
     pod = _POD_HOST.match(prompt)
     if pod is not None:
         return f"pod/?/{pod['name']}"

@@ -1,4 +1,6 @@
-"""Names of programs that people type when a network fails, and what stands behind them in a command and not in a sentence."""
+"""Names of programs that people type when a network fails, and what stands behind them in a command
+and not in a sentence.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,7 @@ _TOOL_ARGUMENTS = (
     r"(?:-\S|\||>|$|(?:add|del|delete|show|showmacs|addbr|addif|delif|list|save|create|flush|get|monitor|insert)(?:\s|$)|"
     r"https?://|\d+\.\d+\.\d+\.\d+|[\w-]+(?:\.[\w/-]+)+(?:\s|$|[=:])|[\w-]+$)"
 )
-_CLUSTER_TOOLS = (
-    r"(?:kubectl|oc|crictl|docker|podman|helm|minikube|cilium|systemctl|service|calicoctl|istioctl|linkerd|kubeadm|nsenter)"
-)
+_CLUSTER_TOOLS = r"(?:kubectl|oc|crictl|docker|podman|helm|minikube|cilium|systemctl|service|calicoctl|istioctl|linkerd|kubeadm|nsenter)"
 _COMMAND = (
     (re.compile(r"(?:ip|bridge|tc)"), re.compile(_OBJECTS)),
     (re.compile(r"(?:ip6?tables|ebtables|arptables)(?:-\w+)*"), re.compile(r"(?:-|>|\||$)")),
@@ -59,11 +59,15 @@ _SIGNS = re.compile(r"(?:^|\s)-{1,2}\w|[|<>=$;]|/\w|(?:^|\s)\S*\d\S*(?:\s|$)|\\$
 def is_program(command: str) -> bool:
     """Tell whether a command line starts with the name of a known program, or with a path to one."""
     first = command.split(maxsplit=1)[0] if command.strip() else ""
-    return first in PROGRAMS or (first.startswith(("/", "./", "~/")) and _PLAUSIBLE.fullmatch(first) is not None)
+    return first in PROGRAMS or (
+        first.startswith(("/", "./", "~/")) and _PLAUSIBLE.fullmatch(first) is not None
+    )
 
 
 def reads_as_command(command: str) -> bool:
-    """Tell whether a text is a command line: it starts with a program's name and does not go on as a sentence."""
+    """Tell whether a text is a command line: it starts with a program's name and does not go on as
+    a sentence.
+    """
     first, _, rest = command.strip().partition(" ")
     if _PLAUSIBLE.fullmatch(first) is None or first[0].isupper():
         return False
@@ -75,9 +79,13 @@ def reads_as_command(command: str) -> bool:
 
 
 def is_command(text: str) -> bool:
-    """Tell whether a line without a prompt is a command beyond doubt: the program is known, and so is what follows it."""
+    """Tell whether a line without a prompt is a command beyond doubt: the program is known, and so
+    is what follows it.
+    """
     first, _, rest = text.strip().partition(" ")
     name = first.rpartition("/")[2]
     if name not in PROGRAMS or reads_as_prose(text):
         return False
-    return any(program.fullmatch(name) and follows.match(rest.strip()) for program, follows in _COMMAND)
+    return any(
+        program.fullmatch(name) and follows.match(rest.strip()) for program, follows in _COMMAND
+    )

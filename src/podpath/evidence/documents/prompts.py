@@ -1,7 +1,8 @@
 """Shell prompts: where on a line a typed command starts, and how sure that is.
 
-A prompt that names a user and a host is one whatever follows. `$`, `#` and `>` alone are also a comment's sign, a heading's, a
-quotation's or the request lines of `curl -v`: they are prompts only before something that reads as a command.
+A prompt that names a user and a host is one whatever follows. `$`, `#` and `>` alone are also a
+comment's sign, a heading's, a quotation's or the request lines of `curl -v`: they are prompts only
+before something that reads as a command.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ _PLACED = re.compile(
     )(?:[ \t]+(?P<command>\S.*)|(?P<empty>[ \t]*$))""",
     re.VERBOSE,
 )  # fmt: skip
-_BARE = re.compile(r"(?P<prompt>[$#%>])(?:[ \t]+(?P<command>\S.*)|(?<=\$)(?P<glued>[a-z/.]\S*(?:[ \t].*)?))")
+_BARE = re.compile(
+    r"(?P<prompt>[$#%>])(?:[ \t]+(?P<command>\S.*)|(?<=\$)(?P<glued>[a-z/.]\S*(?:[ \t].*)?))"
+)
 
 
 def match_prompt(line: str) -> Prompt | None:
@@ -68,7 +71,11 @@ def _match_placed(stripped: str, indent: str) -> Prompt | None:
     command = found["command"] or ""
     if not command:
         # `host#` alone could be anything; a path before the sign, or a shell's own name, could not
-        return Prompt(found["prompt"], "", indent, True) if re.search(r"[~/]|sh-\d", found["prompt"]) else None
+        return (
+            Prompt(found["prompt"], "", indent, True)
+            if re.search(r"[~/]|sh-\d", found["prompt"])
+            else None
+        )
     return Prompt(found["prompt"], command, indent, True) if reads_as_command(command) else None
 
 

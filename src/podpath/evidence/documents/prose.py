@@ -1,7 +1,8 @@
-"""Prose among console output: sentences, list items and headings, as people write them round what they paste.
+"""Prose among console output: sentences, list items and headings, as people write them round what
+they paste.
 
-Prose is told by its words, not by its place: articles, prepositions and pronouns that no tool prints in a row. Writing without
-blanks between words (Chinese, Japanese) is told by its characters.
+Prose is told by its words, not by its place: articles, prepositions and pronouns that no tool
+prints in a row. Writing without blanks between words (Chinese, Japanese) is told by its characters.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ _SMALL_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a list of words reads best as words
 )
 _BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u00b7\u2013]|\(?\d{1,2}[.)]|[a-z]\))\s+")
-_MARKUP = re.compile(r"[*`~]{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)|</?[A-Za-z][^>]*>|!?\[|\]\([^)]*\)|\]")
+_MARKUP = re.compile(
+    r"[*`~]{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)|</?[A-Za-z][^>]*>|!?\[|\]\([^)]*\)|\]"
+)
 _WORD = re.compile(r"[(\"'\u201c\u2018]*[A-Za-z][A-Za-z'\u2019-]*[,.;:!?)\"'\u201d\u2019\u2026]*")
 _MARKS = "(\"'\u201c\u2018,.;:!?)\u201d\u2019"
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
@@ -50,21 +53,34 @@ def reads_as_prose(line: str) -> bool:
     small = sum(word.strip(_MARKS).lower() in _SMALL_WORDS for word in words)
     if len(words) <= 4:
         return small >= 1 and plain == len(words) and text[-1] in ":.,!?;" and text[0].isalpha()
-    return plain >= 0.55 * len(words) and small >= max(1, len(words) // 7) and (small >= 2 or text[-1] in ".:!?,")
+    return (
+        plain >= 0.55 * len(words)
+        and small >= max(1, len(words) // 7)
+        and (small >= 2 or text[-1] in ".:!?,")
+    )
 
 
 def reads_as_sentence(line: str) -> bool:
-    """Tell whether a line is prose beyond doubt: long enough, with several small words, and no address in it."""
+    """Tell whether a line is prose beyond doubt: long enough, with several small words, and no
+    address in it.
+    """
     text = strip_markup(line)
     words = text.split()
     if _WIDE.search(line):
         return reads_as_prose(line)
     small = sum(word.strip(_MARKS).lower() in _SMALL_WORDS for word in words)
-    return reads_as_prose(line) and len(words) >= 5 and small >= 2 and (text[:1].isupper() or _ADDRESS.search(text) is None)
+    return (
+        reads_as_prose(line)
+        and len(words) >= 5
+        and small >= 2
+        and (text[:1].isupper() or _ADDRESS.search(text) is None)
+    )
 
 
 def is_heading(line: str) -> bool:
-    """Tell whether a line is a heading or rule of Markdown, a tag of HTML alone, or says who wrote in a chat and when."""
+    """Tell whether a line is a heading or rule of Markdown, a tag of HTML alone, or says who wrote
+    in a chat and when.
+    """
     stripped = line.strip()
     if _SPEAKER.fullmatch(stripped) is not None:
         return True

@@ -1,8 +1,9 @@
-"""Messages that stand in prose: between backticks or quotation marks, or on a line by themselves that no person wrote.
+"""Messages that stand in prose: between backticks or quotation marks, or on a line by themselves
+that no person wrote.
 
-Prose says nothing of a node's state, but the words of a program that it quotes are that program's: a title such as
-`failed to set bridge addr: "cni0" already has an IP address different from ...` names the cause. What a sentence says was not
-seen is not quoted for it.
+Prose says nothing of a node's state, but the words of a program that it quotes are that program's:
+a title such as `failed to set bridge addr: "cni0" already has an IP address different from ...`
+names the cause. What a sentence says was not seen is not quoted for it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ SHORTEST = 12
 """Characters of a quotation that may be a message."""
 _QUOTATION = re.compile(r"`+([^`]+)`+|[\"\u201c\u201e]([^\"\u201d\u201c]{25,})[\"\u201d\u201c]")
 _DENIED = re.compile(
-    r"\b(?:no|not|never|without|none|nor|neither|instead of|unlike|isn't|wasn't|don't|doesn't|didn't|can't)\b", re.IGNORECASE
+    r"\b(?:no|not|never|without|none|nor|neither|instead of|unlike|isn't|wasn't|don't|doesn't|didn't|can't)\b",
+    re.IGNORECASE,
 )
 _PRINTED = re.compile(
     r"^\W*(?:error|failed|unable|cannot|could not|warning|fatal|panic|[EWIF]\d{4} )|err(?:or)?=|rpc error|(?::\s.*){2}|"
@@ -35,7 +37,9 @@ _NEAR = 40
 
 
 def find_quoted(name: str, lines: Sequence[Line]) -> tuple[Source, ...]:
-    """Return a source for each line of prose that quotes a known message; the lines are those that no block has."""
+    """Return a source for each line of prose that quotes a known message; the lines are those that
+    no block has.
+    """
     texts = [_cut_quoted(line.text) for line in lines]
     told = find_messages(Source(name=name, lines=tuple(texts), first_line=0))
     places = sorted({record.span.line for record in told})
@@ -52,7 +56,9 @@ def _make_source(name: str, line: Line, text: str) -> Source:
 
 
 def _cut_quoted(text: str) -> str:
-    """Return what a line of prose quotes; the whole of a line that is no prose, or begins or parts its clauses as programs do."""
+    """Return what a line of prose quotes; the whole of a line that is no prose, or begins or parts
+    its clauses as programs do.
+    """
     if _PRINTED.search(text) is not None or not reads_as_prose(text):
         return text
     return " \u2026 ".join(_list_quoted(text))

@@ -1,7 +1,8 @@
 """A document's lines as regions: what stands in a fence, and the plain text round it.
 
-Fences are those of Markdown (backticks and tildes, of any length, indented or quoted), of HTML (`<pre>`) and of Jira
-(`{code}`, `{noformat}`). A fence that is never closed is none: a stray sign must not turn the rest of a document into console.
+Fences are those of Markdown (backticks and tildes, of any length, indented or quoted), of HTML
+(`<pre>`) and of Jira (`{code}`, `{noformat}`). A fence that is never closed is none: a stray sign
+must not turn the rest of a document into console.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ class Line(NamedTuple):
     number: int
     """Its number in the file, from 1."""
     text: str
-    """Entities of HTML decoded, the signs of a quotation and the indentation of its fence taken off."""
+    """Entities of HTML decoded, the signs of a quotation and the indentation of its fence taken
+    off.
+    """
 
 
 class Region(NamedTuple):
@@ -37,12 +40,23 @@ class _Fence(NamedTuple):
     info: str
 
 
-_OPENING = re.compile(r"(?P<indent>\s*(?:[-*+]\s+|\d+[.)]\s+)?)(?P<sign>`{3,}|~{3,})\s*(?P<info>[^`]*)$")
+_OPENING = re.compile(
+    r"(?P<indent>\s*(?:[-*+]\s+|\d+[.)]\s+)?)(?P<sign>`{3,}|~{3,})\s*(?P<info>[^`]*)$"
+)
 _HTML = re.compile(r"(?P<indent>\s*)<pre[^>]*>(?:\s*<code[^>]*>)?(?P<rest>.*)$", re.IGNORECASE)
 _HTML_END = re.compile(r"(?:</code>\s*)?</pre>", re.IGNORECASE)
 _JIRA = re.compile(r"(?P<indent>\s*)\{(?P<sign>code|noformat)(?::(?P<info>[^}]*))?\}\s*$")
-_ENTITY = re.compile(r"&(?:(?P<name>gt|lt|amp|quot|apos|nbsp)|#(?P<decimal>\d{1,6})|#[xX](?P<hex>[0-9A-Fa-f]{1,5}));")
-_ENTITIES: Mapping[str, str] = {"gt": ">", "lt": "<", "amp": "&", "quot": '"', "apos": "'", "nbsp": " "}
+_ENTITY = re.compile(
+    r"&(?:(?P<name>gt|lt|amp|quot|apos|nbsp)|#(?P<decimal>\d{1,6})|#[xX](?P<hex>[0-9A-Fa-f]{1,5}));"
+)
+_ENTITIES: Mapping[str, str] = {
+    "gt": ">",
+    "lt": "<",
+    "amp": "&",
+    "quot": '"',
+    "apos": "'",
+    "nbsp": " ",
+}
 _QUOTE = re.compile(r"(?:\s{0,3}>(?: |$))+")
 _DEPTH = 4
 """Fences within fences (a ticket that quotes a ticket): deeper ones are left as text."""
@@ -64,7 +78,9 @@ def split_regions(lines: Sequence[Line], depth: int = 0) -> tuple[Region, ...]:
             regions.append(Region(tuple(plain), False))
             plain = []
         regions.extend(_inside(lines, fence, end, depth))
-        place = end if end < len(lines) and _is_opening_with_info(lines[end].text, fence) else end + 1
+        place = (
+            end if end < len(lines) and _is_opening_with_info(lines[end].text, fence) else end + 1
+        )
     if plain:
         regions.append(Region(tuple(plain), False))
     return tuple(regions)
@@ -84,7 +100,9 @@ def unquote(lines: Sequence[Line], holds_console: Sequence[bool]) -> list[Line]:
         while end < len(lines) and _QUOTE.match(lines[end].text):
             end += 1
         if any(holds_console[start:end]):
-            result[start:end] = [Line(line.number, strip_quote(line.text)) for line in lines[start:end]]
+            result[start:end] = [
+                Line(line.number, strip_quote(line.text)) for line in lines[start:end]
+            ]
         start = max(end, start + 1)
     return result
 
@@ -111,7 +129,9 @@ def _open(lines: Sequence[Line], place: int) -> _Fence | None:
     text = lines[place].text
     found = _OPENING.match(text)
     if found is not None:
-        return _Fence(place, found["sign"], " " * len(found["indent"].expandtabs(4)), found["info"].strip())
+        return _Fence(
+            place, found["sign"], " " * len(found["indent"].expandtabs(4)), found["info"].strip()
+        )
     jira = _JIRA.match(text)
     if jira is not None:
         return _Fence(place, f"{{{jira['sign']}}}", jira["indent"], jira["info"] or "")
@@ -120,9 +140,13 @@ def _open(lines: Sequence[Line], place: int) -> _Fence | None:
 
 
 def _close(lines: Sequence[Line], fence: _Fence) -> int | None:
-    """Return the index of the closing line; of the next opening one where that was forgotten; None where there is neither."""
+    """Return the index of the closing line; of the next opening one where that was forgotten; None
+    where there is neither.
+    """
     if fence.sign == "</pre>":
-        return next((i for i in range(fence.place, len(lines)) if _HTML_END.search(lines[i].text)), None)
+        return next(
+            (i for i in range(fence.place, len(lines)) if _HTML_END.search(lines[i].text)), None
+        )
     for i in range(fence.place + 1, len(lines)):
         stripped = lines[i].text.strip()
         closes = stripped == fence.sign
@@ -135,7 +159,12 @@ def _close(lines: Sequence[Line], fence: _Fence) -> int | None:
 
 def _is_opening_with_info(text: str, fence: _Fence) -> bool:
     found = _OPENING.match(text)
-    return found is not None and found["sign"] == fence.sign and found["info"].strip() != "" and fence.sign[0] in "`~"
+    return (
+        found is not None
+        and found["sign"] == fence.sign
+        and found["info"].strip() != ""
+        and fence.sign[0] in "`~"
+    )
 
 
 def _inside(lines: Sequence[Line], fence: _Fence, end: int, depth: int) -> list[Region]:
@@ -159,8 +188,12 @@ def _html_body(lines: Sequence[Line], fence: _Fence, end: int) -> list[Line]:
             text = found["rest"] if found is not None else text
         if i == end:
             text = _HTML_END.split(text)[0]
-        body.append(Line(lines[i].number, re.sub(r"</?(?:code|span|b|i|strong|em|mark)\b[^>]*>", "", text)))
-    return [line for place, line in enumerate(body) if line.text.strip() or 0 < place < len(body) - 1]
+        body.append(
+            Line(lines[i].number, re.sub(r"</?(?:code|span|b|i|strong|em|mark)\b[^>]*>", "", text))
+        )
+    return [
+        line for place, line in enumerate(body) if line.text.strip() or 0 < place < len(body) - 1
+    ]
 
 
 def _dedent(text: str, indent: str) -> str:

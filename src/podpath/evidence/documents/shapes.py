@@ -1,8 +1,10 @@
-"""The shapes of console lines: what a line must look like to be some tool's output beyond doubt, whatever stands round it.
+"""The shapes of console lines: what a line must look like to be some tool's output beyond doubt,
+whatever stands round it.
 
-A document's splitter needs to know where an output starts and ends before any reader sees it, also where prose stands right
-above and below. Each row says which lines start such an output, which only go on with it, and what may stand between.
-Recognising a format is the readers' own business: a shape only marks off the block.
+A document's splitter needs to know where an output starts and ends before any reader sees it, also
+where prose stands right above and below. Each row says which lines start such an output, which only
+go on with it, and what may stand between. Recognising a format is the readers' own business: a
+shape only marks off the block.
 """
 
 from __future__ import annotations
@@ -38,7 +40,15 @@ _TIME = r"-?(?:\d{4}-\d\d-\d\d )?(?:\d\d:\d\d:\d\d[.,][\dxX*?]+|\d{9,10}\.\d{3,9
 _PKT = r"(?:IP6? |ARP,? |\S+ > \S+ ?,|\S+ +(?:In|Out|B|M|P) +|\(tos |ethertype |\S+ > \S+: |\S+ > \S+$)"
 
 
-def _shape(name: str, programs: str, start: str, more: str = "", *, nested: bool = False, blanks: bool = False) -> Shape:
+def _shape(
+    name: str,
+    programs: str,
+    start: str,
+    more: str = "",
+    *,
+    nested: bool = False,
+    blanks: bool = False,
+) -> Shape:
     names = frozenset(programs.split())
     return Shape(name, names, re.compile(start), re.compile(more) if more else None, nested, blanks)
 
@@ -193,7 +203,9 @@ def match_shape(line: str) -> Shape | None:
 
 
 def continues(shape: Shape, line: str, indent: int) -> bool:
-    """Tell whether a line goes on with an output of that shape, whose first line stands at column `indent`."""
+    """Tell whether a line goes on with an output of that shape, whose first line stands at column
+    `indent`.
+    """
     text = line.strip()[:1000]
     if shape.start.match(text) or (shape.more is not None and shape.more.match(text)):
         return True
@@ -201,7 +213,11 @@ def continues(shape: Shape, line: str, indent: int) -> bool:
 
 
 def is_message(line: str) -> bool:
-    """Tell whether a line is a program's own message (`iptables: No chain/target/match by that name.`)."""
+    """Tell whether a line is a program's own message (`iptables: No chain/target/match by that
+    name.`).
+    """
     text = line.strip()
     found = _MESSAGE.match(text)
-    return (found is not None and found["name"] in PROGRAMS) or _KNOWN_MESSAGES.match(text) is not None
+    return (found is not None and found["name"] in PROGRAMS) or _KNOWN_MESSAGES.match(
+        text
+    ) is not None

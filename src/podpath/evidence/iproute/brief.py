@@ -1,4 +1,6 @@
-"""`ip -br link` and `ip -br addr`: one line a device, with its state and its addresses or its MAC and flags."""
+"""`ip -br link` and `ip -br addr`: one line a device, with its state and its addresses or its MAC
+and flags.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _ADDRESS = re.compile(r"\s+(?:[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*)/\d+(?:\s|$)|\s+\S+
 _LINK_SHAPE = re.compile(
     rf"{_LINE.pattern}(?<=>)\s*$|\s*\S+\s+(?:{_STATE})\s+(?:[0-9A-Fa-fx]{{2}}:)+[0-9A-Fa-fx]{{2}}\s+<[A-Z0-9_,-]*>?\s*$"
 )
-_ADDRESS_SHAPE = re.compile(rf"\s*[^\s:/]+\s+(?:{_STATE})(?:\s*$|\s+[0-9A-Fa-fx]*[.:][0-9A-Fa-fx.:]*(?:/\d+|\s+peer)\b)")
+_ADDRESS_SHAPE = re.compile(
+    rf"\s*[^\s:/]+\s+(?:{_STATE})(?:\s*$|\s+[0-9A-Fa-fx]*[.:][0-9A-Fa-fx.:]*(?:/\d+|\s+peer)\b)"
+)
 _PEER_INDEX = re.compile(r"if(\d{1,9})")
 _EXPECTED = "a device and its state"
 
@@ -97,4 +101,7 @@ def _add_addresses(ledger: Ledger, index: int, words: Cursor, name: IfName) -> N
             ledger.gap(index, str(error))
 
 
-FORMATS = (Format("ip -br addr", recognise_addresses, read), Format("ip -br link", recognise_links, read))
+FORMATS = (
+    Format("ip -br addr", recognise_addresses, read),
+    Format("ip -br link", recognise_links, read),
+)

@@ -1,7 +1,8 @@
 """The text of `ip link` and `ip addr`: whole listings, `-d`, `-s`, `-o`, and fragments of them.
 
-One grammar serves both, since an address listing is a device listing with addresses. A device is the run of lines from its
-header; a grep cuts it anywhere, so an address without a header still knows its device by its label, and nothing waits for more.
+One grammar serves both, since an address listing is a device listing with addresses. A device is
+the run of lines from its header; a grep cuts it anywhere, so an address without a header still
+knows its device by its label, and nothing waits for more.
 """
 
 from __future__ import annotations
@@ -20,11 +21,17 @@ from podpath.evidence.text.tokenizer import Cursor, strip_terminal
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 
-_HEADER = re.compile(r"\s*(?:(?P<index>\d+):\s+)?(?P<name>[^\s:/<>]+):\s+<(?P<flags>[A-Z0-9_,.…-]*)(?P<closed>>?)(?P<rest>.*)")
-_FLAG = re.compile(r"(?:UP|BROADCAST|LOOPBACK|MULTICAST|NOARP|POINTOPOINT|LOWER_UP|NO-CARRIER|MASTER|SLAVE)\b")
+_HEADER = re.compile(
+    r"\s*(?:(?P<index>\d+):\s+)?(?P<name>[^\s:/<>]+):\s+<(?P<flags>[A-Z0-9_,.…-]*)(?P<closed>>?)(?P<rest>.*)"
+)
+_FLAG = re.compile(
+    r"(?:UP|BROADCAST|LOOPBACK|MULTICAST|NOARP|POINTOPOINT|LOWER_UP|NO-CARRIER|MASTER|SLAVE)\b"
+)
 _ONELINE = re.compile(r"\s*\d+:\s+(?P<name>[^\s:/<>]+)\s+(?P<rest>inet6?\s.*)")
 _LINK = re.compile(r"\s*link/(?P<type>[\w/.-]+)(?P<rest>.*)")
-_INET = re.compile(r"\s*inet6?\s+(?=[0-9A-Fa-fxX*<]*[.:<])\S+(?:\s+(?:brd|scope|peer|any|metric)\b|\s*$)")
+_INET = re.compile(
+    r"\s*inet6?\s+(?=[0-9A-Fa-fxX*<]*[.:<])\S+(?:\s+(?:brd|scope|peer|any|metric)\b|\s*$)"
+)
 _STATISTICS = re.compile(r"\s*(?:RX|TX)(?:\s+errors)?:\s+\w|\s*(?:\d+\s+){3,}\d+\s*$|\s*vf \d+ ")
 _BRIDGE_PORT = re.compile(r".*\sstate (?:disabled|listening|learning|forwarding|blocking)\b")
 _TAIL = re.compile(
@@ -35,20 +42,28 @@ _EXPECTED = "a line of a device"
 
 
 def _rate(source: Source) -> tuple[int, bool, bool]:
-    """Return how sure the text is a device listing, whether it shows addresses, and whether its headers have `mode`."""
+    """Return how sure the text is a device listing, whether it shows addresses, and whether its
+    headers have `mode`.
+    """
     headers = addresses = hits = tails = 0
     mode = False
     lines = sample(source)
     for line in lines:
         header = _HEADER.match(line)
-        if header is not None and not _BRIDGE_PORT.match(line) and (header["index"] or _FLAG.search(header["flags"])):
+        if (
+            header is not None
+            and not _BRIDGE_PORT.match(line)
+            and (header["index"] or _FLAG.search(header["flags"]))
+        ):
             headers += 1
             mode = mode or " mode " in header["rest"]
         elif _INET.match(line) or _ONELINE.match(line):
             addresses += 1
         elif _LINK.match(line):
             hits += 1
-        elif _TAIL.match(line) or line.strip().partition(" ")[0] in KINDS or _STATISTICS.match(line):
+        elif (
+            _TAIL.match(line) or line.strip().partition(" ")[0] in KINDS or _STATISTICS.match(line)
+        ):
             tails += 1
     sure = headers + addresses + hits
     if not sure or (sure + tails) * 2 < len(lines):
@@ -57,7 +72,9 @@ def _rate(source: Source) -> tuple[int, bool, bool]:
 
 
 def recognise_addresses(source: Source) -> int:
-    """Recognise devices of which at least one shows an address, or whose command asks for addresses."""
+    """Recognise devices of which at least one shows an address, or whose command asks for
+    addresses.
+    """
     degree, addresses, _ = _rate(source)
     return degree if addresses or _asks_for_addresses(source) else NO
 
@@ -86,7 +103,9 @@ def read(source: Source) -> Reading:
 
 
 class _Reader:
-    """Reads line after line; `device` is the one that lines belong to, as long as its own record is not given."""
+    """Reads line after line; `device` is the one that lines belong to, as long as its own record is
+    not given.
+    """
 
     __slots__ = ("device", "in_address", "ledger", "name")
 
@@ -142,7 +161,9 @@ class _Reader:
             return True
         if self.device is not None:
             return self.device.read_line(index, link, word, cursor, self.ledger)
-        if self.name is not None and (_STATISTICS.match(line) or word in {"altname", "alias", "RX", "TX", "RX:", "TX:"}):
+        if self.name is not None and (
+            _STATISTICS.match(line) or word in {"altname", "alias", "RX", "TX", "RX:", "TX:"}
+        ):
             self.ledger.head(index)
             return True
         if link is not None or word == "valid_lft":
@@ -174,7 +195,9 @@ class _Reader:
 
 
 def _parse_inet(cursor: Cursor) -> tuple[dict[str, str], tuple[str, ...], str]:
-    """Take the words of `inet ADDRESS ...`; the last that is neither a key nor a flag is the label (IPv4 only)."""
+    """Take the words of `inet ADDRESS ...`; the last that is neither a key nor a flag is the label
+    (IPv4 only).
+    """
     family = cursor.take()
     words = {"local": cursor.take()}
     flags: list[str] = []

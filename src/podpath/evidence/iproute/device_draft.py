@@ -22,9 +22,20 @@ class DeviceDraft:
     """The fields of a link record, filled line by line."""
 
     __slots__ = (
-        "details", "first", "flags", "header", "ifindex", "kind", "last", "mac", "name", "peer", "peer_netns", "port_details",
+        "details",
+        "first",
+        "flags",
+        "header",
+        "ifindex",
+        "kind",
+        "last",
+        "mac",
+        "name",
+        "peer",
+        "peer_netns",
+        "port_details",
         "port_kind",
-    )  # fmt: skip
+    )
 
     def __init__(self, first: int, name: IfName) -> None:
         """Open a draft at the line of the header."""
@@ -45,14 +56,18 @@ class DeviceDraft:
         """Take `3: eth0@if5: <FLAGS> mtu 1500 qdisc mq master br0 state UP ...`."""
         index = self.first
         ledger.span(index)
-        self.ifindex = int(header["index"]) if header["index"] and len(header["index"]) < 10 else None
+        self.ifindex = (
+            int(header["index"]) if header["index"] and len(header["index"]) < 10 else None
+        )
         named, _, peer = header["name"].rpartition("@")
         self.peer = peer if named and peer != "NONE" else None
         if not header["closed"]:
             ledger.gap(index, "expected the flags of the device up to '>', saw the end of the line")
             return
         if "." in header["flags"] or "…" in header["flags"]:
-            ledger.gap(index, f"expected the flags of the device, saw {header['flags'][:60]!r} (elided)")
+            ledger.gap(
+                index, f"expected the flags of the device, saw {header['flags'][:60]!r} (elided)"
+            )
         else:
             self.flags = tuple(re.findall(r"[^,]+", header["flags"]))
         cursor = Cursor(header["rest"])
@@ -67,7 +82,9 @@ class DeviceDraft:
                 ledger.gap(index, f"expected more of a device, saw {word[:60]!r}")
                 return
 
-    def read_line(self, index: int, link: re.Match[str] | None, word: str, cursor: Cursor, ledger: Ledger) -> bool:
+    def read_line(
+        self, index: int, link: re.Match[str] | None, word: str, cursor: Cursor, ledger: Ledger
+    ) -> bool:
         """Take a line below the header; False where it is none of the device's."""
         if link is not None:
             self._read_link(index, link["type"], Cursor(link["rest"]), ledger)
@@ -75,7 +92,16 @@ class DeviceDraft:
             self._read_kind(word, cursor)
         elif word == "prog/xdp":
             self.details["xdp"] = "on"
-        elif word not in {"alias", "altname", "promiscuity", "RX:", "TX:", "RX", "TX", "vf"} and not _COUNTERS.match(cursor.line):
+        elif word not in {
+            "alias",
+            "altname",
+            "promiscuity",
+            "RX:",
+            "TX:",
+            "RX",
+            "TX",
+            "vf",
+        } and not _COUNTERS.match(cursor.line):
             return False
         ledger.span(index)
         self.last = index
@@ -83,7 +109,12 @@ class DeviceDraft:
 
     def _is_new_kind(self, word: str, cursor: Cursor) -> bool:
         """Tell whether a word below `link/...` names a kind that is not in the table."""
-        return self.kind is None and self.last > self.first and _KIND.fullmatch(word) is not None and "addrgenmode" in cursor.rest
+        return (
+            self.kind is None
+            and self.last > self.first
+            and _KIND.fullmatch(word) is not None
+            and "addrgenmode" in cursor.rest
+        )
 
     def _read_link(self, index: int, kind: str, cursor: Cursor, ledger: Ledger) -> None:
         if kind in _WITH_MAC:

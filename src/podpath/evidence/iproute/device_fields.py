@@ -1,4 +1,6 @@
-"""What text and JSON of `ip link` and `ip addr` share: how the words of an address become its record."""
+"""What text and JSON of `ip link` and `ip addr` share: how the words of an address become its
+record.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,15 @@ ADDRESS_FLAGS = frozenset(
      "mngtmpaddr", "noprefixroute", "autojoin", "stable-privacy"}
 )  # fmt: skip
 """Flags of an address as iproute2 spells them (`ifa_flag_names`)."""
-LOWER_STATES = frozenset({"UNKNOWN", "NOTPRESENT", "DOWN", "LOWERLAYERDOWN", "TESTING", "DORMANT", "UP"})
+LOWER_STATES = frozenset(
+    {"UNKNOWN", "NOTPRESENT", "DOWN", "LOWERLAYERDOWN", "TESTING", "DORMANT", "UP"}
+)
 """Operational states (RFC 2863) as `ip -br` prints them."""
 
 
-def assemble_address(words: Mapping[str, str], flags: tuple[str, ...], link: IfName | None, span: Span) -> AddressRecord:
+def assemble_address(
+    words: Mapping[str, str], flags: tuple[str, ...], link: IfName | None, span: Span
+) -> AddressRecord:
     """Make the record of an address from `local` (with its length), `peer`, `brd` and `scope`.
 
     `ValueError` where an address cannot be read. With a peer the length stands behind the peer.

@@ -38,7 +38,11 @@ _EXPECTED = "a device"
 def _is_device(head: str) -> bool:
     if not _NAME.search(head) or not _DEVICE.search(head):
         return False
-    return '"operstate"' in head or _ADDRESSES.search(head) is not None or not _BRIDGE_PORT.search(head)
+    return (
+        '"operstate"' in head
+        or _ADDRESSES.search(head) is not None
+        or not _BRIDGE_PORT.search(head)
+    )
 
 
 def recognise_links(source: Source) -> int:
@@ -125,10 +129,18 @@ def _add_addresses(ledger: Ledger, item: JsonObject, name: IfName) -> None:
 
 
 def _address_words(entry: Mapping[str, object]) -> tuple[dict[str, str], tuple[str, ...]]:
-    local, length, peer = text_of(entry, "local"), text_of(entry, "prefixlen"), text_of(entry, "address")
+    local, length, peer = (
+        text_of(entry, "local"),
+        text_of(entry, "prefixlen"),
+        text_of(entry, "address"),
+    )
     if local is None or length is None:
         raise ValueError("expected an address, saw an entry without local and prefixlen")
-    words = {"local": local, "peer": f"{peer}/{length}"} if peer is not None else {"local": f"{local}/{length}"}
+    words = (
+        {"local": local, "peer": f"{peer}/{length}"}
+        if peer is not None
+        else {"local": f"{local}/{length}"}
+    )
     for key, name in (("broadcast", "brd"), ("scope", "scope")):
         text = text_of(entry, key)
         if text is not None:
@@ -137,11 +149,18 @@ def _address_words(entry: Mapping[str, object]) -> tuple[dict[str, str], tuple[s
 
 
 def _address_lines(source: Source, item: JsonObject, count: int) -> list[int | None]:
-    """Return the line of each address of an object that is printed over several lines; None where it cannot be told."""
+    """Return the line of each address of an object that is printed over several lines; None where
+    it cannot be told.
+    """
     if item.first == item.last:
         return [item.first] * count
-    found: list[int | None] = [index for index in range(item.first, item.last + 1) if _LOCAL.search(source.lines[index])]
+    found: list[int | None] = [
+        index for index in range(item.first, item.last + 1) if _LOCAL.search(source.lines[index])
+    ]
     return found if len(found) == count else [None] * count
 
 
-FORMATS = (Format("ip -j addr", recognise_addresses, read), Format("ip -j link", recognise_links, read))
+FORMATS = (
+    Format("ip -j addr", recognise_addresses, read),
+    Format("ip -j link", recognise_links, read),
+)

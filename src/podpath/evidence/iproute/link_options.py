@@ -1,7 +1,9 @@
-"""Options of a device's kind (`info_data`) and of a port of its master (`info_slave_data`), in one spelling for text and JSON.
+"""Options of a device's kind (`info_data`) and of a port of its master (`info_slave_data`), in one
+spelling for text and JSON.
 
-Keys are those of `ip -d -j link`; what is switched is `on` or `off`. Timers are left out: they state a moment and no setting. In
-text a kind without a row here keeps no options, since its words cannot be told apart from their values.
+Keys are those of `ip -d -j link`; what is switched is `on` or `off`. Timers are left out: they
+state a moment and no setting. In text a kind without a row here keeps no options, since its words
+cannot be told apart from their values.
 """
 
 from __future__ import annotations
@@ -64,13 +66,23 @@ GRAMMARS: Mapping[str, _Grammar] = {
     "vlan": _PAIRS,
     "macvlan": _PAIRS,
     "macvtap": _PAIRS,
-    "ipvlan": _Grammar(switches={mode: ("mode_flag", mode) for mode in ("bridge", "private", "vepa")}),
+    "ipvlan": _Grammar(
+        switches={mode: ("mode_flag", mode) for mode in ("bridge", "private", "vepa")}
+    ),
     "bond": _Grammar(
-        renamed={"num_grat_arp": "num_peer_notif", "lacp_rate": "ad_lacp_rate", "lacp_active": "ad_lacp_active"},
-        absent=frozenset({"ad_aggregator", "ad_num_ports", "ad_actor_key", "ad_partner_key", "ad_partner_mac"}),
+        renamed={
+            "num_grat_arp": "num_peer_notif",
+            "lacp_rate": "ad_lacp_rate",
+            "lacp_active": "ad_lacp_active",
+        },
+        absent=frozenset(
+            {"ad_aggregator", "ad_num_ports", "ad_actor_key", "ad_partner_key", "ad_partner_mac"}
+        ),
     ),
     "vrf": _PAIRS,
-    "tun": _Grammar(switches={"multi_queue": ("multi_queue", "on")}, absent=frozenset({"multi_queue"})),
+    "tun": _Grammar(
+        switches={"multi_queue": ("multi_queue", "on")}, absent=frozenset({"multi_queue"})
+    ),
     "geneve": _Grammar(renamed=_TUNNEL, switches=_VXLAN.switches, absent=_VXLAN.absent),
     "bridge_slave": _BRIDGE_PORT,
     "bond_slave": _PAIRS,
@@ -131,4 +143,8 @@ def collect_options(data: Mapping[str, object], kind: str) -> dict[str, str]:
 
 
 def _keep(options: Mapping[str, str], grammar: _Grammar) -> dict[str, str]:
-    return {key: value for key, value in options.items() if not key.endswith("_timer") and key not in grammar.absent}
+    return {
+        key: value
+        for key, value in options.items()
+        if not key.endswith("_timer") and key not in grammar.absent
+    }

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample, share
-from podpath.evidence.json_objects import JsonObject, head_of, is_set, lists_nothing, read_objects, text_of, words_of
+from podpath.evidence.json_objects import (
+    JsonObject,
+    head_of,
+    is_set,
+    lists_nothing,
+    read_objects,
+    text_of,
+    words_of,
+)
 from podpath.evidence.records import NeighbourRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.evidence.text.scalars import parse_address, parse_mac
@@ -15,14 +23,18 @@ from podpath.evidence.text.tokenizer import Cursor, strip_terminal
 from podpath.net.addresses import Mac
 from podpath.net.provenance import Source, Span
 
-STATES = frozenset({"PERMANENT", "NOARP", "REACHABLE", "STALE", "NONE", "INCOMPLETE", "DELAY", "PROBE", "FAILED"})
+STATES = frozenset(
+    {"PERMANENT", "NOARP", "REACHABLE", "STALE", "NONE", "INCOMPLETE", "DELAY", "PROBE", "FAILED"}
+)
 """NUD states as iproute2 spells them (`print_neigh_state`)."""
 FLAGS = ("router", "proxy", "extern_learn", "managed", "extern_valid", "offload", "sticky")
 _STATE = "|".join(sorted(STATES))
 _LINE = re.compile(
     rf"\s*[0-9A-Fa-fxX*.:]+\s+(?:dev\s+\S+\s+)?(?:lladdr\s+\S+\s|.*\b(?:{_STATE})\s*(?:proto\s+\w+\s*)?$|(?:proxy|router)\b)"
 )
-_START = re.compile(r"\s*(?=[0-9A-Fa-fxX*]*[.:])[0-9A-Fa-fxX*.:]+\s+(?:dev|lladdr|used|ref|proxy|router|[A-Z]+\b)")
+_START = re.compile(
+    r"\s*(?=[0-9A-Fa-fxX*]*[.:])[0-9A-Fa-fxX*.:]+\s+(?:dev|lladdr|used|ref|proxy|router|[A-Z]+\b)"
+)
 _TIMES = re.compile(r"\d+(?:/\d+)+(?:probes)?")
 _JSON = re.compile(r'"dst"\s*:\s*"[^"]*"')
 _JSON_STATE = re.compile(r'"(?:state|lladdr|proxy)"\s*:')
@@ -82,7 +94,11 @@ def read_json(source: Source) -> Reading:
 
     def build(ledger: Ledger, item: JsonObject) -> str | None:
         value = item.value
-        words = {key: text for key in ("dst", "dev", "lladdr") if (text := text_of(value, key)) is not None}
+        words = {
+            key: text
+            for key in ("dst", "dev", "lladdr")
+            if (text := text_of(value, key)) is not None
+        }
         states = words_of(value, "state")
         if "dst" not in words:
             return "expected a neighbour, saw an object without dst"
@@ -98,9 +114,13 @@ def read_json(source: Source) -> Reading:
     return read_objects(source, build, _EXPECTED)
 
 
-def _assemble(words: Mapping[str, str], flags: tuple[str, ...], span: Span, asked: str | None) -> NeighbourRecord:
+def _assemble(
+    words: Mapping[str, str], flags: tuple[str, ...], span: Span, asked: str | None
+) -> NeighbourRecord:
     lladdr = words.get("lladdr")
-    mac: Mac | None = parse_mac(lladdr) if lladdr is not None and not _is_tunnel_end(lladdr) else None
+    mac: Mac | None = (
+        parse_mac(lladdr) if lladdr is not None and not _is_tunnel_end(lladdr) else None
+    )
     return NeighbourRecord(
         span=span,
         address=parse_address(words["dst"]),

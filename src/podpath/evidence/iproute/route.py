@@ -1,6 +1,8 @@
-"""The text of `ip route`: every table, type and flag, multipath routes on lines of their own or on one (`-o`).
+"""The text of `ip route`: every table, type and flag, multipath routes on lines of their own or on
+one (`-o`).
 
-A line that is cut, or holds elided digits, is a gap. What `ip route get` answers is a decision and no route: it is a gap too.
+A line that is cut, or holds elided digits, is a gap. What `ip route get` answers is a decision and
+no route: it is a gap too.
 """
 
 from __future__ import annotations
@@ -27,14 +29,18 @@ from podpath.net.provenance import Source
 
 _TYPE = "|".join(sorted(TYPES))
 _ADDRESS = r"(?:[0-9xX*]{1,3}(?:\.[0-9xX*]{1,3}){1,3}|(?=[^\s:]*:[^\s:]*:)[0-9A-Fa-fxX*.:]+)"
-_START = re.compile(rf"\s*(?:(?P<type>{_TYPE})\s+)?(?P<prefix>default|{_ADDRESS}(?:/[0-9.]+)?)(?=\s|$)(?P<rest>.*)")
+_START = re.compile(
+    rf"\s*(?:(?P<type>{_TYPE})\s+)?(?P<prefix>default|{_ADDRESS}(?:/[0-9.]+)?)(?=\s|$)(?P<rest>.*)"
+)
 _CLUE = re.compile(
     r"\s(?:via\s+(?:inet6?\s+)?[0-9A-Fa-fxX]*[.:]\S*|dev\s+\S+(?=\s*$|\s+(?:proto|scope|src|metric|table|via|linkdown|onlink|dead|mtu|"
     r"advmss|pref|expires|error|weight|nhid|hoplimit|initcwnd|uid|cache|\\))|table\s+\w+|proto\s+\w+|scope\s+(?:link|host|global|site)\b|"
     r"metric\s+\d+|nhid\s+\d+|encap\s+\w+\s|src\s+[0-9A-Fa-f]+[.:])"
 )
 _NEXTHOP = re.compile(r"\s*nexthop\s+(?:via|dev|encap)\s")
-_NEIGHBOUR = re.compile(r"\s(?:lladdr\s|(?:PERMANENT|NOARP|REACHABLE|STALE|NONE|INCOMPLETE|DELAY|PROBE|FAILED|proxy)\s*$)")
+_NEIGHBOUR = re.compile(
+    r"\s(?:lladdr\s|(?:PERMANENT|NOARP|REACHABLE|STALE|NONE|INCOMPLETE|DELAY|PROBE|FAILED|proxy)\s*$)"
+)
 _EXPECTED = "a route"
 
 _WORDS: Mapping[str, str] = {
@@ -42,7 +48,21 @@ _WORDS: Mapping[str, str] = {
 }  # fmt: skip
 """Words that one value follows, by the field it fills."""
 _SKIPPED = frozenset(
-    {"nhid", "expires", "error", "users", "age", "realm", "realms", "iif", "ttl-propagate", "id", "ipid", "ts", "tsage"}
+    {
+        "nhid",
+        "expires",
+        "error",
+        "users",
+        "age",
+        "realm",
+        "realms",
+        "iif",
+        "ttl-propagate",
+        "id",
+        "ipid",
+        "ts",
+        "tsage",
+    }
 )
 _AFTER_ENCAP = frozenset({"via", "dev", "nexthop", "proto", "scope", "table", "metric"})
 _METRICS = frozenset(
@@ -66,7 +86,9 @@ def is_route(line: str) -> bool:
     found = _START.match(line)
     if found is None or _NEIGHBOUR.search(line) is not None:
         return False
-    return _CLUE.search(line, found.end("prefix")) is not None or (found["type"] is not None and not found["rest"].strip())
+    return _CLUE.search(line, found.end("prefix")) is not None or (
+        found["type"] is not None and not found["rest"].strip()
+    )
 
 
 def read(source: Source) -> Reading:
@@ -109,7 +131,9 @@ class _Reader:
         if fields is None:
             return
         if self.answer:
-            self.ledger.gap(self.first, "expected a route, saw what `ip route get` answered", self.last)
+            self.ledger.gap(
+                self.first, "expected a route, saw what `ip route get` answered", self.last
+            )
             self.answer = "get" in parse_command(self.ledger.source.command).arguments
             return
         try:
@@ -135,7 +159,9 @@ class _Reader:
 
     def _continue(self, index: int, line: str) -> None:
         if self.pending is None:
-            self.ledger.gap(index, "expected the route that this nexthop belongs to on a line above")
+            self.ledger.gap(
+                index, "expected the route that this nexthop belongs to on a line above"
+            )
             return
         try:
             _parse_words(Cursor(line), self.pending)
@@ -214,11 +240,26 @@ _HOP_WORDS: Mapping[str, Callable[[Cursor, NexthopFields, RouteFields], None]] =
 }  # fmt: skip
 
 
-_KNOWN = {*_WORDS, *_HOP_WORDS, *_SKIPPED, *_METRICS, *ROUTE_FLAGS, "nexthop", "mtu", "pref", "encap", "from", "uid", "cache"}
+_KNOWN = {
+    *_WORDS,
+    *_HOP_WORDS,
+    *_SKIPPED,
+    *_METRICS,
+    *ROUTE_FLAGS,
+    "nexthop",
+    "mtu",
+    "pref",
+    "encap",
+    "from",
+    "uid",
+    "cache",
+}
 
 
 def _skip(word: str, cursor: Cursor, fields: RouteFields) -> bool:
-    """Take words that say something else than the path; False where the word is not one of iproute2's."""
+    """Take words that say something else than the path; False where the word is not one of
+    iproute2's.
+    """
     if word == "mtu" or word in _METRICS:
         locked = cursor.accept("lock")
         value = _value(cursor, word)

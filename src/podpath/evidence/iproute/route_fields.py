@@ -1,4 +1,6 @@
-"""What `ip route` prints of one route, as words, and the record that they make. Text and JSON meet here."""
+"""What `ip route` prints of one route, as words, and the record that they make. Text and JSON meet
+here.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,18 @@ TYPES = frozenset(
     {"unicast", "local", "broadcast", "multicast", "throw", "unreachable", "prohibit", "blackhole", "nat", "anycast"}
 )  # fmt: skip
 """Route types as iproute2 spells them (`rtnl_rtntype_n2a`)."""
-NEXTHOP_FLAGS = frozenset({"onlink", "linkdown", "dead", "pervasive", "offload", "trap", "unresolved"})
+NEXTHOP_FLAGS = frozenset(
+    {"onlink", "linkdown", "dead", "pervasive", "offload", "trap", "unresolved"}
+)
 """Flags of a nexthop; a route with one nexthop prints them on its own line."""
-ROUTE_FLAGS = NEXTHOP_FLAGS | {"notify", "cloned", "equalize", "rt_offload", "rt_trap", "rt_offload_failed"}
+ROUTE_FLAGS = NEXTHOP_FLAGS | {
+    "notify",
+    "cloned",
+    "equalize",
+    "rt_offload",
+    "rt_trap",
+    "rt_offload_failed",
+}
 
 _SELECTORS = {
     **dict.fromkeys(("table", "tab", "t"), "table"), **dict.fromkeys(("dev", "oif"), "dev"), "proto": "protocol",
@@ -53,7 +64,9 @@ class RouteFields:
     mtu: str = ""
     mtu_locked: bool = False
     family: Family | None = None
-    """Where a word shows it: `pref` stands in IPv6 routes only, `via inet6` in those of the other family."""
+    """Where a word shows it: `pref` stands in IPv6 routes only, `via inet6` in those of the other
+    family.
+    """
     flags: tuple[str, ...] = ()
     nexthops: list[NexthopFields] = field(default_factory=list)
     unread: str = ""
@@ -61,7 +74,9 @@ class RouteFields:
 
 
 class RouteListing(NamedTuple):
-    """What a listing's command says of every route in it: iproute2 leaves out what the command selected."""
+    """What a listing's command says of every route in it: iproute2 leaves out what the command
+    selected.
+    """
 
     family: Family | None
     selected: Mapping[str, str]
@@ -72,9 +87,10 @@ def parse_listing(source: Source) -> RouteListing:
     """Read the selectors of the command that printed the source."""
     arguments = parse_command(source.command).arguments
     selected = {
-        _SELECTORS[name]: value for name, value in pairwise(arguments)
+        _SELECTORS[name]: value
+        for name, value in pairwise(arguments)
         if name in _SELECTORS and value not in _ALL
-    }  # fmt: skip
+    }
     return RouteListing(parse_family(source), selected)
 
 
@@ -108,8 +124,12 @@ def _assemble_nexthop(hop: NexthopFields, listing: RouteListing) -> NexthopRecor
     return NexthopRecord(hop.link or listing.selected.get("dev"), gateway, hop.weight, hop.flags)
 
 
-def _family(fields: RouteFields, nexthops: tuple[NexthopRecord, ...], listing: RouteListing) -> Family | None:
-    """Say the family of `default`: by the command, by what one family alone prints, by the addresses."""
+def _family(
+    fields: RouteFields, nexthops: tuple[NexthopRecord, ...], listing: RouteListing
+) -> Family | None:
+    """Say the family of `default`: by the command, by what one family alone prints, by the
+    addresses.
+    """
     if listing.family is not None or fields.prefix != "default":
         return listing.family
     if fields.family is not None:

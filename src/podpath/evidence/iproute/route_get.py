@@ -1,7 +1,8 @@
-"""`ip route get`: what the kernel answers to the question for one way, `RTNETLINK answers: ...` included.
+"""`ip route get`: what the kernel answers to the question for one way, `RTNETLINK answers: ...`
+included.
 
-An answer is a decision and no route: it holds for that destination (source, mark, device) alone, with
-every rule and table counted.
+An answer is a decision and no route: it holds for that destination (source, mark, device) alone,
+with every rule and table counted.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _ADDRESS = r"[0-9A-Fa-fxX*]*[.:][0-9A-Fa-fxX*.:]+"
 _ANSWER = re.compile(
     rf"\s*(?:(?P<type>{_TYPE})\s+)?(?P<dst>{_ADDRESS})(?:/\d+)?(?P<rest>\s+(?:from|via|dev|src|iif|table|uid)\s.*)$"
 )
-_ERROR = re.compile(r"\s*(?:RTNETLINK answers: (?P<error>\w[\w -]*\w)|Error: (?P<extack>[^.]+)\.?)\s*$")
+_ERROR = re.compile(
+    r"\s*(?:RTNETLINK answers: (?P<error>\w[\w -]*\w)|Error: (?P<extack>[^.]+)\.?)\s*$"
+)
 _CACHE = re.compile(r"\s*cache\b")
 _SIGN = re.compile(r"\s(?:uid \d+|iif \S+)\s*$|\scache\b")
 _ALONE = frozenset({"onlink", "linkdown", "dead", "offload", "cache", "\\"})
@@ -35,13 +38,17 @@ def recognise(source: Source) -> int:
     """Recognise answers by the command, or by `uid` and `cache`, which no listing of routes has."""
     lines = sample(source)
     asked = _asks(parse_command(source.command))
-    fitting = [line for line in lines if _ANSWER.match(line) or _ERROR.match(line) or _CACHE.match(line)]
+    fitting = [
+        line for line in lines if _ANSWER.match(line) or _ERROR.match(line) or _CACHE.match(line)
+    ]
     if not fitting or len(fitting) * 2 < len(lines):
         return NO
     if asked:
         return CERTAIN
     answers = [line for line in lines if _ANSWER.match(line)]
-    marked = any(_SIGN.search(line) for line in answers) or any(_CACHE.match(line) for line in lines)
+    marked = any(_SIGN.search(line) for line in answers) or any(
+        _CACHE.match(line) for line in lines
+    )
     return CERTAIN if answers and marked else NO
 
 
@@ -106,7 +113,9 @@ def _make_error(command: Command, error: str) -> RouteAnswer:
             words[word] = rest.pop(0)
         elif dst is None:
             dst = _read(word.partition("/")[0])
-    return RouteAnswer(dst=dst, type="error", src=_read(words["from"]), iif=words["iif"] or None, error=error)
+    return RouteAnswer(
+        dst=dst, type="error", src=_read(words["from"]), iif=words["iif"] or None, error=error
+    )
 
 
 def _address(words: dict[str, str], name: str) -> Address | None:

@@ -9,7 +9,13 @@ import re
 from collections.abc import Mapping
 
 from podpath.evidence.formats import CERTAIN, NO, Format
-from podpath.evidence.iproute.route_fields import NexthopFields, RouteFields, RouteListing, assemble_route, parse_listing
+from podpath.evidence.iproute.route_fields import (
+    NexthopFields,
+    RouteFields,
+    RouteListing,
+    assemble_route,
+    parse_listing,
+)
 from podpath.evidence.json_objects import (
     JsonObject,
     decode_first_wins,
@@ -66,14 +72,18 @@ def _add_route(ledger: Ledger, item: JsonObject, listing: RouteListing) -> str |
         prefix = text_of(value, "dst") or prefix
         ledger.gap(item.first, "the encapsulation of this route is not read", item.last)
     try:
-        ledger.add(assemble_route(_fields(value, prefix), ledger.span(item.first, item.last), listing))
+        ledger.add(
+            assemble_route(_fields(value, prefix), ledger.span(item.first, item.last), listing)
+        )
     except ValueError as error:
         return str(error)
     return None
 
 
 def _fields(value: Mapping[str, object], prefix: str) -> RouteFields:
-    mtu = next((text for metrics in objects_of(value, "metrics") if (text := text_of(metrics, "mtu"))), "")
+    mtu = next(
+        (text for metrics in objects_of(value, "metrics") if (text := text_of(metrics, "mtu"))), ""
+    )
     fields = RouteFields(
         prefix,
         type=text_of(value, "type") or "",
@@ -103,7 +113,9 @@ def _nexthop(value: Mapping[str, object], fields: RouteFields) -> NexthopFields:
     if gateway is None and other:
         gateway = text_of(other, "host")
         fields.family = 4 if text_of(other, "family") == "inet6" else 6
-    return NexthopFields(text_of(value, "dev"), gateway, number_of(value, "weight"), words_of(value, "flags"))
+    return NexthopFields(
+        text_of(value, "dev"), gateway, number_of(value, "weight"), words_of(value, "flags")
+    )
 
 
 FORMAT = Format("ip -j route", recognise, read)

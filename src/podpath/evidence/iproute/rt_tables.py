@@ -10,7 +10,9 @@ from podpath.evidence.records import Reading, Record
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.provenance import Source
 
-_ROW = re.compile(r"\s*(?P<number>\d{1,10}|0x[0-9A-Fa-f]{1,8})\s+(?P<name>[A-Za-z][\w.-]*)\s*(?:#.*)?$")
+_ROW = re.compile(
+    r"\s*(?P<number>\d{1,10}|0x[0-9A-Fa-f]{1,8})\s+(?P<name>[A-Za-z][\w.-]*)\s*(?:#.*)?$"
+)
 _COMMENT = re.compile(r"\s*#")
 _BUILT_IN = {"255": "local", "254": "main", "253": "default"}
 _EXPECTED = "a number and the name of a routing table"
@@ -47,7 +49,11 @@ def read(source: Source) -> Reading:
     for index, line in enumerate(source.lines):
         found = _ROW.match(line)
         if found is not None:
-            ledger.add(TableNameRecord(span=ledger.span(index), number=int(found["number"], 0), name=found["name"]))
+            ledger.add(
+                TableNameRecord(
+                    span=ledger.span(index), number=int(found["number"], 0), name=found["name"]
+                )
+            )
         elif _COMMENT.match(line):
             ledger.head(index)
     return ledger.close(_EXPECTED)

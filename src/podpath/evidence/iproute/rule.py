@@ -1,6 +1,8 @@
-"""`ip rule`: policy rules, from text and from JSON. Both give the words of a rule to `_assemble`, where they become typed.
+"""`ip rule`: policy rules, from text and from JSON. Both give the words of a rule to `_assemble`,
+where they become typed.
 
-A selector that is not known stays as it is spelled: whether the rule counts for what meets all others is for the walk to ask.
+A selector that is not known stays as it is spelled: whether the rule counts for what meets all
+others is for the walk to ask.
 """
 
 from __future__ import annotations
@@ -13,12 +15,21 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
 from podpath.evidence.json_objects import JsonObject, head_of, lists_nothing, read_objects, text_of
 from podpath.evidence.records import PolicyRuleRecord, Reading
 from podpath.evidence.text.ledger import Ledger
-from podpath.evidence.text.scalars import parse_mark, parse_number, parse_prefix, parse_protocol, parse_range, parse_tos
+from podpath.evidence.text.scalars import (
+    parse_mark,
+    parse_number,
+    parse_prefix,
+    parse_protocol,
+    parse_range,
+    parse_tos,
+)
 from podpath.evidence.text.tokenizer import Cursor, strip_terminal
 from podpath.net.addresses import Family, Prefix
 from podpath.net.provenance import Source, Span
 
-_LINE = re.compile(r"\s*(?P<priority>\d{1,10}):\s+(?P<rest>(?:not\s+)?from\s.*|(?:not\s+)?(?:to|fwmark|iif|oif|lookup)\s.*)")
+_LINE = re.compile(
+    r"\s*(?P<priority>\d{1,10}):\s+(?P<rest>(?:not\s+)?from\s.*|(?:not\s+)?(?:to|fwmark|iif|oif|lookup)\s.*)"
+)
 _SHAPE = re.compile(
     r"\s*\d{1,10}:\s+(?:not\s+)?from\s+\S+\s+(?:.*\s)?(?:lookup\s+\S+|table\s+\S+|goto\s+\d+|prohibit|unreachable|blackhole|nop)(?:\s.*)?$"
 )
@@ -61,7 +72,9 @@ def read(source: Source) -> Reading:
             continue
         try:
             words = _gather(_parse_words(Cursor(found["rest"])))
-            ledger.add(_assemble(words | {"priority": found["priority"]}, ledger.span(index), family))
+            ledger.add(
+                _assemble(words | {"priority": found["priority"]}, ledger.span(index), family)
+            )
         except ValueError as error:
             ledger.gap(index, str(error))
     return ledger.close(_EXPECTED)
@@ -80,7 +93,9 @@ def read_json(source: Source) -> Reading:
 
     def build(ledger: Ledger, item: JsonObject) -> str | None:
         try:
-            ledger.add(_assemble(_parse_members(item.value), ledger.span(item.first, item.last), family))
+            ledger.add(
+                _assemble(_parse_members(item.value), ledger.span(item.first, item.last), family)
+            )
         except ValueError as error:
             return str(error)
         return None
@@ -89,7 +104,9 @@ def read_json(source: Source) -> Reading:
 
 
 def _listed_family(source: Source) -> Family | None:
-    """Say the family of a listing; without `-6` in the command a rule shows it by its prefixes only."""
+    """Say the family of a listing; without `-6` in the command a rule shows it by its prefixes
+    only.
+    """
     family = parse_family(source)
     return 4 if family is None and parse_command(source.command).program == "ip" else family
 
@@ -124,7 +141,9 @@ def _take_unread(word: str, cursor: Cursor) -> str:
 
 
 def _parse_members(value: Mapping[str, object]) -> dict[str, str]:
-    """Return the members of a JSON rule under the same keys and in the same spelling as the words of the text."""
+    """Return the members of a JSON rule under the same keys and in the same spelling as the words
+    of the text.
+    """
     words = {key: text_of(value, key) or "" for key in value}
     if "priority" not in words or "src" not in words:
         raise ValueError("expected a policy rule, saw an object without priority and src")
@@ -148,9 +167,13 @@ def _parse_members(value: Mapping[str, object]) -> dict[str, str]:
 
 def _assemble(words: Mapping[str, str], span: Span, listed: Family | None) -> PolicyRuleRecord:
     src, dst = (_prefix(words.get(key), listed) for key in ("src", "dst"))
-    action = words.get("action") or ("nop" if "nop" in words else "goto" if "goto" in words else "lookup")
+    action = words.get("action") or (
+        "nop" if "nop" in words else "goto" if "goto" in words else "lookup"
+    )
     if action == "lookup" and "table" not in words and "l3mdev" not in words:
-        raise ValueError("expected what the policy rule does (lookup TABLE, goto, unreachable, ...), saw the end")
+        raise ValueError(
+            "expected what the policy rule does (lookup TABLE, goto, unreachable, ...), saw the end"
+        )
     suppress = words.get("suppress_prefixlen")
     return PolicyRuleRecord(
         span=span,
@@ -178,7 +201,9 @@ def _assemble(words: Mapping[str, str], span: Span, listed: Family | None) -> Po
 
 def _prefix(text: str | None, family: Family | None) -> Prefix | None:
     """Read a selector's prefix; None for `all`, which selects nothing."""
-    return None if text in {None, "all", "any", "default", "0/0"} else parse_prefix(text or "", family)
+    return (
+        None if text in {None, "all", "any", "default", "0/0"} else parse_prefix(text or "", family)
+    )
 
 
 FORMATS = (Format("ip rule", recognise, read), Format("ip -j rule", recognise_json, read_json))

@@ -1,7 +1,9 @@
-"""What an iptables command asked for: which family, flavour, table and chain, and whether a filter cut its output.
+"""What an iptables command asked for: which family, flavour, table and chain, and whether a filter
+cut its output.
 
-`iptables -nvL CHAIN` does not print its table, `iptables -S | grep DROP` not what it left out: only the command line says so.
-Where no prompt shows the command, a bundle's file name may (`ip6tables-legacy-save.txt`).
+`iptables -nvL CHAIN` does not print its table, `iptables -S | grep DROP` not what it left out: only
+the command line says so. Where no prompt shows the command, a bundle's file name may
+(`ip6tables-legacy-save.txt`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,15 @@ _FILE_NAME = re.compile(r"(?:.*[/._-])?(?P<program>ip6?tables(?:-(?:legacy|nft))
 _HARMLESS = frozenset({"cat", "less", "more", "tee", "nl", "most", "bat", "ccze"})
 """Programs that a listing passes through whole and in order."""
 _SHORT = re.compile(r"-(?P<letters>[A-Za-z]+)")
-_CHAIN_OPTIONS = {"list": "L", "list-rules": "S", "table": "t", "verbose": "v", "numeric": "n", "exact": "x", "line-numbers": ""}
+_CHAIN_OPTIONS = {
+    "list": "L",
+    "list-rules": "S",
+    "table": "t",
+    "verbose": "v",
+    "numeric": "n",
+    "exact": "x",
+    "line-numbers": "",
+}
 
 
 class IptablesCommand(NamedTuple):
@@ -44,7 +54,9 @@ class IptablesCommand(NamedTuple):
 
     @property
     def shown_table(self) -> str | None:
-        """The one table that the command prints: iptables takes `filter` where it is told none; None for all of them."""
+        """The one table that the command prints: iptables takes `filter` where it is told none;
+        None for all of them.
+        """
         if self.action in {"L", "S"}:
             return self.table or "filter"
         return self.table
@@ -57,15 +69,26 @@ def parse_iptables_command(source: Source) -> IptablesCommand:
     if found is None:
         named = _FILE_NAME.fullmatch(source.name.rpartition("/")[2])
         found = (
-            None if named is None or command.program not in {"", "cat", "less", "more"} else _PROGRAM.fullmatch(named["program"])
+            None
+            if named is None or command.program not in {"", "cat", "less", "more"}
+            else _PROGRAM.fullmatch(named["program"])
         )
         if found is None:
             return IptablesCommand()
-        return _name_program(found, found[0], {"action": "save"}, filtered=_is_filtered(command.filters))
-    return _name_program(found, command.program, _parse_arguments(command.arguments), filtered=_is_filtered(command.filters))
+        return _name_program(
+            found, found[0], {"action": "save"}, filtered=_is_filtered(command.filters)
+        )
+    return _name_program(
+        found,
+        command.program,
+        _parse_arguments(command.arguments),
+        filtered=_is_filtered(command.filters),
+    )
 
 
-def _name_program(found: re.Match[str], program: str, asked: dict[str, str], *, filtered: bool) -> IptablesCommand:
+def _name_program(
+    found: re.Match[str], program: str, asked: dict[str, str], *, filtered: bool
+) -> IptablesCommand:
     number = asked.get("number", "")
     return IptablesCommand(
         program=program,

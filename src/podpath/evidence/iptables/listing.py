@@ -1,8 +1,10 @@
-"""Reads `iptables -nvL`: chains as tables for people, in which every extension has words of its own.
+"""Reads `iptables -nvL`: chains as tables for people, in which every extension has words of its
+own.
 
-A row is read by the columns that the header above it names, in the order they stand: widths tell nothing, since long names push
-the rest aside and a rule without target leaves its column blank. What a listing leaves out (devices without `-v`, names in
-place of numbers without `-n`) makes the rule unread; nothing is guessed.
+A row is read by the columns that the header above it names, in the order they stand: widths tell
+nothing, since long names push the rest aside and a rule without target leaves its column blank.
+What a listing leaves out (devices without `-v`, names in place of numbers without `-n`) makes the
+rule unread; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -16,7 +18,15 @@ from podpath.evidence.iptables.command import IptablesCommand, parse_iptables_co
 from podpath.evidence.iptables.listing_text import parse_listed_text
 from podpath.evidence.iptables.notes import guess_family, is_message, match_note
 from podpath.evidence.iptables.options import TARGETS, VERDICTS
-from podpath.evidence.iptables.row import Columns, Row, list_columns, parse_counter, parse_header, parse_row, read_row
+from podpath.evidence.iptables.row import (
+    Columns,
+    Row,
+    list_columns,
+    parse_counter,
+    parse_header,
+    parse_row,
+    read_row,
+)
 from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord
 from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
@@ -34,11 +44,15 @@ _SHAPES = (
 )  # fmt: skip
 _WRAP_LINES = 3
 UNNAMED = "?"
-"""How a chain is called whose heading was filtered away, before its line: nothing jumps to it, so no walk meets it."""
+"""How a chain is called whose heading was filtered away, before its line: nothing jumps to it, so
+no walk meets it.
+"""
 
 
 def recognise_listing(source: Source) -> int:
-    """Be certain where a chain's heading or the columns' titles stand; rows alone have a shape of their own."""
+    """Be certain where a chain's heading or the columns' titles stand; rows alone have a shape of
+    their own.
+    """
     lines = sample(source)
     if any(_CHAIN.fullmatch(line) or parse_header(line) for line in lines):
         return CERTAIN
@@ -61,7 +75,9 @@ class _Chain:
 
     __slots__ = ("name", "packets", "place", "policy", "rows", "whole")
 
-    def __init__(self, name: str, place: int | None, policy: str | None, packets: int | None) -> None:
+    def __init__(
+        self, name: str, place: int | None, policy: str | None, packets: int | None
+    ) -> None:
         self.name = name
         self.place = place
         self.policy = policy
@@ -78,7 +94,16 @@ class _PlacedRow(NamedTuple):
 class _ListingReader:
     """Reads one source. Mutable, local to one call."""
 
-    __slots__ = ("_asked", "_blocks", "_columns", "_command", "_family", "_gaps", "_ledger", "_lines")
+    __slots__ = (
+        "_asked",
+        "_blocks",
+        "_columns",
+        "_command",
+        "_family",
+        "_gaps",
+        "_ledger",
+        "_lines",
+    )
 
     def __init__(self, source: Source) -> None:
         self._ledger = Ledger(source)
@@ -106,7 +131,14 @@ class _ListingReader:
         heading = _CHAIN.fullmatch(line)
         if heading is not None:
             self._ledger.span(place)
-            self._open(_Chain(heading["name"], place, _policy(heading["policy"]), parse_counter(heading["packets"])))
+            self._open(
+                _Chain(
+                    heading["name"],
+                    place,
+                    _policy(heading["policy"]),
+                    parse_counter(heading["packets"]),
+                )
+            )
             return place
         columns = parse_header(line)
         if columns is not None:
@@ -156,10 +188,14 @@ class _ListingReader:
         chain = self._blocks[-1][-1]
         chain.rows.append(_PlacedRow(span, row))
         if chain.name.startswith(UNNAMED):
-            self._ledger.refuse(span, "expected the heading of the chain that the rule is in, saw none")
+            self._ledger.refuse(
+                span, "expected the heading of the chain that the rule is in, saw none"
+            )
 
     def _take_rest(self, place: int) -> int:
-        """Take a line that is no row as a part of one that was wrapped, or as a gap that may hide a rule."""
+        """Take a line that is no row as a part of one that was wrapped, or as a gap that may hide a
+        rule.
+        """
         for last in range(place, min(place + _WRAP_LINES, len(self._lines))):
             if last > place and self._starts_something(self._lines[last]):
                 break
@@ -170,13 +206,21 @@ class _ListingReader:
                 return last
             if self._goes_on(place, last, text):
                 return last
-        self._ledger.gap(place, f"expected a rule in the columns of the header, saw {self._lines[place].strip()[:60]!r}")
+        self._ledger.gap(
+            place,
+            f"expected a rule in the columns of the header, saw {self._lines[place].strip()[:60]!r}",
+        )
         self._gaps.add(self._ledger.source.first_line + place)
         self._cut()
         return place
 
     def _starts_something(self, line: str) -> bool:
-        return bool(not line.strip() or _CHAIN.fullmatch(line) or parse_header(line) or self._parse_row(line))
+        return bool(
+            not line.strip()
+            or _CHAIN.fullmatch(line)
+            or parse_header(line)
+            or self._parse_row(line)
+        )
 
     def _goes_on(self, place: int, last: int, text: str) -> bool:
         """Put lines to the row right above them, if its text is whole only with them."""
@@ -188,7 +232,8 @@ class _ListingReader:
         if parse_listed_text(row.target, joined).unread:
             return False
         rows[-1] = _PlacedRow(
-            self._ledger.span(rows[-1].span.line - self._ledger.source.first_line, last), row._replace(text=joined)
+            self._ledger.span(rows[-1].span.line - self._ledger.source.first_line, last),
+            row._replace(text=joined),
         )
         return True
 
@@ -199,7 +244,10 @@ class _ListingReader:
     def _shows_names(self) -> bool:
         """Tell whether the listing has names for numbers: then any device is `any` and not `*`."""
         rows = [placed.row for block in self._blocks for chain in block for placed in chain.rows]
-        return not any("*" in (row.inward, row.outward) or "0.0.0.0/0" in (row.source, row.destination) for row in rows)
+        return not any(
+            "*" in (row.inward, row.outward) or "0.0.0.0/0" in (row.source, row.destination)
+            for row in rows
+        )
 
     def _make_record(self, block: list[_Chain], *, named: bool) -> RulesetRecord:
         chains: dict[str, ChainText] = {}
@@ -208,9 +256,13 @@ class _ListingReader:
         for chain in block:
             span = None if chain.place is None else self._ledger.span(chain.place)
             spans += [] if span is None else [span]
-            rules = tuple(read_row(placed.row, placed.span, chain.name, named=named) for placed in chain.rows)
+            rules = tuple(
+                read_row(placed.row, placed.span, chain.name, named=named) for placed in chain.rows
+            )
             whole = chain.whole and not self._command.filtered and self._command.number is None
-            chains[chain.name] = ChainText(chain.name, span, chain.policy, rules, whole, chain.packets)
+            chains[chain.name] = ChainText(
+                chain.name, span, chain.policy, rules, whole, chain.packets
+            )
         first, last = min(span.line for span in spans), max(span.last_line for span in spans)
         return RulesetRecord(
             span=Span(source, first, last),
@@ -223,12 +275,21 @@ class _ListingReader:
         )
 
     def _is_whole(self, chains: Mapping[str, ChainText]) -> bool:
-        """Tell whether a table is shown whole: nothing was cut, all base chains are there and every chain that is jumped to."""
+        """Tell whether a table is shown whole: nothing was cut, all base chains are there and every
+        chain that is jumped to.
+        """
         if self._command.chain is not None or not all(chain.whole for chain in chains.values()):
             return False
-        targets = {rule.target.name for chain in chains.values() for rule in chain.rules if rule.target is not None}
+        targets = {
+            rule.target.name
+            for chain in chains.values()
+            for rule in chain.rules
+            if rule.target is not None
+        }
         known = chains.keys() | TARGETS.keys() | VERDICTS
-        return targets <= known and any(chains.keys() >= set(names) for names in BASE_CHAINS.values())
+        return targets <= known and any(
+            chains.keys() >= set(names) for names in BASE_CHAINS.values()
+        )
 
 
 def _policy(text: str | None) -> str | None:

@@ -1,4 +1,5 @@
-"""How `iptables -L` words each match and target that no module of `xtables` holds whole; `xtables.wording` says what a form is.
+"""How `iptables -L` words each match and target that no module of `xtables` holds whole;
+`xtables.wording` says what a form is.
 
 What needs more than groups stands in `listing_values`, by the name of the extension.
 """
@@ -126,7 +127,11 @@ MATCHES: tuple[Form, ...] = (
 """In the order they are tried at a place. A comment is no form: its text may hold anything."""
 
 _MARK_WORDS = r"(?P<action>set|and|or|xor|xset) (?P<value>\S+)"
-_FLAGS = (r"?(?P<flag_random>random)", r"?(?P<flag_random_fully>random-fully)", r"?(?P<flag_persistent>persistent)")
+_FLAGS = (
+    r"?(?P<flag_random>random)",
+    r"?(?P<flag_random_fully>random-fully)",
+    r"?(?P<flag_persistent>persistent)",
+)
 
 TARGETS: tuple[Form, ...] = (
     _form("REJECT", r"reject-with (?P<reject_with>\S+)"),

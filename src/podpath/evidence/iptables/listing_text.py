@@ -1,4 +1,6 @@
-"""The last column of an `iptables -L` row to the matches and the target that `iptables-save` would print for the same rule."""
+"""The last column of an `iptables -L` row to the matches and the target that `iptables-save` would
+print for the same rule.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,15 @@ from podpath.xtables.wording import Form
 
 _GOTO = re.compile(r"\[goto\](?!\S)\s*")
 _BLANK = re.compile(r"\s*")
-_NEEDS_NO_TEXT = frozenset({"MASQUERADE", "REDIRECT", "NFLOG", "LOG", "TRACE", "NOTRACK", "CT", "TPROXY", "SNAT", "DNAT"})
+_NEEDS_NO_TEXT = frozenset(
+    {"MASQUERADE", "REDIRECT", "NFLOG", "LOG", "TRACE", "NOTRACK", "CT", "TPROXY", "SNAT", "DNAT"}
+)
 """Targets that print nothing when they have no options."""
 _TARGET_NAMES = frozenset(form.extension for form in TARGETS)
 _MOST_PIECES, _LONGEST = 64, 4000
-"""More than iptables lets a rule hold; beyond it a text is garbage, and trying ways must stay cheap."""
+"""More than iptables lets a rule hold; beyond it a text is garbage, and trying ways must stay
+cheap.
+"""
 _MERGED = frozenset({"conntrack", "owner", "iprange", "devgroup"})
 """Matches that print each option as a text of its own."""
 
@@ -42,8 +48,9 @@ class _Piece(NamedTuple):
 def parse_listed_text(target: str | None, text: str) -> ListedText:
     """Read the text behind the destination, for a rule with that target.
 
-    The words of one match may begin like another's, and a comment may hold anything, so ways are tried in turn until one
-    reads the whole text. What no way reads makes the rule unread: it is kept with the matches before it.
+    The words of one match may begin like another's, and a comment may hold anything, so ways are
+    tried in turn until one reads the whole text. What no way reads makes the rule unread: it is
+    kept with the matches before it.
     """
     goto = _GOTO.match(text)
     start = goto.end() if goto else 0
@@ -99,7 +106,9 @@ def _end_with_target(text: str, place: int, target: str | None) -> _Piece | None
         # `-j NOTRACK` is kept as CT by the kernel, and shows by its text only
         for form in TARGETS:
             if form.extension == target or (target == "CT" and form.extension == "NOTRACK"):
-                found = _compile(form.text).fullmatch(text, place, place + len(rest)) if rest else None
+                found = (
+                    _compile(form.text).fullmatch(text, place, place + len(rest)) if rest else None
+                )
                 if found is not None:
                     options, unread = _read_options(form, found)
                     return _Piece(form.extension, options, len(text), unread)
@@ -144,7 +153,8 @@ def _read_options(form: Form, found: re.Match[str]) -> tuple[tuple[OptionText, .
     try:
         options = tuple(_generic_options(groups)) if special is None else special(groups)
         read.extend(
-            option._replace(values=tuple(read_value(option.name, value) for value in option.values)) for option in options
+            option._replace(values=tuple(read_value(option.name, value) for value in option.values))
+            for option in options
         )
     except ValueError as error:
         return tuple(read), form.unread or str(error)

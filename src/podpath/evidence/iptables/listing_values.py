@@ -21,11 +21,32 @@ _CHUNKS: Mapping[int, str] = {
     8: "SHUTDOWN_ACK", 9: "ERROR", 10: "COOKIE_ECHO", 11: "COOKIE_ACK", 12: "ECN_ECNE", 13: "ECN_CWR", 14: "SHUTDOWN_COMPLETE",
     192: "FORWARD_TSN", 193: "ASCONF", 128: "ASCONF_ACK",
 }  # fmt: skip
-_DCCP = ("REQUEST", "RESPONSE", "DATA", "ACK", "DATAACK", "CLOSEREQ", "CLOSE", "RESET", "SYNC", "SYNCACK", "INVALID")
+_DCCP = (
+    "REQUEST",
+    "RESPONSE",
+    "DATA",
+    "ACK",
+    "DATAACK",
+    "CLOSEREQ",
+    "CLOSE",
+    "RESET",
+    "SYNC",
+    "SYNCACK",
+    "INVALID",
+)
 _TCP_OPTIONS = {"mss": 2, "wscale": 3, "sack-permitted": 4, "sack": 5, "timestamp": 8, "md5": 19}
-_ELEMENT = re.compile(r"\[(?P<place>\d)\]|(?P<no>! )?(?P<name>reqid|spi|proto|mode|tunnel-dst|tunnel-src) (?P<value>\S+)")
+_ELEMENT = re.compile(
+    r"\[(?P<place>\d)\]|(?P<no>! )?(?P<name>reqid|spi|proto|mode|tunnel-dst|tunnel-src) (?P<value>\S+)"
+)
 _ALL_BITS = 0xFFFFFFFF
-_LOG_FLAGS = ("log-tcp-sequence", "log-tcp-options", "log-ip-options", "log-uid", "", "log-macdecode")
+_LOG_FLAGS = (
+    "log-tcp-sequence",
+    "log-tcp-options",
+    "log-ip-options",
+    "log-uid",
+    "",
+    "log-macdecode",
+)
 _LOG_LEVELS = ("emerg", "alert", "crit", "error", "warn", "notice", "info", "debug")
 
 
@@ -45,7 +66,10 @@ def _bits(text: str) -> int:
 
 
 def _read_flags(value: str) -> str:
-    return ",".join(protocols.flag_names(_bits(part)) if part.startswith("0x") else part for part in value.split(","))
+    return ",".join(
+        protocols.flag_names(_bits(part)) if part.startswith("0x") else part
+        for part in value.split(",")
+    )
 
 
 def _read_icmp(value: str) -> str:
@@ -103,7 +127,12 @@ _READERS: Mapping[str, Callable[[str], str]] = {
     "datestop": lambda value: value.replace(" ", "T"),
     "monthdays": lambda value: re.sub(r"(?<=\d)(?:st|nd|rd|th)", "", value),
     "set-class": lambda value: ":".join(part.zfill(4) for part in value.split(":")),
-    **{name: option.save for match in registry.MATCHES for name, option in match.options.items() if option.save is not None},
+    **{
+        name: option.save
+        for match in registry.MATCHES
+        for name, option in match.options.items()
+        if option.save is not None
+    },
 }
 
 
@@ -114,7 +143,9 @@ def _split_words(groups: Groups, name: str) -> tuple[str, ...]:
 def _tcp(groups: Groups) -> tuple[OptionText, ...]:
     options = _ports(groups)
     if groups["tcp_option"] is not None:
-        options += (OptionText("tcp-option", (groups["tcp_option"],), groups["no_tcp_option"] is not None),)
+        options += (
+            OptionText("tcp-option", (groups["tcp_option"],), groups["no_tcp_option"] is not None),
+        )
     if groups["tcp_flags"] is not None:
         mask, _, flags = groups["tcp_flags"].partition("/")
         options += (OptionText("tcp-flags", (mask, flags), groups["no_tcp_flags"] is not None),)
@@ -123,22 +154,37 @@ def _tcp(groups: Groups) -> tuple[OptionText, ...]:
 
 def _ports(groups: Groups) -> tuple[OptionText, ...]:
     ports = ((name, groups[name]) for name in ("sport", "dport"))
-    return tuple(OptionText(name, (value,), groups[f"no_{name}"] is not None) for name, value in ports if value is not None)
+    return tuple(
+        OptionText(name, (value,), groups[f"no_{name}"] is not None)
+        for name, value in ports
+        if value is not None
+    )
 
 
 def _sctp(groups: Groups) -> tuple[OptionText, ...]:
     if groups["chunk_types"] is None:
         return _ports(groups)
-    return (*_ports(groups), OptionText("chunk-types", _split_words(groups, "chunk_types"), groups["no_chunk_types"] is not None))
+    return (
+        *_ports(groups),
+        OptionText(
+            "chunk-types", _split_words(groups, "chunk_types"), groups["no_chunk_types"] is not None
+        ),
+    )
 
 
 def _set(groups: Groups) -> tuple[OptionText, ...]:
-    options = [OptionText("match-set", _split_words(groups, "match_set"), groups["no_match_set"] is not None)]
+    options = [
+        OptionText(
+            "match-set", _split_words(groups, "match_set"), groups["no_match_set"] is not None
+        )
+    ]
     for group, value in groups.items():
         if value is not None and not group.startswith("no_") and group != "match_set":
             name = group.removeprefix("flag_")
             values = () if group.startswith("flag_") else (value,)
-            options.append(OptionText(name.replace("_", "-"), values, groups.get(f"no_{name}") is not None))
+            options.append(
+                OptionText(name.replace("_", "-"), values, groups.get(f"no_{name}") is not None)
+            )
     return tuple(options)
 
 
@@ -151,7 +197,11 @@ def _limit(groups: Groups) -> tuple[OptionText, ...]:
 def _connlimit(groups: Groups) -> tuple[OptionText, ...]:
     bound = "connlimit-above" if groups["sign"] == ">" else "connlimit-upto"
     side = "connlimit-saddr" if groups["side"] == "src" else "connlimit-daddr"
-    return (OptionText(bound, (groups["count"] or "",)), OptionText("connlimit-mask", (groups["mask"] or "",)), OptionText(side))
+    return (
+        OptionText(bound, (groups["count"] or "",)),
+        OptionText("connlimit-mask", (groups["mask"] or "",)),
+        OptionText(side),
+    )
 
 
 def _policy(groups: Groups) -> tuple[OptionText, ...]:
@@ -171,12 +221,18 @@ def _policy(groups: Groups) -> tuple[OptionText, ...]:
 
 
 def _recent(groups: Groups) -> tuple[OptionText, ...]:
-    action = {"SET": "set", "CHECK": "rcheck", "UPDATE": "update", "REMOVE": "remove"}[groups["action"] or "SET"]
+    action = {"SET": "set", "CHECK": "rcheck", "UPDATE": "update", "REMOVE": "remove"}[
+        groups["action"] or "SET"
+    ]
     options = [OptionText(action, (), groups["no_action"] is not None)]
     for group in ("seconds", "flag_reap", "hitcount", "flag_rttl", "name", "mask"):
         value = groups[group]
         if value is not None:
-            options.append(OptionText(group.removeprefix("flag_"), () if group.startswith("flag_") else (value,)))
+            options.append(
+                OptionText(
+                    group.removeprefix("flag_"), () if group.startswith("flag_") else (value,)
+                )
+            )
     options.append(OptionText("rdest" if groups["side"] == "dest" else "rsource"))
     return tuple(options)
 
@@ -184,7 +240,9 @@ def _recent(groups: Groups) -> tuple[OptionText, ...]:
 def _time(groups: Groups) -> tuple[OptionText, ...]:
     names = ("timestart", "timestop", "monthdays", "weekdays", "datestart", "datestop")
     options = [
-        OptionText(name, (value,), groups.get(f"no_{name}") is not None) for name in names if (value := groups[name]) is not None
+        OptionText(name, (value,), groups.get(f"no_{name}") is not None)
+        for name in names
+        if (value := groups[name]) is not None
     ]
     if groups["zone"] is None:
         options.append(OptionText("kerneltz"))
@@ -197,7 +255,11 @@ def _string(groups: Groups) -> tuple[OptionText, ...]:
     text = groups["string"] or ""
     name = "hex-string" if re.fullmatch(r"\|[0-9a-f]+\|", text) else "string"
     options = [OptionText(name, (text,), groups["no_string"] is not None)]
-    options += [OptionText(word, (value,)) for word in ("algo", "from", "to") if (value := groups[word]) is not None]
+    options += [
+        OptionText(word, (value,))
+        for word in ("algo", "from", "to")
+        if (value := groups[word]) is not None
+    ]
     return (*options, OptionText("icase")) if groups["flag_icase"] else tuple(options)
 
 
@@ -212,7 +274,9 @@ def _changed(prefix: str) -> Callable[[Groups], tuple[OptionText, ...]]:
 
 
 def _mark(groups: Groups) -> tuple[OptionText, ...]:
-    """Read `MARK or 0x4000`: iptables-save spells every kind of it as `--set-xmark VALUE/MASK` (libxt_MARK.c:mark_tg_print)."""
+    """Read `MARK or 0x4000`: iptables-save spells every kind of it as `--set-xmark VALUE/MASK`
+    (libxt_MARK.c:mark_tg_print).
+    """
     value, _, mask_text = (groups["value"] or "0").partition("/")
     bits = _bits(value)
     mask = _bits(mask_text) if mask_text else _ALL_BITS
@@ -232,16 +296,26 @@ def _connmark(groups: Groups) -> tuple[OptionText, ...]:
     both = groups["mask"] or "0xffffffff"
     nfmask = groups["save_nfmask"] or groups["restore_nfmask"] or both
     ctmask = groups["save_ctmask"] or groups["restore_ctmask"] or both
-    return OptionText(f"{groups['action']}-mark"), OptionText("nfmask", (nfmask,)), OptionText("ctmask", (ctmask,))
+    return (
+        OptionText(f"{groups['action']}-mark"),
+        OptionText("nfmask", (nfmask,)),
+        OptionText("ctmask", (ctmask,)),
+    )
 
 
 def _tos_target(groups: Groups) -> tuple[OptionText, ...]:
-    """Read `TOS and 0x0f`, which iptables-save spells as `--set-tos VALUE/MASK` (libxt_TOS.c:tos_tg_print)."""
+    """Read `TOS and 0x0f`, which iptables-save spells as `--set-tos VALUE/MASK`
+    (libxt_TOS.c:tos_tg_print).
+    """
     action, value = groups["action"], groups["value"] or ""
     if action == "set":
         return (OptionText("set-tos", (value,)),)
     bits = _bits(value)
-    value = {"and": f"0x00/{bits ^ 0xFF:#04x}", "or": f"{bits:#04x}/{bits:#04x}", "xor": f"{bits:#04x}/0x00"}[action or "or"]
+    value = {
+        "and": f"0x00/{bits ^ 0xFF:#04x}",
+        "or": f"{bits:#04x}/{bits:#04x}",
+        "xor": f"{bits:#04x}/0x00",
+    }[action or "or"]
     return (OptionText("set-tos", (value,)),)
 
 
@@ -255,16 +329,24 @@ def _tproxy(groups: Groups) -> tuple[OptionText, ...]:
 
 
 def _log(groups: Groups) -> tuple[OptionText, ...]:
-    options = [] if groups["log_prefix"] is None else [OptionText("log-prefix", (groups["log_prefix"],))]
+    options = (
+        [] if groups["log_prefix"] is None else [OptionText("log-prefix", (groups["log_prefix"],))]
+    )
     level = groups["log_level"] or "4"
     level = str(_LOG_LEVELS.index(level)) if level in _LOG_LEVELS else level
     if level != "4":
         options.append(OptionText("log-level", (level,)))
     if "flags" in groups:
         bits = int(groups["flags"] or "0")
-        options += [OptionText(name) for place, name in enumerate(_LOG_FLAGS) if name and bits >> place & 1]
+        options += [
+            OptionText(name) for place, name in enumerate(_LOG_FLAGS) if name and bits >> place & 1
+        ]
     else:
-        options += [OptionText(name) for name in _LOG_FLAGS if name and groups.get("flag_" + name.replace("-", "_"))]
+        options += [
+            OptionText(name)
+            for name in _LOG_FLAGS
+            if name and groups.get("flag_" + name.replace("-", "_"))
+        ]
     return tuple(options)
 
 
@@ -273,7 +355,11 @@ def _set_target(groups: Groups) -> tuple[OptionText, ...]:
     options += [OptionText(name) for name in ("exist",) if groups[f"flag_{name}"]]
     if groups["timeout"] is not None:
         options.append(OptionText("timeout", (groups["timeout"],)))
-    options += [OptionText(name) for name in ("map-mark", "map-prio", "map-queue") if groups["flag_" + name.replace("-", "_")]]
+    options += [
+        OptionText(name)
+        for name in ("map-mark", "map-prio", "map-queue")
+        if groups["flag_" + name.replace("-", "_")]
+    ]
     return tuple(options)
 
 

@@ -2,9 +2,10 @@
 
 A match that stands in one module of `xtables` has its options there.
 
-A rule's text alone does not say where an option ends or whose it is: `--comment -j` is a comment, `--dport 80` without `-m`
-belongs to the protocol, and what follows `-j` may still belong to a match. Read from iptables 1.8.9 (`iptables -m NAME -h`).
-An extension that is not in these tables is no error: its options are then read up to the next dash.
+A rule's text alone does not say where an option ends or whose it is: `--comment -j` is a comment,
+`--dport 80` without `-m` belongs to the protocol, and what follows `-j` may still belong to a
+match. Read from iptables 1.8.9 (`iptables -m NAME -h`). An extension that is not in these tables is
+no error: its options are then read up to the next dash.
 """
 
 from __future__ import annotations
@@ -185,4 +186,6 @@ GENERAL: Mapping[str, tuple[str, int]] = {
     "4": ("ipv4", 0), "ipv4": ("ipv4", 0), "6": ("ipv6", 0), "ipv6": ("ipv6", 0),
     "t": ("table", 1), "table": ("table", 1),
 }  # fmt: skip
-"""The options of iptables itself: spelling to long name and number of words. An extension's own option comes before them."""
+"""The options of iptables itself: spelling to long name and number of words. An extension's own
+option comes before them.
+"""

@@ -18,7 +18,9 @@ _TITLES = {
     "src": "source", "destination": "destination", "dest": "destination", "dst": "destination",
 }  # fmt: skip
 """What people, who copy a listing by hand, call its columns, and iptables itself."""
-_EXTRAS = frozenset({"options", "option", "extra", "match", "matches", "comment", "details", "info"})
+_EXTRAS = frozenset(
+    {"options", "option", "extra", "match", "matches", "comment", "details", "info"}
+)
 """What they call the texts behind, which iptables gives no title."""
 _NEEDED = frozenset({"target", "protocol", "source", "destination"})
 _BORDER = re.compile(r"(?:(?<=\s)|^)\|(?=\s|$)")
@@ -27,7 +29,9 @@ _NAMED: dict[str, str] = {
     "base-address.mcast.net/4": "224.0.0.0/4", "base-address.mcast.net/8": "224.0.0.0/8", "ip6-localhost": "::1/128",
     "localhost/128": "::1/128", "localhost6": "::1/128",
 }  # fmt: skip
-"""Names that Linux itself gives addresses, in /etc/hosts and /etc/networks, and iptables prints without `-n`."""
+"""Names that Linux itself gives addresses, in /etc/hosts and /etc/networks, and iptables prints
+without `-n`.
+"""
 _MASKED = r"(?:<[^<>]+>|\[[^\[\]]+\]|\{[^{}]+\}|\$\w+|[#*?]{2,}|(?!\*\s)[\w.:/*?#-]+)"
 """An address, a name, or what somebody put in the place of one that he did not want to publish."""
 _NUMBER = re.compile(r"[\d.]+(?:/[\d.]+)?|[\da-fA-F:.]*:[\da-fA-F:.]*(?:/[\da-fA-F:.]+)?")
@@ -81,7 +85,11 @@ def parse_header(line: str) -> Columns | None:
     while words and words[-1] in _EXTRAS:
         words.pop()
     names = [_TITLES.get(word, "") for word in words]
-    return Columns(tuple(names)) if set(names) >= _NEEDED and "" not in names and len(set(names)) == len(names) else None
+    return (
+        Columns(tuple(names))
+        if set(names) >= _NEEDED and "" not in names and len(set(names)) == len(names)
+        else None
+    )
 
 
 def parse_row(line: str, columns: Columns, family: Family) -> Row | None:
@@ -115,7 +123,9 @@ def parse_counter(text: str | None) -> int | None:
 
 
 def read_row(row: Row, span: Span, chain: str, *, named: bool) -> RuleText:
-    """Make the rule of a row. `named` tells that the listing has names for numbers, and `any` for any device."""
+    """Make the rule of a row. `named` tells that the listing has names for numbers, and `any` for
+    any device.
+    """
     problems: list[str] = []
     hidden: list[str] = []
     selectors = [
@@ -135,9 +145,18 @@ def read_row(row: Row, span: Span, chain: str, *, named: bool) -> RuleText:
     if listed.unread:
         problems.append(listed.unread)
     return RuleText(
-        span, chain, tuple(selectors), listed.matches, listed.target, listed.goto, row.packets, row.bytes, row.number,
-        "; ".join(problems), tuple(hidden) if blurred and not listed.unread else (),
-    )  # fmt: skip
+        span,
+        chain,
+        tuple(selectors),
+        listed.matches,
+        listed.target,
+        listed.goto,
+        row.packets,
+        row.bytes,
+        row.number,
+        "; ".join(problems),
+        tuple(hidden) if blurred and not listed.unread else (),
+    )
 
 
 _CELLS: dict[str, str] = {
@@ -160,8 +179,12 @@ def _row_pattern(columns: Columns, family: Family) -> re.Pattern[str]:
     if family == 4 and not columns.headed:
         cells["opt"] = r"(?P<opt>--|-f|!f)\s+"  # ip6tables before 1.8.9 left the column blank
     elif family == 4:
-        cells["protocol"] = r"(?P<protocol>!?(?:all|tcp|udp|icmp|\d{1,3}|[a-z][\w.-]*(?=\s+(?:--|-f|!f)\s)))\s+"
-    return re.compile(rf"\s*{''.join(cells[name] for name in columns.names)}(?:(?<=\s)(?P<text>\S.*?))?\s*\Z")
+        cells["protocol"] = (
+            r"(?P<protocol>!?(?:all|tcp|udp|icmp|\d{1,3}|[a-z][\w.-]*(?=\s+(?:--|-f|!f)\s)))\s+"
+        )
+    return re.compile(
+        rf"\s*{''.join(cells[name] for name in columns.names)}(?:(?<=\s)(?P<text>\S.*?))?\s*\Z"
+    )
 
 
 def _read_address(name: str, cell: str, problems: list[str], hidden: list[str]) -> list[OptionText]:
@@ -190,4 +213,8 @@ def _read_protocol(cell: str, problems: list[str]) -> list[OptionText]:
     except ValueError:
         problems.append(f"expected a protocol that is known, saw {cell!r}")
         return []
-    return [OptionText("protocol", (protocols.protocol_name(number),), cell.startswith("!"))] if number else []
+    return (
+        [OptionText("protocol", (protocols.protocol_name(number),), cell.startswith("!"))]
+        if number
+        else []
+    )

@@ -1,8 +1,10 @@
-"""One line of `iptables-save` or `iptables -S`: words, then options, each given to the match or target that it belongs to.
+"""One line of `iptables-save` or `iptables -S`: words, then options, each given to the match or
+target that it belongs to.
 
-Words are cut as iptables-restore cuts them (`add_param_to_argv`, iptables/xshared.c 1.8.9): double quotes group, and a backslash
-escapes within them only. Where an option ends and whose it is follow from `iptables.options`. A line that is cut, elided or
-garbled is read as far as it goes and says what is wrong, since its rule stands in the chain all the same.
+Words are cut as iptables-restore cuts them (`add_param_to_argv`, iptables/xshared.c 1.8.9): double
+quotes group, and a backslash escapes within them only. Where an option ends and whose it is follow
+from `iptables.options`. A line that is cut, elided or garbled is read as far as it goes and says
+what is wrong, since its rule stands in the chain all the same.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from podpath.evidence.iptables.options import GENERAL, MATCHES, TARGETS, Extensi
 from podpath.evidence.iptables.ruleset import ExtensionText, OptionText
 from podpath.net import protocols
 
-_RULE = re.compile(r"\s*(?:\d+:)?\s*(?:\[(?P<packets>\d{1,20}):(?P<bytes>\d{1,20})\]\s*)?(?:-A|--append)\s+(?P<chain>[^\s-]\S*)")
+_RULE = re.compile(
+    r"\s*(?:\d+:)?\s*(?:\[(?P<packets>\d{1,20}):(?P<bytes>\d{1,20})\]\s*)?(?:-A|--append)\s+(?P<chain>[^\s-]\S*)"
+)
 _WORD = re.compile(r'(?:[^\s"]++|"(?:[^"\\]|\\.)*+(?:"|\\?$))++')
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)("|\\?$)')
 _ESCAPE = re.compile(r"\\(.)")
@@ -26,10 +30,18 @@ _CLAUSE = re.compile(
     rf"""(?<!\s)\s++(?:(!\s++)?+-([sdpio])\s++([^\s"!-][^\s"]*+)"""
     rf"""|-([mjg])\s++([^\s"!-][^\s"]*+)((?:\s++(?:!\s++)?+--[a-z][a-z0-9-]*+(?:\s++(?:{_VALUE})){{0,2}}+)*+))(?!\S)|(\S)"""
 )
-"""In the spelling of iptables-save a selector, or a match or target with its options; else anything."""
+"""In the spelling of iptables-save a selector, or a match or target with its options; else
+anything.
+"""
 _LONG = re.compile(rf"\s(!\s++)?+--([a-z][a-z0-9-]*+)(?:\s++({_VALUE}))?+(?:\s++({_VALUE}))?+")
 """`!`, the long name and up to two values of an option of a clause."""
-_SELECTORS = {"s": "source", "d": "destination", "p": "protocol", "i": "in-interface", "o": "out-interface"}
+_SELECTORS = {
+    "s": "source",
+    "d": "destination",
+    "p": "protocol",
+    "i": "in-interface",
+    "o": "out-interface",
+}
 _ADDRESS = re.compile(r"[\da-fA-F.:]+(?:/[\da-fA-F.:]+)?")
 _COUNTER = re.compile(r"[0-9]{1,20}")
 _IMPLICIT = {
@@ -65,7 +77,9 @@ def parse_rule_line(line: str) -> RuleLine | None:
 
 
 def _parse_plain(line: str, head: re.Match[str]) -> RuleLine | None:
-    """Read a rule that is spelled as iptables-save spells it and has no unknown extension; None where it is not."""
+    """Read a rule that is spelled as iptables-save spells it and has no unknown extension; None
+    where it is not.
+    """
     selectors: list[OptionText] = []
     matches: list[ExtensionText] = []
     target: ExtensionText | None = None
@@ -85,13 +99,17 @@ def _parse_plain(line: str, head: re.Match[str]) -> RuleLine | None:
             target, goto = loaded, kind == "g"
     packets, count, chain = head.groups()
     if packets:
-        return RuleLine(chain, tuple(selectors), tuple(matches), target, goto, int(packets), int(count))
+        return RuleLine(
+            chain, tuple(selectors), tuple(matches), target, goto, int(packets), int(count)
+        )
     return RuleLine(chain, tuple(selectors), tuple(matches), target, goto)
 
 
 @lru_cache(maxsize=8192)
 def _read_extension(kind: str, name: str, text: str) -> ExtensionText | None:
-    """Read a match or target with its options, which few lines of a ruleset do not share; None where one is unknown."""
+    """Read a match or target with its options, which few lines of a ruleset do not share; None
+    where one is unknown.
+    """
     schema = MATCHES.get(name) if kind == "m" else TARGETS.get(name, _NO_EXTENSION)
     if schema is None:
         return None
@@ -101,7 +119,9 @@ def _read_extension(kind: str, name: str, text: str) -> ExtensionText | None:
         if count == 1 and first and not second:
             options.append(OptionText(long, (unquote(first),), bool(negation)))
         elif (count == 0 and not first) or (count == 2 and second):
-            options.append(OptionText(long, (unquote(first), unquote(second)) if count else (), bool(negation)))
+            options.append(
+                OptionText(long, (unquote(first), unquote(second)) if count else (), bool(negation))
+            )
         else:
             return None
     return ExtensionText(name, tuple(options))
@@ -123,12 +143,22 @@ def _parse_any(line: str, head: re.Match[str]) -> RuleLine:
         problem = f"expected an address behind --{hidden[0]}, saw {value!r}"
     shown = tuple(option for option in draft.selectors if option.name not in hidden)
     return RuleLine(
-        head["chain"], shown, draft.matches, draft.target, draft.goto, packets, count, problem, hidden
-    )  # fmt: skip
+        head["chain"],
+        shown,
+        draft.matches,
+        draft.target,
+        draft.goto,
+        packets,
+        count,
+        problem,
+        hidden,
+    )
 
 
 def _list_masked(selectors: list[OptionText]) -> Iterator[str]:
-    """Yield the selectors whose address is none: digits are often replaced by letters in what people publish."""
+    """Yield the selectors whose address is none: digits are often replaced by letters in what
+    people publish.
+    """
     for name, values, _ in selectors:
         if name in ("source", "destination") and values and not _ADDRESS.fullmatch(values[0]):
             yield name
@@ -152,7 +182,11 @@ def _is_elided(draft: _Draft) -> bool:
     extensions = draft.matches if draft.target is None else (*draft.matches, draft.target)
     words = [value for option in draft.selectors for value in option.values]
     words += [
-        value for extension in extensions for option in extension.options if option.name not in _FREE for value in option.values
+        value
+        for extension in extensions
+        for option in extension.options
+        if option.name not in _FREE
+        for value in option.values
     ]
     words += [extension.name for extension in extensions]
     return any(map(_holds_ellipsis, words))
@@ -164,14 +198,25 @@ _FREE = frozenset({"comment", "log-prefix", "nflog-prefix", "ulog-prefix", "stri
 class _Draft:
     """A rule while its words are read. Mutable, local to one line."""
 
-    __slots__ = ("_negated", "_order", "_place", "_words", "counters", "goto", "problem", "selectors")
+    __slots__ = (
+        "_negated",
+        "_order",
+        "_place",
+        "_words",
+        "counters",
+        "goto",
+        "problem",
+        "selectors",
+    )
 
     def __init__(self, words: list[str]) -> None:
         self._words = words
         self._place = 0
         self._negated = False
         self._order: list[tuple[str, bool, Extension, list[OptionText]]] = []
-        """Extensions as they were loaded: name, whether it is the target, its options' schema, its options."""
+        """Extensions as they were loaded: name, whether it is the target, its options' schema, its
+        options.
+        """
         self.selectors: list[OptionText] = []
         self.counters: tuple[int | None, int | None] = (None, None)
         self.goto = False
@@ -179,7 +224,11 @@ class _Draft:
 
     @property
     def matches(self) -> tuple[ExtensionText, ...]:
-        return tuple(ExtensionText(name, tuple(options)) for name, target, _, options in self._order if not target)
+        return tuple(
+            ExtensionText(name, tuple(options))
+            for name, target, _, options in self._order
+            if not target
+        )
 
     @property
     def target(self) -> ExtensionText | None:
@@ -226,9 +275,15 @@ class _Draft:
         options.append(self._take(name, schema.get(name)))
 
     def _find_owner(self, name: str) -> tuple[Extension, list[OptionText]]:
-        """Return the protocol's own match if the option is of it, else the extension that was loaded last."""
+        """Return the protocol's own match if the option is of it, else the extension that was
+        loaded last.
+        """
         implied = self._implied()
-        if implied and name in MATCHES[implied] and all(loaded != implied for loaded, *_ in self._order):
+        if (
+            implied
+            and name in MATCHES[implied]
+            and all(loaded != implied for loaded, *_ in self._order)
+        ):
             self._load(implied, MATCHES[implied])
         elif not self._order:
             self._fail(f"expected an option of iptables, saw --{name}")
@@ -254,7 +309,11 @@ class _Draft:
                 return
             target = name != "match"
             self.goto = self.goto or name == "goto"
-            self._load(values[0], (TARGETS if target else MATCHES).get(values[0], _NO_EXTENSION), target=target)
+            self._load(
+                values[0],
+                (TARGETS if target else MATCHES).get(values[0], _NO_EXTENSION),
+                target=target,
+            )
         elif name == "set-counters":
             if len(values) == 2 and all(_COUNTER.fullmatch(value) for value in values):
                 self.counters = int(values[0]), int(values[1])
@@ -268,9 +327,15 @@ class _Draft:
         self._order.append((name, target, schema, []))
 
     def _take(self, name: str, count: int | None) -> OptionText:
-        """Take the option's words: as many as it needs, or all up to the next option where that is not known."""
+        """Take the option's words: as many as it needs, or all up to the next option where that is
+        not known.
+        """
         words, place, negated = self._words, self._place, self._negated
-        if count != 0 and words[place : place + 1] == ["!"] and not _OPTION.match(" ".join(words[place + 1 : place + 2])):
+        if (
+            count != 0
+            and words[place : place + 1] == ["!"]
+            and not _OPTION.match(" ".join(words[place + 1 : place + 2]))
+        ):
             negated = True  # `--dport ! 80`, as iptables before 1.4.3 printed it
             place += 1
         end = place

@@ -1,7 +1,9 @@
-"""What the outputs of iptables state: rules as they are spelled, chains, and the part of a table that one output shows.
+"""What the outputs of iptables state: rules as they are spelled, chains, and the part of a table
+that one output shows.
 
-`iptables-save`, `iptables -S`, bare `-A` lines and `iptables -nvL` all give these records, with rules in one spelling: that of
-`iptables-save`, each option with the match or target that it belongs to.
+`iptables-save`, `iptables -S`, bare `-A` lines and `iptables -nvL` all give these records, with
+rules in one spelling: that of `iptables-save`, each option with the match or target that it belongs
+to.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ class OptionText(NamedTuple):
     """One option of a rule: `! --ctstate INVALID,NEW`, `--tcp-flags SYN,ACK SYN`, `-s 10.0.0.0/8`."""
 
     name: str
-    """Without dashes, as spelled (`dport`, `destination-port`); an option of iptables itself by its long name (`source`)."""
+    """Without dashes, as spelled (`dport`, `destination-port`); an option of iptables itself by its
+    long name (`source`).
+    """
     values: tuple[str, ...] = ()
     """Its words, without quotes and escapes."""
     negated: bool = False
@@ -47,9 +51,13 @@ class RuleText(NamedTuple):
     number: int | None = None
     """Its position from 1, where the output has one (`--line-numbers`)."""
     unread: str = ""
-    """What of the rule is not known: the line is cut, a column is missing, a text is not understood. Empty: nothing."""
+    """What of the rule is not known: the line is cut, a column is missing, a text is not
+    understood. Empty: nothing.
+    """
     hidden: tuple[str, ...] = ()
-    """Of a rule that is unread, the selectors that are not shown or masked, where all else of it is known."""
+    """Of a rule that is unread, the selectors that are not shown or masked, where all else of it is
+    known.
+    """
 
 
 class ChainText(NamedTuple):
@@ -57,7 +65,9 @@ class ChainText(NamedTuple):
 
     name: str
     span: Span | None
-    """Where it is declared (`:NAME`, `-N NAME`, `Chain NAME`); None where only its rules stand there."""
+    """Where it is declared (`:NAME`, `-N NAME`, `Chain NAME`); None where only its rules stand
+    there.
+    """
     policy: str | None
     """Of a base chain; None where the output shows none."""
     rules: Sequence[RuleText]
@@ -70,7 +80,9 @@ class ChainText(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulesetRecord(Record):
-    """The part of one table that one output shows. Its span covers the lines; the gaps within it are not its own."""
+    """The part of one table that one output shows. Its span covers the lines; the gaps within it
+    are not its own.
+    """
 
     family: Family
     flavour: str | None
@@ -91,6 +103,7 @@ class NetfilterNoteRecord(Record):
 
     family: Family
     kind: str
-    """`legacy-present`: tables of the legacy flavour exist too; `incompatible`: the nft table `table` holds what iptables cannot
-    show; `no-such-chain`: the chain asked for does not exist."""
+    """`legacy-present`: tables of the legacy flavour exist too; `incompatible`: the nft table
+    `table` holds what iptables cannot show; `no-such-chain`: the chain asked for does not exist.
+    """
     table: str | None = None

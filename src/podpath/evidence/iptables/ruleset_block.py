@@ -1,7 +1,9 @@
-"""One table block of rules while it is read: which lines are whose, and which chains it can be trusted to show whole.
+"""One table block of rules while it is read: which lines are whose, and which chains it can be
+trusted to show whole.
 
-iptables prints a table chain by chain (`for_each_chain`, iptables/iptables-save.c 1.8.9), so a cut or an ellipsis leaves the
-chains whole that stand on either side of it, but for the two that it touches and those of which no rule is in sight.
+iptables prints a table chain by chain (`for_each_chain`, iptables/iptables-save.c 1.8.9), so a cut
+or an ellipsis leaves the chains whole that stand on either side of it, but for the two that it
+touches and those of which no rule is in sight.
 """
 
 from __future__ import annotations
@@ -21,8 +23,20 @@ class Block:
     """Collects the lines of one block. Places are counted from 0 in the source."""
 
     __slots__ = (
-        "begin", "bottom", "declared", "elisions", "first", "gaps", "last", "rules", "saved", "source", "table", "top", "wraps",
-    )  # fmt: skip
+        "begin",
+        "bottom",
+        "declared",
+        "elisions",
+        "first",
+        "gaps",
+        "last",
+        "rules",
+        "saved",
+        "source",
+        "table",
+        "top",
+        "wraps",
+    )
 
     def __init__(self, source: Source, begin: int, table: str | None) -> None:
         """Open a block at its `*table` line (then `table` is given), or where the one before ended."""
@@ -95,7 +109,9 @@ class Block:
         else:
             places.append(place)
 
-    def record(self, command: IptablesCommand, family: Family, flavour: str | None) -> RulesetRecord:
+    def record(
+        self, command: IptablesCommand, family: Family, flavour: str | None
+    ) -> RulesetRecord:
         """Return what the block states, with what is known of its wholeness."""
         first = self.source.first_line
         whole, cut = self._judge_chains(command)
@@ -124,7 +140,9 @@ class Block:
             return False, frozenset()
         ordered = self.saved or command.action == "S"
         if not ordered:
-            return True, frozenset(self.rules.keys() - self.declared.keys()) | self._touched(self.elisions)
+            return True, frozenset(self.rules.keys() - self.declared.keys()) | self._touched(
+                self.elisions
+            )
         if (self.bottom or not self.saved) and (self.top or self.declared) and not self.elisions:
             return True, frozenset()
         if not self.rules:

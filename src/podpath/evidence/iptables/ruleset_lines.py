@@ -1,7 +1,8 @@
 """Rules of a large ruleset that are read only when somebody looks at them.
 
-A kube-proxy node has 150,000 rules, and a walk looks at a few hundred. So one regex pass over the text proves that the lines
-are well-formed rules and says which chain each belongs to; the words of a rule are cut when its chain is first asked for.
+A kube-proxy node has 150,000 rules, and a walk looks at a few hundred. So one regex pass over the
+text proves that the lines are well-formed rules and says which chain each belongs to; the words of
+a rule are cut when its chain is first asked for.
 """
 
 from __future__ import annotations
@@ -26,11 +27,15 @@ _WELL_FORMED = re.compile(
     rf"^(?:{_COUNTERS}-A ([^\s-]\S*+)(?:{_COMMENT}|{_SHORT}|{_LONG})*+{_TARGET}(?:{_LONG})*+$|.*+$)",
     re.MULTILINE,
 )
-"""A rule with a target in the spelling of iptables-save, nothing of it elided; else an empty group for whatever line it is."""
+"""A rule with a target in the spelling of iptables-save, nothing of it elided; else an empty group
+for whatever line it is.
+"""
 
 
 def scan_chains(lines: Sequence[str]) -> list[str]:
-    """Return for each line the chain it appends a well-formed rule to; empty where it is anything else."""
+    """Return for each line the chain it appends a well-formed rule to; empty where it is anything
+    else.
+    """
     chains = _WELL_FORMED.findall("\n".join(lines))
     return chains if len(chains) == len(lines) else [""] * len(lines)
 
@@ -72,7 +77,9 @@ class RuleLines(Sequence[RuleText]):
         """Tell whether both are the same text but for counters, without reading it."""
         if len(self._places) != len(other._places) or self._wraps or other._wraps:
             return False
-        return all(one == two for one, two in zip(self._spellings(), other._spellings(), strict=True))
+        return all(
+            one == two for one, two in zip(self._spellings(), other._spellings(), strict=True)
+        )
 
     def _spellings(self) -> Iterator[str]:
         lines = self._source.lines
@@ -84,7 +91,10 @@ class RuleLines(Sequence[RuleText]):
         number = source.first_line + place
         if wrap is None:
             return read_rule(source.lines[place], Span(source, number, number))
-        return read_rule(join_wrapped(source.lines, place, wrap), Span(source, number, source.first_line + wrap.last))
+        return read_rule(
+            join_wrapped(source.lines, place, wrap),
+            Span(source, number, source.first_line + wrap.last),
+        )
 
 
 def read_rule(text: str, span: Span) -> RuleText:
@@ -109,7 +119,9 @@ def read_rule(text: str, span: Span) -> RuleText:
 
 def join_wrapped(lines: Sequence[str], place: int, wrap: Wrap) -> str:
     """Return the one line that was wrapped into several."""
-    return wrap.glue.join(line.strip().removesuffix("\\").rstrip() for line in lines[place : wrap.last + 1])
+    return wrap.glue.join(
+        line.strip().removesuffix("\\").rstrip() for line in lines[place : wrap.last + 1]
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,9 @@ _EXPECTED = "a module"
 
 
 def recognise(source: Source) -> int:
-    """Recognise the heading, or rows of a module, its size and its users; or a grep that found nothing."""
+    """Recognise the heading, or rows of a module, its size and its users; or a grep that found
+    nothing.
+    """
     lines = sample(source)
     if any(_HEADING.match(line) for line in lines[:3]):
         return CERTAIN
@@ -48,13 +50,25 @@ def recognise(source: Source) -> int:
         return CERTAIN
     if share(lines, _ROW) < 0.5:
         return NO
-    return CERTAIN if command.program == "lsmod" else LIKELY if all(_is_module(line) for line in lines) else NO
+    return (
+        CERTAIN
+        if command.program == "lsmod"
+        else LIKELY
+        if all(_is_module(line) for line in lines)
+        else NO
+    )
 
 
 def _is_module(line: str) -> bool:
-    """Tell a row from one of another table of numbers: by its name, or by a size of whole pages (as since Linux 4.5)."""
+    """Tell a row from one of another table of numbers: by its name, or by a size of whole pages (as
+    since Linux 4.5).
+    """
     found = _ROW.match(line)
-    return found is None or int(found["size"]) % 4096 == 0 or _KNOWN.fullmatch(found["name"]) is not None
+    return (
+        found is None
+        or int(found["size"]) % 4096 == 0
+        or _KNOWN.fullmatch(found["name"]) is not None
+    )
 
 
 def read(source: Source) -> Reading:
@@ -70,7 +84,9 @@ def read(source: Source) -> Reading:
         elif (built := _BUILT_IN.match(line)) is not None:
             ledger.add(ModuleRecord(span=ledger.span(index), name=_spell(built["name"])))
         elif (absent := _WOULD_LOAD.match(line) or _NOT_FOUND.match(line)) is not None:
-            ledger.add(ModuleRecord(span=ledger.span(index), name=_spell(absent["name"]), loaded=False))
+            ledger.add(
+                ModuleRecord(span=ledger.span(index), name=_spell(absent["name"]), loaded=False)
+            )
     sought = _sought(parse_command(source.command))
     if sought is not None and not any(line.strip() for line in source.lines):
         ledger.add(ModuleRecord(span=ledger.span(0), name=sought, loaded=False))
@@ -78,16 +94,28 @@ def read(source: Source) -> Reading:
 
 
 def _sought(command: Command) -> str | None:
-    """Return the one module whose line a grep of lsmod or of /proc/modules looks for; None where it cannot be told."""
+    """Return the one module whose line a grep of lsmod or of /proc/modules looks for; None where it
+    cannot be told.
+    """
     if command.program == "lsmod" and len(command.filters) == 1:
         words = command.filters[0]
-    elif command.program in _GREPS and command.arguments[-1:] == ("/proc/modules",) and not command.filters:
+    elif (
+        command.program in _GREPS
+        and command.arguments[-1:] == ("/proc/modules",)
+        and not command.filters
+    ):
         words = (command.program, *command.arguments[:-1])
     else:
         return None
     patterns = [word for word in words[1:] if not word.startswith("-")]
-    inverted = any(word.startswith("-") and not word.startswith("--") and "v" in word for word in words[1:])
-    found = _NAME.fullmatch(patterns[0]) if words[0] in _GREPS and len(patterns) == 1 and not inverted else None
+    inverted = any(
+        word.startswith("-") and not word.startswith("--") and "v" in word for word in words[1:]
+    )
+    found = (
+        _NAME.fullmatch(patterns[0])
+        if words[0] in _GREPS and len(patterns) == 1 and not inverted
+        else None
+    )
     return found["name"] if found is not None else None
 
 

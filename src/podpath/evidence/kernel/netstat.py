@@ -1,7 +1,8 @@
 """`netstat -s`: the kernel's counters in words, under one heading for each protocol.
 
-The words stand in net-tools' statistics.c, with spelling faults that some versions mended. Each is read as the counter that
-nstat has for it; a counter of which no check asks keeps its words as its name.
+The words stand in net-tools' statistics.c, with spelling faults that some versions mended. Each is
+read as the counter that nstat has for it; a counter of which no check asks keeps its words as its
+name.
 """
 
 from __future__ import annotations
@@ -16,25 +17,41 @@ from podpath.net.provenance import Source
 
 _LONGEST = 300
 """No line that the program prints is as long (statistics.c)."""
-_SECTION = re.compile(r"\s*(?P<name>(?:Ip|Ip6|Icmp|Icmp6|IcmpMsg|Tcp|Udp|Udp6|UdpLite|UdpLite6|TcpExt|IpExt|MPTcpExt|Sctp)):\s*$")
+_SECTION = re.compile(
+    r"\s*(?P<name>(?:Ip|Ip6|Icmp|Icmp6|IcmpMsg|Tcp|Udp|Udp6|UdpLite|UdpLite6|TcpExt|IpExt|MPTcpExt|Sctp)):\s*$"
+)
 _WORDS = re.compile(r"\s*(?:\(?\s*)?(?P<value>\d{1,20}) (?P<words>[A-Za-z][\w ,.()/'-]*)$")
 _NAMED = re.compile(r"\s*(?P<name>[A-Za-z][\w ]*):\s*(?P<value>\d{1,20})\s*$")
 _BEHIND = re.compile(r"\s*(?P<words>[A-Za-z][\w ,-]*?)[: ] *(?P<value>\d{1,20})\s*$")
 _TOTAL = re.compile(
     r"\s*Quick ack mode was activated (?P<value>\d{1,20}) times|\s*Detected reordering (?P<other>\d{1,20}) times.*"
 )
-_HEADINGS = re.compile(r"\s*(?:ICMP (?:in|out)put histogram:|\[.*|Forwarding is.*|Forwarding: \d+|Default TTL is \d+)\s*$")
+_HEADINGS = re.compile(
+    r"\s*(?:ICMP (?:in|out)put histogram:|\[.*|Forwarding is.*|Forwarding: \d+|Default TTL is \d+)\s*$"
+)
 _NAMES = (
     (re.compile(r"times the listen queue of a socket overflowed"), "TcpExtListenOverflows"),
     (re.compile(r"SYNs? to LISTEN sockets (?:dropped|ignored)"), "TcpExtListenDrops"),
-    (re.compile(r"packets pruned from receive queue because of socket buffer overrun"), "TcpExtPruneCalled"),
+    (
+        re.compile(r"packets pruned from receive queue because of socket buffer overrun"),
+        "TcpExtPruneCalled",
+    ),
     (re.compile(r"packets pruned from receive queue$"), "TcpExtRcvPruned"),
-    (re.compile(r"packets dropped from out-of-order queue because of socket buffer overrun"), "TcpExtOfoPruned"),
-    (re.compile(r"packets collapsed in receive queue due to low socket buffer"), "TcpExtTCPRcvCollapsed"),
+    (
+        re.compile(r"packets dropped from out-of-order queue because of socket buffer overrun"),
+        "TcpExtOfoPruned",
+    ),
+    (
+        re.compile(r"packets collapsed in receive queue due to low socket buffer"),
+        "TcpExtTCPRcvCollapsed",
+    ),
     (re.compile(r"connections aborted due to memory pressure"), "TcpExtTCPAbortOnMemory"),
     (re.compile(r"passive connections rejected because of time ?stamp"), "TcpExtPAWSPassive"),
     (re.compile(r"active connections rejected because of time ?stamp"), "TcpExtPAWSActive"),
-    (re.compile(r"packets? reject(?:s|ed) in established connections because of timestamp"), "TcpExtPAWSEstab"),
+    (
+        re.compile(r"packets? reject(?:s|ed) in established connections because of timestamp"),
+        "TcpExtPAWSEstab",
+    ),
     (re.compile(r"SYN cookies sent"), "TcpExtSyncookiesSent"),
     (re.compile(r"receive buffer errors"), "UdpRcvbufErrors"),
     (re.compile(r"send buffer errors"), "UdpSndbufErrors"),
@@ -55,12 +72,17 @@ _NAMES = (
 
 
 def recognise(source: Source) -> int:
-    """Recognise the headings of protocols, the command, or lines that a grep left and that only this program words so."""
+    """Recognise the headings of protocols, the command, or lines that a grep left and that only
+    this program words so.
+    """
     lines = sample(source)
     if not lines or any(len(line) > _LONGEST for line in lines):
         return NO
     sections = sum(_SECTION.match(line) is not None for line in lines)
-    known = sum(any(pattern.search(line) for pattern, _ in _NAMES) and _WORDS.match(line) is not None for line in lines)
+    known = sum(
+        any(pattern.search(line) for pattern, _ in _NAMES) and _WORDS.match(line) is not None
+        for line in lines
+    )
     if sections and (known or any(_WORDS.match(line) for line in lines)):
         return CERTAIN
     return CERTAIN if known == len(lines) else LIKELY if known * 2 > len(lines) else NO
@@ -91,7 +113,9 @@ def _read(line: str, section: str) -> tuple[str, int] | None:
     named = _NAMED.match(line)
     if named is not None:
         plain = " " not in named["name"]
-        return (f"{section}{named['name']}" if plain else _name(named["name"], section)), int(named["value"])
+        return (f"{section}{named['name']}" if plain else _name(named["name"], section)), int(
+            named["value"]
+        )
     total = _TOTAL.match(line)
     if total is not None:
         return line.strip().split(" ", 1)[0], int(total["value"] or total["other"])

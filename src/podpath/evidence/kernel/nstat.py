@@ -1,4 +1,6 @@
-"""`nstat`, as text and as JSON: the kernel's counters of one network namespace, which say how often something happened."""
+"""`nstat`, as text and as JSON: the kernel's counters of one network namespace, which say how often
+something happened.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from podpath.net.provenance import Source
 
 _JSON = re.compile(r'\s*\{\s*"kernel"\s*:\s*\{')
 _HEADING = re.compile(r"#kernel\s*$")
-_COUNTER = re.compile(r"(?P<name>(?:Ip|Icmp|Tcp|Udp|Sctp|MPTcp)\w*+)\s++(?P<value>\d++)\s++[\d.]++\s*+$")
+_COUNTER = re.compile(
+    r"(?P<name>(?:Ip|Icmp|Tcp|Udp|Sctp|MPTcp)\w*+)\s++(?P<value>\d++)\s++[\d.]++\s*+$"
+)
 _PAIR = re.compile(r'"(?P<name>\w++)"\s*+:\s*+(?P<value>\d++)')
 _FRAME = re.compile(r'\s*+(?:[{}]\s*+|"kernel"\s*+:\s*+\{\s*+)+$')
 """Lines of the JSON that hold no counter, where it is printed on several."""
@@ -31,7 +35,9 @@ class CounterRecord(Record):
 
 
 def recognise(source: Source) -> int:
-    """Recognise the JSON's only key, the heading of the text, or counters alone, as grep leaves them."""
+    """Recognise the JSON's only key, the heading of the text, or counters alone, as grep leaves
+    them.
+    """
     lines = sample(source)
     if not lines:
         return NO

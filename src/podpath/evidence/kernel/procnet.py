@@ -1,4 +1,6 @@
-"""/proc/net: `route` (in the machine's byte order), `dev` (counters), `bonding/BOND` (a bond's state)."""
+"""/proc/net: `route` (in the machine's byte order), `dev` (counters), `bonding/BOND` (a bond's
+state).
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ _EXPECTED = "a line of /proc/net"
 def recognise(source: Source) -> int:
     """Recognise the heading of each file."""
     lines = sample(source)[:3]
-    headed = any(pattern.match(line) for line in lines for pattern in (_ROUTE_HEADING, _DEV_HEADING, _BONDING))
+    headed = any(
+        pattern.match(line)
+        for line in lines
+        for pattern in (_ROUTE_HEADING, _DEV_HEADING, _BONDING)
+    )
     return CERTAIN if headed else NO
 
 
@@ -102,14 +108,18 @@ def _read_bond(source: Source) -> Reading:
         if name not in {"Bonding Mode", "MII Status", "Partner Mac Address"}:
             ledger.head(index)
             continue
-        state = BondState(bond, mode, slave, value == "up" if name == "MII Status" else None, partner)
+        state = BondState(
+            bond, mode, slave, value == "up" if name == "MII Status" else None, partner
+        )
         ledger.add(StatementRecord(span=ledger.span(index), statement=state))
     return ledger.close("a field of a bond")
 
 
 def _bond_name(source: Source) -> IfName:
     words = (*parse_command(source.command).arguments, source.name)
-    path = next((word for word in words if "/proc/net/bonding/" in word or "proc/net/bonding" in word), "")
+    path = next(
+        (word for word in words if "/proc/net/bonding/" in word or "proc/net/bonding" in word), ""
+    )
     try:
         return parse_name(path.rpartition("/")[2] or "bond0")
     except ValueError:

@@ -1,7 +1,9 @@
-"""`sysctl`, `sysctl -a`, sysctl.d files, and what stands under /proc/sys as cat, grep, head and tail print it.
+"""`sysctl`, `sysctl -a`, sysctl.d files, and what stands under /proc/sys as cat, grep, head and
+tail print it.
 
-A value without its name (`sysctl -n KEY`, `cat /proc/sys/...`) gets it from the command. That a key does not exist is a fact too:
-its module is not loaded. In a configuration file a line says what is wanted, and not what is in force.
+A value without its name (`sysctl -n KEY`, `cat /proc/sys/...`) gets it from the command. That a key
+does not exist is a fact too: its module is not loaded. In a configuration file a line says what is
+wanted, and not what is in force.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net.provenance import Source
 
 _TOP = r"(?:net|kernel|vm|fs|dev|user|abi|sunrpc|crypto|debug)"
-_SETTING = re.compile(rf"\s*+(?:-\s*)?(?P<key>{_TOP}[./][\w./*:@-]+)\s*(?:=|:(?=\s*\d+\s*$))\s*(?P<value>.*)")
+_SETTING = re.compile(
+    rf"\s*+(?:-\s*)?(?P<key>{_TOP}[./][\w./*:@-]+)\s*(?:=|:(?=\s*\d+\s*$))\s*(?P<value>.*)"
+)
 _ANNOTATED = re.compile(r"(?P<value>-?\d+(?:\s+\d+)*)\s+(?:#|//|;|<[-=]|←|=>|->).*")
 _SENTENCE = re.compile(r"-?\d+[.,;:]?\s+[^\W\d]|\w+ \w+ \w+.*[.!?]$")
 _BARE = re.compile(rf"\s*+-(?P<key>{_TOP}[./][\w./*:@-]+)\s*$")
@@ -33,7 +37,9 @@ _ABSENT = (
 """ENOENT as the C library says it in the languages that tickets come in."""
 _MISSING = re.compile(r"/proc/sys/(?P<key>[\w./@-]++)(?P<said>.*)")
 _SAYS_ABSENT = re.compile(rf"(?:{'|'.join(_ABSENT)})\s*+$", re.IGNORECASE)
-_UNKNOWN_KEY = re.compile(rf"\s*+(?:sysctl:\s+)?(?:error:\s+)?['\"]?(?P<key>{_TOP}[./][\w./@-]+)['\"]? is an unknown key")
+_UNKNOWN_KEY = re.compile(
+    rf"\s*+(?:sysctl:\s+)?(?:error:\s+)?['\"]?(?P<key>{_TOP}[./][\w./@-]+)['\"]? is an unknown key"
+)
 _REFUSED = re.compile(r"\s*+(?:sysctl|cat|head|tail|grep|more|less|error):?\s")
 _APPLYING = re.compile(r"\s*+\* Applying \S+ ?\.\.\.")
 _UNSET = re.compile(r"\s*+sysctl: reading key ")
@@ -45,11 +51,15 @@ _BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+)\}")
 _EXPECTED = "a sysctl"
 _MOST_NAMES = 500
 _LISTING = 20
-"""Lines from which on a value that is empty is one (`net.ipv4.ip_local_reserved_ports`), and no line that was cut."""
+"""Lines from which on a value that is empty is one (`net.ipv4.ip_local_reserved_ports`), and no
+line that was cut.
+"""
 
 
 def recognise(source: Source) -> int:
-    """Recognise `KEY = VALUE` under the directories of /proc/sys, or a value that the command names."""
+    """Recognise `KEY = VALUE` under the directories of /proc/sys, or a value that the command
+    names.
+    """
     lines = sample(source)
     hits = sum(_is_sysctl(line) for line in lines)
     if hits and (hits + sum(_COMMENT.match(line) is not None for line in lines)) * 2 >= len(lines):
@@ -61,7 +71,9 @@ def recognise(source: Source) -> int:
 def _is_sysctl(line: str) -> bool:
     if _parse_setting(line) is not None:
         return True
-    return _parse_absent(line) is not None or any(pattern.match(line) for pattern in (_FILE, _APPLYING, _BARE))
+    return _parse_absent(line) is not None or any(
+        pattern.match(line) for pattern in (_FILE, _APPLYING, _BARE)
+    )
 
 
 def _parse_absent(line: str) -> str | None:
@@ -74,7 +86,9 @@ def _parse_absent(line: str) -> str | None:
 
 
 def _parse_setting(line: str) -> tuple[str, str] | None:
-    """Return the key and the value of a line; None where it has none, or where what follows is a sentence and no value."""
+    """Return the key and the value of a line; None where it has none, or where what follows is a
+    sentence and no value.
+    """
     found = _SETTING.match(line) or _PATH.match(line)
     if found is None:
         return None
@@ -82,7 +96,9 @@ def _parse_setting(line: str) -> tuple[str, str] | None:
     noted = _ANNOTATED.fullmatch(value)
     if noted is not None:
         return found["key"], noted["value"]
-    return None if found["key"].startswith("net") and _SENTENCE.match(value) else (found["key"], value)
+    return (
+        None if found["key"].startswith("net") and _SENTENCE.match(value) else (found["key"], value)
+    )
 
 
 def read(source: Source) -> Reading:
@@ -94,7 +110,9 @@ def read(source: Source) -> Reading:
 
 
 class _Reader:
-    """Reads line after line, with the keys that the command or a `==> FILE <==` heading still owes a value."""
+    """Reads line after line, with the keys that the command or a `==> FILE <==` heading still owes
+    a value.
+    """
 
     __slots__ = ("configured", "ledger", "owed")
 
@@ -112,11 +130,15 @@ class _Reader:
             self._add(index, *setting)
         elif (key := _parse_absent(line)) is not None:
             self.owed = [name for name in self.owed if name != key]
-            self.ledger.add(SysctlRecord(span=self.ledger.span(index), key=key, value="", missing=True))
+            self.ledger.add(
+                SysctlRecord(span=self.ledger.span(index), key=key, value="", missing=True)
+            )
         elif (heading := _FILE.match(line)) is not None:
             self.owed = [spell_key(heading["key"])]
             self.ledger.head(index)
-        elif _COMMENT.match(line) or _APPLYING.match(line) or _BARE.match(line) or _UNSET.match(line):
+        elif (
+            _COMMENT.match(line) or _APPLYING.match(line) or _BARE.match(line) or _UNSET.match(line)
+        ):
             self.ledger.head(index)
         elif _REFUSED.match(line):
             self.ledger.gap(index, "expected a sysctl, saw an error message")
@@ -130,11 +152,15 @@ class _Reader:
             self.ledger.gap(index, f"expected a value of {key}, saw none")
         else:
             span = self.ledger.span(index)
-            self.ledger.add(SysctlRecord(span=span, key=spell_key(key), value=value, configured=self.configured))
+            self.ledger.add(
+                SysctlRecord(span=span, key=spell_key(key), value=value, configured=self.configured)
+            )
 
 
 def spell_key(text: str) -> str:
-    """Spell a key dotted, with `/` for a dot inside a name, whether it comes as a path or dotted (sysctl(8), sysctl.d(5))."""
+    """Spell a key dotted, with `/` for a dot inside a name, whether it comes as a path or dotted
+    (sysctl(8), sysctl.d(5)).
+    """
     key = text.strip("/")
     first = re.search(r"[./]", key)
     return key.translate(_SWAP) if first is not None and first[0] == "/" else key
@@ -150,17 +176,28 @@ def _is_configuration(source: Source, command: Command) -> bool:
 
 
 def _asked_keys(command: Command) -> list[str]:
-    """Return the keys that the command prints without their names, in order; none where a pattern or a pipe hides which."""
+    """Return the keys that the command prints without their names, in order; none where a pattern
+    or a pipe hides which.
+    """
     if command.filters:
         return []
     if command.program in {"cat", "more", "less", "head", "tail"}:
         paths = [path for word in command.arguments for path in _expand(word)]
         keys = [path.removeprefix("/proc/sys/") for path in paths if path.startswith("/proc/sys/")]
         return (
-            [] if any("*" in key or "?" in key or "[" in key or "$" in key for key in keys) else [spell_key(key) for key in keys]
+            []
+            if any("*" in key or "?" in key or "[" in key or "$" in key for key in keys)
+            else [spell_key(key) for key in keys]
         )
-    if command.program == "sysctl" and any(word in {"-n", "--values", "-b", "--binary"} for word in command.arguments):
-        return [spell_key(key) for word in command.arguments if not word.startswith("-") for key in _expand(word)]
+    if command.program == "sysctl" and any(
+        word in {"-n", "--values", "-b", "--binary"} for word in command.arguments
+    ):
+        return [
+            spell_key(key)
+            for word in command.arguments
+            if not word.startswith("-")
+            for key in _expand(word)
+        ]
     return []
 
 
@@ -175,7 +212,9 @@ def _expand(word: str) -> Iterator[str]:
             yield text
         else:
             pending[:0] = [
-                text[: found.start()] + part + text[found.end() :] for part in re.findall(r"[^,]*(?=,|$)", found[1]) if part
+                text[: found.start()] + part + text[found.end() :]
+                for part in re.findall(r"[^,]*(?=,|$)", found[1])
+                if part
             ]
 
 

@@ -1,6 +1,7 @@
 """/sys/class/net as cat, grep, head and tail print it: a device's attributes, one file each.
 
-A value without its path gets it from the command. Files of a bridge's port (`brport/`) and of a bridge are read too.
+A value without its path gets it from the command. Files of a bridge's port (`brport/`) and of a
+bridge are read too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ _LINE = re.compile(rf"\s*{_ROOT}(?P<link>[^/\s:]+)/(?P<file>[\w/]+)\s*[:=]\s*(?P
 _HEADING = re.compile(rf"\s*==> {_ROOT}(?P<link>[^/\s:]+)/(?P<file>[\w/]+) <==\s*$")
 _PATH = re.compile(rf"{_ROOT}(?P<link>[^/\s:*?\[$]+)/(?P<file>[\w/]+)$")
 _MEMBER = re.compile(r"/sys/\S*/(?P<bridge>[^/\s]+)/brif/(?P<port>[^/\s]+)/(?P<file>\w+)")
-_SWITCHES = {"hairpin_mode": "hairpin", "isolated": "isolated", "learning": "learning", "unicast_flood": "flood"}
+_SWITCHES = {
+    "hairpin_mode": "hairpin",
+    "isolated": "isolated",
+    "learning": "learning",
+    "unicast_flood": "flood",
+}
 _STATES = {"0": "disabled", "1": "listening", "2": "learning", "3": "forwarding", "4": "blocking"}
 _UP, _NOARP, _PROMISC = 0x1, 0x80, 0x100
 """include/uapi/linux/if.h."""
@@ -35,7 +41,14 @@ def recognise(source: Source) -> int:
     if any(_LINE.match(line) or _HEADING.match(line) or _MEMBER.match(line) for line in lines):
         return CERTAIN
     asked = list(_asked(source))
-    return LIKELY if asked and lines and len(lines) <= len(asked) and all(_VALUE.match(line) for line in lines) else NO
+    return (
+        LIKELY
+        if asked
+        and lines
+        and len(lines) <= len(asked)
+        and all(_VALUE.match(line) for line in lines)
+        else NO
+    )
 
 
 def read(source: Source) -> Reading:
@@ -87,10 +100,18 @@ def _make(span: Span, link: str, file: str, value: str) -> LinkRecord | BridgePo
     if file == "mtu":
         return LinkRecord(span=span, name=name, mtu=parse_number(value))
     if file == "address":
-        return LinkRecord(span=span, name=name, mac=parse_mac(value)) if value.count(":") == 5 else None
+        return (
+            LinkRecord(span=span, name=name, mac=parse_mac(value))
+            if value.count(":") == 5
+            else None
+        )
     if file == "flags" and value.startswith("0x"):
         bits = int(value, 16)
-        flags = ("UP",) * bool(bits & _UP) + ("NOARP",) * bool(bits & _NOARP) + ("PROMISC",) * bool(bits & _PROMISC)
+        flags = (
+            ("UP",) * bool(bits & _UP)
+            + ("NOARP",) * bool(bits & _NOARP)
+            + ("PROMISC",) * bool(bits & _PROMISC)
+        )
         return LinkRecord(span=span, name=name, flags=flags)
     if file == "operstate" and value in {"up", "down"}:
         return LinkRecord(span=span, name=name, state=value.upper())

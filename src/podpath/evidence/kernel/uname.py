@@ -28,11 +28,18 @@ class KernelRecord(Record):
 
 
 def recognise(source: Source) -> int:
-    """Recognise the line that begins with Linux; a release alone only where the command says what it is."""
+    """Recognise the line that begins with Linux; a release alone only where the command says what
+    it is.
+    """
     lines = sample(source)
     if lines and all(_LINE.match(line) for line in lines):
         return CERTAIN
-    return CERTAIN if parse_command(source.command).program == "uname" and any(_ALONE.match(line) for line in lines) else NO
+    return (
+        CERTAIN
+        if parse_command(source.command).program == "uname"
+        and any(_ALONE.match(line) for line in lines)
+        else NO
+    )
 
 
 def read(source: Source) -> Reading:

@@ -1,4 +1,6 @@
-"""CNI configurations: a network list (`.conflist`) or one plugin's file (`.conf`), by the CNI specification 0.1 to 1.1."""
+"""CNI configurations: a network list (`.conflist`) or one plugin's file (`.conf`), by the CNI
+specification 0.1 to 1.1.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,16 @@ from podpath.net.provenance import Source, Span
 
 _KEYS = re.compile(r'"(?:cniVersion|plugins)"\s*:')
 CNI_FILE = re.compile(r"\bcat\s+(?P<path>\S*/net\.d/\S+\.(?:conf|conflist|json))\s*$")
-"""The command that prints one file of the CNI folder: what it prints is meant to be a configuration, whatever it is."""
+"""The command that prints one file of the CNI folder: what it prints is meant to be a
+configuration, whatever it is.
+"""
 _TYPED = re.compile(r'"type"\s*:\s*"[\w.-]+"')
 
 
 def recognise_cni(source: Source) -> int:
-    """Recognise JSON with `cniVersion`, and plugins or a type; and whatever stands in a file of the CNI folder."""
+    """Recognise JSON with `cniVersion`, and plugins or a type; and whatever stands in a file of the
+    CNI folder.
+    """
     if CNI_FILE.search(source.command or ""):
         return CERTAIN
     head = "\n".join(source.lines[:200])[:20000]
@@ -58,7 +64,9 @@ def read_cni(source: Source) -> Reading:
 
 
 def _refuse(ledger: Ledger, filled: list[int], why: str) -> Reading:
-    """Keep what is no configuration: as a record where it stands in the CNI folder, since a runtime would meet it there."""
+    """Keep what is no configuration: as a record where it stands in the CNI folder, since a runtime
+    would meet it there.
+    """
     if CNI_FILE.search(ledger.source.command or ""):
         span = ledger.span(filled[0], filled[-1]) if filled else Span(ledger.source, 1, 1)
         ledger.add(CniRecord(span=span, name=None, version=None, plugins=(), fault=why))

@@ -1,4 +1,6 @@
-"""CoreDNS's Corefile: server blocks with their plugins, from a file or from the ConfigMap that holds it."""
+"""CoreDNS's Corefile: server blocks with their plugins, from a file or from the ConfigMap that
+holds it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net.provenance import Source, Span
 from podpath.net.trees import Tree
 
-_SERVER = re.compile(r"\s*(?:dns://|tls://)?(?P<zones>(?:[\w.*-]*:\d+|\.|[\w-]+(?:\.[\w-]+)+\.?)(?:[ ,]+\S+)*)\s*\{\s*$")
+_SERVER = re.compile(
+    r"\s*(?:dns://|tls://)?(?P<zones>(?:[\w.*-]*:\d+|\.|[\w-]+(?:\.[\w-]+)+\.?)(?:[ ,]+\S+)*)\s*\{\s*$"
+)
 _PLUGINS = frozenset(
     ("errors", "health", "ready", "kubernetes", "forward", "proxy", "cache", "loop", "reload", "loadbalance", "prometheus",
      "hosts", "rewrite", "template", "log", "bind", "autopath", "file", "etcd", "federation", "import", "lameduck", "fallthrough",
@@ -28,7 +32,11 @@ def recognise_corefile(source: Source) -> int:
     served = any(_SERVER.match(line) for line in lines[:5])
     if served and known >= 2:
         return CERTAIN
-    return LIKELY if known >= 3 and known >= 0.6 * sum(word not in {"}", "{"} for word in words) else NO
+    return (
+        LIKELY
+        if known >= 3 and known >= 0.6 * sum(word not in {"}", "{"} for word in words)
+        else NO
+    )
 
 
 def read_corefile(source: Source) -> Reading:
@@ -37,8 +45,22 @@ def read_corefile(source: Source) -> Reading:
     filled = [index for index, line in enumerate(ledger.lines) if line.strip()]
     if filled:
         span = ledger.span(filled[0], filled[-1])
-        placed = [(ledger.lines[index], Span(source, source.first_line + index, source.first_line + index)) for index in filled]
-        ledger.add(ApiObjectRecord(span=span, kind="Corefile", namespace="", name="Corefile", tree=grow_corefile(placed, span)))
+        placed = [
+            (
+                ledger.lines[index],
+                Span(source, source.first_line + index, source.first_line + index),
+            )
+            for index in filled
+        ]
+        ledger.add(
+            ApiObjectRecord(
+                span=span,
+                kind="Corefile",
+                namespace="",
+                name="Corefile",
+                tree=grow_corefile(placed, span),
+            )
+        )
     return ledger.close("a Corefile")
 
 

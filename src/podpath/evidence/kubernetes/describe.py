@@ -1,4 +1,6 @@
-"""`kubectl describe` of services, pods and nodes: one object after the other, each with its events at the end."""
+"""`kubectl describe` of services, pods and nodes: one object after the other, each with its events
+at the end.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,42 @@ from podpath.net.provenance import Source, Span
 _FIELD = re.compile(r"(?P<key>[A-Z][\w ()/.-]*?):(?:\s+(?P<value>\S.*?))?\s*$")
 _START = re.compile(r"Name:\s+\S")
 _SERVICE = frozenset(
-    {"Selector", "Type", "IP", "IPs", "Port", "TargetPort", "Endpoints", "Session Affinity", "NodePort", "IP Families"}
+    {
+        "Selector",
+        "Type",
+        "IP",
+        "IPs",
+        "Port",
+        "TargetPort",
+        "Endpoints",
+        "Session Affinity",
+        "NodePort",
+        "IP Families",
+    }
 )
 _POD = frozenset(
-    {"Node", "Containers", "Controlled By", "QoS Class", "Priority", "Node-Selectors", "Init Containers", "Tolerations"}
+    {
+        "Node",
+        "Containers",
+        "Controlled By",
+        "QoS Class",
+        "Priority",
+        "Node-Selectors",
+        "Init Containers",
+        "Tolerations",
+    }
 )
 _NODE = frozenset(
-    {"PodCIDR", "Roles", "Addresses", "Allocatable", "Capacity", "Non-terminated Pods", "System Info", "Unschedulable"}
+    {
+        "PodCIDR",
+        "Roles",
+        "Addresses",
+        "Allocatable",
+        "Capacity",
+        "Non-terminated Pods",
+        "System Info",
+        "Unschedulable",
+    }
 )
 
 
@@ -52,7 +83,9 @@ def recognise_describe(source: Source) -> int:
 
 
 def read_describe(source: Source) -> Reading:
-    """Read services and pods, and the events of every object; the other fields are kept as headings."""
+    """Read services and pods, and the events of every object; the other fields are kept as
+    headings.
+    """
     ledger = LineLedger(source)
     lines = ledger.lines
     starts = [index for index, line in enumerate(lines) if _START.match(line)] or [0]
@@ -71,22 +104,35 @@ def _read_object(ledger: LineLedger, start: int, end: int) -> None:
     keys = {field.key for field in fields}
     events = next((field for field in fields if field.key == "Events"), None)
     name = _value(fields, "Name")
-    kind = "service" if keys & {"Endpoints", "TargetPort", "Session Affinity"} else "pod" if len(keys & _POD) >= 2 else "object"
+    kind = (
+        "service"
+        if keys & {"Endpoints", "TargetPort", "Session Affinity"}
+        else "pod"
+        if len(keys & _POD) >= 2
+        else "object"
+    )
     if events is not None:
         subject = f"{kind}/{name}" if name else None
         for index in range(events.place + 1, end):
             line = ledger.lines[index]
             if line.strip() and not ledger.is_claimed(index):
                 read_event(ledger, index, (), subject)
-    last = max((field.place + len(field.nested) for field in fields if field.key != "Events"), default=start)
+    last = max(
+        (field.place + len(field.nested) for field in fields if field.key != "Events"),
+        default=start,
+    )
     if kind == "service":
         _add_service(ledger, fields, start, last)
     elif kind == "pod":
         _add_pod(ledger, fields, start, last)
-    shown = {"service": "Service", "pod": "Pod"}.get(kind) or ("Node" if len(keys & _NODE) >= 2 else "")
+    shown = {"service": "Service", "pod": "Pod"}.get(kind) or (
+        "Node" if len(keys & _NODE) >= 2 else ""
+    )
     if shown:
         placed = tuple(_place(ledger, field) for field in fields)
-        for record in describe_object(shown, _value(fields, "Namespace") or "", name or "", placed, ledger.span(start, last)):
+        for record in describe_object(
+            shown, _value(fields, "Namespace") or "", name or "", placed, ledger.span(start, last)
+        ):
             ledger.add(record)
 
 
@@ -95,7 +141,9 @@ def _place(ledger: LineLedger, field: _Field) -> Field:
     source = ledger.source
     first = source.first_line + field.place
     below = tuple(
-        (line, Span(source, first + number, first + number)) for number, line in enumerate(field.nested, 1) if line.strip()
+        (line, Span(source, first + number, first + number))
+        for number, line in enumerate(field.nested, 1)
+        if line.strip()
     )
     return Field(field.key, field.value, Span(source, first, first), below)
 
@@ -137,7 +185,11 @@ def _addresses(fields: list[_Field], *keys: str) -> tuple[Address, ...]:
 
 
 def _add_service(ledger: LineLedger, fields: list[_Field], start: int, last: int) -> None:
-    rows = [(field.key, field.value) for field in fields if field.key in {"Port", "TargetPort", "NodePort", "Endpoints"}]
+    rows = [
+        (field.key, field.value)
+        for field in fields
+        if field.key in {"Port", "TargetPort", "NodePort", "Endpoints"}
+    ]
     ports, unread = make_ports(rows)
     endpoints = next((field.place for field in fields if field.key == "Endpoints"), start)
     record = ServiceRecord(
@@ -199,7 +251,9 @@ def _states(nested: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 def details_of(cells: Mapping[str, str]) -> Mapping[str, str]:
     """Return the details of a pod that a table shows."""
-    return {title.lower(): cells[title] for title in ("STATUS", "READY", "RESTARTS") if cells.get(title)}
+    return {
+        title.lower(): cells[title] for title in ("STATUS", "READY", "RESTARTS") if cells.get(title)
+    }
 
 
 FORMAT = Format("kubectl describe", recognise_describe, read_describe)

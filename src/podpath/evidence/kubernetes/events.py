@@ -1,6 +1,7 @@
 """Events of Kubernetes: the table at the end of `kubectl describe`, and `kubectl get events`.
 
-A failed probe of the kubelet is an attempt, too: the kubelet connects from the node's own network namespace.
+A failed probe of the kubelet is an attempt, too: the kubelet connects from the node's own network
+namespace.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ _OLD = re.compile(
     r"\s*\S+\s+(?P<age>\S+)\s+(?P<count>\d+)\s+(?P<origin>\{[^}]*\}|\S+)\s+.*?(?P<type>Warning|"
     r"Normal)\s+(?P<reason>[A-Z]\w+)\s+(?P<message>\S.*)"
 )
-_FURNITURE = re.compile(r"\s*(?:Events:(?:\s*<none>)?\s*$|Type\s+Reason\s+Age|-{4}\s+-{6}|FirstSeen\s+LastSeen|-{9}\s+-{8})")
+_FURNITURE = re.compile(
+    r"\s*(?:Events:(?:\s*<none>)?\s*$|Type\s+Reason\s+Age|-{4}\s+-{6}|FirstSeen\s+LastSeen|-{9}\s+-{8})"
+)
 _COUNT = re.compile(r"x(?P<count>\d+) over")
 _PROBE = re.compile(r"(?P<kind>Readiness|Liveness|Startup) probe (?:failed|errored)", re.IGNORECASE)
 
@@ -40,7 +43,11 @@ def recognise_events(source: Source) -> int:
     rows = sum(any(shape.match(line) for shape in (_DESCRIBED, _LISTED, _OLD)) for line in lines)
     if not rows:
         return LIKELY if any(_FURNITURE.match(line) and "Type" in line for line in lines) else NO
-    others = len(lines) - rows - sum(_FURNITURE.match(line) is not None or is_heading(line) for line in lines)
+    others = (
+        len(lines)
+        - rows
+        - sum(_FURNITURE.match(line) is not None or is_heading(line) for line in lines)
+    )
     return CERTAIN if others <= rows else NO
 
 
@@ -61,17 +68,25 @@ def read_events(source: Source) -> Reading:
     return ledger.close("an event")
 
 
-def read_event(ledger: LineLedger, index: int, columns: tuple[Column, ...] = (), subject: str | None = None) -> bool:
-    """Read one event's line, with what goes on below it; tell whether it is one. `subject` is whose events these are."""
+def read_event(
+    ledger: LineLedger, index: int, columns: tuple[Column, ...] = (), subject: str | None = None
+) -> bool:
+    """Read one event's line, with what goes on below it; tell whether it is one. `subject` is whose
+    events these are.
+    """
     line = ledger.lines[index]
     found = _DESCRIBED.match(line) or _LISTED.match(line) or _OLD.match(line)
-    fields: Mapping[str, str | None] = found.groupdict() if found is not None else _by_columns(columns, line)
+    fields: Mapping[str, str | None] = (
+        found.groupdict() if found is not None else _by_columns(columns, line)
+    )
     message = fields.get("message")
     if not message or not fields.get("type"):
         return False
     age = fields.get("age")
     last = _wrapped(ledger, index)
-    text = " ".join([message.strip(), *(ledger.lines[i].strip() for i in range(index + 1, last + 1))])
+    text = " ".join(
+        [message.strip(), *(ledger.lines[i].strip() for i in range(index + 1, last + 1))]
+    )
     count = fields.get("count") or next((hit["count"] for hit in _COUNT.finditer(age or "")), None)
     span = ledger.span(index, last)
     ledger.add(
@@ -107,14 +122,20 @@ def _by_columns(columns: tuple[Column, ...], line: str) -> Mapping[str, str | No
 
 
 def _wrapped(ledger: LineLedger, index: int) -> int:
-    """Return the last line that goes on with an event's message: deeper than the event, and no event itself."""
+    """Return the last line that goes on with an event's message: deeper than the event, and no
+    event itself.
+    """
     lines = ledger.lines
     indent = len(lines[index]) - len(lines[index].lstrip())
     last = index
     while last + 1 < len(lines):
         line = lines[last + 1]
         deeper = len(line) - len(line.lstrip()) > indent + 4
-        if not line.strip() or not deeper or any(shape.match(line) for shape in (_DESCRIBED, _LISTED, _OLD, _FURNITURE)):
+        if (
+            not line.strip()
+            or not deeper
+            or any(shape.match(line) for shape in (_DESCRIBED, _LISTED, _OLD, _FURNITURE))
+        ):
             break
         last += 1
     return last

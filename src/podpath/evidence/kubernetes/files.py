@@ -26,7 +26,13 @@ def recognise_resolv_conf(source: Source) -> int:
     servers = any(line.lstrip().startswith(("nameserver ", "nameserver\t")) for line in lines)
     if "resolv.conf" in (source.command or "") and fitting:
         return CERTAIN
-    return CERTAIN if servers and fitting == len(lines) else LIKELY if servers and fitting >= 0.7 * len(lines) else NO
+    return (
+        CERTAIN
+        if servers and fitting == len(lines)
+        else LIKELY
+        if servers and fitting >= 0.7 * len(lines)
+        else NO
+    )
 
 
 def read_resolv_conf(source: Source) -> Reading:
@@ -44,14 +50,20 @@ def read_resolv_conf(source: Source) -> Reading:
                 lists[key] = [] if key == "search" else lists[key]
             words = found["rest"].partition("#")[0].split()
             span = Span(source, number, number)
-            lists.setdefault(key, []).extend(scalar(word, span) for word in (words[:1] if key == "nameservers" else words))
+            lists.setdefault(key, []).extend(
+                scalar(word, span) for word in (words[:1] if key == "nameservers" else words)
+            )
             ledger.span(index)
         elif line.strip() and not ledger.elide(index):
             ledger.head(index)
     if places:
         span = Span(source, source.first_line + places[0], source.first_line + places[-1])
         tree = Tree(value={key: rows(span, items) for key, items in lists.items()}, span=span)
-        ledger.add(ApiObjectRecord(span=span, kind="ResolvConf", namespace="", name="resolv.conf", tree=tree))
+        ledger.add(
+            ApiObjectRecord(
+                span=span, kind="ResolvConf", namespace="", name="resolv.conf", tree=tree
+            )
+        )
     return ledger.close("a line of resolv.conf")
 
 
@@ -74,7 +86,13 @@ def read_subnet_env(source: Source) -> Reading:
         spans = [field.span for field in fields.values()]
         span = Span(source, spans[0].line, spans[-1].line)
         ledger.add(
-            ApiObjectRecord(span=span, kind="SubnetEnv", namespace="", name="subnet.env", tree=Tree(value=fields, span=span))
+            ApiObjectRecord(
+                span=span,
+                kind="SubnetEnv",
+                namespace="",
+                name="subnet.env",
+                tree=Tree(value=fields, span=span),
+            )
         )
     return ledger.close("a variable of subnet.env")
 
@@ -82,7 +100,11 @@ def read_subnet_env(source: Source) -> Reading:
 def recognise_net_conf(source: Source) -> int:
     """Recognise flannel's network in JSON."""
     head = "\n".join(sample(source))
-    return LIKELY if head.lstrip().startswith("{") and _NET_CONF.search(head) and '"Backend"' in head else NO
+    return (
+        LIKELY
+        if head.lstrip().startswith("{") and _NET_CONF.search(head) and '"Backend"' in head
+        else NO
+    )
 
 
 def read_net_conf(source: Source) -> Reading:
@@ -90,7 +112,11 @@ def read_net_conf(source: Source) -> Reading:
     ledger = LineLedger(source)
     for tree in read_tree(source, ledger.lines, source.first_line).trees[:1]:
         ledger.span(tree.span.line - source.first_line, tree.span.last_line - source.first_line)
-        ledger.add(ApiObjectRecord(span=tree.span, kind="FlannelNetConf", namespace="", name="net-conf.json", tree=tree))
+        ledger.add(
+            ApiObjectRecord(
+                span=tree.span, kind="FlannelNetConf", namespace="", name="net-conf.json", tree=tree
+            )
+        )
     return ledger.close("flannel's network")
 
 

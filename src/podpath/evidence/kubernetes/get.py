@@ -35,17 +35,31 @@ def recognise_get(source: Source) -> int:
         known = (
             bool(
                 titles
-                & {"CLUSTER-IP", "ENDPOINTS", "READY", "RESTARTS", "STATUS", "DESIRED", "ROLES", "POD-SELECTOR", "INTERNAL-IP"}
+                & {
+                    "CLUSTER-IP",
+                    "ENDPOINTS",
+                    "READY",
+                    "RESTARTS",
+                    "STATUS",
+                    "DESIRED",
+                    "ROLES",
+                    "POD-SELECTOR",
+                    "INTERNAL-IP",
+                }
             )
             or "AGE" in titles
         )
         return CERTAIN if known and "REASON" not in titles else NO
-    rows = sum(_POD_ROW.fullmatch(line) is not None or _POD_ROW.match(line) is not None for line in lines)
+    rows = sum(
+        _POD_ROW.fullmatch(line) is not None or _POD_ROW.match(line) is not None for line in lines
+    )
     return LIKELY if rows and rows >= 0.5 * len(lines) else NO
 
 
 def read_get(source: Source) -> Reading:
-    """Read every row of a table that names pods, services or endpoints; rows of other objects are kept as headings."""
+    """Read every row of a table that names pods, services or endpoints; rows of other objects are
+    kept as headings.
+    """
     ledger = LineLedger(source)
     columns: tuple[Column, ...] = ()
     namespace = _asked_namespace(source)
@@ -84,11 +98,20 @@ def _bare_pod(line: str) -> Mapping[str, str] | None:
     found = _POD_ROW.match(line)
     if found is None:
         return None
-    names = {"namespace": "NAMESPACE", "name": "NAME", "ready": "READY", "status": "STATUS", "address": "IP", "node": "NODE"}
+    names = {
+        "namespace": "NAMESPACE",
+        "name": "NAME",
+        "ready": "READY",
+        "status": "STATUS",
+        "address": "IP",
+        "node": "NODE",
+    }
     return {title: found[name] for name, title in names.items() if found[name]}
 
 
-def _read_row(ledger: LineLedger, index: int, cells: Mapping[str, str], namespace: str | None) -> bool:
+def _read_row(
+    ledger: LineLedger, index: int, cells: Mapping[str, str], namespace: str | None
+) -> bool:
     shown = table_object(cells, namespace or "", ledger.span(index))
     if shown is not None:
         ledger.add(shown)
@@ -125,7 +148,9 @@ def _read_row(ledger: LineLedger, index: int, cells: Mapping[str, str], namespac
     return shown is not None
 
 
-def _endpoints(ledger: LineLedger, index: int, cells: Mapping[str, str], namespace: str | None) -> ServiceRecord:
+def _endpoints(
+    ledger: LineLedger, index: int, cells: Mapping[str, str], namespace: str | None
+) -> ServiceRecord:
     """Make a Service of which only the endpoints are known: its own port is 0."""
     endpoints, more = parse_endpoints(cells["ENDPOINTS"])
     port = ServicePortRecord(None, protocols.TCP, 0, None, None, endpoints, more)

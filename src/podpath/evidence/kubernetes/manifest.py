@@ -1,7 +1,9 @@
-"""Objects as YAML or JSON: `kubectl get -o yaml|json`, `calicoctl get -o yaml`, files for `kubectl apply`, kubeadm's.
+"""Objects as YAML or JSON: `kubectl get -o yaml|json`, `calicoctl get -o yaml`, files for `kubectl
+apply`, kubeadm's.
 
-Lists are taken apart; what a ConfigMap holds as a file (a Corefile, kube-proxy's configuration, flannel's network) becomes an
-object of its own, as does what an annotation holds of the last `kubectl apply`, where the object's own fields are cut away.
+Lists are taken apart; what a ConfigMap holds as a file (a Corefile, kube-proxy's configuration,
+flannel's network) becomes an object of its own, as does what an annotation holds of the last
+`kubectl apply`, where the object's own fields are cut away.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from podpath.evidence.text.trees import lines_of, read_embedded, read_tree
 from podpath.net.provenance import Source
 from podpath.net.trees import Tree
 
-_KIND = re.compile(r"\s*(?:- )?\"?(?:kind\"?:\s*\"?[A-Z]\w+|apiVersion\"?:\s*\"?[\w./-]+)\"?,?\s*(?:#.*)?$")
+_KIND = re.compile(
+    r"\s*(?:- )?\"?(?:kind\"?:\s*\"?[A-Z]\w+|apiVersion\"?:\s*\"?[\w./-]+)\"?,?\s*(?:#.*)?$"
+)
 _FIELD = re.compile(
     r"\s*(?:- )?\"?(?P<key>metadata|spec|status|data|selector|matchLabels|ports|targetPort|containerPort|hostPort|nodePort|"
     r"clusterIP|podSelector|namespaceSelector|policyTypes|ingress|egress|hostNetwork|dnsPolicy|dnsConfig|containers|podCIDR|nodeSelector|"
@@ -61,7 +65,11 @@ def _count_shaped(lines: Sequence[str]) -> int:
 def read_manifest(source: Source) -> Reading:
     """Read every object; lines that are no part of the text's structure are gaps."""
     ledger = LineLedger(source)
-    lines = ledger.lines if not source.lines or not source.lines[0].lstrip().startswith("{") else source.lines
+    lines = (
+        ledger.lines
+        if not source.lines or not source.lines[0].lstrip().startswith("{")
+        else source.lines
+    )
     grown = read_tree(source, lines, source.first_line)
     for index in grown.unread:
         if not ledger.elide(index):
@@ -98,17 +106,25 @@ def objects_of(tree: Tree, namespace: str = "") -> Iterator[ApiObjectRecord]:
 
 
 def _rename(record: ApiObjectRecord, kind: str) -> ApiObjectRecord:
-    return ApiObjectRecord(span=record.span, kind=kind, namespace=record.namespace, name=record.name, tree=record.tree)
+    return ApiObjectRecord(
+        span=record.span, kind=kind, namespace=record.namespace, name=record.name, tree=record.tree
+    )
 
 
 def _guess_kind(tree: Tree) -> str:
-    """Say what a fragment without its kind is, by fields that only that kind has; empty where none tells."""
+    """Say what a fragment without its kind is, by fields that only that kind has; empty where none
+    tells.
+    """
     spec = tree.at("spec") or tree
     if spec.at("podSelector") is not None:
         return "NetworkPolicy"
-    if spec.at("clusterIP") is not None or (spec.at("selector") is not None and spec.at("ports") is not None):
+    if spec.at("clusterIP") is not None or (
+        spec.at("selector") is not None and spec.at("ports") is not None
+    ):
         return "Service"
-    if spec.at("containers") is not None and (spec.at("nodeName") is not None or spec.at("dnsPolicy") is not None):
+    if spec.at("containers") is not None and (
+        spec.at("nodeName") is not None or spec.at("dnsPolicy") is not None
+    ):
         return "Pod"
     if tree.at("data", "Corefile") is not None:
         return "ConfigMap"
@@ -130,12 +146,16 @@ def _files_of(tree: Tree, namespace: str) -> Iterator[ApiObjectRecord]:
     for key, value in () if data is None else data.fields.items():
         if key == "Corefile" and value.text:
             grown = grow_corefile(lines_of(value), value.span)
-            yield ApiObjectRecord(span=value.span, kind="Corefile", namespace=namespace, name=name, tree=grown)
+            yield ApiObjectRecord(
+                span=value.span, kind="Corefile", namespace=namespace, name=name, tree=grown
+            )
         elif "\n" in value.text or value.text.lstrip().startswith("{"):
             for part in read_embedded(value).trees:
                 kind = part.text_at("kind") or _kind_of_file(key, part)
                 if kind:
-                    yield ApiObjectRecord(span=part.span, kind=kind, namespace=namespace, name=name, tree=part)
+                    yield ApiObjectRecord(
+                        span=part.span, kind=kind, namespace=namespace, name=name, tree=part
+                    )
 
 
 def _kind_of_file(key: str, tree: Tree) -> str:

@@ -1,4 +1,6 @@
-"""What readers of Kubernetes, CNI and Cilium outputs give: typed, tolerant records, each with the span it was read from."""
+"""What readers of Kubernetes, CNI and Cilium outputs give: typed, tolerant records, each with the
+span it was read from.
+"""
 
 from __future__ import annotations
 
@@ -84,10 +86,14 @@ class EventRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiObjectRecord(Record):
-    """An object as its API names its fields, whichever output states it; files of configuration are objects of a kind of ours."""
+    """An object as its API names its fields, whichever output states it; files of configuration are
+    objects of a kind of ours.
+    """
 
     kind: str
-    """`Service`, `NetworkPolicy`, `IPPool`, ...; `Container` and `Network` of Docker; `Corefile`, `ResolvConf`, `SubnetEnv`."""
+    """`Service`, `NetworkPolicy`, `IPPool`, ...; `Container` and `Network` of Docker; `Corefile`,
+    `ResolvConf`, `SubnetEnv`.
+    """
     namespace: str
     """Empty where nothing tells it."""
     name: str

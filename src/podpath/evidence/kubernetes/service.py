@@ -14,13 +14,17 @@ NOT_LISTED = -1
 """How many endpoints a table of services leaves out: it shows none at all."""
 _PORT = re.compile(r"(?P<name>\S+)?\s*(?P<port>\d+)/(?P<protocol>TCP|UDP|SCTP)", re.IGNORECASE)
 _LISTED = re.compile(r"(?P<port>\d+)(?::(?P<node>\d+))?/(?P<protocol>TCP|UDP|SCTP)", re.IGNORECASE)
-_ENDPOINT = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|\d+\.\d+\.\d+\.\d+|[0-9a-fA-F:]*:[0-9a-fA-F:]+):(?P<port>\d+)")
+_ENDPOINT = re.compile(
+    r"(?P<host>\[[0-9a-fA-F:.]+\]|\d+\.\d+\.\d+\.\d+|[0-9a-fA-F:]*:[0-9a-fA-F:]+):(?P<port>\d+)"
+)
 _MORE = re.compile(r"\+\s*(?P<more>\d+)\s+more")
 
 
-def make_ports(rows: Iterable[tuple[str, str]]) -> tuple[tuple[ServicePortRecord, ...], tuple[str, ...]]:
-    """Put the `Port`, `TargetPort`, `NodePort` and `Endpoints` rows of a described Service together; give what is not read,
-    too.
+def make_ports(
+    rows: Iterable[tuple[str, str]],
+) -> tuple[tuple[ServicePortRecord, ...], tuple[str, ...]]:
+    """Put the `Port`, `TargetPort`, `NodePort` and `Endpoints` rows of a described Service
+    together; give what is not read, too.
     """
     ports: list[ServicePortRecord] = []
     unread: list[str] = []
@@ -32,7 +36,9 @@ def make_ports(rows: Iterable[tuple[str, str]]) -> tuple[tuple[ServicePortRecord
                 continue
             name = found["name"] if found["name"] not in {None, "<unset>"} else None
             protocol = protocols.protocol_number(found["protocol"])
-            ports.append(ServicePortRecord(name, protocol, int(found["port"]) & 0xFFFF, None, None, (), 0))
+            ports.append(
+                ServicePortRecord(name, protocol, int(found["port"]) & 0xFFFF, None, None, (), 0)
+            )
         elif not ports:
             unread.append(value)
         else:
@@ -67,4 +73,6 @@ def parse_listed_ports(text: str) -> Iterator[ServicePortRecord]:
     for found in _LISTED.finditer(text):
         node = int(found["node"]) if found["node"] else None
         number = protocols.protocol_number(found["protocol"])
-        yield ServicePortRecord(None, number, int(found["port"]) & 0xFFFF, None, node, (), NOT_LISTED)
+        yield ServicePortRecord(
+            None, number, int(found["port"]) & 0xFFFF, None, node, (), NOT_LISTED
+        )

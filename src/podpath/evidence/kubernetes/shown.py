@@ -1,6 +1,8 @@
-"""What kubectl's tables and descriptions show of an object, put under the names that its API gives the fields.
+"""What kubectl's tables and descriptions show of an object, put under the names that its API gives
+the fields.
 
-A check then asks one form, whoever printed it. A description's words that the API has no field for are left out.
+A check then asks one form, whoever printed it. A description's words that the API has no field for
+are left out.
 """
 
 from __future__ import annotations
@@ -18,12 +20,16 @@ _LISTED = re.compile(r"(?P<port>\d+)(?::(?P<node>\d+))?/(?P<protocol>TCP|UDP|SCT
 _ENDPOINT = re.compile(r"(?P<ip>[0-9a-fA-F.:]+):(?P<port>\d+)(?=[,\s]|$)")
 _CONTAINER = re.compile(r"\s{2,4}(?P<name>[a-z0-9][a-z0-9.-]*):\s*$")
 _NESTED = re.compile(r"\s+(?P<key>[A-Z][\w ]*?):(?:\s+(?P<value>\S.*?))?\s*$")
-_CONDITION = re.compile(r"\s+(?P<type>[A-Z]\w+)\s+(?P<status>True|False|Unknown)(?:\s+(?P<rest>.*))?$")
+_CONDITION = re.compile(
+    r"\s+(?P<type>[A-Z]\w+)\s+(?P<status>True|False|Unknown)(?:\s+(?P<rest>.*))?$"
+)
 NONE = frozenset({"", "<none>", "<unset>", "<unknown>", "none"})
 
 
 class Field(NamedTuple):
-    """A field of a description: its name, its value, and the lines below it that stand deeper, each with its place."""
+    """A field of a description: its name, its value, and the lines below it that stand deeper, each
+    with its place.
+    """
 
     key: str
     value: str
@@ -38,7 +44,9 @@ def scalar(text: str, span: Span) -> Tree:
 
 def nest(span: Span, **fields: Tree | None) -> Tree:
     """Return fields of a tree, without those that are not known."""
-    return Tree(value={name: field for name, field in fields.items() if field is not None}, span=span)
+    return Tree(
+        value={name: field for name, field in fields.items() if field is not None}, span=span
+    )
 
 
 def rows(span: Span, items: Iterable[Tree]) -> Tree:
@@ -56,23 +64,46 @@ def parse_pairs(text: str, span: Span, sign: str = "=") -> Tree:
     return Tree(value=found, span=span)
 
 
-def describe_object(kind: str, namespace: str, name: str, fields: tuple[Field, ...], span: Span) -> Iterator[ApiObjectRecord]:
+def describe_object(
+    kind: str, namespace: str, name: str, fields: tuple[Field, ...], span: Span
+) -> Iterator[ApiObjectRecord]:
     """Yield a described Service with its Endpoints, a pod or a node."""
     by_key = {field.key: field for field in reversed(fields)}
-    labels, annotations = _pairs_below(by_key.get("Labels"), "="), _pairs_below(by_key.get("Annotations"), ":")
+    labels, annotations = (
+        _pairs_below(by_key.get("Labels"), "="),
+        _pairs_below(by_key.get("Annotations"), ":"),
+    )
     metadata = nest(span, labels=labels, annotations=annotations)
     if kind == "Service":
         spec = _service_spec(by_key, fields, span)
         status = _ingress(by_key.get("LoadBalancer Ingress"))
-        yield _record(kind, namespace, name, nest(span, metadata=metadata, spec=spec, status=status))
+        yield _record(
+            kind, namespace, name, nest(span, metadata=metadata, spec=spec, status=status)
+        )
         yield from _described_endpoints(namespace, name, fields)
     elif kind == "Pod":
         yield _record(
-            kind, namespace, name, nest(span, metadata=metadata, spec=_pod_spec(by_key, span), status=_pod_status(by_key, span))
+            kind,
+            namespace,
+            name,
+            nest(
+                span,
+                metadata=metadata,
+                spec=_pod_spec(by_key, span),
+                status=_pod_status(by_key, span),
+            ),
         )
     elif kind == "Node":
         yield _record(
-            kind, "", name, nest(span, metadata=metadata, spec=_node_spec(by_key, span), status=_node_status(by_key, span))
+            kind,
+            "",
+            name,
+            nest(
+                span,
+                metadata=metadata,
+                spec=_node_spec(by_key, span),
+                status=_node_status(by_key, span),
+            ),
         )
     else:
         yield _record(kind, namespace, name, nest(span, metadata=metadata))
@@ -113,7 +144,9 @@ def _service_spec(by_key: Mapping[str, Field], fields: tuple[Field, ...], span: 
         ipFamilyPolicy=_value(by_key.get("IP Family Policy")),
         ipFamilies=None
         if families is None
-        else rows(span, [scalar(word, families.span) for word in re.findall(r"IPv[46]", families.value)]),
+        else rows(
+            span, [scalar(word, families.span) for word in re.findall(r"IPv[46]", families.value)]
+        ),
     )
 
 
@@ -124,7 +157,10 @@ def _service_ports(fields: tuple[Field, ...]) -> Iterator[Tree]:
         if field.key == "Port" and found is not None:
             if open_port:
                 yield Tree(value=open_port, span=open_port["port"].span)
-            open_port = {"port": scalar(found["port"], field.span), "protocol": scalar(found["protocol"].upper(), field.span)}
+            open_port = {
+                "port": scalar(found["port"], field.span),
+                "protocol": scalar(found["protocol"].upper(), field.span),
+            }
             if found["name"] not in {None, "<unset>"}:
                 open_port["name"] = scalar(found["name"], field.span)
         elif field.key == "TargetPort" and open_port and field.value:
@@ -135,7 +171,9 @@ def _service_ports(fields: tuple[Field, ...]) -> Iterator[Tree]:
         yield Tree(value=open_port, span=open_port["port"].span)
 
 
-def _described_endpoints(namespace: str, name: str, fields: tuple[Field, ...]) -> Iterator[ApiObjectRecord]:
+def _described_endpoints(
+    namespace: str, name: str, fields: tuple[Field, ...]
+) -> Iterator[ApiObjectRecord]:
     for field in fields:
         if field.key == "Endpoints":
             yield make_endpoints(namespace, name, field.value, field.span)
@@ -147,7 +185,11 @@ def make_endpoints(namespace: str, name: str, text: str, span: Span) -> ApiObjec
     for found in _ENDPOINT.finditer(text):
         address = nest(span, ip=scalar(found["ip"], span))
         subsets.append(
-            nest(span, addresses=rows(span, [address]), ports=rows(span, [nest(span, port=scalar(found["port"], span))]))
+            nest(
+                span,
+                addresses=rows(span, [address]),
+                ports=rows(span, [nest(span, port=scalar(found["port"], span))]),
+            )
         )
     elided = "more" in text or text.rstrip().endswith("...")
     fields = {"subsets": rows(span, subsets)}
@@ -161,7 +203,14 @@ def _ingress(field: Field | None) -> Tree | None:
     if field is None:
         return None
     words = [word.strip() for word in field.value.partition("(")[0].split(",")]
-    ingress = rows(field.span, [nest(field.span, ip=scalar(word, field.span)) for word in words if word and word not in NONE])
+    ingress = rows(
+        field.span,
+        [
+            nest(field.span, ip=scalar(word, field.span))
+            for word in words
+            if word and word not in NONE
+        ],
+    )
     return nest(field.span, loadBalancer=nest(field.span, ingress=ingress))
 
 
@@ -170,7 +219,9 @@ def _pod_spec(by_key: Mapping[str, Field], span: Span) -> Tree:
     containers = by_key.get("Containers")
     return nest(
         span,
-        nodeName=None if node is None or node.value in NONE else scalar(node.value.partition("/")[0], node.span),
+        nodeName=None
+        if node is None or node.value in NONE
+        else scalar(node.value.partition("/")[0], node.span),
         containers=None if containers is None else rows(containers.span, _containers(containers)),
     )
 
@@ -195,7 +246,9 @@ def _take_container(fields: dict[str, Tree], key: str, value: str, span: Span) -
         found = _PORT.finditer(value.replace(",", " "))
         fields["ports"] = rows(span, [_container_port(port, span) for port in found])
     elif key in {"Host Port", "Host Ports"}:
-        hosts = [scalar(port["port"], span) for port in _PORT.finditer(value) if port["port"] != "0"]
+        hosts = [
+            scalar(port["port"], span) for port in _PORT.finditer(value) if port["port"] != "0"
+        ]
         if hosts:
             fields["hostPorts"] = rows(span, hosts)
     elif key in {"State", "Ready", "Reason", "Image"}:
@@ -205,7 +258,9 @@ def _take_container(fields: dict[str, Tree], key: str, value: str, span: Span) -
 
 
 def _container_port(found: re.Match[str], span: Span) -> Tree:
-    return nest(span, containerPort=scalar(found["port"], span), protocol=scalar(found["protocol"], span))
+    return nest(
+        span, containerPort=scalar(found["port"], span), protocol=scalar(found["protocol"], span)
+    )
 
 
 def _pod_status(by_key: Mapping[str, Field], span: Span) -> Tree:
@@ -225,14 +280,29 @@ def _conditions(field: Field | None) -> Tree | None:
         match = _CONDITION.match(line)
         if match is not None:
             message = scalar((match["rest"] or "").strip(), span)
-            found.append(nest(span, type=scalar(match["type"], span), status=scalar(match["status"], span), message=message))
+            found.append(
+                nest(
+                    span,
+                    type=scalar(match["type"], span),
+                    status=scalar(match["status"], span),
+                    message=message,
+                )
+            )
     return rows(field.span, found)
 
 
 def _node_spec(by_key: Mapping[str, Field], span: Span) -> Tree:
     cidrs = by_key.get("PodCIDRs")
-    listed = None if cidrs is None else [scalar(word, cidrs.span) for word in cidrs.value.split(",") if word not in NONE]
-    return nest(span, podCIDR=_value(by_key.get("PodCIDR")), podCIDRs=None if cidrs is None else rows(cidrs.span, listed or ()))
+    listed = (
+        None
+        if cidrs is None
+        else [scalar(word, cidrs.span) for word in cidrs.value.split(",") if word not in NONE]
+    )
+    return nest(
+        span,
+        podCIDR=_value(by_key.get("PodCIDR")),
+        podCIDRs=None if cidrs is None else rows(cidrs.span, listed or ()),
+    )
 
 
 def _node_status(by_key: Mapping[str, Field], span: Span) -> Tree:
@@ -241,8 +311,12 @@ def _node_status(by_key: Mapping[str, Field], span: Span) -> Tree:
     for line, place in () if field is None else ((field.value, field.span), *field.nested):
         kind, _, value = line.strip().partition(":")
         if value.strip():
-            addresses.append(nest(place, type=scalar(kind, place), address=scalar(value.strip(), place)))
-    return nest(span, addresses=rows(span, addresses), conditions=_conditions(by_key.get("Conditions")))
+            addresses.append(
+                nest(place, type=scalar(kind, place), address=scalar(value.strip(), place))
+            )
+    return nest(
+        span, addresses=rows(span, addresses), conditions=_conditions(by_key.get("Conditions"))
+    )
 
 
 def table_object(cells: Mapping[str, str], namespace: str, span: Span) -> ApiObjectRecord | None:
@@ -258,9 +332,16 @@ def table_object(cells: Mapping[str, str], namespace: str, span: Span) -> ApiObj
         return _record("Pod", namespace, name, _pod_row(cells, metadata, span))
     if "POD-SELECTOR" in cells:
         selected = (
-            nest(span, matchLabels=parse_pairs(cells["POD-SELECTOR"], span)) if cells["POD-SELECTOR"] not in NONE else nest(span)
+            nest(span, matchLabels=parse_pairs(cells["POD-SELECTOR"], span))
+            if cells["POD-SELECTOR"] not in NONE
+            else nest(span)
         )
-        return _record("NetworkPolicy", namespace, name, nest(span, metadata=metadata, listed=nest(span, podSelector=selected)))
+        return _record(
+            "NetworkPolicy",
+            namespace,
+            name,
+            nest(span, metadata=metadata, listed=nest(span, podSelector=selected)),
+        )
     if ("ROLES" in cells or "INTERNAL-IP" in cells) and "STATUS" in cells:
         return _record("Node", "", name, _node_row(cells, metadata, span))
     return None
@@ -270,7 +351,14 @@ def _service_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:
     ports = []
     for found in _LISTED.finditer(cells.get("PORT(S)", "")):
         node = scalar(found["node"], span) if found["node"] else None
-        ports.append(nest(span, port=scalar(found["port"], span), protocol=scalar(found["protocol"], span), nodePort=node))
+        ports.append(
+            nest(
+                span,
+                port=scalar(found["port"], span),
+                protocol=scalar(found["protocol"], span),
+                nodePort=node,
+            )
+        )
     selector = cells.get("SELECTOR", "")
     outside = cells.get("EXTERNAL-IP", "")
     spec = nest(
@@ -281,9 +369,17 @@ def _service_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:
         selector=parse_pairs(selector, span) if "SELECTOR" in cells else None,
         externalName=scalar(outside, span) if cells.get("TYPE") == "ExternalName" else None,
     )
-    ingress = [nest(span, ip=scalar(word, span)) for word in outside.split(",") if word not in NONE and word != "<pending>"]
+    ingress = [
+        nest(span, ip=scalar(word, span))
+        for word in outside.split(",")
+        if word not in NONE and word != "<pending>"
+    ]
     pending = scalar(outside, span) if outside == "<pending>" else None
-    status = nest(span, loadBalancer=nest(span, ingress=rows(span, ingress)), pending=pending) if outside else None
+    status = (
+        nest(span, loadBalancer=nest(span, ingress=rows(span, ingress)), pending=pending)
+        if outside
+        else None
+    )
     return nest(span, metadata=metadata, spec=spec, status=status)
 
 
@@ -312,6 +408,12 @@ def _node_row(cells: Mapping[str, str], metadata: Tree, span: Span) -> Tree:
     addresses = []
     for title, kind in (("INTERNAL-IP", "InternalIP"), ("EXTERNAL-IP", "ExternalIP")):
         if cells.get(title, "") not in NONE:
-            addresses.append(nest(span, type=scalar(kind, span), address=scalar(cells[title], span)))
+            addresses.append(
+                nest(span, type=scalar(kind, span), address=scalar(cells[title], span))
+            )
     condition = nest(span, type=scalar("Ready", span), status=scalar(status, span))
-    return nest(span, metadata=metadata, status=nest(span, addresses=rows(span, addresses), conditions=rows(span, [condition])))
+    return nest(
+        span,
+        metadata=metadata,
+        status=nest(span, addresses=rows(span, addresses), conditions=rows(span, [condition])),
+    )

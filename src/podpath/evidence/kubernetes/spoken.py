@@ -1,11 +1,18 @@
-"""Objects with an address, said as the records that walks are made of: services, and pods with their node."""
+"""Objects with an address, said as the records that walks are made of: services, and pods with
+their node.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from podpath.evidence.attempts.failures import parse_host
-from podpath.evidence.kubernetes.records import ApiObjectRecord, PodRecord, ServicePortRecord, ServiceRecord
+from podpath.evidence.kubernetes.records import (
+    ApiObjectRecord,
+    PodRecord,
+    ServicePortRecord,
+    ServiceRecord,
+)
 from podpath.evidence.kubernetes.service import NOT_LISTED
 from podpath.evidence.records import Record
 from podpath.net import protocols
@@ -14,7 +21,9 @@ from podpath.net.trees import Tree
 
 
 def services_and_pods(record: ApiObjectRecord) -> Iterator[Record]:
-    """Yield the Service or pod that an object is; nothing for an object of another kind, or one without a name."""
+    """Yield the Service or pod that an object is; nothing for an object of another kind, or one
+    without a name.
+    """
     if record.kind == "Service" and record.name and record.tree.at("spec") is not None:
         yield _service(record)
     elif record.kind == "Pod" and record.name and record.tree.text_at("status", "podIP"):
@@ -28,7 +37,9 @@ def _service(record: ApiObjectRecord) -> ServiceRecord:
         *(item.text for item in spec.items_at("clusterIPs")),
         *(item.text for item in spec.items_at("externalIPs")),
     ]
-    words += [item.text_at("ip") for item in record.tree.items_at("status", "loadBalancer", "ingress")]
+    words += [
+        item.text_at("ip") for item in record.tree.items_at("status", "loadBalancer", "ingress")
+    ]
     addresses: dict[Address, None] = {}
     for word in words:
         address = parse_host(word)
@@ -55,7 +66,13 @@ def _ports(spec: Tree) -> Iterator[ServicePortRecord]:
             continue
         target = port.text_at("targetPort") or None
         yield ServicePortRecord(
-            port.text_at("name") or None, protocol, number, target, read_port(port.text_at("nodePort")), (), NOT_LISTED
+            port.text_at("name") or None,
+            protocol,
+            number,
+            target,
+            read_port(port.text_at("nodePort")),
+            (),
+            NOT_LISTED,
         )
 
 
@@ -73,4 +90,8 @@ def _pod(record: ApiObjectRecord) -> PodRecord:
 
 def read_port(text: str) -> int | None:
     """Read a port's number; None for a name and for what is no port."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) <= 65535 else None
+    return (
+        int(text)
+        if text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) <= 65535
+        else None
+    )

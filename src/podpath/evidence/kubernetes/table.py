@@ -1,4 +1,6 @@
-"""kubectl's tables: cells by the columns of the heading, or by wide gaps where a paste has moved them."""
+"""kubectl's tables: cells by the columns of the heading, or by wide gaps where a paste has moved
+them.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,22 @@ def parse_heading(line: str) -> tuple[Column, ...]:
 def parse_row(columns: Sequence[Column], line: str) -> Mapping[str, str] | None:
     """Return the cells of a row by their titles; None where the row does not fit the heading."""
     text = line.expandtabs(8)
-    fits = all(column.start == 0 or text[column.start - 1 : column.start] in {" ", ""} for column in columns)
+    fits = all(
+        column.start == 0 or text[column.start - 1 : column.start] in {" ", ""}
+        for column in columns
+    )
     if fits:
         cells = [text[column.start : column.end].strip() for column in columns]
-        named = [cell for column, cell in zip(columns, cells, strict=True) if column.title in {"NAME", "NAMESPACE"}]
-        if all(cells[:1]) and not any("  " in cell for cell in cells[:-1]) and not any(" " in cell for cell in named):
+        named = [
+            cell
+            for column, cell in zip(columns, cells, strict=True)
+            if column.title in {"NAME", "NAMESPACE"}
+        ]
+        if (
+            all(cells[:1])
+            and not any("  " in cell for cell in cells[:-1])
+            and not any(" " in cell for cell in named)
+        ):
             return {column.title: cell for column, cell in zip(columns, cells, strict=True)}
     parts = _GAP.split(line.strip(), maxsplit=len(columns) - 1)
     if " " in parts[0]:

@@ -1,1 +1,3 @@
-"""Bundles that other tools make: which of their files holds the output of which command, of which namespace and host."""
+"""Bundles that other tools make: which of their files holds the output of which command, of which
+namespace and host.
+"""

@@ -1,7 +1,9 @@
-"""`calicoctl node diags` and `calicoctl cluster diags` (projectcalico/calico, `calicoctl/commands`).
+"""`calicoctl node diags` and `calicoctl cluster diags` (projectcalico/calico,
+`calicoctl/commands`).
 
-The first is one node in one folder, `diagnostics`; the second has a folder for each node, whose outputs the node's
-calico-node pod printed, which runs in the host's namespace, and objects of the cluster.
+The first is one node in one folder, `diagnostics`; the second has a folder for each node, whose
+outputs the node's calico-node pod printed, which runs in the host's namespace, and objects of the
+cluster.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """cilium-bugtool and cilium's sysdump (cilium/cilium, `bugtool` and `cilium-cli/sysdump`).
 
-A bugtool's folder holds one agent's node: `cmd/` with a file for each command, whose spaces and slashes are made `-`, as plain
-text or in a fence. The agent runs in the host's namespace. A sysdump is objects of the cluster, with a bugtool's folder for
-each agent: every such folder is a bundle of its own, of its own node.
+A bugtool's folder holds one agent's node: `cmd/` with a file for each command, whose spaces and
+slashes are made `-`, as plain text or in a fence. The agent runs in the host's namespace. A sysdump
+is objects of the cluster, with a bugtool's folder for each agent: every such folder is a bundle of
+its own, of its own node.
 """
 
 from __future__ import annotations
@@ -20,7 +21,15 @@ _HOST = (
     "nft list ruleset", "nft -a list ruleset", "ipset list", "ethtool -k {device}", "ethtool -S {device}", "ethtool -i {device}",
     "kubectl get nodes -o wide", "kubectl describe nodes",
 )  # fmt: skip
-_AGENT = ("status --verbose", "config", "config -a", "service list", "endpoint list", "bpf lb list", "bpf endpoint list")
+_AGENT = (
+    "status --verbose",
+    "config",
+    "config -a",
+    "service list",
+    "endpoint list",
+    "bpf lb list",
+    "bpf endpoint list",
+)
 _CLUSTER = (
     "pods", "services", "endpoints", "endpointslices", "networkpolicies", "nodes", "namespaces",
 )  # fmt: skip
@@ -44,11 +53,16 @@ def _list_bugtool() -> Iterator[Row]:
     yield Row(rf"cmd/(?:dmesg|cat--var-log|journalctl).*{ending}", how=How.LOG)
     yield Row(rf"cmd/hostname{ending}", how=How.ASIDE)
     yield Row(rf"cmd/{_NO_STATE}", how=How.ASIDE)
-    yield Row(r"(?:conf|envoy|hubble|cilium-envoy)/.*|.*\.(?:o|html|prof|pprof)|cmd/.*state/.*", how=How.ASIDE)
+    yield Row(
+        r"(?:conf|envoy|hubble|cilium-envoy)/.*|.*\.(?:o|html|prof|pprof)|cmd/.*state/.*",
+        how=How.ASIDE,
+    )
 
 
 def _fenced(row: Row) -> Row:
-    """Let a row pass over the heading and the fence of bugtool's markdown form, and its note of an error at the end."""
+    """Let a row pass over the heading and the fence of bugtool's markdown form, and its note of an
+    error at the end.
+    """
     return row._replace(noise=r"# \S.*|```\w*|> Error while running .*") if row.command else row
 
 
@@ -56,8 +70,13 @@ BUGTOOL = Layout(
     name="cilium-bugtool",
     of_node=True,
     empty_tells=True,
-    marks=(r"cmd/(?:hostname|ip-a|iptables-save--c|ip--4-r|sysctl--a|cilium(?:-dbg)?-status---verbose|uname--a)\.(?:md|txt)",),
-    hosts=(HostRule(r"cmd/hostname\.(?:md|txt)"), HostRule(r"cmd/uname--a\.(?:md|txt)", r"Linux (?P<host>\S+) ")),
+    marks=(
+        r"cmd/(?:hostname|ip-a|iptables-save--c|ip--4-r|sysctl--a|cilium(?:-dbg)?-status---verbose|uname--a)\.(?:md|txt)",
+    ),
+    hosts=(
+        HostRule(r"cmd/hostname\.(?:md|txt)"),
+        HostRule(r"cmd/uname--a\.(?:md|txt)", r"Linux (?P<host>\S+) "),
+    ),
     rows=tuple(_fenced(row) for row in _list_bugtool()),
 )
 _STAMP = r"-\d{8}-\d{6}"

@@ -1,6 +1,8 @@
-"""The EKS log collector (awslabs/amazon-eks-ami, `eks-log-collector.sh`): one node, its own namespace alone.
+"""The EKS log collector (awslabs/amazon-eks-ami, `eks-log-collector.sh`): one node, its own
+namespace alone.
 
-Tables are printed by `iptables --list` with a count of rules below each, and again by `iptables-save`.
+Tables are printed by `iptables --list` with a count of rules below each, and again by
+`iptables-save`.
 """
 
 from __future__ import annotations

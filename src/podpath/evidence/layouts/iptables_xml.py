@@ -1,7 +1,8 @@
 """The XML of `iptables-xml` to the lines of `iptables-save` that it was made of.
 
-The chains of a table are printed where their first rule stands, and again where a later one does: here each is declared once,
-before all rules. Rules of one chain keep their order; that of rules of different chains means nothing.
+The chains of a table are printed where their first rule stands, and again where a later one does:
+here each is declared once, before all rules. Rules of one chain keep their order; that of rules of
+different chains means nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import unescape
 
-_TOKEN = re.compile(r"<(?P<closes>/?)(?P<name>[^\s<>/!?]+)(?P<attributes>[^<>]*?)(?P<alone>/?)>|(?P<text>[^<>]+)|<[^<>]*>")
+_TOKEN = re.compile(
+    r"<(?P<closes>/?)(?P<name>[^\s<>/!?]+)(?P<attributes>[^<>]*?)(?P<alone>/?)>|(?P<text>[^<>]+)|<[^<>]*>"
+)
 _ATTRIBUTE = re.compile(r'(?P<name>[\w-]+)="(?P<value>[^"]*)"')
 _OWN = frozenset({"match", "call", "goto"})
 """Elements that are no extension: what iptables itself matches, and jumps to chains."""

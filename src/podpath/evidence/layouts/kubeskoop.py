@@ -1,8 +1,10 @@
-"""What kubeskoop's collector writes (alibaba/kubeskoop, `pkg/skoop/collector`): a node and all its pods in one JSON object.
+"""What kubeskoop's collector writes (alibaba/kubeskoop, `pkg/skoop/collector`): a node and all its
+pods in one JSON object.
 
-`p` lists pods, `n` network namespaces, the host's without a key. Each kind of fact is said again here as the tool prints it
-that asks the kernel for it, so that one reader reads it wherever it comes from. A rule's action and a route's several
-nexthops are not in it: such a line is left for the reader to refuse, so that the table does not pass for whole.
+`p` lists pods, `n` network namespaces, the host's without a key. Each kind of fact is said again
+here as the tool prints it that asks the kernel for it, so that one reader reads it wherever it
+comes from. A rule's action and a route's several nexthops are not in it: such a line is left for
+the reader to refuse, so that the table does not pass for whole.
 """
 
 from __future__ import annotations
@@ -62,13 +64,29 @@ def _spell_space(space: Fields) -> Iterator[tuple[str, str, list[str]]]:
     links = [*fields_in(space.get("if"))]
     names = {number_at(link, "i"): text_at(link, "n") for link in links}
     yield "ip-addr", "ip -d -j addr", _as_json(_spell_link(link, names) for link in links)
-    yield "ip-route", "ip -4 -d -j route show table all", _as_json(_spell_route(route) for route in fields_in(space.get("r")))
-    yield "ip-rule", "ip -4 -d -j rule", _as_json(_spell_policy(rule) for rule in fields_in(space.get("ru")))
+    yield (
+        "ip-route",
+        "ip -4 -d -j route show table all",
+        _as_json(_spell_route(route) for route in fields_in(space.get("r"))),
+    )
+    yield (
+        "ip-rule",
+        "ip -4 -d -j rule",
+        _as_json(_spell_policy(rule) for rule in fields_in(space.get("ru"))),
+    )
     yield "ip-neigh", "ip -j neigh", _as_json(_spell_neighbours(links))
     yield "bridge-fdb", "bridge -j fdb", _as_json(_spell_forwarding(links))
-    yield "sysctl", "sysctl -a", [f"{key} = {value}" for key, value in _all_sysctls(space, links).items()]
+    yield (
+        "sysctl",
+        "sysctl -a",
+        [f"{key} = {value}" for key, value in _all_sysctls(space, links).items()],
+    )
     rules = text_at(space, "it")
-    yield "iptables-save", "iptables-save", [*(spell_rules(rules) if looks_like_xml(rules) else rules.splitlines())]
+    yield (
+        "iptables-save",
+        "iptables-save",
+        [*(spell_rules(rules) if looks_like_xml(rules) else rules.splitlines())],
+    )
     yield "ipset", "ipset save", [*_spell_sets(space)]
     yield "ipvsadm", "ipvsadm -Ln", [*_spell_virtual_services(space)]
     yield "ss", "ss -tuln", [*_spell_sockets(space)]
@@ -84,11 +102,17 @@ def _spell_link(link: Fields, names: dict[int, str]) -> Fields:
     kind, state = text_at(link, "d"), number_at(link, "st")
     peer = number_at(link, "p")
     master = names.get(number_at(link, "mi"))
-    found: dict[str, object] = {"ifindex": number_at(link, "i"), "ifname": text_at(link, "n"), "mtu": number_at(link, "m")}
+    found: dict[str, object] = {
+        "ifindex": number_at(link, "i"),
+        "ifname": text_at(link, "n"),
+        "mtu": number_at(link, "m"),
+    }
     if peer:
         found["link_index"] = peer
     if state == _UP:
-        found |= {"flags": [*(["LOOPBACK"] if text_at(link, "n") == "lo" else []), "UP", "LOWER_UP"]}
+        found |= {
+            "flags": [*(["LOOPBACK"] if text_at(link, "n") == "lo" else []), "UP", "LOWER_UP"]
+        }
     if state in {_UP, _DOWN}:
         found["operstate"] = "UP" if state == _UP else "DOWN"
     if master:
@@ -103,7 +127,11 @@ def _spell_addresses(link: Fields) -> Iterator[Fields]:
     for address in fields_in(link.get("a")):
         found = prefix_of(address)
         if found is not None:
-            yield {"family": "inet6" if ":" in found[0] else "inet", "local": found[0], "prefixlen": found[1]}
+            yield {
+                "family": "inet6" if ":" in found[0] else "inet",
+                "local": found[0],
+                "prefixlen": found[1],
+            }
 
 
 def _spell_route(route: Fields) -> Fields:
@@ -117,7 +145,11 @@ def _spell_route(route: Fields) -> Fields:
         "scope": _SCOPES.get(number_at(route, "sc"), str(number_at(route, "sc"))),
         "flags": [],
     }
-    words = {"gateway": text_at(route, "g"), "dev": text_at(route, "o"), "prefsrc": text_at(route, "s")}
+    words = {
+        "gateway": text_at(route, "g"),
+        "dev": text_at(route, "o"),
+        "prefsrc": text_at(route, "s"),
+    }
     found |= {key: value for key, value in words.items() if value}
     if number_at(route, "pr"):
         found["metric"] = number_at(route, "pr")
@@ -151,7 +183,11 @@ def _spell_neighbours(links: Iterable[Fields]) -> Iterator[Fields]:
             mac = mac_at(entry, "HardwareAddr")
             state = _NEIGHBOURS.get(number_at(entry, "State"))
             if text_at(entry, "IP") and state:
-                found: dict[str, object] = {"dst": text_at(entry, "IP"), "dev": text_at(link, "n"), "state": [state]}
+                found: dict[str, object] = {
+                    "dst": text_at(entry, "IP"),
+                    "dev": text_at(link, "n"),
+                    "state": [state],
+                }
                 yield found | ({"lladdr": mac} if mac else {})
 
 
@@ -169,7 +205,11 @@ def _all_sysctls(space: Fields, links: Iterable[Fields]) -> dict[str, str]:
     """Return the sysctls of a namespace; those of its devices stand with each device, too."""
     found: dict[str, str] = {}
     for settings in (fields_at(space, "s"), *(fields_at(link, "s") for link in links)):
-        found |= {key: value for key, value in settings.items() if isinstance(value, str) and key.startswith("net.")}
+        found |= {
+            key: value
+            for key, value in settings.items()
+            if isinstance(value, str) and key.startswith("net.")
+        }
     return found
 
 

@@ -1,8 +1,9 @@
 """What a layout is: how a bundle of another tool is recognised, and what each of its files holds.
 
-A layout is data. Its rows are asked in their order, and the first whose path fits decides; what no row knows is read by its
-content, as any file is. A path is an expression for all that follows the bundle's root; its groups `netns` and `host` say
-where the output was taken, and the others are words of the command.
+A layout is data. Its rows are asked in their order, and the first whose path fits decides; what no
+row knows is read by its content, as any file is. A path is an expression for all that follows the
+bundle's root; its groups `netns` and `host` say where the output was taken, and the others are
+words of the command.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ class Part(NamedTuple):
     first_line: int = 1
     netns: str | None = None
     name: str = ""
-    """What tells it from the file's other parts, where its lines are not the file's own: `netns/web/ip-route`."""
+    """What tells it from the file's other parts, where its lines are not the file's own:
+    `netns/web/ip-route`.
+    """
 
 
 Rewrite = Callable[[str], Iterable[Part]]
@@ -52,7 +55,9 @@ class Row(NamedTuple):
     """The command whose output it is; `{name}` stands for a group of the path."""
     how: How = How.OUTPUT
     heading: str = ""
-    """What begins a part of a file that holds several outputs; its group `command` is the command of what follows."""
+    """What begins a part of a file that holds several outputs; its group `command` is the command
+    of what follows.
+    """
     noise: str = ""
     """Lines that the bundle's tool wrote between those of the command."""
     rewrite: Rewrite | None = None
@@ -78,9 +83,13 @@ class Layout(NamedTuple):
     """How many of the marks have to be there."""
     hosts: tuple[HostRule, ...] = ()
     of_node: bool = False
-    """True where a bundle is of one node: it is told from others by its folder where no file names the node."""
+    """True where a bundle is of one node: it is told from others by its folder where no file names
+    the node.
+    """
     empty_tells: bool = False
-    """True where a file is there only if its command ran, with its errors: an empty one says that nothing was printed."""
+    """True where a file is there only if its command ran, with its errors: an empty one says that
+    nothing was printed.
+    """
     knows: Callable[[bytes], bool] | None = None
     """Tells a bundle that is a single file by its first bytes; None for one that is many files."""
 
@@ -100,7 +109,12 @@ def place(layout: Layout, path: str, host: str | None = None) -> Placed | None:
         found = compiled(row.path).fullmatch(path)
         if found is not None:
             words = {name: value or "" for name, value in found.groupdict().items()}
-            return Placed(row, _fill(row.command, words), words.get("netns") or None, words.get("host") or host)
+            return Placed(
+                row,
+                _fill(row.command, words),
+                words.get("netns") or None,
+                words.get("host") or host,
+            )
     return None
 
 
@@ -111,12 +125,18 @@ def _fill(template: str, words: dict[str, str]) -> str:
 def split_parts(row: Row, command: str, lines: Sequence[str]) -> Iterator[Part]:
     """Yield the outputs that a file holds: one, or those that its headings part."""
     kept = _silence(row, lines)
-    headings = [(index, compiled(row.heading).match(line)) for index, line in enumerate(kept)] if row.heading else []
+    headings = (
+        [(index, compiled(row.heading).match(line)) for index, line in enumerate(kept)]
+        if row.heading
+        else []
+    )
     starts = [(index, found) for index, found in headings if found is not None]
     if not starts:
         yield Part(command, tuple(kept))
         return
-    for (index, found), end in zip(starts, [*(index for index, _ in starts[1:]), len(kept)], strict=True):
+    for (index, found), end in zip(
+        starts, [*(index for index, _ in starts[1:]), len(kept)], strict=True
+    ):
         words = {name: value or "" for name, value in found.groupdict().items()}
         spelled = words.get("command", "") or _fill(command, words)
         begin = index if "keep" in words else index + 1
@@ -137,9 +157,16 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def outputs(folder: str, commands: Iterable[str], mangle: Callable[[str], str], ending: str = "") -> Iterator[Row]:
-    """Yield a row for each command of a tool that names files after its commands; `{device}` and the like stay open."""
+def outputs(
+    folder: str, commands: Iterable[str], mangle: Callable[[str], str], ending: str = ""
+) -> Iterator[Row]:
+    """Yield a row for each command of a tool that names files after its commands; `{device}` and
+    the like stay open.
+    """
     for command in commands:
         parts = _WORD.split(command)
-        path = "".join(rf"(?P<{part}>[^/]+?)" if place % 2 else re.escape(mangle(part)) for place, part in enumerate(parts))
+        path = "".join(
+            rf"(?P<{part}>[^/]+?)" if place % 2 else re.escape(mangle(part))
+            for place, part in enumerate(parts)
+        )
         yield Row(f"{folder}{path}{ending}", command)

@@ -1,14 +1,17 @@
-"""Microsoft Retina's capture (microsoft/retina, `pkg/capture/provider`): one node's own namespace, with a capture of packets.
+"""Microsoft Retina's capture (microsoft/retina, `pkg/capture/provider`): one node's own namespace,
+with a capture of packets.
 
-Each file of metadata says first what it will run, and then holds one output after the other, each under its command line.
-`proc-net` and `proc-sys-net` are copies of the kernel's folders.
+Each file of metadata says first what it will run, and then holds one output after the other, each
+under its command line. `proc-net` and `proc-sys-net` are copies of the kernel's folders.
 """
 
 from __future__ import annotations
 
 from podpath.evidence.layouts.layout import HostRule, How, Layout, Row
 
-_COMMAND = r"(?:/\S*/)?(?P<command>(?:ip|iptables|ss|iptables-(?:legacy|nft)(?:-save)?)(?: [^()]+)?)$"
+_COMMAND = (
+    r"(?:/\S*/)?(?P<command>(?:ip|iptables|ss|iptables-(?:legacy|nft)(?:-save)?)(?: [^()]+)?)$"
+)
 _DECIDES = (
     r"ipv[46]/(?:ip_forward|conf/[^/]+/(?:forwarding|rp_filter|arp_ignore|arp_announce|arp_filter|proxy_arp|accept_local|"
     r"route_localnet|src_valid_mark|disable_ipv6|accept_ra|send_redirects|proxy_arp_pvlan)|tcp_tw_reuse|ip_local_port_range|"

@@ -1,7 +1,9 @@
-"""sosreport (sosreport/sos): files named after commands, with all that is no letter made `_`, a folder for each plugin.
+"""sosreport (sosreport/sos): files named after commands, with all that is no letter made `_`, a
+folder for each plugin.
 
-What was run in a network namespace stands in `namespaces/NAME/` since sos 4, and beside the host's own outputs before; the
-file's name repeats the namespace. Copies of files stand under their own paths.
+What was run in a network namespace stands in `namespaces/NAME/` since sos 4, and beside the host's
+own outputs before; the file's name repeats the namespace. Copies of files stand under their own
+paths.
 """
 
 from __future__ import annotations
@@ -43,8 +45,14 @@ _COPIES = (
     Row(r"(?P<file>proc/modules)", "cat /{file}"),
     Row(r"(?P<file>proc/version)", "cat /{file}"),
     Row(r"(?P<file>proc/sys/net/.+)", "cat /{file}"),
-    Row(r"(?P<file>sys/class/net/[^/]+/(?:mtu|flags|operstate|address|brport/hairpin_mode))", how=How.SNIFFED),
-    Row(r"etc/(?:sysctl\.(?:conf|d/.*)|netplan/.*|network/.*|sysconfig/network-scripts/.*|systemd/network/.*)", how=How.SNIFFED),
+    Row(
+        r"(?P<file>sys/class/net/[^/]+/(?:mtu|flags|operstate|address|brport/hairpin_mode))",
+        how=How.SNIFFED,
+    ),
+    Row(
+        r"etc/(?:sysctl\.(?:conf|d/.*)|netplan/.*|network/.*|sysconfig/network-scripts/.*|systemd/network/.*)",
+        how=How.SNIFFED,
+    ),
     Row(r"var/log/.*|sos_commands/logs/.*", how=How.LOG),
     Row(r"sos_commands/kernel/dmesg.*", how=How.LOG),
 )
@@ -65,17 +73,42 @@ def _list_rows() -> Iterator[Row]:
     yield from outputs(beside, _INSIDE, mangle, again)
     yield Row(r"sos_commands/[^/]+/ip_netns_exec_(?P<netns>[^_]+)_.*", how=How.SNIFFED)
     yield from outputs(r"sos_commands/networking/", _HOST, mangle, again)
-    yield from outputs(r"sos_commands/(?:firewall_tables|networking|firewalld|conntrack|ipvs|ipset)/", _FIREWALL, mangle, again)
-    yield from outputs(r"sos_commands/(?:kernel|processor|host)/", ("sysctl -a", "lsmod", "uname -a"), mangle, again)
-    yield from outputs(r"sos_commands/openvswitch/", ("ovs-vsctl -t 5 show", "ovs-vsctl show", "ovs-appctl bond/show"), mangle)
-    yield from outputs(r"sos_commands/(?:podman|docker|crio)/", ("docker ps", "docker ps -a"), mangle)
-    yield Row(r"sos_commands/kubernetes/.*(?:\.yaml|\.json|_-o_(?:yaml|json|wide)|describe.*)", how=How.SNIFFED)
+    yield from outputs(
+        r"sos_commands/(?:firewall_tables|networking|firewalld|conntrack|ipvs|ipset)/",
+        _FIREWALL,
+        mangle,
+        again,
+    )
+    yield from outputs(
+        r"sos_commands/(?:kernel|processor|host)/",
+        ("sysctl -a", "lsmod", "uname -a"),
+        mangle,
+        again,
+    )
+    yield from outputs(
+        r"sos_commands/openvswitch/",
+        ("ovs-vsctl -t 5 show", "ovs-vsctl show", "ovs-appctl bond/show"),
+        mangle,
+    )
+    yield from outputs(
+        r"sos_commands/(?:podman|docker|crio)/", ("docker ps", "docker ps -a"), mangle
+    )
+    yield Row(
+        r"sos_commands/kubernetes/.*(?:\.yaml|\.json|_-o_(?:yaml|json|wide)|describe.*)",
+        how=How.SNIFFED,
+    )
     yield from _COPIES
     yield Row(rf"sos_commands/networking/(?:{_OTHER}).*", how=How.ASIDE)
     yield Row(r"sos_commands/(?!networking/|firewall_tables/).*", how=How.ASIDE)
-    yield Row(r"(?:sos_reports|sos_logs|sos_strings|boot|lib|usr|dev|run|root|home|opt|var|sys|proc|etc)/.*", how=How.ASIDE)
-    yield Row(r"version\.txt|environment|date|df|free|installed-.*|last|lsb-release|lsmod|lsof|lspci|mount|ps|pstree|uptime|"
-              r"chkconfig|hostname|uname|root-symlinks|dmidecode|vgdisplay|ip_addr|ip_route|netstat", how=How.ASIDE)  # fmt: skip
+    yield Row(
+        r"(?:sos_reports|sos_logs|sos_strings|boot|lib|usr|dev|run|root|home|opt|var|sys|proc|etc)/.*",
+        how=How.ASIDE,
+    )
+    yield Row(
+        r"version\.txt|environment|date|df|free|installed-.*|last|lsb-release|lsmod|lsof|lspci|mount|ps|pstree|uptime|"
+        r"chkconfig|hostname|uname|root-symlinks|dmidecode|vgdisplay|ip_addr|ip_route|netstat",
+        how=How.ASIDE,
+    )
 
 
 LAYOUT = Layout(

@@ -1,7 +1,8 @@
 """The table of all layouts, and the bundles that a set of files is.
 
-A layout is recognised by the paths of files below a root, wherever that root is: an archive may hold several bundles, one of
-another even. A file is of the bundle whose root is the longest that it stands below.
+A layout is recognised by the paths of files below a root, wherever that root is: an archive may
+hold several bundles, one of another even. A file is of the bundle whose root is the longest that it
+stands below.
 """
 
 from __future__ import annotations
@@ -67,14 +68,21 @@ def find_bundles(files: Sequence[NamedFile]) -> tuple[Bundle, ...]:
         for root in _find_roots(layout, files):
             claimed.setdefault(root, layout)
     known = {file.name: file.data for file in files}
-    found = [Bundle(layout, root, _name_host(layout.hosts, root, known)) for root, layout in claimed.items()]
+    found = [
+        Bundle(layout, root, _name_host(layout.hosts, root, known))
+        for root, layout in claimed.items()
+    ]
     nameless = sum(bundle.layout.of_node and bundle.host is None for bundle in found) > 1
-    named = [bundle._replace(host=_name_by_root(bundle)) if nameless else bundle for bundle in found]
+    named = [
+        bundle._replace(host=_name_by_root(bundle)) if nameless else bundle for bundle in found
+    ]
     return tuple(sorted(named, key=lambda bundle: -len(bundle.root)))
 
 
 def _name_by_root(bundle: Bundle) -> str | None:
-    """Name a node after its bundle's folder or file, where several bundles name no node: they are of different ones."""
+    """Name a node after its bundle's folder or file, where several bundles name no node: they are
+    of different ones.
+    """
     return bundle.host or (bundle.root.rstrip("/") if bundle.layout.of_node else None) or None
 
 
@@ -95,10 +103,16 @@ def _name_host(rules: Iterable[HostRule], root: str, files: Mapping[str, bytes])
     """Return the node's name, from the first file that states it."""
     for rule in rules:
         for name, data in files.items():
-            if not name.startswith(root) or compiled(rule.path).fullmatch(name[len(root) :]) is None:
+            if (
+                not name.startswith(root)
+                or compiled(rule.path).fullmatch(name[len(root) :]) is None
+            ):
                 continue
             lines = data[:4096].decode("utf-8", "replace").split("\n")
-            found = next((match for match in map(compiled(rule.pattern).match, lines) if match is not None), None)
+            found = next(
+                (match for match in map(compiled(rule.pattern).match, lines) if match is not None),
+                None,
+            )
             if found is not None:
                 return found["host"]
     return None
@@ -107,7 +121,11 @@ def _name_host(rules: Iterable[HostRule], root: str, files: Mapping[str, bytes])
 def place_file(bundles: Iterable[Bundle], name: str) -> tuple[Bundle, Placed | None] | None:
     """Say of which bundle a file is, and what its row says of it; None for a file of no bundle."""
     bundle = next((bundle for bundle in bundles if name.startswith(bundle.root)), None)
-    return None if bundle is None else (bundle, place(bundle.layout, name[len(bundle.root) :], bundle.host))
+    return (
+        None
+        if bundle is None
+        else (bundle, place(bundle.layout, name[len(bundle.root) :], bundle.host))
+    )
 
 
 def is_single(data: bytes) -> bool:

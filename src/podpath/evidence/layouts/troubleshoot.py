@@ -1,6 +1,8 @@
-"""Support bundles of troubleshoot.sh (replicatedhq/troubleshoot): objects of the cluster, and what ran on its hosts.
+"""Support bundles of troubleshoot.sh (replicatedhq/troubleshoot): objects of the cluster, and what
+ran on its hosts.
 
-Host collectors write JSON of their own, for the machine that made the bundle, or for each node in a folder of its name.
+Host collectors write JSON of their own, for the machine that made the bundle, or for each node in a
+folder of its name.
 """
 
 from __future__ import annotations
@@ -9,7 +11,14 @@ import json
 from collections.abc import Iterator
 
 from podpath.evidence.layouts.layout import How, Layout, Part, Row
-from podpath.evidence.layouts.values import Fields, fields_in, load_fields, mac_at, number_at, text_at
+from podpath.evidence.layouts.values import (
+    Fields,
+    fields_in,
+    load_fields,
+    mac_at,
+    number_at,
+    text_at,
+)
 
 _KINDS = "pods|services|endpoints|endpointslices|network-policy|ingress|configmaps"
 _ON = r"host-collectors/(?:(?P<host>(?!system/|run-host/)[^/]+)/)?"
@@ -29,26 +38,36 @@ def spell_modules(text: str) -> Iterator[Part]:
     lines = ["Module                  Size  Used by"]
     for name, about in load_fields(text).items():
         if isinstance(about, dict) and about.get("status") == "loaded":
-            lines.append(f"{name.replace('-', '_')} {number_at(about, 'size'):>12} {number_at(about, 'instances')}")
+            lines.append(
+                f"{name.replace('-', '_')} {number_at(about, 'size'):>12} {number_at(about, 'instances')}"
+            )
     yield Part("lsmod", tuple(lines), name="lsmod")
 
 
 def spell_interfaces(text: str) -> Iterator[Part]:
-    """Yield devices as Go's `net.Interfaces` lists them; only those that are up and have an address are collected."""
+    """Yield devices as Go's `net.Interfaces` lists them; only those that are up and have an address
+    are collected.
+    """
     try:
         listed: object = json.loads(text)
     except (ValueError, RecursionError):
         return
     lines = [json.dumps(_spell_interface(each)) for each in fields_in(listed)]
     if lines:
-        yield Part("ip -j link show up", ("[", *(f"{line}," for line in lines[:-1]), lines[-1], "]"), name="ip-link")
+        yield Part(
+            "ip -j link show up",
+            ("[", *(f"{line}," for line in lines[:-1]), lines[-1], "]"),
+            name="ip-link",
+        )
 
 
 def _spell_interface(fields: Fields) -> Fields:
     found: dict[str, object] = {
-        "ifindex": number_at(fields, "Index"), "ifname": text_at(fields, "Name"), "mtu": number_at(fields, "MTU"),
+        "ifindex": number_at(fields, "Index"),
+        "ifname": text_at(fields, "Name"),
+        "mtu": number_at(fields, "MTU"),
         "flags": ["UP"] if number_at(fields, "Flags") & _UP else [],
-    }  # fmt: skip
+    }
     mac = mac_at(fields, "HardwareAddr")
     return found | ({"address": mac} if mac else {})
 

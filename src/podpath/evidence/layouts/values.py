@@ -1,4 +1,6 @@
-"""Values of JSON as Go programs write them, of a type that is asked for; what is of another type is left out."""
+"""Values of JSON as Go programs write them, of a type that is asked for; what is of another type is
+left out.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def mac_at(fields: Fields, key: str) -> str:
 
 
 def prefix_of(fields: Fields) -> tuple[str, int] | None:
-    """Return the address and the length of Go's `net.IPNet`; None where it is none, or its mask has holes."""
+    """Return the address and the length of Go's `net.IPNet`; None where it is none, or its mask has
+    holes.
+    """
     mask = bytes_at(fields, "Mask")
     bits = int.from_bytes(mask, "big")
     length = bits.bit_count()
@@ -71,8 +75,16 @@ def prefix_of(fields: Fields) -> tuple[str, int] | None:
     width = 32 if address.family == 4 else 128
     if len(mask) * 8 == 128 and width == 32:
         length -= 96
-    whole = bits == ((1 << length) - 1) << (len(mask) * 8 - length) if 0 <= length <= len(mask) * 8 else False
-    return (str(address), length) if mask and (whole or len(mask) * 8 != width) and length <= width else None
+    whole = (
+        bits == ((1 << length) - 1) << (len(mask) * 8 - length)
+        if 0 <= length <= len(mask) * 8
+        else False
+    )
+    return (
+        (str(address), length)
+        if mask and (whole or len(mask) * 8 != width) and length <= width
+        else None
+    )
 
 
 def spell_prefix(fields: Fields) -> str:

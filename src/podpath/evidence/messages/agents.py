@@ -1,4 +1,6 @@
-"""What the agents of networks say: flannel, Calico, Cilium, Weave, kube-router, kube-ovn, Multus, the clouds' own."""
+"""What the agents of networks say: flannel, Calico, Cilium, Weave, kube-router, kube-ovn, Multus,
+the clouds' own.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,21 @@ _AGENT_ACCOUNT = (
 _ADDRESS = r"[0-9a-fA-F:.]+"
 
 ROWS: tuple[Row, ...] = (
-    make_row(MessageKind.SUBNET_FILE_MISSING, "flannel/subnet.env: no such file", r"open (?P<file>\S*subnet\.env): no such file"),
-    make_row(MessageKind.AGENT_SOCKET_MISSING, "calico/nodename: no such file", r"(?P<file>/\S*calico/nodename): no such file"),
-    make_row(MessageKind.AGENT_SOCKET_MISSING, "unable to connect to Cilium", r"connect to (?P<agent>Cilium) (?:daemon|agent)"),
+    make_row(
+        MessageKind.SUBNET_FILE_MISSING,
+        "flannel/subnet.env: no such file",
+        r"open (?P<file>\S*subnet\.env): no such file",
+    ),
+    make_row(
+        MessageKind.AGENT_SOCKET_MISSING,
+        "calico/nodename: no such file",
+        r"(?P<file>/\S*calico/nodename): no such file",
+    ),
+    make_row(
+        MessageKind.AGENT_SOCKET_MISSING,
+        "unable to connect to Cilium",
+        r"connect to (?P<agent>Cilium) (?:daemon|agent)",
+    ),
     make_row(
         MessageKind.AGENT_SOCKET_MISSING,
         "dial unix ",
@@ -30,7 +44,9 @@ ROWS: tuple[Row, ...] = (
     ),
     make_row(MessageKind.AGENT_SOCKET_MISSING, "o flannel subnet", r"[Nn]o flannel subnet"),
     make_row(
-        MessageKind.AGENT_SOCKET_MISSING, "calico/node container is running", r"(?P<agent>calico)/node container is running"
+        MessageKind.AGENT_SOCKET_MISSING,
+        "calico/node container is running",
+        r"(?P<agent>calico)/node container is running",
     ),
     make_row(
         MessageKind.TUN_DEVICE_MISSING,
@@ -38,14 +54,28 @@ ROWS: tuple[Row, ...] = (
         r"(?:open |open TUN/TAP dev |open ['\"]?|CreateTUN\S* )(?P<file>/dev/net/tun)['\"]?\W.*?"
         r"(?P<error>[Nn]o such (?:file or directory|device)|[Oo]peration not permitted|[Pp]ermission denied|does not exist)",
     ),
-    make_row(MessageKind.TUN_DEVICE_MISSING, "/dev/net/tun does not exist", r"(?P<file>/dev/net/tun) (?P<error>does not exist)"),
     make_row(
-        MessageKind.POD_RANGE_MISSING, "pod cidr not assigned", r"(?:node [\\\"]*(?P<node>[\w.-]+)[\\\"]* )?pod cidr not assigned"
+        MessageKind.TUN_DEVICE_MISSING,
+        "/dev/net/tun does not exist",
+        r"(?P<file>/dev/net/tun) (?P<error>does not exist)",
     ),
-    make_row(MessageKind.POD_RANGE_MISSING, "PodCIDR", r"[Rr]equired IPv[46] PodCIDRs? not available"),
-    make_row(MessageKind.POD_RANGE_MISSING, "PodCIDR", r"(?:does not have netConfig.*lack of PodCIDR|node.*has no PodCIDR)"),
     make_row(
-        MessageKind.POD_RANGE_MISSING, "CIDR", r"CIDRNotAvailable|CIDRAssignmentFailed|CIDR allocation failed; there are no"
+        MessageKind.POD_RANGE_MISSING,
+        "pod cidr not assigned",
+        r"(?:node [\\\"]*(?P<node>[\w.-]+)[\\\"]* )?pod cidr not assigned",
+    ),
+    make_row(
+        MessageKind.POD_RANGE_MISSING, "PodCIDR", r"[Rr]equired IPv[46] PodCIDRs? not available"
+    ),
+    make_row(
+        MessageKind.POD_RANGE_MISSING,
+        "PodCIDR",
+        r"(?:does not have netConfig.*lack of PodCIDR|node.*has no PodCIDR)",
+    ),
+    make_row(
+        MessageKind.POD_RANGE_MISSING,
+        "CIDR",
+        r"CIDRNotAvailable|CIDRAssignmentFailed|CIDR allocation failed; there are no",
     ),
     make_row(
         MessageKind.POD_RANGE_MISSING,
@@ -65,12 +95,20 @@ ROWS: tuple[Row, ...] = (
         r"[Ff]ailed to find interface (?:with name |to use )?(?P<name>[\w.-]*)|error looking up interface (?P<other>[\w.-]+)",
     ),
     make_row(
-        MessageKind.INTERFACE_NOT_FOUND, "auto-detect", r"[Uu]nable to auto-?detect (?:an|any)(?: valid)? IPv[46] address(?:es)?"
+        MessageKind.INTERFACE_NOT_FOUND,
+        "auto-detect",
+        r"[Uu]nable to auto-?detect (?:an|any)(?: valid)? IPv[46] address(?:es)?",
     ),
     make_row(
-        MessageKind.INTERFACE_NOT_FOUND, "direct routing device", r"nable to determine (?:BPF NodePort )?direct routing device"
+        MessageKind.INTERFACE_NOT_FOUND,
+        "direct routing device",
+        r"nable to determine (?:BPF NodePort )?direct routing device",
     ),
-    make_row(MessageKind.INTERFACE_NOT_FOUND, "Unable to find default route", "Unable to find default route"),
+    make_row(
+        MessageKind.INTERFACE_NOT_FOUND,
+        "Unable to find default route",
+        "Unable to find default route",
+    ),
     make_row(
         MessageKind.ROUTE_CONFLICT,
         "overlaps with existing route",
@@ -115,7 +153,9 @@ ROWS: tuple[Row, ...] = (
         r"(?P<action>\w*(?:NetworkInterface|PrivateIp)\w*).*?UnauthorizedOperation|UnauthorizedOperation",
     ),
     make_row(
-        MessageKind.CLOUD_CALL_DENIED, "AuthorizationFailed", r"AuthorizationFailed.*?action '(?P<action>Microsoft\.[\w./-]+)'"
+        MessageKind.CLOUD_CALL_DENIED,
+        "AuthorizationFailed",
+        r"AuthorizationFailed.*?action '(?P<action>Microsoft\.[\w./-]+)'",
     ),
     make_row(MessageKind.REVERSE_PATH_LOOSE, "Kernel's RPF check is set to 'loose'"),
     make_row(
@@ -140,7 +180,9 @@ ROWS: tuple[Row, ...] = (
         "Policy denied",
         r"(?P<src>\S+) .*?(?P<reason>Policy denied(?: by denylist)?) (?:DROPPED|by)",
     ),
-    make_row(MessageKind.BPF_DROP, "POLICY_DENIED", r"drop_reason(?:_desc)?\W+(?P<reason>POLICY_DENIED)"),
+    make_row(
+        MessageKind.BPF_DROP, "POLICY_DENIED", r"drop_reason(?:_desc)?\W+(?P<reason>POLICY_DENIED)"
+    ),
     make_row(
         MessageKind.BPF_BACKEND_MISSING,
         "0.0.0.0:0 (",
@@ -182,7 +224,11 @@ ROWS: tuple[Row, ...] = (
         r"[Aa]ll \d+ IP addresses (?:are )?in use",
     ),
     make_row(MessageKind.ADDRESSES_EXHAUSTED, "NoAvailableAddress", "NoAvailableAddress"),
-    make_row(MessageKind.ADDRESSES_EXHAUSTED, "range is full", r"(?:IP|ip|address|provided) ?range is full"),
+    make_row(
+        MessageKind.ADDRESSES_EXHAUSTED,
+        "range is full",
+        r"(?:IP|ip|address|provided) ?range is full",
+    ),
     make_row(MessageKind.ADDRESSES_EXHAUSTED, "SubnetFull"),
     make_row(MessageKind.ADDRESSES_EXHAUSTED, "SubnetIsFull"),
     make_row(
@@ -192,4 +238,6 @@ ROWS: tuple[Row, ...] = (
     ),
     make_row(MessageKind.BGP_SWITCHED_OFF, "BGP Control Plane is disabled"),
 )
-"""A pod that cannot reach its own agent says so in many spellings; which agent it is stands in its socket or its file."""
+"""A pod that cannot reach its own agent says so in many spellings; which agent it is stands in its
+socket or its file.
+"""

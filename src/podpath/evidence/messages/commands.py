@@ -1,4 +1,6 @@
-"""What iproute2, iptables, ping and modprobe answer when they fail, and programs that pass such an answer on."""
+"""What iproute2, iptables, ping and modprobe answer when they fail, and programs that pass such an
+answer on.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,11 @@ from podpath.evidence.messages.row import Row, make_row
 from podpath.net.messages import MessageKind
 
 ROWS: tuple[Row, ...] = (
-    make_row(MessageKind.RTNETLINK_ANSWER, "RTNETLINK answers: ", r"RTNETLINK answers: (?P<error>\w[\w -]*\w)"),
+    make_row(
+        MessageKind.RTNETLINK_ANSWER,
+        "RTNETLINK answers: ",
+        r"RTNETLINK answers: (?P<error>\w[\w -]*\w)",
+    ),
     make_row(
         MessageKind.SEND_FAILED,
         "sendmsg: ",
@@ -52,7 +58,11 @@ ROWS: tuple[Row, ...] = (
         "Module ",
         r"Module (?P<module>[\w-]+) not found in (?:directory )?(?P<directory>/lib/modules/\S+|directory)",
     ),
-    make_row(MessageKind.DEVICE_TYPE_UNSUPPORTED, "nknown device type", r"Error: Unknown device type|Unknown device type"),
+    make_row(
+        MessageKind.DEVICE_TYPE_UNSUPPORTED,
+        "nknown device type",
+        r"Error: Unknown device type|Unknown device type",
+    ),
     make_row(
         MessageKind.SET_FAILED,
         "ipset v",

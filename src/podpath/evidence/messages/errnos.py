@@ -1,7 +1,9 @@
-"""Errors of the kernel by their words (`strerror`): they mean the same whoever prints them, in whatever language it is written.
+"""Errors of the kernel by their words (`strerror`): they mean the same whoever prints them, in
+whatever language it is written.
 
-The words come from glibc, musl, Go (lower case), Java, Node and Python (the name before the words), Rust (the number behind).
-What is only a symptom (refused, timed out, unreachable) is an attempt and is read by `evidence.attempts`.
+The words come from glibc, musl, Go (lower case), Java, Node and Python (the name before the words),
+Rust (the number behind). What is only a symptom (refused, timed out, unreachable) is an attempt and
+is read by `evidence.attempts`.
 """
 
 from __future__ import annotations
@@ -27,7 +29,11 @@ ROWS: tuple[Row, ...] = (
         "oo many open files",
         rf"^(?!.*(?:inotify|fsnotify|file watcher|watches|Could not process rule)).*?{_CALL}[Tt]oo many open files",
     ),
-    make_row(MessageKind.FILES_EXHAUSTED, "Too many open sockets", r"(?:haproxy|socket|sockets).*Too many open sockets"),
+    make_row(
+        MessageKind.FILES_EXHAUSTED,
+        "Too many open sockets",
+        r"(?:haproxy|socket|sockets).*Too many open sockets",
+    ),
     make_row(MessageKind.FILES_EXHAUSTED, "reached process FD limit"),
     make_row(MessageKind.FILES_EXHAUSTED, "file-max limit ", r"VFS: file-max limit \d+ reached"),
     make_row(MessageKind.FILES_EXHAUSTED, "EMFILE", r"= -1 EMFILE|EMFILE[,: ]"),
@@ -61,7 +67,11 @@ ROWS: tuple[Row, ...] = (
         "o buffer space available",
         rf"^(?!.*netlink)(?!.*Could not process rule)(?!.*sendmsg: N).*?{_SENDS}\b[^\n]{{0,200}}?[Nn]o buffer space available",
     ),
-    make_row(MessageKind.BUFFERS_EXHAUSTED, "ENOBUFS", r"= -1 ENOBUFS|(?:connect|send|write|sendto) ENOBUFS"),
+    make_row(
+        MessageKind.BUFFERS_EXHAUSTED,
+        "ENOBUFS",
+        r"= -1 ENOBUFS|(?:connect|send|write|sendto) ENOBUFS",
+    ),
     # ENOMEM
     make_row(
         MessageKind.MEMORY_EXHAUSTED,
@@ -70,7 +80,9 @@ ROWS: tuple[Row, ...] = (
         r"?[Cc]annot allocate memory",
     ),
     make_row(
-        MessageKind.MEMORY_EXHAUSTED, "ENOMEM", r"(?:socket|connect|sendto|sendmsg|accept4?|bind|fork|clone|bpf)\(.*= -1 ENOMEM"
+        MessageKind.MEMORY_EXHAUSTED,
+        "ENOMEM",
+        r"(?:socket|connect|sendto|sendmsg|accept4?|bind|fork|clone|bpf)\(.*= -1 ENOMEM",
     ),
     # EAGAIN of fork
     make_row(
@@ -85,7 +97,9 @@ ROWS: tuple[Row, ...] = (
     ),
     make_row(MessageKind.TASKS_EXHAUSTED, "failed to create new OS thread"),
     make_row(
-        MessageKind.TASKS_EXHAUSTED, "fork rejected by pids controller", r"fork rejected by pids controller in (?P<group>\S+)"
+        MessageKind.TASKS_EXHAUSTED,
+        "fork rejected by pids controller",
+        r"fork rejected by pids controller in (?P<group>\S+)",
     ),
     # EADDRNOTAVAIL
     make_row(
@@ -106,7 +120,11 @@ ROWS: tuple[Row, ...] = (
         "no free ports",
         r"(?i)(?:connect|source|haproxy|proxy|server)[^\n]{0,80}no free ports",
     ),
-    make_row(MessageKind.SOURCE_PORTS_EXHAUSTED, "local ports exhausted", r"(?i)local ports exhausted|ran out of local ports"),
+    make_row(
+        MessageKind.SOURCE_PORTS_EXHAUSTED,
+        "local ports exhausted",
+        r"(?i)local ports exhausted|ran out of local ports",
+    ),
     make_row(
         MessageKind.BIND_ADDRESS_ABSENT,
         "annot assign requested address",
@@ -163,7 +181,11 @@ ROWS: tuple[Row, ...] = (
         "EPERM",
         r"\b(?P<call>sendto|sendmsg|sendmmsg|connect)\(\d+, .*= -1 EPERM",
     ),
-    make_row(MessageKind.SOCKET_DENIED, "EPERM", r"(?P<call>connect|send|write) EPERM (?P<dst>[0-9a-fA-F:.]+):(?P<port>\d+)"),
+    make_row(
+        MessageKind.SOCKET_DENIED,
+        "EPERM",
+        r"(?P<call>connect|send|write) EPERM (?P<dst>[0-9a-fA-F:.]+):(?P<port>\d+)",
+    ),
     # EAFNOSUPPORT, EPROTONOSUPPORT
     make_row(
         MessageKind.PROTOCOL_UNSUPPORTED,
@@ -171,10 +193,20 @@ ROWS: tuple[Row, ...] = (
         r"(?P<call>socket|bind|connect|RTNETLINK answers|dial \w+|create\w*|open\w*|sctp\w*|"
         r"l2tp\w*)\b[^\n]{0,80}?[Pp]rotocol not supported",
     ),
-    make_row(MessageKind.PROTOCOL_UNSUPPORTED, "EPROTONOSUPPORT", r"(?P<call>socket)\(.*= -1 EPROTONOSUPPORT"),
-    make_row(MessageKind.ADDRESS_FAMILY_UNSUPPORTED, "EAFNOSUPPORT", r"= -1 EAFNOSUPPORT|(?:listen|connect|socket) EAFNOSUPPORT"),
     make_row(
-        MessageKind.ADDRESS_FAMILY_UNSUPPORTED, "ddress family not supported", r"[Aa]ddress family not supported(?! by protocol)"
+        MessageKind.PROTOCOL_UNSUPPORTED,
+        "EPROTONOSUPPORT",
+        r"(?P<call>socket)\(.*= -1 EPROTONOSUPPORT",
+    ),
+    make_row(
+        MessageKind.ADDRESS_FAMILY_UNSUPPORTED,
+        "EAFNOSUPPORT",
+        r"= -1 EAFNOSUPPORT|(?:listen|connect|socket) EAFNOSUPPORT",
+    ),
+    make_row(
+        MessageKind.ADDRESS_FAMILY_UNSUPPORTED,
+        "ddress family not supported",
+        r"[Aa]ddress family not supported(?! by protocol)",
     ),
     make_row(MessageKind.ADDRESS_FAMILY_UNSUPPORTED, "Make sure CONFIG_PACKET"),
     # EMSGSIZE
@@ -184,7 +216,9 @@ ROWS: tuple[Row, ...] = (
         r"(?:send\w*|write|sendmsg|sendto|error|wireguard|tun\w*|vxlan|udp)\b[^\n]{0,160}?[Mm]essage too "
         r"long(?:[^\n]{0,20}?mtu[=: ]*(?P<mtu>\d+))?",
     ),
-    make_row(MessageKind.PACKET_TOO_LONG, "EMSGSIZE", r"(?:send\w*\(.*= -1 EMSGSIZE|send EMSGSIZE)"),
+    make_row(
+        MessageKind.PACKET_TOO_LONG, "EMSGSIZE", r"(?:send\w*\(.*= -1 EMSGSIZE|send EMSGSIZE)"
+    ),
     make_row(
         MessageKind.PACKET_TOO_LONG,
         "dropped over-mtu packet",
@@ -242,6 +276,8 @@ ROWS: tuple[Row, ...] = (
         r"[Oo]peration not permitted",
     ),
     make_row(
-        MessageKind.RAW_SOCKET_DENIED, "EPERM", r"(?P<call>socket)\((?:AF_PACKET|AF_INET6?|PF_PACKET), SOCK_RAW.*= -1 EPERM"
+        MessageKind.RAW_SOCKET_DENIED,
+        "EPERM",
+        r"(?P<call>socket)\((?:AF_PACKET|AF_INET6?|PF_PACKET), SOCK_RAW.*= -1 EPERM",
     ),
 )

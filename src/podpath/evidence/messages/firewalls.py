@@ -1,4 +1,6 @@
-"""Lines about a firewall that stand alone: base chains without their table, options of Docker's files."""
+"""Lines about a firewall that stand alone: base chains without their table, options of Docker's
+files.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What tells of a host's own network: leases, ranges, routes that are wanted or refused, reverse-path rules, child networks."""
+"""What tells of a host's own network: leases, ranges, routes that are wanted or refused,
+reverse-path rules, child networks.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ ROWS: tuple[Row, ...] = (
         r"Gateway can not be a local address|Invalid gateway address)",
     ),
     make_row(
-        MessageKind.ROUTE_REFUSED, "SIOCADDRT: ", r"SIOCADDRT: (?P<error>Network is unreachable|Invalid argument|No such device)"
+        MessageKind.ROUTE_REFUSED,
+        "SIOCADDRT: ",
+        r"SIOCADDRT: (?P<error>Network is unreachable|Invalid argument|No such device)",
     ),
     make_row(MessageKind.ROUTE_TABLE_EMPTY, "FIB table does not exist"),
     make_row(
@@ -47,17 +51,39 @@ ROWS: tuple[Row, ...] = (
         "cidr",
         rf"(?P<what>--cluster-cidr|--pod-network-cidr|--service-cidr|--cluster-cidrs)[= ]\"?(?P<prefix>{_PREFIX4})",
     ),
-    make_row(MessageKind.RANGE_WANTED, "-ip-range", rf"(?P<what>--service-cluster-ip-range)[= ](?P<prefix>{_PREFIX4})"),
-    make_row(MessageKind.RANGE_WANTED, "ubnet: ", rf"(?P<what>podSubnet|serviceSubnet): \"?(?P<prefix>{_PREFIX4})"),
-    make_row(MessageKind.RANGE_WANTED, "lusterCIDR", rf"(?P<what>clusterCIDR):? \"?(?P<prefix>{_PREFIX4})"),
-    make_row(MessageKind.RANGE_WANTED, "FLANNEL_NETWORK", rf"(?P<what>FLANNEL_NETWORK)=(?P<prefix>{_PREFIX4})"),
-    make_row(MessageKind.RANGE_WANTED, '"Network"', rf"\"(?P<what>Network)\": ?\"(?P<prefix>{_PREFIX4})\""),
+    make_row(
+        MessageKind.RANGE_WANTED,
+        "-ip-range",
+        rf"(?P<what>--service-cluster-ip-range)[= ](?P<prefix>{_PREFIX4})",
+    ),
+    make_row(
+        MessageKind.RANGE_WANTED,
+        "ubnet: ",
+        rf"(?P<what>podSubnet|serviceSubnet): \"?(?P<prefix>{_PREFIX4})",
+    ),
+    make_row(
+        MessageKind.RANGE_WANTED,
+        "lusterCIDR",
+        rf"(?P<what>clusterCIDR):? \"?(?P<prefix>{_PREFIX4})",
+    ),
+    make_row(
+        MessageKind.RANGE_WANTED,
+        "FLANNEL_NETWORK",
+        rf"(?P<what>FLANNEL_NETWORK)=(?P<prefix>{_PREFIX4})",
+    ),
+    make_row(
+        MessageKind.RANGE_WANTED,
+        '"Network"',
+        rf"\"(?P<what>Network)\": ?\"(?P<prefix>{_PREFIX4})\"",
+    ),
     make_row(
         MessageKind.CHILD_NETWORK,
         "vlan",
         r"docker network create .*?(?:-d|--driver)[= ](?P<driver>macvlan|ipvlan).*?(?:parent=(?P<device>\S+))",
     ),
-    make_row(MessageKind.CHILD_NETWORK, '"Driver": "', r"\"Driver\": \"(?P<driver>macvlan|ipvlan)\""),
+    make_row(
+        MessageKind.CHILD_NETWORK, '"Driver": "', r"\"Driver\": \"(?P<driver>macvlan|ipvlan)\""
+    ),
     make_row(MessageKind.CHILD_NETWORK, '"type"', r"\"type\": ?\"(?P<driver>macvlan|ipvlan)\""),
     make_row(MessageKind.CHILD_NETWORK, "driver: ", r"^\s*driver: (?P<driver>macvlan|ipvlan)\s*$"),
     make_row(

@@ -1,4 +1,6 @@
-"""Messages of the kernel's log (`printk` in net/ and drivers/net/ v6.12), as dmesg, the journal or syslog show them."""
+"""Messages of the kernel's log (`printk` in net/ and drivers/net/ v6.12), as dmesg, the journal or
+syslog show them.
+"""
 
 from __future__ import annotations
 
@@ -58,12 +60,24 @@ ROWS: tuple[Row, ...] = (
         ":policy:DROP",
         r"TRACE: \d+ [0-9a-f]+ (?P<table>[^\s:]+):(?P<chain>[^\s:]+):(?P<rule>policy):DROP",
     ),
-    make_row(MessageKind.TRANSMIT_TIMEOUT, "NETDEV WATCHDOG", rf"NETDEV WATCHDOG: (?P<device>{_DEVICE}) \((?P<driver>[^)]+)\)"),
     make_row(
-        MessageKind.LINK_DOWN, "ink is ", rf"(?P<device>{_DEVICE}):? (?:NIC )?(?:carrier )?[Ll]ink is (?:[Dd]own|not ready)"
+        MessageKind.TRANSMIT_TIMEOUT,
+        "NETDEV WATCHDOG",
+        rf"NETDEV WATCHDOG: (?P<device>{_DEVICE}) \((?P<driver>[^)]+)\)",
     ),
-    make_row(MessageKind.BRIDGE_NETFILTER_GONE, "is no longer available by default", "bridge: filtering via"),
-    make_row(MessageKind.SYN_FLOOD, "ossible SYN flooding on port", r"on port (?:\S*:)?(?P<port>\d+)"),
+    make_row(
+        MessageKind.LINK_DOWN,
+        "ink is ",
+        rf"(?P<device>{_DEVICE}):? (?:NIC )?(?:carrier )?[Ll]ink is (?:[Dd]own|not ready)",
+    ),
+    make_row(
+        MessageKind.BRIDGE_NETFILTER_GONE,
+        "is no longer available by default",
+        "bridge: filtering via",
+    ),
+    make_row(
+        MessageKind.SYN_FLOOD, "ossible SYN flooding on port", r"on port (?:\S*:)?(?P<port>\d+)"
+    ),
     make_row(
         MessageKind.DEVICE_HELD,
         "to become free. Usage count",
@@ -96,9 +110,13 @@ ROWS: tuple[Row, ...] = (
         rf"(?P<device>{_DEVICE}): Unexpected TXQ \(\d+\) queue failure",
     ),
     make_row(
-        MessageKind.TRANSMIT_TIMEOUT, "ransmit queue", rf"(?P<device>{_DEVICE}) \((?P<driver>\w+)\): transmit queue \d+ timed out"
+        MessageKind.TRANSMIT_TIMEOUT,
+        "ransmit queue",
+        rf"(?P<device>{_DEVICE}) \((?P<driver>\w+)\): transmit queue \d+ timed out",
     ),
-    make_row(MessageKind.CHECKSUM_FAILED, "hw csum failure", rf"(?P<device>{_DEVICE}): hw csum failure"),
+    make_row(
+        MessageKind.CHECKSUM_FAILED, "hw csum failure", rf"(?P<device>{_DEVICE}): hw csum failure"
+    ),
     make_row(
         MessageKind.CHECKSUM_FAILED,
         "UDP: bad checksum",
@@ -120,9 +138,15 @@ ROWS: tuple[Row, ...] = (
         r"openvswitch: netlink: (?P<error>Flow actions may not be safe on all matching packets|Unknown \w+ attribute|"
         r"Flow action size exceeds max|Unknown nat action|Unknown conntrack attr)",
     ),
-    make_row(MessageKind.SCHEDULER_MISSING, "IPVS: Scheduler module", r"IPVS: Scheduler module (?P<module>\S+) not found"),
+    make_row(
+        MessageKind.SCHEDULER_MISSING,
+        "IPVS: Scheduler module",
+        r"IPVS: Scheduler module (?P<module>\S+) not found",
+    ),
     make_row(MessageKind.SOCKET_MEMORY_FULL, "TCP: out of memory", "TCP: out of memory"),
-    make_row(MessageKind.SOCKET_MEMORY_FULL, "too many orphaned sockets", "too many orphaned sockets"),
+    make_row(
+        MessageKind.SOCKET_MEMORY_FULL, "too many orphaned sockets", "too many orphaned sockets"
+    ),
     make_row(
         MessageKind.PROCESS_KILLED,
         "Kill",

@@ -1,4 +1,6 @@
-"""What proxies say: Envoy's access logs and response flags, Istio, linkerd; and what TLS says of a peer."""
+"""What proxies say: Envoy's access logs and response flags, Istio, linkerd; and what TLS says of a
+peer.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ ROWS: tuple[Row, ...] = (
         "WRONG_VERSION_NUMBER",
         r"TLS error: \S*?(?P<error>WRONG_VERSION_NUMBER)|(?P<other>WRONG_VERSION_NUMBER)",
     ),
-    make_row(MessageKind.PEER_SPEAKS_NO_TLS, "wrong version number", r"(?P<error>wrong version number)"),
+    make_row(
+        MessageKind.PEER_SPEAKS_NO_TLS, "wrong version number", r"(?P<error>wrong version number)"
+    ),
     make_row(
         MessageKind.PEER_SPEAKS_NO_TLS,
         "gave HTTP response to HTTPS client",
@@ -38,8 +42,16 @@ ROWS: tuple[Row, ...] = (
         r"certificate is (?:valid for|not valid for|not authorized)[^\"\\]*|cannot validate certificate for [^\"\\]*|"
         r"certificate relies on legacy Common Name field)",
     ),
-    make_row(MessageKind.CERTIFICATE_REFUSED, "CERTIFICATE_VERIFY_FAILED", r"(?P<error>CERTIFICATE_VERIFY_FAILED)"),
-    make_row(MessageKind.CERTIFICATE_REFUSED, "certificate verify failed", r"(?P<error>certificate verify failed)"),
+    make_row(
+        MessageKind.CERTIFICATE_REFUSED,
+        "CERTIFICATE_VERIFY_FAILED",
+        r"(?P<error>CERTIFICATE_VERIFY_FAILED)",
+    ),
+    make_row(
+        MessageKind.CERTIFICATE_REFUSED,
+        "certificate verify failed",
+        r"(?P<error>certificate verify failed)",
+    ),
     make_row(
         MessageKind.CERTIFICATE_REFUSED,
         "invalid peer certificate",
@@ -51,20 +63,34 @@ ROWS: tuple[Row, ...] = (
         r"SSL certificate problem: (?P<error>[\w ,'-]+)",
     ),
     make_row(
-        MessageKind.PROTOCOL_ERROR, "{protocol_error}", r"(?P<error>upstream_reset_before_response_started\{protocol_error\})"
+        MessageKind.PROTOCOL_ERROR,
+        "{protocol_error}",
+        r"(?P<error>upstream_reset_before_response_started\{protocol_error\})",
     ),
     make_row(MessageKind.PROTOCOL_ERROR, "PE", _ACCESS % "(?:UPE|DPE)"),
     make_row(MessageKind.UPSTREAM_OVERFLOW, "UO", _ACCESS % "UO"),
     make_row(MessageKind.UPSTREAM_OVERFLOW, "reset reason: overflow", "reset reason: overflow"),
-    make_row(MessageKind.UPSTREAM_FAILED, "UF", _ACCESS % "UF" + r"(?:.*?\"(?P<upstream>[0-9a-fA-F.:\[\]]+:\d+)\")?"),
+    make_row(
+        MessageKind.UPSTREAM_FAILED,
+        "UF",
+        _ACCESS % "UF" + r"(?:.*?\"(?P<upstream>[0-9a-fA-F.:\[\]]+:\d+)\")?",
+    ),
     make_row(MessageKind.NO_HEALTHY_UPSTREAM, "UH", _ACCESS % "UH"),
     make_row(MessageKind.NO_HEALTHY_UPSTREAM, "no healthy upstream", "no healthy upstream"),
     make_row(MessageKind.NO_HEALTHY_UPSTREAM, "no_healthy_upstream", "no_healthy_upstream"),
     make_row(MessageKind.ROUTE_UNKNOWN, "N", _ACCESS % "(?:NR|NC)"),
-    make_row(MessageKind.MESH_DENIED, "rbac_access_denied", r"rbac_access_denied_matched_policy\[(?P<policy>[^\]]*)\]"),
+    make_row(
+        MessageKind.MESH_DENIED,
+        "rbac_access_denied",
+        r"rbac_access_denied_matched_policy\[(?P<policy>[^\]]*)\]",
+    ),
     make_row(MessageKind.MESH_DENIED, "RBAC: access denied"),
     make_row(MessageKind.MESH_DENIED, "UAEX", _ACCESS % "UAEX"),
-    make_row(MessageKind.MESH_DENIED, "unauthorized connection on", r"unauthorized connection on (?P<policy>[\w/.-]+)"),
+    make_row(
+        MessageKind.MESH_DENIED,
+        "unauthorized connection on",
+        r"unauthorized connection on (?P<policy>[\w/.-]+)",
+    ),
     make_row(MessageKind.BLACK_HOLE_CLUSTER, "BlackHoleCluster"),
 )
 """A flag alone says how Envoy failed, not why; what TLS says names the reason."""

@@ -1,4 +1,6 @@
-"""What resolvers say, and programs that ask one: CoreDNS, nodelocaldns, dnsmasq, systemd-resolved, Go's resolver."""
+"""What resolvers say, and programs that ask one: CoreDNS, nodelocaldns, dnsmasq, systemd-resolved,
+Go's resolver.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,11 @@ from podpath.net.messages import MessageKind
 _ADDRESS = r"\[?[0-9a-fA-F:.]+\]?"
 
 ROWS: tuple[Row, ...] = (
-    make_row(MessageKind.FORWARDING_LOOP, "plugin/loop: ", r"plugin/loop: (?:Loop|Forwarding loop).*?detected"),
+    make_row(
+        MessageKind.FORWARDING_LOOP,
+        "plugin/loop: ",
+        r"plugin/loop: (?:Loop|Forwarding loop).*?detected",
+    ),
     make_row(MessageKind.UPSTREAM_SILENT, "Maximum number of concurrent DNS queries reached"),
     make_row(
         MessageKind.UPSTREAM_SILENT,
@@ -48,10 +54,20 @@ ROWS: tuple[Row, ...] = (
         "failed to create listening socket for ",
         r"failed to create listening socket for (?P<address>\S+): (?P<error>[\w ]+)",
     ),
-    make_row(MessageKind.NAME_SERVER_NOT_BOUND, "aardvark-dns", r"aardvark-dns.*?(?:failed|unable) to (?:start|bind)"),
-    make_row(MessageKind.NAME_FAILS, "ould not resolve host", r"ould not resolve host(?:name)?:? (?P<name>[\w.-]+)"),
     make_row(
-        MessageKind.NAME_FAILS, "Name or service not known", r"(?P<name>[\w-]+(?:\.[\w-]+)+)?[^\w.]*Name or service not known"
+        MessageKind.NAME_SERVER_NOT_BOUND,
+        "aardvark-dns",
+        r"aardvark-dns.*?(?:failed|unable) to (?:start|bind)",
+    ),
+    make_row(
+        MessageKind.NAME_FAILS,
+        "ould not resolve host",
+        r"ould not resolve host(?:name)?:? (?P<name>[\w.-]+)",
+    ),
+    make_row(
+        MessageKind.NAME_FAILS,
+        "Name or service not known",
+        r"(?P<name>[\w-]+(?:\.[\w-]+)+)?[^\w.]*Name or service not known",
     ),
     make_row(
         MessageKind.NAME_FAILS,
@@ -61,10 +77,20 @@ ROWS: tuple[Row, ...] = (
     make_row(MessageKind.NAME_FAILS, "unknown host", r"unknown host (?P<name>[\w.-]+)"),
     make_row(MessageKind.NAME_FAILS, "bad address '", r"bad address '(?P<name>[\w.-]+)'"),
     make_row(
-        MessageKind.NAME_FAILS, "server can't find ", r"server can't find (?P<name>[\w.-]+?)\.?: (?:NXDOMAIN|SERVFAIL|REFUSED)"
+        MessageKind.NAME_FAILS,
+        "server can't find ",
+        r"server can't find (?P<name>[\w.-]+?)\.?: (?:NXDOMAIN|SERVFAIL|REFUSED)",
     ),
-    make_row(MessageKind.NAME_FAILS, "no such host", r"lookup (?P<name>[\w.-]+?)\.?(?: on \S+)?: no such host"),
-    make_row(MessageKind.NAME_FAILS, "getaddrinfo E", r"getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (?P<name>[\w.-]+)"),
+    make_row(
+        MessageKind.NAME_FAILS,
+        "no such host",
+        r"lookup (?P<name>[\w.-]+?)\.?(?: on \S+)?: no such host",
+    ),
+    make_row(
+        MessageKind.NAME_FAILS,
+        "getaddrinfo E",
+        r"getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (?P<name>[\w.-]+)",
+    ),
     make_row(
         MessageKind.ANSWERED_BY_CLUSTER,
         "ns.dns.",

@@ -1,6 +1,8 @@
-"""What engines and plugins of container networks say: the innermost cause, however often it was wrapped on its way up.
+"""What engines and plugins of container networks say: the innermost cause, however often it was
+wrapped on its way up.
 
-CNI plugins under kubelet, containerd and CRI-O; libnetwork under Docker; netavark, slirp4netns and pasta under Podman.
+CNI plugins under kubelet, containerd and CRI-O; libnetwork under Docker; netavark, slirp4netns and
+pasta under Podman.
 """
 
 from __future__ import annotations
@@ -19,7 +21,11 @@ ROWS: tuple[Row, ...] = (
         r"netplugin failed(?: with no error message|[^\n]*but error parsing its diagnostic "
         r"message)(?:[^\n]*?(?P<error>signal: \w+|unexpected end of JSON input))?",
     ),
-    make_row(MessageKind.PLUGIN_CRASHED, "xec format error", r"(?P<file>/\S*(?:cni|netns|plugins)\S*?):? [Ee]xec format error"),
+    make_row(
+        MessageKind.PLUGIN_CRASHED,
+        "xec format error",
+        r"(?P<file>/\S*(?:cni|netns|plugins)\S*?):? [Ee]xec format error",
+    ),
     make_row(
         MessageKind.PLUGIN_CRASHED,
         "fork/exec ",
@@ -35,7 +41,11 @@ ROWS: tuple[Row, ...] = (
     ),
     make_row(MessageKind.PROGRAM_MISSING, "failed to find iptables"),
     make_row(MessageKind.PROGRAM_MISSING, "failed to locate iptables"),
-    make_row(MessageKind.PROGRAM_MISSING, "annot enable nftables", r"[Cc]annot enable nftables, no '(?P<program>nft)' command"),
+    make_row(
+        MessageKind.PROGRAM_MISSING,
+        "annot enable nftables",
+        r"[Cc]annot enable nftables, no '(?P<program>nft)' command",
+    ),
     make_row(
         MessageKind.PROGRAM_MISSING,
         "failed to find ",
@@ -54,22 +64,40 @@ ROWS: tuple[Row, ...] = (
         rf"IP:[0-9a-f]+:[0-9a-f:]+)[^\n]*?to {_Q}(?P<device>{_NAME}){_Q}: permission denied",
     ),
     make_row(
-        MessageKind.FAMILY_DISABLED, "annot enable IPv6 on container interface", r"Cannot enable IPv6 on container interface"
+        MessageKind.FAMILY_DISABLED,
+        "annot enable IPv6 on container interface",
+        r"Cannot enable IPv6 on container interface",
     ),
     make_row(
         MessageKind.FAMILY_DISABLED,
         "failed to enable IPv6 for interface",
         rf"failed to enable IPv6 for interface {_Q}(?P<device>{_NAME})",
     ),
-    make_row(MessageKind.FAMILY_DISABLED, "IPv6 is disabled on ", r"IPv6 is disabled on (?:this|nexthop) device"),
-    make_row(MessageKind.LEASE_DAEMON_MISSING, "error dialing DHCP daemon", r"error dialing DHCP daemon: (?P<error>[^\"\\\n]+)"),
+    make_row(
+        MessageKind.FAMILY_DISABLED,
+        "IPv6 is disabled on ",
+        r"IPv6 is disabled on (?:this|nexthop) device",
+    ),
+    make_row(
+        MessageKind.LEASE_DAEMON_MISSING,
+        "error dialing DHCP daemon",
+        r"error dialing DHCP daemon: (?P<error>[^\"\\\n]+)",
+    ),
     make_row(
         MessageKind.NAMESPACE_GONE,
         "failed to open netns",
         rf"failed to open netns {_Q}(?P<file>/[^\s\"\\:]+){_Q}: (?P<error>[^\"\\\n]+)",
     ),
-    make_row(MessageKind.NAMESPACE_GONE, "unknown FS magic", r"unknown FS magic on [\\\"]*(?P<file>/[^\s\"\\:]+)"),
-    make_row(MessageKind.MTU_TOO_LARGE, "invalid MTU ", r"invalid MTU (?P<size>\d+), must be \[0, master MTU\((?P<most>\d+)\)\]"),
+    make_row(
+        MessageKind.NAMESPACE_GONE,
+        "unknown FS magic",
+        r"unknown FS magic on [\\\"]*(?P<file>/[^\s\"\\:]+)",
+    ),
+    make_row(
+        MessageKind.MTU_TOO_LARGE,
+        "invalid MTU ",
+        r"invalid MTU (?P<size>\d+), must be \[0, master MTU\((?P<most>\d+)\)\]",
+    ),
     make_row(
         MessageKind.PARENT_DEVICE_BUSY,
         "device or resource busy",
@@ -97,7 +125,9 @@ ROWS: tuple[Row, ...] = (
         rf"bridge interface (?P<device>{_NAME}) already exists but is a \S+ interface",
     ),
     make_row(
-        MessageKind.BRIDGE_GONE, "could not find bridge ", rf"could not find bridge (?P<bridge>{_NAME}): (?P<error>[^\"\n]+)"
+        MessageKind.BRIDGE_GONE,
+        "could not find bridge ",
+        rf"could not find bridge (?P<bridge>{_NAME}): (?P<error>[^\"\n]+)",
     ),
     make_row(
         MessageKind.BRIDGE_GONE,
@@ -131,7 +161,11 @@ ROWS: tuple[Row, ...] = (
         "o chain/target/match by that name",
         r"(?:-j|-A|-I|-D|-N|-C|-L|-F|-X) (?P<chain>DOCKER[\w-]*)[^\n]*?[Nn]o chain/target/match by that name",
     ),
-    make_row(MessageKind.CHAIN_OF_DOCKER_MISSING, "Couldn't load target", r"Couldn't load target [`'\"]?(?P<chain>DOCKER[\w-]*)"),
+    make_row(
+        MessageKind.CHAIN_OF_DOCKER_MISSING,
+        "Couldn't load target",
+        r"Couldn't load target [`'\"]?(?P<chain>DOCKER[\w-]*)",
+    ),
     make_row(
         MessageKind.CHAIN_OF_DOCKER_MISSING,
         "DOCKER",
@@ -139,7 +173,9 @@ ROWS: tuple[Row, ...] = (
         r"up)[^\n]*?(?P<chain>DOCKER[\w-]*)[^\n]*?(?:No chain|does not exist|does a matching rule exist)",
     ),
     make_row(
-        MessageKind.BRIDGE_CALLS_DISABLED, "br_netfilter", r"ensure that (?:the )?(?P<key>br_netfilter) kernel module is loaded"
+        MessageKind.BRIDGE_CALLS_DISABLED,
+        "br_netfilter",
+        r"ensure that (?:the )?(?P<key>br_netfilter) kernel module is loaded",
     ),
     make_row(
         MessageKind.ROUTE_CONFLICT,
@@ -152,7 +188,11 @@ ROWS: tuple[Row, ...] = (
         "oute for the gateway",
         r"route for the gateway (?P<address>[\da-fA-F.:]+) could not be found",
     ),
-    make_row(MessageKind.ENDPOINT_LEFT, "has active endpoints", r"network (?P<network>\S+?)(?: id \w+)? has active endpoints"),
+    make_row(
+        MessageKind.ENDPOINT_LEFT,
+        "has active endpoints",
+        r"network (?P<network>\S+?)(?: id \w+)? has active endpoints",
+    ),
     make_row(
         MessageKind.ENDPOINT_LEFT,
         "endpoint with name",
@@ -168,19 +208,33 @@ ROWS: tuple[Row, ...] = (
         "ailed to allocate gateway",
         r"[Ff]ailed to allocate gateway \((?P<address>[\da-fA-F.:]+)\): Address already in use",
     ),
-    make_row(MessageKind.ADDRESSES_EXHAUSTED, "failed to find free IP", r"failed to find free IP in range: (?P<range>\S+)"),
+    make_row(
+        MessageKind.ADDRESSES_EXHAUSTED,
+        "failed to find free IP",
+        r"failed to find free IP in range: (?P<range>\S+)",
+    ),
     make_row(
         MessageKind.ADDRESSES_EXHAUSTED,
         "o available ",
         r"[Nn]o available (?:IPv[46] |ip |IP )?addresses on (?:this pool|the pool)|no available (?:subnets|network) in",
     ),
-    make_row(MessageKind.ADDRESSES_EXHAUSTED, "out of subnets", r"out of subnets$|: out of subnets"),
-    make_row(MessageKind.ADDRESSES_EXHAUSTED, "IPs available in pools", r"No IPs available in pools: \[(?P<range>[^\]]*)\]"),
     make_row(
-        MessageKind.ADDRESSES_EXHAUSTED, "strict affinity enabled", r"No more free affine blocks and strict affinity enabled"
+        MessageKind.ADDRESSES_EXHAUSTED, "out of subnets", r"out of subnets$|: out of subnets"
     ),
     make_row(
-        MessageKind.ADDRESSES_EXHAUSTED, "ll addresses exhausted in pool", r"[Aa]ll addresses exhausted in pool (?P<range>\S+)"
+        MessageKind.ADDRESSES_EXHAUSTED,
+        "IPs available in pools",
+        r"No IPs available in pools: \[(?P<range>[^\]]*)\]",
+    ),
+    make_row(
+        MessageKind.ADDRESSES_EXHAUSTED,
+        "strict affinity enabled",
+        r"No more free affine blocks and strict affinity enabled",
+    ),
+    make_row(
+        MessageKind.ADDRESSES_EXHAUSTED,
+        "ll addresses exhausted in pool",
+        r"[Aa]ll addresses exhausted in pool (?P<range>\S+)",
     ),
     make_row(
         MessageKind.ADDRESSES_EXHAUSTED,
@@ -197,21 +251,37 @@ ROWS: tuple[Row, ...] = (
         "pool exhausted",
         r"(?:ip|IP|ipam|address)[ _-]?pool (?:is )?exhausted|error: all pools exhausted",
     ),
-    make_row(MessageKind.FORWARDING_DISABLED, "could not enable IP forwarding", r"[Cc]ould not enable IP forwarding"),
-    make_row(MessageKind.FORWARDING_DISABLED, "ailed to enable forwarding", r"[Ff]ailed to enable forwarding ?:"),
+    make_row(
+        MessageKind.FORWARDING_DISABLED,
+        "could not enable IP forwarding",
+        r"[Cc]ould not enable IP forwarding",
+    ),
+    make_row(
+        MessageKind.FORWARDING_DISABLED,
+        "ailed to enable forwarding",
+        r"[Ff]ailed to enable forwarding ?:",
+    ),
     make_row(
         MessageKind.TUNNEL_DEVICE_FAILED,
         "Another device with this VNI may already exist",
         r"Failed to create VXLAN device\. (?P<error>Another device with this VNI may already exist)",
     ),
-    make_row(MessageKind.TUNNEL_DEVICE_FAILED, "another device with same VNI", r"(?P<error>another device with same VNI)"),
+    make_row(
+        MessageKind.TUNNEL_DEVICE_FAILED,
+        "another device with same VNI",
+        r"(?P<error>another device with same VNI)",
+    ),
     make_row(
         MessageKind.TUNNEL_DEVICE_FAILED,
         "as port: ",
         r"failed to add (?P<device>(?:vxlan|genev|gre)_sys\w*) as port: (?P<error>[\w ]+)",
     ),
     make_row(MessageKind.POOLS_OVERLAP, "PredefinedLocalScopeDefaultNetworks"),
-    make_row(MessageKind.POOLS_OVERLAP, "no available network", r"(?:failed|[Ee]rror)[^\n]*: no available network"),
+    make_row(
+        MessageKind.POOLS_OVERLAP,
+        "no available network",
+        r"(?:failed|[Ee]rror)[^\n]*: no available network",
+    ),
     make_row(MessageKind.RESTORE_FAILED, "ailed to execute ip(6)tables-restore command"),
     make_row(MessageKind.RESTORE_FAILED, "unable to run iptables-restore"),
     make_row(MessageKind.RESTORE_FAILED, "ailed to complete ipset restore"),

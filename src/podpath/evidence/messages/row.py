@@ -13,7 +13,9 @@ class Row(NamedTuple):
 
     kind: MessageKind
     sign: str
-    """Words that every such line holds, as they stand there: a text without them has none, which is seen at once."""
+    """Words that every such line holds, as they stand there: a text without them has none, which is
+    seen at once.
+    """
     pattern: re.Pattern[str]
     """Found in the line; its named groups are the message's values."""
 

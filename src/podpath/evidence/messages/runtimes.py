@@ -1,4 +1,6 @@
-"""What container runtimes, kubelet and CNI plugins say, wherever it is passed on: daemons' logs, commands, events."""
+"""What container runtimes, kubelet and CNI plugins say, wherever it is passed on: daemons' logs,
+commands, events.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,21 @@ ROWS: tuple[Row, ...] = (
     make_row(MessageKind.PLUGIN_NOT_READY, "cni config uninitialized"),
     make_row(MessageKind.PLUGIN_NOT_READY, "cni plugin not initialized"),
     make_row(MessageKind.PLUGIN_NOT_READY, "No networks found in "),
-    make_row(MessageKind.PLUGIN_NOT_READY, "no network config found in", r"no network config found in (?P<folder>\S+)"),
-    make_row(MessageKind.PLUGIN_NOT_READY, "no networks found in ", r"no networks found in (?P<folder>\S+)"),
-    make_row(MessageKind.PLUGIN_NOT_READY, "o valid networks found in", r"[Nn]o valid networks found in (?P<folder>\S+)"),
+    make_row(
+        MessageKind.PLUGIN_NOT_READY,
+        "no network config found in",
+        r"no network config found in (?P<folder>\S+)",
+    ),
+    make_row(
+        MessageKind.PLUGIN_NOT_READY,
+        "no networks found in ",
+        r"no networks found in (?P<folder>\S+)",
+    ),
+    make_row(
+        MessageKind.PLUGIN_NOT_READY,
+        "o valid networks found in",
+        r"[Nn]o valid networks found in (?P<folder>\S+)",
+    ),
     make_row(MessageKind.PLUGIN_NOT_READY, "NetworkPluginNotReady", r"NetworkPluginNotReady"),
     make_row(
         MessageKind.PLUGIN_CONFIGURATION_INVALID,
@@ -74,7 +88,9 @@ ROWS: tuple[Row, ...] = (
         "equested IP address",
         r"requested IP address (?P<address>[0-9a-fA-F:.]+) is not available",
     ),
-    make_row(MessageKind.ADDRESS_ALLOCATED_TWICE, "Error response from daemon: Address already in use"),
+    make_row(
+        MessageKind.ADDRESS_ALLOCATED_TWICE, "Error response from daemon: Address already in use"
+    ),
     make_row(
         MessageKind.MASTER_DEVICE_MISSING,
         "failed to lookup master",
@@ -111,7 +127,9 @@ ROWS: tuple[Row, ...] = (
         r"failed to rename \S+ to (?P<device>[\w.-]+): file exists",
     ),
     make_row(
-        MessageKind.POOLS_OVERLAP, "could not find an available, non-overlapping IP", r"non-overlapping IPv[46] address pool"
+        MessageKind.POOLS_OVERLAP,
+        "could not find an available, non-overlapping IP",
+        r"non-overlapping IPv[46] address pool",
     ),
     make_row(MessageKind.POOLS_OVERLAP, "ool overlaps with other one on this address space"),
     make_row(MessageKind.POOLS_OVERLAP, "all predefined address pools have been fully subnetted"),
@@ -126,7 +144,9 @@ ROWS: tuple[Row, ...] = (
         r"conflicts with network (?P<network>\w+) \((?P<bridge>[\w.-]+)\): networks have (?:overlapping|same)",
     ),
     make_row(
-        MessageKind.POOLS_OVERLAP, "etwork is already in use by interface", r"already in use by interface (?P<device>[\w.-]+)"
+        MessageKind.POOLS_OVERLAP,
+        "etwork is already in use by interface",
+        r"already in use by interface (?P<device>[\w.-]+)",
     ),
     make_row(MessageKind.FORWARDING_DISABLED, "IPv4 forwarding is disabled"),
     make_row(MessageKind.FORWARDING_DISABLED, "ip_forward contents are not set to 1"),
@@ -135,7 +155,11 @@ ROWS: tuple[Row, ...] = (
         "ip_forward",
         r"(?:ip_forward is (?:not enabled|disabled)|IP forwarding is (?:off|disabled))",
     ),
-    make_row(MessageKind.BRIDGE_CALLS_DISABLED, "is disabled", r"(?P<key>bridge-nf-call-ip6?tables) is disabled"),
+    make_row(
+        MessageKind.BRIDGE_CALLS_DISABLED,
+        "is disabled",
+        r"(?P<key>bridge-nf-call-ip6?tables) is disabled",
+    ),
     make_row(
         MessageKind.BRIDGE_CALLS_DISABLED,
         "bridge-nf-call-ip",
@@ -159,7 +183,11 @@ ROWS: tuple[Row, ...] = (
         "ind: permission denied",
         r"listen (?:tcp|udp)[46]? (?P<address>\S*):(?P<port>\d+): bind: permission denied",
     ),
-    make_row(MessageKind.PORT_PRIVILEGED, "cannot expose privileged port", r"cannot expose privileged port (?P<port>\d+)"),
+    make_row(
+        MessageKind.PORT_PRIVILEGED,
+        "cannot expose privileged port",
+        r"cannot expose privileged port (?P<port>\d+)",
+    ),
     make_row(
         MessageKind.PORT_PRIVILEGED,
         "(13: Permission denied)",
@@ -212,7 +240,9 @@ ROWS: tuple[Row, ...] = (
         r"(?:Chain|chain) '?(?P<chain>DOCKER\S*?)'? does not exist",
     ),
     make_row(
-        MessageKind.ZONE_CONFLICT, "ZONE_CONFLICT", r"ZONE_CONFLICT: '?(?P<device>[\w.-]+)'? already bound to (?P<zone>\S+)"
+        MessageKind.ZONE_CONFLICT,
+        "ZONE_CONFLICT",
+        r"ZONE_CONFLICT: '?(?P<device>[\w.-]+)'? already bound to (?P<zone>\S+)",
     ),
     make_row(
         MessageKind.TUNNEL_DEVICE_FAILED,
@@ -238,7 +268,9 @@ ROWS: tuple[Row, ...] = (
         r"Conflict\. The container name [\\\"]*(?P<name>/[\w./-]+)",
     ),
     make_row(
-        MessageKind.KUBELET_REFUSES, "running with swap on is not supported", r"(?P<error>running with swap on is not supported)"
+        MessageKind.KUBELET_REFUSES,
+        "running with swap on is not supported",
+        r"(?P<error>running with swap on is not supported)",
     ),
     make_row(
         MessageKind.KUBELET_REFUSES,

@@ -1,4 +1,6 @@
-"""What stands between a service and its pods says: kube-proxy, IPVS, MetalLB, kube-vip, keepalived, clouds' controllers."""
+"""What stands between a service and its pods says: kube-proxy, IPVS, MetalLB, kube-vip, keepalived,
+clouds' controllers.
+"""
 
 from __future__ import annotations
 
@@ -34,16 +36,26 @@ ROWS: tuple[Row, ...] = (
         "blank means the best-available proxy",
         r"Invalid value: \\*\"(?P<mode>[^\"\\]*)\\*\": must be .*blank means the best-available proxy",
     ),
-    make_row(MessageKind.PROXY_CONFIGURATION_INVALID, "nknown proxy mode", r"[Uu]nknown proxy mode[: ]*\"?(?P<mode>\w*)"),
+    make_row(
+        MessageKind.PROXY_CONFIGURATION_INVALID,
+        "nknown proxy mode",
+        r"[Uu]nknown proxy mode[: ]*\"?(?P<mode>\w*)",
+    ),
     make_row(MessageKind.RESTORE_FAILED, "Failed to execute iptables-restore"),
-    make_row(MessageKind.RESTORE_FAILED, "Failed to execute", r"Failed to execute iptables-restore|execute.*nft.*failed"),
+    make_row(
+        MessageKind.RESTORE_FAILED,
+        "Failed to execute",
+        r"Failed to execute iptables-restore|execute.*nft.*failed",
+    ),
     make_row(MessageKind.RESTORE_FAILED, "Sync failed", r"Sync failed"),
     make_row(
         MessageKind.BALANCER_WITHOUT_ADDRESS,
         "llocate IP",
         r"[Ff]ailed to allocate IP for [\\\"]*(?P<service>[\w./-]+)[\\\"]*: (?P<error>no available IPs|[^\"\\]+)",
     ),
-    make_row(MessageKind.BALANCER_WITHOUT_ADDRESS, "no available IPs", "no available IPs(?: in pool)?"),
+    make_row(
+        MessageKind.BALANCER_WITHOUT_ADDRESS, "no available IPs", "no available IPs(?: in pool)?"
+    ),
     make_row(
         MessageKind.BALANCER_WITHOUT_ADDRESS,
         "is not allowed in config",

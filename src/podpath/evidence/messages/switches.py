@@ -1,4 +1,6 @@
-"""What virtual switches, routing daemons and balancers say: Open vSwitch, OVN, FRR, BIRD, MetalLB, keepalived, IPVS, HAProxy."""
+"""What virtual switches, routing daemons and balancers say: Open vSwitch, OVN, FRR, BIRD, MetalLB,
+keepalived, IPVS, HAProxy.
+"""
 
 from __future__ import annotations
 
@@ -47,22 +49,46 @@ ROWS: tuple[Row, ...] = (
         "attempting to add tunnel port with same config as",
         rf"(?P<device>{_NAME}): attempting to add tunnel port with same config as port '(?P<other>{_NAME})'",
     ),
-    make_row(MessageKind.UPCALLS_LOST, "lost packet on ", r"lost packet on (?:port channel \d+ of )?handler \d+"),
-    make_row(MessageKind.DATAPATH_ACTION_REFUSED, "failed to put[create]", r"failed to put\[create\] \((?P<error>[^)]+)\)"),
-    make_row(MessageKind.DATAPATH_ACTION_REFUSED, "failed to flow_", r"(?P<error>failed to flow_(?:put|del) \([^)]+\))"),
-    make_row(MessageKind.DATAPATH_ACTION_REFUSED, "execute ", r"dpif\|WARN\|[^\n]*execute [^\n]* failed \((?P<error>[^)]+)\)"),
+    make_row(
+        MessageKind.UPCALLS_LOST,
+        "lost packet on ",
+        r"lost packet on (?:port channel \d+ of )?handler \d+",
+    ),
+    make_row(
+        MessageKind.DATAPATH_ACTION_REFUSED,
+        "failed to put[create]",
+        r"failed to put\[create\] \((?P<error>[^)]+)\)",
+    ),
+    make_row(
+        MessageKind.DATAPATH_ACTION_REFUSED,
+        "failed to flow_",
+        r"(?P<error>failed to flow_(?:put|del) \([^)]+\))",
+    ),
+    make_row(
+        MessageKind.DATAPATH_ACTION_REFUSED,
+        "execute ",
+        r"dpif\|WARN\|[^\n]*execute [^\n]* failed \((?P<error>[^)]+)\)",
+    ),
     make_row(
         MessageKind.NEIGHBOUR_SILENT,
         "could not look up ARP entry for",
         rf"could not look up ARP entry for (?:\S+ )?\"?(?P<address>{_IP})",
     ),
-    make_row(MessageKind.NEIGHBOUR_SILENT, "could not get MAC address for", rf"could not get MAC address for (?P<address>{_IP})"),
+    make_row(
+        MessageKind.NEIGHBOUR_SILENT,
+        "could not get MAC address for",
+        rf"could not get MAC address for (?P<address>{_IP})",
+    ),
     make_row(
         MessageKind.NEIGHBOUR_SILENT,
         "neighbor cache miss for",
         rf"neighbor cache miss for (?P<address>{_IP}) on bridge (?P<bridge>{_NAME})",
     ),
-    make_row(MessageKind.NEIGHBOUR_SILENT, "native tunnel routing failed", r"(?P<what>native tunnel routing failed)"),
+    make_row(
+        MessageKind.NEIGHBOUR_SILENT,
+        "native tunnel routing failed",
+        r"(?P<what>native tunnel routing failed)",
+    ),
     make_row(
         MessageKind.NEIGHBOUR_SILENT,
         "ARP",
@@ -98,13 +124,21 @@ ROWS: tuple[Row, ...] = (
         "%MAXPFX",
         rf"%MAXPFX: No\. of [^\n]*? prefix received from (?P<peer>{_IP}) (?P<count>\d+) exceed, limit (?P<size>\d+)",
     ),
-    make_row(MessageKind.PREFIX_LIMIT, "Route limit exceeded", r"(?P<peer>\S+): (?:Error: )?Route limit exceeded"),
+    make_row(
+        MessageKind.PREFIX_LIMIT,
+        "Route limit exceeded",
+        r"(?P<peer>\S+): (?:Error: )?Route limit exceeded",
+    ),
     make_row(
         MessageKind.ROUTE_NOT_INSTALLED,
         "oute install failed",
         r"(?:(?P<route>[\da-fA-F][\da-fA-F.:]+/\d+): )?[Rr]oute install failed",
     ),
-    make_row(MessageKind.ROUTE_NOT_INSTALLED, "netlink-dp", r"netlink-dp[^\n]*? error: (?P<error>[\w ]+), type=RTM_NEWROUTE"),
+    make_row(
+        MessageKind.ROUTE_NOT_INSTALLED,
+        "netlink-dp",
+        r"netlink-dp[^\n]*? error: (?P<error>[\w ]+), type=RTM_NEWROUTE",
+    ),
     make_row(
         MessageKind.ROUTE_NOT_INSTALLED,
         "Netlink: ",
@@ -124,7 +158,9 @@ ROWS: tuple[Row, ...] = (
         rf"%NOTIFICATION(?:\([^)]*\))?: (?:received from|sent to) neighbor (?P<peer>{_IP})[^\n]*? \d+/\d+ \((?P<error>[^)]+)\)",
     ),
     make_row(
-        MessageKind.BGP_NOT_ESTABLISHED, "%ADJCHANGE", rf"%ADJCHANGE: neighbor (?P<peer>{_IP})[^\n]*? Down (?P<error>[^\n]+)"
+        MessageKind.BGP_NOT_ESTABLISHED,
+        "%ADJCHANGE",
+        rf"%ADJCHANGE: neighbor (?P<peer>{_IP})[^\n]*? Down (?P<error>[^\n]+)",
     ),
     make_row(
         MessageKind.BGP_NOT_ESTABLISHED,
@@ -148,9 +184,15 @@ ROWS: tuple[Row, ...] = (
         rf"(?:\((?P<instance>[^)]+)\) )?[Mm]aster received advert from (?P<peer>{_IP}) with same priority",
     ),
     make_row(
-        MessageKind.VRRP_CONFLICT, "still advertising as address owner", rf"(?P<peer>{_IP}) is still advertising as address owner"
+        MessageKind.VRRP_CONFLICT,
+        "still advertising as address owner",
+        rf"(?P<peer>{_IP}) is still advertising as address owner",
     ),
-    make_row(MessageKind.ROUTER_IN_FAULT, "FAULT", r"\((?P<instance>[^)]+)\):? entering FAULT state \((?P<error>[^)]+)\)"),
+    make_row(
+        MessageKind.ROUTER_IN_FAULT,
+        "FAULT",
+        r"\((?P<instance>[^)]+)\):? entering FAULT state \((?P<error>[^)]+)\)",
+    ),
     # Balancers
     make_row(
         MessageKind.NO_DESTINATION,

@@ -1,7 +1,7 @@
 """The table of all messages, and the search for them in a source.
 
-A source is searched as one text, sign by sign, so that a log of 100 MB without any of them costs one pass of the C library for
-each sign; only lines that hold a sign meet their row's pattern.
+A source is searched as one text, sign by sign, so that a log of 100 MB without any of them costs
+one pass of the C library for each sign; only lines that hold a sign meet their row's pattern.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ ROWS: tuple[Row, ...] = (
 )
 """All rows, family by family. Of one line every row that it fits counts."""
 MOST = 40
-"""Different messages of one kind that are kept of a source: the first ones tell what the others would."""
+"""Different messages of one kind that are kept of a source: the first ones tell what the others
+would.
+"""
 CHUNK = 20_000
 """Lines that are searched as one text: a large source need not be held twice."""
 WIDTH = 4000
@@ -66,7 +68,9 @@ WIDTH = 4000
 
 
 FALLBACKS = frozenset({MessageKind.PLUGIN_FAILED, MessageKind.SYSCTL_DENIED})
-"""Kinds of a line that nothing else claims: what passes another's error on, and what that error keeps from being set."""
+"""Kinds of a line that nothing else claims: what passes another's error on, and what that error
+keeps from being set.
+"""
 SHORT = 3000
 """Lines of a source in which messages are looked for that two lines hold together."""
 NARROW, BROAD = 40, 260
@@ -77,7 +81,8 @@ _BEGINNING = re.compile(
 )
 """How a line begins that is no rest of the one before."""
 _BY_SIGN: dict[str, tuple[Row, ...]] = {
-    sign: tuple(row for row in ROWS if row.sign == sign) for sign in dict.fromkeys(row.sign for row in ROWS)
+    sign: tuple(row for row in ROWS if row.sign == sign)
+    for sign in dict.fromkeys(row.sign for row in ROWS)
 }
 
 
@@ -100,7 +105,11 @@ def find_messages(source: Source) -> tuple[MessageRecord, ...]:
     first: dict[_Key, _Place] = {}
     counts: Counter[_Key] = Counter()
     kinds: Counter[MessageKind] = Counter()
-    for place, key in (*_find_wrapped(source), *_find_keys(source)) if len(source.lines) <= SHORT else _find_keys(source):
+    for place, key in (
+        (*_find_wrapped(source), *_find_keys(source))
+        if len(source.lines) <= SHORT
+        else _find_keys(source)
+    ):
         if key not in first:
             kinds[key.kind] += 1
             if kinds[key.kind] > MOST:
@@ -120,7 +129,9 @@ def _find_keys(source: Source) -> Iterator[tuple[_Place, _Key]]:
             key = _read_line(lines[place][:WIDTH], row)
             if key is not None:
                 known = best.get((place, key.kind))
-                best[place, key.kind] = key if known is None or len(key.values) > len(known.values) else known
+                best[place, key.kind] = (
+                    key if known is None or len(key.values) > len(known.values) else known
+                )
         claimed = {place for place, kind in best if kind not in FALLBACKS}
         for (place, kind), key in sorted(best.items(), key=lambda item: item[0][0]):
             if kind not in FALLBACKS or place not in claimed:
@@ -130,10 +141,14 @@ def _find_keys(source: Source) -> Iterator[tuple[_Place, _Key]]:
 def _find_wrapped(source: Source) -> Iterator[tuple[_Place, _Key]]:
     """Yield what two lines say together, of which a terminal or a mail made two, and neither alone."""
     lines = source.lines
-    pairs = [place for place in range(len(lines) - 1) if _is_wrapped(lines[place], lines[place + 1])]
+    pairs = [
+        place for place in range(len(lines) - 1) if _is_wrapped(lines[place], lines[place + 1])
+    ]
     told: set[tuple[int, MessageKind]] = set()
     for glue in ("", " "):
-        joined = tuple(f"{lines[place].rstrip()}{glue}{lines[place + 1].lstrip()}" for place in pairs)
+        joined = tuple(
+            f"{lines[place].rstrip()}{glue}{lines[place + 1].lstrip()}" for place in pairs
+        )
         for number, row in _candidates(joined):
             first = pairs[number]
             whole = _read_line(joined[number][:WIDTH], row)
@@ -144,19 +159,27 @@ def _find_wrapped(source: Source) -> Iterator[tuple[_Place, _Key]]:
 
 
 def _is_wrapped(line: str, following: str) -> bool:
-    return NARROW <= len(line) <= BROAD and following.strip() != "" and _BEGINNING.match(following) is None
+    return (
+        NARROW <= len(line) <= BROAD
+        and following.strip() != ""
+        and _BEGINNING.match(following) is None
+    )
 
 
 def _read_line(line: str, row: Row) -> _Key | None:
     found = row.pattern.search(line)
     if found is None:
         return None
-    return _Key(row.kind, tuple((name, value) for name, value in found.groupdict().items() if value))
+    return _Key(
+        row.kind, tuple((name, value) for name, value in found.groupdict().items() if value)
+    )
 
 
 def _make_record(source: Source, key: _Key, place: _Place, count: int) -> MessageRecord:
     first, last = (source.first_line + number for number in place)
-    return MessageRecord(span=Span(source, first, last), kind=key.kind, values=dict(key.values), times=count)
+    return MessageRecord(
+        span=Span(source, first, last), kind=key.kind, values=dict(key.values), times=count
+    )
 
 
 def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, Row]]:

@@ -1,7 +1,9 @@
-"""What daemons of the host say of devices: that they act on one (DHCP, addresses, routes), name one, or cannot.
+"""What daemons of the host say of devices: that they act on one (DHCP, addresses, routes), name
+one, or cannot.
 
-NetworkManager, systemd-networkd, systemd-udevd, dhclient, dhcpcd, udhcpc, ConnMan, wicked, ifupdown, network-scripts. Whether a
-device is a container's is for a check to say; what a daemon only notices (`carrier`, `new device`) is a kind of its own.
+NetworkManager, systemd-networkd, systemd-udevd, dhclient, dhcpcd, udhcpc, ConnMan, wicked,
+ifupdown, network-scripts. Whether a device is a container's is for a check to say; what a daemon
+only notices (`carrier`, `new device`) is a kind of its own.
 """
 
 from __future__ import annotations
@@ -22,11 +24,16 @@ ROWS: tuple[Row, ...] = (
     make_row(
         _ACT,
         "state change: ",
-        _NM + r"state change: (?P<act>[\w-]+ -> (?:prepare|config|need-auth|ip-config|ip-check|secondaries|activated|failed))"
+        _NM
+        + r"state change: (?P<act>[\w-]+ -> (?:prepare|config|need-auth|ip-config|ip-check|secondaries|activated|failed))"
         r" \(reason '[^']*', (?:sys-iface-state: 'managed'|managed-type: 'full')",
     ),
     make_row(_SEEN, "state change: ", _NM + r"state change: (?P<act>[\w-]+ -> [\w-]+)"),
-    make_row(_SEEN, "Activation: starting connection", _NM + r"Activation: (?P<act>starting connection) '(?P<profile>[^']*)'"),
+    make_row(
+        _SEEN,
+        "Activation: starting connection",
+        _NM + r"Activation: (?P<act>starting connection) '(?P<profile>[^']*)'",
+    ),
     make_row(
         _ACT,
         "auto-activating connection",
@@ -43,18 +50,25 @@ ROWS: tuple[Row, ...] = (
         "beginning transaction",
         rf"dhcp[46] \((?P<device>{_NAME})\):? +(?:activation: )?(?P<act>beginning (?:DHCPv[46] )?transaction)",
     ),
-    make_row(_ACT, "Beginning DHCPv", rf"\((?P<device>{_NAME})\) (?P<act>Beginning DHCPv[46] transaction)"),
+    make_row(
+        _ACT,
+        "Beginning DHCPv",
+        rf"\((?P<device>{_NAME})\) (?P<act>Beginning DHCPv[46] transaction)",
+    ),
     make_row(_SEEN, "carrier: link ", _NM + r"(?P<act>carrier: link (?:connected|disconnected))"),
     make_row(_SEEN, "new Veth device", rf"\((?P<device>{_NAME})\): (?P<act>new Veth device)"),
     make_row(_SEEN, "new Bridge device", rf"\((?P<device>{_NAME})\): (?P<act>new Bridge device)"),
-    make_row(_SEEN, "bridge port ", _NM + r"(?:bridge|bond) port (?P<act>\S+ was (?:attached|detached))"),
+    make_row(
+        _SEEN, "bridge port ", _NM + r"(?:bridge|bond) port (?P<act>\S+ was (?:attached|detached))"
+    ),
     make_row(_SEEN, "released from master", _NM + r"(?P<act>released from master(?: device)? \S+)"),
     # systemd-networkd
     make_row(_ACT, "DHCPv4 address ", _NETWORKD + rf"(?P<act>DHCPv4 address (?P<address>{_IPV4}))"),
     make_row(
         _ACT,
         "onfigur",
-        _NETWORKD + r"(?P<act>Configured|Configuring with|Reconfiguring with|Re-configuring|Unmanaged -> Configuring)",
+        _NETWORKD
+        + r"(?P<act>Configured|Configuring with|Reconfiguring with|Re-configuring|Unmanaged -> Configuring)",
     ),
     make_row(_SEEN, "arrier", _NETWORKD + r"(?P<act>Gained carrier|Lost carrier)"),
     make_row(_SEEN, "Gained IPv6LL", _NETWORKD + r"(?P<act>Gained IPv6LL)"),
@@ -81,7 +95,11 @@ ROWS: tuple[Row, ...] = (
         "ould not generate persistent MAC",
         rf"(?P<daemon>systemd-udevd|udevd)?\S*:? ?(?P<device>{_NAME}): (?P<act>Could not generate persistent MAC)",
     ),
-    make_row(_ACT, "ailed to get driver", rf"link_config: .*?(?P<act>could not get ethtool features) for (?P<device>{_NAME})"),
+    make_row(
+        _ACT,
+        "ailed to get driver",
+        rf"link_config: .*?(?P<act>could not get ethtool features) for (?P<device>{_NAME})",
+    ),
     make_row(
         MessageKind.DEVICE_NAME_FAILED,
         "ailed to rename network interface",
@@ -151,7 +169,9 @@ ROWS: tuple[Row, ...] = (
         rf"(?P<daemon>connmand)\[\d+\]: (?P<device>{_NAME}) \{{(?P<act>add|del)\}} (?:route|address) (?P<address>\S+)",
     ),
     make_row(
-        _SEEN, "connmand", rf"(?P<daemon>connmand)\[\d+\]: (?P<device>{_NAME}) \{{(?P<act>newlink|create|update|dellink)\}}"
+        _SEEN,
+        "connmand",
+        rf"(?P<daemon>connmand)\[\d+\]: (?P<device>{_NAME}) \{{(?P<act>newlink|create|update|dellink)\}}",
     ),
     make_row(
         _ACT,
@@ -161,33 +181,87 @@ ROWS: tuple[Row, ...] = (
     ),
     make_row(_ACT, "etting hw address", rf"(?P<device>{_NAME}): (?P<act>[Ss]etting hw address)"),
     # Leases
-    make_row(MessageKind.LEASE_LOST, "DHCP lease lost", rf"(?P<device>{_NAME}): DHCP(?:v6)? lease lost"),
-    make_row(MessageKind.LEASE_LOST, "DHCP lease expired", rf"(?P<device>{_NAME}): DHCP lease expired(?!, extending)"),
-    make_row(MessageKind.LEASE_LOST, "-> expire", rf"dhcp[46] \((?P<device>{_NAME})\): +state changed \w+ -> expire"),
-    make_row(MessageKind.LEASE_LOST, "lease is lost", rf"(?:udhcpc|{_NAME}): [^\n]*lease is lost"),
-    make_row(MessageKind.LEASE_NOT_OFFERED, "request timed out", rf"dhcp[46] \((?P<device>{_NAME})\):? +request timed out"),
-    make_row(MessageKind.LEASE_NOT_OFFERED, "-> timeout", rf"dhcp[46] \((?P<device>{_NAME})\): +state changed \w+ -> timeout"),
-    make_row(MessageKind.LEASE_NOT_OFFERED, "No working leases", r"No working leases in persistent database"),
-    make_row(MessageKind.LEASE_NOT_OFFERED, "Unable to obtain a lease on first try"),
-    make_row(MessageKind.LEASE_NOT_OFFERED, "failed to acquire a lease", r"(?i)failed to acquire (?:a |an? DHCPv4 )?lease"),
     make_row(
-        MessageKind.LEASE_NOT_OFFERED, "Failed to acquire DHCPv4 lease", r"Failed to acquire DHCPv4 lease for (?P<device>\S+?):"
+        MessageKind.LEASE_LOST, "DHCP lease lost", rf"(?P<device>{_NAME}): DHCP(?:v6)? lease lost"
+    ),
+    make_row(
+        MessageKind.LEASE_LOST,
+        "DHCP lease expired",
+        rf"(?P<device>{_NAME}): DHCP lease expired(?!, extending)",
+    ),
+    make_row(
+        MessageKind.LEASE_LOST,
+        "-> expire",
+        rf"dhcp[46] \((?P<device>{_NAME})\): +state changed \w+ -> expire",
+    ),
+    make_row(MessageKind.LEASE_LOST, "lease is lost", rf"(?:udhcpc|{_NAME}): [^\n]*lease is lost"),
+    make_row(
+        MessageKind.LEASE_NOT_OFFERED,
+        "request timed out",
+        rf"dhcp[46] \((?P<device>{_NAME})\):? +request timed out",
+    ),
+    make_row(
+        MessageKind.LEASE_NOT_OFFERED,
+        "-> timeout",
+        rf"dhcp[46] \((?P<device>{_NAME})\): +state changed \w+ -> timeout",
+    ),
+    make_row(
+        MessageKind.LEASE_NOT_OFFERED,
+        "No working leases",
+        r"No working leases in persistent database",
+    ),
+    make_row(MessageKind.LEASE_NOT_OFFERED, "Unable to obtain a lease on first try"),
+    make_row(
+        MessageKind.LEASE_NOT_OFFERED,
+        "failed to acquire a lease",
+        r"(?i)failed to acquire (?:a |an? DHCPv4 )?lease",
+    ),
+    make_row(
+        MessageKind.LEASE_NOT_OFFERED,
+        "Failed to acquire DHCPv4 lease",
+        r"Failed to acquire DHCPv4 lease for (?P<device>\S+?):",
     ),
     make_row(MessageKind.LEASE_NOT_OFFERED, "no DHCP packet received"),
     make_row(
-        MessageKind.LEASE_NOT_OFFERED, "error calling DHCP.Allocate", r"error calling DHCP\.Allocate: (?P<error>[^\"\\\n]+)"
+        MessageKind.LEASE_NOT_OFFERED,
+        "error calling DHCP.Allocate",
+        r"error calling DHCP\.Allocate: (?P<error>[^\"\\\n]+)",
     ),
-    make_row(MessageKind.LEASE_REFUSED, "DHCPNAK", rf"DHCPNAK (?:on (?P<address>{_IPV4})|from (?P<server>{_IPV4}))"),
-    make_row(MessageKind.LEASE_REFUSED, "unknown lease", rf"DHCPREQUEST for (?P<address>{_IPV4})[^\n]*: unknown lease"),
-    make_row(MessageKind.LEASE_REFUSED, "wrong network.", rf"DHCPREQUEST for (?P<address>{_IPV4})[^\n]*: wrong network\."),
-    make_row(MessageKind.LEASE_REFUSED, "unknown network segment", r"DHCP(?:DISCOVER|REQUEST)[^\n]*: unknown network segment"),
-    make_row(MessageKind.LEASE_REFUSED, "network unknown", r"DHCP(?:DISCOVER|REQUEST)[^\n]*: network unknown"),
+    make_row(
+        MessageKind.LEASE_REFUSED,
+        "DHCPNAK",
+        rf"DHCPNAK (?:on (?P<address>{_IPV4})|from (?P<server>{_IPV4}))",
+    ),
+    make_row(
+        MessageKind.LEASE_REFUSED,
+        "unknown lease",
+        rf"DHCPREQUEST for (?P<address>{_IPV4})[^\n]*: unknown lease",
+    ),
+    make_row(
+        MessageKind.LEASE_REFUSED,
+        "wrong network.",
+        rf"DHCPREQUEST for (?P<address>{_IPV4})[^\n]*: wrong network\.",
+    ),
+    make_row(
+        MessageKind.LEASE_REFUSED,
+        "unknown network segment",
+        r"DHCP(?:DISCOVER|REQUEST)[^\n]*: unknown network segment",
+    ),
+    make_row(
+        MessageKind.LEASE_REFUSED,
+        "network unknown",
+        r"DHCP(?:DISCOVER|REQUEST)[^\n]*: network unknown",
+    ),
     make_row(
         MessageKind.ADDRESSES_EXHAUSTED,
         "no address range available",
         r"no address range available for DHCP request via (?P<range>\S+)",
     ),
-    make_row(MessageKind.ADDRESS_DECLINED, "bandoning IP address", rf"[Aa]bandoning IP address (?P<address>{_IPV4})"),
+    make_row(
+        MessageKind.ADDRESS_DECLINED,
+        "bandoning IP address",
+        rf"[Aa]bandoning IP address (?P<address>{_IPV4})",
+    ),
     make_row(
         MessageKind.ADDRESS_DECLINED,
         " claims ",
@@ -198,14 +272,26 @@ ROWS: tuple[Row, ...] = (
         "defence failed for",
         rf"(?P<device>{_NAME}): \d+ second defence failed for (?P<address>{_IPV4})",
     ),
-    make_row(MessageKind.ADDRESS_DECLINED, "Detected conflict on ", rf"Detected conflict on (?P<address>{_IPV4})"),
-    make_row(MessageKind.ADDRESS_DECLINED, "DAD failed for address", r"DAD failed for address: (?P<address>\S+)"),
+    make_row(
+        MessageKind.ADDRESS_DECLINED,
+        "Detected conflict on ",
+        rf"Detected conflict on (?P<address>{_IPV4})",
+    ),
+    make_row(
+        MessageKind.ADDRESS_DECLINED,
+        "DAD failed for address",
+        r"DAD failed for address: (?P<address>\S+)",
+    ),
     make_row(
         MessageKind.ADDRESS_DECLINED,
         "Conflict detected for IPv6 address",
         r"Conflict detected for IPv6 address: (?P<address>\S+)",
     ),
-    make_row(MessageKind.ADDRESS_DECLINED, "DADFAILED", r"has address (?P<address>\S+) in DADFAILED state"),
+    make_row(
+        MessageKind.ADDRESS_DECLINED,
+        "DADFAILED",
+        r"has address (?P<address>\S+) in DADFAILED state",
+    ),
     # What ends the setting up of a device
     make_row(
         MessageKind.DEVICE_NOT_CONFIGURED,
@@ -223,15 +309,35 @@ ROWS: tuple[Row, ...] = (
         r"(?P<error>No suitable device found for this connection)(?:[^\n]*\(device (?P<device>\S+) not available)?",
     ),
     make_row(
-        MessageKind.DEVICE_NOT_CONFIGURED, "failed to bring up", rf"if(?:up|reload)[^\n]*: failed to bring up (?P<device>{_NAME})"
+        MessageKind.DEVICE_NOT_CONFIGURED,
+        "failed to bring up",
+        rf"if(?:up|reload)[^\n]*: failed to bring up (?P<device>{_NAME})",
     ),
-    make_row(MessageKind.DEVICE_NOT_CONFIGURED, "Failed to bring up ", rf"Failed to bring up (?P<device>{_NAME})\."),
-    make_row(MessageKind.DEVICE_NOT_CONFIGURED, "duplicate interface", r"(?P<error>duplicate (?:interface|option))"),
     make_row(
-        MessageKind.DEVICE_NOT_CONFIGURED, "couldn't read interfaces file", r"couldn't read interfaces file \"(?P<file>[^\"]+)\""
+        MessageKind.DEVICE_NOT_CONFIGURED,
+        "Failed to bring up ",
+        rf"Failed to bring up (?P<device>{_NAME})\.",
     ),
-    make_row(MessageKind.DEVICE_NOT_CONFIGURED, "missing required variable", r"(?P<error>missing required variable: \w+)"),
-    make_row(MessageKind.DEVICE_NOT_CONFIGURED, "Error in network definition", r"Error in network definition: (?P<error>[^\n]+)"),
+    make_row(
+        MessageKind.DEVICE_NOT_CONFIGURED,
+        "duplicate interface",
+        r"(?P<error>duplicate (?:interface|option))",
+    ),
+    make_row(
+        MessageKind.DEVICE_NOT_CONFIGURED,
+        "couldn't read interfaces file",
+        r"couldn't read interfaces file \"(?P<file>[^\"]+)\"",
+    ),
+    make_row(
+        MessageKind.DEVICE_NOT_CONFIGURED,
+        "missing required variable",
+        r"(?P<error>missing required variable: \w+)",
+    ),
+    make_row(
+        MessageKind.DEVICE_NOT_CONFIGURED,
+        "Error in network definition",
+        r"Error in network definition: (?P<error>[^\n]+)",
+    ),
     make_row(
         MessageKind.DEVICE_NOT_CONFIGURED,
         "is not a valid ",

@@ -1,4 +1,5 @@
-"""What systemd says of units on which the network rests: that they failed, by the sort of thing they do.
+"""What systemd says of units on which the network rests: that they failed, by the sort of thing
+they do.
 
 That a unit is merely stopped is no error, and no row says so.
 """
@@ -32,9 +33,7 @@ _FAILED = (
     r"Start request repeated too quickly|Control process exited, code=exited,? status=(?!0\b)|Failed to "
     r"run|Unit entered failed state)[^\n]*)"
 )
-_NOT_STARTED = (
-    r"(?:Job for (?P<unit>(?:{units})\.service) failed|Unit (?P<other>(?:{units})\.service) (?:entered failed state|has failed))"
-)
+_NOT_STARTED = r"(?:Job for (?P<unit>(?:{units})\.service) failed|Unit (?P<other>(?:{units})\.service) (?:entered failed state|has failed))"
 
 ROWS: tuple[Row, ...] = tuple(
     row

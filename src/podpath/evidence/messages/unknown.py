@@ -1,6 +1,8 @@
-"""Lines in which a program says by their level that something failed, and which no row of the table knows.
+"""Lines in which a program says by their level that something failed, and which no row of the table
+knows.
 
-What they mean is not known; that they were said is shown, so that nobody takes a log for silent that is not.
+What they mean is not known; that they were said is shown, so that nobody takes a log for silent
+that is not.
 """
 
 from __future__ import annotations
@@ -71,7 +73,11 @@ def find_unknown(source: Source, known: Collection[int]) -> Iterator[MessageReco
         if shape in said:
             continue
         said.add(shape)
-        yield MessageRecord(span=Span(source, number, number), kind=MessageKind.UNKNOWN_ERROR, values=_make_values(line, text))
+        yield MessageRecord(
+            span=Span(source, number, number),
+            kind=MessageKind.UNKNOWN_ERROR,
+            values=_make_values(line, text),
+        )
         found += 1
         if found == MOST:
             return

@@ -28,7 +28,9 @@ def recognise_conntrack(source: Source) -> int:
     lines = sample(source)
     entries = share(lines, _ENTRY)
     if entries:
-        return CERTAIN if entries > 0.3 else LIKELY  # entries are long: wrapped ones are half the lines
+        return (
+            CERTAIN if entries > 0.3 else LIKELY
+        )  # entries are long: wrapped ones are half the lines
     return CERTAIN if lines and share(lines, _TRAILER) == 1 else NO
 
 
@@ -51,7 +53,9 @@ def read_conntrack(source: Source) -> Reading:
             for _ in range(last - place):
                 next(places, None)
         elif _EVENT.match(line):
-            ledger.gap(place, "an event of conntrack -E says what happened once, not what the table holds")
+            ledger.gap(
+                place, "an event of conntrack -E says what happened once, not what the table holds"
+            )
     return ledger.close("an entry of conntrack -L")
 
 
@@ -112,10 +116,14 @@ def _scan(text: str) -> _Scanned:
 
 
 def _is_of_tuple(key: str, fields: dict[str, str]) -> bool:
-    """Tell whether a key is of the direction under way: `id` is the echo's behind `type`, else the entry's."""
+    """Tell whether a key is of the direction under way: `id` is the echo's behind `type`, else the
+    entry's.
+    """
     if key == "id":
         return "type" in fields and "id" not in fields
-    return key in {"dst", "sport", "dport", "type", "code", "srckey", "dstkey"} and key not in fields
+    return (
+        key in {"dst", "sport", "dport", "type", "code", "srckey", "dstkey"} and key not in fields
+    )
 
 
 def _make_tuple(fields: dict[str, str]) -> ConnTupleRecord:
@@ -136,7 +144,11 @@ def _make_tuple(fields: dict[str, str]) -> ConnTupleRecord:
 
 def _number(text: str | None) -> int | None:
     """Read a number; None where there is none, or its digits were elided."""
-    return int(text, 0) if text is not None and _NUMBER.fullmatch(text) and not re.fullmatch(r"0\d+", text) else None
+    return (
+        int(text, 0)
+        if text is not None and _NUMBER.fullmatch(text) and not re.fullmatch(r"0\d+", text)
+        else None
+    )
 
 
 def _find_end(source: Source, place: int) -> int:

@@ -1,4 +1,6 @@
-"""Reads `firewall-cmd --list-all`, also of all zones: which device is in which zone, and what the zone lets in."""
+"""Reads `firewall-cmd --list-all`, also of all zones: which device is in which zone, and what the
+zone lets in.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ _LEAST = 3
 def recognise(source: Source) -> int:
     """Recognise the settings of a zone."""
     found = {match["key"] for match in map(_SETTING.fullmatch, sample(source)) if match is not None}
-    return CERTAIN if len(found) >= _LEAST and found & {"services", "interfaces", "masquerade"} else NO
+    return (
+        CERTAIN if len(found) >= _LEAST and found & {"services", "interfaces", "masquerade"} else NO
+    )
 
 
 def read(source: Source) -> Reading:

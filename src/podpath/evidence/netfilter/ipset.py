@@ -20,23 +20,34 @@ _FIELD = re.compile(
     r"\s*(?P<field>Type|Revision|Header|Size in memory|References|Number of entries|Members):\s*(?P<value>.*?)\s*"
 )
 _MEMBER = re.compile(r"\s*(?P<element>[^\s:][^\s]*)(?P<options>\s.*)?")
-_CREATE_FLAGS = frozenset({"counters", "comment", "skbinfo", "forceadd", "noprobe", "resize", "nomatch"})
+_CREATE_FLAGS = frozenset(
+    {"counters", "comment", "skbinfo", "forceadd", "noprobe", "resize", "nomatch"}
+)
 _ADD_FLAGS = frozenset({"nomatch", "wildcard"})
 _MESSAGE = re.compile(r"ipset v\S+: .*")
 
 
 def recognise_ipset(source: Source) -> int:
-    """Be certain where a set is created, listed or filled; a bare list of members says nothing of itself."""
+    """Be certain where a set is created, listed or filled; a bare list of members says nothing of
+    itself.
+    """
     lines = sample(source)
     if any(_CREATE.fullmatch(line) for line in lines):
         return CERTAIN
     for place, line in enumerate(lines):
-        if _NAME.fullmatch(line) and any(re.match(rf"\s*Type: {_TYPE}", other) for other in lines[place : place + 3]):
+        if _NAME.fullmatch(line) and any(
+            re.match(rf"\s*Type: {_TYPE}", other) for other in lines[place : place + 3]
+        ):
             return CERTAIN
-    adds = sum(_ADD.fullmatch(line) is not None and re.search(r"[\d.:]", line) is not None for line in lines)
+    adds = sum(
+        _ADD.fullmatch(line) is not None and re.search(r"[\d.:]", line) is not None
+        for line in lines
+    )
     if adds and adds * 2 > len(lines):
         return CERTAIN
-    named = parse_command(source.command).program == "ipset" and all(_MESSAGE.fullmatch(line) for line in lines)
+    named = parse_command(source.command).program == "ipset" and all(
+        _MESSAGE.fullmatch(line) for line in lines
+    )
     return CERTAIN if named and lines else NO
 
 
@@ -82,7 +93,9 @@ class _IpSetReader:
         if created is not None:
             self._end_heading(place)
             self._members = None
-            self._add_set(place, place, created["name"], created["type"], created["options"] or "", None)
+            self._add_set(
+                place, place, created["name"], created["type"], created["options"] or "", None
+            )
             return
         added = _ADD.fullmatch(line) if self._members is None else None
         if added is not None:
@@ -122,17 +135,25 @@ class _IpSetReader:
             self._ledger.gap(listed.place, "expected the type of the set, saw none", place - 1)
         else:
             size = int(count) if re.fullmatch(r"\d{1,9}", count) else None
-            self._add_set(listed.place, place - 1, listed.name, fields["Type"], fields.get("Header", ""), size)
+            self._add_set(
+                listed.place, place - 1, listed.name, fields["Type"], fields.get("Header", ""), size
+            )
         self._members = listed.name if "Members" in fields else None
         self._listed = None
 
-    def _add_set(self, place: int, last: int, name: str, kind: str, options: str, size: int | None) -> None:
-        words = {option: " ".join(values) for option, values in _scan_options(options, _CREATE_FLAGS)}
+    def _add_set(
+        self, place: int, last: int, name: str, kind: str, options: str, size: int | None
+    ) -> None:
+        words = {
+            option: " ".join(values) for option, values in _scan_options(options, _CREATE_FLAGS)
+        }
         while last > place and not self._ledger.source.lines[last].strip():
             last -= 1
         family: Family = 6 if words.pop("family", "inet") == "inet6" else 4
         span = self._ledger.span(place, last)
-        self._ledger.add(IpSetRecord(span=span, name=name, type=kind, family=family, options=words, size=size))
+        self._ledger.add(
+            IpSetRecord(span=span, name=name, type=kind, family=family, options=words, size=size)
+        )
 
     def _add_member(self, place: int, name: str, element: str, options: str) -> None:
         scanned = _scan_options(options, _ADD_FLAGS)
@@ -141,7 +162,9 @@ class _IpSetReader:
                 span=self._ledger.span(place),
                 name=name,
                 parts=tuple(re.findall(r"[^,]+", element)),
-                options=tuple((option, values) for option, values in scanned if option != "nomatch"),
+                options=tuple(
+                    (option, values) for option, values in scanned if option != "nomatch"
+                ),
                 nomatch=any(option == "nomatch" for option, _ in scanned),
             )
         )

@@ -1,4 +1,6 @@
-"""Reads `ipvsadm -Ln`, with statistics or without: virtual services and the real servers behind each."""
+"""Reads `ipvsadm -Ln`, with statistics or without: virtual services and the real servers behind
+each.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _REAL = re.compile(
     r"(?:\s+(?P<active>\d+)\s+(?P<inactive>\d+))?(?:\s.*)?"
 )
 _REAL_PLAIN = re.compile(rf"\s*->\s+{_END}(?:\s.*)?")
-_HEADING = re.compile(r"\s*(?:IP Virtual Server version.*|Prot LocalAddress:Port.*|->\s+RemoteAddress:Port.*)")
+_HEADING = re.compile(
+    r"\s*(?:IP Virtual Server version.*|Prot LocalAddress:Port.*|->\s+RemoteAddress:Port.*)"
+)
 
 
 class _Open(NamedTuple):
@@ -34,7 +38,11 @@ class _Open(NamedTuple):
 
 def recognise(source: Source) -> int:
     """Recognise a virtual service, or the heading of the listing."""
-    return CERTAIN if any(_VIRTUAL.fullmatch(line) or _HEADING.fullmatch(line) for line in sample(source)) else NO
+    return (
+        CERTAIN
+        if any(_VIRTUAL.fullmatch(line) or _HEADING.fullmatch(line) for line in sample(source))
+        else NO
+    )
 
 
 def read(source: Source) -> Reading:
@@ -42,12 +50,17 @@ def read(source: Source) -> Reading:
     ledger = Ledger(source)
     current: _Open | None = None
     for index, line in enumerate(source.lines):
-        virtual, real = _VIRTUAL.fullmatch(line), _REAL.fullmatch(line) or _REAL_PLAIN.fullmatch(line)
+        virtual, real = (
+            _VIRTUAL.fullmatch(line),
+            _REAL.fullmatch(line) or _REAL_PLAIN.fullmatch(line),
+        )
         if _HEADING.fullmatch(line):
             ledger.head(index)
         elif virtual is not None:
             _close(ledger, current)
-            current = _Open(index, virtual["protocol"].lower(), _parse_end(virtual), int(virtual["port"]), [])
+            current = _Open(
+                index, virtual["protocol"].lower(), _parse_end(virtual), int(virtual["port"]), []
+            )
         elif real is not None and current is not None:
             found = _read_real(current, real)
             ledger.add(StatementRecord(span=ledger.span(index), statement=found))
@@ -61,9 +74,20 @@ FORMAT = Format("ipvsadm", recognise, read)
 
 def _read_real(current: _Open, found: re.Match[str]) -> RealServer:
     cells = found.groupdict()
-    counts = (int(text) if (text := cells.get(name)) else None for name in ("weight", "active", "inactive"))
+    counts = (
+        int(text) if (text := cells.get(name)) else None
+        for name in ("weight", "active", "inactive")
+    )
     method = cells.get("method") or ""
-    return RealServer(current.protocol, current.address, current.port, _parse_end(found), int(found["port"]), method, *counts)
+    return RealServer(
+        current.protocol,
+        current.address,
+        current.port,
+        _parse_end(found),
+        int(found["port"]),
+        method,
+        *counts,
+    )
 
 
 def _parse_end(found: re.Match[str]) -> Address:
@@ -75,5 +99,11 @@ def _parse_end(found: re.Match[str]) -> Address:
 
 def _close(ledger: Ledger, current: _Open | None) -> None:
     if current is not None:
-        server = VirtualServer(current.protocol, current.address, current.port, len(current.weights), sum(current.weights))
+        server = VirtualServer(
+            current.protocol,
+            current.address,
+            current.port,
+            len(current.weights),
+            sum(current.weights),
+        )
         ledger.add(StatementRecord(span=ledger.span(current.place), statement=server))

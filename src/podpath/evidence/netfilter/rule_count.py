@@ -1,4 +1,6 @@
-"""Reads the answers of `iptables-save | wc -l` and `| sort | uniq -c`: how many rules there are, and how many copies of each."""
+"""Reads the answers of `iptables-save | wc -l` and `| sort | uniq -c`: how many rules there are,
+and how many copies of each.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _COMMAND = re.compile(
 _GREP = re.compile(
     r"(?:sudo\s+)?ip6?tables(?:-legacy|-nft)?(?:-save\b|\s.*-[SL]|\s+--list)[^|]*\|(?:.*\|)?\s*[ez]?grep\s+(?:-\S+\s+)*(?:-\w*c\w*|--count)\b.*"
 )
-_COPIES = re.compile(r"\s*(?P<times>\d{1,9})\s+(?P<rule>(?:-[AI]|--append)\s+\S.*|:\S+\s+\S+\s+\[.*|COMMIT|\*\w+|#.*)")
+_COPIES = re.compile(
+    r"\s*(?P<times>\d{1,9})\s+(?P<rule>(?:-[AI]|--append)\s+\S.*|:\S+\s+\S+\s+\[.*|COMMIT|\*\w+|#.*)"
+)
 _NUMBER = re.compile(r"\s*\d{1,9}\s*")
 
 
@@ -26,7 +30,10 @@ def recognise(source: Source) -> int:
         command = source.command.strip()
         return CERTAIN if _COMMAND.fullmatch(command) or _GREP.fullmatch(command) else NO
     lines = sample(source)
-    copies = sum((found := _COPIES.fullmatch(line)) is not None and found["rule"].startswith("-") for line in lines)
+    copies = sum(
+        (found := _COPIES.fullmatch(line)) is not None and found["rule"].startswith("-")
+        for line in lines
+    )
     return CERTAIN if copies and copies * 2 >= len(lines) else NO
 
 

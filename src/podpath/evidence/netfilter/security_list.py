@@ -1,6 +1,8 @@
-"""Reads a cloud's security list pasted as a table: network security groups, security groups, firewall rules.
+"""Reads a cloud's security list pasted as a table: network security groups, security groups,
+firewall rules.
 
-Columns are known by their titles, in whatever order; cells are parted by `|` or by two blanks and more.
+Columns are known by their titles, in whatever order; cells are parted by `|` or by two blanks and
+more.
 """
 
 from __future__ import annotations

@@ -17,7 +17,11 @@ _COUNT = re.compile(r"(\w+)=(\d+)")
 
 def recognise(source: Source) -> int:
     """Recognise a processor's line."""
-    return CERTAIN if any(_LINE.fullmatch(line) and "insert" in line for line in sample(source)) else NO
+    return (
+        CERTAIN
+        if any(_LINE.fullmatch(line) and "insert" in line for line in sample(source))
+        else NO
+    )
 
 
 def read(source: Source) -> Reading:
@@ -36,7 +40,9 @@ def read(source: Source) -> Reading:
                 most[name] = (value, index)
     for name, (_, index) in most.items():
         if name != "cpu":
-            ledger.add(StatementRecord(span=ledger.span(index), statement=TrackingCount(name, sums[name])))
+            ledger.add(
+                StatementRecord(span=ledger.span(index), statement=TrackingCount(name, sums[name]))
+            )
     return ledger.close("counters of a processor")
 
 

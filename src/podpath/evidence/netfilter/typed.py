@@ -1,6 +1,8 @@
-"""Reads iptables commands as somebody typed them, at a prompt or in a firewall's script: what was done to which chain.
+"""Reads iptables commands as somebody typed them, at a prompt or in a firewall's script: what was
+done to which chain.
 
-Not modelled: variables of a script, loops and functions: a line with a variable where an address should be states no address.
+Not modelled: variables of a script, loops and functions: a line with a variable where an address
+should be states no address.
 """
 
 from __future__ import annotations
@@ -32,16 +34,33 @@ _ACTIONS = {
 }  # fmt: skip
 _STATES = {"--ctstate", "--state"}
 _FOLLOWING = {"ESTABLISHED", "RELATED"}
-_GENERAL = {"-j", "--jump", "-g", "--goto", "-w", "--wait", "-t", "--table", "-m", "--match", "--reject-with", "--comment"}
+_GENERAL = {
+    "-j",
+    "--jump",
+    "-g",
+    "--goto",
+    "-w",
+    "--wait",
+    "-t",
+    "--table",
+    "-m",
+    "--match",
+    "--reject-with",
+    "--comment",
+}
 """Options that select no packets, with a value each (`-m` counts by the options that follow it)."""
 
 
 def recognise(source: Source) -> int:
-    """Recognise a script: most of its lines are commands of the shell, and some are iptables commands that change a table."""
+    """Recognise a script: most of its lines are commands of the shell, and some are iptables
+    commands that change a table.
+    """
     lines = sample(source)
     if not any(_LINE.match(line) for line in lines):
         return NO
-    shell = sum(_SHELL.fullmatch(line) is not None or _LINE.match(line) is not None for line in lines)
+    shell = sum(
+        _SHELL.fullmatch(line) is not None or _LINE.match(line) is not None for line in lines
+    )
     return LIKELY if shell * 2 > len(lines) else NO
 
 

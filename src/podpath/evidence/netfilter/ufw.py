@@ -1,4 +1,6 @@
-"""Reads `ufw status` with and without `verbose` and `numbered`: who may reach what, and what is done by default."""
+"""Reads `ufw status` with and without `verbose` and `numbered`: who may reach what, and what is
+done by default.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,13 @@ _ADDRESS = re.compile(r"[\da-fA-F:.]+(?:/\d+)?")
 def recognise(source: Source) -> int:
     """Recognise the status line or the heading."""
     lines = sample(source)
-    return CERTAIN if any(_STATUS.fullmatch(line) or re.match(r"\s*To\s+Action\s+From", line) for line in lines) else NO
+    return (
+        CERTAIN
+        if any(
+            _STATUS.fullmatch(line) or re.match(r"\s*To\s+Action\s+From", line) for line in lines
+        )
+        else NO
+    )
 
 
 def read(source: Source) -> Reading:
@@ -31,7 +39,11 @@ def read(source: Source) -> Reading:
     ledger = Ledger(source)
     active, routed = None, ""
     for index, line in enumerate(source.lines):
-        status, default, row = _STATUS.fullmatch(line), _DEFAULT.fullmatch(line), _ROW.fullmatch(line)
+        status, default, row = (
+            _STATUS.fullmatch(line),
+            _DEFAULT.fullmatch(line),
+            _ROW.fullmatch(line),
+        )
         if status is not None:
             active = index
             statement = HostFirewall("ufw", status["state"] == "active", routed)

@@ -1,4 +1,6 @@
-"""`arp -n` (a table) and `arp -an` (BSD style), and /proc/net/arp: neighbours as net-tools print them."""
+"""`arp -n` (a table) and `arp -an` (BSD style), and /proc/net/arp: neighbours as net-tools print
+them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from podpath.evidence.text.scalars import parse_address, parse_mac
 from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net.provenance import Source, Span
 
-_HEADING = re.compile(r"\s*(?:Address\s+HWtype\s+HWaddress\s+Flags|IP address\s+HW type\s+Flags\s+HW address)")
+_HEADING = re.compile(
+    r"\s*(?:Address\s+HWtype\s+HWaddress\s+Flags|IP address\s+HW type\s+Flags\s+HW address)"
+)
 _TRAILER = re.compile(r"\s*(?:Entries:|arp: )")
 _ADDRESS = r"(?P<address>[0-9A-Fa-fxX*]+(?:[.:][0-9A-Fa-fxX*]*)+)"
 _MAC = r"(?P<mac>[0-9A-Fa-fxX*]{1,2}(?::[0-9A-Fa-fxX*]{1,2}){5})"
@@ -22,7 +26,9 @@ _BSD = re.compile(
     rf"\s*\S+\s+\({_ADDRESS}\)\s+at\s+(?:{_MAC}|(?P<missing><incomplete>|\(incomplete\))|<from_interface>)"
     r"(?P<rest>(?:\s+(?!on\s)\S+){0,4})\s+on\s+(?P<link>\S+)"
 )
-_PROC = re.compile(rf"\s*{_ADDRESS}\s+0x[0-9a-f]+\s+(?P<bits>0x[0-9a-f]+)\s+{_MAC}\s+\S+\s+(?P<link>\S+)\s*$")
+_PROC = re.compile(
+    rf"\s*{_ADDRESS}\s+0x[0-9a-f]+\s+(?P<bits>0x[0-9a-f]+)\s+{_MAC}\s+\S+\s+(?P<link>\S+)\s*$"
+)
 _ATF_COM, _ATF_PERM, _ATF_PUBL = 0x02, 0x04, 0x08
 """include/uapi/linux/if_arp.h: complete, permanent, published."""
 _EXPECTED = "an ARP entry"
@@ -59,7 +65,11 @@ def _parse_row(found: re.Match[str], span: Span) -> NeighbourRecord:
     groups = found.groupdict()
     if groups.get("bits") is not None:
         bits = int(groups["bits"], 16)
-        complete, permanent, published = bool(bits & _ATF_COM), bool(bits & _ATF_PERM), bool(bits & _ATF_PUBL)
+        complete, permanent, published = (
+            bool(bits & _ATF_COM),
+            bool(bits & _ATF_PERM),
+            bool(bits & _ATF_PUBL),
+        )
     else:
         flags, rest = groups.get("flags") or "", groups.get("rest") or ""
         complete = groups.get("missing") is None
@@ -70,7 +80,13 @@ def _parse_row(found: re.Match[str], span: Span) -> NeighbourRecord:
         address=parse_address(groups["address"]),
         link=groups["link"],
         mac=parse_mac(mac) if mac is not None and complete else None,
-        state=None if published else "PERMANENT" if permanent else None if complete else "INCOMPLETE",
+        state=None
+        if published
+        else "PERMANENT"
+        if permanent
+        else None
+        if complete
+        else "INCOMPLETE",
         flags=("proxy",) if published else (),
     )
 

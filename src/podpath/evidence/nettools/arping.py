@@ -13,19 +13,29 @@ from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 from podpath.net.statements import ArpAnswer
 
-_TITLE = re.compile(r"\s*ARPING (?:to )?(?P<target>[0-9.]+)(?: from \S+(?: (?:via )?(?P<link>\S+))?)?\s*$")
+_TITLE = re.compile(
+    r"\s*ARPING (?:to )?(?P<target>[0-9.]+)(?: from \S+(?: (?:via )?(?P<link>\S+))?)?\s*$"
+)
 _REPLY = re.compile(
     r"\s*(?:(?:Unicast|Broadcast) re(?:ply|quest) from (?P<target>[0-9.]+) \[(?P<mac>[0-9A-Fa-f:]{17})\]|"
     r"\d+ bytes from (?P<habets>[0-9A-Fa-f:]{17}) \((?P<address>[0-9.]+)\)|Timeout)"
 )
-_TRAILER = re.compile(r"\s*(?:Sent \d+ probes?|Received \d+ re|--- .* statistics|\d+ packets transmitted|rtt )")
+_TRAILER = re.compile(
+    r"\s*(?:Sent \d+ probes?|Received \d+ re|--- .* statistics|\d+ packets transmitted|rtt )"
+)
 _EXPECTED = "an answer to arping"
 
 
 def recognise(source: Source) -> int:
     """Recognise the title line, or answers."""
     lines = sample(source)
-    return CERTAIN if any(_TITLE.match(line) or (_REPLY.match(line) and "Timeout" not in line) for line in lines) else NO
+    return (
+        CERTAIN
+        if any(
+            _TITLE.match(line) or (_REPLY.match(line) and "Timeout" not in line) for line in lines
+        )
+        else NO
+    )
 
 
 def read(source: Source) -> Reading:

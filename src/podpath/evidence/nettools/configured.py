@@ -1,6 +1,8 @@
-"""Files that say which devices a host is to have: interfaces(5), netplan, ifcfg of the network scripts, .network of networkd.
+"""Files that say which devices a host is to have: interfaces(5), netplan, ifcfg of the network
+scripts, .network of networkd.
 
-They tell what is wanted and not what is there. What they say beyond devices, ports, addresses and gateways is kept as headings.
+They tell what is wanted and not what is there. What they say beyond devices, ports, addresses and
+gateways is kept as headings.
 """
 
 from __future__ import annotations
@@ -26,9 +28,23 @@ _NETPLAN = re.compile(r"\s*network:\s*(?:#.*)?$")
 _NETPLAN_SIGN = re.compile(r"\s*(?:renderer|ethernets|bridges|bonds|vlans|wifis|dhcp4|dhcp6):")
 _KEY = re.compile(r"(?P<indent>\s*)(?P<dash>- )?(?P<key>[\w.\"'-]+):(?:\s+(?P<value>.*?))?\s*$")
 _ITEM = re.compile(r"\s*- (?P<value>\S.*?)\s*$")
-_SECTIONS = frozenset({"ethernets", "bridges", "bonds", "vlans", "wifis", "tunnels", "dummy-devices"})
+_SECTIONS = frozenset(
+    {"ethernets", "bridges", "bonds", "vlans", "wifis", "tunnels", "dummy-devices"}
+)
 _IFCFG = re.compile(r"\s*(?P<name>[A-Z][A-Z0-9_]*)=(?P<value>[\"']?[^\"']*[\"']?)\s*(?:#.*)?$")
-_IFCFG_NAMES = frozenset({"DEVICE", "ONBOOT", "BOOTPROTO", "IPADDR", "GATEWAY", "NM_CONTROLLED", "NETMASK", "PREFIX", "BRIDGE"})
+_IFCFG_NAMES = frozenset(
+    {
+        "DEVICE",
+        "ONBOOT",
+        "BOOTPROTO",
+        "IPADDR",
+        "GATEWAY",
+        "NM_CONTROLLED",
+        "NETMASK",
+        "PREFIX",
+        "BRIDGE",
+    }
+)
 _UNIT = re.compile(r"\s*\[(?P<section>Match|Network|Link|NetDev|Address|Route|DHCP|DHCPv4)\]\s*$")
 _UNIT_FIELD = re.compile(r"\s*(?P<name>[A-Z]\w+)=(?P<value>.*?)\s*$")
 _COMMENT = re.compile(r"\s*[#;]")
@@ -53,7 +69,9 @@ def recognise(source: Source) -> int:
     lines = sample(source)
     if any(_IFACE.match(line) for line in lines):
         return CERTAIN
-    if any(_NETPLAN.match(line) for line in lines[:8]) and any(_NETPLAN_SIGN.match(line) for line in lines):
+    if any(_NETPLAN.match(line) for line in lines[:8]) and any(
+        _NETPLAN_SIGN.match(line) for line in lines
+    ):
         return CERTAIN
     names = {found["name"] for line in lines if (found := _IFCFG.match(line)) is not None}
     if len(names & _IFCFG_NAMES) >= 2:
@@ -93,7 +111,9 @@ def _add(ledger: Ledger, manager: str, draft: _Draft) -> None:
     except ValueError as error:
         ledger.gap(draft.first, str(error), draft.last)
         return
-    wanted = ConfiguredDevice(manager, name, tuple(draft.ports), tuple(draft.addresses), draft.gateway, draft.matched)
+    wanted = ConfiguredDevice(
+        manager, name, tuple(draft.ports), tuple(draft.addresses), draft.gateway, draft.matched
+    )
     ledger.add(StatementRecord(span=ledger.span(draft.first, draft.last), statement=wanted))
 
 
@@ -162,7 +182,9 @@ def _take_key(draft: _Draft, name: str, value: str) -> None:
     elif name == "link" and value:
         draft.ports.append(value.strip("\"'"))
     elif name == "addresses":
-        draft.addresses += [word.strip(" \"'") for word in value.strip("[]").split(",") if word.strip()]
+        draft.addresses += [
+            word.strip(" \"'") for word in value.strip("[]").split(",") if word.strip()
+        ]
     elif name in {"gateway4", "gateway6"}:
         draft.gateway = value.strip("\"'")
 
@@ -204,7 +226,12 @@ def _read_unit(lines: list[str]) -> list[_Draft]:
             continue
         elif section == "Match" and found["name"] == "Name":
             drafts.append(
-                _Draft(index, index, found["value"].split()[0] if found["value"] else "", matched="*" in found["value"])
+                _Draft(
+                    index,
+                    index,
+                    found["value"].split()[0] if found["value"] else "",
+                    matched="*" in found["value"],
+                )
             )
         elif drafts and found["name"] == "Address":
             drafts[-1].addresses.append(found["value"])

@@ -16,9 +16,13 @@ from podpath.net.statements import DeviceCount, Offload
 
 _TITLE = re.compile(r"\s*(?:Features|Offload parameters) for (?P<link>\S+):\s*$")
 _STATISTICS = re.compile(r"\s*NIC statistics:\s*$")
-_FEATURE = re.compile(r"\s*(?P<feature>[a-z0-9][a-z0-9_ -]*[a-z0-9]): (?P<state>on|off)(?P<rest>(?: \[[\w ]+\])?)\s*$")
+_FEATURE = re.compile(
+    r"\s*(?P<feature>[a-z0-9][a-z0-9_ -]*[a-z0-9]): (?P<state>on|off)(?P<rest>(?: \[[\w ]+\])?)\s*$"
+)
 _COUNT = re.compile(r"\s+(?P<name>[\w\[\]. -]+?):\s+(?P<value>\d+)\s*$")
-_DRIVER = re.compile(r"\s*(?:driver|version|firmware-version|expansion-rom-version|bus-info|supports-[\w-]+):(?:\s.*)?$")
+_DRIVER = re.compile(
+    r"\s*(?:driver|version|firmware-version|expansion-rom-version|bus-info|supports-[\w-]+):(?:\s.*)?$"
+)
 _EXPECTED = "a line of ethtool"
 
 
@@ -29,7 +33,10 @@ def recognise(source: Source) -> int:
         return CERTAIN
     if share(lines, _FEATURE) < 0.5 and share(lines, _DRIVER) < 0.5:
         return NO
-    named = any(line.lstrip().startswith(("tx-", "rx-", "generic-", "tcp-segmentation", "driver:")) for line in lines)
+    named = any(
+        line.lstrip().startswith(("tx-", "rx-", "generic-", "tcp-segmentation", "driver:"))
+        for line in lines
+    )
     return CERTAIN if parse_command(source.command).program == "ethtool" or named else NO
 
 
@@ -48,7 +55,9 @@ def read(source: Source) -> Reading:
         elif link is None:
             continue
         elif (found := _FEATURE.match(line)) is not None:
-            offload = Offload(link, found["feature"], found["state"] == "on", "fixed" in found["rest"])
+            offload = Offload(
+                link, found["feature"], found["state"] == "on", "fixed" in found["rest"]
+            )
             ledger.add(StatementRecord(span=ledger.span(index), statement=offload))
         elif (count := _COUNT.match(line)) is not None:
             counted = DeviceCount(link, count["name"].strip(), int(count["value"]))

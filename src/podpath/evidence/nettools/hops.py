@@ -14,12 +14,16 @@ from podpath.net.addresses import Address
 from podpath.net.provenance import Source
 from podpath.net.statements import Hop
 
-_TITLE = re.compile(r"\s*(?:traceroute6? to \S+ \((?P<dst>[0-9A-Fa-f.:]+)\)|Start: |HOST: |Resume: |My traceroute)")
+_TITLE = re.compile(
+    r"\s*(?:traceroute6? to \S+ \((?P<dst>[0-9A-Fa-f.:]+)\)|Start: |HOST: |Resume: |My traceroute)"
+)
 _HOP = re.compile(
     r"\s*(?P<number>\d{1,2})(?::|\?:|\.\|--|\.)?\s+(?P<rest>(?:\*|\[LOCALHOST\]|no reply|_gateway|\?\?\?|[\w.-]+|[0-9A-Fa-f:]+)"
     r"(?:\s.*)?)$"
 )
-_ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9A-Fa-f]{1,4}:){2,7}[0-9A-Fa-f:]*)(?![\w.])")
+_ADDRESS = re.compile(
+    r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9A-Fa-f]{1,4}:){2,7}[0-9A-Fa-f:]*)(?![\w.])"
+)
 _MARK = re.compile(r"(?<!\S)!(?:[HNPXFSVC]|\d+)?(?![\w-])")
 _MTU = re.compile(r"\bpmtu (?P<mtu>\d+)")
 _TIME = re.compile(r"\d\s?ms\b|\*|no reply|\[LOCALHOST\]|pmtu|\d+\.\d%|%")
@@ -41,7 +45,11 @@ def recognise(source: Source) -> int:
         "tcptraceroute",
     }
     titled = any(_TITLE.match(line) for line in lines[:3])
-    return CERTAIN if asked or titled or (len(hops) > 1 and share(lines, _HOP) > 0.9 and "ms" in lines[0]) else NO
+    return (
+        CERTAIN
+        if asked or titled or (len(hops) > 1 and share(lines, _HOP) > 0.9 and "ms" in lines[0])
+        else NO
+    )
 
 
 def read(source: Source) -> Reading:
@@ -56,7 +64,9 @@ def read(source: Source) -> Reading:
             ledger.head(index)
         elif (found := _HOP.match(line)) is not None and _TIME.search(line):
             ledger.add(StatementRecord(span=ledger.span(index), statement=_parse_hop(found, dst)))
-        elif line.lstrip().startswith(("Too many hops", "Resume:", "Host ", "Loss%")) or _MTU.search(line):
+        elif line.lstrip().startswith(
+            ("Too many hops", "Resume:", "Host ", "Loss%")
+        ) or _MTU.search(line):
             ledger.head(index)
     return ledger.close(_EXPECTED)
 
@@ -69,7 +79,13 @@ def _parse_hop(found: re.Match[str], dst: Address | None) -> Hop:
         address = _read(word)
         if address is not None and address not in addresses:
             addresses.append(address)
-    return Hop(dst, int(found["number"]), tuple(addresses), mark[0] if mark else "", int(mtu["mtu"]) if mtu else None)
+    return Hop(
+        dst,
+        int(found["number"]),
+        tuple(addresses),
+        mark[0] if mark else "",
+        int(mtu["mtu"]) if mtu else None,
+    )
 
 
 def _asked(source: Source) -> Address | None:

@@ -1,6 +1,8 @@
-"""`ifconfig` of net-tools, in its old form (`Link encap:`) and its new one (`flags=4163<UP,...>`), and busybox's.
+"""`ifconfig` of net-tools, in its old form (`Link encap:`) and its new one (`flags=4163<UP,...>`),
+and busybox's.
 
-Whether a device has carrier is RUNNING there. A point-to-point address and its far end stand on one line.
+Whether a device has carrier is RUNNING there. A point-to-point address and its far end stand on one
+line.
 """
 
 from __future__ import annotations
@@ -16,9 +18,15 @@ from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 
-_NEW = re.compile(r"\s*(?P<name>[^\s:<>]+(?::\w+)?):\s+flags=\d+<(?P<flags>[A-Z,_-]*)>\s+mtu\s+(?P<mtu>\d+)")
-_OLD = re.compile(r"\s*(?P<name>[^\s<>]+)\s+Link encap:(?P<kind>\S+(?: \S+)*?)(?:\s+HWaddr\s+(?P<mac>[0-9A-Fa-fxX:*-]+))?\s*$")
-_INET = re.compile(r"\s*inet6?\s+(?:addr:\s?)?(?P<address>[0-9A-Fa-fxX*.:]+)(?:/(?P<length>\d+))?(?P<rest>.*)$")
+_NEW = re.compile(
+    r"\s*(?P<name>[^\s:<>]+(?::\w+)?):\s+flags=\d+<(?P<flags>[A-Z,_-]*)>\s+mtu\s+(?P<mtu>\d+)"
+)
+_OLD = re.compile(
+    r"\s*(?P<name>[^\s<>]+)\s+Link encap:(?P<kind>\S+(?: \S+)*?)(?:\s+HWaddr\s+(?P<mac>[0-9A-Fa-fxX:*-]+))?\s*$"
+)
+_INET = re.compile(
+    r"\s*inet6?\s+(?:addr:\s?)?(?P<address>[0-9A-Fa-fxX*.:]+)(?:/(?P<length>\d+))?(?P<rest>.*)$"
+)
 _MASK = re.compile(r"(?:netmask\s+|Mask:)(?P<mask>\S+)")
 _LENGTH6 = re.compile(r"prefixlen\s+(?P<length>\d+)")
 _PEER = re.compile(r"(?:destination\s+|P-t-P:)(?P<peer>\S+)")
@@ -51,7 +59,9 @@ def read(source: Source) -> Reading:
 
 
 class _Reader:
-    """Reads line after line; the device's own record is given where its header ends, with what stands below it."""
+    """Reads line after line; the device's own record is given where its header ends, with what
+    stands below it.
+    """
 
     __slots__ = ("addresses", "device", "ledger", "name")
 
@@ -121,9 +131,15 @@ class _Reader:
                 link=self.name,
                 address=address,
                 length=length,
-                peer=parse_address(peer["peer"]) if peer is not None and peer["peer"] != found["address"] else None,
+                peer=parse_address(peer["peer"])
+                if peer is not None and peer["peer"] != found["address"]
+                else None,
                 broadcast=parse_address(broadcast["broadcast"]) if broadcast is not None else None,
-                scope="link" if address.is_link_local and address.family == 6 else "host" if address.is_loopback else None,
+                scope="link"
+                if address.is_link_local and address.family == 6
+                else "host"
+                if address.is_loopback
+                else None,
             )
         )
 

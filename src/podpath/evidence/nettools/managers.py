@@ -18,14 +18,20 @@ _NM_ROW = re.compile(
     r"unmanaged|unavailable|connecting \([^)]*\)|activating|deactivating)\s*(?P<profile>.*?)\s*$"
 )
 _ND_HEADING = re.compile(r"\s*IDX\s+LINK\s+TYPE\s+OPERATIONAL\s+SETUP")
-_ND_ROW = re.compile(r"\s*(?:[●○*]\s*)?\d+\s+(?P<link>\S+)\s+(?P<type>[\w-]+)\s+(?P<operational>[\w-]+)\s+(?P<state>[\w-]+)\s*$")
+_ND_ROW = re.compile(
+    r"\s*(?:[●○*]\s*)?\d+\s+(?P<link>\S+)\s+(?P<type>[\w-]+)\s+(?P<operational>[\w-]+)\s+(?P<state>[\w-]+)\s*$"
+)
 _TRAILER = re.compile(r"\s*\d+ links listed")
 _EXPECTED = "a device"
 
 
 def recognise(source: Source) -> int:
     """Recognise the heading of either."""
-    return CERTAIN if any(_NM_HEADING.match(line) or _ND_HEADING.match(line) for line in sample(source)[:3]) else NO
+    return (
+        CERTAIN
+        if any(_NM_HEADING.match(line) or _ND_HEADING.match(line) for line in sample(source)[:3])
+        else NO
+    )
 
 
 def read(source: Source) -> Reading:
@@ -39,10 +45,14 @@ def read(source: Source) -> Reading:
         nm, nd = _NM_ROW.match(line), _ND_ROW.match(line)
         try:
             if nd is not None:
-                statement = ManagedDevice("systemd-networkd", parse_name(nd["link"]), nd["state"], nd["operational"])
+                statement = ManagedDevice(
+                    "systemd-networkd", parse_name(nd["link"]), nd["state"], nd["operational"]
+                )
             elif nm is not None:
                 profile = "" if nm["profile"] == "--" else nm["profile"]
-                statement = ManagedDevice("NetworkManager", parse_name(nm["link"]), nm["state"], profile)
+                statement = ManagedDevice(
+                    "NetworkManager", parse_name(nm["link"]), nm["state"], profile
+                )
             else:
                 continue
         except ValueError as error:

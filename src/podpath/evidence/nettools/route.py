@@ -1,7 +1,9 @@
-"""`route -n`, `netstat -rn` and `route -6 -n`: the main table as net-tools print it, with or without its heading.
+"""`route -n`, `netstat -rn` and `route -6 -n`: the main table as net-tools print it, with or
+without its heading.
 
-These listings say less than `ip route`: no source address, only the first way of a multipath route. A route without a device
-(`*`) is a blackhole or a throw; a gateway of the other family is printed as 0.0.0.0 and is a gap.
+These listings say less than `ip route`: no source address, only the first way of a multipath route.
+A route without a device (`*`) is a blackhole or a throw; a gateway of the other family is printed
+as 0.0.0.0 and is a gap.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ def recognise(source: Source) -> int:
 def read(source: Source) -> Reading:
     """Read routes of the main table."""
     ledger = Ledger(source)
-    column = "" if any("MSS" in line and _HEADING.match(line) for line in source.lines[:40]) else "first"
+    column = (
+        "" if any("MSS" in line and _HEADING.match(line) for line in source.lines[:40]) else "first"
+    )
     for index, raw in enumerate(source.lines):
         line = strip_terminal(raw)
         if _TITLE.match(line) or _HEADING.match(line):
@@ -68,15 +72,20 @@ def _add_row(ledger: Ledger, index: int, found: re.Match[str], metric: int | Non
     flags, link = found["flags"], found["link"]
     gateway = None if found["gateway"] in {_NONE, "*", "-"} else parse_address(found["gateway"])
     if "G" in flags and gateway is None:
-        raise ValueError("expected a gateway, saw none under the flag G: it is of the other family, and not printed here")
+        raise ValueError(
+            "expected a gateway, saw none under the flag G: it is of the other family, and not printed here"
+        )
     if link == "*":
         ledger.gap(
-            index, "a route without a device is a blackhole or a throw, which this listing does not tell; taken for a blackhole"
+            index,
+            "a route without a device is a blackhole or a throw, which this listing does not tell; taken for a blackhole",
         )
     ledger.add(_route(ledger.span(index), _prefix(found), found, gateway, metric))
 
 
-def _route(span: Span, prefix: Prefix, found: re.Match[str], gateway: Address | None, metric: int | None) -> RouteRecord:
+def _route(
+    span: Span, prefix: Prefix, found: re.Match[str], gateway: Address | None, metric: int | None
+) -> RouteRecord:
     link = found["link"]
     kind = "unreachable" if "!" in found["flags"] else "blackhole" if link == "*" else None
     hops = () if kind is not None else (NexthopRecord(link, gateway, None),)
@@ -85,17 +94,29 @@ def _route(span: Span, prefix: Prefix, found: re.Match[str], gateway: Address | 
 
 def _add_row6(ledger: Ledger, index: int, found: re.Match[str]) -> None:
     if found["metric"].startswith("-"):
-        # net/ipv6/route.c:ip6_route_net_init v6.12: `fib6_null_entry` ends every table and is no route of its own.
+        # net/ipv6/route.c:ip6_route_net_init v6.12: `fib6_null_entry` ends every table and is no
+        # route of its own.
         ledger.head(index)
         return
     prefix = parse_prefix(found["dst"].strip("[]"), 6)
     gateway = None if found["gateway"] in {"::", "[::]"} else parse_address(found["gateway"])
     record = _route(ledger.span(index), prefix, found, gateway, parse_number(found["metric"]))
-    kind = "multicast" if prefix.address.is_multicast else "local" if found["flags"] == "Un" else record.type
+    kind = (
+        "multicast"
+        if prefix.address.is_multicast
+        else "local"
+        if found["flags"] == "Un"
+        else record.type
+    )
     if kind in {"multicast", "local"}:
         record = RouteRecord(
-            span=record.span, prefix=prefix, type=kind, nexthops=record.nexthops, metric=record.metric, table="local"
-        )  # fmt: skip
+            span=record.span,
+            prefix=prefix,
+            type=kind,
+            nexthops=record.nexthops,
+            metric=record.metric,
+            table="local",
+        )
     ledger.add(record)
 
 

@@ -1,6 +1,7 @@
 """`ss` and `netstat`: sockets, listening or connected, by the words of their lines.
 
-`netstat` prints service names without `-n`; the few that matter here are read back, another one leaves the port unknown.
+`netstat` prints service names without `-n`; the few that matter here are read back, another one
+leaves the port unknown.
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ from podpath.net.addresses import Address
 from podpath.net.provenance import Source
 from podpath.net.statements import ListenQueue
 
-_SS_HEADING = re.compile(r"\s*(?:Netid\s+)?State\s+Recv-Q\s+Send-Q\s+Local Address:Port\s+Peer Address:Port")
+_SS_HEADING = re.compile(
+    r"\s*(?:Netid\s+)?State\s+Recv-Q\s+Send-Q\s+Local Address:Port\s+Peer Address:Port"
+)
 _NETSTAT_HEADING = re.compile(r"\s*Proto\s+Recv-Q\s+Send-Q\s+Local Address\s+Foreign Address")
-_TITLE = re.compile(r"\s*Active (?:Internet connections|UNIX domain sockets)|\s*Proto\s+RefCnt\s+Flags|\s*RTNETLINK answers: ")
+_TITLE = re.compile(
+    r"\s*Active (?:Internet connections|UNIX domain sockets)|\s*Proto\s+RefCnt\s+Flags|\s*RTNETLINK answers: "
+)
 _SUMMARY = re.compile(
     r"\s*(?:Total: \d+(?: \(kernel \d+\))?|TCP:\s+\d+ \(.*|Transport\s+Total\s+IP\s+IPv6|"
     r"(?:\*|RAW|UDP|TCP|INET|FRAG)(?:\s+[\d-]+){3})\s*$"
@@ -38,7 +43,9 @@ _NETSTAT = re.compile(
     r"(?=\s|$)\s*(?P<rest>.*)$"
 )
 _OTHER = re.compile(r"\s*(?:u_str|u_dgr|u_seq|nl|p_raw|p_dgr|v_str|v_dgr|ti_\w+|xdp|mptcp|unix)\s")
-_DETAIL = re.compile(r"\s+(?:users:\(|uid:\d|ino:\d|skmem:|timer:|cgroup:|cubic|bbr|reno|ts sack|rto:|v6only:)")
+_DETAIL = re.compile(
+    r"\s+(?:users:\(|uid:\d|ino:\d|skmem:|timer:|cgroup:|cubic|bbr|reno|ts sack|rto:|v6only:)"
+)
 _LOCAL = re.compile(r"(?:\[(?P<v6>[^\]]*)\]|(?P<bare>.*?))(?:%(?P<link>[^\s:]+))?:(?P<port>[^:]+)")
 _PROCESS = re.compile(r'users:\(\("(?P<ss>[^"]*+)"|(?<!\S)\d++/(?P<netstat>\S.*)')
 _STATES = {
@@ -77,13 +84,18 @@ def recognise(source: Source) -> int:
 
 
 def read(source: Source) -> Reading:
-    """Read sockets of IP protocols; others are listed as headings, since they say nothing about a path."""
+    """Read sockets of IP protocols; others are listed as headings, since they say nothing about a
+    path.
+    """
     ledger = Ledger(source)
     asked = _asked_protocol(source)
     last: int | None = None
     for index, raw in enumerate(source.lines):
         line = strip_terminal(raw)
-        if any(pattern.match(line) for pattern in (_SS_HEADING, _NETSTAT_HEADING, _TITLE, _SUMMARY, _OTHER)):
+        if any(
+            pattern.match(line)
+            for pattern in (_SS_HEADING, _NETSTAT_HEADING, _TITLE, _SUMMARY, _OTHER)
+        ):
             ledger.head(index)
             last = None
         elif (found := _SS.match(line) or _NETSTAT.match(line)) is not None:
@@ -99,10 +111,14 @@ def read(source: Source) -> Reading:
 def _asked_protocol(source: Source) -> int | None:
     """Return the protocol that the command asks for: `ss -t` does not print it."""
     letters = "".join(
-        word for word in parse_command(source.command).arguments if re.fullmatch(r"-[a-zA-Z0-9]+|--(?:tcp|udp|sctp)", word)
+        word
+        for word in parse_command(source.command).arguments
+        if re.fullmatch(r"-[a-zA-Z0-9]+|--(?:tcp|udp|sctp)", word)
     )
     shown = {
-        number for letter, number in (("t", protocols.TCP), ("u", protocols.UDP), ("S", protocols.SCTP)) if letter in letters
+        number
+        for letter, number in (("t", protocols.TCP), ("u", protocols.UDP), ("S", protocols.SCTP))
+        if letter in letters
     }
     return shown.pop() if len(shown) == 1 else None
 
@@ -116,7 +132,11 @@ def _add(ledger: Ledger, index: int, found: re.Match[str], asked: int | None) ->
         ledger.gap(index, str(error))
         return False
     process = _PROCESS.search(found["rest"] or "")
-    if state == "LISTEN" and int(found.groupdict().get("waiting", "0")[:9]) and end.port is not None:
+    if (
+        state == "LISTEN"
+        and int(found.groupdict().get("waiting", "0")[:9])
+        and end.port is not None
+    ):
         queue = ListenQueue(end.port, int(found["waiting"][:9]), int(found["backlog"][:9]))
         ledger.add(StatementRecord(span=ledger.span(index), statement=queue))
     ledger.add(
@@ -139,7 +159,9 @@ def _protocol(netid: str | None, state: str, asked: int | None) -> int:
     if asked is not None:
         return asked
     if state == "UNCONN":
-        raise ValueError("expected the protocol of the socket (Netid), saw none, and the command does not tell")
+        raise ValueError(
+            "expected the protocol of the socket (Netid), saw none, and the command does not tell"
+        )
     return protocols.TCP
 
 
@@ -150,11 +172,18 @@ def _parse_end(text: str) -> _End:
         raise ValueError(f"expected ADDRESS:PORT, saw {text[:60]!r}")
     host = found["v6"] if found["v6"] is not None else found["bare"]
     address = None if host in {"*", ""} else parse_address(host)
-    if address is not None and address.is_unspecified and not (address.family == 6 and found["v6"] is not None):
-        # ss prints `*` for a socket of both families and `[::]` for one of IPv6 only; netstat prints `:::` for either.
+    if (
+        address is not None
+        and address.is_unspecified
+        and not (address.family == 6 and found["v6"] is not None)
+    ):
+        # ss prints `*` for a socket of both families and `[::]` for one of IPv6 only; netstat
+        # prints `:::` for either.
         address = None
     name = found["port"]
-    port = None if name == "*" else _SERVICES.get(name) if not name.isdigit() else parse_number(name)
+    port = (
+        None if name == "*" else _SERVICES.get(name) if not name.isdigit() else parse_number(name)
+    )
     return _End(address, port if port is None or port <= 65535 else None, found["link"])
 
 

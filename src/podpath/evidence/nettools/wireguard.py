@@ -60,7 +60,9 @@ def read(source: Source) -> Reading:
     return ledger.close(_EXPECTED)
 
 
-def _flush(ledger: Ledger, link: IfName | None, peer: tuple[int, str, dict[str, str]] | None, last: int) -> None:
+def _flush(
+    ledger: Ledger, link: IfName | None, peer: tuple[int, str, dict[str, str]] | None, last: int
+) -> None:
     if peer is None or link is None:
         return
     first, key, fields = peer

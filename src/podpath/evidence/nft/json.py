@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.formats import CERTAIN, NO, Format
-from podpath.evidence.json_objects import JsonObject, head_of, number_of, object_of, scan_objects, text_of, words_of
+from podpath.evidence.json_objects import (
+    JsonObject,
+    head_of,
+    number_of,
+    object_of,
+    scan_objects,
+    text_of,
+    words_of,
+)
 from podpath.evidence.nft.listing import scope_of
 from podpath.evidence.nft.records import (
     FAMILIES,
@@ -26,7 +34,17 @@ _START = re.compile(r'\{\s*"nftables"\s*:\s*\[')
 _CLOSING = re.compile(r"[\s,\[\]{}]*")
 _NO_RULES = frozenset({"metainfo", "element"})
 _OBJECTS = frozenset(
-    {"counter", "quota", "ct helper", "limit", "flowtable", "ct timeout", "ct expectation", "synproxy", "secmark"}
+    {
+        "counter",
+        "quota",
+        "ct helper",
+        "limit",
+        "flowtable",
+        "ct timeout",
+        "ct expectation",
+        "synproxy",
+        "secmark",
+    }
 )
 
 
@@ -53,11 +71,18 @@ def read(source: Source) -> Reading:
         if why is not None:
             ledger.gap(item.first, why, item.last)
     for index, line in enumerate(source.lines):
-        if line and not ledger.is_claimed(index) and not line.isspace() and (_CLOSING.fullmatch(line) or index == 0):
+        if (
+            line
+            and not ledger.is_claimed(index)
+            and not line.isspace()
+            and (_CLOSING.fullmatch(line) or index == 0)
+        ):
             ledger.head(index)
     whole = not damaged and not ledger.gaps and text.rstrip().endswith("}")
     span = ledger.span(0, len(source.lines) - 1)
-    ledger.add(NftListingRecord(span=span, scope=scope_of(source.command) or "ruleset", whole=whole))
+    ledger.add(
+        NftListingRecord(span=span, scope=scope_of(source.command) or "ruleset", whole=whole)
+    )
     return ledger.close("an object of nft's")
 
 
@@ -84,21 +109,40 @@ def _add(ledger: Ledger, item: JsonObject) -> str | None:
 
 
 def _build(kind: str, body: JsonMapping, span: Span) -> Record | None:
-    family, table, name = text_of(body, "family") or "", text_of(body, "table") or "", text_of(body, "name") or ""
+    family, table, name = (
+        text_of(body, "family") or "",
+        text_of(body, "table") or "",
+        text_of(body, "name") or "",
+    )
     if kind == "table":
         return NftTableRecord(span=span, family=family, name=name, flags=words_of(body, "flags"))
     if kind == "chain":
         devices = words_of(body, "dev") or tuple(text for text in (text_of(body, "dev"),) if text)
-        priority, hook, policy = body.get("prio", 0), text_of(body, "hook") or "", text_of(body, "policy") or "accept"
+        priority, hook, policy = (
+            body.get("prio", 0),
+            text_of(body, "hook") or "",
+            text_of(body, "policy") or "accept",
+        )
         if not isinstance(priority, int) or hook not in HOOKS or policy not in {"accept", "drop"}:
-            raise ValueError(f"expected a chain of nft's, saw hook {hook!r}, priority {priority!r} and policy {policy!r}")
+            raise ValueError(
+                f"expected a chain of nft's, saw hook {hook!r}, priority {priority!r} and policy {policy!r}"
+            )
         if text_of(body, "type") not in {None, *TYPES} or family not in FAMILIES:
-            raise ValueError(f"expected a chain of nft's, saw type {text_of(body, 'type')!r} and family {family!r}")
+            raise ValueError(
+                f"expected a chain of nft's, saw type {text_of(body, 'type')!r} and family {family!r}"
+            )
         return NftChainRecord(
-            span=span, family=family, table=table, name=name, type=text_of(body, "type") or "", hook=hook,
-            priority=priority, policy=policy, devices=devices,
+            span=span,
+            family=family,
+            table=table,
+            name=name,
+            type=text_of(body, "type") or "",
+            hook=hook,
+            priority=priority,
+            policy=policy,
+            devices=devices,
             handle=number_of(body, "handle"),
-        )  # fmt: skip
+        )
     if kind in {"set", "map"}:
         return _build_set(kind, body, span)
     if kind == "rule":
@@ -107,11 +151,18 @@ def _build(kind: str, body: JsonMapping, span: Span) -> Record | None:
             raise ValueError("expected a rule of nft's, saw one without its statements")
         statements = tuple(map(parse_statement, expressions))
         return NftRuleRecord(
-            span=span, family=family, table=table, chain=text_of(body, "chain") or "", statements=statements,
-            handle=number_of(body, "handle"), comment=text_of(body, "comment") or "",
-        )  # fmt: skip
+            span=span,
+            family=family,
+            table=table,
+            chain=text_of(body, "chain") or "",
+            statements=statements,
+            handle=number_of(body, "handle"),
+            comment=text_of(body, "comment") or "",
+        )
     if kind in _OBJECTS:
-        return NftTableRecord(span=span, family=family, name=table, objects=(_spell_object(kind, name),))
+        return NftTableRecord(
+            span=span, family=family, name=table, objects=(_spell_object(kind, name),)
+        )
     return None
 
 
@@ -123,17 +174,28 @@ def _build_set(kind: str, body: JsonMapping, span: Span) -> NftSetRecord:
     types = words_of(body, "type") or tuple(text for text in (text_of(body, "type"),) if text)
     elements = body.get("elem")
     items = elements if isinstance(elements, list) else [] if elements is None else [elements]
-    options = tuple(f"{key} {value}" for key, value in (("size", body.get("size")),) if value is not None)
+    options = tuple(
+        f"{key} {value}" for key, value in (("size", body.get("size")),) if value is not None
+    )
     timeout = number_of(body, "timeout")
     if timeout is not None:
         options = (*options, f"timeout {timeout}s")
     data = body.get("map")
     return NftSetRecord(
-        span=span, family=text_of(body, "family") or "", table=text_of(body, "table") or "", name=text_of(body, "name") or "",
-        types=types, data=" . ".join(map(str, data)) if isinstance(data, list) else str(data) if kind == "map" and data else "",
-        flags=words_of(body, "flags"), options=options,
+        span=span,
+        family=text_of(body, "family") or "",
+        table=text_of(body, "table") or "",
+        name=text_of(body, "name") or "",
+        types=types,
+        data=" . ".join(map(str, data))
+        if isinstance(data, list)
+        else str(data)
+        if kind == "map" and data
+        else "",
+        flags=words_of(body, "flags"),
+        options=options,
         elements=tuple(parse_element(item, is_map=kind == "map") for item in items),
-    )  # fmt: skip
+    )
 
 
 FORMAT = Format("nft -j list ruleset", recognise, read)

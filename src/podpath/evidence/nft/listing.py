@@ -9,7 +9,9 @@ _HARMLESS = frozenset({"cat", "less", "more", "tee", "jq"})
 
 
 def scope_of(command: str | None) -> str:
-    """Say what a command lists: `ruleset`, `table`, `chain`, ...; `part` where its output was cut; empty where nobody knows."""
+    """Say what a command lists: `ruleset`, `table`, `chain`, ...; `part` where its output was cut;
+    empty where nobody knows.
+    """
     parsed = parse_command(command)
     if any(words[0].rpartition("/")[2] not in _HARMLESS for words in parsed.filters):
         return "part"

@@ -1,4 +1,6 @@
-"""What outputs of nft state: tables, chains, sets and rules, one record each, in the order of the output."""
+"""What outputs of nft state: tables, chains, sets and rules, one record each, in the order of the
+output.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from dataclasses import dataclass
 from podpath.evidence.records import Record
 from podpath.net import nft
 
-HOOKS = frozenset({"", "ingress", "egress", "prerouting", "input", "forward", "output", "postrouting"})
+HOOKS = frozenset(
+    {"", "ingress", "egress", "prerouting", "input", "forward", "output", "postrouting"}
+)
 """Where a base chain may stand; a regular chain stands nowhere."""
 TYPES = frozenset({"", "filter", "nat", "route"})
 """What a base chain is for."""

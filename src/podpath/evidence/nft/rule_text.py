@@ -6,7 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from podpath.evidence.nft.terms_text import VERDICTS, parse_constant, parse_data, parse_expression, parse_set, parse_verdict
+from podpath.evidence.nft.terms_text import (
+    VERDICTS,
+    parse_constant,
+    parse_data,
+    parse_expression,
+    parse_set,
+    parse_verdict,
+)
 from podpath.evidence.nft.tokens import Words
 from podpath.net import nft
 
@@ -15,7 +22,9 @@ _NAT_FLAGS = frozenset({"random", "fully-random", "persistent"})
 _TARGET = re.compile(
     r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<first>[0-9.]+)(?:-(?P<last>[0-9.]+))?)?(?::(?P<low>\d+)(?:-(?P<high>\d+))?)?"
 )
-_SIX = re.compile(r"(?P<first>[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)(?:-(?P<last>[0-9A-Fa-f:.]+))?")
+_SIX = re.compile(
+    r"(?P<first>[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)(?:-(?P<last>[0-9A-Fa-f:.]+))?"
+)
 _BIT_FIELDS = frozenset({nft.Ct("state"), nft.Ct("status"), nft.Payload("tcp", "flags")})
 
 
@@ -37,7 +46,10 @@ def parse_rule(words: Words) -> RuleText:
                 comment = words.take()
                 continue
             statements.append(parse_statement(words))
-        except (ValueError, RecursionError):  # brackets within brackets, deeper than any kernel takes them
+        except (
+            ValueError,
+            RecursionError,
+        ):  # brackets within brackets, deeper than any kernel takes them
             words.place = place
             statements.append(nft.Unknown(words.rest()))
     return RuleText(tuple(statements), comment)
@@ -75,7 +87,9 @@ def _parse_relation(words: Words) -> nft.Statement:
         return nft.Match(sign or "==", nft.Binary("&", left, mask), right)
     if not sign:
         # without a sign one common bit of a bit field is enough
-        sign = "in" if left in _BIT_FIELDS and not isinstance(right, nft.SetOf | nft.SetRef) else "=="
+        sign = (
+            "in" if left in _BIT_FIELDS and not isinstance(right, nft.SetOf | nft.SetRef) else "=="
+        )
     return nft.Match(sign, left, right)
 
 

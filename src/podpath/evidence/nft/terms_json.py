@@ -1,4 +1,6 @@
-"""Expressions and statements of `nft -j` (libnftables-json(5)) to the terms of `net.nft`. What is not known stays as its JSON."""
+"""Expressions and statements of `nft -j` (libnftables-json(5)) to the terms of `net.nft`. What is
+not known stays as its JSON.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def parse_statement(value: object) -> nft.Statement:
 
 
 def _is_understood(name: str, body: object) -> bool:
-    """Tell whether a statement has no member beside those that are read: one more could make it do something else."""
+    """Tell whether a statement has no member beside those that are read: one more could make it do
+    something else.
+    """
     known = _MEMBERS.get(name)
     return known is None or not isinstance(body, dict) or body.keys() <= known
 
@@ -70,7 +74,9 @@ def parse_element(value: object, *, is_map: bool) -> nft.Element:
         return parse_element(value[0], is_map=False)._replace(data=parse_expression(value[1]))
     if isinstance(value, dict) and isinstance(body := value.get("elem"), dict):
         timeout = f"{body['timeout']}s" if "timeout" in body else ""
-        return nft.Element(parse_expression(body.get("val")), None, timeout, str(body.get("comment", "")))
+        return nft.Element(
+            parse_expression(body.get("val")), None, timeout, str(body.get("comment", ""))
+        )
     return nft.Element(parse_expression(value))
 
 
@@ -81,7 +87,11 @@ def _spell(value: object) -> str:
         if body is None:
             return str(name)
         if isinstance(body, dict) and all(isinstance(word, str | int) for word in body.values()):
-            words = ["over" if key == "inv" else str(word) for key, word in sorted(body.items()) if word is not False]
+            words = [
+                "over" if key == "inv" else str(word)
+                for key, word in sorted(body.items())
+                if word is not False
+            ]
             return " ".join((str(name), *words))
     return json.dumps(value, separators=(", ", ": "))
 
@@ -105,7 +115,9 @@ def _payload(body: JsonMapping) -> nft.Expression:
 
 def _fib(body: JsonMapping) -> nft.Expression:
     flags = body["flags"]
-    return nft.Fib(tuple(map(str, flags)) if isinstance(flags, list) else (str(flags),), str(body["result"]))
+    return nft.Fib(
+        tuple(map(str, flags)) if isinstance(flags, list) else (str(flags),), str(body["result"])
+    )
 
 
 def _number(body: JsonMapping, key: str) -> int:
@@ -147,11 +159,15 @@ _EXPRESSIONS: Mapping[str, Callable[..., nft.Expression]] = {
     "meta": lambda body: nft.Meta(str(body["key"])),
     "ct": lambda body: nft.Ct(str(body["key"]), str(body.get("dir", ""))),
     "fib": _fib,
-    "numgen": lambda body: nft.Numgen(str(body["mode"]), _number(body, "mod"), _number(body, "offset")),
+    "numgen": lambda body: nft.Numgen(
+        str(body["mode"]), _number(body, "mod"), _number(body, "offset")
+    ),
     "jhash": _hash("jhash"),
     "symhash": _hash("symhash"),
     "concat": lambda body: nft.Concat(tuple(map(parse_expression, body))),
-    "set": lambda body: nft.SetOf(tuple(parse_element(item, is_map=False) for item in _items(body))),
+    "set": lambda body: nft.SetOf(
+        tuple(parse_element(item, is_map=False) for item in _items(body))
+    ),
     "map": _map,
     "prefix": lambda body: nft.Network(str(body["addr"]), _number(body, "len")),
     "range": _interval,
@@ -160,7 +176,9 @@ _EXPRESSIONS: Mapping[str, Callable[..., nft.Expression]] = {
 
 
 def _match(body: JsonMapping) -> nft.Statement:
-    return nft.Match(str(body["op"]), parse_expression(body["left"]), parse_expression(body["right"]))
+    return nft.Match(
+        str(body["op"]), parse_expression(body["left"]), parse_expression(body["right"])
+    )
 
 
 def _nat(kind: str) -> Callable[[JsonMapping | None], nft.Statement]:
@@ -186,14 +204,18 @@ def _counter(body: JsonMapping | str | None) -> nft.Statement:
     if isinstance(body, str):
         return nft.Counter(name=body)
     given = body or {}
-    return nft.Counter(_number(given, "packets"), _number(given, "bytes")) if given else nft.Counter()
+    return (
+        nft.Counter(_number(given, "packets"), _number(given, "bytes")) if given else nft.Counter()
+    )
 
 
 def _limit(body: JsonMapping) -> nft.Statement:
     over = bool(body.get("inv", False))
     unit = str(body.get("rate_unit", "packets"))
     size = "" if unit == "packets" else f" {unit}"
-    burst = f" burst {body['burst']} {body.get('burst_unit', 'packets')}" if body.get("burst") else ""
+    burst = (
+        f" burst {body['burst']} {body.get('burst_unit', 'packets')}" if body.get("burst") else ""
+    )
     rate = f"{body['rate']}{size}/{body.get('per', 'second')}"
     return nft.Limit(f"rate {'over ' if over else ''}{rate}{burst}", over)
 
@@ -201,7 +223,9 @@ def _limit(body: JsonMapping) -> nft.Statement:
 def _log(body: JsonMapping | None) -> nft.Statement:
     words = []
     for key, value in (body or {}).items():
-        words.append(f'{key} "{value}"' if key == "prefix" else f"{key} {','.join(map(str, _items(value)))}")
+        words.append(
+            f'{key} "{value}"' if key == "prefix" else f"{key} {','.join(map(str, _items(value)))}"
+        )
     return nft.Log(" ".join(words))
 
 
@@ -219,13 +243,17 @@ def _set_update(body: JsonMapping) -> nft.Statement:
         words = [f"timeout {inner['timeout']}s"] if "timeout" in inner else []
     rest = body.get("stmt")
     text = " ".join([*words, *([_spell(rest)] if rest else [])])
-    return nft.SetUpdate(str(body["op"]), parse_expression(element), str(body["set"]).removeprefix("@"), text)
+    return nft.SetUpdate(
+        str(body["op"]), parse_expression(element), str(body["set"]).removeprefix("@"), text
+    )
 
 
 _STATEMENTS: Mapping[str, Callable[..., nft.Statement]] = {
     "match": _match,
     "vmap": lambda body: nft.Vmap(parse_expression(body["key"]), _data(body["data"])),
-    "mangle": lambda body: nft.Change(parse_expression(body["key"]), parse_expression(body["value"])),
+    "mangle": lambda body: nft.Change(
+        parse_expression(body["key"]), parse_expression(body["value"])
+    ),
     "counter": _counter,
     "snat": _nat("snat"),
     "dnat": _nat("dnat"),

@@ -25,12 +25,18 @@ _OPERATORS: Mapping[str, tuple[str, int]] = {
 }  # fmt: skip
 """The operators with how tightly each binds."""
 _NETWORK = re.compile(r"(?P<address>[0-9A-Fa-f.:]+)/(?P<length>\d+)")
-_INTERVAL = re.compile(r"(?P<first>[0-9A-Fa-f][0-9A-Fa-f.:x]*|::[0-9A-Fa-f:]*)-(?P<last>[0-9A-Fa-f:][0-9A-Fa-f.:x]*)")
-_OPAQUE = frozenset({"rt", "socket", "osf", "ipsec", "exthdr", "rt0", "frag", "hbh", "dst", "mh", "tunnel"})
+_INTERVAL = re.compile(
+    r"(?P<first>[0-9A-Fa-f][0-9A-Fa-f.:x]*|::[0-9A-Fa-f:]*)-(?P<last>[0-9A-Fa-f:][0-9A-Fa-f.:x]*)"
+)
+_OPAQUE = frozenset(
+    {"rt", "socket", "osf", "ipsec", "exthdr", "rt0", "frag", "hbh", "dst", "mh", "tunnel"}
+)
 
 
 def parse_expression(words: Words, tightness: int = 0) -> nft.Expression:
-    """Read an expression that has a value for each packet, up to the first word that cannot go on with it."""
+    """Read an expression that has a value for each packet, up to the first word that cannot go on
+    with it.
+    """
     left = _parse_concat(words)
     while not words.is_done and words.peek() in _OPERATORS and words.sees(words.peek()):
         sign, strength = _OPERATORS[words.peek()]

@@ -1,6 +1,8 @@
-"""`nft list ruleset` (and `list table`, `list chain`) as text: tables with their chains, rules, sets and maps.
+"""`nft list ruleset` (and `list table`, `list chain`) as text: tables with their chains, rules,
+sets and maps.
 
-The language does not care for lines but for braces, semicolons and line ends, so a file for `nft -f` reads the same way.
+The language does not care for lines but for braces, semicolons and line ends, so a file for `nft
+-f` reads the same way.
 """
 
 from __future__ import annotations
@@ -28,7 +30,14 @@ from podpath.evidence.text.ledger import Ledger
 from podpath.net import nft
 from podpath.net.provenance import Source
 
-PRIORITIES: Mapping[str, int] = {"raw": -300, "mangle": -150, "dstnat": -100, "filter": 0, "security": 50, "srcnat": 100}
+PRIORITIES: Mapping[str, int] = {
+    "raw": -300,
+    "mangle": -150,
+    "dstnat": -100,
+    "filter": 0,
+    "security": 50,
+    "srcnat": 100,
+}
 BRIDGE_PRIORITIES: Mapping[str, int] = {"dstnat": -300, "filter": -200, "out": 100, "srcnat": 300}
 _TABLE = re.compile(r"\s*table (?:ip6?|inet|arp|bridge|netdev) \S+ \{")
 _WARNING = re.compile(r"# Warning: table (?P<family>\S+) (?P<name>\S+) is managed by iptables-nft")
@@ -87,16 +96,22 @@ class _Reader:
             if not self.ledger.is_claimed(index) and line.strip() in {"}", "};"}:
                 self.ledger.head(index)
         reading = self.ledger.close("a part of a table of nft's")
-        cut = any(isinstance(record, HeadingRecord) and record.partial for record in reading.records)
+        cut = any(
+            isinstance(record, HeadingRecord) and record.partial for record in reading.records
+        )
         if any(isinstance(record, NftTableRecord) for record in reading.records):
             whole = self.whole and not cut and not reading.gaps
             span = self.ledger.span(0, len(self.source.lines) - 1)
             scope = scope_of(self.source.command) or "tables"
-            reading = reading._replace(records=(*reading.records, NftListingRecord(span=span, scope=scope, whole=whole)))
+            reading = reading._replace(
+                records=(*reading.records, NftListingRecord(span=span, scope=scope, whole=whole))
+            )
         return reading
 
     def _statement(self) -> list[Token]:
-        """Take tokens up to a line's end, a semicolon or an opening brace that holds statements; these are not taken."""
+        """Take tokens up to a line's end, a semicolon or an opening brace that holds statements;
+        these are not taken.
+        """
         taken: list[Token] = []
         depth = 0
         while self.place < len(self.tokens):
@@ -140,7 +155,11 @@ class _Reader:
 
     def _read_table(self, heading: list[Token]) -> None:
         words = [token.text for token in heading[1:]]
-        family, name = (words[0], words[1]) if len(words) > 1 and words[0] in FAMILIES else ("ip", words[0] if words else "")
+        family, name = (
+            (words[0], words[1])
+            if len(words) > 1 and words[0] in FAMILIES
+            else ("ip", words[0] if words else "")
+        )
         span = self.ledger.span(heading[0].line, self.tokens[self.place].line)
         self.place += 1
         flags: list[str] = []
@@ -165,9 +184,15 @@ class _Reader:
                 self._head(statement)
         self.ledger.records.insert(
             position,
-            NftTableRecord(span=span, family=family, name=name, flags=tuple(flags), objects=tuple(objects),
-                           managed=(family, name) in self.managed),
-        )  # fmt: skip
+            NftTableRecord(
+                span=span,
+                family=family,
+                name=name,
+                flags=tuple(flags),
+                objects=tuple(objects),
+                managed=(family, name) in self.managed,
+            ),
+        )
 
     def _head(self, statement: list[Token]) -> None:
         self.ledger.head(statement[0].line, statement[-1].line)
@@ -183,8 +208,12 @@ class _Reader:
                 break
         else:
             self.whole = False
-        body = [token.text if token.kind != "end" else ";" for token in self.tokens[start : self.place]]
-        text = re.sub(r"(?:; )+;", ";", " ".join(token.text for token in heading) + " " + " ".join(body))
+        body = [
+            token.text if token.kind != "end" else ";" for token in self.tokens[start : self.place]
+        ]
+        text = re.sub(
+            r"(?:; )+;", ";", " ".join(token.text for token in heading) + " " + " ".join(body)
+        )
         self.ledger.head(first, self.tokens[self.place - 1].line)
         return text.replace("{ ;", "{").replace("; ;", ";")
 
@@ -204,7 +233,11 @@ class _Reader:
             if _is_base(statement):
                 base, devices = _parse_base(statement, family)
                 last = statement[-1].line
-            elif statement[0].text == "policy" and statement[-1].text in {"accept", "drop"} and len(statement) == 2:
+            elif (
+                statement[0].text == "policy"
+                and statement[-1].text in {"accept", "drop"}
+                and len(statement) == 2
+            ):
                 base["policy"] = statement[1].text
             elif statement[0].text == "comment" and len(statement) == 2:
                 self._head(statement)
@@ -212,21 +245,38 @@ class _Reader:
                 self._read_rule(family, table, name, statement)
         span = self.ledger.span(first, last)
         record = NftChainRecord(
-            span=span, family=family, table=table, name=name, type=base.get("type", ""), hook=base.get("hook", ""),
-            priority=int(base.get("priority", "0")), policy=base.get("policy", "accept"), devices=devices, handle=handle,
-        )  # fmt: skip
+            span=span,
+            family=family,
+            table=table,
+            name=name,
+            type=base.get("type", ""),
+            hook=base.get("hook", ""),
+            priority=int(base.get("priority", "0")),
+            policy=base.get("policy", "accept"),
+            devices=devices,
+            handle=handle,
+        )
         self.ledger.records.insert(position, record)
         if record.hook not in HOOKS or record.type not in TYPES or family not in FAMILIES:
-            self.ledger.refuse(span, f"expected a chain of nft's, saw {family} {record.type} hook {record.hook}")
+            self.ledger.refuse(
+                span, f"expected a chain of nft's, saw {family} {record.type} hook {record.hook}"
+            )
 
     def _read_rule(self, family: str, table: str, chain: str, statement: list[Token]) -> None:
         words = Words(statement)
         span = self.ledger.span(statement[0].line, statement[-1].line)
         rule = parse_rule(words)
         self.ledger.add(
-            NftRuleRecord(span=span, family=family, table=table, chain=chain, statements=rule.statements, handle=self._handle(),
-                          comment=rule.comment)
-        )  # fmt: skip
+            NftRuleRecord(
+                span=span,
+                family=family,
+                table=table,
+                chain=chain,
+                statements=rule.statements,
+                handle=self._handle(),
+                comment=rule.comment,
+            )
+        )
 
     def _read_set(self, family: str, table: str, heading: list[Token]) -> None:
         kind, name = heading[0].text, heading[1].text if len(heading) > 1 else ""
@@ -253,26 +303,50 @@ class _Reader:
                 try:
                     elements = parse_set(Words(statement[2:])).elements
                 except (ValueError, RecursionError) as error:
-                    self.ledger.refuse(self.ledger.span(statement[0].line, last), f"elements of {kind} {name}: {error}")
+                    self.ledger.refuse(
+                        self.ledger.span(statement[0].line, last),
+                        f"elements of {kind} {name}: {error}",
+                    )
             elif word != "comment":
                 options.append(" ".join(token.text for token in statement))
         span = self.ledger.span(heading[0].line, last)
         self.ledger.add(
-            NftSetRecord(span=span, family=family, table=table, name=name, types=types, elements=elements, data=data, flags=flags,
-                         options=tuple(options), typeof=typeof)
-        )  # fmt: skip
+            NftSetRecord(
+                span=span,
+                family=family,
+                table=table,
+                name=name,
+                types=types,
+                elements=elements,
+                data=data,
+                flags=flags,
+                options=tuple(options),
+                typeof=typeof,
+            )
+        )
 
 
 def _holds_statements(heading: list[Token]) -> bool:
-    """Tell whether a brace behind these words opens a block: of a table, a chain, a set or an object, and not of values."""
+    """Tell whether a brace behind these words opens a block: of a table, a chain, a set or an
+    object, and not of values.
+    """
     if not heading:
         return False
     first = heading[0].text
     if first == "ct":
         return len(heading) > 1 and heading[1].text in {"helper", "timeout", "expectation"}
     return len(heading) <= 3 and first in {
-        "table", "chain", "set", "map", "flowtable", "counter", "quota", "limit", "synproxy", "secmark",
-    }  # fmt: skip
+        "table",
+        "chain",
+        "set",
+        "map",
+        "flowtable",
+        "counter",
+        "quota",
+        "limit",
+        "synproxy",
+        "secmark",
+    }
 
 
 def _is_base(statement: list[Token]) -> bool:
@@ -285,7 +359,9 @@ def _parse_base(statement: list[Token], family: str) -> tuple[dict[str, str], tu
     base = {"type": texts[1], "hook": texts[3]}
     place = texts.index("priority") if "priority" in texts else len(texts)
     devices = tuple(
-        token.text for token in statement[4:place] if token.kind != "sign" and token.text not in {"device", "devices"}
+        token.text
+        for token in statement[4:place]
+        if token.kind != "sign" and token.text not in {"device", "devices"}
     )
     words = texts[place + 1 :]
     if words:

@@ -1,4 +1,6 @@
-"""The words of nft's own language, each with the line it stands on; a comment ends at its line's end, quotes keep spaces."""
+"""The words of nft's own language, each with the line it stands on; a comment ends at its line's
+end, quotes keep spaces.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ class Words:
 
     def sees(self, *texts: str) -> bool:
         """Tell whether the next word is one of these, unquoted."""
-        return not self.is_done and self.tokens[self.place].kind != "quoted" and self.peek() in texts
+        return (
+            not self.is_done and self.tokens[self.place].kind != "quoted" and self.peek() in texts
+        )
 
     def take(self) -> str:
         """Take the next word; `ValueError` where there is none."""
@@ -91,4 +95,6 @@ class Words:
         """Take all that is left, as it is spelled."""
         tokens = self.tokens[self.place :]
         self.place = len(self.tokens)
-        return " ".join(f'"{token.text}"' if token.kind == "quoted" else token.text for token in tokens)
+        return " ".join(
+            f'"{token.text}"' if token.kind == "quoted" else token.text for token in tokens
+        )

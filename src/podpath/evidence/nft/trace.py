@@ -1,4 +1,6 @@
-"""`nft monitor trace` and `xtables-monitor --trace`: the rules that packets met. What dropped one is a message of its line."""
+"""`nft monitor trace` and `xtables-monitor --trace`: the rules that packets met. What dropped one
+is a message of its line.
+"""
 
 from __future__ import annotations
 

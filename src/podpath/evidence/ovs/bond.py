@@ -1,4 +1,5 @@
-"""`ovs-appctl bond/show`: a bond's mode, its members, and the one that sends (ofproto/bond.c, Open vSwitch 2.3 to 3.5).
+"""`ovs-appctl bond/show`: a bond's mode, its members, and the one that sends (ofproto/bond.c, Open
+vSwitch 2.3 to 3.5).
 
 Until 2.15 members are called slaves.
 """
@@ -15,7 +16,9 @@ from podpath.net.provenance import Source
 
 _NAME = re.compile(r"---- (?P<name>\S+) ----\s*$")
 _MODE = re.compile(r"bond_mode: (?P<mode>\S+)")
-_ACTIVE = re.compile(r"active (?:slave|member) mac: (?P<mac>[0-9a-f:]{17})(?:\s*\((?P<name>[^)]*)\))?", re.IGNORECASE)
+_ACTIVE = re.compile(
+    r"active (?:slave|member) mac: (?P<mac>[0-9a-f:]{17})(?:\s*\((?P<name>[^)]*)\))?", re.IGNORECASE
+)
 _MEMBER = re.compile(r"(?:slave|member) \"?(?P<name>[^\s\":]+)\"?: (?:enabled|disabled)")
 _IS_ACTIVE = re.compile(r"\s+active (?:slave|member)\s*$")
 _DETAIL = re.compile(
@@ -28,11 +31,19 @@ def recognise_bond(source: Source) -> int:
     """Recognise a bond by its mode or its members."""
     lines = sample(source)
     signs = sum(any(sign.match(line) for line in lines) for sign in (_MODE, _ACTIVE, _MEMBER))
-    return CERTAIN if signs > 1 else LIKELY if signs or any(_NAME.match(line) for line in lines[:2]) else NO
+    return (
+        CERTAIN
+        if signs > 1
+        else LIKELY
+        if signs or any(_NAME.match(line) for line in lines[:2])
+        else NO
+    )
 
 
 def read_bond(source: Source) -> Reading:
-    """Read one record for each bond; a fragment that starts in the middle of one gives one without a name."""
+    """Read one record for each bond; a fragment that starts in the middle of one gives one without
+    a name.
+    """
     ledger = LineLedger(source)
     starts = [index for index, line in enumerate(ledger.lines) if _NAME.match(line)]
     first = next((index for index, line in enumerate(ledger.lines) if line.strip()), 0)
@@ -71,10 +82,14 @@ class _Bond:
 
 
 def _read_one(ledger: LineLedger, start: int, end: int) -> None:
-    """Read one bond; its record stands at the line that names the active member, the other lines are headings."""
+    """Read one bond; its record stands at the line that names the active member, the other lines
+    are headings.
+    """
     bond = _Bond()
     lines = ledger.lines
-    facts = [index for index in range(start, end) if lines[index].strip() and bond.take(lines[index])]
+    facts = [
+        index for index in range(start, end) if lines[index].strip() and bond.take(lines[index])
+    ]
     for index in range(start, end):
         if index not in facts and _DETAIL.match(lines[index]) and not ledger.elide(index):
             ledger.head(index)
@@ -82,9 +97,13 @@ def _read_one(ledger: LineLedger, start: int, end: int) -> None:
         return
     anchor = next((index for index in facts if _ACTIVE.match(lines[index])), facts[0])
     record = OvsBondRecord(
-        span=ledger.span(anchor), name=bond.name, mode=bond.mode, active_slave=bond.active, active_mac=bond.mac,
+        span=ledger.span(anchor),
+        name=bond.name,
+        mode=bond.mode,
+        active_slave=bond.active,
+        active_mac=bond.mac,
         slaves=tuple(bond.members),
-    )  # fmt: skip
+    )
     ledger.add(record)
     for index in facts:
         if index != anchor:

@@ -1,4 +1,6 @@
-"""`ovs-vsctl show`: bridges, their ports, and the interfaces of each (utilities/ovs-vsctl.c:show_db, Open vSwitch 2.5 to 3.5)."""
+"""`ovs-vsctl show`: bridges, their ports, and the interfaces of each
+(utilities/ovs-vsctl.c:show_db, Open vSwitch 2.5 to 3.5).
+"""
 
 from __future__ import annotations
 
@@ -33,11 +35,15 @@ def recognise_show(source: Source) -> int:
     tables = [found["table"] for found in map(_TABLE.match, lines) if found is not None]
     if not tables:
         return LIKELY if any(line.strip().startswith("ovs_version: ") for line in lines) else NO
-    return CERTAIN if len(set(tables)) > 1 or any("ovs_version" in line for line in lines) else LIKELY
+    return (
+        CERTAIN if len(set(tables)) > 1 or any("ovs_version" in line for line in lines) else LIKELY
+    )
 
 
 def read_show(source: Source) -> Reading:
-    """Read every port with its interfaces; a port of a fragment without its bridge keeps an empty bridge name."""
+    """Read every port with its interfaces; a port of a fragment without its bridge keeps an empty
+    bridge name.
+    """
     ledger = LineLedger(source)
     bridge = ""
     rows = list(_rows(ledger))
@@ -90,11 +96,19 @@ def _read_port(ledger: LineLedger, bridge: str, port: _Row, following: int) -> N
             interfaces[-1] = (interfaces[-1][0], kind["type"])
         elif vlan is not None:
             tag = int(vlan["tag"])
-        elif not line.strip().startswith(("options:", "trunks:", "vlan_mode:", "error:", "qos:", "bfd", "lldp")):
+        elif not line.strip().startswith(
+            ("options:", "trunks:", "vlan_mode:", "error:", "qos:", "bfd", "lldp")
+        ):
             break
         last = index
     ledger.add(
-        OvsPortRecord(span=ledger.span(port.first, last), bridge=bridge, port=port.name, interfaces=tuple(interfaces), tag=tag)
+        OvsPortRecord(
+            span=ledger.span(port.first, last),
+            bridge=bridge,
+            port=port.name,
+            interfaces=tuple(interfaces),
+            tag=tag,
+        )
     )
 
 

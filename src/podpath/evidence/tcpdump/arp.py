@@ -1,4 +1,6 @@
-"""What tcpdump prints of ARP (print-arp.c), with words in place of addresses where people put them there."""
+"""What tcpdump prints of ARP (print-arp.c), with words in place of addresses where people put them
+there.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def parse_arp(text: str) -> ArpRecord | None:
         return None
     if found["asked"] is not None:
         target_mac = (found["asked_mac"] or "").partition(" ")[0] or None
-        return ArpRecord("request", _address(found["asker"]), _address(found["asked"]), None, target_mac)
+        return ArpRecord(
+            "request", _address(found["asker"]), _address(found["asked"]), None, target_mac
+        )
     if found["told"] is not None:
         return ArpRecord("reply", _address(found["told"]), None, found["told_mac"], None)
     number = found["unknown"] or _OTHERS.get(found["other"])

@@ -1,7 +1,9 @@
-"""What tcpdump prints before the packet itself: number, time, device and direction, link-layer addresses, VLAN tags.
+"""What tcpdump prints before the packet itself: number, time, device and direction, link-layer
+addresses, VLAN tags.
 
-The shapes are those of tcpdump 4.9 to 4.99 (print.c, util-print.c:ts_print, print-ether.c, print-sll.c), and what people make of
-them: words in place of addresses, elided digits, notes before the line.
+The shapes are those of tcpdump 4.9 to 4.99 (print.c, util-print.c:ts_print, print-ether.c,
+print-sll.c), and what people make of them: words in place of addresses, elided digits, notes before
+the line.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ class Frame(NamedTuple):
     smac: str | None
     dmac: str | None
     protocol: str
-    """What carries the body: `IP`, `IP6`, `ARP`, `RARP`, another ethertype's name; empty where nothing says."""
+    """What carries the body: `IP`, `IP6`, `ARP`, `RARP`, another ethertype's name; empty where
+    nothing says.
+    """
     length: int | None
     """Bytes of the frame, where printed."""
     body: str
@@ -60,13 +64,29 @@ _COOKED = re.compile(
     rf"(?:ifindex \d+ )?(?P<smac>{_MAC.pattern}) (?:\(oui [^)]*\) )?ethertype (?P<type>[^,(:]+)(?:\(0x[0-9a-f]+\))?"
     r"(?:, length:? (?P<length>\d+))?\s*[:,]\s*"
 )
-_VLAN = re.compile(r"(?P<tag>vlan \d+), p \d+(?:, DEI)?, (?:ethertype (?P<type>[^,(:]+)(?:\(0x[0-9a-f]+\))?|LLC)\s*[:,]\s*")
-_NETWORK = re.compile(r"(?P<protocol>IP6|IP|ARP|RARP|Reverse ARP|MPLS|STP|LLDP|EAPOL|PPPoE)\b(?P<comma>,)?\s*")
+_VLAN = re.compile(
+    r"(?P<tag>vlan \d+), p \d+(?:, DEI)?, (?:ethertype (?P<type>[^,(:]+)(?:\(0x[0-9a-f]+\))?|LLC)\s*[:,]\s*"
+)
+_NETWORK = re.compile(
+    r"(?P<protocol>IP6|IP|ARP|RARP|Reverse ARP|MPLS|STP|LLDP|EAPOL|PPPoE)\b(?P<comma>,)?\s*"
+)
 _NETWORKS = ("IP ", "IP6 ")
 """Where nothing of the link layer is printed."""
 _ENDS = re.compile(r"[\w.:]+ > [\w.:]+: ")
-_DIRECTIONS: Mapping[str, str] = {"In": "in", "Out": "out", "B": "broadcast", "M": "multicast", "P": "promisc"}
-_ETHERTYPES: Mapping[str, str] = {"IPv4": "IP", "IPv6": "IP6", "ARP": "ARP", "Reverse ARP": "RARP", "RARP": "RARP"}
+_DIRECTIONS: Mapping[str, str] = {
+    "In": "in",
+    "Out": "out",
+    "B": "broadcast",
+    "M": "multicast",
+    "P": "promisc",
+}
+_ETHERTYPES: Mapping[str, str] = {
+    "IPv4": "IP",
+    "IPv6": "IP6",
+    "ARP": "ARP",
+    "Reverse ARP": "RARP",
+    "RARP": "RARP",
+}
 
 
 def parse_frame(line: str) -> Frame | None:
@@ -80,7 +100,13 @@ def parse_frame(line: str) -> Frame | None:
     if link is not None:
         rest = rest[link.end() :]
     layer = None if rest.startswith(_NETWORKS) else _parse_link_layer(rest)
-    if layer is None and found is None and link is None and _NETWORK.match(rest) is None and _ENDS.match(rest) is None:
+    if (
+        layer is None
+        and found is None
+        and link is None
+        and _NETWORK.match(rest) is None
+        and _ENDS.match(rest) is None
+    ):
         return None
     smac, dmac, kind, length, body = layer or (None, None, "", None, rest)
     tags, kind, body = _parse_tags(kind, body)
@@ -88,11 +114,24 @@ def parse_frame(line: str) -> Frame | None:
     if network is not None and (not kind or network["protocol"] == kind):
         kind, body = network["protocol"], body[network.end() :]
     direction = _DIRECTIONS.get(names.get("direction") or "")
-    return Frame(time, elided, _name_link(names.get("link"), rest), direction, smac, dmac, kind, length, body, tags)
+    return Frame(
+        time,
+        elided,
+        _name_link(names.get("link"), rest),
+        direction,
+        smac,
+        dmac,
+        kind,
+        length,
+        body,
+        tags,
+    )
 
 
 def _name_link(name: str | None, rest: str) -> str | None:
-    """Return the device's name; its index where tcpdump, reading a file of another host, knew no name and printed `?`."""
+    """Return the device's name; its index where tcpdump, reading a file of another host, knew no
+    name and printed `?`.
+    """
     if name != "?":
         return name
     found = _INDEX.match(rest)
@@ -100,7 +139,9 @@ def _name_link(name: str | None, rest: str) -> str | None:
 
 
 def parse_mac(text: str | None) -> Mac | None:
-    """Return a printed link-layer address in its usual spelling; None where a word stands in its place."""
+    """Return a printed link-layer address in its usual spelling; None where a word stands in its
+    place.
+    """
     if text is None:
         return None
     word = text.partition(" (")[0]
@@ -117,7 +158,12 @@ def _parse_time(found: re.Match[str]) -> tuple[float, bool]:
     fraction = found["fraction"] or ""
     digits = re.match(r"\d*", fraction)
     known = digits[0] if digits is not None else ""
-    seconds = int(found["hour"]) * 3600 + int(found["minute"]) * 60 + int(found["second"]) + float(f"0.{known or 0}")
+    seconds = (
+        int(found["hour"]) * 3600
+        + int(found["minute"]) * 60
+        + int(found["second"])
+        + float(f"0.{known or 0}")
+    )
     if found["date"]:
         seconds += _parse_day(found["date"])
     return (-seconds if found["sign"] else seconds), known != fraction
@@ -125,7 +171,11 @@ def _parse_time(found: re.Match[str]) -> tuple[float, bool]:
 
 def _parse_day(date: str) -> int:
     year, month, day = int(date[:4]), int(date[5:7]), int(date[8:])
-    return calendar.timegm((year, month, day, 0, 0, 0)) if 1 <= month <= 12 and 1 <= day <= 31 and year > 0 else 0
+    return (
+        calendar.timegm((year, month, day, 0, 0, 0))
+        if 1 <= month <= 12 and 1 <= day <= 31 and year > 0
+        else 0
+    )
 
 
 def _parse_link_layer(rest: str) -> tuple[str | None, str | None, str, int | None, str] | None:
@@ -133,7 +183,13 @@ def _parse_link_layer(rest: str) -> tuple[str | None, str | None, str, int | Non
     if ethernet is not None:
         kind = (ethernet["type"] or ethernet["kind"]).strip()
         length = int(ethernet["length"]) if ethernet["length"] else None
-        return ethernet["smac"], ethernet["dmac"], _ETHERTYPES.get(kind, kind), length, rest[ethernet.end() :]
+        return (
+            ethernet["smac"],
+            ethernet["dmac"],
+            _ETHERTYPES.get(kind, kind),
+            length,
+            rest[ethernet.end() :],
+        )
     cooked = _COOKED.match(rest)
     if cooked is None:
         return None

@@ -1,4 +1,5 @@
-"""What tcpdump prints of ICMP and ICMPv6: echoes, and errors with as much of the quoted packet as the line names.
+"""What tcpdump prints of ICMP and ICMPv6: echoes, and errors with as much of the quoted packet as
+the line names.
 
 The texts are those of print-icmp.c and print-icmp6.c (tcpdump 4.9 to 4.99).
 """
@@ -18,8 +19,12 @@ _UNREACHABLE = re.compile(
     r"ICMP (?P<what>net |host )?(?P<target>\S+) (?:(?P<protocol>tcp|udp|sctp) port (?P<port>\S+) |protocol (?P<number>\d+) )?"
     r"unreachable(?P<why> - [^,]*)?(?P<note>.*)"
 )
-_EXCEEDED = re.compile(r"ICMP (?P<what>time exceeded in-transit|ip reassembly time exceeded)(?P<note>.*)")
-_REDIRECT = re.compile(r"ICMP redirect (?P<target>\S+) to (?P<kind>net|host) (?P<gateway>\S+?)(?:, |$)(?P<note>.*)")
+_EXCEEDED = re.compile(
+    r"ICMP (?P<what>time exceeded in-transit|ip reassembly time exceeded)(?P<note>.*)"
+)
+_REDIRECT = re.compile(
+    r"ICMP redirect (?P<target>\S+) to (?P<kind>net|host) (?P<gateway>\S+?)(?:, |$)(?P<note>.*)"
+)
 _BARE = re.compile(r"type-#(?P<number>\d{1,3})")
 _LENGTH = re.compile(r"length:? (?P<length>\d+)")
 _ICMP6 = re.compile(r"ICMP6, (?P<what>[A-Za-z][A-Za-z 0-9-]*)(?P<note>.*)")
@@ -59,15 +64,24 @@ def parse_icmp(packet: Packet, rest: str) -> tuple[Packet, str] | None:
         return _echo(icmp, echo, 8, 0), rest
     unreachable = _UNREACHABLE.match(rest)
     if unreachable is not None:
-        quoted = _quoted(packet, unreachable["target"], unreachable["protocol"] or unreachable["number"], unreachable["port"])
-        return icmp._replace(icmp_type=3, icmp_code=_unreachable_code(unreachable), quoted=quoted), rest
+        quoted = _quoted(
+            packet,
+            unreachable["target"],
+            unreachable["protocol"] or unreachable["number"],
+            unreachable["port"],
+        )
+        return icmp._replace(
+            icmp_type=3, icmp_code=_unreachable_code(unreachable), quoted=quoted
+        ), rest
     exceeded = _EXCEEDED.match(rest)
     if exceeded is not None:
         return icmp._replace(icmp_type=11, icmp_code=int(exceeded["what"].startswith("ip"))), rest
     redirect = _REDIRECT.match(rest)
     if redirect is not None:
         quoted = _quoted(packet, redirect["target"], None, None)
-        return icmp._replace(icmp_type=5, icmp_code=int(redirect["kind"] == "host"), quoted=quoted), rest
+        return icmp._replace(
+            icmp_type=5, icmp_code=int(redirect["kind"] == "host"), quoted=quoted
+        ), rest
     return icmp._replace(icmp_type=_type(rest.removeprefix("ICMP").lstrip(" ,"), _TYPES4)), rest
 
 
@@ -89,7 +103,9 @@ def _error6(packet: Packet, kind: int, text: str) -> tuple[int, Packet | None]:
     """Read the code of an ICMPv6 error, and what its line says of the packet that it is about."""
     if kind == 1 and (found := _UNREACHABLE6.search(text)) is not None:
         if found["at"] is not None:
-            return 4, _quoted(packet, found["at"], found["protocol"] or found["number"], found["port"])
+            return 4, _quoted(
+                packet, found["at"], found["protocol"] or found["number"], found["port"]
+            )
         return _CODES6[found["what"]], _quoted(packet, found["target"], None, None)
     if kind == 3 and (found := _EXCEEDED6.search(text)) is not None:
         return 0, _quoted(packet, found["target"], None, None)
@@ -114,7 +130,9 @@ def _echo(packet: Packet, echo: re.Match[str], request: int, reply: int) -> Pack
     if echo["extended"] is not None:
         request, reply = (42, 43) if packet.protocol == protocols.ICMP else (160, 161)
     kind = request if echo["kind"] == "request" else reply
-    return packet._replace(icmp_type=kind, sport=identifier, dport=identifier, seq=int(echo["seq"] or 0))
+    return packet._replace(
+        icmp_type=kind, sport=identifier, dport=identifier, seq=int(echo["seq"] or 0)
+    )
 
 
 def _unreachable_code(found: re.Match[str]) -> int:
@@ -132,7 +150,9 @@ def _unreachable_code(found: re.Match[str]) -> int:
 
 
 def _quoted(packet: Packet, target: str, protocol: str | None, port: str | None) -> Packet | None:
-    """Make what the line says of the packet that the error is about: the receiver of the error had sent it."""
+    """Make what the line says of the packet that the error is about: the receiver of the error had
+    sent it.
+    """
     try:
         dst = Address.parse(target)
         number = protocols.protocol_number(protocol) if protocol else 0
@@ -140,4 +160,9 @@ def _quoted(packet: Packet, target: str, protocol: str | None, port: str | None)
         return None
     if dst.family != packet.dst.family:
         return None
-    return Packet(packet.dst, dst, number, dport=int(port) & 0xFFFF if port is not None and port.isdigit() else 0)
+    return Packet(
+        packet.dst,
+        dst,
+        number,
+        dport=int(port) & 0xFFFF if port is not None and port.isdigit() else 0,
+    )

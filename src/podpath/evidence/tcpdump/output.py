@@ -1,8 +1,10 @@
-"""tcpdump's text, as it stands in tickets: packets of one or more lines, and what people wrote between them.
+"""tcpdump's text, as it stands in tickets: packets of one or more lines, and what people wrote
+between them.
 
-A packet is a line that starts one (`tcpdump.frame`), with the lines that go on with it: the second line of `-v`, the packet that
-an ICMP error quotes or a tunnel carries, hex and text dumps. All else between is a note, kept as a heading, or a gap.
-Not modelled: `-q` without names of protocols, decoders of application protocols, link types other than Ethernet and Linux cooked.
+A packet is a line that starts one (`tcpdump.frame`), with the lines that go on with it: the second
+line of `-v`, the packet that an ICMP error quotes or a tunnel carries, hex and text dumps. All else
+between is a note, kept as a heading, or a gap. Not modelled: `-q` without names of protocols,
+decoders of application protocols, link types other than Ethernet and Linux cooked.
 """
 
 from __future__ import annotations
@@ -65,7 +67,9 @@ class _Point(NamedTuple):
 def recognise_tcpdump(source: Source) -> int:
     """Recognise tcpdump's text by its packets; its command alone is not enough."""
     lines = sample(source)
-    packets = sum(_PACKET.match(line) is not None and _SIGNATURE.search(line) is not None for line in lines)
+    packets = sum(
+        _PACKET.match(line) is not None and _SIGNATURE.search(line) is not None for line in lines
+    )
     if not packets:
         return POSSIBLE if lines and _TRAILER.match(lines[0]) else NO
     if parse_command(source.command).program == "tcpdump" or packets >= 0.3 * len(lines):
@@ -78,7 +82,9 @@ def read_tcpdump(source: Source) -> Reading:
     reader = _PrintedPackets(source)
     index = 0
     while index < len(source.lines):
-        index = reader.step(index) if source.lines[index] else index + 1  # of long captures few lines are shown
+        index = (
+            reader.step(index) if source.lines[index] else index + 1
+        )  # of long captures few lines are shown
     return reader.ledger.close("a packet")
 
 
@@ -113,8 +119,12 @@ class _PrintedPackets:
         return self._read_packet(index, frame)
 
     def _stands_alone(self, index: int) -> bool:
-        """Tell whether no line below can go on with a line: all that do are indented, but for the text of `-A`."""
-        return not self._point.text and (index + 1 >= len(self._lines) or not self._lines[index + 1].startswith((" ", "\t")))
+        """Tell whether no line below can go on with a line: all that do are indented, but for the
+        text of `-A`.
+        """
+        return not self._point.text and (
+            index + 1 >= len(self._lines) or not self._lines[index + 1].startswith((" ", "\t"))
+        )
 
     def _add_plain(self, index: int, plain: Plain) -> None:
         self._latest = plain.time
@@ -142,24 +152,34 @@ class _PrintedPackets:
     def _extent(self, index: int) -> int:
         """Return the index of the last line that goes on with the packet."""
         last = index
-        while last + 1 < len(self._lines) and self._goes_on(self._lines[index], self._lines[last], self._lines[last + 1]):
+        while last + 1 < len(self._lines) and self._goes_on(
+            self._lines[index], self._lines[last], self._lines[last + 1]
+        ):
             last += 1
         return last
 
     def _goes_on(self, first: str, before: str, line: str) -> bool:
-        """Tell whether a line goes on with the packet that the first line began; `before` is the line above it."""
+        """Tell whether a line goes on with the packet that the first line began; `before` is the
+        line above it.
+        """
         stripped = line.strip()
         if not stripped or _TRAILER.match(line) or not stripped.strip("."):
             return False
         if line[0] == "\t" or _HEX.match(line):
             return True
-        if line[0] == " " and _SECOND.match(stripped) and (_HEADER_ENDS.search(first) or _HEADER_ENDS.search(before)):
+        if (
+            line[0] == " "
+            and _SECOND.match(stripped)
+            and (_HEADER_ENDS.search(first) or _HEADER_ENDS.search(before))
+        ):
             return True
         if _PACKET.match(line):
             return False
         if self._point.text:
             return True
-        return line[0] == " " and (_SECOND.match(stripped) is not None or _is_cut(first) or line.startswith("    "))
+        return line[0] == " " and (
+            _SECOND.match(stripped) is not None or _is_cut(first) or line.startswith("    ")
+        )
 
     def _read_packet(self, index: int, frame: Frame) -> int:
         """Read a packet and what it carries; give the index of the next line."""
@@ -171,8 +191,15 @@ class _PrintedPackets:
         elif details and _is_cut(text):
             text = " ".join([text.rstrip(), *(line.strip() for line in details)])
             details = []
-        if frame.elided and frame.time is not None and self._latest is not None and int(self._latest) == int(frame.time):
-            frame = frame._replace(time=max(frame.time, self._latest + 1e-6))  # right after the packet above it
+        if (
+            frame.elided
+            and frame.time is not None
+            and self._latest is not None
+            and int(self._latest) == int(frame.time)
+        ):
+            frame = frame._replace(
+                time=max(frame.time, self._latest + 1e-6)
+            )  # right after the packet above it
         self._latest = frame.time
         if frame.protocol in {"ARP", "RARP"}:
             self._add_arp(index, last, frame)
@@ -192,19 +219,25 @@ class _PrintedPackets:
     def _add_arp(self, index: int, last: int, frame: Frame) -> None:
         body = parse_arp(frame.body)
         if body is None:
-            self.ledger.gap(index, f"expected an ARP request or reply, saw {frame.body[:60]!r}", last)
+            self.ledger.gap(
+                index, f"expected an ARP request or reply, saw {frame.body[:60]!r}", last
+            )
         else:
             self._add(index, last, frame, None, "", body)
 
     def _add_unread(self, index: int, last: int, frame: Frame, text: str) -> None:
-        """Keep a frame that is no IP (a decoder's own text); what should be IP and cannot be read is a gap."""
+        """Keep a frame that is no IP (a decoder's own text); what should be IP and cannot be read
+        is a gap.
+        """
         if frame.protocol or (frame.time is None and frame.smac is None and frame.link is None):
             self.ledger.gap(index, f"expected ADDRESS > ADDRESS, saw {text.strip()[:60]!r}", last)
         else:
             self._add(index, last, frame, None, text.strip())
 
     def _add_inner(self, last: int, frame: Frame, body: Body, details: list[str]) -> int:
-        """Add the packet that a tunnel carries, from the rest of the line or the lines below; give the index of the next line."""
+        """Add the packet that a tunnel carries, from the rest of the line or the lines below; give
+        the index of the next line.
+        """
         if not body.carries:
             return last + 1
         start, end = last, last
@@ -217,12 +250,24 @@ class _PrintedPackets:
             return end + 1
         shown = inner._replace(time=frame.time, link=frame.link, direction=frame.direction)
         header, rest = parse_header(inner.body)
-        read = parse_body(rest.strip() or " ".join(texts[1:2]), header) if inner.protocol in {"IP", "IP6"} else None
+        read = (
+            parse_body(rest.strip() or " ".join(texts[1:2]), header)
+            if inner.protocol in {"IP", "IP6"}
+            else None
+        )
         arp = parse_arp(inner.body) if inner.protocol == "ARP" else None
         self._add(start, end, shown, read, f"inside {body.carries}", arp)
         return end + 1
 
-    def _add(self, index: int, last: int, frame: Frame, body: Body | None, note: str, arp: ArpRecord | None = None) -> None:
+    def _add(
+        self,
+        index: int,
+        last: int,
+        frame: Frame,
+        body: Body | None,
+        note: str,
+        arp: ArpRecord | None = None,
+    ) -> None:
         inside = note.partition("inside ")[2] if note.startswith("inside ") else ""
         limit = _MTU.search(note) if body is not None and body.packet.protocol in _ICMP else None
         packet = body.packet if body is not None else None
@@ -235,7 +280,8 @@ class _PrintedPackets:
             packet=packet,
             link=IfName(link) if link is not None else None,
             direction=frame.direction,
-            relative=not self._point.absolute and not (packet is not None and packet.flags & protocols.SYN),
+            relative=not self._point.absolute
+            and not (packet is not None and packet.flags & protocols.SYN),
             smac=frame.smac,
             dmac=frame.dmac,
             arp=arp,
@@ -247,13 +293,17 @@ class _PrintedPackets:
         self.ledger.add(record)
 
     def _says_wrong(self, index: int, last: int, inside: str) -> bool:
-        """Tell whether a packet's lines call its checksum wrong; on a line that a tunnel's packet shares it is the outer one."""
+        """Tell whether a packet's lines call its checksum wrong; on a line that a tunnel's packet
+        shares it is the outer one.
+        """
         shared = bool(inside) and f"{inside.partition(' ')[0]}, " in self._lines[index]
         return not shared and any(_has_wrong_sum(line) for line in self._lines[index : last + 1])
 
 
 def parse_point(command: str | None) -> _Point:
-    """Say where a capture was taken by its command; the name of a file that it was written to is a hint."""
+    """Say where a capture was taken by its command; the name of a file that it was written to is a
+    hint.
+    """
     parsed = parse_command(command)
     link: str | None = None
     clusters = [word for word in parsed.arguments if re.fullmatch(r"-[A-Za-z]+", word)]
@@ -266,7 +316,9 @@ def parse_point(command: str | None) -> _Point:
             found = _FILE_LINK.fullmatch(following)
             link = found["name"] if found is not None else None
     return _Point(
-        None if link in {"any", ""} else link, any("S" in word for word in clusters), any("A" in word for word in clusters)
+        None if link in {"any", ""} else link,
+        any("S" in word for word in clusters),
+        any("A" in word for word in clusters),
     )
 
 
@@ -279,7 +331,9 @@ def with_quoted(body: Body, details: list[str]) -> Body:
         return body
     header, rest = parse_header(frame.body if frame is not None else details[0].strip())
     quoted = parse_body(rest.strip() or " ".join(details[1:2]), header)
-    return body if quoted is None else body._replace(packet=body.packet._replace(quoted=quoted.packet))
+    return (
+        body if quoted is None else body._replace(packet=body.packet._replace(quoted=quoted.packet))
+    )
 
 
 def _has_wrong_sum(line: str) -> bool:

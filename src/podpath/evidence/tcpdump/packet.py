@@ -1,7 +1,8 @@
-"""What tcpdump prints of an IP packet: its header with `-v`, who speaks to whom, and the TCP, UDP or ICMP header.
+"""What tcpdump prints of an IP packet: its header with `-v`, who speaks to whom, and the TCP, UDP
+or ICMP header.
 
-The shapes are those of tcpdump 4.9 to 4.99 (print-ip.c, print-tcp.c, print-udp.c, print-icmp.c, print-icmp6.c), and of 3.x for
-TCP.
+The shapes are those of tcpdump 4.9 to 4.99 (print-ip.c, print-tcp.c, print-udp.c, print-icmp.c,
+print-icmp6.c), and of 3.x for TCP.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class Header(NamedTuple):
     protocol: int | None = None
     length: int | None = None
     stated: bool = False
-    """True where the length is the IP header's own, and nothing stands between it and the transport header."""
+    """True where the length is the IP header's own, and nothing stands between it and the transport
+    header.
+    """
 
 
 _UNPRINTED = Header()
@@ -46,7 +49,9 @@ class Body(NamedTuple):
 
 
 _SERVICES = {"otv": 8472, "https-alt": 8443} | dict(SERVICES)
-"""Ports by the names that tcpdump prints without -n; OTV is the name of 8472, where Linux has VXLAN."""
+"""Ports by the names that tcpdump prints without -n; OTV is the name of 8472, where Linux has
+VXLAN.
+"""
 _IPV4_HEADER = re.compile(
     r"\((?P<fields>(?:tos|ttl|id) .*?length:? (?P<length>\d+)(?: \[was 0, presumed [^\]]*\])?(?P<options>, options \([^)]*\))?"
     r"(?:, bad cksum \w+ \([^)]*\)!?)?)\)\s*"
@@ -55,17 +60,23 @@ _IPV6_HEADER = re.compile(
     r"\((?P<fields>.*?(?:next-header|hlim).*?payload length:? (?P<length>\d+))\)"
     r"(?: \[real length (?P<real>\d+), presumed [^\]]*\])?\s*"
 )
-_FIELD = re.compile(r"(?:class|tos) (?P<tos>0x[0-9a-f]+)|(?:ttl|hlim) (?P<ttl>\d+)|offset (?P<offset>\d+)|"
-                    r"flags \[(?P<flags>[^\]]*)\]|"
-                    r"(?:proto|next-header) [^(]*\((?P<protocol>\d+)\)")  # fmt: skip
-_ENDS = re.compile(r"(?P<src>[^\s>]+) > (?P<dst>[^\s,]+?)(?:: +(?P<rest>\S.*)|:?(?:\s+(?P<tail>\S.*))?|,\s*(?P<comma>.*))$")
+_FIELD = re.compile(
+    r"(?:class|tos) (?P<tos>0x[0-9a-f]+)|(?:ttl|hlim) (?P<ttl>\d+)|offset (?P<offset>\d+)|"
+    r"flags \[(?P<flags>[^\]]*)\]|"
+    r"(?:proto|next-header) [^(]*\((?P<protocol>\d+)\)"
+)
+_ENDS = re.compile(
+    r"(?P<src>[^\s>]+) > (?P<dst>[^\s,]+?)(?:: +(?P<rest>\S.*)|:?(?:\s+(?P<tail>\S.*))?|,\s*(?P<comma>.*))$"
+)
 _V4_ENDPOINT = re.compile(r"(?P<address>\d+\.\d+\.\d+\.\d+)(?:[.:](?P<port>[A-Za-z0-9][\w-]*))?")
 _V6_ENDPOINT = re.compile(
     r"(?P<address>[0-9a-fA-F]*:[0-9a-fA-F:]*(?:\d+\.\d+\.\d+\.\d+)?)(?:%[\w.-]+?)?(?:\.(?P<port>[A-Za-z0-9][\w-]*))?"
 )
 _DAMAGE = re.compile(r"\A(?:truncated-ip6? - \d+ bytes missing!|bad-len \d+)\s*")
 _INVALID = re.compile(r"\A\[[^\]]*\]\s*(?:\(invalid\)\s*)?(?=\S)")
-_EXTENSION = re.compile(r"(?:HBH|DSTOPT|RT6|RT|frag|mobility) ?(?P<what>(?:\((?:[^()]|\([^()]*\))*\) *)*)")
+_EXTENSION = re.compile(
+    r"(?:HBH|DSTOPT|RT6|RT|frag|mobility) ?(?P<what>(?:\((?:[^()]|\([^()]*\))*\) *)*)"
+)
 """Extension headers of IPv6, in front of what they carry."""
 _EXTENSIONS = frozenset({0, 43, 44, 51, 60, 135})
 _INNER_PORTS = re.compile(r"(?P<sport>\d+) > (?P<dport>\d+): ")
@@ -86,8 +97,20 @@ _TUNNEL = re.compile(
     r"instance (?P<instance>\d+))(?:[^:]*: (?P<inner>.*))?"
 )
 _GRE = re.compile(r"GREv\d.*?(?:, length \d+)?: (?P<inner>(?:IP6?|ARP,?) .*)")
-_OTHER = re.compile(r"ip-proto-(?P<number>\d+)|(?P<name>ESP|AH|sctp|igmp|pim|GREv\d|OSPFv\d|VRRPv\d)\b", re.IGNORECASE)
-_OTHER_NUMBERS = {"esp": 50, "ah": 51, "sctp": 132, "igmp": 2, "pim": 103, "gre": 47, "ospf": 89, "vrrp": 112}
+_OTHER = re.compile(
+    r"ip-proto-(?P<number>\d+)|(?P<name>ESP|AH|sctp|igmp|pim|GREv\d|OSPFv\d|VRRPv\d)\b",
+    re.IGNORECASE,
+)
+_OTHER_NUMBERS = {
+    "esp": 50,
+    "ah": 51,
+    "sctp": 132,
+    "igmp": 2,
+    "pim": 103,
+    "gre": 47,
+    "ospf": 89,
+    "vrrp": 112,
+}
 
 
 def parse_header(text: str) -> tuple[Header, str]:
@@ -100,7 +123,9 @@ def parse_header(text: str) -> tuple[Header, str]:
         return _UNPRINTED, text
     fields: dict[str, str] = {}
     for field in _FIELD.finditer(found["fields"]):
-        fields.update({name: value for name, value in field.groupdict().items() if value is not None})
+        fields.update(
+            {name: value for name, value in field.groupdict().items() if value is not None}
+        )
     words = found.groupdict()
     length = int(words.get("real") or found["length"]) + (40 if found.re is _IPV6_HEADER else 0)
     protocol = int(fields["protocol"]) if "protocol" in fields else None
@@ -111,14 +136,20 @@ def parse_header(text: str) -> tuple[Header, str]:
         dont_fragment="DF" in fields["flags"] if "flags" in fields else None,
         protocol=None if protocol in _EXTENSIONS else protocol,
         length=length,
-        stated=not words.get("options") and "+" not in fields.get("flags", "") and protocol not in _EXTENSIONS,
+        stated=not words.get("options")
+        and "+" not in fields.get("flags", "")
+        and protocol not in _EXTENSIONS,
     ), text[found.end() :]
 
 
 def parse_body(text: str, header: Header) -> Body | None:
-    """Read `A.port > B.port: ...`; None where that does not stand there, or an address is elided or a name."""
+    """Read `A.port > B.port: ...`; None where that does not stand there, or an address is elided or
+    a name.
+    """
     text = text.strip()
-    found = _ENDS.match(_DAMAGE.sub("", text, count=1) if text.startswith(("truncated", "bad-len")) else text)
+    found = _ENDS.match(
+        _DAMAGE.sub("", text, count=1) if text.startswith(("truncated", "bad-len")) else text
+    )
     if found is None:
         return None
     source, target = parse_endpoint(found["src"]), parse_endpoint(found["dst"].rstrip(":"))
@@ -127,20 +158,32 @@ def parse_body(text: str, header: Header) -> Body | None:
     rest = found["rest"] or found["tail"] or found["comma"] or ""
     packet = _with_header(Packet(source[0], target[0], 0), header)
     ports = (source[1] or 0, target[1] or 0)
-    body = _parse_transport(packet, ports if source[1] is not None and target[1] is not None else None, rest.strip())
+    body = _parse_transport(
+        packet, ports if source[1] is not None and target[1] is not None else None, rest.strip()
+    )
     return _with_payload(body, header)
 
 
 def _with_payload(body: Body, header: Header) -> Body:
     """Fill in the payload of a datagram whose decoder prints no length, from the IP header's."""
     packet = body.packet
-    if packet.protocol != protocols.UDP or packet.payload or header.length is None or not header.stated or packet.fragment:
+    if (
+        packet.protocol != protocols.UDP
+        or packet.payload
+        or header.length is None
+        or not header.stated
+        or packet.fragment
+    ):
         return body
-    return body._replace(packet=packet._replace(payload=max(header.length - (28 if packet.family == 4 else 48), 0)))
+    return body._replace(
+        packet=packet._replace(payload=max(header.length - (28 if packet.family == 4 else 48), 0))
+    )
 
 
 def parse_endpoint(text: str) -> tuple[Address, int | None] | None:
-    """Read `10.0.0.1.80`, `10.0.0.1.http`, `fd00::1.443` or an address alone; None where it is none of these."""
+    """Read `10.0.0.1.80`, `10.0.0.1.http`, `fd00::1.443` or an address alone; None where it is none
+    of these.
+    """
     found = _V4_ENDPOINT.fullmatch(text) or _V6_ENDPOINT.fullmatch(text)
     if found is None:
         return None
@@ -170,7 +213,9 @@ def _with_header(packet: Packet, header: Header) -> Packet:
         ttl=packet.ttl if header.ttl is None else header.ttl,
         tos=header.tos or 0,
         length=packet.length if header.length is None else header.length,
-        dont_fragment=packet.dont_fragment if header.dont_fragment is None else header.dont_fragment,
+        dont_fragment=packet.dont_fragment
+        if header.dont_fragment is None
+        else header.dont_fragment,
         fragment=header.offset > 0,
     )
 
@@ -180,8 +225,14 @@ def _skip_extensions(packet: Packet, rest: str) -> tuple[Packet, str]:
     if rest[:1].isdigit():  # of no extension header, and no ICMPv6: what most lines are
         return packet, rest
     while (found := _EXTENSION.match(rest)) is not None:
-        later = rest.startswith("frag") and re.match(r"\((?:0x[0-9a-f]+:)?[1-9]", found["what"]) is not None
-        packet, rest = packet._replace(fragment=packet.fragment or later), rest[found.end() :].lstrip()
+        later = (
+            rest.startswith("frag")
+            and re.match(r"\((?:0x[0-9a-f]+:)?[1-9]", found["what"]) is not None
+        )
+        packet, rest = (
+            packet._replace(fragment=packet.fragment or later),
+            rest[found.end() :].lstrip(),
+        )
         rest = _INVALID.sub("", rest, count=1)
     return packet, _ICMP_SUM.sub("", rest, count=1) if rest.startswith("[") else rest
 
@@ -225,27 +276,49 @@ def _parse_tcp(packet: Packet, rest: str) -> Body | None:
 
 def _tcp_body(packet: Packet, letters: str, fields: dict[str, str | None]) -> Body:
     seq, end = int(fields.get("seq") or 0), fields.get("end")
-    payload = int(fields["length"]) if fields.get("length") else (int(end) - seq) & 0xFFFFFFFF if end else 0  # type: ignore[arg-type]
+    payload = (
+        int(fields["length"])  # type: ignore[arg-type]
+        if fields.get("length")
+        else (int(end) - seq) & 0xFFFFFFFF
+        if end
+        else 0
+    )
     filled = packet._replace(
-        protocol=protocols.TCP, flags=protocols.read_letters(letters), seq=seq, ack=int(fields.get("ack") or 0), payload=payload
+        protocol=protocols.TCP,
+        flags=protocols.read_letters(letters),
+        seq=seq,
+        ack=int(fields.get("ack") or 0),
+        payload=payload,
     )
     return Body(filled, (fields.get("note") or "").strip(" ,"))
 
 
 def _parse_udp(packet: Packet, rest: str) -> Body:
-    """Read what is no TCP though it has ports: UDP, for tcpdump prints nothing else without its name."""
+    """Read what is no TCP though it has ports: UDP, for tcpdump prints nothing else without its
+    name.
+    """
     if rest.lower().startswith(("sctp", "dccp")):
-        return Body(packet._replace(protocol=protocols.SCTP if rest.lower().startswith("sctp") else 33), rest)
+        return Body(
+            packet._replace(protocol=protocols.SCTP if rest.lower().startswith("sctp") else 33),
+            rest,
+        )
     text = _UDP_SUM.sub("", rest, count=1)
     plain = _UDP.match(text)
     protocol = packet.protocol or (protocols.UDP if rest else 0)
     if plain is not None:
-        return Body(packet._replace(protocol=protocol, payload=int(plain["length"])), plain["note"].strip(" ,:"))
+        return Body(
+            packet._replace(protocol=protocol, payload=int(plain["length"])),
+            plain["note"].strip(" ,:"),
+        )
     tunnel = _TUNNEL.match(text)
     if tunnel is not None:
-        kind = "VXLAN" if tunnel["kind"] == "OTV" else tunnel["kind"]  # OTV is how tcpdump prints VXLAN on port 8472
+        kind = (
+            "VXLAN" if tunnel["kind"] == "OTV" else tunnel["kind"]
+        )  # OTV is how tcpdump prints VXLAN on port 8472
         number = int(tunnel["vni"] or tunnel["instance"], 0)
-        return Body(packet._replace(protocol=protocol), text, tunnel["inner"] or "", f"{kind} vni {number}")
+        return Body(
+            packet._replace(protocol=protocol), text, tunnel["inner"] or "", f"{kind} vni {number}"
+        )
     length = _SIZE.search(text)
     size = int(length["length"] or length["dns"]) if length is not None else 0
     return Body(packet._replace(protocol=protocol, payload=size), text)
@@ -263,5 +336,7 @@ def _parse_other(packet: Packet, rest: str) -> Body:
     other = _OTHER.match(rest)
     if other is not None and not packet.protocol:
         name = re.sub(r"v\d$", "", (other["name"] or "").lower())
-        packet = packet._replace(protocol=int(other["number"]) & 255 if other["number"] else _OTHER_NUMBERS.get(name, 0))
+        packet = packet._replace(
+            protocol=int(other["number"]) & 255 if other["number"] else _OTHER_NUMBERS.get(name, 0)
+        )
     return Body(packet, rest)

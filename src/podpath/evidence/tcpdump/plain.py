@@ -1,8 +1,11 @@
-"""The line that most of a printed capture is made of, a TCP segment over IPv4 on a line of its own, read by one expression.
+"""The line that most of a printed capture is made of, a TCP segment over IPv4 on a line of its own,
+read by one expression.
 
-With `-e` it has the MACs of Ethernet, and with `--number` its number: so capture files are shown (`capture.printed.lines`).
+With `-e` it has the MACs of Ethernet, and with `--number` its number: so capture files are shown
+(`capture.printed.lines`).
 
-What it reads, it reads as `tcpdump.frame` and `tcpdump.packet` would; whatever differs in the least is left to them.
+What it reads, it reads as `tcpdump.frame` and `tcpdump.packet` would; whatever differs in the least
+is left to them.
 """
 
 from __future__ import annotations
@@ -59,12 +62,29 @@ def parse_plain(line: str) -> Plain | None:
             return None
         time += day
     packet = Packet(
-        source, target, protocols.TCP, near, far, protocols.read_letters(letters),
-        payload=int(payload), seq=int(seq or 0), ack=int(ack or 0),
-    )  # fmt: skip
+        source,
+        target,
+        protocols.TCP,
+        near,
+        far,
+        protocols.read_letters(letters),
+        payload=int(payload),
+        seq=int(seq or 0),
+        ack=int(ack or 0),
+    )
     if size is not None:
-        packet = packet._replace(length=max(int(size) - _ETHERNET, 0), smac=Mac(smac), dmac=Mac(dmac))
-    return Plain(time, link, direction and direction.lower(), packet, note.strip(" ,") if note else "", smac, dmac)
+        packet = packet._replace(
+            length=max(int(size) - _ETHERNET, 0), smac=Mac(smac), dmac=Mac(dmac)
+        )
+    return Plain(
+        time,
+        link,
+        direction and direction.lower(),
+        packet,
+        note.strip(" ,") if note else "",
+        smac,
+        dmac,
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -78,4 +98,8 @@ def _address(text: str) -> Address | None:
 @lru_cache(maxsize=64)
 def _day(date: str) -> int | None:
     year, month, day = int(date[:4]), int(date[5:7]), int(date[8:])
-    return calendar.timegm((year, month, day, 0, 0, 0)) if 1 <= month <= 12 and 1 <= day <= 31 and year > 0 else None
+    return (
+        calendar.timegm((year, month, day, 0, 0, 0))
+        if 1 <= month <= 12 and 1 <= day <= 31 and year > 0
+        else None
+    )

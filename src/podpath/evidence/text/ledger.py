@@ -1,6 +1,7 @@
 """Keeps account of a source's lines while a reader works, so that none is lost.
 
-Every line that is not blank ends in the span of a record or of a gap: what the reader did not claim by the end becomes a gap.
+Every line that is not blank ends in the span of a record or of a gap: what the reader did not claim
+by the end becomes a gap.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from podpath.net.provenance import Gap, Source, Span
 
 
 class Ledger:
-    """The records and gaps of one source. Lines are counted from 0 here and numbered as in the file in the spans."""
+    """The records and gaps of one source. Lines are counted from 0 here and numbered as in the file
+    in the spans.
+    """
 
     __slots__ = ("_claimed", "gaps", "records", "source")
 
@@ -49,10 +52,16 @@ class Ledger:
         self.records.append(HeadingRecord(span=span, text=span.text.strip()))
 
     def elide(self, index: int) -> bool:
-        """Keep the line as a partial heading if it only says that lines were left out; tell whether it does."""
+        """Keep the line as a partial heading if it only says that lines were left out; tell whether
+        it does.
+        """
         if not is_ellipsis(self.source.lines[index]):
             return False
-        self.records.append(HeadingRecord(span=self.span(index), text=self.source.lines[index].strip(), partial=True))
+        self.records.append(
+            HeadingRecord(
+                span=self.span(index), text=self.source.lines[index].strip(), partial=True
+            )
+        )
         return True
 
     def title(self, index: int) -> bool:
@@ -61,8 +70,15 @@ class Ledger:
         net-tools print theirs in every language.
         """
         line = self.source.lines[index]
-        first = len(self.records) < 3 and all(isinstance(record, HeadingRecord) for record in self.records)
-        if not first or not line.strip() or is_ellipsis(line) or any(sign.isdigit() for sign in line):
+        first = len(self.records) < 3 and all(
+            isinstance(record, HeadingRecord) for record in self.records
+        )
+        if (
+            not first
+            or not line.strip()
+            or is_ellipsis(line)
+            or any(sign.isdigit() for sign in line)
+        ):
             return False
         self.head(index)
         return True
@@ -87,7 +103,12 @@ class Ledger:
         """Close the account: each run of unclaimed lines that are not blank becomes a gap."""
         lines = self.source.lines
         for index, claimed in enumerate(self._claimed):
-            if not claimed and lines[index] and not lines[index].isspace() and not self.elide(index):
+            if (
+                not claimed
+                and lines[index]
+                and not lines[index].isspace()
+                and not self.elide(index)
+            ):
                 self.unread(index, expected)
         return Reading(tuple(self.records), tuple(self.gaps))
 

@@ -1,7 +1,8 @@
-"""An account of lines for readers that match whole lines: each is cut to a width that no tool exceeds.
+"""An account of lines for readers that match whole lines: each is cut to a width that no tool
+exceeds.
 
-A pattern that is linear on a real line may be quadratic on a line of a megabyte; what stands past the width is still in the
-source, and is quoted with it.
+A pattern that is linear on a real line may be quadratic on a line of a megabyte; what stands past
+the width is still in the source, and is quoted with it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from podpath.evidence.text.ledger import Ledger
 from podpath.net.provenance import Source
 
 LINE_WIDTH = 2000
-"""Longer than any line of the tools that are read line by line; the longest are events and log lines with a quoted error."""
+"""Longer than any line of the tools that are read line by line; the longest are events and log
+lines with a quoted error.
+"""
 
 
 class LineLedger(Ledger):

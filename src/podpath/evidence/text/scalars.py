@@ -1,7 +1,9 @@
-"""Single values of console output, read strictly: addresses, MACs, numbers, protocols. `ValueError` says what was expected.
+"""Single values of console output, read strictly: addresses, MACs, numbers, protocols. `ValueError`
+says what was expected.
 
-Tickets elide digits (`10.244.x.x`, `aa:bb:xx:xx:xx:xx`) and anonymise (`<NODE_IP>`). Such a value is refused like any other that
-cannot be read, with the word "elided" in the reason, and the reader keeps its line as a gap.
+Tickets elide digits (`10.244.x.x`, `aa:bb:xx:xx:xx:xx`) and anonymise (`<NODE_IP>`). Such a value
+is refused like any other that cannot be read, with the word "elided" in the reason, and the reader
+keeps its line as a gap.
 """
 
 from __future__ import annotations
@@ -99,7 +101,9 @@ def parse_mac(text: str) -> Mac:
 
 
 def parse_name(text: str) -> IfName:
-    """Read a device name as net/core/dev.c:dev_valid_name v6.12 allows it: up to 15 characters, no blank, no slash."""
+    """Read a device name as net/core/dev.c:dev_valid_name v6.12 allows it: up to 15 characters, no
+    blank, no slash.
+    """
     if _NAME.fullmatch(text) is None or text in {".", ".."}:
         raise _refuse("a device name", text)
     return IfName(text)
@@ -122,7 +126,11 @@ def parse_integer(text: str) -> int:
 def parse_mark(text: str) -> MaskedMark:
     """Read `0x4000/0xc000`, or a mark without a mask."""
     value, slash, mask = text.partition("/")
-    mark = MaskedMark(parse_integer(value), parse_integer(mask)) if slash else MaskedMark(parse_integer(value))
+    mark = (
+        MaskedMark(parse_integer(value), parse_integer(mask))
+        if slash
+        else MaskedMark(parse_integer(value))
+    )
     if mark.value > 0xFFFFFFFF or mark.mask > 0xFFFFFFFF:
         raise _refuse("a mark of 32 bits", text)
     return mark
@@ -149,5 +157,7 @@ def parse_tos(text: str) -> int:
 
 
 def parse_protocol(text: str) -> int:
-    """Read an IP protocol by number, or by a name of /etc/protocols; `ipproto-143` is iproute2's word for a nameless one."""
+    """Read an IP protocol by number, or by a name of /etc/protocols; `ipproto-143` is iproute2's
+    word for a nameless one.
+    """
     return protocols.protocol_number(text.removeprefix("ipproto-"))

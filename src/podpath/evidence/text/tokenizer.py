@@ -1,8 +1,10 @@
-"""The one tokenizer of all text formats: lines to words that know their columns, and a cursor over them.
+"""The one tokenizer of all text formats: lines to words that know their columns, and a cursor over
+them.
 
-Console output is made of words between white space, some of them quoted. Readers take the words of a line one by one from
-a `Cursor`, so that a line that ends early, or in garbage, leaves what was read and says what was not. Column tables
-(`route -n`, `brctl show`) are read by the columns of their heading. Everything here is linear in the length of the line.
+Console output is made of words between white space, some of them quoted. Readers take the words of
+a line one by one from a `Cursor`, so that a line that ends early, or in garbage, leaves what was
+read and says what was not. Column tables (`route -n`, `brctl show`) are read by the columns of
+their heading. Everything here is linear in the length of the line.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ _QUOTED = re.compile(
 )
 _PART = re.compile(r"""\"((?:[^"\\]|\\.)*+)(?:"|\\?$)|'([^']*+)(?:'|$)|\\(.)|([^"'\\]++)|\\$""")
 _ESCAPE = re.compile(r"\\(.)")
-_TERMINAL = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b-\x1f\x7f]")
+_TERMINAL = re.compile(
+    r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b-\x1f\x7f]"
+)
 _ELLIPSIS = re.compile(
     r"\s*(?:[-#/*<>(\[{]*\s*)?(?:\.{2,}|…|--|~{3,}|[<(\[]\s*(?:snip|snipped|cut|omitted|truncated|output omitted)\s*[>)\]])"
     r"(?:\s*[-*/>)\]}]*)?\s*",
@@ -53,12 +57,16 @@ class Column(NamedTuple):
 
 
 def scan_words(line: str) -> list[Word]:
-    """Return the words between white space; quotes are ordinary characters, as they are to iproute2."""
+    """Return the words between white space; quotes are ordinary characters, as they are to
+    iproute2.
+    """
     return [Word(found[0], found.start(), found.end()) for found in _WORD.finditer(line)]
 
 
 def scan_quoted(line: str) -> list[Word]:
-    r"""Return the words as a shell does: "..." and '...' join, a backslash escapes, and a quote left open takes the rest."""
+    r"""Return the words as a shell does: "..." and '...' join, a backslash escapes, and a quote
+    left open takes the rest.
+    """
     return [_unquote(found) for found in _QUOTED.finditer(line)]
 
 
@@ -74,26 +82,37 @@ def _unquote(found: re.Match[str]) -> Word:
 
 
 def strip_terminal(line: str) -> str:
-    """Take colours, other terminal sequences and control characters out of a line; a line without any is given back as it is."""
-    return line if line.isprintable() or (line.isascii() and line.replace("\t", "").isprintable()) else _TERMINAL.sub("", line)
+    """Take colours, other terminal sequences and control characters out of a line; a line without
+    any is given back as it is.
+    """
+    return (
+        line
+        if line.isprintable() or (line.isascii() and line.replace("\t", "").isprintable())
+        else _TERMINAL.sub("", line)
+    )
 
 
 def is_ellipsis(line: str) -> bool:
-    """Tell whether a line only says that others were left out: `...`, `--` of a grep, `[snip]`, `# ...`."""
+    """Tell whether a line only says that others were left out: `...`, `--` of a grep, `[snip]`, `#
+    ...`.
+    """
     return len(line) <= 200 and _ELLIPSIS.fullmatch(line) is not None
 
 
 def parse_columns(heading: str, gap: int = 2) -> list[Column]:
     """Return the columns of a table's heading: titles stand `gap` or more blanks (or a tab) apart."""
     titles = [
-        (found[0], found.start()) for found in re.finditer(rf"\S+(?:[ ]{{1,{gap - 1}}}\S+)*" if gap > 1 else r"\S+", heading)
+        (found[0], found.start())
+        for found in re.finditer(rf"\S+(?:[ ]{{1,{gap - 1}}}\S+)*" if gap > 1 else r"\S+", heading)
     ]
     ends = [start for _, start in titles[1:]] + [1 << 30]
     return [Column(title, start, end) for (title, start), end in zip(titles, ends, strict=True)]
 
 
 class Cursor:
-    """A cursor over the words of a line: past the end it gives empty words for ever, so that reading always ends."""
+    """A cursor over the words of a line: past the end it gives empty words for ever, so that
+    reading always ends.
+    """
 
     __slots__ = ("line", "place", "words")
 
@@ -121,7 +140,11 @@ class Cursor:
     @property
     def rest(self) -> str:
         """The line from the next word on; empty at the end."""
-        return self.line[self.words[self.place].start :].rstrip() if self.place < len(self.words) else ""
+        return (
+            self.line[self.words[self.place].start :].rstrip()
+            if self.place < len(self.words)
+            else ""
+        )
 
     def take(self) -> str:
         """Take the next word; empty at the end."""
@@ -133,13 +156,17 @@ class Cursor:
     def accept(self, *texts: str) -> bool:
         """Take the next words if they are exactly these."""
         ahead = self.words[self.place : self.place + len(texts)]
-        if len(ahead) < len(texts) or any(word.text != text for word, text in zip(ahead, texts, strict=True)):
+        if len(ahead) < len(texts) or any(
+            word.text != text for word, text in zip(ahead, texts, strict=True)
+        ):
             return False
         self.place += len(texts)
         return True
 
     def attempt(self, parse: Callable[[str], T]) -> T | None:
-        """Take the next word if `parse` reads it; where it raises `ValueError`, give None and leave the word."""
+        """Take the next word if `parse` reads it; where it raises `ValueError`, give None and leave
+        the word.
+        """
         if self.done:
             return None
         try:

@@ -1,8 +1,10 @@
-"""YAML and JSON as people paste them: fragments, elided and indented anyhow, as trees whose values know their lines.
+"""YAML and JSON as people paste them: fragments, elided and indented anyhow, as trees whose values
+know their lines.
 
-A library would refuse the whole of what is cut or has one tab in it. Here each line is read by its indentation alone, and what
-is no field, item or text is passed over and told; anchors and tags are kept as the words that they are. Nothing is converted:
-a scalar stays the text that stands there, since what `no` and `0600` mean is not for a reader to say.
+A library would refuse the whole of what is cut or has one tab in it. Here each line is read by its
+indentation alone, and what is no field, item or text is passed over and told; anchors and tags are
+kept as the words that they are. Nothing is converted: a scalar stays the text that stands there,
+since what `no` and `0600` mean is not for a reader to say.
 """
 
 from __future__ import annotations
@@ -15,13 +17,19 @@ from podpath.net.provenance import Source, Span
 from podpath.net.trees import Tree
 
 DEEPEST = 60
-"""Levels that are kept: more than any object of Kubernetes has, and fewer than Python's own stack bears."""
+"""Levels that are kept: more than any object of Kubernetes has, and fewer than Python's own stack
+bears.
+"""
 _KEY = re.compile(
     r"(?P<key>\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s\[\]{}\"'#&*!|>%@`,-][^\s\"{}\[\]]*?|-[\w.-]+)\s*:(?:\s+(?P<value>\S.*))?$"
 )
-_WORDS_KEY = re.compile(r"(?P<key>[A-Za-z][\w./-]*(?: [\w./()-]+){0,3})\s*:(?:\s+(?P<value>\S.*))?$")
+_WORDS_KEY = re.compile(
+    r"(?P<key>[A-Za-z][\w./-]*(?: [\w./()-]+){0,3})\s*:(?:\s+(?P<value>\S.*))?$"
+)
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
-_TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"?|'[^']*'?|[{}\[\],:]|[^\s{}\[\],:\"']+(?::[^\s{}\[\],\"']+)*")
+_TOKEN = re.compile(
+    r"\"(?:[^\"\\]|\\.)*\"?|'[^']*'?|[{}\[\],:]|[^\s{}\[\],:\"']+(?::[^\s{}\[\],\"']+)*"
+)
 _BLOCK = re.compile(r"[|>][+-]?\d?[+-]?\s*(?:#.*)?$")
 _ELIDED = re.compile(r"\s*(?:\.{3}|\u2026|<snip>|\[\.{3}\]|#.*|//.*|--)?\s*,?$")
 _ESCAPE = re.compile(r"\\(.)")
@@ -115,7 +123,10 @@ class _YamlReader:
 
     def _item(self, place: int, indent: int) -> None:
         levels = self.levels
-        while levels and (levels[-1].indent > indent or (levels[-1].indent == indent and not self._holds(levels[-1], indent))):
+        while levels and (
+            levels[-1].indent > indent
+            or (levels[-1].indent == indent and not self._holds(levels[-1], indent))
+        ):
             levels.pop()
         if not levels or levels[-1].draft.items is None or levels[-1].indent < indent:
             self._open(place, indent, listed=True)
@@ -127,14 +138,19 @@ class _YamlReader:
 
     @staticmethod
     def _holds(level: _Level, indent: int) -> bool:
-        """Tell whether an item at this indentation belongs to the level: its list, or a field that waits for one."""
+        """Tell whether an item at this indentation belongs to the level: its list, or a field that
+        waits for one.
+        """
         if level.draft.items is not None:
             return level.indent == indent
         return level.draft.open is not None and level.draft.open.is_bare
 
     def _field(self, place: int, indent: int, key: str, value: str) -> None:
         levels = self.levels
-        while levels and (levels[-1].indent > indent or (levels[-1].indent == indent and levels[-1].draft.fields is None)):
+        while levels and (
+            levels[-1].indent > indent
+            or (levels[-1].indent == indent and levels[-1].draft.fields is None)
+        ):
             levels.pop()
         if not levels or levels[-1].indent < indent:
             self._open(place, indent, listed=False)
@@ -155,11 +171,21 @@ class _YamlReader:
     def _open(self, place: int, indent: int, *, listed: bool) -> None:
         """Open a list or an object at this indentation, under the value that waits for one."""
         top = self.levels[-1] if self.levels else None
-        draft = top.draft.open if top is not None and top.draft.open is not None and top.draft.open.is_bare else None
+        draft = (
+            top.draft.open
+            if top is not None and top.draft.open is not None and top.draft.open.is_bare
+            else None
+        )
         if draft is None:
             draft = _Draft(place, place)
-            if top is not None and top.draft.fields is not None and listed is False and indent > top.indent:
-                # A field that stands deeper than its siblings without a parent: taken for a sibling, as people retype them.
+            if (
+                top is not None
+                and top.draft.fields is not None
+                and listed is False
+                and indent > top.indent
+            ):
+                # A field that stands deeper than its siblings without a parent: taken for a
+                # sibling, as people retype them.
                 self.levels.append(_Level(indent, top.draft))
                 return
             self.levels.clear()
@@ -187,7 +213,11 @@ def _fill(draft: _Draft, place: int, value: str) -> None:
 def _unquote(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] and text[0] in {'"', "'"}:
         inner = text[1:-1]
-        return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), inner) if text[0] == '"' else inner
+        return (
+            _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), inner)
+            if text[0] == '"'
+            else inner
+        )
     return text
 
 
@@ -202,7 +232,12 @@ def _read_tokens(lines: Sequence[str], first: int = 0) -> list[_Draft]:
         for found in _TOKEN.finditer(line):
             mark = found[0]
             if mark in {"{", "["}:
-                draft = _Draft(place, place, fields={} if mark == "{" else None, items=[] if mark == "[" else None)
+                draft = _Draft(
+                    place,
+                    place,
+                    fields={} if mark == "{" else None,
+                    items=[] if mark == "[" else None,
+                )
                 _attach(roots, stack, key, draft)
                 if len(stack) < DEEPEST:
                     stack.append(draft)
@@ -239,24 +274,36 @@ def _attach(roots: list[_Draft], stack: list[_Draft], key: list[str | None], dra
 
 
 def read_yaml(source: Source, lines: Sequence[str], first_line: int) -> Grown:
-    """Read the documents of a YAML text, or fragments of one; `first_line` is the number of its first line in the source."""
+    """Read the documents of a YAML text, or fragments of one; `first_line` is the number of its
+    first line in the source.
+    """
     reader = _YamlReader(lines)
     reader.read()
-    return Grown(tuple(_grow(draft, source, first_line) for draft in reader.roots), tuple(reader.unread))
+    return Grown(
+        tuple(_grow(draft, source, first_line) for draft in reader.roots), tuple(reader.unread)
+    )
 
 
 def read_json(source: Source, lines: Sequence[str], first_line: int) -> Grown:
     """Read the objects of a JSON text, or the parts of one that is cut."""
     roots = _read_tokens(lines)
     return Grown(
-        tuple(_grow(draft, source, first_line) for draft in roots if draft.fields is not None or draft.items is not None)
+        tuple(
+            _grow(draft, source, first_line)
+            for draft in roots
+            if draft.fields is not None or draft.items is not None
+        )
     )
 
 
 def read_tree(source: Source, lines: Sequence[str], first_line: int) -> Grown:
     """Read a text that is JSON where it begins as JSON does, and else YAML."""
     head = next((line.lstrip() for line in lines if line.strip()), "")
-    return read_json(source, lines, first_line) if head.startswith(("{", "[{", "[")) else read_yaml(source, lines, first_line)
+    return (
+        read_json(source, lines, first_line)
+        if head.startswith(("{", "[{", "["))
+        else read_yaml(source, lines, first_line)
+    )
 
 
 def read_embedded(tree: Tree) -> Grown:

@@ -26,7 +26,9 @@ awk -v most="$most" 'BEGIN {
   }
 }' | conntrack -R - > /dev/null 2>&1 || true
 """
-"""Connections that stand, as many as the table takes: the last ones find it full, which is the point."""
+"""Connections that stand, as many as the table takes: the last ones find it full, which is the
+point.
+"""
 
 
 def _overlay() -> Draft:
@@ -58,7 +60,11 @@ INCIDENTS: tuple[Incident, ...] = (
         build=_bridged,
         probe="tcp 10.1.0.2 > 198.51.100.1:80 from pod1",
         checks=("conntrack-full",),
-        prepared_by=(restore("*filter\n-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\nCOMMIT\n"),),
+        prepared_by=(
+            restore(
+                "*filter\n-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\nCOMMIT\n"
+            ),
+        ),
         broken_by=(on_host("sh", "-c", _FILL),),
         mended_by=(on_host("conntrack", "-F"),),
         only_mended_by_hand="net.netfilter.nf_conntrack_max is one for the whole machine, and read-only in a namespace",

@@ -15,14 +15,29 @@ def _routed() -> Draft:
 
 
 def _masqueraded() -> Draft:
-    """Make a bridged node whose pods reach the world only under the host's address: the world has no route to them."""
+    """Make a bridged node whose pods reach the world only under the host's address: the world has
+    no route to them.
+    """
     draft = bridged_pods().draft
     world = draft.namespaces["world"]
     world.routes = [route for route in world.routes if str(route.prefix) != "10.1.0.0/16"]
     return draft
 
 
-_MASQUERADE = ("iptables", "-t", "nat", "-{}", "POSTROUTING", "-s", "10.1.0.0/24", "!", "-d", "10.1.0.0/16", "-j", "MASQUERADE")
+_MASQUERADE = (
+    "iptables",
+    "-t",
+    "nat",
+    "-{}",
+    "POSTROUTING",
+    "-s",
+    "10.1.0.0/24",
+    "!",
+    "-d",
+    "10.1.0.0/16",
+    "-j",
+    "MASQUERADE",
+)
 
 INCIDENTS: tuple[Incident, ...] = (
     Incident(
@@ -50,7 +65,20 @@ INCIDENTS: tuple[Incident, ...] = (
         probe=_POD_TO_WORLD,
         checks=("dropped-by-rule",),
         broken_by=(
-            on_host("iptables", "-I", "FORWARD", "1", "-p", "tcp", "-m", "multiport", "--dports", "80,443", "-j", "DROP"),
+            on_host(
+                "iptables",
+                "-I",
+                "FORWARD",
+                "1",
+                "-p",
+                "tcp",
+                "-m",
+                "multiport",
+                "--dports",
+                "80,443",
+                "-j",
+                "DROP",
+            ),
         ),
         mended_by=(on_host("iptables", "-D", "FORWARD", "1"),),
     ),
@@ -61,7 +89,9 @@ INCIDENTS: tuple[Incident, ...] = (
         probe=_POD_TO_WORLD,
         checks=("both-backends", "dropped-by-rule"),
         prepared_by=(restore("*filter\n-A FORWARD -s 10.1.0.0/16 -j ACCEPT\nCOMMIT\n"),),
-        broken_by=(restore("*filter\n-A FORWARD -s 10.1.0.0/16 -o eth0 -j DROP\nCOMMIT\n", "legacy"),),
+        broken_by=(
+            restore("*filter\n-A FORWARD -s 10.1.0.0/16 -o eth0 -j DROP\nCOMMIT\n", "legacy"),
+        ),
         mended_by=(on_host("iptables-legacy", "-F", "FORWARD"),),
     ),
     Incident(
@@ -86,7 +116,21 @@ INCIDENTS: tuple[Incident, ...] = (
                 "-A FORWARD -i lxc+ -m conntrack --ctstate NEW -j ACCEPT\nCOMMIT\n"
             ),
         ),
-        broken_by=(on_host("iptables", "-t", "raw", "-A", "PREROUTING", "-p", "tcp", "--dport", "80", "-j", "NOTRACK"),),
+        broken_by=(
+            on_host(
+                "iptables",
+                "-t",
+                "raw",
+                "-A",
+                "PREROUTING",
+                "-p",
+                "tcp",
+                "--dport",
+                "80",
+                "-j",
+                "NOTRACK",
+            ),
+        ),
         mended_by=(on_host("iptables", "-t", "raw", "-F", "PREROUTING"),),
     ),
     Incident(

@@ -1,4 +1,6 @@
-"""What a built-in incident is: a node that works, the commands that break it, those that mend it, and what fails meanwhile."""
+"""What a built-in incident is: a node that works, the commands that break it, those that mend it,
+and what fails meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class Incident:
     prepared_by: tuple[Command, ...] = ()
     """Commands that complete the working node where the model has no word for them."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """Files that a bundle of the node holds besides what is collected: the configuration of what stand-ins stand in for."""
+    """Files that a bundle of the node holds besides what is collected: the configuration of what
+    stand-ins stand in for.
+    """
     changed_files: Mapping[str, str] = field(default_factory=dict)
     """Files that a bundle of the broken node holds instead, or besides."""
     hidden_files: tuple[str, ...] = ()
@@ -40,9 +44,13 @@ class Incident:
     size: int = PAYLOAD
     """Bytes that the client sends: many where only large packets are lost."""
     only_mended_by_hand: str = ""
-    """Why the cure of the diagnosis cannot be tried here, where that is so; `mended_by` is run instead."""
+    """Why the cure of the diagnosis cannot be tried here, where that is so; `mended_by` is run
+    instead.
+    """
     same_port: bool = False
-    """True where the fault lies with the traces of an earlier connection, so that each try must use its port."""
+    """True where the fault lies with the traces of an earlier connection, so that each try must use
+    its port.
+    """
 
     def asked(self, attempt: int = 0) -> Probe:
         """Return the probe of an attempt: each is a connection of its own, from a port of its own."""

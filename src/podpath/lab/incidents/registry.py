@@ -6,6 +6,8 @@ from podpath.lab.incidents import capacity, forwarding, reported, routing, servi
 from podpath.lab.incidents.incident import Incident
 
 INCIDENTS: dict[str, Incident] = {
-    incident.name: incident for module in (reported, forwarding, services, routing, capacity) for incident in module.INCIDENTS
+    incident.name: incident
+    for module in (reported, forwarding, services, routing, capacity)
+    for incident in module.INCIDENTS
 }
 """In the order of the manual."""

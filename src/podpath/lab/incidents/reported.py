@@ -1,4 +1,6 @@
-"""Incidents that were reported by people who lost days on them, rebuilt with stand-ins for what this kernel lacks."""
+"""Incidents that were reported by people who lost days on them, rebuilt with stand-ins for what
+this kernel lacks.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ COMMIT
 
 
 def _conflist(name: str, *plugins: str) -> str:
-    return json.dumps({"cniVersion": "0.4.0", "name": name, "plugins": [{"type": plugin} for plugin in plugins]})
+    return json.dumps(
+        {"cniVersion": "0.4.0", "name": name, "plugins": [{"type": plugin} for plugin in plugins]}
+    )
 
 
 def _pods() -> Draft:
@@ -61,9 +65,15 @@ def _cilium() -> Draft:
 
 
 def _switched() -> Draft:
-    """Make a node with a management port and the slaves of a bond, all on one switch that learns MACs."""
+    """Make a node with a management port and the slaves of a bond, all on one switch that learns
+    MACs.
+    """
     draft = Draft()
-    host, switch, world = draft.add_netns(HOST, HOST), draft.add_netns("switch", "other"), draft.add_netns("world", "other")
+    host, switch, world = (
+        draft.add_netns(HOST, HOST),
+        draft.add_netns("switch", "other"),
+        draft.add_netns("world", "other"),
+    )
     switch.add_bridge("br0", "02:00:00:00:00:f0")
     host.add_bridge("br-bond", "02:00:00:00:00:f1")
     cables = ((HOST, "mgmt0", "port1"), (HOST, "eth1", "port2"), ("world", "eth0", "port3"))
@@ -71,7 +81,9 @@ def _switched() -> Draft:
         draft.connect(netns, device, "switch", port, serial)
         draft.enslave("switch", port, "br0")
     draft.enslave(HOST, "eth1", "br-bond")
-    host.links[1] = replace(host.links[1], up=False)  # the bond's own bridge device is not used, and so takes nothing in
+    host.links[1] = replace(
+        host.links[1], up=False
+    )  # the bond's own bridge device is not used, and so takes nothing in
     host.sysctls["net.ipv4.ip_forward"] = "1"
     host.add_address("mgmt0", f"{_NODE}/24")
     host.add_route("169.254.0.0/16", "mgmt0", scope="link", metric=1007)
@@ -86,9 +98,18 @@ INCIDENTS: tuple[Incident, ...] = (
         build=_cilium,
         probe=f"tcp {_POD} > 198.51.100.1:80 from pod1",
         checks=("chain-order",),
-        prepared_by=(on_host("nft", "-f", "-", stdin=_PROGRAMS), restore(_FORWARD.format(_CILIUM_FIRST))),
-        broken_by=(on_host("iptables", "-F", "FORWARD"), restore("*filter\n" + _KUBE_FIRST + "COMMIT\n")),
-        mended_by=(on_host("iptables", "-F", "FORWARD"), restore("*filter\n" + _CILIUM_FIRST + "COMMIT\n")),
+        prepared_by=(
+            on_host("nft", "-f", "-", stdin=_PROGRAMS),
+            restore(_FORWARD.format(_CILIUM_FIRST)),
+        ),
+        broken_by=(
+            on_host("iptables", "-F", "FORWARD"),
+            restore("*filter\n" + _KUBE_FIRST + "COMMIT\n"),
+        ),
+        mended_by=(
+            on_host("iptables", "-F", "FORWARD"),
+            restore("*filter\n" + _CILIUM_FIRST + "COMMIT\n"),
+        ),
         hidden_files=("netns/host/nft.json", "netns/host/nft.txt"),
         files={
             "node/cilium-config.json": json.dumps(
@@ -111,7 +132,18 @@ INCIDENTS: tuple[Incident, ...] = (
         probe=f"tcp 172.31.0.1 > {_NODE}:80 from world",
         checks=("foreign-arp", "enslaved-route"),
         broken_by=(
-            on_host("ip", "route", "add", "169.254.0.0/16", "dev", "eth1", "scope", "link", "metric", "1002"),
+            on_host(
+                "ip",
+                "route",
+                "add",
+                "169.254.0.0/16",
+                "dev",
+                "eth1",
+                "scope",
+                "link",
+                "metric",
+                "1002",
+            ),
             within("world", "sleep", "1.2"),
             on_host("bash", "-c", "echo > /dev/udp/169.254.169.254/80"),
         ),
@@ -128,9 +160,16 @@ INCIDENTS: tuple[Incident, ...] = (
         ports=(80, 8080, 4140, 4143),
         checks=("cni-chain",),
         prepared_by=(Command(("iptables-nft-restore", "--noflush"), _REDIRECT, "pod1"),),
-        broken_by=(within("pod1", "iptables", "-t", "nat", "-F"), within("pod1", "iptables", "-t", "nat", "-X")),
+        broken_by=(
+            within("pod1", "iptables", "-t", "nat", "-F"),
+            within("pod1", "iptables", "-t", "nat", "-X"),
+        ),
         mended_by=(Command(("iptables-nft-restore", "--noflush"), _REDIRECT, "pod1"),),
-        files={"node/cni/10-calico.conflist": _conflist("k8s-pod-network", "calico", "portmap", "linkerd-cni")},
+        files={
+            "node/cni/10-calico.conflist": _conflist(
+                "k8s-pod-network", "calico", "portmap", "linkerd-cni"
+            )
+        },
         changed_files={
             "node/cni/05-calico.conflist": _conflist("k8s-pod-network", "calico", "portmap"),
         },

@@ -21,11 +21,17 @@ def _bridged() -> Draft:
 
 
 def _tunnel() -> Draft:
-    """Make a node whose pod addresses are routed to one device and arrive by another, as Cilium does in tunnel mode."""
+    """Make a node whose pod addresses are routed to one device and arrive by another, as Cilium
+    does in tunnel mode.
+    """
     draft = routed_pods(gateways=False).draft
     host = draft.namespaces[HOST]
     draft.connect(HOST, "cilium_host", HOST, "cilium_net", 40)
-    host.routes = [route for route in host.routes if route.nexthops and not str(route.nexthops[0].link).startswith("lxc")]
+    host.routes = [
+        route
+        for route in host.routes
+        if route.nexthops and not str(route.nexthops[0].link).startswith("lxc")
+    ]
     host.add_address("cilium_host", "10.1.0.1/32")
     host.add_route("10.1.0.0/24", "cilium_host", scope="link")
     host.rules.append(PolicyRule(family=4, priority=100, mark=MaskedMark(0x200, 0xF00), table=100))
@@ -35,7 +41,9 @@ def _tunnel() -> Draft:
 
 
 def _two_uplinks() -> Draft:
-    """Make a node with two uplinks and strict source validation: each uplink's own address answers by its own table."""
+    """Make a node with two uplinks and strict source validation: each uplink's own address answers
+    by its own table.
+    """
     draft = two_uplinks().draft
     host = draft.namespaces[HOST]
     host.sysctls["net.ipv4.conf.all.rp_filter"] = "1"
@@ -68,7 +76,9 @@ INCIDENTS: tuple[Incident, ...] = (
         probe=_POD_TO_WORLD,
         checks=("rp-filter", "no-route"),
         prepared_by=(within("world2", "ip", "route", "del", "10.1.0.0/16"),),
-        broken_by=(on_host("ip", "rule", "add", "priority", "50", "from", "10.1.0.0/24", "lookup", "100"),),
+        broken_by=(
+            on_host("ip", "rule", "add", "priority", "50", "from", "10.1.0.0/24", "lookup", "100"),
+        ),
         mended_by=(on_host("ip", "rule", "del", "priority", "50"),),
     ),
     Incident(
@@ -121,8 +131,14 @@ INCIDENTS: tuple[Incident, ...] = (
             on_host("ip", "addr", "add", "10.1.1.1/32", "dev", "lo"),
             on_host("ip", "route", "replace", "10.1.0.2", "dev", "lxc1", "scope", "link"),
         ),
-        broken_by=(on_host("sysctl", "-qw", "net.ipv4.conf.all.arp_ignore=1"), within("pod1", "ip", "neigh", "flush", "all")),
-        mended_by=(on_host("sysctl", "-qw", "net.ipv4.conf.all.arp_ignore=0"), within("pod1", "ip", "neigh", "flush", "all")),
+        broken_by=(
+            on_host("sysctl", "-qw", "net.ipv4.conf.all.arp_ignore=1"),
+            within("pod1", "ip", "neigh", "flush", "all"),
+        ),
+        mended_by=(
+            on_host("sysctl", "-qw", "net.ipv4.conf.all.arp_ignore=0"),
+            within("pod1", "ip", "neigh", "flush", "all"),
+        ),
     ),
     Incident(
         name="duplicate-address",
@@ -133,7 +149,18 @@ INCIDENTS: tuple[Incident, ...] = (
         broken_by=(
             within("pod1", "ip", "addr", "add", "10.1.0.3/24", "dev", "eth0"),
             within("pod1", "iptables", "-A", "INPUT", "-d", "10.1.0.3/32", "-j", "DROP"),
-            on_host("ip", "neigh", "replace", "10.1.0.3", "lladdr", "02:00:00:00:01:00", "dev", "cni0", "nud", "reachable"),
+            on_host(
+                "ip",
+                "neigh",
+                "replace",
+                "10.1.0.3",
+                "lladdr",
+                "02:00:00:00:01:00",
+                "dev",
+                "cni0",
+                "nud",
+                "reachable",
+            ),
         ),
         mended_by=(
             within("pod1", "ip", "addr", "del", "10.1.0.3/24", "dev", "eth0"),

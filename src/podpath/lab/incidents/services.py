@@ -16,7 +16,9 @@ def _bridged() -> Draft:
 
 
 def _hairpin() -> Draft:
-    """Make a bridged node whose pod ports send frames back where they came from, as the bridge plugin's hairpinMode does."""
+    """Make a bridged node whose pod ports send frames back where they came from, as the bridge
+    plugin's hairpinMode does.
+    """
     topology = bridged_pods()
     for port in ("veth1", "veth2"):
         topology.draft.enslave(HOST, port, "cni0", BridgePort(hairpin=True))
@@ -54,7 +56,20 @@ INCIDENTS: tuple[Incident, ...] = (
         checks=("hairpin", "source-refused"),
         prepared_by=(restore(_service("10.1.0.2:8080")),),
         broken_by=(on_host("iptables", "-t", "nat", "-D", "KUBE-SEP-A", "1"),),
-        mended_by=(on_host("iptables", "-t", "nat", "-I", "KUBE-SEP-A", "1", "-s", "10.1.0.2/32", "-j", "KUBE-MARK-MASQ"),),
+        mended_by=(
+            on_host(
+                "iptables",
+                "-t",
+                "nat",
+                "-I",
+                "KUBE-SEP-A",
+                "1",
+                "-s",
+                "10.1.0.2/32",
+                "-j",
+                "KUBE-MARK-MASQ",
+            ),
+        ),
     ),
     Incident(
         name="hairpin-mode-off",
@@ -76,7 +91,18 @@ INCIDENTS: tuple[Incident, ...] = (
         prepared_by=(restore(_service("10.1.0.3:8080", "udp")),),
         broken_by=(
             on_host(
-                "iptables", "-t", "nat", "-R", "KUBE-SEP-A", "2", "-p", "udp", "-j", "DNAT", "--to-destination", "172.31.0.1:8080"
+                "iptables",
+                "-t",
+                "nat",
+                "-R",
+                "KUBE-SEP-A",
+                "2",
+                "-p",
+                "udp",
+                "-j",
+                "DNAT",
+                "--to-destination",
+                "172.31.0.1:8080",
             ),
             on_host("ip", "netns", "exec", "pod2", "ip", "addr", "flush", "dev", "eth0"),
         ),

@@ -1,1 +1,3 @@
-"""The agent: every part of protect in one process: one configuration file, health endpoints, metrics, events, a node taint."""
+"""The agent: every part of protect in one process: one configuration file, health endpoints,
+metrics, events, a node taint.
+"""

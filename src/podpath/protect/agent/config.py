@@ -1,7 +1,9 @@
-"""The agent's configuration: one TOML file, a section for each part, and a part runs if its section is there.
+"""The agent's configuration: one TOML file, a section for each part, and a part runs if its section
+is there.
 
-TOML, since Python reads it without a library, it has comments, and its types (a port is a number, `no` is no false) leave nothing
-to guess. Whatever is unknown, of the wrong kind or meaningless is refused with its line, all at once.
+TOML, since Python reads it without a library, it has comments, and its types (a port is a number,
+`no` is no false) leave nothing to guess. Whatever is unknown, of the wrong kind or meaningless is
+refused with its line, all at once.
 """
 
 from __future__ import annotations
@@ -35,13 +37,21 @@ class Listen(NamedTuple):
 
 
 def parse_listen(value: object) -> Listen:
-    """Read `127.0.0.1:9809`, `[::1]:9809`, `pod:9809` or `off`; never a wildcard, since the endpoints are not for the world."""
+    """Read `127.0.0.1:9809`, `[::1]:9809`, `pod:9809` or `off`; never a wildcard, since the
+    endpoints are not for the world.
+    """
     if value == "off":
         return Listen("", 0)
     text = value if isinstance(value, str) else ""
     host, sign, port = text.rpartition(":")
     address = host.removeprefix("[").removesuffix("]") if host.startswith("[") else host
-    if sign and port.isascii() and port.isdigit() and int(port) < 1 << 16 and (address == POD or _is_single(address)):
+    if (
+        sign
+        and port.isascii()
+        and port.isdigit()
+        and int(port) < 1 << 16
+        and (address == POD or _is_single(address))
+    ):
         return Listen(address, int(port))
     raise ValueError("ADDRESS:PORT with one address of this host, `pod:PORT`, or `off`")
 
@@ -70,7 +80,9 @@ class LogOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KubernetesOptions:
-    """Section [kubernetes]: the node's taint and events; without it the agent speaks to no API server."""
+    """Section [kubernetes]: the node's taint and events; without it the agent speaks to no API
+    server.
+    """
 
     kubeconfig: str = ""
     """Empty takes the pod's service account."""
@@ -81,7 +93,9 @@ class KubernetesOptions:
     taint_effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
     """NoExecute also ends pods that are bound already, so it is never the default."""
     grace: float = field(default=10.0, metadata={"parse": parse_duration})
-    """How long a part must be unready before the taint comes back: a drift that is put right in a moment is no regression."""
+    """How long a part must be unready before the taint comes back: a drift that is put right in a
+    moment is no regression.
+    """
     events: bool = True
 
 
@@ -107,9 +121,13 @@ class AgentConfig:
     def __post_init__(self) -> None:
         """Refuse a file by which nothing would run, and a repair without an API server."""
         if not self.parts():
-            raise ValueError("at least one of the sections [sysctl], [order], [chain], [repair], [reflect]")
+            raise ValueError(
+                "at least one of the sections [sysctl], [order], [chain], [repair], [reflect]"
+            )
         if self.repair is not None and self.kubernetes is None:
-            raise ValueError("a section [kubernetes] beside [repair], which speaks to the API server")
+            raise ValueError(
+                "a section [kubernetes] beside [repair], which speaks to the API server"
+            )
 
     def parts(self) -> tuple[str, ...]:
         """Return the names of the parts that run."""
@@ -137,14 +155,18 @@ def node_name(config: AgentConfig, environment: Mapping[str, str]) -> str:
 
 
 def listen_address(listen: Listen, environment: Mapping[str, str]) -> tuple[str, int] | None:
-    """Return where to listen; None for nowhere. `TableError` where the pod's address is asked for and not known."""
+    """Return where to listen; None for nowhere. `TableError` where the pod's address is asked for
+    and not known.
+    """
     if not listen.host:
         return None
     if listen.host != POD:
         return listen.host, listen.port
     address = environment.get("POD_IP", "")
     if not _is_single(address):
-        raise TableError(f"expected the pod's address in POD_IP (downward API, status.podIP), saw {address!r}")
+        raise TableError(
+            f"expected the pod's address in POD_IP (downward API, status.podIP), saw {address!r}"
+        )
     return address, listen.port
 
 

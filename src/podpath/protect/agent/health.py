@@ -1,8 +1,8 @@
 """/livez, /readyz and /metrics over HTTP, on the one address that the configuration names.
 
-`/livez` says that the parts work: their threads live and the agent's own loop turns. `/readyz` says that what they keep holds:
-the effective chain contains the plugin, the keys hold. Nothing else is served, nothing is read from a request but its path, and
-a client that dawdles holds nobody up.
+`/livez` says that the parts work: their threads live and the agent's own loop turns. `/readyz` says
+that what they keep holds: the effective chain contains the plugin, the keys hold. Nothing else is
+served, nothing is read from a request but its path, and a client that dawdles holds nobody up.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ class _Server(ThreadingHTTPServer):
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
-        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+        self.server_name, self.server_port = (
+            str(self.server_address[0]),
+            int(self.server_address[1]),
+        )
 
     def process_request(self, request: object, client_address: object) -> None:
         """Serve in a thread of its own, or hang up where there are too many."""
@@ -126,7 +129,9 @@ class HealthServer:
     def __init__(self, address: tuple[str, int], endpoints: Endpoints) -> None:
         """Bind; `OSError` where the address is taken or not ours."""
         self._server = _Server(address, endpoints)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.5,), name="health", daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.5,), name="health", daemon=True
+        )
         self._thread.start()
 
     @property

@@ -1,10 +1,12 @@
 """What a part of protect must offer to run in the agent, and the thread in which a part lives.
 
-A part (chain, sysctl, order, repair) is one `Keeper`: it starts, says whether what it keeps holds and what is wrong, and stops.
-Most parts are a `Body`, a function that watches and mends until it is told to stop, and become a keeper by `ThreadKeeper`, which
-begins the body anew, ever more slowly, where the world fails it: one part that fails takes no other with it.
+A part (chain, sysctl, order, repair) is one `Keeper`: it starts, says whether what it keeps holds
+and what is wrong, and stops. Most parts are a `Body`, a function that watches and mends until it is
+told to stop, and become a keeper by `ThreadKeeper`, which begins the body anew, ever more slowly,
+where the world fails it: one part that fails takes no other with it.
 
-Parts log through `logging.getLogger("podpath.protect.NAME")`, fields in `extra={"fields": {...}}`; the agent writes them as JSON.
+Parts log through `logging.getLogger("podpath.protect.NAME")`, fields in `extra={"fields": {...}}`;
+the agent writes them as JSON.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ class Finding:
     """One thing that does not hold; `check` and `subject` together say which."""
 
     check: str
-    """What kind of thing: `sysctl-drift`, `jump-order`. A word of the metrics' label, so of a small set."""
+    """What kind of thing: `sysctl-drift`, `jump-order`. A word of the metrics' label, so of a small
+    set.
+    """
     subject: str
     """What it is about: a key, a chain, a file, a pod."""
     severity: Severity
@@ -47,7 +51,9 @@ class Finding:
 
 
 class Sample(NamedTuple):
-    """One value for `/metrics`; the agent adds the prefix `podpath_protect_`, and `_total` to counters."""
+    """One value for `/metrics`; the agent adds the prefix `podpath_protect_`, and `_total` to
+    counters.
+    """
 
     name: str
     value: float
@@ -67,7 +73,9 @@ class Status:
     findings: tuple[Finding, ...] = ()
     samples: tuple[Sample, ...] = ()
     degraded: bool = False
-    """Ready, and yet something is missing (a drop-in that cannot be written, a watch that had to become a poll)."""
+    """Ready, and yet something is missing (a drop-in that cannot be written, a watch that had to
+    become a poll).
+    """
 
 
 STARTING = Status(ready=False, why="it has not looked yet")
@@ -112,7 +120,9 @@ class KeeperContext:
         return self._stop.is_set()
 
     def wait(self, seconds: float, *descriptors: int) -> tuple[int, ...]:
-        """Wait until a descriptor is readable, the time is over or the body shall stop; give those that are readable."""
+        """Wait until a descriptor is readable, the time is over or the body shall stop; give those
+        that are readable.
+        """
         poll = select.poll()
         for descriptor in (self.descriptor, *descriptors):
             poll.register(descriptor, select.POLLIN)
@@ -130,8 +140,9 @@ class KeeperContext:
 
 
 Body = Callable[[KeeperContext], None]
-"""Watches, mends and reports until `desk.stopping`; what it opens it closes. It begins anew where it returns before, and
-ever more slowly where `PodpathError` or `OSError` ended it."""
+"""Watches, mends and reports until `desk.stopping`; what it opens it closes. It begins anew where
+it returns before, and ever more slowly where `PodpathError` or `OSError` ended it.
+"""
 
 
 class ThreadKeeper:
@@ -160,7 +171,9 @@ class ThreadKeeper:
     def start(self) -> None:
         """Begin the body in its thread."""
         self._desk = KeeperContext(self._hear)
-        self._thread = threading.Thread(target=self._live, args=(self._desk,), name=f"keep-{self._name}", daemon=True)
+        self._thread = threading.Thread(
+            target=self._live, args=(self._desk,), name=f"keep-{self._name}", daemon=True
+        )
         self._thread.start()
 
     def stop(self) -> None:
@@ -185,9 +198,19 @@ class ThreadKeeper:
                 self._body(desk)
                 desk.wait(SHORTEST_PAUSE)
             except (PodpathError, OSError) as error:
-                self._hear(Status(ready=False, why=str(error), findings=self._status.findings, samples=self._status.samples))
+                self._hear(
+                    Status(
+                        ready=False,
+                        why=str(error),
+                        findings=self._status.findings,
+                        samples=self._status.samples,
+                    )
+                )
                 if time.monotonic() - began > LONGEST_PAUSE:
                     pause = self._pause
-                log.warning("the part failed and begins anew", extra={"fields": {"error": str(error), "pause": pause}})
+                log.warning(
+                    "the part failed and begins anew",
+                    extra={"fields": {"error": str(error), "pause": pause}},
+                )
                 desk.wait(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)

@@ -1,6 +1,8 @@
-"""Logs as JSON, a line for each: time, level, part, message, and the fields that the part gave. Secrets are struck out.
+"""Logs as JSON, a line for each: time, level, part, message, and the fields that the part gave.
+Secrets are struck out.
 
-No part logs a token, and this is the second lock: what looks like one is struck out of every line, whoever wrote it.
+No part logs a token, and this is the second lock: what looks like one is struck out of every line,
+whoever wrote it.
 """
 
 from __future__ import annotations
@@ -13,14 +15,27 @@ from datetime import UTC, datetime
 from typing import IO, Literal
 
 ROOT = "podpath"
-LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
 STRUCK = "[struck out]"
 _SECRETS = (
-    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)", re.DOTALL), STRUCK),
+    (
+        re.compile(
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)",
+            re.DOTALL,
+        ),
+        STRUCK,
+    ),
     (re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"), STRUCK),
     (re.compile(r"(?i)\b(bearer|basic) +[\w.~+/=-]{8,}"), rf"\1 {STRUCK}"),
     (
-        re.compile(r"(?i)\b((?:[\w-]*(?:token|password|passwd|secret|key-data)|psk)[\"']?\s*[:=]\s*)[\"']?[^\s\"',}]+"),
+        re.compile(
+            r"(?i)\b((?:[\w-]*(?:token|password|passwd|secret|key-data)|psk)[\"']?\s*[:=]\s*)[\"']?[^\s\"',}]+"
+        ),
         rf"\1{STRUCK}",
     ),
 )
@@ -31,11 +46,17 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        stamp = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        stamp = (
+            datetime.fromtimestamp(record.created, UTC)
+            .isoformat(timespec="milliseconds")
+            .replace("+00:00", "Z")
+        )
         line: dict[str, object] = {
-            "time": stamp, "level": record.levelname.lower(), "part": record.name.rpartition(".")[2],
+            "time": stamp,
+            "level": record.levelname.lower(),
+            "part": record.name.rpartition(".")[2],
             "message": strike_out(record.getMessage()),
-        }  # fmt: skip
+        }
         line |= _clean(getattr(record, "fields", None))
         if record.exc_info:
             line["exception"] = strike_out(self.formatException(record.exc_info))
@@ -49,11 +70,15 @@ class TextFormatter(logging.Formatter):
         """Return the line."""
         stamp = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S")
         fields = " ".join(
-            f"{name}={json.dumps(value, default=str)}" for name, value in _clean(getattr(record, "fields", None)).items()
+            f"{name}={json.dumps(value, default=str)}"
+            for name, value in _clean(getattr(record, "fields", None)).items()
         )
         text = f"{stamp} {record.levelname.lower()} {record.name.rpartition('.')[2]}: {strike_out(record.getMessage())} {fields}"
         text += strike_out(self.formatException(record.exc_info)) if record.exc_info else ""
-        return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text.rstrip())
+        return "".join(
+            letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+            for letter in text.rstrip()
+        )
 
 
 def configure_logs(stream: IO[str], level: str, form: Literal["json", "text"]) -> None:
@@ -69,7 +94,9 @@ def configure_logs(stream: IO[str], level: str, form: Literal["json", "text"]) -
 
 
 def strike_out(text: str) -> str:
-    """Strike out what looks like a secret: web tokens, bearer tokens, private keys, values of names that speak of a secret."""
+    """Strike out what looks like a secret: web tokens, bearer tokens, private keys, values of names
+    that speak of a secret.
+    """
     for pattern, put in _SECRETS:
         text = pattern.sub(put, text)
     return text

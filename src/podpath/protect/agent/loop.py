@@ -1,8 +1,8 @@
 """The agent: parts started, the configuration watched, health told, and everything ended in order.
 
-The main thread does little: it waits for signals and for changes of the configuration, and turns often enough for `/livez` to see
-that it lives. A configuration that cannot be read is told and the old one goes on; of a good one only the parts that it changes
-begin anew.
+The main thread does little: it waits for signals and for changes of the configuration, and turns
+often enough for `/livez` to see that it lives. A configuration that cannot be read is told and the
+old one goes on; of a good one only the parts that it changes begin anew.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from podpath.protect.agent.health import Answer, Endpoints, HealthServer, say
 from podpath.protect.agent.keeper import Keeper, Sample, Status
 from podpath.protect.agent.logs import configure_logs
 from podpath.protect.agent.metrics import gather_samples, render_metrics
-from podpath.protect.agent.parts import Recipe, Surroundings, describe_lacks, list_recipes, make_keeper
+from podpath.protect.agent.parts import (
+    Recipe,
+    Surroundings,
+    describe_lacks,
+    list_recipes,
+    make_keeper,
+)
 from podpath.protect.capabilities import held_capabilities
 from podpath.protect.tables import TableError
 from podpath.protect.watch import DirectoryWatch
@@ -31,7 +37,9 @@ _log = logging.getLogger("podpath.protect.agent")
 
 TURN_SECONDS = 5.0
 SETTLE_SECONDS = 0.2
-"""How long a changed file is left alone before it is read: an editor that writes in place is seen with half of it."""
+"""How long a changed file is left alone before it is read: an editor that writes in place is seen
+with half of it.
+"""
 STUCK_SECONDS = 60.0
 """A main thread that has not turned for so long is stuck."""
 
@@ -39,9 +47,16 @@ STUCK_SECONDS = 60.0
 class Agent:
     """The parts of one node in one process."""
 
-    def __init__(self, path: Path, environment: Mapping[str, str], stream: IO[str], *, dry_run: bool = False) -> None:
+    def __init__(
+        self, path: Path, environment: Mapping[str, str], stream: IO[str], *, dry_run: bool = False
+    ) -> None:
         """Read the configuration; `TableError` where it is none. Nothing runs yet."""
-        self._path, self._environment, self._stream, self._dry_run = path, environment, stream, dry_run
+        self._path, self._environment, self._stream, self._dry_run = (
+            path,
+            environment,
+            stream,
+            dry_run,
+        )
         self._config, self._text = self._load()
         self._parts: dict[str, tuple[Recipe, Keeper]] = {}
         self._lock = threading.Lock()
@@ -98,10 +113,17 @@ class Agent:
 
     def _begin(self, config: AgentConfig) -> None:
         configure_logs(self._stream, config.log.level, config.log.format)
-        fields = {"node": node_name(config, self._environment), "parts": list(config.parts()), "dry_run": self._is_dry(config)}
+        fields = {
+            "node": node_name(config, self._environment),
+            "parts": list(config.parts()),
+            "dry_run": self._is_dry(config),
+        }
         _log.info("the agent starts", extra={"fields": fields})
         for name, lacks in describe_lacks(config.parts(), held_capabilities()).items():
-            _log.warning("a part lacks capabilities", extra={"fields": {"part_named": name, "lacks": list(lacks)}})
+            _log.warning(
+                "a part lacks capabilities",
+                extra={"fields": {"part_named": name, "lacks": list(lacks)}},
+            )
         self._serve(config)
         self._settle(config)
 
@@ -111,7 +133,10 @@ class Agent:
             self._serve(config)
         except TableError as error:
             if str(error) != self._config_error:
-                _log.error("the new configuration is refused, the old one goes on", extra={"fields": {"error": str(error)}})
+                _log.error(
+                    "the new configuration is refused, the old one goes on",
+                    extra={"fields": {"error": str(error)}},
+                )
             self._config_error = str(error)
             return
         self._config_error = ""
@@ -119,7 +144,9 @@ class Agent:
             return
         self._reloads += 1
         configure_logs(self._stream, config.log.level, config.log.format)
-        _log.info("the configuration is read anew", extra={"fields": {"parts": list(config.parts())}})
+        _log.info(
+            "the configuration is read anew", extra={"fields": {"parts": list(config.parts())}}
+        )
         self._settle(config)
         self._config, self._text = config, text
 
@@ -127,17 +154,25 @@ class Agent:
         return config.dry_run or self._dry_run
 
     def _settle(self, config: AgentConfig) -> None:
-        """Let just those parts run that the configuration asks for, and leave alone those that it does not change."""
+        """Let just those parts run that the configuration asks for, and leave alone those that it
+        does not change.
+        """
         config = replace(config, dry_run=self._is_dry(config))
         wanted = list_recipes(config, self._environment)
         surroundings = Surroundings(environment=self._environment, statuses=self.statuses)
-        for name in [name for name, (recipe, _) in self._parts.items() if wanted.get(name) != recipe]:
+        for name in [
+            name for name, (recipe, _) in self._parts.items() if wanted.get(name) != recipe
+        ]:
             self._drop(name)
         new = {
-            name: (recipe, make_keeper(name, config, surroundings)) for name, recipe in wanted.items() if name not in self._parts
+            name: (recipe, make_keeper(name, config, surroundings))
+            for name, recipe in wanted.items()
+            if name not in self._parts
         }
         with self._lock:
-            self._parts |= new  # all of them before any begins: who asks how the parts stand hears of each
+            self._parts |= (
+                new  # all of them before any begins: who asks how the parts stand hears of each
+            )
         for _, keeper in new.values():
             keeper.start()
 
@@ -155,7 +190,9 @@ class Agent:
             endpoints = Endpoints(live=self.live, ready=self.ready, metrics=self.metrics)
             self._health = None if address is None else HealthServer(address, endpoints)
         except OSError as error:
-            raise TableError(f"{self._path}: expected an address to listen on, saw {address}: {error.strerror}") from error
+            raise TableError(
+                f"{self._path}: expected an address to listen on, saw {address}: {error.strerror}"
+            ) from error
         self._listens = config.health.listen
         if before is not None:
             before.close()
@@ -171,19 +208,29 @@ class Agent:
         """Say whether everything that is kept holds."""
         statuses = self.statuses()
         parts = {
-            name: {"ready": status.ready, "degraded": status.degraded, "why": status.why} for name, status in statuses.items()
+            name: {"ready": status.ready, "degraded": status.degraded, "why": status.why}
+            for name, status in statuses.items()
         }
         return say(
-            bool(statuses) and all(status.ready for status in statuses.values()), parts=parts, config=self._config_error or "ok"
+            bool(statuses) and all(status.ready for status in statuses.values()),
+            parts=parts,
+            config=self._config_error or "ok",
         )
 
     def metrics(self) -> str:
         """Return everything that can be measured."""
         own = (
             Sample(
-                "config_valid", int(not self._config_error), help="Whether the configuration file could be read as it is now."
+                "config_valid",
+                int(not self._config_error),
+                help="Whether the configuration file could be read as it is now.",
             ),
-            Sample("config_reloads", self._reloads, kind="counter", help="Changes of the configuration that were taken over."),
+            Sample(
+                "config_reloads",
+                self._reloads,
+                kind="counter",
+                help="Changes of the configuration that were taken over.",
+            ),
         )
         return render_metrics(gather_samples(self.statuses(), own))
 

@@ -1,7 +1,9 @@
-"""What Prometheus scrapes: the parts' samples, their findings by kind, and the process's own cost, as text.
+"""What Prometheus scrapes: the parts' samples, their findings by kind, and the process's own cost,
+as text.
 
-Written here instead of with prometheus_client: the values are snapshots that the parts hold already, so the library would only
-spell them, for 4 MB of memory and 50 ms of start (docs/quality/reliability.md). Labels hold kinds, never names of pods or keys.
+Written here instead of with prometheus_client: the values are snapshots that the parts hold
+already, so the library would only spell them, for 4 MB of memory and 50 ms of start
+(docs/quality/reliability.md). Labels hold kinds, never names of pods or keys.
 """
 
 from __future__ import annotations
@@ -39,21 +41,38 @@ def render_metrics(samples: Iterable[Sample]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def gather_samples(statuses: Mapping[str, Status], own: Iterable[Sample] = ()) -> tuple[Sample, ...]:
+def gather_samples(
+    statuses: Mapping[str, Status], own: Iterable[Sample] = ()
+) -> tuple[Sample, ...]:
     """Join what the parts tell with what holds for all of them."""
     found = [Sample("build_info", 1, (("version", __version__),), help="The running version.")]
     found += [
-        Sample("part_ready", int(status.ready), (("part", name),), help="Whether what a part keeps holds.")
+        Sample(
+            "part_ready",
+            int(status.ready),
+            (("part", name),),
+            help="Whether what a part keeps holds.",
+        )
         for name, status in statuses.items()
     ]
     found += [
-        Sample("part_degraded", int(status.degraded), (("part", name),), help="Whether a part holds and something is amiss.")
+        Sample(
+            "part_degraded",
+            int(status.degraded),
+            (("part", name),),
+            help="Whether a part holds and something is amiss.",
+        )
         for name, status in statuses.items()
     ]
     for name, status in statuses.items():
         kinds = Counter((finding.check, finding.severity) for finding in status.findings)
         found += [
-            Sample("findings", count, (("part", name), ("check", check), ("severity", severity)), help="What is wrong, by kind.")
+            Sample(
+                "findings",
+                count,
+                (("part", name), ("check", check), ("severity", severity)),
+                help="What is wrong, by kind.",
+            )
             for (check, severity), count in sorted(kinds.items())
         ]
     for status in statuses.values():
@@ -66,8 +85,17 @@ def process_samples(proc: Path = Path("/proc/self")) -> tuple[Sample, ...]:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     pages = int((proc / "statm").read_text(encoding="ascii").split()[1])
     return (
-        Sample("process_cpu_seconds", usage.ru_utime + usage.ru_stime, kind="counter", help="Processor time, without children."),
-        Sample("process_resident_memory_bytes", pages * os.sysconf("SC_PAGE_SIZE"), help="Memory in use."),
+        Sample(
+            "process_cpu_seconds",
+            usage.ru_utime + usage.ru_stime,
+            kind="counter",
+            help="Processor time, without children.",
+        ),
+        Sample(
+            "process_resident_memory_bytes",
+            pages * os.sysconf("SC_PAGE_SIZE"),
+            help="Memory in use.",
+        ),
         Sample("process_open_fds", len(os.listdir(proc / "fd")), help="Open descriptors."),  # noqa: PTH208  # only counted
     )
 

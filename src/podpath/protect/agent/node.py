@@ -1,8 +1,10 @@
-"""The agent's word on the node: a taint that it owns from its start until every part is ready, and Events of what is wrong.
+"""The agent's word on the node: a taint that it owns from its start until every part is ready, and
+Events of what is wrong.
 
-The API server may be away for hours: everything is tried again, ever more slowly, and the parts do not wait for it. The taint
-comes back where a part is unready for longer than the grace, and stays as it is when the agent stops: a rolling update is no
-reason to keep pods away, and the next start puts it there anyhow.
+The API server may be away for hours: everything is tried again, ever more slowly, and the parts do
+not wait for it. The taint comes back where a part is unready for longer than the grace, and stays
+as it is when the agent stops: a rolling update is no reason to keep pods away, and the next start
+puts it there anyhow.
 """
 
 from __future__ import annotations
@@ -60,8 +62,13 @@ class Taint:
 def speak_of_node(desk: KeeperContext, voice: NodeReporting, standings: Standings) -> None:
     """Keep the taint and publish events until the desk says stop: a keeper's body."""
     options = voice.options
-    found = access.find(Path(options.kubeconfig) if options.kubeconfig else None, context=options.context or None)
-    _log.info("the API server is known", extra={"fields": {"server": found.server, "by": found.origin, "node": voice.node}})
+    found = access.find(
+        Path(options.kubeconfig) if options.kubeconfig else None, context=options.context or None
+    )
+    _log.info(
+        "the API server is known",
+        extra={"fields": {"server": found.server, "by": found.origin, "node": voice.node}},
+    )
     draw = random.SystemRandom().random
     with Client(found) as client:
         recorder = Recorder(client, voice.node, clock=time.monotonic, wall=time.time, draw=draw)
@@ -75,7 +82,9 @@ def speak_of_node(desk: KeeperContext, voice: NodeReporting, standings: Standing
 class _Speaker:
     """What has been said so far."""
 
-    def __init__(self, voice: NodeReporting, client: Client, recorder: Recorder, backoff: Backoff) -> None:
+    def __init__(
+        self, voice: NodeReporting, client: Client, recorder: Recorder, backoff: Backoff
+    ) -> None:
         self._voice, self._client, self._recorder, self._backoff = voice, client, recorder, backoff
         self._taint = Taint(voice.options.grace)
         self._applied: bool | None = None
@@ -94,7 +103,9 @@ class _Speaker:
         if now < self._not_before:
             return
         try:
-            if self._voice.options.taint and (self._applied is not wanted or now - self._checked > CHECK_SECONDS):
+            if self._voice.options.taint and (
+                self._applied is not wanted or now - self._checked > CHECK_SECONDS
+            ):
                 self._apply(wanted, statuses)
                 self._checked = now
             while self._pending:
@@ -103,7 +114,9 @@ class _Speaker:
                 del self._pending[0]
         except KubeError as error:
             if str(error) != self._error:
-                _log.warning("the API server did not do it", extra={"fields": {"error": str(error)}})
+                _log.warning(
+                    "the API server did not do it", extra={"fields": {"error": str(error)}}
+                )
             self._error = str(error)
             self._not_before = now + self._backoff.pause(getattr(error, "retry_after", 0.0))
         else:
@@ -113,7 +126,9 @@ class _Speaker:
     def _apply(self, wanted: bool, statuses: Mapping[str, Status]) -> None:  # noqa: FBT001  # whether it shall be there
         options, node, dry = self._voice.options, self._voice.node, self._voice.dry_run
         if wanted:
-            outcome = taints.add(self._client, node, key=options.taint_key, effect=options.taint_effect, dry_run=dry)
+            outcome = taints.add(
+                self._client, node, key=options.taint_key, effect=options.taint_effect, dry_run=dry
+            )
         else:
             outcome = taints.remove(self._client, node, key=options.taint_key, dry_run=dry)
         self.written += outcome == "written"
@@ -121,7 +136,9 @@ class _Speaker:
         self._applied = wanted
         if outcome == "unchanged" and not first:
             return
-        why = "; ".join(f"{name}: {status.why}" for name, status in statuses.items() if not status.ready)
+        why = "; ".join(
+            f"{name}: {status.why}" for name, status in statuses.items() if not status.ready
+        )
         fields = {"taint": options.taint_key, "there": wanted, "outcome": outcome, "why": why}
         _log.info("the node's taint was put right", extra={"fields": fields})
         if options.events and not (wanted and first):
@@ -131,13 +148,21 @@ class _Speaker:
                 else f"every part is ready: {options.taint_key} taken off"
             )
             reason, kind = ("PathNotReady", "Warning") if wanted else ("PathReady", "Normal")
-            self._queue(reason, "Tainting" if wanted else "Untainting", note, warn=kind == "Warning")
+            self._queue(
+                reason, "Tainting" if wanted else "Untainting", note, warn=kind == "Warning"
+            )
 
     def _gather(self, statuses: Mapping[str, Status]) -> None:
-        """Queue an event for each finding that is new; one that ended may be told again when it comes back."""
+        """Queue an event for each finding that is new; one that ended may be told again when it
+        comes back.
+        """
         if not self._voice.options.events:
             return
-        present = {(name, f.check, f.subject): f for name, status in statuses.items() for f in status.findings}
+        present = {
+            (name, f.check, f.subject): f
+            for name, status in statuses.items()
+            for f in status.findings
+        }
         self._told &= set(present)
         for key, finding in present.items():
             if key not in self._told and finding.severity != "info":
@@ -148,16 +173,40 @@ class _Speaker:
         if len(self._pending) < MOST_PENDING:
             about = Regarding.of_node(self._voice.node)
             self._pending.append(
-                Event(regarding=about, reason=reason, action=action, note=note, type="Warning" if warn else "Normal")
+                Event(
+                    regarding=about,
+                    reason=reason,
+                    action=action,
+                    note=note,
+                    type="Warning" if warn else "Normal",
+                )
             )
 
     def status(self) -> Status:
         """Say how it stands: a server that is away makes the node no less ready."""
         samples = (
-            Sample("node_tainted", int(bool(self._applied)), help="Whether the agent's taint is on the node."),
-            Sample("node_taint_writes", self.written, kind="counter", help="Writes of the node's taints."),
-            Sample("events_published", self._recorder.published, kind="counter", help="Kubernetes Events written."),
-            Sample("events_pending", len(self._pending), help="Kubernetes Events that wait for the API server."),
+            Sample(
+                "node_tainted",
+                int(bool(self._applied)),
+                help="Whether the agent's taint is on the node.",
+            ),
+            Sample(
+                "node_taint_writes",
+                self.written,
+                kind="counter",
+                help="Writes of the node's taints.",
+            ),
+            Sample(
+                "events_published",
+                self._recorder.published,
+                kind="counter",
+                help="Kubernetes Events written.",
+            ),
+            Sample(
+                "events_pending",
+                len(self._pending),
+                help="Kubernetes Events that wait for the API server.",
+            ),
             Sample("api_failures", self._backoff.failures, help="Requests that failed in a row."),
         )
         return Status(ready=True, why=self._error, degraded=bool(self._error), samples=samples)

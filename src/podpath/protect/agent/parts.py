@@ -1,6 +1,8 @@
-"""The parts that a configuration asks for, made into keepers; what a part does not need is not imported.
+"""The parts that a configuration asks for, made into keepers; what a part does not need is not
+imported.
 
-Each part is made from its own section alone, so that a change of the configuration restarts the parts that it is about alone.
+Each part is made from its own section alone, so that a change of the configuration restarts the
+parts that it is about alone.
 """
 
 from __future__ import annotations
@@ -22,7 +24,10 @@ NODE = "node"
 """The name of the part that speaks to the API server of the node itself."""
 NEEDED: Mapping[str, Mapping[str, str]] = {
     "sysctl": {"CAP_NET_ADMIN": "writing sysctls of the network"},
-    "order": {"CAP_NET_ADMIN": "listing and moving rules", "CAP_NET_RAW": "legacy iptables, which asks through a raw socket"},
+    "order": {
+        "CAP_NET_ADMIN": "listing and moving rules",
+        "CAP_NET_RAW": "legacy iptables, which asks through a raw socket",
+    },
     "chain": {},
     "repair": {
         "CAP_SYS_ADMIN": "entering pods' namespaces",
@@ -93,7 +98,11 @@ def _repair(config: AgentConfig, surroundings: Surroundings) -> Body:
         from podpath.protect.repair.keeper import Assignment, make_body  # noqa: PLC0415  # as above
     except ImportError as error:
         raise MissingExtra(_EXTRA) from error
-    environment, kubernetes, policy = surroundings.environment, _required(config.kubernetes), _required(config.repair)
+    environment, kubernetes, policy = (
+        surroundings.environment,
+        _required(config.kubernetes),
+        _required(config.repair),
+    )
     names = environment.get("POD_NAMESPACE", ""), environment.get("POD_NAME", "")
 
     def body(desk: KeeperContext) -> None:
@@ -101,7 +110,8 @@ def _repair(config: AgentConfig, surroundings: Surroundings) -> Body:
             node=node_name(config, environment),
             policy=replace(policy, dry_run=policy.dry_run or config.dry_run),
             access=access.find(
-                Path(kubernetes.kubeconfig) if kubernetes.kubeconfig else None, context=kubernetes.context or None
+                Path(kubernetes.kubeconfig) if kubernetes.kubeconfig else None,
+                context=kubernetes.context or None,
             ),
             own_pod="/".join(names) if all(names) else "",
             chain=lambda: unhealthy_chain(surroundings.statuses()),
@@ -124,7 +134,9 @@ def _node(config: AgentConfig, surroundings: Surroundings) -> Body:
     except ImportError as error:
         raise MissingExtra(_EXTRA) from error
     options = _required(config.kubernetes)
-    voice = NodeReporting(node=node_name(config, surroundings.environment), options=options, dry_run=config.dry_run)
+    voice = NodeReporting(
+        node=node_name(config, surroundings.environment), options=options, dry_run=config.dry_run
+    )
 
     def standings() -> Mapping[str, Status]:
         return {name: status for name, status in surroundings.statuses().items() if name != NODE}

@@ -1,1 +1,3 @@
-"""The chain keeper: keeps a plugin in the CNI configuration that the runtime loads, and takes it out again in a safe order."""
+"""The chain keeper: keeps a plugin in the CNI configuration that the runtime loads, and takes it
+out again in a safe order.
+"""

@@ -1,7 +1,8 @@
 """A plugin's entry put into a configuration's text, and taken out of it again. Pure.
 
-What comes in is a file as it stands and the entry; what goes out is the file's new text. Name, version, order and every other key
-stay as they were; only the list of plugins changes. `strip` undoes `chain`: what `chain` made of a file strips to the same JSON.
+What comes in is a file as it stands and the entry; what goes out is the file's new text. Name,
+version, order and every other key stay as they were; only the list of plugins changes. `strip`
+undoes `chain`: what `chain` made of a file strips to the same JSON.
 """
 
 from __future__ import annotations
@@ -43,15 +44,21 @@ def parse_entry(text: str) -> ChainedPlugin:
     """Read the plugin's entry: an object with a type; what belongs to the list is left out of it."""
     value = parse_json(ConfFile(name="entry", content=text.encode()))
     if isinstance(value, Trouble):
-        raise EditingError(f"expected a plugin's entry in JSON, saw that at line {value.line} {value.why}")
+        raise EditingError(
+            f"expected a plugin's entry in JSON, saw that at line {value.line} {value.why}"
+        )
     kind = value.get("type")
     if not isinstance(kind, str) or not kind:
         raise EditingError('expected a plugin\'s entry with its type, as {"type": "linkerd-cni"}')
-    return ChainedPlugin(kind, {key: held for key, held in value.items() if key not in _OF_THE_LIST})
+    return ChainedPlugin(
+        kind, {key: held for key, held in value.items() if key not in _OF_THE_LIST}
+    )
 
 
 def chain(file: ConfFile, entry: ChainedPlugin) -> Edit:
-    """Return the file with the entry behind its other plugins, once; a single configuration becomes a list."""
+    """Return the file with the entry behind its other plugins, once; a single configuration becomes
+    a list.
+    """
     value = _load(file)
     if file.extension == LIST:
         others = [plugin for plugin in _plugins(value) if not _is(plugin, entry.type)]
@@ -68,7 +75,9 @@ def strip(file: ConfFile, kind: str) -> bytes | None:
 
 
 def is_chained(file: ConfFile, entry: ChainedPlugin) -> bool:
-    """Tell whether a list has the entry once, as it should be, behind another plugin; who stands behind it does no harm."""
+    """Tell whether a list has the entry once, as it should be, behind another plugin; who stands
+    behind it does no harm.
+    """
     if file.extension != LIST or file.content is None or isinstance(parse_json(file), Trouble):
         return False
     plugins = _plugins(_load(file))
@@ -83,7 +92,9 @@ def has_entry(file: ConfFile, kind: str) -> bool:
 
 
 def same_network(one: ConfFile, other: ConfFile, kind: str) -> bool:
-    """Tell whether two files are the same network but for the plugin, a single configuration and its list being one."""
+    """Tell whether two files are the same network but for the plugin, a single configuration and
+    its list being one.
+    """
     return _essence(one, kind) == _essence(other, kind)
 
 
@@ -103,7 +114,9 @@ def _load(file: ConfFile) -> Mapping[str, object]:
     try:
         (file.content or b"").decode("utf-8")
     except UnicodeDecodeError as error:
-        raise EditingError(f"{file.name}: expected UTF-8, saw byte {error.start} that is none; it would not survive") from error
+        raise EditingError(
+            f"{file.name}: expected UTF-8, saw byte {error.start} that is none; it would not survive"
+        ) from error
     return value
 
 
@@ -117,7 +130,9 @@ def _is(plugin: object, kind: str) -> bool:
 
 
 def _listed(value: Mapping[str, object]) -> dict[str, object]:
-    """Return what a single configuration says for the list that it becomes: its own name and version, and no others."""
+    """Return what a single configuration says for the list that it becomes: its own name and
+    version, and no others.
+    """
     return {key: value[key] for key in _OF_THE_LIST if key in value} or {}
 
 

@@ -1,7 +1,7 @@
 """A folder of CNI configurations read as it stands, and the plugins' programs that are there.
 
-Nothing is waited for: a symbolic link is read through but marked, a pipe is not opened, a file is read no further than
-four times what containerd takes.
+Nothing is waited for: a symbolic link is read through but marked, a pipe is not opened, a file is
+read no further than four times what containerd takes.
 """
 
 from __future__ import annotations
@@ -21,14 +21,23 @@ READ_LIMIT = 4 * SIZE_LIMIT
 
 
 def read_folder(directory: Path) -> tuple[ConfFile, ...]:
-    """Read a folder's files and those of its drop-in directories; `OSError` where it cannot be listed."""
+    """Read a folder's files and those of its drop-in directories; `OSError` where it cannot be
+    listed.
+    """
     found: list[ConfFile] = []
     for path in sorted(directory.iterdir()):
         if path.is_dir():
             if path.suffix not in EXTENSIONS:
                 found += _read_drop_ins(path)
             elif path.is_symlink():
-                found.append(ConfFile(name=path.name, content=None, obstacle="it leads to a directory", is_link=True))
+                found.append(
+                    ConfFile(
+                        name=path.name,
+                        content=None,
+                        obstacle="it leads to a directory",
+                        is_link=True,
+                    )
+                )
         else:
             found.append(read_file(path, path.name))
     return tuple(found)
@@ -39,12 +48,19 @@ def read_file(path: Path, name: str) -> ConfFile:
     try:
         link = path.is_symlink()
         if not stat.S_ISREG(path.stat().st_mode):
-            return ConfFile(name=name, content=None, obstacle="it is not a regular file", is_link=link)
+            return ConfFile(
+                name=name, content=None, obstacle="it is not a regular file", is_link=link
+            )
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             return ConfFile(name=name, content=file.read(READ_LIMIT), is_link=link)
     except OSError as error:
-        return ConfFile(name=name, content=None, obstacle=error.strerror or str(error), is_link=path.is_symlink())
+        return ConfFile(
+            name=name,
+            content=None,
+            obstacle=error.strerror or str(error),
+            is_link=path.is_symlink(),
+        )
 
 
 def list_programs(directories: Iterable[Path]) -> dict[str, tuple[str, ...]]:
@@ -62,7 +78,9 @@ def list_programs(directories: Iterable[Path]) -> dict[str, tuple[str, ...]]:
 
 
 def probe_programs(directories: Sequence[Path], kinds: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Ask plugins for the versions that they support, as CRI-O does (CNI_COMMAND=VERSION); others are only listed."""
+    """Ask plugins for the versions that they support, as CRI-O does (CNI_COMMAND=VERSION); others
+    are only listed.
+    """
     programs = list_programs(directories)
     for kind in set(kinds) & programs.keys():
         path = next(directory / kind for directory in directories if (directory / kind).is_file())
@@ -73,17 +91,30 @@ def probe_programs(directories: Sequence[Path], kinds: Iterable[str]) -> dict[st
 def _probe(path: Path) -> tuple[str, ...]:
     try:
         done = subprocess.run(
-            [str(path)], input='{"cniVersion": "1.0.0"}', capture_output=True, text=True, check=False, timeout=PROBE_SECONDS,
+            [str(path)],
+            input='{"cniVersion": "1.0.0"}',
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PROBE_SECONDS,
             env={"CNI_COMMAND": "VERSION", "PATH": os.defpath},
-        )  # fmt: skip
+        )
         listed = json.loads(done.stdout).get("supportedVersions")
     except (OSError, subprocess.TimeoutExpired, ValueError, AttributeError):
         return ()
-    return tuple(entry for entry in listed if isinstance(entry, str)) if isinstance(listed, list) else ()
+    return (
+        tuple(entry for entry in listed if isinstance(entry, str))
+        if isinstance(listed, list)
+        else ()
+    )
 
 
 def _read_drop_ins(directory: Path) -> list[ConfFile]:
     try:
-        return [read_file(path, f"{directory.name}/{path.name}") for path in sorted(directory.iterdir()) if not path.is_dir()]
+        return [
+            read_file(path, f"{directory.name}/{path.name}")
+            for path in sorted(directory.iterdir())
+            if not path.is_dir()
+        ]
     except OSError:
         return []

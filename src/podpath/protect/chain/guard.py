@@ -1,8 +1,10 @@
-"""One look at the folder: what the runtime would load, whether the plugin is in it, and what was done where it was not.
+"""One look at the folder: what the runtime would load, whether the plugin is in it, and what was
+done where it was not.
 
-What comes in are the options; what goes out is a `Look`. Nothing is chained before its program is there, since a runtime that
-finds a plugin without a program fails every pod. A file that cannot be read is somebody's half-written one: it is looked at
-again, and never touched. The folder's own network is never made up: where there is none, the keeper waits.
+What comes in are the options; what goes out is a `Look`. Nothing is chained before its program is
+there, since a runtime that finds a plugin without a program fails every pod. A file that cannot be
+read is somebody's half-written one: it is looked at again, and never touched. The folder's own
+network is never made up: where there is none, the keeper waits.
 """
 
 from __future__ import annotations
@@ -27,7 +29,15 @@ from podpath.cni.runtimes import (
 )
 from podpath.net.errors import PodpathError
 from podpath.protect.apply import Applier, ApplyError
-from podpath.protect.chain.editing import LIST, ChainedPlugin, EditingError, chain, is_chained, parse_entry, same_network
+from podpath.protect.chain.editing import (
+    LIST,
+    ChainedPlugin,
+    EditingError,
+    chain,
+    is_chained,
+    parse_entry,
+    same_network,
+)
 from podpath.protect.chain.folder import list_programs, read_folder
 from podpath.protect.chain.kubeconfig import write_kubeconfig
 from podpath.protect.chain.options import ChainOptions
@@ -65,7 +75,9 @@ class Look:
     @property
     def holds(self) -> bool:
         """Tell whether every runtime that is asked about would run the plugin for the next pod."""
-        return bool(self.verdicts) and all(verdict.runtime in self.chained for verdict in self.verdicts)
+        return bool(self.verdicts) and all(
+            verdict.runtime in self.chained for verdict in self.verdicts
+        )
 
 
 class Guard:
@@ -96,14 +108,25 @@ class Guard:
                 try:
                     edited.append(self._chain(file, files))
                 except (EditingError, ApplyError, OSError) as error:
-                    troubles.append(Trouble(check="chain-refused", subject=file.name, claim=str(error)))
+                    troubles.append(
+                        Trouble(check="chain-refused", subject=file.name, claim=str(error))
+                    )
                 else:
                     self.fights.record(file.name, now)
             files = self._read(troubles) if edited else files
         verdicts = self._judge(files)
-        chained = tuple(verdict.runtime for verdict in verdicts if verdict.network and self._reaches(verdict.network, files))
+        chained = tuple(
+            verdict.runtime
+            for verdict in verdicts
+            if verdict.network and self._reaches(verdict.network, files)
+        )
         return Look(
-            verdicts=verdicts, files=files, chained=chained, edited=tuple(edited), held=tuple(held), troubles=tuple(troubles)
+            verdicts=verdicts,
+            files=files,
+            chained=chained,
+            edited=tuple(edited),
+            held=tuple(held),
+            troubles=tuple(troubles),
         )
 
     def _prepare(self) -> Iterator[Trouble]:
@@ -117,16 +140,21 @@ class Guard:
             yield Trouble(check="chain-unprepared", subject=self.entry.type, claim=str(error))
             return
         programs = list_programs(map(Path, options.bin_dirs))
-        missing = self.entry.type not in programs and not (self.applier.dry_run and options.binaries)
+        missing = self.entry.type not in programs and not (
+            self.applier.dry_run and options.binaries
+        )
         if options.bin_dirs and missing:
-            claim = (
-                f"{self.entry.type} is not in {', '.join(options.bin_dirs)}: chained without its program, it would stop every pod"
-            )
+            claim = f"{self.entry.type} is not in {', '.join(options.bin_dirs)}: chained without its program, it would stop every pod"
             yield Trouble(check="chain-unprepared", subject=self.entry.type, claim=claim)
 
     def _install_programs(self) -> None:
-        """Copy programs that are not there as they should be; what nobody touched since is not compared again."""
-        pairs = [(Path(source), Path(self.options.bin_dirs[0]) / Path(source).name) for source in self.options.binaries]
+        """Copy programs that are not there as they should be; what nobody touched since is not
+        compared again.
+        """
+        pairs = [
+            (Path(source), Path(self.options.bin_dirs[0]) / Path(source).name)
+            for source in self.options.binaries
+        ]
         if pairs and self._installed == [_stamp(path) for pair in pairs for path in pair]:
             return
         for source, target in pairs:
@@ -149,7 +177,10 @@ class Guard:
     def _judge(self, files: Sequence[ConfFile]) -> tuple[RuntimeVerdict, ...]:
         settings = RuntimeSettings()
         programs = self._programs()
-        judged = {CONTAINERD: judge_containerd(files, settings), CRIO: judge_crio(files, settings, programs)}
+        judged = {
+            CONTAINERD: judge_containerd(files, settings),
+            CRIO: judge_crio(files, settings, programs),
+        }
         if self.options.runtime != "auto":
             return (judged[self.options.runtime],)
         return tuple(judged.values())
@@ -158,13 +189,23 @@ class Guard:
         return list_programs(map(Path, self.options.bin_dirs)) or None
 
     def _targets(self, files: Sequence[ConfFile]) -> list[ConfFile]:
-        """Return the files that must have the plugin: what the runtimes load, or all that they could."""
+        """Return the files that must have the plugin: what the runtimes load, or all that they
+        could.
+        """
         if self.options.scope == "every":
-            return [file for file in candidates(files) if isinstance(parse_network(file, files), Network)]
+            return [
+                file
+                for file in candidates(files)
+                if isinstance(parse_network(file, files), Network)
+            ]
         if self.options.conf_name:
             return [file for file in candidates(files) if self._is_named(file)][:1]
         loaded = {verdict.file for verdict in self._judge(files)}
-        again = [file for file in candidates(files) if file.name not in loaded and find_wrapped(file, files, self.entry.type)]
+        again = [
+            file
+            for file in candidates(files)
+            if file.name not in loaded and find_wrapped(file, files, self.entry.type)
+        ]
         return [*again, *(file for file in files if file.name in loaded)]
 
     def _is_right(self, file: ConfFile, files: Sequence[ConfFile]) -> bool:
@@ -181,7 +222,9 @@ class Guard:
         return file.name.removesuffix(file.extension) == self.options.conf_name.rpartition(".")[0]
 
     def _reaches(self, network: Network, files: Sequence[ConfFile]) -> bool:
-        """Tell whether a runtime that has loaded a network runs the plugin: by itself, or by what a meta plugin delegates to."""
+        """Tell whether a runtime that has loaded a network runs the plugin: by itself, or by what a
+        meta plugin delegates to.
+        """
         if not self.options.conf_name or network.types[0] not in META:
             return self._runs(network)
         named = [parse_network(file, files) for file in self._targets(files)]
@@ -203,9 +246,11 @@ class Guard:
         return self._wrap(file, edit.name, edit.content, files)
 
     def _wrap(self, file: ConfFile, name: str, content: bytes, files: Sequence[ConfFile]) -> str:
-        """Write the list that a single configuration becomes, then remove that; in between the runtime has either.
+        """Write the list that a single configuration becomes, then remove that; in between the
+        runtime has either.
 
-        A single configuration that its vendor wrote meanwhile is not removed: the next look finds it.
+        A single configuration that its vendor wrote meanwhile is not removed: the next look finds
+        it.
         """
         before = find_wrapped(file, files, self.entry.type)
         other = next((one for one in files if one.name == name), None)
@@ -220,7 +265,11 @@ class Guard:
         return name
 
     def _takes_drop_ins(self, network: Network) -> bool:
-        return not network.single and "loadOnlyInlinedPlugins" not in network.flags and bool(_NAME.fullmatch(network.name))
+        return (
+            not network.single
+            and "loadOnlyInlinedPlugins" not in network.flags
+            and bool(_NAME.fullmatch(network.name))
+        )
 
     def _drop_in(self, network: Network) -> str:
         name = f"{network.name}/{self.entry.type}.conf"
@@ -246,7 +295,9 @@ def read_entry(text: str) -> ChainedPlugin:
     try:
         return parse_entry(Path(text).read_text(encoding="utf-8"))
     except OSError as error:
-        raise EditingError(f"expected a plugin's entry or a file with it, saw {text}: {error.strerror}") from error
+        raise EditingError(
+            f"expected a plugin's entry or a file with it, saw {text}: {error.strerror}"
+        ) from error
 
 
 def describe_options(options: ChainOptions) -> Mapping[str, object]:

@@ -1,8 +1,9 @@
 """The chain keeper: the folder watched, looked at and mended until told to stop.
 
-The watch is armed before the first look, so nothing that happens at the start is missed; events are gathered for a moment, so
-that a burst is one look. While somebody keeps changing the chain back, the keeper sleeps through the pause that `Fights` gives it
-instead of waking at each of the rival's writes.
+The watch is armed before the first look, so nothing that happens at the start is missed; events are
+gathered for a moment, so that a burst is one look. While somebody keeps changing the chain back,
+the keeper sleeps through the pause that `Fights` gives it instead of waking at each of the rival's
+writes.
 """
 
 from __future__ import annotations
@@ -78,57 +79,106 @@ def _keep(desk: KeeperContext, guard: Guard, memory: Memory, watch: DirectoryWat
 
 
 def watched(options: ChainOptions) -> tuple[Path, ...]:
-    """Return the folders whose changes matter: configurations, programs, the service account's token."""
+    """Return the folders whose changes matter: configurations, programs, the service account's
+    token.
+    """
     account = () if options.kubeconfig is None else (Path(options.kubeconfig.account_dir),)
     sources = tuple(Path(source).parent for source in options.binaries)
     return (Path(options.conf_dir), *map(Path, options.bin_dirs), *sources, *account)
 
 
-def make_status(guard: Guard, memory: Memory, look: Look, rival: Rival | None, why_polling: str) -> Status:
+def make_status(
+    guard: Guard, memory: Memory, look: Look, rival: Rival | None, why_polling: str
+) -> Status:
     """Say how the chain stands."""
     kind = guard.entry.type
-    findings = [Finding(check=one.check, subject=one.subject, severity="error", claim=one.claim) for one in look.troubles]
+    findings = [
+        Finding(check=one.check, subject=one.subject, severity="error", claim=one.claim)
+        for one in look.troubles
+    ]
     for verdict in look.verdicts:
         if verdict.runtime not in look.chained and not look.troubles:
             claim = (
-                f"{verdict.runtime} would load {verdict.file}, and {kind} is not in it" if verdict.network
+                f"{verdict.runtime} would load {verdict.file}, and {kind} is not in it"
+                if verdict.network
                 else f"{verdict.runtime} has no network: {verdict.why_none}"
-            )  # fmt: skip
-            evidence = tuple(f"{one.file}:{one.line}: {one.action}: {one.why}" for one in verdict.decisions)
+            )
+            evidence = tuple(
+                f"{one.file}:{one.line}: {one.action}: {one.why}" for one in verdict.decisions
+            )
             findings.append(
-                Finding(check="chain-missing", subject=verdict.runtime, severity="error", claim=claim, evidence=evidence)
+                Finding(
+                    check="chain-missing",
+                    subject=verdict.runtime,
+                    severity="error",
+                    claim=claim,
+                    evidence=evidence,
+                )
             )
     if rival is not None:
         claim = f"{rival.name} keeps taking {kind} out of the chain"
         mend = (rival.peace,)
         findings.insert(
-            0, Finding(check="chain-fight", subject=kind, severity="error", claim=claim, evidence=rival.signs, mend=mend)
+            0,
+            Finding(
+                check="chain-fight",
+                subject=kind,
+                severity="error",
+                claim=claim,
+                evidence=rival.signs,
+                mend=mend,
+            ),
         )
     _log_news(memory, findings, kind)
     why = next((finding.claim for finding in findings), why_polling)
     runtimes = (verdict.runtime for verdict in look.verdicts)
     samples = [
         *(
-            Sample("chain_in_effect", float(name in look.chained), (("runtime", name),), help="The plugin is in what it loads.")
+            Sample(
+                "chain_in_effect",
+                float(name in look.chained),
+                (("runtime", name),),
+                help="The plugin is in what it loads.",
+            )
             for name in runtimes
         ),
         Sample("chain_looks", memory.counts["looks"], kind="counter", help="Looks at the folder."),
-        Sample("chain_edits", memory.counts["edits"], kind="counter", help="Files written to put the plugin in."),
-        Sample("chain_fight", float(rival is not None), help="Somebody keeps changing the chain back."),
-        Sample("chain_polling", float(bool(why_polling)), help="inotify is not to be had; the folder is listed at intervals."),
+        Sample(
+            "chain_edits",
+            memory.counts["edits"],
+            kind="counter",
+            help="Files written to put the plugin in.",
+        ),
+        Sample(
+            "chain_fight", float(rival is not None), help="Somebody keeps changing the chain back."
+        ),
+        Sample(
+            "chain_polling",
+            float(bool(why_polling)),
+            help="inotify is not to be had; the folder is listed at intervals.",
+        ),
     ]
     return Status(
-        ready=look.holds, why=why, findings=tuple(findings), samples=tuple(samples), degraded=bool(findings or why_polling)
+        ready=look.holds,
+        why=why,
+        findings=tuple(findings),
+        samples=tuple(samples),
+        degraded=bool(findings or why_polling),
     )
 
 
 def _log_news(memory: Memory, findings: Sequence[Finding], kind: str) -> None:
-    """Log what came to be wrong and what holds again, each once: a flood of the same line helps nobody."""
+    """Log what came to be wrong and what holds again, each once: a flood of the same line helps
+    nobody.
+    """
     now_wrong = frozenset((finding.check, finding.subject) for finding in findings)
     for finding in findings:
         if (finding.check, finding.subject) not in memory.told:
             shown = "".join(f"; {sign}" for sign in (*finding.evidence, *finding.mend))
-            _log.warning(f"{finding.claim}{shown}", extra={"fields": {"check": finding.check, "subject": finding.subject}})
+            _log.warning(
+                f"{finding.claim}{shown}",
+                extra={"fields": {"check": finding.check, "subject": finding.subject}},
+            )
     if memory.told and not now_wrong:
         _log.info(f"{kind} is in the chain")
     memory.told = now_wrong

@@ -31,9 +31,13 @@ class ChainOptions:
     scope: Literal["loaded", "every"] = "loaded"
     """`every` chains into every file that a runtime could load, as linkerd's installer does."""
     conf_name: str = ""
-    """Chain into this file, or its twin with the other extension, instead: what a meta plugin as Multus delegates to."""
+    """Chain into this file, or its twin with the other extension, instead: what a meta plugin as
+    Multus delegates to.
+    """
     drop_in: bool = False
-    """Put the entry into the network's drop-in directory instead of the file: only for runtimes with libcni 1.3.0 or newer."""
+    """Put the entry into the network's drop-in directory instead of the file: only for runtimes
+    with libcni 1.3.0 or newer.
+    """
     binaries: tuple[str, ...] = ()
     """Programs to copy into the first of `bin_dirs` before anything is chained."""
     kubeconfig: KubeconfigOptions | None = None
@@ -43,4 +47,6 @@ class ChainOptions:
     """Reverted so often in a minute, the keeper slows down and names the rival."""
     longest_pause: float = field(default=60.0, metadata={"parse": parse_duration})
     remove_on_stop: bool = False
-    """Take the entry out when told to stop. Off, so that pods wait for the plugin over a restart instead of passing it by."""
+    """Take the entry out when told to stop. Off, so that pods wait for the plugin over a restart
+    instead of passing it by.
+    """

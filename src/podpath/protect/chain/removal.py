@@ -1,8 +1,10 @@
-"""The plugin taken out of the node, in the order that never leaves a chain with a plugin that is not there.
+"""The plugin taken out of the node, in the order that never leaves a chain with a plugin that is
+not there.
 
-Configuration first, in every file and not only in the one that is loaded; then the kubeconfig; the programs last, and only when
-no file names the plugin any more. Where a file cannot be mended, what follows stays: a node with a plugin too many works, one
-whose chain calls a program that is gone starts no pod.
+Configuration first, in every file and not only in the one that is loaded; then the kubeconfig; the
+programs last, and only when no file names the plugin any more. Where a file cannot be mended, what
+follows stays: a node with a plugin too many works, one whose chain calls a program that is gone
+starts no pod.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ def remove(options: ChainOptions, applier: Applier) -> Removal:
     try:
         files = read_folder(directory)
     except OSError as error:
-        return Removal(done=(), left=(f"{directory} cannot be listed: {error.strerror}; programs and kubeconfig stay",))
+        return Removal(
+            done=(),
+            left=(f"{directory} cannot be listed: {error.strerror}; programs and kubeconfig stay",),
+        )
     for file in files:
         try:
             if has_entry(file, entry.type):
@@ -51,7 +56,11 @@ def remove(options: ChainOptions, applier: Applier) -> Removal:
             left.append(str(error))
     if left:
         return Removal(
-            done=tuple(done), left=(*left, "the kubeconfig and the programs stay, since the chain may still call them")
+            done=tuple(done),
+            left=(
+                *left,
+                "the kubeconfig and the programs stay, since the chain may still call them",
+            ),
         )
     try:
         done += _sweep(options, applier, directory, files)
@@ -60,7 +69,9 @@ def remove(options: ChainOptions, applier: Applier) -> Removal:
     return Removal(done=tuple(done), left=tuple(left))
 
 
-def _sweep(options: ChainOptions, applier: Applier, directory: Path, files: tuple[ConfFile, ...]) -> Iterator[str]:
+def _sweep(
+    options: ChainOptions, applier: Applier, directory: Path, files: tuple[ConfFile, ...]
+) -> Iterator[str]:
     """Remove what only the chain needed."""
     for original in list_originals(files):
         applier.remove_file(directory / f"{original.name}{SUFFIX}")

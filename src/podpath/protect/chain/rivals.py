@@ -1,7 +1,7 @@
 """The name of a rival who keeps reverting the chain, and the setting that would make peace.
 
-By what it leaves behind (`.cilium_bak`), by the process that writes, by what its configuration is made of: each sign says how it
-was seen, so that a person can judge.
+By what it leaves behind (`.cilium_bak`), by the process that writes, by what its configuration is
+made of: each sign says how it was seen, so that a person can judge.
 """
 
 from __future__ import annotations
@@ -27,17 +27,64 @@ class Vendor(NamedTuple):
 
 
 VENDORS = (
-    Vendor("Cilium", ("cilium-cni",), ("cilium-agent", "install-plugin."), "set cni.exclusive=false in Cilium's Helm values"),
-    Vendor("Calico", ("calico", "calico-ipam"), ("install", "calico-node"), "keep its installer from running again and again"),
-    Vendor("Multus", ("multus", "multus-shim"), ("multus-daemon", "thin_entrypoint"), "chain into its master's file instead"),
-    Vendor("flannel", ("flannel",), ("flanneld", "cp"), "flannel writes at its start only: look for what restarts it"),
-    Vendor("Amazon VPC CNI", ("aws-cni",), ("aws-k8s-agent", "aws-vpc-cni"), "it writes at its start: look for what restarts it"),
-    Vendor("Antrea", ("antrea",), ("antrea-agent",), "it writes at its start: look for what restarts it"),
-    Vendor("kube-router", ("kube-router",), ("kube-router",), "it writes at its start: look for what restarts it"),
-    Vendor("OVN-Kubernetes", ("ovn-k8s-cni-overlay",), ("ovnkube",), "chain through Multus instead"),
+    Vendor(
+        "Cilium",
+        ("cilium-cni",),
+        ("cilium-agent", "install-plugin."),
+        "set cni.exclusive=false in Cilium's Helm values",
+    ),
+    Vendor(
+        "Calico",
+        ("calico", "calico-ipam"),
+        ("install", "calico-node"),
+        "keep its installer from running again and again",
+    ),
+    Vendor(
+        "Multus",
+        ("multus", "multus-shim"),
+        ("multus-daemon", "thin_entrypoint"),
+        "chain into its master's file instead",
+    ),
+    Vendor(
+        "flannel",
+        ("flannel",),
+        ("flanneld", "cp"),
+        "flannel writes at its start only: look for what restarts it",
+    ),
+    Vendor(
+        "Amazon VPC CNI",
+        ("aws-cni",),
+        ("aws-k8s-agent", "aws-vpc-cni"),
+        "it writes at its start: look for what restarts it",
+    ),
+    Vendor(
+        "Antrea",
+        ("antrea",),
+        ("antrea-agent",),
+        "it writes at its start: look for what restarts it",
+    ),
+    Vendor(
+        "kube-router",
+        ("kube-router",),
+        ("kube-router",),
+        "it writes at its start: look for what restarts it",
+    ),
+    Vendor(
+        "OVN-Kubernetes", ("ovn-k8s-cni-overlay",), ("ovnkube",), "chain through Multus instead"
+    ),
     Vendor("Istio", ("istio-cni",), ("install-cni",), "let one keeper edit the file, not two"),
-    Vendor("linkerd", ("linkerd-cni",), ("install-cni.sh", "linkerd-cni-rep"), "let one keeper edit the file, not two"),
-    Vendor("kindnet", ("ptp",), ("kindnetd",), "kindnet writes its file at intervals: give the mesh a file of its own behind it"),
+    Vendor(
+        "linkerd",
+        ("linkerd-cni",),
+        ("install-cni.sh", "linkerd-cni-rep"),
+        "let one keeper edit the file, not two",
+    ),
+    Vendor(
+        "kindnet",
+        ("ptp",),
+        ("kindnetd",),
+        "kindnet writes its file at intervals: give the mesh a file of its own behind it",
+    ),
 )
 RUNTIMES = ("containerd", "crio", "dockerd", "k3s-server", "k3s-agent")
 """Watchers that only read."""
@@ -53,7 +100,11 @@ class Rival:
 
 
 def name_rival(
-    files: Iterable[ConfFile], network: Network | None, kind: str, writers: Iterable[str], watchers: Iterable[str]
+    files: Iterable[ConfFile],
+    network: Network | None,
+    kind: str,
+    writers: Iterable[str],
+    watchers: Iterable[str],
 ) -> Rival:
     """Name the rival by all signs; what nobody knows is said to be unknown."""
     signs: list[str] = []
@@ -66,14 +117,24 @@ def name_rival(
     signs += [f"fanotify saw {writer} write" for writer in writing]
     watching = [watcher for watcher in watchers if not watcher.startswith(RUNTIMES)]
     signs += [f"{watcher} watches the folder" for watcher in watching]
-    vendors += [vendor for vendor in VENDORS if any(_runs(vendor, program) for program in (*writing, *watching))]
+    vendors += [
+        vendor
+        for vendor in VENDORS
+        if any(_runs(vendor, program) for program in (*writing, *watching))
+    ]
     if network is not None:
-        own = [vendor for vendor in VENDORS if set(vendor.plugins) & set(network.types) and kind not in vendor.plugins]
+        own = [
+            vendor
+            for vendor in VENDORS
+            if set(vendor.plugins) & set(network.types) and kind not in vendor.plugins
+        ]
         signs += [f"{network.file} has {vendor.name}'s plugin" for vendor in own]
         vendors += own
     name = vendors[0].name if vendors else writing[0] if writing else "somebody unknown"
     peace = (
-        vendors[0].peace if vendors else "find who writes there: auditctl -w, or run the keeper with hostPID and CAP_SYS_ADMIN"
+        vendors[0].peace
+        if vendors
+        else "find who writes there: auditctl -w, or run the keeper with hostPID and CAP_SYS_ADMIN"
     )
     return Rival(name=name, signs=tuple(signs), peace=peace)
 

@@ -1,8 +1,9 @@
-"""Where the API server is and who we are to it: a kubeconfig that is named, the pod's service account, or a user's kubeconfig.
+"""Where the API server is and who we are to it: a kubeconfig that is named, the pod's service
+account, or a user's kubeconfig.
 
-A service account's token is named by its file, never held: the kubelet writes a new one before the old one ends, and it is read
-again when the server says that the old one has. Bare IPv6 addresses get their brackets here (installers in the field write
-`https://fd00::1:443`, which is no URL).
+A service account's token is named by its file, never held: the kubelet writes a new one before the
+old one ends, and it is read again when the server says that the old one has. Bare IPv6 addresses
+get their brackets here (installers in the field write `https://fd00::1:443`, which is no URL).
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
 class AccessError(PodpathError):
-    """There is no way to an API server, or what describes it cannot be read. It never holds what a file holds."""
+    """There is no way to an API server, or what describes it cannot be read. It never holds what a
+    file holds.
+    """
 
 
 class Access(NamedTuple):
@@ -32,7 +35,9 @@ class Access(NamedTuple):
 
     config: SingleConfig
     origin: str
-    """What described it: a kubeconfig's path and context, or the service account's folder. It is safe to print."""
+    """What described it: a kubeconfig's path and context, or the service account's folder. It is
+    safe to print.
+    """
 
     @property
     def server(self) -> str:
@@ -44,9 +49,15 @@ class Access(NamedTuple):
         return f"Access({self.server!r}, {self.origin!r})"
 
     def files(self) -> tuple[str, ...]:
-        """Name the files that may be written anew while we run, other than the token's, which is read when it must be."""
+        """Name the files that may be written anew while we run, other than the token's, which is
+        read when it must be.
+        """
         user = self.config.user
-        named = (self.config.cluster.certificate_auth, user.client_cert if user else None, user.client_key if user else None)
+        named = (
+            self.config.cluster.certificate_auth,
+            user.client_cert if user else None,
+            user.client_key if user else None,
+        )
         return tuple(str(self.config.abs_file(name)) for name in named if name)
 
 
@@ -57,13 +68,19 @@ def find(
     environment: Mapping[str, str] | None = None,
     account: Path = SERVICE_ACCOUNT,
 ) -> Access:
-    """Return the way that is named, or else the pod's own, or else the user's (`$KUBECONFIG`, `~/.kube/config`)."""
+    """Return the way that is named, or else the pod's own, or else the user's (`$KUBECONFIG`,
+    `~/.kube/config`).
+    """
     given = os.environ if environment is None else environment
     if kubeconfig is not None:
         return from_kubeconfig(kubeconfig, context)
     if given.get("KUBERNETES_SERVICE_HOST") and (account / "token").is_file():
         return from_service_account(account, given)
-    usual = Path(given["KUBECONFIG"]) if given.get("KUBECONFIG") else Path(given.get("HOME") or "/root") / ".kube" / "config"
+    usual = (
+        Path(given["KUBECONFIG"])
+        if given.get("KUBECONFIG")
+        else Path(given.get("HOME") or "/root") / ".kube" / "config"
+    )
     if not usual.is_file():
         raise AccessError(
             f"no API server is known: neither {account}/token nor {usual} is there; name a kubeconfig with --kubeconfig"
@@ -75,8 +92,12 @@ def from_service_account(account: Path, environment: Mapping[str, str]) -> Acces
     """Return the way that the kubelet gives every pod."""
     server = f"https://{_bracketed(environment['KUBERNETES_SERVICE_HOST'])}:{environment.get('KUBERNETES_SERVICE_PORT') or '443'}"
     certificate = account / "ca.crt"
-    cluster = Cluster(server=server, certificate_auth=str(certificate) if certificate.is_file() else None)
-    config = KubeConfig.from_one(cluster=cluster, user=User(token_file=str(account / "token"))).get()
+    cluster = Cluster(
+        server=server, certificate_auth=str(certificate) if certificate.is_file() else None
+    )
+    config = KubeConfig.from_one(
+        cluster=cluster, user=User(token_file=str(account / "token"))
+    ).get()
     if config is None:  # cannot be: the one context is the current one
         raise AccessError(f"{account}: no context")
     return Access(config, f"service account {account}")
@@ -87,8 +108,16 @@ def from_kubeconfig(path: Path, context: str | None = None) -> Access:
     try:
         config = KubeConfig.from_file(path).get(context)
     except KeyError as error:
-        raise AccessError(f"{path}: the context names a cluster or user that is not there: {error}") from error
-    except (TypeError, AttributeError, msgspec.ValidationError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise AccessError(
+            f"{path}: the context names a cluster or user that is not there: {error}"
+        ) from error
+    except (
+        TypeError,
+        AttributeError,
+        msgspec.ValidationError,
+        UnicodeDecodeError,
+        yaml.YAMLError,
+    ) as error:
         raise AccessError(f"{path}: this is no kubeconfig ({type(error).__name__})") from error
     except (ConfigError, OSError) as error:
         raise AccessError(f"{path}: {error}") from error

@@ -1,7 +1,8 @@
-"""How long to wait before the next try: exponential, capped, with jitter, so that a thousand nodes do not come back at once.
+"""How long to wait before the next try: exponential, capped, with jitter, so that a thousand nodes
+do not come back at once.
 
-The draw is given, so a test knows each pause. Jitter is a factor between a half and one ("equal jitter"): never zero, since a
-pause of nothing is a busy loop.
+The draw is given, so a test knows each pause. Jitter is a factor between a half and one ("equal
+jitter"): never zero, since a pause of nothing is a busy loop.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ FIRST, LONGEST, FACTOR = 0.5, 30.0, 2.0
 class Backoff:
     """The pauses between tries that fail."""
 
-    def __init__(self, draw: Callable[[], float], *, first: float = FIRST, longest: float = LONGEST) -> None:
+    def __init__(
+        self, draw: Callable[[], float], *, first: float = FIRST, longest: float = LONGEST
+    ) -> None:
         """Begin at `first` seconds; `draw` gives numbers from 0 up to 1."""
         self._draw, self._first, self._longest = draw, first, longest
         self.failures = 0

@@ -1,8 +1,9 @@
-"""One client of one API server: requests with typed errors, and streams that another thread can cut.
+"""One client of one API server: requests with typed errors, and streams that another thread can
+cut.
 
-A token that ended is read again within the request (a 401 is answered by the new token), so that its rotation is seen by nobody.
-Certificates that were written anew are read before the next request that follows a failure. No header, token or file content
-stands in any message or log.
+A token that ended is read again within the request (a 401 is answered by the new token), so that
+its rotation is seen by nobody. Certificates that were written anew are read before the next request
+that follows a failure. No header, token or file content stands in any message or log.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ T = TypeVar("T")
 
 CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 15.0
 SILENCE_SECONDS = 90.0
-"""A watch that says nothing for so long is taken for dead: servers send a bookmark about once a minute."""
+"""A watch that says nothing for so long is taken for dead: servers send a bookmark about once a
+minute.
+"""
 LONGEST_LINE = 16 << 20
 """A watch sends one object a line, and no object is larger than etcd takes (1.5 MB) and its JSON."""
 JSON = "application/json"
@@ -66,7 +69,9 @@ class Stream:
         self._response = response
 
     def lines(self) -> Iterator[bytes]:
-        """Yield line by line; `Unreachable` where the connection breaks, silently the end where the server ends it."""
+        """Yield line by line; `Unreachable` where the connection breaks, silently the end where the
+        server ends it.
+        """
         rest = bytearray()
         try:
             for chunk in self._response.iter_bytes():
@@ -80,11 +85,15 @@ class Stream:
             raise Unreachable(f"the watch broke: {_reason(error)}") from error
 
     def cut(self) -> None:
-        """End the connection below the reader's feet, so that a thread that waits in it goes on at once."""
+        """End the connection below the reader's feet, so that a thread that waits in it goes on at
+        once.
+        """
         network = self._response.extensions.get("network_stream")
         held = None if network is None else network.get_extra_info("socket")
         if isinstance(held, socket.socket) and held.fileno() >= 0:
-            with socket.socket(fileno=os.dup(held.fileno())) as same:  # TLS state belongs to the reader; the socket is shared
+            with socket.socket(
+                fileno=os.dup(held.fileno())
+            ) as same:  # TLS state belongs to the reader; the socket is shared
                 try:
                     same.shutdown(socket.SHUT_RDWR)
                 except OSError:
@@ -95,12 +104,18 @@ class Client:
     """Requests to one API server. Threads may share it."""
 
     def __init__(
-        self, access: Access, *, answer_seconds: float = ANSWER_SECONDS, silence_seconds: float = SILENCE_SECONDS
+        self,
+        access: Access,
+        *,
+        answer_seconds: float = ANSWER_SECONDS,
+        silence_seconds: float = SILENCE_SECONDS,
     ) -> None:
         """Keep the way; nothing is read or sent before the first request."""
         self.access = access
         self._answer = httpx2.Timeout(answer_seconds, connect=min(CONNECT_SECONDS, answer_seconds))
-        self._patient = httpx2.Timeout(answer_seconds, connect=min(CONNECT_SECONDS, answer_seconds), read=silence_seconds)
+        self._patient = httpx2.Timeout(
+            answer_seconds, connect=min(CONNECT_SECONDS, answer_seconds), read=silence_seconds
+        )
         self._lock = threading.Lock()
         self._http: httpx2.Client | None = None
         self._read_from: tuple[float, ...] = ()
@@ -130,12 +145,16 @@ class Client:
         body: object = None,
         content_type: str = JSON,
     ) -> bytes:
-        """Send one request and give the answer's body; `Refused` or `Unreachable` where there is none."""
+        """Send one request and give the answer's body; `Refused` or `Unreachable` where there is
+        none.
+        """
         content = None if body is None else msgspec.json.encode(body)
         headers = {} if body is None else {"Content-Type": content_type}
         try:
             http = self._connected()
-            response = http.request(verb, path, params=query, content=content, headers=headers, timeout=self._answer)
+            response = http.request(
+                verb, path, params=query, content=content, headers=headers, timeout=self._answer
+            )
         except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, OSError) as error:
             self._fail(verb, path, error)
         if response.is_success:
@@ -151,7 +170,9 @@ class Client:
         """Open an answer that goes on; refusals are told at once, breaks while it is read."""
         try:
             http = self._connected()
-            response = http.send(http.build_request("GET", path, params=query, timeout=self._patient), stream=True)
+            response = http.send(
+                http.build_request("GET", path, params=query, timeout=self._patient), stream=True
+            )
         except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, OSError) as error:
             self._fail("GET", path, error)
         try:
@@ -170,9 +191,15 @@ class Client:
         raise Unreachable(f"{verb} {self.access.server}{path}: {_reason(error)}") from error
 
     def _connected(self) -> httpx2.Client:
-        """Return the connections; new ones where the files that they were made from changed since, as certificates do."""
+        """Return the connections; new ones where the files that they were made from changed since,
+        as certificates do.
+        """
         with self._lock:
-            if self._http is not None and self._doubtful and _stamps(self.access.files()) != self._read_from:
+            if (
+                self._http is not None
+                and self._doubtful
+                and _stamps(self.access.files()) != self._read_from
+            ):
                 self._http.close()
                 self._http = None
             self._doubtful = False
@@ -185,7 +212,8 @@ class Client:
 def decode(kind: type[T], content: bytes | msgspec.Raw, path: str) -> T:
     """Read what the server sent; what is not what it should be is as good as no answer.
 
-    Servers write null for some fields that are not set (times, empty lists), which is the same as leaving them out.
+    Servers write null for some fields that are not set (times, empty lists), which is the same as
+    leaving them out.
     """
     try:
         return msgspec.json.decode(content, type=kind)
@@ -209,14 +237,23 @@ def _open(access: Access) -> httpx2.Client:
     config = access.config
     user = config.user or User()
     alive: list[Any] = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
-    alive += [(socket.IPPROTO_TCP, option, value) for option, value in ((socket.TCP_KEEPIDLE, 20), (socket.TCP_KEEPINTVL, 10))]
-    transport = httpx2.HTTPTransport(verify=verify_cluster(config.cluster, user, config.abs_file), socket_options=alive)
+    alive += [
+        (socket.IPPROTO_TCP, option, value)
+        for option, value in ((socket.TCP_KEEPIDLE, 20), (socket.TCP_KEEPINTVL, 10))
+    ]
+    transport = httpx2.HTTPTransport(
+        verify=verify_cluster(config.cluster, user, config.abs_file), socket_options=alive
+    )
     agent = {"User-Agent": f"podpath/{__version__}", "Accept": JSON}
-    return httpx2.Client(base_url=access.server, auth=user_auth(user), transport=transport, headers=agent)
+    return httpx2.Client(
+        base_url=access.server, auth=user_auth(user), transport=transport, headers=agent
+    )
 
 
 def _status(response: httpx2.Response) -> Status:
-    """Read a refusal; proxies and load balancers refuse in their own words, and some say in a header how long to wait."""
+    """Read a refusal; proxies and load balancers refuse in their own words, and some say in a
+    header how long to wait.
+    """
     try:
         status = msgspec.json.decode(response.content, type=Status)
     except msgspec.DecodeError:
@@ -227,7 +264,10 @@ def _status(response: httpx2.Response) -> Status:
     if wait > details.retry_after_seconds:
         details = msgspec.structs.replace(details, retry_after_seconds=wait)
     return msgspec.structs.replace(
-        status, code=response.status_code, reason=status.reason or response.reason_phrase, details=details
+        status,
+        code=response.status_code,
+        reason=status.reason or response.reason_phrase,
+        details=details,
     )
 
 

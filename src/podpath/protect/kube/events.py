@@ -1,7 +1,9 @@
-"""Kubernetes Events about pods and nodes: what we are about to do and why, told once and not a thousand times.
+"""Kubernetes Events about pods and nodes: what we are about to do and why, told once and not a
+thousand times.
 
-Events are written in `events.k8s.io/v1` (Kubernetes 1.19 and later). The same thing said again of the same object is suppressed
-for ten minutes, and counted: a node on which everything fails must not flood the store that the whole cluster lives on.
+Events are written in `events.k8s.io/v1` (Kubernetes 1.19 and later). The same thing said again of
+the same object is suppressed for ten minutes, and counted: a node on which everything fails must
+not flood the store that the whole cluster lives on.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ class Regarding:
     kind: str
     name: str
     namespace: str = ""
-    """Empty for what has none: such events stand in `default`, or in `kube-system` where the server is old."""
+    """Empty for what has none: such events stand in `default`, or in `kube-system` where the server
+    is old.
+    """
     uid: str = ""
     version: str = ""
     """The resource version that was judged."""
@@ -40,11 +44,19 @@ class Regarding:
     def of_pod(cls, pod: Pod) -> Regarding:
         """Make it an event about a pod."""
         meta = pod.metadata
-        return cls(kind="Pod", name=meta.name, namespace=meta.namespace, uid=meta.uid, version=meta.resource_version)
+        return cls(
+            kind="Pod",
+            name=meta.name,
+            namespace=meta.namespace,
+            uid=meta.uid,
+            version=meta.resource_version,
+        )
 
     @classmethod
     def of_node(cls, name: str) -> Regarding:
-        """Make it an event about a node; `kubectl describe node` looks for the node's name as its UID."""
+        """Make it an event about a node; `kubectl describe node` looks for the node's name as its
+        UID.
+        """
         return cls(kind="Node", name=name, uid=name)
 
 
@@ -66,9 +78,17 @@ class Recorder:
     """Publishes events; threads may share it."""
 
     def __init__(
-        self, client: Client, instance: str, *, clock: Callable[[], float], wall: Callable[[], float], draw: Callable[[], float]
+        self,
+        client: Client,
+        instance: str,
+        *,
+        clock: Callable[[], float],
+        wall: Callable[[], float],
+        draw: Callable[[], float],
     ) -> None:
-        """Speak as `instance`, the name of our pod or node. `clock` runs evenly; `wall` gives seconds since 1970."""
+        """Speak as `instance`, the name of our pod or node. `clock` runs evenly; `wall` gives
+        seconds since 1970.
+        """
         self._client, self._instance = client, instance
         self._clock, self._wall, self._draw = clock, wall, draw
         self._told: dict[tuple[str, ...], float] = {}
@@ -76,16 +96,28 @@ class Recorder:
         self.published = self.suppressed = 0
 
     def publish(self, event: Event) -> bool:
-        """Write an event, and tell whether it was; one that was told lately is not told again. `KubeError` where it cannot be."""
+        """Write an event, and tell whether it was; one that was told lately is not told again.
+        `KubeError` where it cannot be.
+        """
         now = self._clock()
         about = event.regarding
-        same = (about.kind, about.namespace, about.name, about.uid, event.reason, event.action, event.note)
+        same = (
+            about.kind,
+            about.namespace,
+            about.name,
+            about.uid,
+            event.reason,
+            event.action,
+            event.note,
+        )
         if now - self._told.get(same, -QUIET_SECONDS) < QUIET_SECONDS:
             self.suppressed += 1
             return False
         self._write_somewhere(event)
         if len(self._told) >= REMEMBERED:
-            self._told = {key: then for key, then in self._told.items() if now - then < QUIET_SECONDS}
+            self._told = {
+                key: then for key, then in self._told.items() if now - then < QUIET_SECONDS
+            }
         if len(self._told) >= REMEMBERED:
             self._told.clear()
         self._told[same] = now
@@ -118,7 +150,10 @@ class Recorder:
         body = {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"name": f"{about.name[: NAME - 1 - len(suffix)]}.{suffix}", "namespace": namespace},
+            "metadata": {
+                "name": f"{about.name[: NAME - 1 - len(suffix)]}.{suffix}",
+                "namespace": namespace,
+            },
             "eventTime": datetime.fromtimestamp(stamp, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             "reportingController": CONTROLLER,
             "reportingInstance": self._instance[:REASON] or "unknown",

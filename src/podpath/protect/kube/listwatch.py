@@ -1,14 +1,17 @@
-"""Pods listed and then watched for good: a store that follows the server through restarts, cuts, expired versions and refusals.
+"""Pods listed and then watched for good: a store that follows the server through restarts, cuts,
+expired versions and refusals.
 
-Each way in which a watch ends has its answer. The server ends it in peace: it is opened again where it stood. It breaks, or
-nothing comes for longer than bookmarks take: the same, after a pause that doubles. The version has expired (410 Gone):
-everything is listed anew, and what the list lacks was deleted while nobody looked; nothing unchanged is told twice. The server
-is busy (429): the pause is at least what it asks for. It refuses (401, 403): tried again ever more slowly, since roles are
-bound while we run. An attempt that ends at once with nothing heard counts as a failure, whatever the server calls it: a library
-that begins again without a pause takes a whole core while its server is away.
+Each way in which a watch ends has its answer. The server ends it in peace: it is opened again where
+it stood. It breaks, or nothing comes for longer than bookmarks take: the same, after a pause that
+doubles. The version has expired (410 Gone): everything is listed anew, and what the list lacks was
+deleted while nobody looked; nothing unchanged is told twice. The server is busy (429): the pause is
+at least what it asks for. It refuses (401, 403): tried again ever more slowly, since roles are
+bound while we run. An attempt that ends at once with nothing heard counts as a failure, whatever
+the server calls it: a library that begins again without a pause takes a whole core while its server
+is away.
 
-Lists are read in pages and from the store of record, not from the server's cache: a page of 500 pods bounds the memory, and a
-list never shows a pod that is gone.
+Lists are read in pages and from the store of record, not from the server's cache: a page of 500
+pods bounds the memory, and a list never shows a pod that is gone.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ PAGE = 500
 STEADY_SECONDS = 10.0
 """A watch that stood so long was a success: the next failure begins with the shortest pause."""
 WATCH_SECONDS = 240.0
-"""How long the server is asked to keep a watch open, up to twice that: another length each time, so that nodes drift apart."""
+"""How long the server is asked to keep a watch open, up to twice that: another length each time, so
+that nodes drift apart.
+"""
 GONE = 410
 
 
@@ -61,7 +66,9 @@ class ListWatch:
         changed: Callable[[Pod | None, Pod | None], None],
         trim: Trim | None = None,
     ) -> None:
-        """Keep what is needed; `changed` hears (before, after) of each change, in the thread that runs `run`."""
+        """Keep what is needed; `changed` hears (before, after) of each change, in the thread that
+        runs `run`.
+        """
         self._client, self._query, self._trim = client, dict(query), trim or Trim()
         self._draw, self._clock, self._changed = draw, clock, changed
         self._backoff = Backoff(draw)
@@ -124,7 +131,9 @@ class ListWatch:
     def _failed(self, why: str, at_least: float) -> float:
         if self._stopping.is_set():
             return 0.0
-        self._figures = replace(self._figures, failures=self._figures.failures + 1, watching=False, trouble=why)
+        self._figures = replace(
+            self._figures, failures=self._figures.failures + 1, watching=False, trouble=why
+        )
         return self._backoff.pause(at_least)
 
     def _list(self) -> None:
@@ -138,11 +147,17 @@ class ListWatch:
         finally:
             self._page = PAGE
         gone = [pod for key, pod in self._pods.items() if key not in found]
-        fresh = [(self._pods.get(key), pod) for key, pod in found.items() if pod is not self._pods.get(key)]
+        fresh = [
+            (self._pods.get(key), pod)
+            for key, pod in found.items()
+            if pod is not self._pods.get(key)
+        ]
         with self._lock:
             self._pods = found
         self._version = version
-        self._figures = replace(self._figures, synced=True, lists=self._figures.lists + 1, trouble="")
+        self._figures = replace(
+            self._figures, synced=True, lists=self._figures.lists + 1, trouble=""
+        )
         for before in gone:
             self._tell(before, None)
         for before_or_none, after in fresh:
@@ -153,11 +168,18 @@ class ListWatch:
         found: dict[str, Pod] = {}
         onward = ""
         while True:
-            query = self._query | ({"limit": str(self._page)} if self._page else {}) | ({"continue": onward} if onward else {})
+            query = (
+                self._query
+                | ({"limit": str(self._page)} if self._page else {})
+                | ({"continue": onward} if onward else {})
+            )
             page = self._client.read(PodList, PODS, query=query)
             for pod in page.items:
                 known = self._pods.get(pod.key)
-                same = known is not None and known.metadata.resource_version == pod.metadata.resource_version
+                same = (
+                    known is not None
+                    and known.metadata.resource_version == pod.metadata.resource_version
+                )
                 found[pod.key] = known if known is not None and same else self._trim.pod(pod)
             onward = page.metadata.continue_
             if not onward:
@@ -175,7 +197,9 @@ class ListWatch:
         with self._client.stream(PODS, query=self._query | query) as stream:
             with self._lock:
                 self._stream = stream
-            self._figures = replace(self._figures, watching=True, watches=self._figures.watches + 1, trouble="")
+            self._figures = replace(
+                self._figures, watching=True, watches=self._figures.watches + 1, trouble=""
+            )
             heard = False
             try:
                 if self._stopping.is_set():
@@ -209,7 +233,9 @@ class ListWatch:
             case "ERROR":
                 raise Refused("WATCH", PODS, decode(Status, event.object, PODS))
             case other:
-                raise Unreachable(f"{PODS}: the watch sent an event that nobody knows: {other[:40]}")
+                raise Unreachable(
+                    f"{PODS}: the watch sent an event that nobody knows: {other[:40]}"
+                )
 
     def _tell(self, before: Pod | None, after: Pod | None) -> None:
         self._figures = replace(self._figures, changes=self._figures.changes + 1)

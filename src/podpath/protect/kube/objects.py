@@ -1,8 +1,10 @@
-"""What protect keeps of Kubernetes objects: the few fields that it judges by, read straight from the server's JSON.
+"""What protect keeps of Kubernetes objects: the few fields that it judges by, read straight from
+the server's JSON.
 
-A pod is 5 to 20 KB of JSON, of which the managed fields alone are half; what is kept here is below 2 KB, so that the pods of a
-large cluster fit beside everything else on a node. Field names are the API's own, in Python's spelling. Fields that a server does
-not send have the API's defaults; fields that nobody needs are skipped while they are read.
+A pod is 5 to 20 KB of JSON, of which the managed fields alone are half; what is kept here is below
+2 KB, so that the pods of a large cluster fit beside everything else on a node. Field names are the
+API's own, in Python's spelling. Fields that a server does not send have the API's defaults; fields
+that nobody needs are skipped while they are read.
 """
 
 from __future__ import annotations
@@ -14,8 +16,12 @@ from typing import Literal, NamedTuple
 import msgspec
 
 
-class Struct(msgspec.Struct, frozen=True, gc=False, rename="camel", kw_only=True, omit_defaults=True):
-    """An object of the API, as far as protect reads it; never changed, and in no cycle, so that the collector need not look."""
+class Struct(
+    msgspec.Struct, frozen=True, gc=False, rename="camel", kw_only=True, omit_defaults=True
+):
+    """An object of the API, as far as protect reads it; never changed, and in no cycle, so that the
+    collector need not look.
+    """
 
 
 class OwnerReference(Struct, frozen=True, gc=False):
@@ -184,7 +190,9 @@ class Status(Struct, frozen=True, gc=False):
 
 
 class Taint(Struct, frozen=True, gc=False):
-    """One taint of a node. `value` and `timeAdded` are kept, so that writing the list back changes nobody's."""
+    """One taint of a node. `value` and `timeAdded` are kept, so that writing the list back changes
+    nobody's.
+    """
 
     key: str
     effect: str = ""
@@ -232,7 +240,11 @@ class Trim(NamedTuple):
 
 
 def _kept(words: Mapping[str, str], names: frozenset[str] | None) -> dict[str, str]:
-    return {intern(name): intern(value) for name, value in words.items() if names is None or name in names}
+    return {
+        intern(name): intern(value)
+        for name, value in words.items()
+        if names is None or name in names
+    }
 
 
 def _shared(container: Container) -> Container:

@@ -1,8 +1,10 @@
-"""What protect does to pods through the API server: read one, label it, evict it, delete it; never another than was judged.
+"""What protect does to pods through the API server: read one, label it, evict it, delete it; never
+another than was judged.
 
-A pod's name is given again to its successor (StatefulSets), and its state changes while we think. So eviction and deletion
-carry the UID and the resource version that were judged, and the server refuses (409) if either is no longer true. Eviction asks
-the disruption budgets (429 is their no), deletion does not.
+A pod's name is given again to its successor (StatefulSets), and its state changes while we think.
+So eviction and deletion carry the UID and the resource version that were judged, and the server
+refuses (409) if either is no longer true. Eviction asks the disruption budgets (429 is their no),
+deletion does not.
 """
 
 from __future__ import annotations
@@ -14,10 +16,14 @@ from podpath.protect.kube.client import MERGE_PATCH, Client, Refused
 from podpath.protect.kube.objects import Pod
 
 EVICTIONS: Final = ("policy/v1", "policy/v1beta1")
-"""`policy/v1` since Kubernetes 1.22, which ended `policy/v1beta1` with 1.25; what a server does not know it refuses with 400."""
+"""`policy/v1` since Kubernetes 1.22, which ended `policy/v1beta1` with 1.25; what a server does not
+know it refuses with 400.
+"""
 UNKNOWN_VERSION = (400, 404)
 ANOTHER: Final = (409, 422)
-"""How servers refuse what is meant for a pod of another UID: 422 for a patch (seen on 1.20), 409 otherwise."""
+"""How servers refuse what is meant for a pod of another UID: 422 for a patch (seen on 1.20), 409
+otherwise.
+"""
 
 
 def path(pod: Pod) -> str:
@@ -36,8 +42,12 @@ def read(client: Client, pod: Pod) -> Pod | None:
     return now if now.metadata.uid == pod.metadata.uid else None
 
 
-def label(client: Client, pod: Pod, labels: Mapping[str, str | None], *, dry_run: bool = False) -> None:
-    """Set labels of this very pod, or take them off (None); `Refused` with one of `ANOTHER` where it is another by now."""
+def label(
+    client: Client, pod: Pod, labels: Mapping[str, str | None], *, dry_run: bool = False
+) -> None:
+    """Set labels of this very pod, or take them off (None); `Refused` with one of `ANOTHER` where
+    it is another by now.
+    """
     body = {"metadata": {"uid": pod.metadata.uid, "labels": dict(labels)}}
     client.request("PATCH", path(pod), query=_dry(dry_run), body=body, content_type=MERGE_PATCH)
 
@@ -56,7 +66,9 @@ class Evictor:
         return self._known[0]
 
     def evict(self, pod: Pod, *, grace_seconds: int | None = None, dry_run: bool = False) -> None:
-        """Ask that a pod be evicted as it was judged; `Refused` with 429 where a disruption budget forbids it now."""
+        """Ask that a pod be evicted as it was judged; `Refused` with 429 where a disruption budget
+        forbids it now.
+        """
         for place, version in enumerate(self._known):
             body = {
                 "apiVersion": version,
@@ -65,7 +77,9 @@ class Evictor:
                 "deleteOptions": _options(pod, grace_seconds, dry_run=dry_run),
             }
             try:
-                self._client.request("POST", f"{path(pod)}/eviction", query=_dry(dry_run), body=body)
+                self._client.request(
+                    "POST", f"{path(pod)}/eviction", query=_dry(dry_run), body=body
+                )
             except Refused as refused:
                 last = place == len(self._known) - 1
                 if last or refused.code not in UNKNOWN_VERSION or refused.reason == "NotFound":
@@ -75,9 +89,13 @@ class Evictor:
             return
 
 
-def delete(client: Client, pod: Pod, *, grace_seconds: int | None = None, dry_run: bool = False) -> None:
+def delete(
+    client: Client, pod: Pod, *, grace_seconds: int | None = None, dry_run: bool = False
+) -> None:
     """Delete a pod if it is still as it was judged, with its own grace unless another is given."""
-    client.request("DELETE", path(pod), query=_dry(dry_run), body=_options(pod, grace_seconds, dry_run=dry_run))
+    client.request(
+        "DELETE", path(pod), query=_dry(dry_run), body=_options(pod, grace_seconds, dry_run=dry_run)
+    )
 
 
 def _options(pod: Pod, grace_seconds: int | None, *, dry_run: bool) -> dict[str, Any]:

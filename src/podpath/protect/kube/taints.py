@@ -1,8 +1,9 @@
-"""The one taint of a node that is ours: put there before anything else runs, taken off when the node is ready, put back when not.
+"""The one taint of a node that is ours: put there before anything else runs, taken off when the
+node is ready, put back when not.
 
-The server knows no way to write one entry of the list alone. So the list is read and written whole with the version that was
-read: whoever wrote in between makes the server refuse (409), and it is read again. Others' taints are never touched, and what
-is already so is not written.
+The server knows no way to write one entry of the list alone. So the list is read and written whole
+with the version that was read: whoever wrote in between makes the server refuse (409), and it is
+read again. Others' taints are never touched, and what is already so is not written.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ ATTEMPTS = 5
 CONFLICT = 409
 
 
-def add(client: Client, node: str, *, key: str = NOT_READY, effect: Effect = "NoSchedule", dry_run: bool = False) -> Outcome:
+def add(
+    client: Client,
+    node: str,
+    *,
+    key: str = NOT_READY,
+    effect: Effect = "NoSchedule",
+    dry_run: bool = False,
+) -> Outcome:
     """See to it that a node has our taint once, with this effect."""
     return _settle(client, node, key, Taint(key=key, effect=effect), dry_run=dry_run)
 
@@ -35,7 +43,9 @@ def _settle(client: Client, node: str, key: str, wanted: Taint | None, *, dry_ru
     for attempt in range(1, ATTEMPTS + 1):
         held = client.read(Node, _path(node))
         ours = [taint for taint in held.spec.taints if taint.key == key]
-        if (wanted is None and not ours) or (wanted is not None and [taint.effect for taint in ours] == [wanted.effect]):
+        if (wanted is None and not ours) or (
+            wanted is not None and [taint.effect for taint in ours] == [wanted.effect]
+        ):
             return "unchanged"
         if dry_run:
             return "would"

@@ -1,1 +1,3 @@
-"""The order keeper: jumps of base chains that must stand before others, watched and moved, in both backends of iptables."""
+"""The order keeper: jumps of base chains that must stand before others, watched and moved, in both
+backends of iptables.
+"""

@@ -1,4 +1,6 @@
-"""A base chain as iptables lists it, read by the reader of evidence: where its jumps stand, and whether they are in order."""
+"""A base chain as iptables lists it, read by the reader of evidence: where its jumps stand, and
+whether they are in order.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,9 @@ class Disorder(NamedTuple):
 
 
 class Split(NamedTuple):
-    """The two jumps stand in different backends: which one a packet meets first is no matter of their lines."""
+    """The two jumps stand in different backends: which one a packet meets first is no matter of
+    their lines.
+    """
 
     rule: OrderRule
     first: ChainRules
@@ -86,7 +90,9 @@ class Split(NamedTuple):
 
 def parse_listing(text: str, place: BaseChain) -> ChainRules:
     """Read what `iptables -S CHAIN` printed."""
-    source = Source(name=place.program, lines=tuple(text.rstrip("\n").split("\n")), command=str(place))
+    source = Source(
+        name=place.program, lines=tuple(text.rstrip("\n").split("\n")), command=str(place)
+    )
     reading = read_rules(source)
     rules = [
         rule
@@ -101,14 +107,20 @@ def parse_listing(text: str, place: BaseChain) -> ChainRules:
         for number, rule in enumerate(rules, start=1)
     )
     printed = [line for line in source.lines if line.startswith("-A ")]
-    unread = [gap.span.text for gap in reading.gaps] + [rule.span.text for rule in rules if rule.unread]
+    unread = [gap.span.text for gap in reading.gaps] + [
+        rule.span.text for rule in rules if rule.unread
+    ]
     if [line.text for line in lines] != printed:
         unread.append(f"{len(printed)} rules were printed, {len(lines)} read")
     return ChainRules(place=place, lines=lines, unread=tuple(unread))
 
 
-def find_disorder(rules: Iterable[OrderRule], listings: Iterable[ChainRules]) -> tuple[Disorder, ...]:
-    """Return each jump that comes too late: the first one to its chain stands behind the first one to another."""
+def find_disorder(
+    rules: Iterable[OrderRule], listings: Iterable[ChainRules]
+) -> tuple[Disorder, ...]:
+    """Return each jump that comes too late: the first one to its chain stands behind the first one
+    to another.
+    """
     known = tuple(listings)
     found = []
     for rule in rules:
@@ -127,10 +139,17 @@ def find_splits(rules: Iterable[OrderRule], listings: Iterable[ChainRules]) -> t
     known = tuple(listings)
     found = []
     for rule in rules:
-        here = [listing for listing in known if (listing.place.table, listing.place.chain) == (rule.table, rule.chain)]
+        here = [
+            listing
+            for listing in known
+            if (listing.place.table, listing.place.chain) == (rule.table, rule.chain)
+        ]
         for first in here:
             for then in here:
-                apart = first.place.family == then.place.family and first.place.backend != then.place.backend
+                apart = (
+                    first.place.family == then.place.family
+                    and first.place.backend != then.place.backend
+                )
                 if apart and _jumps_to(first, {rule.first}) and _jumps_to(then, set(rule.then)):
                     found.append(Split(rule, first, then))
     return tuple(found)

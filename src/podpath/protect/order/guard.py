@@ -1,4 +1,6 @@
-"""One look at the order of jumps: listed, judged, mended where that is asked for, listed again, and told."""
+"""One look at the order of jumps: listed, judged, mended where that is asked for, listed again, and
+told.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from podpath.protect.order.moving import check_move, emit_script
 from podpath.protect.order.rules import OrderRule
 
 PASSES = 8
-"""A chain in which several jumps come too late is put right one move at a time; no chain has so many."""
+"""A chain in which several jumps come too late is put right one move at a time; no chain has so
+many.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +51,14 @@ class OrderOutcome:
 class OrderGuard:
     """Looks, moves and remembers what is being fought over."""
 
-    def __init__(self, rules: tuple[OrderRule, ...], applier: Applier, *, mend: bool, proc_net: Path = PROC_NET) -> None:
+    def __init__(
+        self,
+        rules: tuple[OrderRule, ...],
+        applier: Applier,
+        *,
+        mend: bool,
+        proc_net: Path = PROC_NET,
+    ) -> None:
         """Remember nothing yet."""
         self.rules, self.applier, self.mend, self.proc_net = rules, applier, mend, proc_net
         self.reader = replace(applier, dry_run=False, tell=None)
@@ -58,13 +69,20 @@ class OrderGuard:
         moves: list[Move] = []
         seen = list_chains(self.rules, self.reader, self.proc_net)
         for _ in range(PASSES if self.mend else 0):
-            left = [each for each in find_disorder(self.rules, seen.listings) if not _tried(each, moves)]
+            left = [
+                each for each in find_disorder(self.rules, seen.listings) if not _tried(each, moves)
+            ]
             if not left:
                 break
             moves.append(self._move(left[0], now))
             seen = list_chains(self.rules, self.reader, self.proc_net)
-        refused = {_subject(move.disorder): move for move in moves if move.state in {"refused", "held"}}
-        found = [_describe(each, refused.get(_subject(each))) for each in find_disorder(self.rules, seen.listings)]
+        refused = {
+            _subject(move.disorder): move for move in moves if move.state in {"refused", "held"}
+        }
+        found = [
+            _describe(each, refused.get(_subject(each)))
+            for each in find_disorder(self.rules, seen.listings)
+        ]
         found += [_describe_split(each) for each in find_splits(self.rules, seen.listings)]
         found += [_describe_change(move) for move in moves if move.state == "done" and move.why]
         found += self._fought(now)
@@ -75,18 +93,36 @@ class OrderGuard:
     def _move(self, disorder: Disorder, now: float) -> Move:
         subject, place, script = _subject(disorder), disorder.listing.place, emit_script(disorder)
         if disorder.listing.unread:
-            return Move(disorder=disorder, state="refused", script=script, why=f"not understood: {disorder.listing.unread[0]}")
+            return Move(
+                disorder=disorder,
+                state="refused",
+                script=script,
+                why=f"not understood: {disorder.listing.unread[0]}",
+            )
         if not self.fights.may_mend(subject, now):
-            return Move(disorder=disorder, state="held", script=script, why="it is being fought over, and waits")
+            return Move(
+                disorder=disorder,
+                state="held",
+                script=script,
+                why="it is being fought over, and waits",
+            )
         try:
-            effect = self.applier.run((f"{place.program}-restore", *WAIT, "--noflush"), stdin=script)
+            effect = self.applier.run(
+                (f"{place.program}-restore", *WAIT, "--noflush"), stdin=script
+            )
             if effect.state == "would":
                 return Move(disorder=disorder, state="would", script=script)
             self.fights.record(subject, now)
             wrong = check_move(disorder.listing, list_chain(place, self.reader), disorder)
         except ApplyError as error:
-            lacks = "" if "CAP_NET_ADMIN" in held_capabilities() else "CAP_NET_ADMIN is missing: changing rules; "
-            return Move(disorder=disorder, state="refused", script=script, why=f"{lacks}{error.why}")
+            lacks = (
+                ""
+                if "CAP_NET_ADMIN" in held_capabilities()
+                else "CAP_NET_ADMIN is missing: changing rules; "
+            )
+            return Move(
+                disorder=disorder, state="refused", script=script, why=f"{lacks}{error.why}"
+            )
         return Move(disorder=disorder, state="done", script=script, why=wrong)
 
     def _fought(self, now: float) -> list[Finding]:
@@ -97,14 +133,21 @@ class OrderGuard:
                 subject=fight.subject,
                 severity="warning",
                 claim=f"{fight.subject} was put in order {fight.rounds} times in a minute and comes back: likely "
-                + (rivals.get(fight.subject.split(" ")[0]) or "whoever writes the jump that stands before it"),
+                + (
+                    rivals.get(fight.subject.split(" ")[0])
+                    or "whoever writes the jump that stands before it"
+                ),
             )
             for fight in self.fights.list_fights(now)
         ]
 
     @staticmethod
     def _blind(failures: tuple[str, ...]) -> Finding:
-        lacks = "" if "CAP_NET_ADMIN" in held_capabilities() else "CAP_NET_ADMIN is missing: listing rules; "
+        lacks = (
+            ""
+            if "CAP_NET_ADMIN" in held_capabilities()
+            else "CAP_NET_ADMIN is missing: listing rules; "
+        )
         return Finding(
             check="jump-order-unknown",
             subject="iptables",
@@ -115,9 +158,13 @@ class OrderGuard:
 
 
 def _tried(disorder: Disorder, moves: list[Move]) -> bool:
-    """Tell whether a disorder was dealt with in this look: moved once (and back again by somebody) or refused."""
+    """Tell whether a disorder was dealt with in this look: moved once (and back again by somebody)
+    or refused.
+    """
     return any(
-        _subject(move.disorder) == _subject(disorder) and move.disorder.early.text == disorder.early.text for move in moves
+        _subject(move.disorder) == _subject(disorder)
+        and move.disorder.early.text == disorder.early.text
+        for move in moves
     )
 
 
@@ -149,9 +196,12 @@ def _describe(disorder: Disorder, move: Move | None) -> Finding:
 
 def _describe_change(move: Move) -> Finding:
     return Finding(
-        check="jump-order-changed", subject=_subject(move.disorder), severity="warning",
-        claim=f"{move.disorder.listing.place.chain}: {move.why}", evidence=(str(move.disorder.listing.place),),
-    )  # fmt: skip
+        check="jump-order-changed",
+        subject=_subject(move.disorder),
+        severity="warning",
+        claim=f"{move.disorder.listing.place.chain}: {move.why}",
+        evidence=(str(move.disorder.listing.place),),
+    )
 
 
 def _describe_split(split: Split) -> Finding:

@@ -1,8 +1,8 @@
 """The order keeper: events of nftables and a poll, and a look for each.
 
-iptables-nft changes nftables, of which the kernel tells (with CAP_NET_ADMIN); legacy iptables tells of nothing, so its chains are
-listed at intervals. kube-proxy changes rules all the time, and base chains hardly ever: events of other chains are passed over,
-and those of ours gathered for a second.
+iptables-nft changes nftables, of which the kernel tells (with CAP_NET_ADMIN); legacy iptables tells
+of nothing, so its chains are listed at intervals. kube-proxy changes rules all the time, and base
+chains hardly ever: events of other chains are passed over, and those of ours gathered for a second.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def keep_order(desk: KeeperContext, options: OrderOptions, applier: Applier) -> 
             monitor.close()
 
 
-def _wait(desk: KeeperContext, monitor: netlink.Monitor | None, until: float, chains: frozenset[str]) -> None:
+def _wait(
+    desk: KeeperContext, monitor: netlink.Monitor | None, until: float, chains: frozenset[str]
+) -> None:
     """Wait until a base chain changes, or it is time to look anyway."""
     while not desk.stopping and (left := until - time.monotonic()) > 0:
         desk.wait(left, *(() if monitor is None else (monitor.fileno(),)))
@@ -50,7 +52,9 @@ def _wait(desk: KeeperContext, monitor: netlink.Monitor | None, until: float, ch
 
 
 def _concerns(event: netlink.Event, chains: frozenset[str]) -> bool:
-    return isinstance(event, netlink.Lost) or (isinstance(event, netlink.Rule) and event.chain in chains)
+    return isinstance(event, netlink.Lost) or (
+        isinstance(event, netlink.Rule) and event.chain in chains
+    )
 
 
 def _listen() -> netlink.Monitor | None:
@@ -58,18 +62,33 @@ def _listen() -> netlink.Monitor | None:
         return netlink.Monitor(netlink.NFTABLES_GROUP, protocol=netlink.NETFILTER)
     except OSError as error:
         fields = {"error": str(error), "needs": "CAP_NET_ADMIN"}
-        _log.warning("changes of nftables are not told to us: the chains are listed at intervals", extra={"fields": fields})
+        _log.warning(
+            "changes of nftables are not told to us: the chains are listed at intervals",
+            extra={"fields": fields},
+        )
         return None
 
 
 def _tell(outcome: OrderOutcome, told: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
     for move in outcome.moves:
-        fields = {"rule": move.disorder.rule.name, "state": move.state, "script": move.script, "why": move.why}
-        _log.info("a jump was moved" if move.state == "done" else "a jump is out of order", extra={"fields": fields})
+        fields = {
+            "rule": move.disorder.rule.name,
+            "state": move.state,
+            "script": move.script,
+            "why": move.why,
+        }
+        _log.info(
+            "a jump was moved" if move.state == "done" else "a jump is out of order",
+            extra={"fields": fields},
+        )
     now = frozenset((finding.check, finding.subject) for finding in outcome.findings)
     for finding in outcome.findings:
         if (finding.check, finding.subject) not in told:
-            told_of = {"check": finding.check, "subject": finding.subject, "evidence": list(finding.evidence)}
+            told_of = {
+                "check": finding.check,
+                "subject": finding.subject,
+                "evidence": list(finding.evidence),
+            }
             level = logging.ERROR if finding.severity == "error" else logging.WARNING
             _log.log(level, finding.claim, extra={"fields": told_of})
     return now
@@ -78,11 +97,18 @@ def _tell(outcome: OrderOutcome, told: frozenset[tuple[str, str]]) -> frozenset[
 def _make_status(outcome: OrderOutcome, looks: int, moved: int) -> Status:
     claims = [finding.claim for finding in outcome.findings]
     return Status(
-        ready=outcome.holds, why=claims[0] if claims else "", findings=outcome.findings, degraded=bool(claims),
+        ready=outcome.holds,
+        why=claims[0] if claims else "",
+        findings=outcome.findings,
+        degraded=bool(claims),
         samples=(
             Sample("order_chains", outcome.chains, help="Base chains that were listed."),
             Sample("order_looks", looks, kind="counter", help="Looks at the order of jumps."),
             Sample("order_moves", moved, kind="counter", help="Jumps that were moved."),
-            Sample("order_wrong", sum(each.check == "jump-order" for each in outcome.findings), help="Jumps that come too late."),
+            Sample(
+                "order_wrong",
+                sum(each.check == "jump-order" for each in outcome.findings),
+                help="Jumps that come too late.",
+            ),
         ),
-    )  # fmt: skip
+    )

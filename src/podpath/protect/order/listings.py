@@ -1,7 +1,7 @@
 """Base chains listed by the programs that know them, without changing anything.
 
-iptables-legacy makes a table, with its hooks, by listing it. So it is asked only for tables that are there
-(/proc/net/ip_tables_names); iptables-nft lists what is not there without making it.
+iptables-legacy makes a table, with its hooks, by listing it. So it is asked only for tables that
+are there (/proc/net/ip_tables_names); iptables-nft lists what is not there without making it.
 """
 
 from __future__ import annotations

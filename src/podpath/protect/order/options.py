@@ -29,7 +29,9 @@ class OrderOptions:
         known = {rule.name for rule in load_rules()}
         unknown = [name for name in self.leave_out if name not in known]
         if unknown:
-            raise ValueError(f"names of built-in rules ({', '.join(sorted(known))}) in leave_out, saw {unknown[0]!r}")
+            raise ValueError(
+                f"names of built-in rules ({', '.join(sorted(known))}) in leave_out, saw {unknown[0]!r}"
+            )
         if self.poll < 1:
             raise ValueError("a poll of 1s or more")
 

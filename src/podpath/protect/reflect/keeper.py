@@ -1,7 +1,7 @@
 """The reflector as a part of the agent: it serves, counts, and makes no node unready.
 
-A pod that finds no reflector is told that its inbound redirection is untested, and starts; so an address that cannot be listened
-at is told and tried again, and keeps no pod from the node.
+A pod that finds no reflector is told that its inbound redirection is untested, and starts; so an
+address that cannot be listened at is told and tried again, and keeps no pod from the node.
 """
 
 from __future__ import annotations
@@ -41,9 +41,13 @@ def _keep(desk: KeeperContext, options: ReflectOptions, ends: tuple[SocketEnd, .
             else:
                 return
         if why != told:
-            _log.warning("inbound redirection cannot be proven to pods", extra={"fields": {"why": why}})
+            _log.warning(
+                "inbound redirection cannot be proven to pods", extra={"fields": {"why": why}}
+            )
             told = why
-        desk.report(Status(ready=True, degraded=True, why=why, samples=_samples(Counter(), listening=False)))
+        desk.report(
+            Status(ready=True, degraded=True, why=why, samples=_samples(Counter(), listening=False))
+        )
         desk.wait(REPORT_SECONDS)
 
 
@@ -59,11 +63,27 @@ def _serve(desk: KeeperContext, reflector: Reflector, ends: tuple[SocketEnd, ...
 
 def _samples(counts: Counter[str], *, listening: bool) -> tuple[Sample, ...]:
     requests = (
-        Sample("reflect_requests", counts[outcome], (("outcome", outcome),), "counter", "Requests of validators, by what became.")
+        Sample(
+            "reflect_requests",
+            counts[outcome],
+            (("outcome", outcome),),
+            "counter",
+            "Requests of validators, by what became.",
+        )
         for outcome in OUTCOMES
     )
     connections = (
-        Sample("reflect_connections", counts[f"connection-{fate}"], (("fate", fate),), "counter", "Connections back to pods.")
+        Sample(
+            "reflect_connections",
+            counts[f"connection-{fate}"],
+            (("fate", fate),),
+            "counter",
+            "Connections back to pods.",
+        )
         for fate in FATES
     )
-    return (*requests, *connections, Sample("reflect_listening", int(listening), help="Whether validators can ask."))
+    return (
+        *requests,
+        *connections,
+        Sample("reflect_listening", int(listening), help="Whether validators can ask."),
+    )

@@ -6,8 +6,9 @@
     (a TCP connection from the reflector to each port, on which it says TOKEN)
     report     podpath-reflected/2 TOKEN PORT=FATE[,PORT=FATE]
 
-Datagrams, since TCP is what meshes redirect: a TCP request would end in the pod's own proxy port. The answer to an ask without a
-cookie is shorter than the ask, so a forged sender gets less than the forger spent, and nothing else before it proves itself.
+Datagrams, since TCP is what meshes redirect: a TCP request would end in the pod's own proxy port.
+The answer to an ask without a cookie is shorter than the ask, so a forged sender gets less than the
+forger spent, and nothing else before it proves itself.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ _ASK = re.compile(
     rb"podpath-reflect/2 (?P<token>[0-9a-f]{32}) (?P<ports>[0-9]{1,5}(?:,[0-9]{1,5}){0,15}) (?P<cookie>[0-9a-f]{32})"
 )
 _COOKIE = re.compile(rb"podpath-cookie/2 (?P<token>[0-9a-f]{32}) (?P<cookie>[0-9a-f]{32})")
-_REPORT = re.compile(rb"podpath-reflected/2 (?P<token>[0-9a-f]{32}) (?P<fates>[0-9]{1,5}=[a-z]+(?:,[0-9]{1,5}=[a-z]+){0,15})")
+_REPORT = re.compile(
+    rb"podpath-reflected/2 (?P<token>[0-9a-f]{32}) (?P<fates>[0-9]{1,5}=[a-z]+(?:,[0-9]{1,5}=[a-z]+){0,15})"
+)
 
 
 class Ask(NamedTuple):

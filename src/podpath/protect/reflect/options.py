@@ -52,10 +52,16 @@ def parse_networks(value: object) -> tuple[Network, ...]:
 class ReflectOptions:
     """The section [reflect] of the agent's configuration."""
 
-    listen: tuple[SocketEnd, ...] = field(default=(SocketEnd(POD, PORT),), metadata={"parse": parse_listen})
-    """Where it is asked; `pod` stands for every address of $POD_IPS, or $POD_IP, which on the host's network are the node's."""
+    listen: tuple[SocketEnd, ...] = field(
+        default=(SocketEnd(POD, PORT),), metadata={"parse": parse_listen}
+    )
+    """Where it is asked; `pod` stands for every address of $POD_IPS, or $POD_IP, which on the
+    host's network are the node's.
+    """
     allow: tuple[Network, ...] = field(default=(), metadata={"parse": parse_networks})
-    """Whom it serves; none means the pods of this node: whoever does not come by a device of a default route."""
+    """Whom it serves; none means the pods of this node: whoever does not come by a device of a
+    default route.
+    """
     per_second: float = 50.0
     """Connections a second, to all pods together."""
 
@@ -66,7 +72,9 @@ class ReflectOptions:
 
 
 def resolve(listen: tuple[SocketEnd, ...], environment: Mapping[str, str]) -> tuple[SocketEnd, ...]:
-    """Put the pod's own addresses where they are meant; none where the environment does not tell them."""
+    """Put the pod's own addresses where they are meant; none where the environment does not tell
+    them.
+    """
     told = environment.get("POD_IPS") or environment.get("POD_IP") or ""
     own = [word.strip() for word in told.split(",") if word.strip()]
     found: list[SocketEnd] = []

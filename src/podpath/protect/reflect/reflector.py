@@ -1,9 +1,11 @@
-"""The reflector itself: it connects back to whoever asks and proves to be there, within its networks and its budgets.
+"""The reflector itself: it connects back to whoever asks and proves to be there, within its
+networks and its budgets.
 
-It is a stranger's tool unless it is held short: a request is heard only from this node's pods (or the networks named), served
-only after the cookie came back from the very address and port that asked, connected is only to that address, by at most sixteen
-ports, with a budget for each asker and for all, and nothing is sent on a connection but the asker's own token. What it keeps of
-an asker is bounded, and a cookie is kept nowhere: it is computed again.
+It is a stranger's tool unless it is held short: a request is heard only from this node's pods (or
+the networks named), served only after the cookie came back from the very address and port that
+asked, connected is only to that address, by at most sixteen ports, with a budget for each asker and
+for all, and nothing is sent on a connection but the asker's own token. What it keeps of an asker is
+bounded, and a cookie is kept nowhere: it is computed again.
 """
 
 from __future__ import annotations
@@ -74,9 +76,13 @@ class Reflector:
     """Sockets for requests, and the connections that are being made. Mutable; of one thread."""
 
     def __init__(
-        self, ends: Iterable[SocketEnd], networks: Sequence[Network] = (), *, per_second: float = 50.0,
+        self,
+        ends: Iterable[SocketEnd],
+        networks: Sequence[Network] = (),
+        *,
+        per_second: float = 50.0,
         uplinks: Callable[[], frozenset[str]] = list_uplinks,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Listen; `OSError` where an address is taken or not of this host."""
         self.networks, self._uplinks = tuple(networks), uplinks
         self.counts: Counter[str] = Counter()
@@ -133,10 +139,16 @@ class Reflector:
     def _hear(self, listener: socket.socket) -> None:
         for data, asker, device in _receive(listener):
             ask = parse_ask(data)
-            outcome = "malformed" if ask is None else self._consider(listener, ask, asker, device, time.monotonic())
+            outcome = (
+                "malformed"
+                if ask is None
+                else self._consider(listener, ask, asker, device, time.monotonic())
+            )
             self.counts[outcome] += 1
 
-    def _consider(self, listener: socket.socket, ask: Ask, asker: tuple[str, int], device: int, now: float) -> str:
+    def _consider(
+        self, listener: socket.socket, ask: Ask, asker: tuple[str, int], device: int, now: float
+    ) -> str:
         if not self._serves(asker[0], device, now):
             return "foreign"
         cookies = [self._cookie(ask, asker, int(now // COOKIE_SECONDS) - age) for age in (0, 1)]
@@ -145,7 +157,9 @@ class Reflector:
             return "challenged"
         if any(one.ask.token == ask.token and one.asker == asker for one in self._rounds):
             return "repeated"
-        if sum(len(one.callers) for one in self._rounds) + len(ask.ports) > MOST_OPEN or not self._may(asker[0], ask, now):
+        if sum(len(one.callers) for one in self._rounds) + len(
+            ask.ports
+        ) > MOST_OPEN or not self._may(asker[0], ask, now):
             return "held"
         self._begin(listener, ask, asker, now)
         return "served"
@@ -155,7 +169,9 @@ class Reflector:
         if asker.is_link_local or asker.is_multicast or asker.is_unspecified:
             return False
         if self.networks:
-            return any(asker in network for network in self.networks if network.version == asker.version)
+            return any(
+                asker in network for network in self.networks if network.version == asker.version
+            )
         if now - self._known_uplinks[0] > UPLINKS_SECONDS:
             self._known_uplinks = (now, self._uplinks())
         name = device_name(device) if device else None
@@ -168,7 +184,9 @@ class Reflector:
     def _may(self, address: str, ask: Ask, now: float) -> bool:
         if address not in self._askers and len(self._askers) >= MOST_ASKERS:
             del self._askers[next(iter(self._askers))]
-        own = self._askers.setdefault(address, Bucket(ROUNDS_PER_SECOND, ROUNDS_AT_ONCE, ROUNDS_AT_ONCE, now))
+        own = self._askers.setdefault(
+            address, Bucket(ROUNDS_PER_SECOND, ROUNDS_AT_ONCE, ROUNDS_AT_ONCE, now)
+        )
         return own.take(now, 1) and self._budget.take(now, len(ask.ports))
 
     def _begin(self, listener: socket.socket, ask: Ask, asker: tuple[str, int], now: float) -> None:
@@ -187,7 +205,9 @@ class Reflector:
         self.counts[f"connection-{fate}"] += 1
 
     def _go_on(self, one: _Round, now: float) -> bool:
-        """Say the token where a connection stands, and report when all are over; tell whether the round is done with."""
+        """Say the token where a connection stands, and report when all are over; tell whether the
+        round is done with.
+        """
         for port, caller in list(one.callers.items()):
             fate = _look(caller, one.ask.token) or ("silent" if now >= one.over else None)
             if fate is not None:
@@ -220,7 +240,9 @@ def _name_fate(code: int | None) -> Fate:
 
 
 def _listen(end: SocketEnd) -> socket.socket:
-    listener = socket.socket(DOMAIN[family_of(end)], socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+    listener = socket.socket(
+        DOMAIN[family_of(end)], socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
+    )
     try:
         if family_of(end) == 6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
@@ -233,7 +255,9 @@ def _listen(end: SocketEnd) -> socket.socket:
 
 
 def _receive(listener: socket.socket) -> Iterator[tuple[bytes, tuple[str, int], int]]:
-    """Yield the datagrams that wait, with their sender and the device by which they came; at most as many as fit one turn."""
+    """Yield the datagrams that wait, with their sender and the device by which they came; at most
+    as many as fit one turn.
+    """
     for _ in range(64):
         try:
             data, ancillary, _, sender = listener.recvmsg(LONGEST + 1, 256)

@@ -1,1 +1,3 @@
-"""Pods of one node that started misconfigured: found, judged, and mended or sent away within a budget, never a healthy one."""
+"""Pods of one node that started misconfigured: found, judged, and mended or sent away within a
+budget, never a healthy one.
+"""

@@ -1,9 +1,11 @@
-"""How much may be done: a token bucket for the node and one for each owner, and a pause after deeds that did not help.
+"""How much may be done: a token bucket for the node and one for each owner, and a pause after deeds
+that did not help.
 
-Time is an argument: the seconds of a clock that runs evenly since boot, so that a clock that is set forward or back buys nothing,
-and that a controller that is killed and begins again finds its budget as it left it (`save`, `load`). Sending a pod away needs a
-token of the node's bucket and one of the owner's; mending in place needs one of a wider bucket. Where a deed did not happen (the
-server refused), its tokens are given back.
+Time is an argument: the seconds of a clock that runs evenly since boot, so that a clock that is set
+forward or back buys nothing, and that a controller that is killed and begins again finds its budget
+as it left it (`save`, `load`). Sending a pod away needs a token of the node's bucket and one of the
+owner's; mending in place needs one of a wider bucket. Where a deed did not happen (the server
+refused), its tokens are given back.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ class _Bucket:
 
     def wait(self, now: float) -> float:
         """Fill up, and give the seconds until a token is there; 0 where one is."""
-        self.tokens = min(self.burst, self.tokens + max(0.0, now - self.filled) * self.per_hour / HOUR)
+        self.tokens = min(
+            self.burst, self.tokens + max(0.0, now - self.filled) * self.per_hour / HOUR
+        )
         self.filled = max(self.filled, now)
         return 0.0 if self.tokens >= 1.0 - 1e-9 else (1.0 - self.tokens) * HOUR / self.per_hour
 
@@ -62,7 +66,9 @@ class Budget:
         self._owners: dict[str, _Owner] = {}
 
     def take(self, owner: str, now: float) -> float:
-        """Take what sending a pod of an owner away costs and give 0; or take nothing and give the seconds to wait."""
+        """Take what sending a pod of an owner away costs and give 0; or take nothing and give the
+        seconds to wait.
+        """
         held = self._owner(owner, now)
         wait = max(self._node.wait(now), held.bucket.wait(now), held.not_before - now)
         if wait > 0:
@@ -72,7 +78,9 @@ class Budget:
         return 0.0
 
     def take_mend(self, now: float) -> float:
-        """Take what mending a pod in place costs and give 0; or take nothing and give the seconds to wait."""
+        """Take what mending a pod in place costs and give 0; or take nothing and give the seconds
+        to wait.
+        """
         wait = self._mends.wait(now)
         if wait <= 0:
             self._mends.tokens -= 1
@@ -88,9 +96,13 @@ class Budget:
         self._mends.give_back()
 
     def sent_away(self, owner: str, now: float) -> float:
-        """Note that a pod was evicted or deleted, and give the pause before the owner's next one may be."""
+        """Note that a pod was evicted or deleted, and give the pause before the owner's next one
+        may be.
+        """
         held = self._owner(owner, now)
-        pause = min(self._policy.owner_pause * 2.0 ** min(held.in_vain, 40), self._policy.longest_pause)
+        pause = min(
+            self._policy.owner_pause * 2.0 ** min(held.in_vain, 40), self._policy.longest_pause
+        )
         held.in_vain += 1
         held.not_before = now + pause
         return pause
@@ -114,14 +126,25 @@ class Budget:
     def save(self) -> dict[str, object]:
         """Return all that must outlive this process, for JSON."""
         owners = {
-            name: [held.bucket.tokens, held.bucket.filled, held.in_vain, held.not_before, held.touched]
+            name: [
+                held.bucket.tokens,
+                held.bucket.filled,
+                held.in_vain,
+                held.not_before,
+                held.touched,
+            ]
             for name, held in self._owners.items()
         }
-        buckets = {name: [bucket.tokens, bucket.filled] for name, bucket in (("node", self._node), ("mends", self._mends))}
+        buckets = {
+            name: [bucket.tokens, bucket.filled]
+            for name, bucket in (("node", self._node), ("mends", self._mends))
+        }
         return {**buckets, "owners": owners}
 
     def load(self, saved: object, now: float) -> bool:
-        """Take over what a process before us saved in this boot; false, and nothing taken, where it cannot be read."""
+        """Take over what a process before us saved in this boot; false, and nothing taken, where it
+        cannot be read.
+        """
         try:
             state = msgspec.convert(saved, _Saved)
         except msgspec.ValidationError:
@@ -130,14 +153,21 @@ class Budget:
             bucket.tokens, bucket.filled = min(bucket.burst, max(0.0, tokens)), min(now, filled)
         for name, (tokens, filled, in_vain, not_before, touched) in state.owners.items():
             held = self._owner(name, now)
-            held.bucket.tokens, held.bucket.filled = min(held.bucket.burst, max(0.0, tokens)), min(now, filled)
+            held.bucket.tokens, held.bucket.filled = (
+                min(held.bucket.burst, max(0.0, tokens)),
+                min(now, filled),
+            )
             held.in_vain, held.touched = max(0, in_vain), min(now, touched)
             held.not_before = min(not_before, now + self._policy.longest_pause)
         return True
 
     def _owner(self, owner: str, now: float) -> _Owner:
         if owner not in self._owners:
-            idle = [name for name, held in self._owners.items() if now - held.touched > FORGET and held.not_before < now]
+            idle = [
+                name
+                for name, held in self._owners.items()
+                if now - held.touched > FORGET and held.not_before < now
+            ]
             for name in idle:
                 del self._owners[name]
             burst = self._policy.owner_burst

@@ -1,10 +1,13 @@
-"""The repair controller's decisions: for each pod what to do next, if anything, and why nothing is done where nothing is.
+"""The repair controller's decisions: for each pod what to do next, if anything, and why nothing is
+done where nothing is.
 
-What comes in are pods as the watch tells of them, what was seen in their namespaces, and the time; what goes out are deeds.
-Before each deed all of this must hold, and the first that does not is told as the reason for waiting: the node's own CNI chain
-is healthy (a successor would be born as broken), the pod waited out its pauses, somebody makes it again if it is to be sent
-away, the node's and the owner's budgets have a token, a fresh look at the API server still shows it broken, and the event that
-tells of the deed is written. There is one controller on each node and it acts on that node's pods alone, so there is no leader.
+What comes in are pods as the watch tells of them, what was seen in their namespaces, and the time;
+what goes out are deeds. Before each deed all of this must hold, and the first that does not is told
+as the reason for waiting: the node's own CNI chain is healthy (a successor would be born as
+broken), the pod waited out its pauses, somebody makes it again if it is to be sent away, the node's
+and the owner's budgets have a token, a fresh look at the API server still shows it broken, and the
+event that tells of the deed is written. There is one controller on each node and it acts on that
+node's pods alone, so there is no leader.
 """
 
 from __future__ import annotations
@@ -42,8 +45,8 @@ class Controller:
     ) -> None:
         """Begin with nothing known.
 
-        `chain` says why the node's CNI chain is unhealthy, empty where it is well. `spent` hears that the budget changed: before
-        each deed, and after it.
+        `chain` says why the node's CNI chain is unhealthy, empty where it is well. `spent` hears
+        that the budget changed: before each deed, and after it.
         """
         self._policy, self._deeds, self._budget = policy, deeds, budget
         self._own_pod, self._chain, self._spent = own_pod, chain, spent
@@ -85,10 +88,16 @@ class Controller:
 
     def due(self, now: float) -> tuple[str, ...]:
         """Name the broken pods whose time has come again."""
-        return tuple(memory.key for memory in self._memories.values() if not memory.ended and memory.not_before <= now)
+        return tuple(
+            memory.key
+            for memory in self._memories.values()
+            if not memory.ended and memory.not_before <= now
+        )
 
     def wait(self, now: float) -> float | None:
-        """Return the seconds until a broken pod is to be considered again; None where there is none."""
+        """Return the seconds until a broken pod is to be considered again; None where there is
+        none.
+        """
         times = [memory.not_before - now for memory in self._memories.values() if not memory.ended]
         return max(0.0, min(times)) if times else None
 
@@ -110,13 +119,17 @@ class Controller:
                 severity="error",
                 claim=f"Its traffic is not redirected: {memory.judgement.why}.",
                 evidence=(memory.held,) if memory.held else (),
-                mend=(f"kubectl -n {memory.key.partition('/')[0]} delete pod {memory.key.partition('/')[2]}",),
+                mend=(
+                    f"kubectl -n {memory.key.partition('/')[0]} delete pod {memory.key.partition('/')[2]}",
+                ),
             )
             for memory in self._memories.values()
         )
 
     def _see(self, pod: Pod, sight: Sight | None) -> Sight | None:
-        """Return what was seen in a pod's namespace; rules that were missing are looked for anew each time."""
+        """Return what was seen in a pod's namespace; rules that were missing are looked for anew
+        each time.
+        """
         uid = pod.metadata.uid
         known = sight or self._sights.get(uid)
         if sight is None and known is not None and known.redirected is False:
@@ -126,12 +139,16 @@ class Controller:
         return known
 
     def _relieve(self, pod: Pod, judgement: PodJudgement) -> None:
-        """Let a pod that is not broken be: its owner's pauses end if it was born after the last deed and is well."""
+        """Let a pod that is not broken be: its owner's pauses end if it was born after the last
+        deed and is well.
+        """
         memory = self._memories.pop(pod.metadata.uid, None)
         if judgement.state != "healthy":
             return
         owner = name_owner(pod)
-        if memory is not None or self._first_seen[pod.metadata.uid] > self._sent.get(owner, float("inf")):
+        if memory is not None or self._first_seen[pod.metadata.uid] > self._sent.get(
+            owner, float("inf")
+        ):
             self._budget.came_well(owner)
             self._sent.pop(owner, None)
         if memory is not None:
@@ -140,7 +157,9 @@ class Controller:
             self._count("unlabel", self._deeds.unlabel(pod), pod)
 
     def _act(self, pod: Pod, memory: Memory, now: float) -> str:
-        """Do what is next to a broken pod; why nothing is done, empty where something was or all is done."""
+        """Do what is next to a broken pod; why nothing is done, empty where something was or all is
+        done.
+        """
         if memory.ended or memory.not_before > now:
             return memory.held
         if pod.key == self._own_pod:
@@ -209,7 +228,9 @@ class Controller:
         if untold:
             self.event_errors += 1
             if self._policy.require_event and action in {"evict", "delete"}:
-                return RepairOutcome("fail", f"its event cannot be written, so it is not done: {untold}")
+                return RepairOutcome(
+                    "fail", f"its event cannot be written, so it is not done: {untold}"
+                )
         self._tell(f"the pod is broken, {action} is next", fresh, memory.judgement.why)
         return self._deeds.do(action, fresh)
 
@@ -226,7 +247,11 @@ class Controller:
 
     def _describe_wait(self, owner: str, wait: float) -> str:
         vain = self._budget.in_vain(owner)
-        again = f"; {vain} of its kind were replaced in vain, so the fault is not in the pod" if vain > 1 else ""
+        again = (
+            f"; {vain} of its kind were replaced in vain, so the fault is not in the pod"
+            if vain > 1
+            else ""
+        )
         return f"the budget of the node or of {owner} allows the next deed in {wait:.0f} s{again}"
 
     def _count(self, action: str, outcome: RepairOutcome, pod: Pod) -> None:
@@ -235,5 +260,10 @@ class Controller:
             self._tell(f"{action}: {outcome.result}", pod, outcome.why)
 
     def _tell(self, what: str, pod: Pod, why: str) -> None:
-        fields = {"pod": pod.key, "uid": pod.metadata.uid, "why": why, "dry_run": self._policy.dry_run}
+        fields = {
+            "pod": pod.key,
+            "uid": pod.metadata.uid,
+            "why": why,
+            "dry_run": self._policy.dry_run,
+        }
         LOG.warning("%s: %s", what, pod.key, extra={"fields": fields})

@@ -1,8 +1,9 @@
-"""What the controller does to a pod, and how each of it came out: a deed is told of first, and done to the pod that was judged.
+"""What the controller does to a pod, and how each of it came out: a deed is told of first, and done
+to the pod that was judged.
 
-What comes in is a pod read a moment ago and why it is judged broken; what goes out is an `Outcome`. Refusals become outcomes: a
-pod that changed or went in the meantime is skipped, a disruption budget's no is waited out, everything else failed and says
-why.
+What comes in is a pod read a moment ago and why it is judged broken; what goes out is an `Outcome`.
+Refusals become outcomes: a pod that changed or went in the meantime is skipped, a disruption
+budget's no is waited out, everything else failed and says why.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from podpath.protect.repair.namespaces import Namespaces
 from podpath.protect.repair.policy import Action, Policy
 
 Result = Literal["success", "skip", "fail", "refused", "impossible", "would"]
-"""`skip`: the pod is no longer what was judged. `refused`: a disruption budget's no. `impossible`: only a harder deed helps."""
+"""`skip`: the pod is no longer what was judged. `refused`: a disruption budget's no. `impossible`:
+only a harder deed helps.
+"""
 
 WORDS: dict[Action, tuple[str, str]] = {
     "label": ("LabelBrokenPod", "Labelling"),
@@ -56,7 +59,9 @@ class Deeds:
     namespaces: Callable[[], Namespaces]
 
     def read(self, pod: Pod) -> Pod | None:
-        """Read a pod as it is now; None where it is gone. `KubeError` where the server does not say."""
+        """Read a pod as it is now; None where it is gone. `KubeError` where the server does not
+        say.
+        """
         return pods.read(self.client, pod)
 
     def see(self, pod: Pod) -> Sight | None:
@@ -64,13 +69,17 @@ class Deeds:
         return see(pod, self.namespaces())
 
     def announce(self, pod: Pod, action: Action, judgement: PodJudgement) -> str:
-        """Write the event that says what is about to be done; why it could not be written, empty where it was."""
+        """Write the event that says what is about to be done; why it could not be written, empty
+        where it was.
+        """
         if self.policy.dry_run:
             return ""
         reason, doing = WORDS[action]
         note = f"started without its redirect rules ({judgement.why}); {doing.lower()} it"
         try:
-            self.recorder.publish(Event(regarding=Regarding.of_pod(pod), reason=reason, action=doing, note=note))
+            self.recorder.publish(
+                Event(regarding=Regarding.of_pod(pod), reason=reason, action=doing, note=note)
+            )
         except KubeError as error:
             return str(error)
         return ""
@@ -85,7 +94,9 @@ class Deeds:
             return _of_refusal(refused)
         except KubeError as error:
             return RepairOutcome("fail", str(error), unsure=True)
-        return RepairOutcome("would" if self.policy.dry_run else "success", f"{WORDS[action][1].lower()} done")
+        return RepairOutcome(
+            "would" if self.policy.dry_run else "success", f"{WORDS[action][1].lower()} done"
+        )
 
     def unlabel(self, pod: Pod) -> RepairOutcome:
         """Take our label off a pod that is well."""
@@ -101,7 +112,9 @@ class Deeds:
         dry_run = self.policy.dry_run
         grace = self.policy.grace_seconds if self.policy.grace_seconds >= 0 else None
         if action == "label":
-            pods.label(self.client, pod, {self.policy.label: self.policy.label_value}, dry_run=dry_run)
+            pods.label(
+                self.client, pod, {self.policy.label: self.policy.label_value}, dry_run=dry_run
+            )
         elif action == "evict":
             self.evictor.evict(pod, grace_seconds=grace, dry_run=dry_run)
         else:

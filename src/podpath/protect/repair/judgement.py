@@ -1,12 +1,16 @@
-"""Whether a pod started misconfigured, by what its kubelet says of its validator and by what was seen in its namespace.
+"""Whether a pod started misconfigured, by what its kubelet says of its validator and by what was
+seen in its namespace.
 
-What comes in is a pod and, where somebody looked, which rules stand in its network namespace; what goes out is a `Judgement`
-with the words that it rests on. The order matters, and each step is there because a tool in the field lacks it:
+What comes in is a pod and, where somebody looked, which rules stand in its network namespace; what
+goes out is a `Judgement` with the words that it rests on. The order matters, and each step is there
+because a tool in the field lacks it:
 
-A validator that passed now is healthy, whatever its last run said: a pod whose first try failed keeps that in its status for
-good, and the linkerd controller deletes it at the next status update. A validator that runs now is not judged: it says soon.
-One that ended badly counts by its current state too, not only by the last: with `restartPolicy: Never`, as Jobs have it, there
-is no second run and so no last state. A pod without a validator that asks for redirection is judged by the rules themselves.
+A validator that passed now is healthy, whatever its last run said: a pod whose first try failed
+keeps that in its status for good, and the linkerd controller deletes it at the next status update.
+A validator that runs now is not judged: it says soon. One that ended badly counts by its current
+state too, not only by the last: with `restartPolicy: Never`, as Jobs have it, there is no second
+run and so no last state. A pod without a validator that asks for redirection is judged by the rules
+themselves.
 """
 
 from __future__ import annotations
@@ -14,7 +18,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from podpath.protect.kube.objects import ContainerState, ContainerStatus, OwnerReference, Pod, Terminated
+from podpath.protect.kube.objects import (
+    ContainerState,
+    ContainerStatus,
+    OwnerReference,
+    Pod,
+    Terminated,
+)
 from podpath.protect.repair.policy import Policy, Validator
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -31,7 +41,9 @@ class PodJudgement:
     cause: str = ""
     """Of a broken pod: `validator-95`, `rules-absent`; a word that metrics may carry."""
     seen: str = ""
-    """When the broken state came about, in the kubelet's own words: another time means that it failed again."""
+    """When the broken state came about, in the kubelet's own words: another time means that it
+    failed again.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +51,9 @@ class Sight:
     """What was seen in a pod's network namespace."""
 
     redirected: bool | None
-    """Whether the redirect rules that the pod asks for stand there; None where that could not be told."""
+    """Whether the redirect rules that the pod asks for stand there; None where that could not be
+    told.
+    """
     why: str
     """What is there, what is missing, or why it could not be told."""
 
@@ -56,7 +70,9 @@ def judge(pod: Pod, policy: Policy, sight: Sight | None = None) -> PodJudgement:
     if any(container.name in by_name for container in pod.spec.init_containers):
         return PodJudgement(state="pending", why="its validator has not run yet")
     if sight is None:
-        return PodJudgement(state="unknown", why="it has no validator, and nobody looked into its namespace")
+        return PodJudgement(
+            state="unknown", why="it has no validator, and nobody looked into its namespace"
+        )
     if sight.redirected is None:
         return PodJudgement(state="unknown", why=sight.why)
     if sight.redirected:
@@ -70,7 +86,9 @@ def find_owner(pod: Pod) -> OwnerReference | None:
 
 
 def name_owner(pod: Pod) -> str:
-    """Name who makes a pod again, alike for all rollouts of a Deployment; the pod itself where nobody does."""
+    """Name who makes a pod again, alike for all rollouts of a Deployment; the pod itself where
+    nobody does.
+    """
     owner = find_owner(pod)
     if owner is None:
         return f"{pod.metadata.namespace}/Pod/{pod.metadata.name}"
@@ -109,20 +127,32 @@ def _by_validator(status: ContainerStatus, validator: Validator) -> PodJudgement
     if last is None:
         return PodJudgement(state="pending", why=f"{status.name} waits: {_waits(status.state)}")
     if last.exit_code == 0:
-        return PodJudgement(state="pending", why=f"{status.name} passed when it ran last, and is to run again")
+        return PodJudgement(
+            state="pending", why=f"{status.name} passed when it ran last, and is to run again"
+        )
     return _by_end(status, validator, last, f"waits ({_waits(status.state)}) after it ended")
 
 
-def _by_end(status: ContainerStatus, validator: Validator, end: Terminated, how: str) -> PodJudgement:
+def _by_end(
+    status: ContainerStatus, validator: Validator, end: Terminated, how: str
+) -> PodJudgement:
     said = f": {end.message.strip()}" if end.message.strip() else ""
     what = f"{status.name} {how} with {end.exit_code}{said}"[:600]
     if validator.codes and end.exit_code not in validator.codes:
-        return PodJudgement(state="unknown", why=f"{what}; that code does not say that traffic is not redirected")
+        return PodJudgement(
+            state="unknown", why=f"{what}; that code does not say that traffic is not redirected"
+        )
     if validator.message and end.message.strip() != validator.message:
-        return PodJudgement(state="unknown", why=f"{what}; its message is not `{validator.message}`")
+        return PodJudgement(
+            state="unknown", why=f"{what}; its message is not `{validator.message}`"
+        )
     seen = f"{status.restart_count}:{end.finished_at or ''}"
     return PodJudgement(state="broken", why=what, cause=f"validator-{end.exit_code}", seen=seen)
 
 
 def _waits(state: ContainerState) -> str:
-    return state.waiting.reason if state.waiting is not None and state.waiting.reason else "not started"
+    return (
+        state.waiting.reason
+        if state.waiting is not None and state.waiting.reason
+        else "not started"
+    )

@@ -1,8 +1,9 @@
-"""The repair controller at work: one thread follows the pods, the other judges, acts, and looks into namespaces now and then.
+"""The repair controller at work: one thread follows the pods, the other judges, acts, and looks
+into namespaces now and then.
 
-What the watch hears is put down by pod, newest state only: a thousand changes of one pod are one look, nothing overflows and
-nothing is dropped. The budget's state is written down after each deed, so that a controller that is killed again and again
-spends no more.
+What the watch hears is put down by pod, newest state only: a thousand changes of one pod are one
+look, nothing overflows and nothing is dropped. The budget's state is written down after each deed,
+so that a controller that is killed again and again spends no more.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ REPORT_SECONDS = 5.0
 UNSURE = 5
 """Scans until a namespace in which nothing could be told is looked into again."""
 LOOKS = 20
-"""Namespaces that one scan looks into: the rest waits for the next, so that a full node costs no more than an empty one."""
+"""Namespaces that one scan looks into: the rest waits for the next, so that a full node costs no
+more than an empty one.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,9 @@ class Assignment:
 def query_of(node: str, policy: Policy) -> dict[str, str]:
     """Return the query that selects the pods to follow."""
     fields = ",".join(filter(None, (f"spec.nodeName={node}", policy.field_selector)))
-    return {"fieldSelector": fields} | ({"labelSelector": policy.label_selector} if policy.label_selector else {})
+    return {"fieldSelector": fields} | (
+        {"labelSelector": policy.label_selector} if policy.label_selector else {}
+    )
 
 
 def make_body(assignment: Assignment) -> Body:
@@ -87,7 +92,9 @@ def make_body(assignment: Assignment) -> Body:
 
 
 class Work:
-    """The list-watch with its thread, the controller, and the scan. Mutable; `step` is of one thread."""
+    """The list-watch with its thread, the controller, and the scan. Mutable; `step` is of one
+    thread.
+    """
 
     def __init__(self, assignment: Assignment, client: Client) -> None:
         """Make everything; nothing runs before `start`."""
@@ -109,13 +116,24 @@ class Work:
         self.budget = Budget(policy, now)
         self._load(now)
         self.controller = Controller(
-            policy, deeds, self.budget, own_pod=assignment.own_pod, chain=assignment.chain, spent=self._save
+            policy,
+            deeds,
+            self.budget,
+            own_pod=assignment.own_pod,
+            chain=assignment.chain,
+            spent=self._save,
         )
         trim = Trim(
-            labels=frozenset({policy.label, "pod-template-hash"}), annotations=ANNOTATIONS | {MIRROR, *policy.annotations}
+            labels=frozenset({policy.label, "pod-template-hash"}),
+            annotations=ANNOTATIONS | {MIRROR, *policy.annotations},
         )
         self.watch = ListWatch(
-            client, query_of(assignment.node, policy), draw=draw, clock=time.monotonic, changed=self._put, trim=trim
+            client,
+            query_of(assignment.node, policy),
+            draw=draw,
+            clock=time.monotonic,
+            changed=self._put,
+            trim=trim,
         )
         self._thread = threading.Thread(target=self.watch.run, name="follow-pods", daemon=True)
         self._looked: dict[str, float] = {}
@@ -144,9 +162,13 @@ class Work:
             return
 
     def step(self, now: float) -> float:
-        """Consider what changed and what is due, look into namespaces when it is time; the seconds until the next step."""
+        """Consider what changed and what is due, look into namespaces when it is time; the seconds
+        until the next step.
+        """
         if self._thread.ident is not None and not self._thread.is_alive():
-            raise Unreachable("what follows the pods has ended by a fault of its own")  # the agent begins the part anew
+            raise Unreachable(
+                "what follows the pods has ended by a fault of its own"
+            )  # the agent begins the part anew
         for before, after in self._take():
             if before is not None and (after is None or after.metadata.uid != before.metadata.uid):
                 self.controller.forget(before)
@@ -160,11 +182,16 @@ class Work:
         if self._assignment.policy.scan and now >= self._next_scan and self.watch.figures.synced:
             self._next_scan = now + self._assignment.policy.scan
             self._scan(now)
-        waits = [self.controller.wait(now), self._next_scan - now if self._assignment.policy.scan else None]
+        waits = [
+            self.controller.wait(now),
+            self._next_scan - now if self._assignment.policy.scan else None,
+        ]
         return max(0.05, min((wait for wait in waits if wait is not None), default=REPORT_SECONDS))
 
     def once(self) -> tuple[tuple[Pod, PodJudgement], ...]:
-        """List the pods once, look into all that no validator speaks for, do what is next; give each as it was judged."""
+        """List the pods once, look into all that no validator speaks for, do what is next; give
+        each as it was judged.
+        """
         self.watch.list_once()
         now = time.monotonic()
         namespaces = read_namespaces(self._assignment.proc, self._assignment.bound)
@@ -179,40 +206,91 @@ class Work:
         return tuple(found)
 
     def status(self) -> Status:
-        """Say how the part stands. An API server that is away makes no node unready: the chain is what new pods need."""
+        """Say how the part stands. An API server that is away makes no node unready: the chain is
+        what new pods need.
+        """
         figures = self.watch.figures
-        why = "" if figures.watching else f"the API server is not followed: {figures.trouble or 'it was not reached yet'}"
+        why = (
+            ""
+            if figures.watching
+            else f"the API server is not followed: {figures.trouble or 'it was not reached yet'}"
+        )
         return Status(
-            ready=True, why=why, degraded=not (figures.synced and figures.watching), findings=self.controller.findings(),
+            ready=True,
+            why=why,
+            degraded=not (figures.synced and figures.watching),
+            findings=self.controller.findings(),
             samples=self._samples(),
-        )  # fmt: skip
+        )
 
     def _samples(self) -> tuple[Sample, ...]:
         figures, counts = self.watch.figures, self.controller.counts
         deeds = [
             Sample(
-                "repair_deeds", count, (("action", action), ("result", result)), "counter", "Deeds on pods, by how they came out."
+                "repair_deeds",
+                count,
+                (("action", action), ("result", result)),
+                "counter",
+                "Deeds on pods, by how they came out.",
             )
             for (action, result), count in sorted(counts.items())
         ]
         return (
             *deeds,
-            Sample("repair_pods_broken", self.controller.broken, (), "gauge", "Pods that started misconfigured and still are."),
+            Sample(
+                "repair_pods_broken",
+                self.controller.broken,
+                (),
+                "gauge",
+                "Pods that started misconfigured and still are.",
+            ),
             Sample("repair_pods", len(self.watch.pods()), (), "gauge", "Pods that are followed."),
             Sample(
-                "repair_budget_tokens", self.budget.tokens(time.monotonic()), (), "gauge", "Evictions that the node's budget has."
+                "repair_budget_tokens",
+                self.budget.tokens(time.monotonic()),
+                (),
+                "gauge",
+                "Evictions that the node's budget has.",
             ),
-            Sample("repair_events_published", self.recorder.published, (), "counter", "Events written."),
-            Sample("repair_events_suppressed", self.recorder.suppressed, (), "counter", "Events not said again."),
-            Sample("repair_events_errors", self.controller.event_errors, (), "counter", "Events that could not be written."),
-            Sample("kube_watching", float(figures.watching), (), "gauge", "Whether a watch on the API server is open."),
+            Sample(
+                "repair_events_published", self.recorder.published, (), "counter", "Events written."
+            ),
+            Sample(
+                "repair_events_suppressed",
+                self.recorder.suppressed,
+                (),
+                "counter",
+                "Events not said again.",
+            ),
+            Sample(
+                "repair_events_errors",
+                self.controller.event_errors,
+                (),
+                "counter",
+                "Events that could not be written.",
+            ),
+            Sample(
+                "kube_watching",
+                float(figures.watching),
+                (),
+                "gauge",
+                "Whether a watch on the API server is open.",
+            ),
             Sample("kube_lists", figures.lists, (), "counter", "Times that all pods were listed."),
             Sample("kube_watches", figures.watches, (), "counter", "Watches opened."),
-            Sample("kube_failures", figures.failures, (), "counter", "Lists and watches that failed or broke."),
+            Sample(
+                "kube_failures",
+                figures.failures,
+                (),
+                "counter",
+                "Lists and watches that failed or broke.",
+            ),
         )
 
     def _put(self, before: Pod | None, after: Pod | None) -> None:
-        """Put down what the watch heard, in its thread: the newest state, with the oldest that was not looked at."""
+        """Put down what the watch heard, in its thread: the newest state, with the oldest that was
+        not looked at.
+        """
         pod = after or before
         if pod is None:
             return
@@ -243,7 +321,11 @@ class Work:
                 self.controller.consider(pod, now, sight)
 
     def _is_candidate(self, pod: Pod, now: float, policy: Policy) -> bool:
-        if pod.status.phase != "Running" or asked(pod) is None or judge(pod, policy).state != "unknown":
+        if (
+            pod.status.phase != "Running"
+            or asked(pod) is None
+            or judge(pod, policy).state != "unknown"
+        ):
             return False
         return now - self.controller.first_seen(pod) >= policy.young
 
@@ -266,7 +348,9 @@ class Work:
         try:
             Applier().write_file(path, text.encode(), mode=0o600)
         except ApplyError as error:
-            LOG.warning("the budget's state cannot be written", extra={"fields": {"error": str(error)}})
+            LOG.warning(
+                "the budget's state cannot be written", extra={"fields": {"error": str(error)}}
+            )
 
 
 def _boot() -> str:

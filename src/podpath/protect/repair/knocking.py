@@ -1,7 +1,9 @@
-"""Connections from the node to a pod while its validator waits for them: only what comes from outside proves inbound redirection.
+"""Connections from the node to a pod while its validator waits for them: only what comes from
+outside proves inbound redirection.
 
-The repair controller is on the node's network, so it is the outside that the validator waits for with `--await-inbound`. A pod
-that cannot be reached from the node (a policy, a namespace without a link) is not waited for.
+The repair controller is on the node's network, so it is the outside that the validator waits for
+with `--await-inbound`. A pod that cannot be reached from the node (a policy, a namespace without a
+link) is not waited for.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ def find_reachable(addresses: Sequence[str], seconds: float = REACH_SECONDS) -> 
     callers = {address: connect(SocketEnd(address, PORT)) for address in addresses}
     try:
         poll = select.poll()
-        waiting = {caller.fileno(): address for address, (caller, code) in callers.items() if not code}
+        waiting = {
+            caller.fileno(): address for address, (caller, code) in callers.items() if not code
+        }
         answered = {address for address, (_, code) in callers.items() if code == errno.ECONNREFUSED}
         for descriptor in waiting:
             poll.register(descriptor, select.POLLOUT)
@@ -47,7 +51,9 @@ def find_reachable(addresses: Sequence[str], seconds: float = REACH_SECONDS) -> 
 def knock(addresses: Sequence[str]) -> Iterator[None]:
     """Connect to each address again and again while the body runs."""
     over = threading.Event()
-    thread = threading.Thread(target=_knock, args=(tuple(addresses), over), name="knock", daemon=True)
+    thread = threading.Thread(
+        target=_knock, args=(tuple(addresses), over), name="knock", daemon=True
+    )
     thread.start()
     try:
         yield

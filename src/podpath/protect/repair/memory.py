@@ -1,4 +1,6 @@
-"""What the controller remembers of a broken pod: what was tried, how it came out, when it may be looked at again."""
+"""What the controller remembers of a broken pod: what was tried, how it came out, when it may be
+looked at again.
+"""
 
 from __future__ import annotations
 
@@ -52,14 +54,18 @@ class Memory:
         elif outcome.result == "fail":
             tries = self.failures.get(action, 0) + 1
             self.failures[action] = tries
-            self.not_before = now + min(policy.pause * 2.0 ** min(tries - 1, 40), policy.longest_pause)
+            self.not_before = now + min(
+                policy.pause * 2.0 ** min(tries - 1, 40), policy.longest_pause
+            )
         elif outcome.result == "refused":
             self.not_before = now + max(outcome.retry_after, 2 * policy.pause)
         else:
             self.not_before = now + policy.pause
 
     def mending_failed(self, policy: Policy, now: float) -> bool | None:
-        """Tell whether a pod that was mended is broken all the same; None where it was not mended, or may still come well."""
+        """Tell whether a pod that was mended is broken all the same; None where it was not mended,
+        or may still come well.
+        """
         if self.mended_at is None:
             return None
         if self.judgement.seen == self.mended_seen and now < self.mended_at + policy.mend_patience:

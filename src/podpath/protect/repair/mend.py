@@ -1,9 +1,10 @@
-"""A pod mended where it is: the rules that it asks for are written into its network namespace, and proven by the validator there.
+"""A pod mended where it is: the rules that it asks for are written into its network namespace, and
+proven by the validator there.
 
-Written is only what is missing, in one transaction for each family, in the kind of iptables that the pod uses already. Then the
-same validator that the pod runs is run in its namespace: a pod counts as mended only when packets say so. The namespace is held
-open from the look to the proof, so that neither a process number nor a name that is given to another in the meantime leads
-astray.
+Written is only what is missing, in one transaction for each family, in the kind of iptables that
+the pod uses already. Then the same validator that the pod runs is run in its namespace: a pod
+counts as mended only when packets say so. The namespace is held open from the look to the proof, so
+that neither a process number nor a name that is given to another in the meantime leads astray.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class Mending:
     """What became of a pod that was to be mended in place."""
 
     state: Literal["mended", "would", "failed", "gone", "impossible"]
-    """`gone`: its namespace went while it was looked for. `impossible`: nothing will help but another pod."""
+    """`gone`: its namespace went while it was looked for. `impossible`: nothing will help but
+    another pod.
+    """
     why: str
     changed: bool = False
     """Whether anything was written into the pod's namespace."""
@@ -56,7 +59,9 @@ def _families(addresses: Sequence[str]) -> tuple[int, ...]:
 
 
 def see(pod: Pod, namespaces: Namespaces) -> Sight | None:
-    """Look whether the rules that a pod asks for stand in its namespace; None where it asks for none."""
+    """Look whether the rules that a pod asks for stand in its namespace; None where it asks for
+    none.
+    """
     redirect = asked(pod)
     if redirect is None:
         return None
@@ -71,14 +76,24 @@ def see(pod: Pod, namespaces: Namespaces) -> Sight | None:
 
 
 def mend(pod: Pod, namespaces: Namespaces, applier: Applier) -> Mending:
-    """Write the rules that a pod asks for into its namespace where they are missing, and prove that they work."""
+    """Write the rules that a pod asks for into its namespace where they are missing, and prove that
+    they work.
+    """
     redirect = asked(pod)
     if redirect is None:
-        return Mending(state="impossible", why="it has no mesh's proxy, so it is not known which rules it needs")
+        return Mending(
+            state="impossible",
+            why="it has no mesh's proxy, so it is not known which rules it needs",
+        )
     if redirect.unmodelled:
-        return Mending(state="impossible", why=f"it asks for what is not known how to give: {redirect.unmodelled}")
+        return Mending(
+            state="impossible",
+            why=f"it asks for what is not known how to give: {redirect.unmodelled}",
+        )
     if pod.status.phase == "Failed":
-        return Mending(state="impossible", why="it has failed for good: its namespace is gone or going")
+        return Mending(
+            state="impossible", why="it has failed for good: its namespace is gone or going"
+        )
     if not pod.addresses:
         return Mending(state="impossible", why="the pod has no address yet")
     found = namespaces.find(pod.addresses)
@@ -100,7 +115,10 @@ def _mend(path: str, redirect: Redirect, addresses: Sequence[str], applier: Appl
         return Mending(state="failed", why=sight.why)
     wanting = [family for family in families if len(shown[family].hooks) < 2]
     for family in wanting:
-        applier.run(_command(path, family, shown[family].flavour), stdin=_text(redirect, family, shown[family]))
+        applier.run(
+            _command(path, family, shown[family].flavour),
+            stdin=_text(redirect, family, shown[family]),
+        )
     if applier.dry_run:
         return Mending(state="would", why=sight.why)
     changed = bool(wanting)
@@ -114,16 +132,21 @@ def _mend(path: str, redirect: Redirect, addresses: Sequence[str], applier: Appl
         said = f"{rules}, and the validator says in its namespace: {fault}{f'; {mixed}' if mixed else ''}"
         return Mending(state="failed", why=said, changed=changed)
     done = (
-        f"wrote redirect rules for {' and '.join(f'IPv{family}' for family in wanting)}" if changed else "found every rule there"
+        f"wrote redirect rules for {' and '.join(f'IPv{family}' for family in wanting)}"
+        if changed
+        else "found every rule there"
     )
-    return Mending(state="mended", why=f"{done}; the validator passes in its namespace", changed=changed)
+    return Mending(
+        state="mended", why=f"{done}; the validator passes in its namespace", changed=changed
+    )
 
 
 def prove(path: str, redirect: Redirect, reachable: Sequence[str] = ()) -> str:
     """Run the validator within a namespace; empty where it passes, else what it says.
 
-    At the addresses that can be reached from here it is knocked, which proves inbound redirection too. Where the proxy listens
-    already its ports cannot be borrowed, and the rules are looked for instead.
+    At the addresses that can be reached from here it is knocked, which proves inbound redirection
+    too. Where the proxy listens already its ports cannot be borrowed, and the rules are looked for
+    instead.
     """
     options = ["--proxy-uid", str(redirect.proxy_uid), "--timeout", f"{PROOF_SECONDS}s"]
     ports = ["--outbound-port", str(redirect.outbound), "--inbound-port", str(redirect.inbound)]
@@ -166,7 +189,14 @@ def _text(redirect: Redirect, family: int, shown: Shown) -> str:
 
 
 def _command(path: str, family: int, flavour: Flavour) -> tuple[str, ...]:
-    return ("nsenter", f"--net={path}", f"{_PROGRAMS[family]}-{flavour}-restore", "--noflush", "-w", "5")
+    return (
+        "nsenter",
+        f"--net={path}",
+        f"{_PROGRAMS[family]}-{flavour}-restore",
+        "--noflush",
+        "-w",
+        "5",
+    )
 
 
 @contextmanager
@@ -175,7 +205,9 @@ def hold(place: NamespacePath) -> Iterator[str]:
     try:
         descriptor = os.open(place.path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
-        raise MendError(f"its namespace {place.path} cannot be entered: {error.strerror}") from error
+        raise MendError(
+            f"its namespace {place.path} cannot be entered: {error.strerror}"
+        ) from error
     try:
         if os.fstat(descriptor).st_ino != place.inode:
             raise MendError(f"its namespace {place.path} is another's by now")

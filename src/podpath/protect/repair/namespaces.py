@@ -1,10 +1,10 @@
 """Which network namespace is a pod's: the one that holds its addresses, found without entering any.
 
-Every process shows the addresses of its namespace in /proc/PID/net (fib_trie and if_inet6), so a walk over /proc gives all
-namespaces with their addresses, each by the file that it is bound to, or by its
-oldest process. Where two namespaces claim an address (an old sandbox that is not
-gone yet), neither is taken: rules in the wrong pod are worse than none. Namespaces without a process are found where runtimes
-and `ip netns` bind them.
+Every process shows the addresses of its namespace in /proc/PID/net (fib_trie and if_inet6), so a
+walk over /proc gives all namespaces with their addresses, each by the file that it is bound to, or
+by its oldest process. Where two namespaces claim an address (an old sandbox that is not gone yet),
+neither is taken: rules in the wrong pod are worse than none. Namespaces without a process are found
+where runtimes and `ip netns` bind them.
 """
 
 from __future__ import annotations
@@ -52,13 +52,19 @@ class Namespaces:
         wanted = [_canonical(address) for address in addresses]
         if not wanted:
             return Found(place=None, why="the pod has no address yet")
-        candidates = [{place.inode: place for place in self._by_address.get(address, ())} for address in wanted]
+        candidates = [
+            {place.inode: place for place in self._by_address.get(address, ())}
+            for address in wanted
+        ]
         shared = set(candidates[0]).intersection(*candidates[1:])
         spelled = ", ".join(wanted)
         if not shared:
             return Found(place=None, why=f"no network namespace of this node holds {spelled}")
         if len(shared) > 1:
-            return Found(place=None, why=f"{len(shared)} network namespaces hold {spelled}; it is not clear which is the pod's")
+            return Found(
+                place=None,
+                why=f"{len(shared)} network namespaces hold {spelled}; it is not clear which is the pod's",
+            )
         place = candidates[0][shared.pop()]
         if place.inode == self._host:
             return Found(place=None, why=f"{spelled} is the node's own")
@@ -77,11 +83,16 @@ def read_namespaces(proc: Path = PROC, bound: Iterable[Path] = BOUND) -> Namespa
     for inode, place in lasting.items():
         for address in () if inode in seen else _asked(Path(place.path)):
             by_address[address].append(place)
-    return Namespaces({address: tuple(places) for address, places in by_address.items()}, _inode(proc / "1/ns/net") or 0)
+    return Namespaces(
+        {address: tuple(places) for address, places in by_address.items()},
+        _inode(proc / "1/ns/net") or 0,
+    )
 
 
 def _of_processes(proc: Path) -> Iterator[tuple[NamespacePath, frozenset[str]]]:
-    """Yield each namespace once, by its oldest process: the one that lives longest, which is the pod's sandbox."""
+    """Yield each namespace once, by its oldest process: the one that lives longest, which is the
+    pod's sandbox.
+    """
     oldest: dict[int, tuple[int, int]] = {}
     for entry in os.listdir(proc):  # noqa: PTH208  # names are all that is needed
         if entry.isdecimal():
@@ -110,10 +121,25 @@ def _mounts(bound: Iterable[Path]) -> dict[int, NamespacePath]:
 
 
 def _asked(path: Path) -> frozenset[str]:
-    """Read the addresses of a namespace in which nobody lives, by a program that goes in; none where it cannot."""
-    command = ("nsenter", f"--net={path}", "cat", "/proc/thread-self/net/fib_trie", "/proc/thread-self/net/if_inet6")
+    """Read the addresses of a namespace in which nobody lives, by a program that goes in; none
+    where it cannot.
+    """
+    command = (
+        "nsenter",
+        f"--net={path}",
+        "cat",
+        "/proc/thread-self/net/fib_trie",
+        "/proc/thread-self/net/if_inet6",
+    )
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS, stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return frozenset()
     return parse_addresses(done.stdout, done.stdout)
@@ -132,10 +158,18 @@ def _addresses(net: Path) -> frozenset[str] | None:
 
 
 def parse_addresses(fib_trie: str, if_inet6: str) -> frozenset[str]:
-    """Read a namespace's own addresses from /proc/net's texts (net/ipv4/fib_trie.c:fib_trie_seq_show v6.12); no loopback's."""
+    """Read a namespace's own addresses from /proc/net's texts
+    (net/ipv4/fib_trie.c:fib_trie_seq_show v6.12); no loopback's.
+    """
     four = (match[1] for match in _LOCAL.finditer(fib_trie))
-    words = (line.split() for line in if_inet6.splitlines())  # six columns of the kernel's own making
-    six = (str(ipaddress.IPv6Address(int(row[0], 16))) for row in words if len(row) == 6 and len(row[0]) == 32)
+    words = (
+        line.split() for line in if_inet6.splitlines()
+    )  # six columns of the kernel's own making
+    six = (
+        str(ipaddress.IPv6Address(int(row[0], 16)))
+        for row in words
+        if len(row) == 6 and len(row[0]) == 32
+    )
     return frozenset(address for address in (*four, *six) if not _own_to_everyone(address))
 
 
@@ -159,7 +193,9 @@ def _inode(path: Path) -> int | None:
 
 
 def _born(stat: Path) -> int | None:
-    """Read when a process began, in ticks since boot: field 22, behind the name (fs/proc/array.c:do_task_stat v6.12)."""
+    """Read when a process began, in ticks since boot: field 22, behind the name
+    (fs/proc/array.c:do_task_stat v6.12).
+    """
     try:
         content = stat.read_text(encoding="utf-8", errors="replace")
     except OSError:

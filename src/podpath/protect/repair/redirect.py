@@ -1,12 +1,15 @@
-"""What redirection a pod asks for, and the rules that give it: linkerd's and istio's, as their own tools write them.
+"""What redirection a pod asks for, and the rules that give it: linkerd's and istio's, as their own
+tools write them.
 
-What comes in is a pod; what goes out is a `Redirect`, or None where the pod asks for none, and from it the text for
-`iptables-restore --noflush` that makes it so in one transaction. Who asks is known by the proxy's container; what is left out
-by the annotations that linkerd's and istio's injectors and CNI plugins obey.
+What comes in is a pod; what goes out is a `Redirect`, or None where the pod asks for none, and from
+it the text for `iptables-restore --noflush` that makes it so in one transaction. Who asks is known
+by the proxy's container; what is left out by the annotations that linkerd's and istio's injectors
+and CNI plugins obey.
 
-Not modelled: inclusion and exclusion of address ranges other than linkerd's skipped subnets and istio's outbound ranges,
-annotations of namespaces that an injector did not copy, DNS capture, TPROXY, virtual interfaces. A pod that asks for one of
-those that show on it (`unmodelled`) is judged, and never mended in place.
+Not modelled: inclusion and exclusion of address ranges other than linkerd's skipped subnets and
+istio's outbound ranges, annotations of namespaces that an injector did not copy, DNS capture,
+TPROXY, virtual interfaces. A pod that asks for one of those that show on it (`unmodelled`) is
+judged, and never mended in place.
 """
 
 from __future__ import annotations
@@ -38,13 +41,17 @@ _ANNOTATIONS: Final = {
         )
     ),
 }  # fmt: skip
-ANNOTATIONS: Final = frozenset((*_ANNOTATIONS["linkerd"], *_ANNOTATIONS["istio"], "sidecar.istio.io/interceptionMode"))
+ANNOTATIONS: Final = frozenset(
+    (*_ANNOTATIONS["linkerd"], *_ANNOTATIONS["istio"], "sidecar.istio.io/interceptionMode")
+)
 """The annotations that are read here, which a list of pods must keep."""
 _ISTIO_OWN: Final[Ports] = ("15008", "15090", "15021", "15020")
 _LINKERD_OWN: Final = {"control-port": "4190", "admin-port": "4191"}
 _PORTS = re.compile(r"(\d{1,5})(?:[-:](\d{1,5}))?")
 MULTIPORT = 15
-"""Ports that one multiport match takes; a range counts two (net/netfilter/xt_multiport.c:multiport_mt_check v6.12)."""
+"""Ports that one multiport match takes; a range counts two
+(net/netfilter/xt_multiport.c:multiport_mt_check v6.12).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +74,18 @@ class Redirect:
 
 def asked(pod: Pod) -> Redirect | None:
     """Return the redirection that a pod asks for by having a mesh's proxy; None where it has none."""
-    names = (*pod.spec.containers, *pod.spec.init_containers)  # a native sidecar is an init container
+    names = (
+        *pod.spec.containers,
+        *pod.spec.init_containers,
+    )  # a native sidecar is an init container
     style = next((PROXIES[each.name] for each in names if each.name in PROXIES), None)
     if style is None:
         return None
-    return _linkerd(pod.metadata.annotations) if style == "linkerd" else _istio(pod.metadata.annotations)
+    return (
+        _linkerd(pod.metadata.annotations)
+        if style == "linkerd"
+        else _istio(pod.metadata.annotations)
+    )
 
 
 def _linkerd(annotations: Mapping[str, str]) -> Redirect:
@@ -102,7 +116,11 @@ def _istio(annotations: Mapping[str, str]) -> Redirect:
 
     everything = {"includeInboundPorts": "*", "includeOutboundIPRanges": "*"}
     others = (*everything, "includeOutboundPorts", "kubevirtInterfaces", "excludeInterfaces")
-    faults += [f"{ISTIO}{key}={told(key)}" for key in others if told(key) not in {"", everything.get(key, "")}]
+    faults += [
+        f"{ISTIO}{key}={told(key)}"
+        for key in others
+        if told(key) not in {"", everything.get(key, "")}
+    ]
     mode = annotations.get("sidecar.istio.io/interceptionMode", "")
     if mode not in {"", "REDIRECT"}:
         faults.append(f"sidecar.istio.io/interceptionMode={mode}")
@@ -144,15 +162,26 @@ def _subnets(text: str, faults: list[str]) -> tuple[str, ...]:
 def render_restore(redirect: Redirect, family: int, hooked: frozenset[str] = frozenset()) -> str:
     """Write the rules for `iptables-restore --noflush` (`ip6tables-restore` for family 6).
 
-    Chains of our own names are written anew; `hooked` names the built-in chains that jump to them already.
+    Chains of our own names are written anew; `hooked` names the built-in chains that jump to them
+    already.
     """
-    rules = _linkerd_rules(redirect, family) if redirect.style == "linkerd" else _istio_rules(redirect, family)
+    rules = (
+        _linkerd_rules(redirect, family)
+        if redirect.style == "linkerd"
+        else _istio_rules(redirect, family)
+    )
     into, out = CHAINS[redirect.style]
     chains = dict.fromkeys(rule.split(maxsplit=1)[0] for rule in rules)  # these lines are our own
-    jumps = [f"-A PREROUTING -p tcp -j {into}"] * ("PREROUTING" not in hooked) + [f"-A OUTPUT -p tcp -j {out}"] * (
-        "OUTPUT" not in hooked
-    )
-    lines = ["*nat", *(f":{chain} - [0:0]" for chain in chains), *(f"-A {rule}" for rule in rules), *jumps, "COMMIT"]
+    jumps = [f"-A PREROUTING -p tcp -j {into}"] * ("PREROUTING" not in hooked) + [
+        f"-A OUTPUT -p tcp -j {out}"
+    ] * ("OUTPUT" not in hooked)
+    lines = [
+        "*nat",
+        *(f":{chain} - [0:0]" for chain in chains),
+        *(f"-A {rule}" for rule in rules),
+        *jumps,
+        "COMMIT",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -166,12 +195,18 @@ CHAINS: Final[Mapping[Style, tuple[str, str]]] = {
 def _linkerd_rules(redirect: Redirect, family: int) -> list[str]:
     into, out = CHAINS["linkerd"]
     return [
-        *(f"{into} -p tcp -m multiport --dports {group} -j RETURN" for group in _groups(redirect.skip_inbound)),
+        *(
+            f"{into} -p tcp -m multiport --dports {group} -j RETURN"
+            for group in _groups(redirect.skip_inbound)
+        ),
         f"{into} -p tcp -j REDIRECT --to-ports {redirect.inbound}",
         f"{out} -m owner --uid-owner {redirect.proxy_uid} -j RETURN",
         f"{out} -o lo -j RETURN",
         *(f"{out} -d {subnet} -j RETURN" for subnet in _of_family(redirect.skip_subnets, family)),
-        *(f"{out} -p tcp -m multiport --dports {group} -j RETURN" for group in _groups(redirect.skip_outbound)),
+        *(
+            f"{out} -p tcp -m multiport --dports {group} -j RETURN"
+            for group in _groups(redirect.skip_outbound)
+        ),
         f"{out} -p tcp -j REDIRECT --to-ports {redirect.outbound}",
     ]
 
@@ -184,15 +219,24 @@ def _istio_rules(redirect: Redirect, family: int) -> list[str]:
     return [
         f"ISTIO_REDIRECT -p tcp -j REDIRECT --to-ports {redirect.outbound}",
         f"ISTIO_IN_REDIRECT -p tcp -j REDIRECT --to-ports {redirect.inbound}",
-        *(f"{into} -p tcp -m multiport --dports {group} -j RETURN" for group in _groups(redirect.skip_inbound)),
+        *(
+            f"{into} -p tcp -m multiport --dports {group} -j RETURN"
+            for group in _groups(redirect.skip_inbound)
+        ),
         f"{into} -p tcp -j ISTIO_IN_REDIRECT",
         f"{out} -s {passed} -o lo -j RETURN",
-        *(f"{out} ! -d {loopback} -o lo -p tcp -m owner {owner} {uid} -j ISTIO_IN_REDIRECT" for owner in owned),
+        *(
+            f"{out} ! -d {loopback} -o lo -p tcp -m owner {owner} {uid} -j ISTIO_IN_REDIRECT"
+            for owner in owned
+        ),
         f"{out} -o lo -m owner ! --uid-owner {uid} -m owner ! --gid-owner {uid} -j RETURN",
         *(f"{out} -m owner {owner} {uid} -j RETURN" for owner in owned),
         f"{out} -d {loopback} -j RETURN",
         *(f"{out} -d {subnet} -j RETURN" for subnet in _of_family(redirect.skip_subnets, family)),
-        *(f"{out} -p tcp -m multiport --dports {group} -j RETURN" for group in _groups(redirect.skip_outbound)),
+        *(
+            f"{out} -p tcp -m multiport --dports {group} -j RETURN"
+            for group in _groups(redirect.skip_outbound)
+        ),
         f"{out} -j ISTIO_REDIRECT",
     ]
 

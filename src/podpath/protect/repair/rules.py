@@ -1,8 +1,10 @@
-"""Which redirect rules stand in a pod's network namespace: read with iptables-save, in both of its kinds and families, and nft.
+"""Which redirect rules stand in a pod's network namespace: read with iptables-save, in both of its
+kinds and families, and nft.
 
-A redirection is there when OUTPUT (for what the pod opens) and PREROUTING (for what comes to it) of the nat table lead, by
-chains that TCP may take, to a REDIRECT, TPROXY or DNAT to the proxy's port. This asks for the rules' presence, not for their
-effect on one packet: the proof by packets is the validator's.
+A redirection is there when OUTPUT (for what the pod opens) and PREROUTING (for what comes to it) of
+the nat table lead, by chains that TCP may take, to a REDIRECT, TPROXY or DNAT to the proxy's port.
+This asks for the rules' presence, not for their effect on one packet: the proof by packets is the
+validator's.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ class Shown:
     """What stands in a namespace, of one family."""
 
     hooks: Mapping[str, str]
-    """The rule by which each of OUTPUT and PREROUTING redirects to the port asked for; missing where none does."""
+    """The rule by which each of OUTPUT and PREROUTING redirects to the port asked for; missing
+    where none does.
+    """
     jumps: frozenset[str]
     """Which of them jump to the mesh's own chains, whatever stands in those."""
     flavour: Flavour
@@ -59,15 +63,24 @@ def look(path: str, redirect: Redirect, families: Sequence[int]) -> tuple[Sight,
     mixed = f"; {mixed}" if mixed else ""
     unread = "; ".join(dict.fromkeys(one.unread for one in shown.values() if one.unread))
     if missing and unread:
-        return Sight(redirected=None, why=f"no rule was seen for {', '.join(missing)}, but {unread}{mixed}"), shown
+        return Sight(
+            redirected=None, why=f"no rule was seen for {', '.join(missing)}, but {unread}{mixed}"
+        ), shown
     if missing:
-        return Sight(redirected=False, why=f"no rule in its namespace redirects {', '.join(missing)}{mixed}"), shown
+        return Sight(
+            redirected=False, why=f"no rule in its namespace redirects {', '.join(missing)}{mixed}"
+        ), shown
     proofs = sorted({rule for one in shown.values() for rule in one.hooks.values()})
-    return Sight(redirected=True, why=f"its namespace redirects: {'; '.join(proofs)}"[: 900 - len(mixed)] + mixed), shown
+    return Sight(
+        redirected=True,
+        why=f"its namespace redirects: {'; '.join(proofs)}"[: 900 - len(mixed)] + mixed,
+    ), shown
 
 
 def describe_mixture(shown: Mapping[int, Shown]) -> str:
-    """Say where rules of both kinds of iptables meet: two writers, of whom one has the wrong backend; empty where they do not."""
+    """Say where rules of both kinds of iptables meet: two writers, of whom one has the wrong
+    backend; empty where they do not.
+    """
     told = [
         f"IPv{family} has NAT rules of both kinds of iptables ({_count(one.kinds)}): at one priority, so the kind whose "
         "table came first decides, and what either lists is not the whole"
@@ -76,8 +89,12 @@ def describe_mixture(shown: Mapping[int, Shown]) -> str:
     ]
     sole = {family: next(iter(one.kinds)) for family, one in shown.items() if len(one.kinds) == 1}
     if len(set(sole.values())) > 1:
-        apart = " and ".join(f"IPv{family}'s of iptables-{kind}" for family, kind in sorted(sole.items()))
-        told.append(f"NAT rules are of two kinds of iptables: {apart}: whoever writes them does not use one backend")
+        apart = " and ".join(
+            f"IPv{family}'s of iptables-{kind}" for family, kind in sorted(sole.items())
+        )
+        told.append(
+            f"NAT rules are of two kinds of iptables: {apart}: whoever writes them does not use one backend"
+        )
     return "; ".join(told)
 
 
@@ -93,7 +110,9 @@ def _look(path: str, redirect: Redirect, family: int) -> Shown:
     kinds: dict[Flavour, int] = {}
     used: Flavour = "nft"
     for flavour, program in SAVES[family].items():
-        text, trouble = _run(path, (program,))  # without -t: the old kind would make the table that it is asked for
+        text, trouble = _run(
+            path, (program,)
+        )  # without -t: the old kind would make the table that it is asked for
         if trouble:
             troubles.append(trouble)
             continue
@@ -120,12 +139,18 @@ def _look(path: str, redirect: Redirect, family: int) -> Shown:
 def parse_nat(text: str, command: str) -> dict[str, ChainText]:
     """Read the chains of the nat table from what iptables-save printed."""
     reading = read_rules(Source(name=command, lines=tuple(text.splitlines()), command=command))
-    tables = (record for record in reading.records if isinstance(record, RulesetRecord) and record.table == "nat")
+    tables = (
+        record
+        for record in reading.records
+        if isinstance(record, RulesetRecord) and record.table == "nat"
+    )
     return {name: chain for table in tables for name, chain in table.chains.items()}
 
 
 def find_redirect(chains: Mapping[str, ChainText], base: str, port: int) -> RuleText | None:
-    """Return the first rule that sends TCP to a port, by whatever chains lead to it; None where none does."""
+    """Return the first rule that sends TCP to a port, by whatever chains lead to it; None where
+    none does.
+    """
     return next((rule for rule in _reachable(chains, base, 0) if _sends_to(rule, port)), None)
 
 
@@ -142,13 +167,21 @@ def _reachable(chains: Mapping[str, ChainText], name: str, depth: int) -> Iterat
 
 def _takes_tcp(rule: RuleText) -> bool:
     protocols = [option for option in rule.selectors if option.name == "protocol"]
-    return all((option.values[:1] in {("tcp",), ("6",), ("all",), ("0",)}) != option.negated for option in protocols)
+    return all(
+        (option.values[:1] in {("tcp",), ("6",), ("all",), ("0",)}) != option.negated
+        for option in protocols
+    )
 
 
 def _sends_to(rule: RuleText, port: int) -> bool:
     if rule.target is None or rule.target.name not in {"REDIRECT", "TPROXY", "DNAT"}:
         return False
-    words = [word for option in rule.target.options for word in option.values if option.name in _PORT_OPTIONS]
+    words = [
+        word
+        for option in rule.target.options
+        for word in option.values
+        if option.name in _PORT_OPTIONS
+    ]
     return any(_names_port(word, port) for word in words)
 
 
@@ -158,7 +191,9 @@ _PORT_OPTIONS: Final = {"to-ports", "to-port", "on-port", "to-destination"}
 def _names_port(word: str, port: int) -> bool:
     number = word.rpartition(":")[2] if ":" in word else word
     first, _, last = number.partition("-")
-    return first.isdecimal() and int(first) <= port <= (int(last) if last.isdecimal() else int(first))
+    return first.isdecimal() and int(first) <= port <= (
+        int(last) if last.isdecimal() else int(first)
+    )
 
 
 def _jumps_to(rule: RuleText, prefix: str) -> bool:
@@ -171,13 +206,18 @@ def _port(redirect: Redirect, base: str) -> int:
 
 def _native(path: str, family: int, port: int) -> str | None:
     """Return a rule of nft's own that redirects to a port: newer meshes write no iptables rules."""
-    texts = [_run(path, ("nft", "list", "ruleset", kind))[0] for kind in ("ip" if family == 4 else "ip6", "inet")]
+    texts = [
+        _run(path, ("nft", "list", "ruleset", kind))[0]
+        for kind in ("ip" if family == 4 else "ip6", "inet")
+    ]
     found = re.search(rf"^.*\bredirect to :{port}\b.*$", "\n".join(texts), re.MULTILINE)
     return None if found is None else f"nft: {found[0].strip()}"
 
 
 def _run(path: str, command: tuple[str, ...]) -> tuple[str, str]:
-    """Run a program that reads within a namespace; what it printed, and why nothing came where nothing did."""
+    """Run a program that reads within a namespace; what it printed, and why nothing came where
+    nothing did.
+    """
     try:
         done = subprocess.run(
             ("nsenter", f"--net={path}", *command),

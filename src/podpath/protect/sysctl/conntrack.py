@@ -1,8 +1,10 @@
-"""Whether conntrack's settings and kube-proxy's rules agree: kube-proxy reads nf_conntrack_tcp_be_liberal once, when it starts.
+"""Whether conntrack's settings and kube-proxy's rules agree: kube-proxy reads
+nf_conntrack_tcp_be_liberal once, when it starts.
 
-Where the key is 0, kube-proxy has a rule that drops packets that conntrack calls INVALID; where it is not, it has none
-(kubernetes pkg/proxy/iptables/proxier.go, NewProxier; pkg/proxy/nftables/proxier.go). Flipped afterwards, the two contradict each
-other until kube-proxy starts anew: either good packets are dropped, or bad ones reset connections.
+Where the key is 0, kube-proxy has a rule that drops packets that conntrack calls INVALID; where it
+is not, it has none (kubernetes pkg/proxy/iptables/proxier.go, NewProxier;
+pkg/proxy/nftables/proxier.go). Flipped afterwards, the two contradict each other until kube-proxy
+starts anew: either good packets are dropped, or bad ones reset connections.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from podpath.protect.sysctl.tree import Tree
 
 BE_LIBERAL = parse_key("net.netfilter.nf_conntrack_tcp_be_liberal")
 _CHAIN = ("-w", "5", "-t", "filter", "-S", "KUBE-FORWARD")
-_DROPS = re.compile(r"^-A KUBE-FORWARD .*--ctstate INVALID .*-j DROP|^\s*ct state invalid\b.*\bdrop\b", re.MULTILINE)
+_DROPS = re.compile(
+    r"^-A KUBE-FORWARD .*--ctstate INVALID .*-j DROP|^\s*ct state invalid\b.*\bdrop\b", re.MULTILINE
+)
 _THERE = re.compile(r"^(?:-N KUBE-FORWARD|-A KUBE-FORWARD|table ip6? kube-proxy)", re.MULTILINE)
 
 
@@ -38,7 +42,9 @@ class Contradiction(NamedTuple):
 
 
 def list_rules(applier: Applier) -> tuple[ProxyListing, ...]:
-    """Ask each program for kube-proxy's rules; those that are not installed, or know none, say nothing."""
+    """Ask each program for kube-proxy's rules; those that are not installed, or know none, say
+    nothing.
+    """
     found = []
     for command in _listings():
         try:
@@ -49,7 +55,9 @@ def list_rules(applier: Applier) -> tuple[ProxyListing, ...]:
 
 
 def _listings() -> Iterator[tuple[str, ...]]:
-    """Yield what tells of kube-proxy's rules, in whichever mode it runs; legacy iptables only where it has tables."""
+    """Yield what tells of kube-proxy's rules, in whichever mode it runs; legacy iptables only where
+    it has tables.
+    """
     yield ("iptables-nft", *_CHAIN)
     yield ("ip6tables-nft", *_CHAIN)
     if "filter" in legacy_tables("ipv4"):
@@ -60,8 +68,12 @@ def _listings() -> Iterator[tuple[str, ...]]:
     yield ("nft", "-t", "list", "table", "ip6", "kube-proxy")
 
 
-def find_contradictions(tree: Tree, listings: Iterable[ProxyListing], dropped: int | None = None) -> tuple[Contradiction, ...]:
-    """Hold the key against the rules; nothing without a kube-proxy, or conntrack. `dropped` is what the rule counted."""
+def find_contradictions(
+    tree: Tree, listings: Iterable[ProxyListing], dropped: int | None = None
+) -> tuple[Contradiction, ...]:
+    """Hold the key against the rules; nothing without a kube-proxy, or conntrack. `dropped` is what
+    the rule counted.
+    """
     value = tree.read(BE_LIBERAL).value
     if value is None:
         return ()
@@ -74,7 +86,11 @@ def find_contradictions(tree: Tree, listings: Iterable[ProxyListing], dropped: i
         if drop is not None and value != "0":
             line = drop[0].strip()
             counted = () if dropped is None else (f"nfacct {NAME}: {dropped} packets dropped",)
-            found.append(Contradiction("drops-though-liberal", (setting, f"{listing.command}: {line}", *counted)))
+            found.append(
+                Contradiction(
+                    "drops-though-liberal", (setting, f"{listing.command}: {line}", *counted)
+                )
+            )
         elif drop is None and value == "0":
             absent = f"{listing.command}: no rule drops what conntrack calls INVALID"
             found.append(Contradiction("lets-pass-though-strict", (setting, absent)))

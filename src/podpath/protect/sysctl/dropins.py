@@ -1,9 +1,12 @@
-"""sysctl.d as systemd applies it: which files count, in which order, and which line decides what a key gets at the next boot.
+"""sysctl.d as systemd applies it: which files count, in which order, and which line decides what a
+key gets at the next boot.
 
-Of two files with the same name the directory that comes first in `DIRECTORIES` counts; files are applied in the order of their
-names. A later assignment of the same key replaces the earlier one, and takes its place in the order only if its value differs. A
-key that is named outright beats every pattern, `-KEY` without a value takes a key out of all patterns, and of several
-patterns the last one applied wins (sysctl.d(5); systemd src/sysctl/sysctl.c, held against systemd-sysctl 252 in the tests).
+Of two files with the same name the directory that comes first in `DIRECTORIES` counts; files are
+applied in the order of their names. A later assignment of the same key replaces the earlier one,
+and takes its place in the order only if its value differs. A key that is named outright beats every
+pattern, `-KEY` without a value takes a key out of all patterns, and of several patterns the last
+one applied wins (sysctl.d(5); systemd src/sysctl/sysctl.c, held against systemd-sysctl 252 in the
+tests).
 """
 
 from __future__ import annotations
@@ -14,7 +17,13 @@ from typing import NamedTuple
 
 from podpath.protect.sysctl.keys import Key, parse_key
 
-DIRECTORIES = ("etc/sysctl.d", "run/sysctl.d", "usr/local/lib/sysctl.d", "usr/lib/sysctl.d", "lib/sysctl.d")
+DIRECTORIES = (
+    "etc/sysctl.d",
+    "run/sysctl.d",
+    "usr/local/lib/sysctl.d",
+    "usr/lib/sysctl.d",
+    "lib/sysctl.d",
+)
 _SUFFIX = ".conf"
 
 
@@ -79,12 +88,16 @@ def parse_dropin(text: str, file: str) -> tuple[Assignment, ...]:
             pattern = parse_key(name.lstrip("-").strip() if excluding else name.strip())
         except ValueError:
             continue
-        found.append(Assignment(pattern, " ".join(value.split()) if sign else None, file, number, stripped))
+        found.append(
+            Assignment(pattern, " ".join(value.split()) if sign else None, file, number, stripped)
+        )
     return tuple(found)
 
 
 def order_assignments(assignments: Iterable[Assignment]) -> tuple[Assignment, ...]:
-    """Return what is left when later lines have replaced earlier ones of the same key, in the order of application."""
+    """Return what is left when later lines have replaced earlier ones of the same key, in the order
+    of application.
+    """
     left: dict[Key, Assignment] = {}
     for assignment in assignments:
         there = left.get(assignment.pattern)
@@ -96,22 +109,32 @@ def order_assignments(assignments: Iterable[Assignment]) -> tuple[Assignment, ..
 
 
 def lookup_winner(ordered: Iterable[Assignment], key: Key) -> Assignment | None:
-    """Return the line that decides a key; None where none sets it. Its value is None where the key is taken out."""
+    """Return the line that decides a key; None where none sets it. Its value is None where the key
+    is taken out.
+    """
     last: Assignment | None = None
     for assignment in ordered:
         if assignment.pattern == key:
             return assignment
-        if assignment.pattern.is_pattern and assignment.value is not None and assignment.pattern.matches(key):
+        if (
+            assignment.pattern.is_pattern
+            and assignment.value is not None
+            and assignment.pattern.matches(key)
+        ):
             last = assignment
     return last
 
 
 def read_assignments(root: Path, planned: Dropin | None = None) -> tuple[Assignment, ...]:
-    """Read what systemd would apply below a root, in order; with a drop-in of /etc that is only planned."""
+    """Read what systemd would apply below a root, in order; with a drop-in of /etc that is only
+    planned.
+    """
     dropins = list_dropins(root)
     if planned is not None:
         others = (dropin for dropin in dropins if dropin.path.name != planned.path.name)
         dropins = tuple(sorted((*others, planned), key=lambda dropin: dropin.path.name))
     return order_assignments(
-        assignment for dropin in dropins for assignment in parse_dropin(dropin.text, "/" + str(dropin.path.relative_to(root)))
+        assignment
+        for dropin in dropins
+        for assignment in parse_dropin(dropin.text, "/" + str(dropin.path.relative_to(root)))
     )

@@ -1,8 +1,10 @@
-"""How many packets kube-proxy's rule against INVALID has dropped: the kernel's accounting object that the rule counts in.
+"""How many packets kube-proxy's rule against INVALID has dropped: the kernel's accounting object
+that the rule counts in.
 
-kube-proxy makes the object where the kernel has them (kubernetes pkg/proxy/metrics, `ct_state_invalid_dropped_pkts`), and it
-counts on when the rules are written anew, which sets their own counters back. Numbers are from
-include/uapi/linux/netfilter/nfnetlink.h and nfnetlink_acct.h (v6.12).
+kube-proxy makes the object where the kernel has them (kubernetes pkg/proxy/metrics,
+`ct_state_invalid_dropped_pkts`), and it counts on when the rules are written anew, which sets their
+own counters back. Numbers are from include/uapi/linux/netfilter/nfnetlink.h and nfnetlink_acct.h
+(v6.12).
 """
 
 from __future__ import annotations
@@ -23,9 +25,13 @@ _BUFFER = 1 << 14
 
 
 def read_dropped(name: str = NAME) -> int | None:
-    """Return the packets that the accounting object counted; None where there is none, or it is not shown to us."""
+    """Return the packets that the accounting object counted; None where there is none, or it is not
+    shown to us.
+    """
     try:
-        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, NETFILTER) as channel:
+        with socket.socket(
+            socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, NETFILTER
+        ) as channel:
             channel.send(emit_request(_GET, name))
             return parse_packets(channel.recv(_BUFFER))
     except OSError:

@@ -1,7 +1,9 @@
-"""What the kernel makes of a device's value and that of `all`: the two are combined, and differently for each key.
+"""What the kernel makes of a device's value and that of `all`: the two are combined, and
+differently for each key.
 
-Read from `include/linux/inetdevice.h` (v6.12), the macros IN_DEV_MAXCONF, IN_DEV_ORCONF and IN_DEV_ANDCONF. Keys that are not
-listed, and those of IPv6, count by the device's own value. Not combined here: accept_redirects, whose rule depends on forwarding.
+Read from `include/linux/inetdevice.h` (v6.12), the macros IN_DEV_MAXCONF, IN_DEV_ORCONF and
+IN_DEV_ANDCONF. Keys that are not listed, and those of IPv6, count by the device's own value. Not
+combined here: accept_redirects, whose rule depends on forwarding.
 """
 
 from __future__ import annotations
@@ -26,12 +28,20 @@ SPREADS = frozenset({
     ("net", "ipv6", "conf", "all", "disable_ipv6"),
 })  # fmt: skip
 """Keys that set every device when they are written, so that they are written first
-(`net/ipv4/devinet.c:inet_forward_change v6.12`, `net/ipv6/addrconf.c:addrconf_disable_change v6.12`)."""
+(`net/ipv4/devinet.c:inet_forward_change v6.12`, `net/ipv6/addrconf.c:addrconf_disable_change
+v6.12`).
+"""
 
 
 def rule_of(key: Key) -> Rule | None:
-    """Return how a device's key goes together with that of `all`; None where the device's own value counts."""
-    if key.device is None or key.device in EVERYWHERE or key.segments[:3] != ("net", "ipv4", "conf"):
+    """Return how a device's key goes together with that of `all`; None where the device's own value
+    counts.
+    """
+    if (
+        key.device is None
+        or key.device in EVERYWHERE
+        or key.segments[:3] != ("net", "ipv4", "conf")
+    ):
         return None
     return RULES.get(key.segments[-1])
 

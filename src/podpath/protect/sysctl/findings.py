@@ -35,8 +35,12 @@ class Circumstances(NamedTuple):
     """What would put everything right."""
 
 
-def find_faults(judgements: Iterable[SettingJudgement], known: Circumstances) -> tuple[Finding, ...]:
-    """Say of each key that does not hold what it is, what it shall be, what stood in the way and who may have written it."""
+def find_faults(
+    judgements: Iterable[SettingJudgement], known: Circumstances
+) -> tuple[Finding, ...]:
+    """Say of each key that does not hold what it is, what it shall be, what stood in the way and
+    who may have written it.
+    """
     return tuple(_describe(each, known) for each in judgements if not each.holds)
 
 
@@ -45,8 +49,14 @@ def _describe(judgement: SettingJudgement, known: Circumstances) -> Finding:
     claims = rivals.about(judgement.key, judgement.raw)
     if judgement.state == "forced":
         claims = rivals.about(judgement.key.of("all"), judgement.everywhere)
-    guess = describe_rivals(claims, judgement.everywhere if judgement.state == "forced" else judgement.raw)
-    parts = [_claim(judgement), refusal, f"written by: {guess}" if guess and judgement.raw is not None else ""]
+    guess = describe_rivals(
+        claims, judgement.everywhere if judgement.state == "forced" else judgement.raw
+    )
+    parts = [
+        _claim(judgement),
+        refusal,
+        f"written by: {guess}" if guess and judgement.raw is not None else "",
+    ]
     return Finding(
         check="sysctl-refused" if refusal else _CHECKS[judgement.state],
         subject=str(judgement.key),
@@ -76,9 +86,15 @@ def _claim(judgement: SettingJudgement) -> str:
             return f"{key} is {judgement.in_force}, and shall be {want}{why}"
 
 
-def _evidence(judgement: SettingJudgement, tree: Tree, claims: Iterable[OtherWriter]) -> Iterable[str]:
+def _evidence(
+    judgement: SettingJudgement, tree: Tree, claims: Iterable[OtherWriter]
+) -> Iterable[str]:
     path = judgement.key.path(tree.root)
-    yield f"{path} = {judgement.raw}" if judgement.raw is not None else f"{path}: {judgement.why or 'no such file'}"
+    yield (
+        f"{path} = {judgement.raw}"
+        if judgement.raw is not None
+        else f"{path}: {judgement.why or 'no such file'}"
+    )
     if judgement.everywhere is not None:
         yield f"{judgement.key.of('all').path(tree.root)} = {judgement.everywhere}"
     if judgement.setting.source:
@@ -98,14 +114,17 @@ def _mend(judgement: SettingJudgement, plan: Iterable[Write]) -> Iterable[str]:
             yield write.command
 
 
-def find_fights(fights: Iterable[Fight], rivals: Rivals, seen: Mapping[str, tuple[Key, str | None]]) -> tuple[Finding, ...]:
+def find_fights(
+    fights: Iterable[Fight], rivals: Rivals, seen: Mapping[str, tuple[Key, str | None]]
+) -> tuple[Finding, ...]:
     """Say what is being fought over, and with whom as far as that can be known."""
     found = []
     for fight in fights:
         key, value = seen.get(fight.subject, (None, None))
         claims = rivals.about(key, value) if key is not None else ()
         guess = (
-            describe_rivals(claims, value) or "nobody that is known writes it: see who starts `sysctl` or writes below /proc/sys"
+            describe_rivals(claims, value)
+            or "nobody that is known writes it: see who starts `sysctl` or writes below /proc/sys"
         )
         found.append(
             Finding(
@@ -113,7 +132,10 @@ def find_fights(fights: Iterable[Fight], rivals: Rivals, seen: Mapping[str, tupl
                 subject=fight.subject,
                 severity="warning",
                 claim=f"{fight.subject} was put back {fight.rounds} times in a minute, and comes back to {value}: {guess}",
-                evidence=tuple(f"{claim.actor}: {claim.where}" + (f" ({claim.note})" if claim.note else "") for claim in claims),
+                evidence=tuple(
+                    f"{claim.actor}: {claim.where}" + (f" ({claim.note})" if claim.note else "")
+                    for claim in claims
+                ),
             )
         )
     return tuple(found)
@@ -137,7 +159,9 @@ def find_modules(states: Iterable[ModuleState], refusals: Mapping[str, str]) -> 
 
 
 def find_lost(losses: Iterable[SettingLoss]) -> tuple[Finding, ...]:
-    """Say which keys will be set otherwise at boot or when a device appears, and by which line (Y7)."""
+    """Say which keys will be set otherwise at boot or when a device appears, and by which line
+    (Y7).
+    """
     return tuple(
         Finding(
             check="sysctl-lost-at-boot",
@@ -145,7 +169,8 @@ def find_lost(losses: Iterable[SettingLoss]) -> tuple[Finding, ...]:
             severity="warning",
             claim=(
                 f"{loss.judgement.key} shall be {loss.judgement.want}, and {loss.winner.file} sets {loss.winner.pattern} to "
-                f"{loss.winner.value} at boot" + (" and whenever the device appears" if loss.judgement.key.device else "")
+                f"{loss.winner.value} at boot"
+                + (" and whenever the device appears" if loss.judgement.key.device else "")
             ),
             evidence=(loss.winner.where,),
             mend=(f"remove or change line {loss.winner.line} of {loss.winner.file}",),
@@ -193,9 +218,7 @@ def explain_refusal(key: Key, refusal: str, held: frozenset[str], *, read_only: 
     if read_only:
         return "the kernel offers it for reading only in this network namespace, as all namespaces share it: set it on the host"
     if refusal == "read-only":
-        return (
-            "/proc/sys is mounted read-only here, as in a container without privileges: give the container the host's /proc/sys"
-        )
+        return "/proc/sys is mounted read-only here, as in a container without privileges: give the container the host's /proc/sys"
     if refusal == "denied":
         if key.segments[0] == "net" and "CAP_NET_ADMIN" not in held:
             return "CAP_NET_ADMIN is missing: writing sysctls of the network"

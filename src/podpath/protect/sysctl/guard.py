@@ -1,7 +1,8 @@
 """One look at the sysctls: judged, mended where that is asked for, judged again, and told.
 
-The guard remembers what it must between looks: what was right before, what is being fought over, and who the rivals are. What
-may be slow (rivals, drop-ins, kube-proxy's rules, modules) is for thorough looks only; the others read the declared keys.
+The guard remembers what it must between looks: what was right before, what is being fought over,
+and who the rivals are. What may be slow (rivals, drop-ins, kube-proxy's rules, modules) is for
+thorough looks only; the others read the declared keys.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ from podpath.protect.sysctl.judgement import SettingJudgement, judge_settings
 from podpath.protect.sysctl.keys import Key
 from podpath.protect.sysctl.mending import Write, plan_writes
 from podpath.protect.sysctl.modules import load_module, look_at_modules, persist_modules
-from podpath.protect.sysctl.persistence import emit_dropin, find_losses, persist_settings, read_others
+from podpath.protect.sysctl.persistence import (
+    emit_dropin,
+    find_losses,
+    persist_settings,
+    read_others,
+)
 from podpath.protect.sysctl.rivals import Rivals, gather_rivals
 from podpath.protect.sysctl.settings import Setting
 from podpath.protect.sysctl.tree import Tree
@@ -96,25 +102,38 @@ class Guard:
         before = judge_settings(self.duty.settings, self.duty.tree, self.duty.cores)
         attempts = self._mend(before, now) if self.duty.mend else ()
         wrote = any(attempt.state == "done" for attempt in attempts)
-        after = judge_settings(self.duty.settings, self.duty.tree, self.duty.cores) if wrote else before
+        after = (
+            judge_settings(self.duty.settings, self.duty.tree, self.duty.cores) if wrote else before
+        )
         self._settle(after)
         if thorough:
             self._rivals = None
             self._slow = (*modules, *self._persist(after, effects), *self._contradictions(now))
-        refusals = {attempt.write.key: attempt.why for attempt in attempts if attempt.state == "refused"}
+        refusals = {
+            attempt.write.key: attempt.why for attempt in attempts if attempt.state == "refused"
+        }
         faults = [judgement for judgement in after if not judgement.holds]
         fought = self.fights.list_fights(now)
         rivals = self._look_for_rivals() if faults or fought else Rivals()
-        plan = plan_writes(after, self.duty.tree, settled=frozenset(self._settled)) if faults else ()
+        plan = (
+            plan_writes(after, self.duty.tree, settled=frozenset(self._settled)) if faults else ()
+        )
         found = (
             *tell.find_faults(faults, tell.Circumstances(self.duty.tree, rivals, refusals, plan)),
             *tell.find_fights(fought, rivals, self._seen),
             *self._slow,
         )
-        return SysctlOutcome(before=before, after=after, attempts=attempts, findings=found, effects=tuple(effects))
+        return SysctlOutcome(
+            before=before, after=after, attempts=attempts, findings=found, effects=tuple(effects)
+        )
 
     def _mend(self, judgements: tuple[SettingJudgement, ...], now: float) -> tuple[Attempt, ...]:
-        writes = plan_writes(judgements, self.duty.tree, settled=frozenset(self._settled), lower_all=self.duty.lower_all)
+        writes = plan_writes(
+            judgements,
+            self.duty.tree,
+            settled=frozenset(self._settled),
+            lower_all=self.duty.lower_all,
+        )
         attempts = (self._write(write, now) for write in writes)
         return tuple(attempt for attempt in attempts if attempt.state != "unchanged")
 
@@ -127,7 +146,9 @@ class Guard:
             effect = self.applier.write_setting(write.key.path(tree.root), write.value)
         except ApplyError as error:
             read_only = tree.is_read_only(write.key)
-            why = tell.explain_refusal(write.key, error.refusal, held_capabilities(), read_only=read_only)
+            why = tell.explain_refusal(
+                write.key, error.refusal, held_capabilities(), read_only=read_only
+            )
             return Attempt(write=write, state="refused", why=f"{why} ({error.why})")
         if effect.state == "done":
             self.fights.record(subject, now)
@@ -137,22 +158,32 @@ class Guard:
     def _settle(self, judgements: tuple[SettingJudgement, ...]) -> None:
         """Remember which keys of `all` are right: what changes them from now on is drift."""
         for judgement in judgements:
-            if judgement.holds and (judgement.key.device == "all" or rule_of(judgement.key) is not None):
+            if judgement.holds and (
+                judgement.key.device == "all" or rule_of(judgement.key) is not None
+            ):
                 self._settled.add(judgement.key.of("all"))
 
     def _keep_modules(self, effects: list[str]) -> tuple[Finding, ...]:
-        """Load what is declared, or what a declared key does not exist without; the key itself shows best whether it is there."""
+        """Load what is declared, or what a declared key does not exist without; the key itself
+        shows best whether it is there.
+        """
         duty, names = self.duty, dict.fromkeys(self.duty.modules)
         mending = duty.load_modules and duty.mend
         if duty.load_modules:
             judged = judge_settings(duty.settings, duty.tree, duty.cores)
-            names |= dict.fromkeys(each.setting.module for each in judged if each.state == "missing" and each.setting.module)
+            names |= dict.fromkeys(
+                each.setting.module
+                for each in judged
+                if each.state == "missing" and each.setting.module
+            )
         refusals: dict[str, str] = {}
         for state in look_at_modules(names, duty.root, duty.tree.root):
             if mending and not state.loaded:
                 refusals |= self._load(state.name, effects)
         if mending and duty.persist:
-            needed = {setting.module for setting in duty.settings if setting.mandatory and setting.module}
+            needed = {
+                setting.module for setting in duty.settings if setting.mandatory and setting.module
+            }
             refusals |= self._persist_modules(tuple(needed.union(names)), effects)
         return tell.find_modules(look_at_modules(names, duty.root, duty.tree.root), refusals)
 
@@ -160,7 +191,11 @@ class Guard:
         try:
             effects.append(f"{load_module(name, self.applier).state}: modprobe {name}")
         except ApplyError as error:
-            lacks = "" if "CAP_SYS_MODULE" in held_capabilities() else "CAP_SYS_MODULE is missing: loading modules; "
+            lacks = (
+                ""
+                if "CAP_SYS_MODULE" in held_capabilities()
+                else "CAP_SYS_MODULE is missing: loading modules; "
+            )
             return {name: f"{lacks}{error.why}"}
         return {}
 
@@ -174,7 +209,9 @@ class Guard:
         effects.append(f"{effect.state}: {effect.target}")
         return {}
 
-    def _persist(self, judgements: tuple[SettingJudgement, ...], effects: list[str]) -> tuple[Finding, ...]:
+    def _persist(
+        self, judgements: tuple[SettingJudgement, ...], effects: list[str]
+    ) -> tuple[Finding, ...]:
         duty, text = self.duty, ""
         if duty.persist:
             text = emit_dropin(duty.settings, read_others(duty.root), duty.cores)
@@ -183,7 +220,10 @@ class Guard:
                 effect = persist_settings(duty.settings, duty.root, self.applier, duty.cores)
                 effects.append(f"{effect.state}: {effect.target}")
             except ApplyError as error:
-                return (*self._not_persisted(error), *tell.find_lost(find_losses(judgements, duty.root, duty.cores)))
+                return (
+                    *self._not_persisted(error),
+                    *tell.find_lost(find_losses(judgements, duty.root, duty.cores)),
+                )
         return tell.find_lost(find_losses(judgements, duty.root, duty.cores, text))
 
     @staticmethod
@@ -199,9 +239,15 @@ class Guard:
         )
 
     def _contradictions(self, now: float) -> tuple[Finding, ...]:
-        """Hold conntrack's key against kube-proxy's rules when it changed, and now and then: listing them is what costs most."""
+        """Hold conntrack's key against kube-proxy's rules when it changed, and now and then:
+        listing them is what costs most.
+        """
         value = self.duty.tree.read(BE_LIBERAL).value
-        if self._compared is None or self._compared[0] != value or now - self._compared[1] >= COMPARE_SECONDS:
+        if (
+            self._compared is None
+            or self._compared[0] != value
+            or now - self._compared[1] >= COMPARE_SECONDS
+        ):
             listings = list_rules(replace(self.applier, dry_run=False, tell=None))
             found = find_contradictions(self.duty.tree, listings, read_dropped())
             self._compared = (value, now, tell.find_contradicting(found))

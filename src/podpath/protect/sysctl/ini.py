@@ -1,4 +1,6 @@
-"""Files of sections and `KEY=VALUE` lines (systemd units, tuned, NetworkManager), line by line, so that a line can be quoted."""
+"""Files of sections and `KEY=VALUE` lines (systemd units, tuned, NetworkManager), line by line, so
+that a line can be quoted.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def read_entries(path: Path) -> tuple[IniLine, ...]:
 
 
 def list_files(root: Path, directories: tuple[str, ...], *patterns: str) -> tuple[Path, ...]:
-    """Return the files below a root that count: of those with the same name the first directory's, ordered by name."""
+    """Return the files below a root that count: of those with the same name the first directory's,
+    ordered by name.
+    """
     chosen: dict[str, Path] = {}
     for directory in directories:
         folder = root / directory

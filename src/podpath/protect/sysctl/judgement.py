@@ -1,4 +1,6 @@
-"""Settings held against the tree: for each key what it holds, what is in force, and whether that will do."""
+"""Settings held against the tree: for each key what it holds, what is in force, and whether that
+will do.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +39,12 @@ class SettingJudgement:
         return self.state == "holds"
 
 
-def judge_settings(settings: Iterable[Setting], tree: Tree, cores: int) -> tuple[SettingJudgement, ...]:
-    """Judge every key that the settings declare; a key that two of them reach is judged by the one that names it outright."""
+def judge_settings(
+    settings: Iterable[Setting], tree: Tree, cores: int
+) -> tuple[SettingJudgement, ...]:
+    """Judge every key that the settings declare; a key that two of them reach is judged by the one
+    that names it outright.
+    """
     declared = tuple(settings)
     outright = {setting.key for setting in declared if not setting.key.is_pattern}
     judged: dict[Key, SettingJudgement] = {}
@@ -52,7 +58,9 @@ def judge_settings(settings: Iterable[Setting], tree: Tree, cores: int) -> tuple
     return tuple(judged.values())
 
 
-def judge_key(key: Key, setting: Setting, tree: Tree, cores: int, known: Mapping[Key, str | None]) -> SettingJudgement:
+def judge_key(
+    key: Key, setting: Setting, tree: Tree, cores: int, known: Mapping[Key, str | None]
+) -> SettingJudgement:
     """Judge one key; `known` holds the values of `all`, read once for all devices."""
     want = setting.wanted(cores)
     read = tree.read(key)
@@ -64,13 +72,31 @@ def judge_key(key: Key, setting: Setting, tree: Tree, cores: int, known: Mapping
     above = known.get(key.of("all")) if rule is not None else None
     if rule is None or above is None or not is_number(read.value) or not is_number(above):
         state = "holds" if setting.accepts(read.value, cores) else "drifted"
-        return SettingJudgement(key=key, setting=setting, state=state, want=want, raw=read.value, in_force=read.value)
+        return SettingJudgement(
+            key=key, setting=setting, state=state, want=want, raw=read.value, in_force=read.value
+        )
     in_force = str(combine(rule, int(above), int(read.value)))
-    state = "holds" if setting.accepts(in_force, cores) else "forced" if setting.accepts(read.value, cores) else "drifted"
-    return SettingJudgement(key=key, setting=setting, state=state, want=want, raw=read.value, in_force=in_force, everywhere=above)
+    state = (
+        "holds"
+        if setting.accepts(in_force, cores)
+        else "forced"
+        if setting.accepts(read.value, cores)
+        else "drifted"
+    )
+    return SettingJudgement(
+        key=key,
+        setting=setting,
+        state=state,
+        want=want,
+        raw=read.value,
+        in_force=in_force,
+        everywhere=above,
+    )
 
 
 def _why_hidden(key: Key, tree: Tree) -> str:
-    """Say where a key is missing with everything beside it: a container that is given only a part of the host's tree."""
+    """Say where a key is missing with everything beside it: a container that is given only a part
+    of the host's tree.
+    """
     top = Key(key.segments[:1])
     return "" if tree.list(top) else f"{top.path(tree.root)} is not to be seen here"

@@ -1,8 +1,9 @@
 """The sysctl keeper: netconf events, inotify and a slow poll together, and a look for each.
 
-Netconf tells of rp_filter and forwarding from wherever they are written, and of nothing else; inotify on /proc/sys tells of every
-key, and only of writes through the same mount; the poll misses nothing and is late. Events that cannot concern a declared key are
-passed over, so that a rival elsewhere costs nothing; the others are gathered for a moment, so that a storm costs few looks.
+Netconf tells of rp_filter and forwarding from wherever they are written, and of nothing else;
+inotify on /proc/sys tells of every key, and only of writes through the same mount; the poll misses
+nothing and is late. Events that cannot concern a declared key are passed over, so that a rival
+elsewhere costs nothing; the others are gathered for a moment, so that a storm costs few looks.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class _Memory:
 
 
 def keep_sysctls(desk: KeeperContext, options: SysctlOptions, applier: Applier) -> None:
-    """Watch and mend until the desk says stop, or the node shows that it needs other profiles: a keeper's body."""
+    """Watch and mend until the desk says stop, or the node shows that it needs other profiles: a
+    keeper's body.
+    """
     duty, chosen = make_duty(options)
     for name, sign in chosen.items():
         _log.info("a profile was chosen", extra={"fields": {"profile": name, "because": sign}})
@@ -53,15 +56,23 @@ def keep_sysctls(desk: KeeperContext, options: SysctlOptions, applier: Applier) 
     keys = tuple(setting.key for setting in duty.settings)
     folders = frozenset(duty.root / directory for directory in DIRECTORIES)
     with (
-        netlink.Monitor(netlink.LINK_GROUP, netlink.IPV4_NETCONF_GROUP, netlink.IPV6_NETCONF_GROUP) as monitor,
-        DirectoryWatch(watched_directories(keys, duty.tree.root, duty.root), poll_seconds=options.poll) as watch,
+        netlink.Monitor(
+            netlink.LINK_GROUP, netlink.IPV4_NETCONF_GROUP, netlink.IPV6_NETCONF_GROUP
+        ) as monitor,
+        DirectoryWatch(
+            watched_directories(keys, duty.tree.root, duty.root), poll_seconds=options.poll
+        ) as watch,
     ):
         due = next_thorough = may_read = time.monotonic()
         while not desk.stopping:
             now = time.monotonic()
             if now >= due:
                 thorough = now >= next_thorough
-                if thorough and AUTOMATIC in options.profiles and make_duty(options)[0].settings != duty.settings:
+                if (
+                    thorough
+                    and AUTOMATIC in options.profiles
+                    and make_duty(options)[0].settings != duty.settings
+                ):
                     return  # the node shows other needs than before: begin anew with them
                 if thorough:
                     next_thorough, may_read = now + options.poll, now + READ_SECONDS
@@ -69,18 +80,24 @@ def keep_sysctls(desk: KeeperContext, options: SysctlOptions, applier: Applier) 
                 _remember(memory, outcome)
                 desk.report(make_status(outcome, memory, guard, now, watch.why_polling))
                 due = min(next_thorough, now + (guard.fights.next_mend(now) or options.poll))
-            desk.wait(min(due - time.monotonic(), watch.pause()), monitor.fileno(), *watch.descriptors())
+            desk.wait(
+                min(due - time.monotonic(), watch.pause()), monitor.fileno(), *watch.descriptors()
+            )
             changes = watch.changes()
             if any(change.directory in folders for change in changes):
                 next_thorough = min(next_thorough, may_read)
                 due = min(due, next_thorough)
-            if concerns(monitor.events(), keys) or any(change.directory not in folders for change in changes):
+            if concerns(monitor.events(), keys) or any(
+                change.directory not in folders for change in changes
+            ):
                 desk.wait(GATHER_SECONDS)
                 due = min(due, time.monotonic())
 
 
 def watched_directories(keys: Iterable[Key], proc_sys: Path, root: Path) -> tuple[Path, ...]:
-    """Return the directories whose changes concern the declared keys, and of drop-ins; netconf tells of devices."""
+    """Return the directories whose changes concern the declared keys, and of drop-ins; netconf
+    tells of devices.
+    """
     folders = {key.path(proc_sys).parent for key in keys if not key.is_pattern}
     return (*sorted(folders), *(root / directory for directory in DIRECTORIES))
 
@@ -98,8 +115,18 @@ def _concerns(event: netlink.Event, keys: tuple[Key, ...]) -> bool:
         case netlink.Netconf():
             name = netlink.device_name(event.ifindex)
             names = {value for value, _ in event.values}
-            own = any(_is_of(key, name) or name in EVERYWHERE for key in keys if key.segments[-1] in names) if name else False
-            return own or ("forwarding" in names and any(key.segments[-1] == "ip_forward" for key in keys))
+            own = (
+                any(
+                    _is_of(key, name) or name in EVERYWHERE
+                    for key in keys
+                    if key.segments[-1] in names
+                )
+                if name
+                else False
+            )
+            return own or (
+                "forwarding" in names and any(key.segments[-1] == "ip_forward" for key in keys)
+            )
         case _:
             return True
 
@@ -113,8 +140,14 @@ def _remember(memory: _Memory, outcome: SysctlOutcome) -> None:
     for attempt in outcome.attempts:
         memory.writes[attempt.state] += 1
         if attempt.state in {"done", "would"}:
-            fields = {"key": str(attempt.write.key), "value": attempt.write.value, "reason": attempt.write.reason}
-            _log.info("a sysctl was put right", extra={"fields": {**fields, "state": attempt.state}})
+            fields = {
+                "key": str(attempt.write.key),
+                "value": attempt.write.value,
+                "reason": attempt.write.reason,
+            }
+            _log.info(
+                "a sysctl was put right", extra={"fields": {**fields, "state": attempt.state}}
+            )
     now_told = frozenset((finding.check, finding.subject) for finding in outcome.findings)
     for finding in outcome.findings:
         if (finding.check, finding.subject) not in memory.told:
@@ -129,26 +162,60 @@ def _remember(memory: _Memory, outcome: SysctlOutcome) -> None:
 
 
 def _fields(finding: Finding) -> dict[str, object]:
-    return {"check": finding.check, "subject": finding.subject, "evidence": list(finding.evidence), "mend": list(finding.mend)}
+    return {
+        "check": finding.check,
+        "subject": finding.subject,
+        "evidence": list(finding.evidence),
+        "mend": list(finding.mend),
+    }
 
 
-def make_status(outcome: SysctlOutcome, memory: _Memory, guard: Guard, now: float, why_polling: str) -> Status:
+def make_status(
+    outcome: SysctlOutcome, memory: _Memory, guard: Guard, now: float, why_polling: str
+) -> Status:
     """Say how the sysctls stand."""
     worst = severest(outcome.findings)
     first = next((finding.claim for finding in outcome.findings if finding.severity == worst), "")
-    lacking = describe_missing(NEEDED, held_capabilities()) if guard.duty.mend and not outcome.holds else ()
+    lacking = (
+        describe_missing(NEEDED, held_capabilities())
+        if guard.duty.mend and not outcome.holds
+        else ()
+    )
     samples = [
-        Sample("sysctl_keys", len(outcome.after), help="Keys that are declared and exist or should."),
+        Sample(
+            "sysctl_keys", len(outcome.after), help="Keys that are declared and exist or should."
+        ),
         Sample("sysctl_looks", memory.looks, kind="counter", help="Looks at the declared keys."),
-        Sample("sysctl_fights", len(guard.fights.list_fights(now)), help="Keys that somebody keeps changing back."),
-        Sample("sysctl_keys_wrong", sum(not judgement.holds for judgement in outcome.after), help="Keys that do not hold."),
+        Sample(
+            "sysctl_fights",
+            len(guard.fights.list_fights(now)),
+            help="Keys that somebody keeps changing back.",
+        ),
+        Sample(
+            "sysctl_keys_wrong",
+            sum(not judgement.holds for judgement in outcome.after),
+            help="Keys that do not hold.",
+        ),
         *(
-            Sample("sysctl_writes", memory.writes[state], (("state", state),), "counter", "Writes of keys, by how they went.")
+            Sample(
+                "sysctl_writes",
+                memory.writes[state],
+                (("state", state),),
+                "counter",
+                "Writes of keys, by how they went.",
+            )
             for state in ("done", "refused", "held")
         ),
     ]
-    idle = "" if outcome.after or guard.duty.modules else "nothing is declared, and no profile fits what the node shows"
+    idle = (
+        ""
+        if outcome.after or guard.duty.modules
+        else "nothing is declared, and no profile fits what the node shows"
+    )
     return Status(
-        ready=outcome.holds, why="; ".join((*lacking, first)) if first else idle or why_polling, findings=outcome.findings,
-        samples=tuple(samples), degraded=worst is not None or bool(idle or why_polling),
-    )  # fmt: skip
+        ready=outcome.holds,
+        why="; ".join((*lacking, first)) if first else idle or why_polling,
+        findings=outcome.findings,
+        samples=tuple(samples),
+        degraded=worst is not None or bool(idle or why_polling),
+    )

@@ -1,7 +1,9 @@
-"""Sysctl keys as the segments of their path, so that a dot in a device's name never splits it; and patterns of keys.
+"""Sysctl keys as the segments of their path, so that a dot in a device's name never splits it; and
+patterns of keys.
 
-sysctl(8) and sysctl.d(5) spell a key with dots, or with slashes; the first separator tells which, and the other sign then stands
-for the separator inside of a segment: `net.ipv4.conf.eth0/100.rp_filter` is `net/ipv4/conf/eth0.100/rp_filter`.
+sysctl(8) and sysctl.d(5) spell a key with dots, or with slashes; the first separator tells which,
+and the other sign then stands for the separator inside of a segment:
+`net.ipv4.conf.eth0/100.rp_filter` is `net/ipv4/conf/eth0.100/rp_filter`.
 """
 
 from __future__ import annotations
@@ -14,7 +16,12 @@ from typing import NamedTuple
 _SWAP = str.maketrans("./", "/.")
 _GLOB = re.compile(r"[*?\[]")
 _DEVICE_AT = 3
-_DEVICE_TREES = {("net", "ipv4", "conf"), ("net", "ipv6", "conf"), ("net", "ipv4", "neigh"), ("net", "ipv6", "neigh")}
+_DEVICE_TREES = {
+    ("net", "ipv4", "conf"),
+    ("net", "ipv6", "conf"),
+    ("net", "ipv4", "neigh"),
+    ("net", "ipv6", "neigh"),
+}
 EVERYWHERE = frozenset({"all", "default"})
 """What stands in a device's place and is none."""
 
@@ -38,13 +45,23 @@ class Key(NamedTuple):
         return any(_GLOB.search(segment) for segment in self.segments)
 
     def matches(self, other: Key) -> bool:
-        """Tell whether it is that key, or a pattern of it; a pattern never reaches over a segment, as in glob(3)."""
-        return len(self.segments) == len(other.segments) and all(map(_match, other.segments, self.segments))
+        """Tell whether it is that key, or a pattern of it; a pattern never reaches over a segment,
+        as in glob(3).
+        """
+        return len(self.segments) == len(other.segments) and all(
+            map(_match, other.segments, self.segments)
+        )
 
     @property
     def device(self) -> str | None:
-        """The device (or `all`, `default`, a pattern) that it is about; None for a key that is of no device."""
-        return self.segments[_DEVICE_AT] if self.segments[:_DEVICE_AT] in _DEVICE_TREES and len(self.segments) > 4 else None
+        """The device (or `all`, `default`, a pattern) that it is about; None for a key that is of
+        no device.
+        """
+        return (
+            self.segments[_DEVICE_AT]
+            if self.segments[:_DEVICE_AT] in _DEVICE_TREES and len(self.segments) > 4
+            else None
+        )
 
     def of(self, device: str) -> Key:
         """Return the same key of another device, or of `all`."""
@@ -52,7 +69,9 @@ class Key(NamedTuple):
 
 
 def parse_key(text: str) -> Key:
-    """Read a key in either spelling, or a path below /proc/sys; `ValueError` for what would reach elsewhere or is none."""
+    """Read a key in either spelling, or a path below /proc/sys; `ValueError` for what would reach
+    elsewhere or is none.
+    """
     spelled = text.strip().removeprefix("/proc/sys/")
     first = re.search(r"[./]", spelled)
     dotted = first is not None and first[0] == "."
@@ -65,7 +84,9 @@ def parse_key(text: str) -> Key:
 
 
 def check_segment(segment: str) -> None:
-    """Refuse what is no name of a file below /proc/sys: empty, `.`, `..`, or with a slash or a control character."""
+    """Refuse what is no name of a file below /proc/sys: empty, `.`, `..`, or with a slash or a
+    control character.
+    """
     if segment in {"", ".", ".."} or "/" in segment or not segment.isprintable():
         raise ValueError(f"a segment of a sysctl key, saw {segment!r}")
 

@@ -1,8 +1,9 @@
 """From judgements to writes, in the order in which they must be made.
 
-A device's value that `all` overrules can only be had by changing `all`, which reaches every device. So that nobody else loses
-protection by it (a host whose uplink is guarded by `all.rp_filter = 1`), the others, and `default` for those to come, are first
-given as their own value what is in force for them now. Keys that set every device when they are written come first of all.
+A device's value that `all` overrules can only be had by changing `all`, which reaches every device.
+So that nobody else loses protection by it (a host whose uplink is guarded by `all.rp_filter = 1`),
+the others, and `default` for those to come, are first given as their own value what is in force for
+them now. Keys that set every device when they are written come first of all.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ class Write:
     key: Key
     value: str
     reason: Literal["spreads", "keeps", "declared", "yields"]
-    """`keeps`: a device that nobody asked about stays as it is while `all` changes; `yields`: `all` gives way to devices."""
+    """`keeps`: a device that nobody asked about stays as it is while `all` changes; `yields`: `all`
+    gives way to devices.
+    """
 
     @property
     def command(self) -> str:
@@ -38,12 +41,17 @@ _ORDER = ("spreads", "keeps", "declared", "yields")
 
 
 def plan_writes(
-    judgements: Iterable[SettingJudgement], tree: Tree, *, settled: frozenset[Key] = frozenset(), lower_all: bool = True
+    judgements: Iterable[SettingJudgement],
+    tree: Tree,
+    *,
+    settled: frozenset[Key] = frozenset(),
+    lower_all: bool = True,
 ) -> tuple[Write, ...]:
     """Return what must be written so that every key holds; nothing for those that do.
 
-    `settled` are keys of `all` that were right before, and drifted: there the other devices are left alone, since to give them
-    what is in force would keep the drift. Without `lower_all`, `all` is touched only where it is itself declared.
+    `settled` are keys of `all` that were right before, and drifted: there the other devices are
+    left alone, since to give them what is in force would keep the drift. Without `lower_all`, `all`
+    is touched only where it is itself declared.
     """
     judged = {judgement.key: judgement for judgement in judgements}
     writes: dict[Key, Write] = {}
@@ -68,7 +76,9 @@ def plan_writes(
         elif key.device == "all" and key.segments not in SPREADS:
             giving_way[key] = want
         else:
-            writes[key] = Write(key=key, value=want, reason="spreads" if key.segments in SPREADS else "declared")
+            writes[key] = Write(
+                key=key, value=want, reason="spreads" if key.segments in SPREADS else "declared"
+            )
     for key, value in giving_way.items():
         if key not in settled:
             for kept in _keep_others(key, tree, judged):
@@ -77,12 +87,14 @@ def plan_writes(
     return tuple(sorted(writes.values(), key=lambda write: _ORDER.index(write.reason)))
 
 
-def _keep_others(everywhere: Key, tree: Tree, judged: Mapping[Key, SettingJudgement]) -> Iterator[Write]:
+def _keep_others(
+    everywhere: Key, tree: Tree, judged: Mapping[Key, SettingJudgement]
+) -> Iterator[Write]:
     """Yield what keeps in force what is so now, `default` first.
 
     Writing `default` also sets the devices whose own value nobody has written yet
-    (net/ipv4/devinet.c:devinet_copy_dflt_conf v6.12), so each device is then named, also where its value is right before; what is
-    still right when its turn comes is not written.
+    (net/ipv4/devinet.c:devinet_copy_dflt_conf v6.12), so each device is then named, also where its
+    value is right before; what is still right when its turn comes is not written.
     """
     default = _in_force(everywhere.of("default"), everywhere, tree)
     changes_default = default is not None and default != tree.read(everywhere.of("default")).value
@@ -102,7 +114,13 @@ def _keep_others(everywhere: Key, tree: Tree, judged: Mapping[Key, SettingJudgem
 
 
 def _in_force(key: Key, everywhere: Key, tree: Tree) -> str | None:
-    """Return what is in force for a device now, or would be for one made from `default`; None where that is no number."""
+    """Return what is in force for a device now, or would be for one made from `default`; None where
+    that is no number.
+    """
     rule = rule_of(everywhere.of("any"))
     above, own = tree.read(everywhere).value or "", tree.read(key).value or ""
-    return str(combine(rule, int(above), int(own))) if rule is not None and is_number(above) and is_number(own) else None
+    return (
+        str(combine(rule, int(above), int(own)))
+        if rule is not None and is_number(above) and is_number(own)
+        else None
+    )

@@ -1,4 +1,6 @@
-"""Kernel modules without which keys do not exist: told, loaded and kept for the next boot on request."""
+"""Kernel modules without which keys do not exist: told, loaded and kept for the next boot on
+request.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,14 @@ from pathlib import Path
 from podpath.protect.apply import Applier, ApplyError, Effect
 
 PERSISTED = Path("etc/modules-load.d/podpath.conf")
-WITNESSES = {"br_netfilter": "net/bridge", "nf_conntrack": "net/netfilter/nf_conntrack_max", "ip_vs": "net/ipv4/vs"}
-"""What only stands below /proc/sys with the module: it shows one that is built in, which /sys need not."""
+WITNESSES = {
+    "br_netfilter": "net/bridge",
+    "nf_conntrack": "net/netfilter/nf_conntrack_max",
+    "ip_vs": "net/ipv4/vs",
+}
+"""What only stands below /proc/sys with the module: it shows one that is built in, which /sys need
+not.
+"""
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _HEADER = "# Written by podpath protect sysctl: modules that the declared sysctls need. Overwritten when they change.\n"
 
@@ -25,7 +33,9 @@ class ModuleState:
     loaded: bool
     """Loaded, or built into the kernel."""
     available: bool
-    """There is a file of it for this kernel; False also where /lib/modules is not to be seen, as in a container."""
+    """There is a file of it for this kernel; False also where /lib/modules is not to be seen, as in
+    a container.
+    """
 
 
 def check_module_name(name: str) -> str:
@@ -35,7 +45,9 @@ def check_module_name(name: str) -> str:
     return name
 
 
-def look_at_modules(names: Iterable[str], root: Path, proc_sys: Path, *, sys: Path = Path("/sys")) -> tuple[ModuleState, ...]:
+def look_at_modules(
+    names: Iterable[str], root: Path, proc_sys: Path, *, sys: Path = Path("/sys")
+) -> tuple[ModuleState, ...]:
     """Say of each module whether it is there."""
     directory = root / "lib/modules" / os.uname().release
     builtin = _read(directory / "modules.builtin")
@@ -45,9 +57,15 @@ def look_at_modules(names: Iterable[str], root: Path, proc_sys: Path, *, sys: Pa
         spelled = name.replace("-", "_")
         file = re.compile(rf"/{re.escape(spelled).replace('_', '[_-]')}\.ko")
         witness = WITNESSES.get(spelled)
-        shown = (sys / "module" / spelled).is_dir() or (witness is not None and (proc_sys / witness).exists())
+        shown = (sys / "module" / spelled).is_dir() or (
+            witness is not None and (proc_sys / witness).exists()
+        )
         loaded = shown or file.search(builtin) is not None
-        states.append(ModuleState(name=name, loaded=loaded, available=loaded or file.search(known) is not None))
+        states.append(
+            ModuleState(
+                name=name, loaded=loaded, available=loaded or file.search(known) is not None
+            )
+        )
     return tuple(states)
 
 

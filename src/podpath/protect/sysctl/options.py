@@ -21,7 +21,9 @@ POLL_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SysctlOptions:
-    """The section [sysctl] of the agent's configuration, and the options of `podpath protect sysctl`."""
+    """The section [sysctl] of the agent's configuration, and the options of `podpath protect
+    sysctl`.
+    """
 
     mode: Literal["fix", "report"] = "fix"
     profiles: tuple[str, ...] = (AUTOMATIC,)
@@ -31,7 +33,9 @@ class SysctlOptions:
     """Kernel modules that shall be there in any case."""
     load_modules: bool = False
     persist: bool = False
-    """Write a drop-in below /etc/sysctl.d, and one below /etc/modules-load.d where modules are loaded."""
+    """Write a drop-in below /etc/sysctl.d, and one below /etc/modules-load.d where modules are
+    loaded.
+    """
     lower_all: bool = True
     poll: float = field(default=POLL_SECONDS, metadata={"parse": parse_duration})
     """How often everything is looked at, whatever was heard."""
@@ -58,7 +62,15 @@ def make_duty(options: SysctlOptions) -> tuple[Duty, Mapping[str, str]]:
     named = [name for name in options.profiles if name != AUTOMATIC]
     settings = gather_settings(tuple(dict.fromkeys([*named, *chosen])), options.key)
     duty = Duty(
-        settings=settings, modules=options.modules, cores=os.cpu_count() or 1, mend=options.mode == "fix",
-        persist=options.persist, load_modules=options.load_modules, lower_all=options.lower_all, tree=tree, root=root, proc=proc,
-    )  # fmt: skip
+        settings=settings,
+        modules=options.modules,
+        cores=os.cpu_count() or 1,
+        mend=options.mode == "fix",
+        persist=options.persist,
+        load_modules=options.load_modules,
+        lower_all=options.lower_all,
+        tree=tree,
+        root=root,
+        proc=proc,
+    )
     return duty, chosen

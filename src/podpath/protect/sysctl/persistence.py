@@ -1,8 +1,9 @@
 """The drop-in by which declared sysctls survive a boot, and which of them it does not win.
 
-It is written atomically and only when it changes, and nobody's service is restarted for it: what is in force now is the keeper's
-business, and a restart of systemd-sysctl would undo what others have set since boot. Its name sorts behind what packages use,
-and yet a key that another file names outright beats our pattern: each such line is told.
+It is written atomically and only when it changes, and nobody's service is restarted for it: what is
+in force now is the keeper's business, and a restart of systemd-sysctl would undo what others have
+set since boot. Its name sorts behind what packages use, and yet a key that another file names
+outright beats our pattern: each such line is told.
 """
 
 from __future__ import annotations
@@ -32,12 +33,18 @@ class SettingLoss:
 
 
 def emit_dropin(settings: Iterable[Setting], others: tuple[Assignment, ...], cores: int) -> str:
-    """Write the drop-in's text; a bound that another file already satisfies is left to that file, so that nothing is lowered."""
+    """Write the drop-in's text; a bound that another file already satisfies is left to that file,
+    so that nothing is lowered.
+    """
     lines = [_HEADER]
     for setting in settings:
         if setting.policy != "exact":
             winner = lookup_winner(others, setting.key)
-            if winner is not None and winner.value is not None and setting.accepts(winner.value, cores):
+            if (
+                winner is not None
+                and winner.value is not None
+                and setting.accepts(winner.value, cores)
+            ):
                 continue
         optional = "-" if setting.key.is_pattern or not setting.mandatory else ""
         note = f"# {setting.why}\n" if setting.why else ""
@@ -45,7 +52,9 @@ def emit_dropin(settings: Iterable[Setting], others: tuple[Assignment, ...], cor
     return "".join(lines)
 
 
-def persist_settings(settings: tuple[Setting, ...], root: Path, applier: Applier, cores: int) -> Effect:
+def persist_settings(
+    settings: tuple[Setting, ...], root: Path, applier: Applier, cores: int
+) -> Effect:
     """Write the drop-in where it differs; `ApplyError` where it cannot be written."""
     path = root / DROPIN
     content = emit_dropin(settings, read_others(root), cores).encode()
@@ -63,14 +72,20 @@ def read_others(root: Path) -> tuple[Assignment, ...]:
     return read_assignments(root, Dropin(root / DROPIN, ""))
 
 
-def find_losses(judgements: Iterable[SettingJudgement], root: Path, cores: int, text: str = "") -> tuple[SettingLoss, ...]:
-    """Return the keys that a drop-in will set otherwise, with the line that wins; `text` stands for ours before it is written."""
+def find_losses(
+    judgements: Iterable[SettingJudgement], root: Path, cores: int, text: str = ""
+) -> tuple[SettingLoss, ...]:
+    """Return the keys that a drop-in will set otherwise, with the line that wins; `text` stands for
+    ours before it is written.
+    """
     assignments = read_assignments(root, Dropin(root / DROPIN, text) if text else None)
     losses = (_find_loss(judgement, assignments, cores) for judgement in judgements)
     return tuple(loss for loss in losses if loss is not None)
 
 
-def _find_loss(judgement: SettingJudgement, assignments: tuple[Assignment, ...], cores: int) -> SettingLoss | None:
+def _find_loss(
+    judgement: SettingJudgement, assignments: tuple[Assignment, ...], cores: int
+) -> SettingLoss | None:
     """Return the line by which a key is lost: its own, or that of `all` which overrules it."""
     setting, key = judgement.setting, judgement.key
     winner = lookup_winner(assignments, key)
@@ -78,7 +93,14 @@ def _find_loss(judgement: SettingJudgement, assignments: tuple[Assignment, ...],
         return SettingLoss(judgement=judgement, winner=winner)
     rule = None if setting.raw else rule_of(key)
     above = lookup_winner(assignments, key.of("all")) if rule is not None else None
-    if above is None or above.value is None or not is_number(above.value) or not is_number(judgement.want):
+    if (
+        above is None
+        or above.value is None
+        or not is_number(above.value)
+        or not is_number(judgement.want)
+    ):
         return None
     in_force = str(combine(rule, int(above.value), int(judgement.want)))
-    return None if setting.accepts(in_force, cores) else SettingLoss(judgement=judgement, winner=above)
+    return (
+        None if setting.accepts(in_force, cores) else SettingLoss(judgement=judgement, winner=above)
+    )

@@ -1,4 +1,6 @@
-"""Profiles: what each CNI, proxy and mesh needs of the node's sysctls, one TOML file each, and which of them a node asks for."""
+"""Profiles: what each CNI, proxy and mesh needs of the node's sysctls, one TOML file each, and
+which of them a node asks for.
+"""
 
 from __future__ import annotations
 
@@ -48,17 +50,27 @@ class Scene:
 def list_profiles() -> tuple[str, ...]:
     """Return the profiles' names."""
     folder = resources.files("podpath.protect.sysctl") / "profiles"
-    return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")))
+    return tuple(
+        sorted(
+            entry.name.removesuffix(".toml")
+            for entry in folder.iterdir()
+            if entry.name.endswith(".toml")
+        )
+    )
 
 
 @cache
 def load_profile(name: str) -> Profile:
     """Read a profile; `UsageError` where there is none of that name."""
     if name not in list_profiles():
-        raise UsageError(f"expected a profile ({', '.join(list_profiles())} or {AUTOMATIC}), saw {name!r}")
+        raise UsageError(
+            f"expected a profile ({', '.join(list_profiles())} or {AUTOMATIC}), saw {name!r}"
+        )
     file = resources.files("podpath.protect.sysctl") / "profiles" / f"{name}.toml"
     profile = parse_tables(file.read_text(encoding="utf-8"), f"{name}.toml", Profile)
-    return replace(profile, setting=tuple(replace(setting, profile=name) for setting in profile.setting))
+    return replace(
+        profile, setting=tuple(replace(setting, profile=name) for setting in profile.setting)
+    )
 
 
 def detect_profiles(scene: Scene) -> dict[str, str]:
@@ -67,7 +79,11 @@ def detect_profiles(scene: Scene) -> dict[str, str]:
     for name in list_profiles():
         marks = load_profile(name).detect
         signs = [f"CNI plugin {kind}" for kind in marks.cni_types if kind in scene.cni_types]
-        signs += [f"device {device}" for device in sorted(scene.devices) if any(fnmatchcase(device, m) for m in marks.devices)]
+        signs += [
+            f"device {device}"
+            for device in sorted(scene.devices)
+            if any(fnmatchcase(device, m) for m in marks.devices)
+        ]
         signs += [f"program {program}" for program in marks.programs if program in scene.programs]
         if signs:
             found[name] = signs[0]
@@ -75,10 +91,12 @@ def detect_profiles(scene: Scene) -> dict[str, str]:
 
 
 def gather_settings(names: tuple[str, ...], own: tuple[Setting, ...] = ()) -> tuple[Setting, ...]:
-    """Join the settings of profiles and of a configuration: an own setting replaces those of profiles for the same key.
+    """Join the settings of profiles and of a configuration: an own setting replaces those of
+    profiles for the same key.
 
-    Two profiles that agree on a key are one; of two floors the higher counts, of two ceilings the lower. Where profiles
-    contradict each other, `UsageError` says which key, and that an own setting decides.
+    Two profiles that agree on a key are one; of two floors the higher counts, of two ceilings the
+    lower. Where profiles contradict each other, `UsageError` says which key, and that an own
+    setting decides.
     """
     joined: dict[tuple[str, ...], Setting] = {}
     for name in names:
@@ -96,9 +114,13 @@ def _join(one: Setting, other: Setting) -> Setting:
     if one.policy == other.policy == "exact" and one.value != other.value:
         return _contradict(one, other)
     if one.policy == other.policy:
-        larger = max((one, other), key=lambda each: int(each.value) if each.policy != "exact" else 0)
+        larger = max(
+            (one, other), key=lambda each: int(each.value) if each.policy != "exact" else 0
+        )
         smaller = other if larger is one else one
-        return replace(smaller if one.policy == "ceiling" else larger, mandatory=mandatory, profile=profile)
+        return replace(
+            smaller if one.policy == "ceiling" else larger, mandatory=mandatory, profile=profile
+        )
     exact, bound = (one, other) if one.policy == "exact" else (other, one)
     if exact.policy == "exact" and bound.accepts(exact.value, 1):
         return replace(exact, mandatory=mandatory, profile=profile)

@@ -1,7 +1,8 @@
-"""Who else writes a key: drop-ins, tuned, systemd units, networkd, NetworkManager, and programs that are known to.
+"""Who else writes a key: drop-ins, tuned, systemd units, networkd, NetworkManager, and programs
+that are known to.
 
-The kernel does not tell who wrote a sysctl. So a rival is named by what stands in configuration, and by which known writers run:
-those first whose value is the one that was seen.
+The kernel does not tell who wrote a sysctl. So a rival is named by what stands in configuration,
+and by which known writers run: those first whose value is the one that was seen.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class Rivals:
     """What others apply."""
 
     def about(self, key: Key, seen: str | None = None) -> tuple[OtherWriter, ...]:
-        """Return who writes a key, those first whose value is the one that was seen; of drop-ins only the line that wins."""
+        """Return who writes a key, those first whose value is the one that was seen; of drop-ins
+        only the line that wins.
+        """
         winner = lookup_winner(self.assignments, key)
         found = [claim for claim in self.claims if claim.pattern.matches(key)]
         if winner is not None and winner.value is not None:
@@ -51,7 +54,9 @@ def from_dropin(assignment: Assignment) -> OtherWriter:
 
 
 def gather_rivals(root: Path, proc: Path) -> Rivals:
-    """Look below a root for everything that writes sysctls, and among the running programs for those that are known to."""
+    """Look below a root for everything that writes sysctls, and among the running programs for
+    those that are known to.
+    """
     programs = list_programs(proc)
     return Rivals(
         assignments=read_assignments(root),
@@ -76,7 +81,9 @@ def describe_rivals(claims: Iterable[OtherWriter], seen: str | None) -> str:
 
 
 def _read_procps(root: Path) -> Iterable[OtherWriter]:
-    """Read what `sysctl --system` of procps adds: the one file that systemd reads only through a link."""
+    """Read what `sysctl --system` of procps adds: the one file that systemd reads only through a
+    link.
+    """
     path = root / _PROCPS
     try:
         if (root / "etc/sysctl.d/99-sysctl.conf").exists():
@@ -86,6 +93,9 @@ def _read_procps(root: Path) -> Iterable[OtherWriter]:
         return
     for assignment in parse_dropin(text, "/" + _PROCPS):
         yield OtherWriter(
-            actor="sysctl --system", pattern=assignment.pattern, value=assignment.value, where=assignment.where,
+            actor="sysctl --system",
+            pattern=assignment.pattern,
+            value=assignment.value,
+            where=assignment.where,
             note="applied when somebody runs it, or `sysctl -p`",
-        )  # fmt: skip
+        )

@@ -38,7 +38,9 @@ def load_writers() -> tuple[Writer, ...]:
 
 
 def list_programs(proc: Path) -> dict[str, int]:
-    """Return the names of running programs, each with one process number; a container sees only its own."""
+    """Return the names of running programs, each with one process number; a container sees only its
+    own.
+    """
     found: dict[str, int] = {}
     try:
         processes = [entry.name for entry in proc.iterdir() if entry.name.isdigit()]
@@ -46,7 +48,10 @@ def list_programs(proc: Path) -> dict[str, int]:
         return {}
     for process in processes:
         try:
-            found.setdefault((proc / process / "comm").read_text(encoding="utf-8", errors="replace").strip(), int(process))
+            found.setdefault(
+                (proc / process / "comm").read_text(encoding="utf-8", errors="replace").strip(),
+                int(process),
+            )
         except OSError:
             continue
     return found
@@ -56,10 +61,13 @@ def known_writers(programs: Mapping[str, int]) -> tuple[OtherWriter, ...]:
     """Return the keys that running programs are known to write."""
     return tuple(
         OtherWriter(
-            actor=writer.program, pattern=parse_key(key), value=None,
-            where=f"process {programs[writer.program[:_COMM_LENGTH]]}, known to write {key}", note=writer.note,
+            actor=writer.program,
+            pattern=parse_key(key),
+            value=None,
+            where=f"process {programs[writer.program[:_COMM_LENGTH]]}, known to write {key}",
+            note=writer.note,
         )
         for writer in load_writers()
         if writer.program[:_COMM_LENGTH] in programs
         for key in writer.keys
-    )  # fmt: skip
+    )

@@ -1,7 +1,8 @@
 """tuned: the [sysctl] section of the active profile and of those that it includes.
 
-With `reapply_sysctl` (the default) tuned applies /etc/sysctl.d and /run/sysctl.d after its profile, and not /usr/lib/sysctl.d, so
-a drop-in under /etc wins over the profile, and one of a package does not (tuned-main.conf(5), plugin_sysctl.py).
+With `reapply_sysctl` (the default) tuned applies /etc/sysctl.d and /run/sysctl.d after its profile,
+and not /usr/lib/sysctl.d, so a drop-in under /etc wins over the profile, and one of a package does
+not (tuned-main.conf(5), plugin_sysctl.py).
 """
 
 from __future__ import annotations
@@ -47,18 +48,30 @@ def _read_profile(root: Path, name: str, reapplies: bool, depth: int) -> Iterato
     entries = read_entries(path)
     shown = "/" + str(path.relative_to(root))
     note = "applied when tuned starts or changes its profile"
-    note += "; drop-ins under /etc and /run are applied after it" if reapplies else "; reapply_sysctl is off: drop-ins do not win"
+    note += (
+        "; drop-ins under /etc and /run are applied after it"
+        if reapplies
+        else "; reapply_sysctl is off: drop-ins do not win"
+    )
     for entry in entries:
-        if entry.section == "sysctl" and entry.key not in {"type", "replace", "enabled", "priority"}:
+        if entry.section == "sysctl" and entry.key not in {
+            "type",
+            "replace",
+            "enabled",
+            "priority",
+        }:
             try:
                 pattern = parse_key(entry.key)
             except ValueError:
                 continue
             value = " ".join(entry.value.strip("\"'").lstrip("<>=").split())
             yield OtherWriter(
-                actor=f"tuned profile {name}", pattern=pattern, value=None if "$" in value else value,
-                where=f"{shown}:{entry.line}: {entry.text}", note=note,
-            )  # fmt: skip
+                actor=f"tuned profile {name}",
+                pattern=pattern,
+                value=None if "$" in value else value,
+                where=f"{shown}:{entry.line}: {entry.text}",
+                note=note,
+            )
     for entry in entries:
         if entry.section == "main" and entry.key == "include":
             for included in _NAME.findall(entry.value):

@@ -1,4 +1,6 @@
-"""What the node shows of its network: plugins of its CNI configuration, devices, programs. By that profiles are chosen."""
+"""What the node shows of its network: plugins of its CNI configuration, devices, programs. By that
+profiles are chosen.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What is declared of sysctls: one `Setting` says which keys shall hold what, why, and who says so.
 
-A setting's value is exact, a floor or a ceiling. It is held against what is in force (`effective.py`), unless it says otherwise,
-since that is what packets meet.
+A setting's value is exact, a floor or a ceiling. It is held against what is in force
+(`effective.py`), unless it says otherwise, since that is what packets meet.
 """
 
 from __future__ import annotations
@@ -34,10 +34,14 @@ class Setting:
     """Keys that shall hold a value."""
 
     key: Key = field(metadata={"parse": _parse_key_field})
-    """A key, or a pattern of keys: `net.ipv4.conf.lxc*.rp_filter` is each such device's, also of those to come."""
+    """A key, or a pattern of keys: `net.ipv4.conf.lxc*.rp_filter` is each such device's, also of
+    those to come.
+    """
     value: str = field(metadata={"parse": _parse_value})
     policy: Policy = "exact"
-    """`floor` is content with more, `ceiling` with less: two writers then do not fight over a number that suits both."""
+    """`floor` is content with more, `ceiling` with less: two writers then do not fight over a
+    number that suits both.
+    """
     per_core: int = 0
     """A floor grows to so much for each processor."""
     cap: int = 0

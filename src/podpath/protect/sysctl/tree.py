@@ -1,4 +1,6 @@
-"""/proc/sys as it stands: values read, patterns expanded, devices listed. It reads and never writes."""
+"""/proc/sys as it stands: values read, patterns expanded, devices listed. It reads and never
+writes.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ class Raw(NamedTuple):
     """What a key's file holds."""
 
     value: str | None
-    """White space made single blanks, as it means nothing to the kernel; None where it could not be read."""
+    """White space made single blanks, as it means nothing to the kernel; None where it could not be
+    read.
+    """
     missing: bool = False
     why: str = ""
     """Why it could not be read."""
@@ -34,7 +38,9 @@ class Tree:
     def read(self, key: Key) -> Raw:
         """Read a key. Without the layers of `open`, since a look reads one for each pod's device."""
         try:
-            descriptor = os.open("/".join((str(self.root), *key.segments)), os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(
+                "/".join((str(self.root), *key.segments)), os.O_RDONLY | os.O_CLOEXEC
+            )
             try:
                 data = os.read(descriptor, _LONGEST)
             finally:
@@ -46,14 +52,19 @@ class Tree:
             return Raw(None, why=error.strerror or str(error))
 
     def is_read_only(self, key: Key) -> bool:
-        """Tell whether the kernel offers a key for reading only, as it does outside of its own namespace for what all share."""
+        """Tell whether the kernel offers a key for reading only, as it does outside of its own
+        namespace for what all share.
+        """
         try:
-            return not key.path(self.root).stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
+            return not key.path(self.root).stat().st_mode & (
+                stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+            )
         except OSError:
             return False
 
     def expand(self, pattern: Key) -> tuple[Key, ...]:
-        """Return the keys that a pattern stands for now, segment by segment; a key that is no pattern stands for itself.
+        """Return the keys that a pattern stands for now, segment by segment; a key that is no
+        pattern stands for itself.
 
         `all` and `default` are no devices: a pattern in a device's place does not reach them.
         """
@@ -71,7 +82,11 @@ class Tree:
                 for name in self.list(Key(above))
                 if fnmatchcase(name, segment) and not (devices_here and name in EVERYWHERE)
             ]
-        return tuple(key for key in map(Key, found) if os.path.lexists("/".join((str(self.root), *key.segments))))
+        return tuple(
+            key
+            for key in map(Key, found)
+            if os.path.lexists("/".join((str(self.root), *key.segments)))
+        )
 
     def list(self, key: Key) -> tuple[str, ...]:
         """Return the names in a directory of the tree; none where there is none."""
@@ -82,4 +97,6 @@ class Tree:
 
     def devices(self) -> tuple[str, ...]:
         """Return the names of the namespace's devices."""
-        return tuple(name for name in self.list(Key(("net", "ipv4", "conf"))) if name not in EVERYWHERE)
+        return tuple(
+            name for name in self.list(Key(("net", "ipv4", "conf"))) if name not in EVERYWHERE
+        )

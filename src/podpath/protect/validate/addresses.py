@@ -26,7 +26,9 @@ class Surroundings:
     addresses: dict[Family, tuple[str, ...]]
     """Addresses of the pod that are neither of the loopback nor link-local, by family."""
     tracked: int | None
-    """Connections that conntrack follows in this namespace (nf_conntrack_count); None where the file is not there."""
+    """Connections that conntrack follows in this namespace (nf_conntrack_count); None where the
+    file is not there.
+    """
 
 
 def read_surroundings() -> Surroundings:
@@ -40,7 +42,9 @@ def read_surroundings() -> Surroundings:
 
 
 def read_tracked() -> int | None:
-    """Return how many connections conntrack follows in this namespace; without NAT rules it follows none."""
+    """Return how many connections conntrack follows in this namespace; without NAT rules it follows
+    none.
+    """
     try:
         return int(Path("/proc/sys/net/netfilter/nf_conntrack_count").read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -48,7 +52,9 @@ def read_tracked() -> int | None:
 
 
 def _effective_capabilities() -> int:
-    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+    for line in (
+        Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    ):
         if line.startswith("CapEff:"):
             return int(line.partition(":")[2], 16)
     return 0
@@ -75,4 +81,8 @@ def _addresses_of_ipv6() -> list[str]:
     except OSError:
         return []
     addresses = [ipaddress.IPv6Address(bytes.fromhex(line[:32])) for line in lines]
-    return [str(address) for address in addresses if not address.is_loopback and not address.is_link_local]
+    return [
+        str(address)
+        for address in addresses
+        if not address.is_loopback and not address.is_link_local
+    ]

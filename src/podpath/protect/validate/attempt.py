@@ -1,8 +1,10 @@
-"""One round of probes: every connection is begun at once, and whoever arrives is asked where it meant to go.
+"""One round of probes: every connection is begun at once, and whoever arrives is asked where it
+meant to go.
 
-What comes in are probes; what goes out is an `Outcome` for each: the port of ours at which it arrived with the destination that
-it had before, or the error, or silence. Redirected connections arrive within the call that begins them, since the loopback
-delivers at once; so those that should not arrive are given only a moment longer.
+What comes in are probes; what goes out is an `Outcome` for each: the port of ours at which it
+arrived with the destination that it had before, or the error, or silence. Redirected connections
+arrive within the call that begins them, since the loopback delivers at once; so those that should
+not arrive are given only a moment longer.
 """
 
 from __future__ import annotations
@@ -18,7 +20,15 @@ from typing import NamedTuple
 
 from podpath.protect.validate.addresses import Family
 from podpath.protect.validate.plan import PlannedProbe
-from podpath.protect.validate.sockets import ANY, SocketEnd, connect, listen, local, original_destination, peer
+from podpath.protect.validate.sockets import (
+    ANY,
+    SocketEnd,
+    connect,
+    listen,
+    local,
+    original_destination,
+    peer,
+)
 
 MOMENT = 0.03
 """Seconds that a connection which should not arrive has to do so nevertheless."""
@@ -37,7 +47,9 @@ class ProbeOutcome(NamedTuple):
     error: int = 0
     """The error of the connection; 0 for none, or silence."""
     at_once: bool = False
-    """The error came from the call itself: the packet was never sent. Later ones are answers from outside."""
+    """The error came from the call itself: the packet was never sent. Later ones are answers from
+    outside.
+    """
 
     @property
     def arrived(self) -> bool:
@@ -49,7 +61,11 @@ class ProbeOutcome(NamedTuple):
         """Tell whether the rules did what they should."""
         if self.probe.redirected:
             return self.arrived and self.port in self.probe.ports
-        return self.port is None and self.error not in {errno.ECONNREFUSED, errno.EACCES, errno.EPERM}
+        return self.port is None and self.error not in {
+            errno.ECONNREFUSED,
+            errno.EACCES,
+            errno.EPERM,
+        }
 
 
 class Listeners:
@@ -82,7 +98,9 @@ class Listeners:
                 yield port, family, accepted
 
 
-def attempt(listeners: Listeners, probes: Sequence[PlannedProbe], deadline: float) -> tuple[ProbeOutcome, ...]:
+def attempt(
+    listeners: Listeners, probes: Sequence[PlannedProbe], deadline: float
+) -> tuple[ProbeOutcome, ...]:
     """Try all probes at once; over at the deadline at the latest."""
     callers = [_begin(probe) for probe in probes]
     arrived: dict[tuple[Family, int], tuple[int, SocketEnd | None]] = {}
@@ -99,7 +117,9 @@ def attempt(listeners: Listeners, probes: Sequence[PlannedProbe], deadline: floa
             waiting = [
                 caller
                 for (caller, _), probe, code in zip(callers, probes, errors, strict=True)
-                if not code and probe.redirected and (probe.family, local(caller).port) not in arrived
+                if not code
+                and probe.redirected
+                and (probe.family, local(caller).port) not in arrived
             ]
             left = (over if waiting else min(quiet, over)) - time.monotonic()
             if left <= 0:
@@ -111,7 +131,9 @@ def attempt(listeners: Listeners, probes: Sequence[PlannedProbe], deadline: floa
         ]
         return tuple(
             ProbeOutcome(probe, port, original, code, at_once=bool(first))
-            for probe, (port, original), code, (_, first) in zip(probes, ends, errors, callers, strict=True)
+            for probe, (port, original), code, (_, first) in zip(
+                probes, ends, errors, callers, strict=True
+            )
         )
     finally:
         for caller, _ in callers:
@@ -142,7 +164,9 @@ def _wait(sockets: Sequence[socket.socket], seconds: float) -> None:
 
 @contextmanager
 def _as_user(uid: int | None) -> Iterator[None]:
-    """Be another user while a socket is made: rules ask who made it (net/netfilter/xt_owner.c:owner_mt v6.12)."""
+    """Be another user while a socket is made: rules ask who made it
+    (net/netfilter/xt_owner.c:owner_mt v6.12).
+    """
     if uid is None:
         yield
         return

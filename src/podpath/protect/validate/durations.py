@@ -1,4 +1,6 @@
-"""Durations as the meshes' own validators write them: linkerd's `10s` and Go's `1m30.5s`, in seconds."""
+"""Durations as the meshes' own validators write them: linkerd's `10s` and Go's `1m30.5s`, in
+seconds.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,17 @@ _GO_LIMIT = Fraction((1 << 63) - 1, 10**9)
 
 
 def parse_linkerd_duration(text: str) -> float:
-    """Read a whole number and one of ms, s, m, h, d; `0` alone needs no unit. `UsageError` says what was seen instead."""
+    """Read a whole number and one of ms, s, m, h, d; `0` alone needs no unit. `UsageError` says
+    what was seen instead.
+    """
     found = _LINKERD.fullmatch(text.strip())
-    unit = None if found is None else 0 if found["unit"] == "" and not int(found["number"]) else _LINKERD_UNITS.get(found["unit"])
+    unit = (
+        None
+        if found is None
+        else 0
+        if found["unit"] == "" and not int(found["number"])
+        else _LINKERD_UNITS.get(found["unit"])
+    )
     if found is None or unit is None:
         raise UsageError(f"expected a duration such as 500ms, 10s, 2m, 1h or 1d, saw {text!r}")
     if int(found["number"]) >= _LINKERD_LIMIT or int(found["number"]) * unit >= _LINKERD_LIMIT:
@@ -36,7 +46,13 @@ def parse_go_duration(text: str) -> float:
     if not _GO.fullmatch(text):
         raise UsageError(f"expected a duration such as 500ms, 5s or 1m30s, saw {text!r}")
     try:
-        seconds = sum((Fraction(part["number"]) * _GO_UNITS[part["unit"]] for part in _GO_PART.finditer(text)), Fraction(0))
+        seconds = sum(
+            (
+                Fraction(part["number"]) * _GO_UNITS[part["unit"]]
+                for part in _GO_PART.finditer(text)
+            ),
+            Fraction(0),
+        )
     except ValueError as error:
         raise UsageError(f"expected a duration such as 500ms, 5s or 1m30s, saw {text!r}") from error
     if text.startswith("-") and seconds:

@@ -1,8 +1,10 @@
-"""Inbound redirection, which only a packet from outside of the pod can show: asked for at a reflector, or waited for.
+"""Inbound redirection, which only a packet from outside of the pod can show: asked for at a
+reflector, or waited for.
 
-What comes in are the settings; what goes out are `Check`s. Nothing inside a pod shows it: what a pod sends to itself passes
-OUTPUT first, where conntrack decides on NAT for the whole connection (net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12), and the
-entry goes with the packet over the loopback. A reflector is anybody outside who connects back when a datagram asks for it.
+What comes in are the settings; what goes out are `Check`s. Nothing inside a pod shows it: what a
+pod sends to itself passes OUTPUT first, where conntrack decides on NAT for the whole connection
+(net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12), and the entry goes with the packet over the
+loopback. A reflector is anybody outside who connects back when a datagram asks for it.
 """
 
 from __future__ import annotations
@@ -49,26 +51,42 @@ class Seen(NamedTuple):
     """Why there is nothing; empty where there is."""
 
 
-def check_inbound(settings: Settings, families: Sequence[Family], deadline: float, *, wait: bool = False) -> tuple[Check, ...]:
+def check_inbound(
+    settings: Settings, families: Sequence[Family], deadline: float, *, wait: bool = False
+) -> tuple[Check, ...]:
     """Test inbound redirection by the reflectors, or by whoever comes where `wait` is set."""
     reflectors = {} if wait else {family_of(end): end for end in reversed(settings.reflectors)}
     chosen = list(families) if wait else [family for family in families if family in reflectors]
     asked = (PORT, *settings.skip_inbound)[:MOST_PORTS]
     listeners = Listeners((*settings.inbound, *asked), chosen)
     try:
-        seen = _await(listeners, settings, chosen, deadline) if wait else _ask_all(listeners, reflectors, chosen, asked, deadline)
-        return tuple(check for family in chosen for check in _judge(settings, family, seen[family], listeners))
+        seen = (
+            _await(listeners, settings, chosen, deadline)
+            if wait
+            else _ask_all(listeners, reflectors, chosen, asked, deadline)
+        )
+        return tuple(
+            check
+            for family in chosen
+            for check in _judge(settings, family, seen[family], listeners)
+        )
     finally:
         listeners.close()
 
 
-def _await(listeners: Listeners, settings: Settings, families: Sequence[Family], deadline: float) -> dict[Family, Seen]:
-    """Wait for anybody, in all families at once: a kubelet probes one of them alone, so the others get a moment more."""
+def _await(
+    listeners: Listeners, settings: Settings, families: Sequence[Family], deadline: float
+) -> dict[Family, Seen]:
+    """Wait for anybody, in all families at once: a kubelet probes one of them alone, so the others
+    get a moment more.
+    """
     found: dict[Family, dict[int, Arrival]] = {family: {} for family in families}
     while not all(found.values()) and (left := deadline - time.monotonic()) > 0:
         _wait([*listeners.sockets.values()], left)
         for port, family, arrival in _arrivals(listeners):
-            if port in settings.inbound and (arrival.original is None or arrival.original.port == port):
+            if port in settings.inbound and (
+                arrival.original is None or arrival.original.port == port
+            ):
                 continue  # somebody who meant the proxy's own port: no rule brought it here
             if not any(found.values()):
                 deadline = min(deadline, time.monotonic() + OTHERS)
@@ -77,7 +95,11 @@ def _await(listeners: Listeners, settings: Settings, families: Sequence[Family],
 
 
 def _ask_all(
-    listeners: Listeners, reflectors: dict[Family, SocketEnd], families: Sequence[Family], asked: Sequence[int], deadline: float
+    listeners: Listeners,
+    reflectors: dict[Family, SocketEnd],
+    families: Sequence[Family],
+    asked: Sequence[int],
+    deadline: float,
 ) -> dict[Family, Seen]:
     seen: dict[Family, Seen] = {}
     for family in families:
@@ -90,13 +112,17 @@ def _ask_all(
 
 
 def _gather(listeners: Listeners, family: Family, reflection: Reflection, deadline: float) -> Seen:
-    """Take in what arrives until all that was asked for has come or failed, nobody is there, or the time is over."""
+    """Take in what arrives until all that was asked for has come or failed, nobody is there, or the
+    time is over.
+    """
     found: dict[int, Arrival] = {}
     why, late = "", False
     while not why and (left := deadline - time.monotonic()) > 0:
         reflection.turn(time.monotonic())
         why = reflection.why_silent(time.monotonic())
-        if reflection.fates and all(fate != "accepted" or port in found for port, fate in reflection.fates.items()):
+        if reflection.fates and all(
+            fate != "accepted" or port in found for port, fate in reflection.fates.items()
+        ):
             break
         if reflection.fates and not late:
             late, deadline = True, min(deadline, time.monotonic() + STRAGGLER)
@@ -136,7 +162,9 @@ def _judge(settings: Settings, family: Family, seen: Seen, listeners: Listeners)
     what = f"IPv{family} inbound redirection"
     program = "ip6tables" if family == 6 else "iptables"
     rule = f"{program} -t nat -A PREROUTING -p tcp -j REDIRECT --to-ports {settings.inbound[0]}"
-    came = seen.arrivals.get(PORT) or (None if seen.fates else next(iter(seen.arrivals.values()), None))
+    came = seen.arrivals.get(PORT) or (
+        None if seen.fates else next(iter(seen.arrivals.values()), None)
+    )
     if came is None:
         yield _judge_absent(settings, family, seen, listeners, rule)
     elif came.port in settings.inbound:
@@ -149,15 +177,15 @@ def _judge(settings: Settings, family: Family, seen: Seen, listeners: Listeners)
         yield _judge_skipped(family, port, seen, listeners, program)
 
 
-def _judge_absent(settings: Settings, family: Family, seen: Seen, listeners: Listeners, rule: str) -> Check:
+def _judge_absent(
+    settings: Settings, family: Family, seen: Seen, listeners: Listeners, rule: str
+) -> Check:
     """Judge a connection that did not come here, by what the reflector says of it."""
     what, fate = f"IPv{family} inbound redirection", seen.fates.get(PORT)
     elsewhere = f"to a port other than {' or '.join(map(str, settings.inbound))}"
     taken = [port for port in settings.inbound if (family, port) in listeners.busy]
     if fate == "refused":
-        said = (
-            f"{what}: a connection from outside to port {PORT} is refused: it is redirected {elsewhere}, or rejected by a rule."
-        )
+        said = f"{what}: a connection from outside to port {PORT} is refused: it is redirected {elsewhere}, or rejected by a rule."
         return Check("inbound", family, "failed", said, "wrong-port", rule)
     if fate == "accepted" and not taken:
         said = f"{what}: a connection from outside to port {PORT} was taken by another process: it is redirected {elsewhere}."
@@ -169,16 +197,36 @@ def _judge_absent(settings: Settings, family: Family, seen: Seen, listeners: Lis
     return Check("inbound", family, "untested", f"{what} is not tested: {why}")
 
 
-def _judge_skipped(family: Family, port: int, seen: Seen, listeners: Listeners, program: str) -> Check:
+def _judge_skipped(
+    family: Family, port: int, seen: Seen, listeners: Listeners, program: str
+) -> Check:
     one, skipped = seen.arrivals.get(port), f"IPv{family} skipped inbound port {port}"
     rule = f"{program} -t nat -I PREROUTING -p tcp --dport {port} -j RETURN"
     if (family, port) in listeners.busy:
-        return Check("skipped-inbound", family, "untested", f"{skipped} is not tested: {listeners.busy[family, port]}")
+        return Check(
+            "skipped-inbound",
+            family,
+            "untested",
+            f"{skipped} is not tested: {listeners.busy[family, port]}",
+        )
     if one is not None and one.port == port:
-        return Check("skipped-inbound", family, "passed", f"{skipped} holds: a connection to it arrived there.")
+        return Check(
+            "skipped-inbound",
+            family,
+            "passed",
+            f"{skipped} holds: a connection to it arrived there.",
+        )
     if one is None and seen.fates.get(port) != "refused":
-        why = "the reflector's connection got no answer" if seen.fates.get(port) == "silent" else seen.why
+        why = (
+            "the reflector's connection got no answer"
+            if seen.fates.get(port) == "silent"
+            else seen.why
+        )
         return Check("skipped-inbound", family, "untested", f"{skipped} is not tested: {why}")
-    where = f"redirected to port {one.port}" if one is not None else "refused, though we listen there: it is redirected elsewhere"
+    where = (
+        f"redirected to port {one.port}"
+        if one is not None
+        else "refused, though we listen there: it is redirected elsewhere"
+    )
     said = f"{skipped}: a connection to it is {where}, although it must be let go."
     return Check("skipped-inbound", family, "failed", said, "skipped-redirected", rule)

@@ -1,7 +1,9 @@
-"""From what became of the probes to the verdict: what holds, what is missing, and by which rule it would be mended.
+"""From what became of the probes to the verdict: what holds, what is missing, and by which rule it
+would be mended.
 
-What comes in are outcomes and what conntrack said; what goes out is a `Verdict` of `Check`s. A process without rights cannot
-list rules; it knows them by what they do, so a missing rule is named by what its mesh would have written.
+What comes in are outcomes and what conntrack said; what goes out is a `Verdict` of `Check`s. A
+process without rights cannot list rules; it knows them by what they do, so a missing rule is named
+by what its mesh would have written.
 """
 
 from __future__ import annotations
@@ -33,7 +35,13 @@ _CHAINS = {
     "istio": ("ISTIO_OUTPUT", "ISTIO_INBOUND"),
     "podpath": ("OUTPUT", "PREROUTING"),
 }
-_NO_ROUTE = {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL}
+_NO_ROUTE = {
+    errno.ENETUNREACH,
+    errno.EHOSTUNREACH,
+    errno.EADDRNOTAVAIL,
+    errno.EAFNOSUPPORT,
+    errno.EINVAL,
+}
 _FILTERED = {errno.EPERM, errno.EACCES}
 _GRAVITY: tuple[Cause, ...] = (
     "busy", "filtered", "wrong-port", "no-rules", "family-missing", "outbound-missing", "inbound-missing", "proxy-redirected",
@@ -41,7 +49,9 @@ _GRAVITY: tuple[Cause, ...] = (
 )  # fmt: skip
 
 
-MISSING: frozenset[Cause] = frozenset({"no-rules", "outbound-missing", "family-missing", "inbound-missing"})
+MISSING: frozenset[Cause] = frozenset(
+    {"no-rules", "outbound-missing", "family-missing", "inbound-missing"}
+)
 """Causes that are a rule's absence."""
 
 
@@ -71,51 +81,87 @@ class Validation:
 
     def exit_code(self, style: Style) -> int:
         """Return the exit code: the mesh's own for every failure, or podpath's by cause."""
-        return CODES[self.cause] if not self.cause or style not in STYLE_CODES else STYLE_CODES[style]
+        return (
+            CODES[self.cause] if not self.cause or style not in STYLE_CODES else STYLE_CODES[style]
+        )
 
 
 def judge(
-    settings: Settings, outcomes: Sequence[ProbeOutcome], untried: Sequence[Untried], tracked: dict[Family, bool]
+    settings: Settings,
+    outcomes: Sequence[ProbeOutcome],
+    untried: Sequence[Untried],
+    tracked: dict[Family, bool],
 ) -> Validation:
-    """Judge a round. `tracked` says of which families conntrack follows connections here: without it there is no NAT."""
+    """Judge a round. `tracked` says of which families conntrack follows connections here: without
+    it there is no NAT.
+    """
     checks = list(_merge(settings, outcomes, tracked))
     checks += [
-        Check(one.purpose, one.family, "untested", f"{_spell(one.purpose, one.family)} is not tested: {one.why}")
+        Check(
+            one.purpose,
+            one.family,
+            "untested",
+            f"{_spell(one.purpose, one.family)} is not tested: {one.why}",
+        )
         for one in untried
     ]
     return conclude(_name_families(checks, outcomes))
 
 
 def conclude(checks: Sequence[Check]) -> Validation:
-    """Put the checks together: one that failed decides; nothing that proved a redirection leaves it undecided."""
+    """Put the checks together: one that failed decides; nothing that proved a redirection leaves it
+    undecided.
+    """
     failed = sorted(
         (check for check in checks if check.state == "failed"),
         key=lambda check: _GRAVITY.index(check.cause) if check.cause in _GRAVITY else 0,
     )
     if failed:
         return Validation(checks=tuple(checks), cause=failed[0].cause, claim=failed[0].claim)
-    if any(check.state == "passed" and check.purpose in {"outbound", "inbound", "inbound-chain", "loopback"} for check in checks):
-        return Validation(checks=tuple(checks), cause="", claim="Traffic is redirected as it should be.")
-    why = next((check.claim for check in checks if check.state == "untested"), "nothing could be tried")
-    return Validation(checks=tuple(checks), cause="undecided", claim=f"No redirection could be tested: {why}")
+    if any(
+        check.state == "passed"
+        and check.purpose in {"outbound", "inbound", "inbound-chain", "loopback"}
+        for check in checks
+    ):
+        return Validation(
+            checks=tuple(checks), cause="", claim="Traffic is redirected as it should be."
+        )
+    why = next(
+        (check.claim for check in checks if check.state == "untested"), "nothing could be tried"
+    )
+    return Validation(
+        checks=tuple(checks), cause="undecided", claim=f"No redirection could be tested: {why}"
+    )
 
 
 def explain(verdict: Validation, kernel: Sequence[Kernel]) -> Validation:
-    """Add to missing rules what the kernel shows of why they are: as much as a process without rights can know."""
+    """Add to missing rules what the kernel shows of why they are: as much as a process without
+    rights can know.
+    """
     why = {one.family: said for one in kernel if (said := one.explain())}
     checks = tuple(
-        check._replace(claim=f"{check.claim} {why[check.family]}") if check.cause in MISSING and check.family in why else check
+        check._replace(claim=f"{check.claim} {why[check.family]}")
+        if check.cause in MISSING and check.family in why
+        else check
         for check in verdict.checks
     )
     return replace(conclude(checks), kernel=tuple(kernel))
 
 
-def _merge(settings: Settings, outcomes: Sequence[ProbeOutcome], tracked: dict[Family, bool]) -> Iterator[Check]:
-    """Judge each probe; the loopback's, which not every mesh redirects, counts where it shows something that no other does."""
+def _merge(
+    settings: Settings, outcomes: Sequence[ProbeOutcome], tracked: dict[Family, bool]
+) -> Iterator[Check]:
+    """Judge each probe; the loopback's, which not every mesh redirects, counts where it shows
+    something that no other does.
+    """
     for outcome in outcomes:
         probe = outcome.probe
         if probe.purpose == "loopback" and not outcome.as_wanted:
-            others = [other for other in outcomes if other.probe.family == probe.family and other.probe.purpose in _DECISIVE]
+            others = [
+                other
+                for other in outcomes
+                if other.probe.family == probe.family and other.probe.purpose in _DECISIVE
+            ]
             telling = settings.style == "istio" or not tracked.get(probe.family, True)
             if not telling or has_no_route(outcome) or not all(map(has_no_route, others)):
                 continue
@@ -124,7 +170,9 @@ def _merge(settings: Settings, outcomes: Sequence[ProbeOutcome], tracked: dict[F
 
 _DECISIVE = ("outbound", "inbound-chain")
 _LOCAL = ("loopback", "inbound-chain")
-"""Probes to an address of this pod: where no rule redirects them, nobody listens there, and they are refused."""
+"""Probes to an address of this pod: where no rule redirects them, nobody listens there, and they
+are refused.
+"""
 
 
 def _judge(settings: Settings, outcome: ProbeOutcome, tracked: dict[Family, bool]) -> Check:
@@ -134,20 +182,31 @@ def _judge(settings: Settings, outcome: ProbeOutcome, tracked: dict[Family, bool
         why = f"{what} is not tested: there is no route to {probe.target} ({os.strerror(outcome.error)})"
         return Check(probe.purpose, probe.family, "untested", why)
     if outcome.as_wanted:
-        how = f"{probe.target} arrived at port {outcome.port}" if probe.redirected else f"{probe.target} was let go"
+        how = (
+            f"{probe.target} arrived at port {outcome.port}"
+            if probe.redirected
+            else f"{probe.target} was let go"
+        )
         return Check(probe.purpose, probe.family, "passed", f"{what} holds: a connection to {how}.")
     if outcome.error in _FILTERED:
-        said = (
-            f"{what}: a filter refuses the connection to {probe.target} before it is redirected ({os.strerror(outcome.error)})."
+        said = f"{what}: a filter refuses the connection to {probe.target} before it is redirected ({os.strerror(outcome.error)})."
+        return Check(
+            probe.purpose,
+            probe.family,
+            "failed",
+            said,
+            "filtered",
+            "a DROP or REJECT in OUTPUT, or a policy",
         )
-        return Check(probe.purpose, probe.family, "failed", said, "filtered", "a DROP or REJECT in OUTPUT, or a policy")
     if not probe.redirected:
         return _judge_skipped(settings, outcome, what)
     return _judge_missing(settings, outcome, what, tracked)
 
 
 def has_no_route(outcome: ProbeOutcome) -> bool:
-    """Tell whether nothing was sent for want of a route; an answer from outside that says so means that it got out."""
+    """Tell whether nothing was sent for want of a route; an answer from outside that says so means
+    that it got out.
+    """
     return outcome.at_once and outcome.error in _NO_ROUTE and outcome.port is None
 
 
@@ -155,7 +214,11 @@ def _judge_skipped(settings: Settings, outcome: ProbeOutcome, what: str) -> Chec
     probe = outcome.probe
     where = f"to port {outcome.port}" if outcome.port else "to a port where nothing listens"
     chain = _CHAINS[settings.style][0]
-    match = f"--dport {probe.target.port}" if probe.purpose == "skipped" else f"-m owner --uid-owner {settings.proxy_uid}"
+    match = (
+        f"--dport {probe.target.port}"
+        if probe.purpose == "skipped"
+        else f"-m owner --uid-owner {settings.proxy_uid}"
+    )
     rule = f"{_program(probe.family)} -t nat -I {chain} -p tcp {match} -j RETURN"
     said = f"{what}: the connection to {probe.target} is redirected {where}, although it must be let go."
     return Check(
@@ -168,17 +231,21 @@ def _judge_skipped(settings: Settings, outcome: ProbeOutcome, what: str) -> Chec
     )
 
 
-def _judge_missing(settings: Settings, outcome: ProbeOutcome, what: str, tracked: dict[Family, bool]) -> Check:
+def _judge_missing(
+    settings: Settings, outcome: ProbeOutcome, what: str, tracked: dict[Family, bool]
+) -> Check:
     probe = outcome.probe
     rule = _redirect_rule(settings, outcome)
     if outcome.port is not None and outcome.arrived:
         said = f"{what}: the connection to {probe.target} arrives at port {outcome.port}, not at {_spell_ports(probe.ports)}."
         return Check(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
     if outcome.port is not None:
-        meant = f"as one to {outcome.original}" if outcome.original else "and conntrack does not know where it was meant to go"
-        said = (
-            f"{what}: the connection to {probe.target} arrives at port {outcome.port}, {meant}: another rule rewrites it first."
+        meant = (
+            f"as one to {outcome.original}"
+            if outcome.original
+            else "and conntrack does not know where it was meant to go"
         )
+        said = f"{what}: the connection to {probe.target} arrives at port {outcome.port}, {meant}: another rule rewrites it first."
         return Check(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
     if outcome.error == errno.ECONNREFUSED and probe.purpose not in _LOCAL:
         said = (
@@ -203,8 +270,14 @@ def _judge_missing(settings: Settings, outcome: ProbeOutcome, what: str, tracked
 
 
 def _name_families(checks: Sequence[Check], outcomes: Sequence[ProbeOutcome]) -> list[Check]:
-    """Say that a family was forgotten where the other is redirected: the commonest fault on pods with both."""
-    good = {outcome.probe.family for outcome in outcomes if outcome.probe.redirected and outcome.as_wanted}
+    """Say that a family was forgotten where the other is redirected: the commonest fault on pods
+    with both.
+    """
+    good = {
+        outcome.probe.family
+        for outcome in outcomes
+        if outcome.probe.redirected and outcome.as_wanted
+    }
     named: list[Check] = []
     for check in checks:
         if (
@@ -236,9 +309,12 @@ def _spell_ports(ports: Sequence[int]) -> str:
 
 def _spell(purpose: Purpose, family: Family) -> str:
     names: dict[Purpose, str] = {
-        "outbound": "outbound redirection", "loopback": "redirection of the loopback probe",
+        "outbound": "outbound redirection",
+        "loopback": "redirection of the loopback probe",
         "skipped": "the skipped outbound port",
-        "proxy-user": "the exemption of the proxy's own user", "inbound-chain": "the inbound chain",
-        "inbound": "inbound redirection", "skipped-inbound": "the skipped inbound port",
-    }  # fmt: skip
+        "proxy-user": "the exemption of the proxy's own user",
+        "inbound-chain": "the inbound chain",
+        "inbound": "inbound redirection",
+        "skipped-inbound": "the skipped inbound port",
+    }
     return f"IPv{family} {names[purpose]}"

@@ -1,9 +1,12 @@
-"""What the validator tries: connections, and where each should arrive if the redirect rules are what they should be.
+"""What the validator tries: connections, and where each should arrive if the redirect rules are
+what they should be.
 
-What comes in are the settings and what the pod looks like from inside; what goes out are `Probe`s and what could not be tried.
+What comes in are the settings and what the pod looks like from inside; what goes out are `Probe`s
+and what could not be tried.
 
-A connection to an address that nobody has is enough to see a REDIRECT in OUTPUT: it changes the destination before the packet
-leaves, so no target must be reachable, only some route be there. Such packets get one hop to live, so that none leaves the node.
+A connection to an address that nobody has is enough to see a REDIRECT in OUTPUT: it changes the
+destination before the packet leaves, so no target must be reachable, only some route be there. Such
+packets get one hop to live, so that none leaves the node.
 """
 
 from __future__ import annotations
@@ -15,7 +18,9 @@ from typing import Literal, NamedTuple
 from podpath.protect.validate.addresses import Family, Surroundings
 from podpath.protect.validate.sockets import SocketEnd, family_of
 
-Purpose = Literal["outbound", "loopback", "skipped", "proxy-user", "inbound-chain", "inbound", "skipped-inbound"]
+Purpose = Literal[
+    "outbound", "loopback", "skipped", "proxy-user", "inbound-chain", "inbound", "skipped-inbound"
+]
 Style = Literal["podpath", "linkerd", "istio"]
 NOWHERE: dict[Family, str] = {4: "192.0.2.2", 6: "2001:db8::2"}
 """Addresses of documentation (RFC 5737, RFC 3849): nobody has them."""
@@ -31,7 +36,9 @@ class Mesh(NamedTuple):
     inbound: tuple[int, ...]
     proxy_uid: int | None
     inbound_chain: bool
-    """Its rules lead the proxy's own connections to the pod's address into the inbound chain (istio: ISTIO_IN_REDIRECT)."""
+    """Its rules lead the proxy's own connections to the pod's address into the inbound chain
+    (istio: ISTIO_IN_REDIRECT).
+    """
 
 
 MESHES: dict[Style, Mesh] = {
@@ -56,7 +63,9 @@ class Settings:
     families: tuple[Family, ...] = ()
     """Families that must be redirected; none leaves it to the pod's addresses."""
     reflectors: tuple[SocketEnd, ...] = ()
-    """Where somebody outside connects back when asked, one for a family: the agent's part `reflect`, or `--reflect`."""
+    """Where somebody outside connects back when asked, one for a family: the agent's part
+    `reflect`, or `--reflect`.
+    """
     timeout: float = 10.0
 
 
@@ -85,28 +94,63 @@ class Untried(NamedTuple):
 
 
 def choose_families(settings: Settings, around: Surroundings) -> tuple[Family, ...]:
-    """Choose the families to test: those asked for, or those of which the pod has addresses; IPv4 where it has none at all."""
+    """Choose the families to test: those asked for, or those of which the pod has addresses; IPv4
+    where it has none at all.
+    """
     families: tuple[Family, ...] = (4, 6)
-    return settings.families or tuple(family for family in families if around.addresses[family]) or (4,)
+    return (
+        settings.families
+        or tuple(family for family in families if around.addresses[family])
+        or (4,)
+    )
 
 
-def plan_probes(settings: Settings, around: Surroundings) -> tuple[tuple[PlannedProbe, ...], tuple[Untried, ...]]:
+def plan_probes(
+    settings: Settings, around: Surroundings
+) -> tuple[tuple[PlannedProbe, ...], tuple[Untried, ...]]:
     """Return the probes, and what stays untried."""
     probes: list[PlannedProbe] = []
     untried: list[Untried] = []
-    somebody = None if around.uid != settings.proxy_uid else SOMEBODY if around.may_change_user else -1
-    proxy = None if around.uid == settings.proxy_uid else settings.proxy_uid if around.may_change_user else -1
+    somebody = (
+        None if around.uid != settings.proxy_uid else SOMEBODY if around.may_change_user else -1
+    )
+    proxy = (
+        None
+        if around.uid == settings.proxy_uid
+        else settings.proxy_uid
+        if around.may_change_user
+        else -1
+    )
     for family in choose_families(settings, around):
         source, target = LOOPBACK[family]
         ports = settings.outbound + settings.inbound
-        probes.append(PlannedProbe("loopback", family, SocketEnd(target, settings.probe_port), True, ports, source, hops=None))
+        probes.append(
+            PlannedProbe(
+                "loopback",
+                family,
+                SocketEnd(target, settings.probe_port),
+                True,
+                ports,
+                source,
+                hops=None,
+            )
+        )
         if somebody == -1:
             why = f"this process is the proxy's own user {around.uid}, which the rules leave alone; run it as another user too"
-            untried += [Untried("outbound", family, why)] + [Untried("skipped", family, why)] * bool(settings.skip_outbound)
+            untried += [Untried("outbound", family, why)] + [
+                Untried("skipped", family, why)
+            ] * bool(settings.skip_outbound)
         else:
             nowhere = NOWHERE[family]
             probes.append(
-                PlannedProbe("outbound", family, SocketEnd(nowhere, settings.probe_port), True, settings.outbound, uid=somebody)
+                PlannedProbe(
+                    "outbound",
+                    family,
+                    SocketEnd(nowhere, settings.probe_port),
+                    True,
+                    settings.outbound,
+                    uid=somebody,
+                )
             )
             skipped = (SocketEnd(nowhere, port) for port in settings.skip_outbound)
             probes += [PlannedProbe("skipped", family, end, False, uid=somebody) for end in skipped]
@@ -140,14 +184,26 @@ def _as_proxy(
     if proxy == -1:
         why = f"it needs to run as the proxy's user {settings.proxy_uid}, or CAP_SETUID"
         return [], [Untried("proxy-user", family, why)]
-    probes = [PlannedProbe("proxy-user", family, SocketEnd(NOWHERE[family], settings.probe_port), False, uid=proxy)]
+    probes = [
+        PlannedProbe(
+            "proxy-user", family, SocketEnd(NOWHERE[family], settings.probe_port), False, uid=proxy
+        )
+    ]
     if settings.inbound_chain:
         probes += list(_inbound_chain(settings, around, family, proxy))
     return probes, []
 
 
-def _inbound_chain(settings: Settings, around: Surroundings, family: Family, proxy: int | None) -> Iterator[PlannedProbe]:
+def _inbound_chain(
+    settings: Settings, around: Surroundings, family: Family, proxy: int | None
+) -> Iterator[PlannedProbe]:
     for address in around.addresses[family][:1]:
         yield PlannedProbe(
-            "inbound-chain", family, SocketEnd(address, settings.probe_port), True, settings.inbound, uid=proxy, hops=None
+            "inbound-chain",
+            family,
+            SocketEnd(address, settings.probe_port),
+            True,
+            settings.inbound,
+            uid=proxy,
+            hops=None,
         )

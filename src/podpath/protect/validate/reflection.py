@@ -1,4 +1,5 @@
-"""The validator's side of a reflector: asks it for connections back, proves that it is at its address, hears what became of them.
+"""The validator's side of a reflector: asks it for connections back, proves that it is at its
+address, hears what became of them.
 
 Asked again and again until something comes; where nothing has come within a second nobody is there.
 """
@@ -31,7 +32,10 @@ class Reflection:
         self._ask = Ask(self.token, tuple(ports))
         self._asked_at = self._began = float("-inf")
         self._heard = self._refused = False
-        self.socket = socket.socket(DOMAIN[family_of(reflector)], socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+        self.socket = socket.socket(
+            DOMAIN[family_of(reflector)],
+            socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC,
+        )
         self._error = self.socket.connect_ex(tuple(reflector))
 
     def close(self) -> None:
@@ -43,7 +47,11 @@ class Reflection:
         while (answer := self._receive()) is not None:
             match answer:
                 case Cookie(token, cookie) if token == self.token and cookie != self._ask.cookie:
-                    self._ask, self._asked_at, self._heard = self._ask._replace(cookie=cookie), float("-inf"), True
+                    self._ask, self._asked_at, self._heard = (
+                        self._ask._replace(cookie=cookie),
+                        float("-inf"),
+                        True,
+                    )
                 case Report(token, fates) if token == self.token:
                     self.fates, self._heard = fates, True
         if not self.fates and now - self._asked_at >= ASK_AGAIN:
@@ -55,7 +63,13 @@ class Reflection:
         """Say why nobody is there; empty while somebody may be, or is."""
         if self._heard or now - self._began < PATIENCE:
             return ""
-        why = os.strerror(self._error) if self._error else "no answer" if not self._refused else "nobody listens there"
+        why = (
+            os.strerror(self._error)
+            if self._error
+            else "no answer"
+            if not self._refused
+            else "nobody listens there"
+        )
         return f"no reflector answers at {self.reflector} ({why}): is [reflect] in the agent's configuration?"
 
     def _send(self) -> None:

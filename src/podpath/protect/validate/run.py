@@ -1,7 +1,8 @@
 """The validator's run: rounds of probes until all is well or the time is over, then the verdict.
 
-What comes in are `Settings`; what goes out is a `Verdict`. By the loopback and the original destination (istio's way, in both
-families), or by linkerd's token server with the same probes behind it.
+What comes in are `Settings`; what goes out is a `Verdict`. By the loopback and the original
+destination (istio's way, in both families), or by linkerd's token server with the same probes
+behind it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,26 @@ from dataclasses import dataclass, replace
 from podpath.protect.validate.addresses import Family, Surroundings, read_surroundings, read_tracked
 from podpath.protect.validate.attempt import LONGEST, Listeners, attempt
 from podpath.protect.validate.inbound import check_inbound
-from podpath.protect.validate.judgement import MISSING, Cause, Check, Validation, conclude, explain, has_no_route, judge
+from podpath.protect.validate.judgement import (
+    MISSING,
+    Cause,
+    Check,
+    Validation,
+    conclude,
+    explain,
+    has_no_route,
+    judge,
+)
 from podpath.protect.validate.kernel import read_kernel
-from podpath.protect.validate.plan import NOWHERE, PlannedProbe, Settings, Untried, choose_families, list_unreflected, plan_probes
+from podpath.protect.validate.plan import (
+    NOWHERE,
+    PlannedProbe,
+    Settings,
+    Untried,
+    choose_families,
+    list_unreflected,
+    plan_probes,
+)
 from podpath.protect.validate.sockets import ANY, SocketEnd, connect, family_of, listen
 from podpath.protect.validate.token_server import Reply, TokenServer, ask, make_token
 
@@ -43,7 +61,9 @@ def validate(settings: Settings, tell: Tell, *, await_inbound: bool = False) -> 
     probes, untried = plan_probes(settings, around)
     verdict = _try(settings, probes, untried, (), deadline, tell)
     families = choose_families(settings, around)
-    return _explained(_with_inbound(settings, families, verdict, deadline, await_inbound=await_inbound))
+    return _explained(
+        _with_inbound(settings, families, verdict, deadline, await_inbound=await_inbound)
+    )
 
 
 def _try(
@@ -78,7 +98,9 @@ def _try(
     return verdict
 
 
-def validate_token(settings: Settings, ends: TokenEnds, tell: Tell, *, await_inbound: bool = False) -> Validation:
+def validate_token(
+    settings: Settings, ends: TokenEnds, tell: Tell, *, await_inbound: bool = False
+) -> Validation:
     """Validate as linkerd does, once; then, where that holds, what linkerd does not look at."""
     deadline = time.monotonic() + settings.timeout
     token = make_token()
@@ -102,23 +124,34 @@ def validate_token(settings: Settings, ends: TokenEnds, tell: Tell, *, await_inb
     done = {check.family for check in checks}
     families = tuple(dict.fromkeys((*done, *settings.families)))
     probes, untried = plan_probes(replace(settings, families=families), around)
-    beyond = [probe for probe in probes if probe.purpose in BEYOND or (probe.purpose == "outbound" and probe.family not in done)]
+    beyond = [
+        probe
+        for probe in probes
+        if probe.purpose in BEYOND or (probe.purpose == "outbound" and probe.family not in done)
+    ]
     others = [family for family in choose_families(settings, around) if family not in families]
     unseen = [Untried("outbound", family, UNSEEN) for family in others]
     unseen += [one for family in others for one in list_unreflected(settings, family)]
     left = [one for one in untried if one.purpose != "outbound" or one.family not in done]
     verdict = _try(settings, beyond, [*left, *unseen], checks, deadline, tell)
-    return _explained(_with_inbound(settings, (*families, *others), verdict, deadline, await_inbound=await_inbound))
+    return _explained(
+        _with_inbound(
+            settings, (*families, *others), verdict, deadline, await_inbound=await_inbound
+        )
+    )
 
 
 def _explained(verdict: Validation) -> Validation:
     """Look at the kernel where a rule is missing; where all is well it costs nothing."""
-    families = tuple(dict.fromkeys(check.family for check in verdict.checks if check.cause in MISSING))
+    families = tuple(
+        dict.fromkeys(check.family for check in verdict.checks if check.cause in MISSING)
+    )
     return explain(verdict, read_kernel(families)) if families else verdict
 
 
 def is_tracked(family: Family) -> bool:
-    """Tell whether conntrack follows connections of a family here: where it follows none there is no NAT rule.
+    """Tell whether conntrack follows connections of a family here: where it follows none there is
+    no NAT rule.
 
     Where the count cannot be read, it is taken to do so.
     """
@@ -137,12 +170,21 @@ def is_tracked(family: Family) -> bool:
 
 
 def _busy(families: Sequence[Family], listeners: Listeners) -> Validation:
-    taken = ", ".join(f"{SocketEnd(ANY[family], port)}: {why}" for (family, port), why in listeners.busy.items())
-    return conclude([Check("outbound", families[0], "failed", f"no listener available: {taken}", "busy")])
+    taken = ", ".join(
+        f"{SocketEnd(ANY[family], port)}: {why}" for (family, port), why in listeners.busy.items()
+    )
+    return conclude(
+        [Check("outbound", families[0], "failed", f"no listener available: {taken}", "busy")]
+    )
 
 
 def _with_inbound(
-    settings: Settings, families: Sequence[Family], verdict: Validation, deadline: float, *, await_inbound: bool
+    settings: Settings,
+    families: Sequence[Family],
+    verdict: Validation,
+    deadline: float,
+    *,
+    await_inbound: bool,
 ) -> Validation:
     if verdict.cause not in {"", "undecided"} or not (settings.reflectors or await_inbound):
         return verdict
@@ -155,8 +197,14 @@ def _with_inbound(
 def _other_families(settings: Settings, ends: TokenEnds, around: Surroundings) -> list[SocketEnd]:
     """Return a target in the family that the caller's does not test, where the server takes both."""
     other: Family = 4 if family_of(ends.connect) == 6 else 6
-    wanted = other in (settings.families or tuple(family for family in (4, 6) if around.addresses[family]))
-    return [SocketEnd(NOWHERE[other], ends.connect.port)] if family_of(ends.listen) == 6 and wanted and not _is_own(ends) else []
+    wanted = other in (
+        settings.families or tuple(family for family in (4, 6) if around.addresses[family])
+    )
+    return (
+        [SocketEnd(NOWHERE[other], ends.connect.port)]
+        if family_of(ends.listen) == 6 and wanted and not _is_own(ends)
+        else []
+    )
 
 
 def _is_own(ends: TokenEnds) -> bool:
@@ -169,7 +217,12 @@ def _ask(server: TokenServer, target: SocketEnd, deadline: float, tell: Tell) ->
     family = family_of(target)
     if reply.validated:
         tell("info", "Validated")
-        return Check("outbound", family, "passed", f"IPv{family} outbound redirection holds: {target} gave our token.")
+        return Check(
+            "outbound",
+            family,
+            "passed",
+            f"IPv{family} outbound redirection holds: {target} gave our token.",
+        )
     cause, said = _explain(reply, target)
     return Check("outbound", family, "failed", said, cause)
 
@@ -177,17 +230,25 @@ def _ask(server: TokenServer, target: SocketEnd, deadline: float, tell: Tell) ->
 def _explain(reply: Reply, target: SocketEnd) -> tuple[Cause, str]:
     if reply.error in {errno.EPERM, errno.EACCES}:
         why = os.strerror(reply.error)
-        return "filtered", f"unable to connect to {target}: a filter refuses it before it is redirected ({why})"
+        return (
+            "filtered",
+            f"unable to connect to {target}: a filter refuses it before it is redirected ({why})",
+        )
     if reply.error:
         return "unreachable", f"unable to connect to {target}: {os.strerror(reply.error)}"
     if reply.got is None:
         return "outbound-missing", f"no answer from {target} in time: no rule redirects it"
     expected, got = reply.token.decode(), reply.got.decode("utf-8", "backslashreplace")
-    return "foreign-answer", f"expected client to receive {expected!r}; got {got!r} instead: {target} is somebody else"
+    return (
+        "foreign-answer",
+        f"expected client to receive {expected!r}; got {got!r} instead: {target} is somebody else",
+    )
 
 
 def _blame(checks: Sequence[Check], around: Surroundings) -> list[Check]:
-    """Name what a process without rights can know of the cause: whether there is NAT at all, and in the other family."""
+    """Name what a process without rights can know of the cause: whether there is NAT at all, and in
+    the other family.
+    """
     good = {check.family for check in checks if check.state == "passed"}
     named: list[Check] = []
     for check in checks:
@@ -197,7 +258,9 @@ def _blame(checks: Sequence[Check], around: Surroundings) -> list[Check]:
                 named.append(check._replace(cause="family-missing", claim=said))
                 continue
             if around.tracked is not None and not is_tracked(check.family):
-                said = f"{check.claim}; there is no NAT rule for IPv{check.family} in this pod at all"
+                said = (
+                    f"{check.claim}; there is no NAT rule for IPv{check.family} in this pod at all"
+                )
                 named.append(check._replace(cause="no-rules", claim=said))
                 continue
         named.append(check)

@@ -1,4 +1,6 @@
-"""Sockets of the validator: listeners where the proxy will listen, connections that never wait, the original destination."""
+"""Sockets of the validator: listeners where the proxy will listen, connections that never wait, the
+original destination.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from typing import NamedTuple
 from podpath.protect.validate.addresses import Family
 
 SO_ORIGINAL_DST = 80
-"""SO_ORIGINAL_DST of IPv4 and IP6T_SO_ORIGINAL_DST of IPv6 (net/netfilter/nf_conntrack_proto.c:getorigdst v6.12)."""
+"""SO_ORIGINAL_DST of IPv4 and IP6T_SO_ORIGINAL_DST of IPv6
+(net/netfilter/nf_conntrack_proto.c:getorigdst v6.12).
+"""
 _SOL_IPV6 = 41
 BACKLOG = 64
 DOMAIN = {4: socket.AF_INET, 6: socket.AF_INET6}
@@ -26,7 +30,11 @@ class SocketEnd(NamedTuple):
 
     def __str__(self) -> str:
         """Spell it as URLs do, an IPv6 address in brackets."""
-        return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
+        return (
+            f"[{self.address}]:{self.port}"
+            if ":" in self.address
+            else f"{self.address}:{self.port}"
+        )
 
 
 def parse_end(text: str) -> SocketEnd:
@@ -34,7 +42,13 @@ def parse_end(text: str) -> SocketEnd:
     host, colon, port = text.rpartition(":")
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     address = ipaddress.ip_address(bare)
-    if not colon or (":" in bare) != host.startswith("[") or not port.isascii() or not port.isdigit() or int(port) > 65535:
+    if (
+        not colon
+        or (":" in bare) != host.startswith("[")
+        or not port.isascii()
+        or not port.isdigit()
+        or int(port) > 65535
+    ):
         raise ValueError(text)
     return SocketEnd(str(address), int(port))
 
@@ -45,8 +59,12 @@ def family_of(end: SocketEnd) -> Family:
 
 
 def listen(end: SocketEnd, *, dual: bool = False) -> socket.socket:
-    """Listen without ever waiting; `dual` takes IPv4 on an IPv6 listener too, as servers in Rust and Go do."""
-    listener = socket.socket(DOMAIN[family_of(end)], socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+    """Listen without ever waiting; `dual` takes IPv4 on an IPv6 listener too, as servers in Rust
+    and Go do.
+    """
+    listener = socket.socket(
+        DOMAIN[family_of(end)], socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
+    )
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family_of(end) == 6:
@@ -59,10 +77,16 @@ def listen(end: SocketEnd, *, dual: bool = False) -> socket.socket:
     return listener
 
 
-def connect(target: SocketEnd, *, source: str = "", hops: int | None = None) -> tuple[socket.socket, int]:
-    """Begin to connect and give the socket with the error so far, 0 for none; `hops` keeps the packet from going far."""
+def connect(
+    target: SocketEnd, *, source: str = "", hops: int | None = None
+) -> tuple[socket.socket, int]:
+    """Begin to connect and give the socket with the error so far, 0 for none; `hops` keeps the
+    packet from going far.
+    """
     family = family_of(target)
-    caller = socket.socket(DOMAIN[family], socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+    caller = socket.socket(
+        DOMAIN[family], socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC
+    )
     try:
         if hops is not None and family == 4:
             caller.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, hops)
@@ -77,7 +101,9 @@ def connect(target: SocketEnd, *, source: str = "", hops: int | None = None) -> 
 
 
 def original_destination(accepted: socket.socket) -> SocketEnd | None:
-    """Return where the other side meant to connect to, before it was redirected; None where conntrack does not know."""
+    """Return where the other side meant to connect to, before it was redirected; None where
+    conntrack does not know.
+    """
     plain = _unmapped(accepted.getsockname())
     try:
         if accepted.family == socket.AF_INET or ":" not in plain.address:

@@ -1,7 +1,9 @@
-"""linkerd's way: a server that says a token to whoever comes, and a client that must get it from an address that is not ours.
+"""linkerd's way: a server that says a token to whoever comes, and a client that must get it from an
+address that is not ours.
 
-What comes in are the two addresses; what goes out is a `Reply`. The client connects once and reads the token's length or to the
-end (linkerd2-proxy-init's validator does it so); other bytes, an early end and silence are told apart.
+What comes in are the two addresses; what goes out is a `Reply`. The client connects once and reads
+the token's length or to the end (linkerd2-proxy-init's validator does it so); other bytes, an early
+end and silence are told apart.
 """
 
 from __future__ import annotations
@@ -60,7 +62,9 @@ class TokenServer:
                 return
             with accepted:
                 try:
-                    accepted.sendall(self.token)  # 64 bytes fit into the buffer of a fresh connection: it does not wait
+                    accepted.sendall(
+                        self.token
+                    )  # 64 bytes fit into the buffer of a fresh connection: it does not wait
                 except OSError:
                     continue  # the client has gone
 

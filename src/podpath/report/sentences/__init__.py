@@ -1,6 +1,7 @@
 """Reasons in words: the one place where what decided becomes a sentence.
 
-One module for each family of `datapath.reasons`; a reason without its sentence is an error of typing.
+One module for each family of `datapath.reasons`; a reason without its sentence is an error of
+typing.
 """
 
 from __future__ import annotations

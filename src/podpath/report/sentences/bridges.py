@@ -24,7 +24,9 @@ def spell_bridge(reason: BridgeReason) -> str:  # noqa: C901, PLR0911  # one arm
         case bridges.SentWhileResolving(bridge, address):
             return f"{bridge} sends it, as it resolves {address}"
         case bridges.HiddenFromNetfilter(bridge, setting, note):
-            return f"iptables does not see frames that {bridge} bridges: {note or f'{setting} is 0'}"
+            return (
+                f"iptables does not see frames that {bridge} bridges: {note or f'{setting} is 0'}"
+            )
         case bridges.StaysOnBridge(address, bridge):
             return f"its new destination {address} is behind {bridge} too: it stays on the bridge"
         case bridges.RoutedAfterTranslation(address):
@@ -32,7 +34,9 @@ def spell_bridge(reason: BridgeReason) -> str:  # noqa: C901, PLR0911  # one arm
         case bridges.HandedToSwitch(link, bridge):
             return f"{link} hands it to bridge {bridge}"
         case bridges.Switched(bridge, source, port):
-            return f"bridge {bridge} takes it from {source} to {port} (by MAC; its flows are not read)"
+            return (
+                f"bridge {bridge} takes it from {source} to {port} (by MAC; its flows are not read)"
+            )
         case bridges.SwitchFloods(bridge, ports, mac):
             names = ", ".join(ports) or "no device of the host"
             return f"bridge {bridge} floods it, and {names} does not have the MAC {mac}"

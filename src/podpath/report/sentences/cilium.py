@@ -17,11 +17,19 @@ def spell_cilium(reason: CiliumReason) -> str:  # one arm for each reason
         case cilium.HandedToStack():
             return f"Cilium hands it to the host's stack ({NOTE})"
         case cilium.AnswerRedirected(address):
-            said = f"Cilium translates the answer back to {address} and sends it straight to its pod"
+            said = (
+                f"Cilium translates the answer back to {address} and sends it straight to its pod"
+            )
             return f"{said}: netfilter does not see it ({NOTE})"
         case cilium.BpfMasqueraded(address, before, link, stands_in):
-            said = f"Cilium masquerades it as {address}, after netfilter saw it as {before} ({NOTE})"
-            return f"{said}; {address} stands for the address of {link}, which is not in evidence" if stands_in else said
+            said = (
+                f"Cilium masquerades it as {address}, after netfilter saw it as {before} ({NOTE})"
+            )
+            return (
+                f"{said}; {address} stands for the address of {link}, which is not in evidence"
+                if stands_in
+                else said
+            )
         case cilium.DeliveredToEndpoint(link):
             return f"Cilium delivers it to {link} itself: {UNSEEN} ({NOTE})"
         case cilium.SentThroughOverlay(link):

@@ -34,7 +34,9 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
         case devices.NoDevice():
             return "it has no device to leave on"
         case devices.TunnelsNested(link, depth):
-            return f"{link} is reached from within {depth} tunnels: the kernel takes it for a circle"
+            return (
+                f"{link} is reached from within {depth} tunnels: the kernel takes it for a circle"
+            )
         case devices.NoRemoteEnd(link, address):
             return f"{link} knows no remote end for {address}"
         case devices.WrappedForUnknownEnd(link):

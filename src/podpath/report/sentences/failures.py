@@ -29,7 +29,11 @@ def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911  # one
             who = "the client is" if reply else "the connection is with"
             return f"{name} misdelivered: it reached {spell_end(reached)}, and {who} {spell_end(wanted)}"
         case failures.NotTranslatedBack(name, packet, asked):
-            does = "resets the connection" if packet.protocol == protocols.TCP else "takes it for no answer"
+            does = (
+                "resets the connection"
+                if packet.protocol == protocols.TCP
+                else "takes it for no answer"
+            )
             return f"{name} not translated back: it reached the client as {packet}, who had sent {asked} and {does}"
         case failures.StrayPacket(name, packet, seen):
             return f"{name} stray: it reached the server as {packet}, whose connection began with {seen}: it is reset"

@@ -1,4 +1,6 @@
-"""A failing walk told in sentences: what each packet met that mattered, up to the one that did not arrive."""
+"""A failing walk told in sentences: what each packet met that mattered, up to the one that did not
+arrive.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,11 @@ def _spell(step: Step) -> str:
         what = {"new": "conntrack sees it as NEW", "invalid": f"conntrack calls it INVALID: {why}"}
         return what.get(step.decision, f"conntrack: {step.decision}")
     before, after = spell_ends(step.before), spell_ends(step.after)
-    return why if before == after or after.partition(" > ")[0] in why else f"{why}, so it is now {after}"
+    return (
+        why
+        if before == after or after.partition(" > ")[0] in why
+        else f"{why}, so it is now {after}"
+    )
 
 
 def _end(trace: Trace) -> str:
@@ -101,9 +107,11 @@ def _claim_of(cause: Cause) -> str:
 def _the(cause: Cause) -> str:
     """Name the packet: `The handshake's ACK from 10.0.0.1 to 10.0.0.2:80`."""
     packet = cause.trace.packet
-    name = {"ACK": "handshake's ACK", "SYN": "first packet (SYN)", "SYN-ACK": "answer (SYN-ACK)"}.get(
-        cause.trace.name, cause.trace.name
-    )
+    name = {
+        "ACK": "handshake's ACK",
+        "SYN": "first packet (SYN)",
+        "SYN-ACK": "answer (SYN-ACK)",
+    }.get(cause.trace.name, cause.trace.name)
     served = cause.trace.direction == "original" and packet.has_ports
     target = endpoint(packet.dst, packet.dport) if served else str(packet.dst)
     return f"The {name} from {packet.src} to {target}"
@@ -153,7 +161,10 @@ def _policy(cause: Cause) -> Iterator[str]:
 
 def _stale(cause: Cause) -> Iterator[str]:
     step = cause.step
-    service, gone = endpoint(step.before.dst, step.before.dport), endpoint(step.after.dst, step.after.dport)
+    service, gone = (
+        endpoint(step.before.dst, step.before.dport),
+        endpoint(step.after.dst, step.after.dport),
+    )
     yield f"A conntrack entry still sends what {step.before.src} sends to {service} to {gone}, which is no endpoint any more."
 
 

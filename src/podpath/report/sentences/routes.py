@@ -48,7 +48,9 @@ def _way(link: str | None, gateway: Address | None) -> str:
 def _spell_source(reason: SourceReason) -> str:
     match reason:
         case routes.ReversePathHolds(source, link, mode):
-            return f"the way back to {source} leads over {link}; rp_filter is {MODES.get(mode, mode)}"
+            return (
+                f"the way back to {source} leads over {link}; rp_filter is {MODES.get(mode, mode)}"
+            )
         case routes.ReversePathFailed():
             return _spell_failed(reason)
         case routes.SourceOfType(source, link, kind):
@@ -77,7 +79,9 @@ def _spell_input(reason: InputReason) -> str:  # one arm for each reason
         case routes.LimitedBroadcast(address):
             return f"{address} is the limited broadcast address"
         case routes.ForwardingOff(netns, link, address):
-            who = f"{netns} does" if address is None else f"{address} is not for {netns}, which does"
+            who = (
+                f"{netns} does" if address is None else f"{address} is not for {netns}, which does"
+            )
             return f"{who} not forward what comes in on {link}: no ICMP error is sent either"
         case routes.MartianSource(source):
             return f"{source} is no address that a packet on a wire comes from"

@@ -60,7 +60,9 @@ def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # on
 
 def name_rule(rule: Rule | NftRule) -> str:
     """Name a rule by its chain and its place there; one of nftables by its handle and its text too."""
-    return f"{place_rule(rule)} ({emit_rule(rule)})" if isinstance(rule, NftRule) else place_rule(rule)
+    return (
+        f"{place_rule(rule)} ({emit_rule(rule)})" if isinstance(rule, NftRule) else place_rule(rule)
+    )
 
 
 def place_rule(rule: Rule | NftRule) -> str:

@@ -63,7 +63,9 @@ def _spell_invalid(why: InvalidReason) -> str:  # noqa: C901, PLR0911  # one arm
         case tracking.OutOfState(segment, state, reply):
             return f"a {segment} in the {_direction(reply=reply)} direction in state {state}"
         case tracking.ResetBehind(seq, acknowledged):
-            return f"a reset with sequence number {seq}, where {acknowledged} is acknowledged already"
+            return (
+                f"a reset with sequence number {seq}, where {acknowledged} is acknowledged already"
+            )
         case tracking.UnseenData(ack, seen):
             return f"it acknowledges data that conntrack has not seen (up to {ack}, seen {seen})"
         case tracking.AnswersNoQuery():
@@ -75,6 +77,8 @@ def _spell_invalid(why: InvalidReason) -> str:  # noqa: C901, PLR0911  # one arm
         case tracking.QuotesNoConnection(quoted):
             return f"an ICMP error about {quoted}, which belongs to no connection that conntrack has seen"
         case tracking.ErrorAstray(address, sender):
-            return f"an ICMP error that went to {address}, though the connection's sender is {sender}"
+            return (
+                f"an ICMP error that went to {address}, though the connection's sender is {sender}"
+            )
         case _:
             assert_never(why)

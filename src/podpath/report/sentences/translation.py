@@ -42,5 +42,7 @@ def spell_translation(reason: TranslationReason) -> str:  # one arm for each rea
 
 def _target(rule: Rule | NftRule) -> str:
     if isinstance(rule, NftRule):
-        return next((statement.kind for statement in rule.statements if isinstance(statement, nft.Nat)), "")
+        return next(
+            (statement.kind for statement in rule.statements if isinstance(statement, nft.Nat)), ""
+        )
     return rule.target.name if rule.target is not None else ""

@@ -1,4 +1,6 @@
-"""Access logs of web servers and ingresses (common log format): `10.4.0.9 - - [11/Feb/2022:09:49:15 +0800] "GET /" 504 167`."""
+"""Access logs of web servers and ingresses (common log format): `10.4.0.9 - - [11/Feb/2022:09:49:15
++0800] "GET /" 504 167`.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,11 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
             walls[found["zone"]] = WallClock(zone) if zone is not None else None
         wall = walls[found["zone"]]
         date = (int(found["year"]), month, int(found["day"]))
-        return wall.place(date, int(found["hour"]), int(found["minute"]), float(found["second"])) if wall is not None else None
+        return (
+            wall.place(date, int(found["hour"]), int(found["minute"]), float(found["second"]))
+            if wall is not None
+            else None
+        )
 
     return read
 
@@ -42,7 +48,9 @@ def _split(source: Source) -> Split:
 
     def take_apart(line: str) -> LineParts:
         found = _HEAD.match(line)
-        return LineParts(origin, f"{found['client']} {line[found.end() :]}" if found is not None else line)
+        return LineParts(
+            origin, f"{found['client']} {line[found.end() :]}" if found is not None else line
+        )
 
     return take_apart
 

@@ -1,7 +1,7 @@
 """Logs of programs that start their lines with a date and a time, each in its own way.
 
-`2022-02-11 09:49:15,123 ERROR ...`, `2022/02/11 09:49:15 [error] ...`, `[2022-02-11T09:49:15Z] ...`,
-`2022-02-11 09:49:15.123 [INFO][8] felix/...`
+`2022-02-11 09:49:15,123 ERROR ...`, `2022/02/11 09:49:15 [error] ...`, `[2022-02-11T09:49:15Z]
+...`, `2022-02-11 09:49:15.123 [INFO][8] felix/...`
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _LOGGER: Final = re.compile(
     r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|"
     r"FATAL)\]? +\[?(?P<name>[A-Za-z][\w.-]{1,80})\]?:? "
 )
-"""A level, and the logger's name behind it, as Python's logging and tuned write them: the writer, where the file does not say."""
+"""A level, and the logger's name behind it, as Python's logging and tuned write them: the writer,
+where the file does not say.
+"""
 
 
 def _stamp(source: Source, clock: Clock) -> ReadStamp:

@@ -1,4 +1,6 @@
-"""/var/log/apt/history.log: one block for each run, with its packages in lists; each run is an event at its start."""
+"""/var/log/apt/history.log: one block for each run, with its packages in lists; each run is an
+event at its start.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +33,25 @@ _DEEDS: Final = {
 def recognise(lines: Sequence[str]) -> float:
     """Recognise a run by its dates."""
     fields = sum(_FIELD.match(line) is not None for line in lines)
-    return fields / len(lines) if any(line.startswith(("Start-Date: ", "End-Date: ")) for line in lines) else 0.0
+    return (
+        fields / len(lines)
+        if any(line.startswith(("Start-Date: ", "End-Date: ")) for line in lines)
+        else 0.0
+    )
 
 
 def read(source: Source, clock: Clock) -> LogReading:
-    """Read the runs: an event for each package, all of them with the lines of the run, or one for a run that names none."""
+    """Read the runs: an event for each package, all of them with the lines of the run, or one for a
+    run that names none.
+    """
     wall = WallClock(clock.zone)
     events: list[Event] = []
     gaps: list[Gap] = []
     for first, last in _runs(source.lines):
         found = ((index, _FIELD.match(source.lines[index])) for index in range(first, last + 1))
-        fields = {field["key"]: (index, field["value"]) for index, field in found if field is not None}
+        fields = {
+            field["key"]: (index, field["value"]) for index, field in found if field is not None
+        }
         time = _time(fields, wall)
         if time is None:
             span = Span(source, source.first_line + first, source.first_line + last)
@@ -86,4 +96,9 @@ def _events(source: Source, fields: dict[str, tuple[int, str]], time: float) -> 
                 yield Event(time, span, "apt", f"{deed} {package['name']} {package['versions']}")
     if not told:
         index, command = fields.get("Commandline", (min(place for place, _ in fields.values()), ""))
-        yield Event(time, Span(source, source.first_line + index, source.first_line + index), "apt", command or "run")
+        yield Event(
+            time,
+            Span(source, source.first_line + index, source.first_line + index),
+            "apt",
+            command or "run",
+        )

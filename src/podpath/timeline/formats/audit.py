@@ -1,4 +1,5 @@
-"""Lines of the Linux audit system: `type=SERVICE_START msg=audit(1644544143.120:421): pid=1 uid=0 ... msg='unit=tuned ...'`.
+"""Lines of the Linux audit system: `type=SERVICE_START msg=audit(1644544143.120:421): pid=1 uid=0
+... msg='unit=tuned ...'`.
 
 Also what `ausearch -i` prints, with a date in place of the seconds.
 """
@@ -38,7 +39,9 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
 
 
 def _place(date: str, wall: WallClock) -> float | None:
-    """Place a date of `ausearch -i`: month first, as the C locale has it, unless it can only be the day."""
+    """Place a date of `ausearch -i`: month first, as the C locale has it, unless it can only be the
+    day.
+    """
     found = _DAY.fullmatch(date)
     if found is None:
         stamp = wall.match(date)
@@ -46,7 +49,9 @@ def _place(date: str, wall: WallClock) -> float | None:
     month, day = int(found["first"]), int(found["second"])
     month, day = (day, month) if month > 12 else (month, day)
     year = int(found["year"]) + (2000 if len(found["year"]) == 2 else 0)
-    return wall.place((year, month, day), int(found["hour"]), int(found["minute"]), float(found["seconds"]))
+    return wall.place(
+        (year, month, day), int(found["hour"]), int(found["minute"]), float(found["seconds"])
+    )
 
 
 def _split(_: Source) -> Split:
@@ -58,7 +63,9 @@ def take_apart(line: str) -> LineParts:
     found = _HEAD.match(line)
     if found is None:
         return LineParts("audit", line)
-    return LineParts("audit", f"{found['type'] or ''} {line[found.end() :]}".strip(), found["host"] or "")
+    return LineParts(
+        "audit", f"{found['type'] or ''} {line[found.end() :]}".strip(), found["host"] or ""
+    )
 
 
 FORMAT = LineFormat("audit log", _HEAD, _stamp, _split, headings=_HEADINGS)

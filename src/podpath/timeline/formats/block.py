@@ -1,4 +1,6 @@
-"""The account of formats whose events stand in several lines: what no event and no gap covers is a heading."""
+"""The account of formats whose events stand in several lines: what no event and no gap covers is a
+heading.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from podpath.timeline.event import Event, LogReading
 
 
 def close_account(source: Source, events: Sequence[Event], gaps: Sequence[Gap] = ()) -> LogReading:
-    """Make the reading of a log from its events and gaps; runs of the lines that are left become headings."""
+    """Make the reading of a log from its events and gaps; runs of the lines that are left become
+    headings.
+    """
     covered: set[int] = set()
     for span in (*(event.span for event in events), *(gap.span for gap in gaps)):
         covered.update(range(span.line, span.last_line + 1))
@@ -24,4 +28,6 @@ def close_account(source: Source, events: Sequence[Event], gaps: Sequence[Gap] =
         else:
             headings.append(Span(source, number, number))
     times = array("d", [event.time for event in events])
-    return LogReading(source=source, events=tuple(events), times=times, gaps=tuple(gaps), headings=tuple(headings))
+    return LogReading(
+        source=source, events=tuple(events), times=times, gaps=tuple(gaps), headings=tuple(headings)
+    )

@@ -1,4 +1,6 @@
-"""Container logs as the kubelet finds them (CRI): `2022-02-11T01:49:03.123456789Z stdout F message`."""
+"""Container logs as the kubelet finds them (CRI): `2022-02-11T01:49:03.123456789Z stdout F
+message`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Lines that start as date(1) prints the time, in loops that people write: `Fri Feb 11 09:49:15 CST 2022 curl: timed out`."""
+"""Lines that start as date(1) prints the time, in loops that people write: `Fri Feb 11 09:49:15 CST
+2022 curl: timed out`.
+"""
 
 from __future__ import annotations
 

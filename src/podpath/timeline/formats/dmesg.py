@@ -1,7 +1,9 @@
-"""The kernel's ring buffer: `dmesg` with seconds since the boot, `dmesg -T` and `dmesg --time-format iso`.
+"""The kernel's ring buffer: `dmesg` with seconds since the boot, `dmesg -T` and `dmesg
+--time-format iso`.
 
-The seconds are of a clock that stops while the machine sleeps, and that other clocks drift from: they are placed by a boot time
-that the caller knows or that other logs tell (`timeline.boots`). A log of several boots starts anew at each `Linux version`.
+The seconds are of a clock that stops while the machine sleeps, and that other clocks drift from:
+they are placed by a boot time that the caller knows or that other logs tell (`timeline.boots`). A
+log of several boots starts anew at each `Linux version`.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ from podpath.timeline.event import UNPLACED, LineParts, Split
 from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.stamps import MONTHS, WallClock
 
-_RELATIVE: Final = re.compile(r"(?:<\d{1,3}>)?(?:\w+ *: ?\w* *: )?\[ *(?P<seconds>\d{1,9}\.\d{1,9})\] ?(?:\[ *[TC]\d+\] ?)?")
+_RELATIVE: Final = re.compile(
+    r"(?:<\d{1,3}>)?(?:\w+ *: ?\w* *: )?\[ *(?P<seconds>\d{1,9}\.\d{1,9})\] ?(?:\[ *[TC]\d+\] ?)?"
+)
 _CTIME: Final = re.compile(
     r"(?:\w+ *: ?\w* *: )?\[[A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d) "
     r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<year>\d{4})\] ?"
@@ -40,7 +44,9 @@ class BootCounter:
         self._before = 0.0
 
     def count(self, seconds: float) -> int:
-        """Return the number of the boot that a stamp belongs to, from 0; small steps back are lines out of order."""
+        """Return the number of the boot that a stamp belongs to, from 0; small steps back are lines
+        out of order.
+        """
         if seconds < self._before - _DISORDER or (seconds < 1.0 < self._before - 1.0):
             self.boot += 1
         self._before = seconds
@@ -48,7 +54,9 @@ class BootCounter:
 
 
 _DISORDER: Final = 300.0
-"""Seconds by which lines of one boot may be out of order: what several CPUs and a slow reader do is far less."""
+"""Seconds by which lines of one boot may be out of order: what several CPUs and a slow reader do is
+far less.
+"""
 
 
 def count_boots(lines: tuple[str, ...]) -> int:

@@ -1,4 +1,6 @@
-"""The log of dpkg: `2022-02-11 09:48:58 upgrade polkitd:amd64 0.105-31 0.105-33`, and /var/log/alternatives.log beside it."""
+"""The log of dpkg: `2022-02-11 09:48:58 upgrade polkitd:amd64 0.105-31 0.105-33`, and
+/var/log/alternatives.log beside it.
+"""
 
 from __future__ import annotations
 
@@ -28,4 +30,6 @@ def take_apart(line: str) -> LineParts:
     return LineParts("update-alternatives" if found["alternative"] else "dpkg", line[found.end() :])
 
 
-FORMAT = LineFormat("dpkg log", _HEAD, stamps_in(_HEAD, "stamp", "alternative"), _split, of_node=True, sparse=True)
+FORMAT = LineFormat(
+    "dpkg log", _HEAD, stamps_in(_HEAD, "stamp", "alternative"), _split, of_node=True, sparse=True
+)

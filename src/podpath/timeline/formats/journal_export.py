@@ -19,7 +19,11 @@ _TIME: Final = re.compile(r"\d{1,17}")
 def recognise(lines: Sequence[str]) -> float:
     """Recognise fields of the journal, the time among them."""
     fields = sum(_FIELD.match(line) is not None for line in lines)
-    return fields / len(lines) if any(line.startswith("__REALTIME_TIMESTAMP=") for line in lines) else 0.0
+    return (
+        fields / len(lines)
+        if any(line.startswith("__REALTIME_TIMESTAMP=") for line in lines)
+        else 0.0
+    )
 
 
 def read(source: Source, clock: Clock) -> LogReading:
@@ -33,10 +37,20 @@ def read(source: Source, clock: Clock) -> LogReading:
         fields = {field["key"]: field["value"] for field in found if field is not None}
         time = _TIME.fullmatch(fields.get("__REALTIME_TIMESTAMP", ""))
         if time is None:
-            gaps.append(Gap(span, "expected an entry of the journal with __REALTIME_TIMESTAMP, saw none"))
+            gaps.append(
+                Gap(span, "expected an entry of the journal with __REALTIME_TIMESTAMP, saw none")
+            )
             continue
         program = fields.get("SYSLOG_IDENTIFIER") or fields.get("_COMM", "")
-        events.append(Event(int(time[0]) / 1e6, span, program, fields.get("MESSAGE", ""), fields.get("_HOSTNAME", "")))
+        events.append(
+            Event(
+                int(time[0]) / 1e6,
+                span,
+                program,
+                fields.get("MESSAGE", ""),
+                fields.get("_HOSTNAME", ""),
+            )
+        )
     return close_account(source, events, gaps)
 
 

@@ -1,4 +1,6 @@
-"""Logs of one JSON object on each line: zap and slog (`{"level":"info","ts":1644544143.1,"msg":"..."}`), Docker's json-file."""
+"""Logs of one JSON object on each line: zap and slog
+(`{"level":"info","ts":1644544143.1,"msg":"..."}`), Docker's json-file.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def _split(source: Source) -> Split:
         error = _first(fields, "error", "err")
         writer = _first(fields, "logger", "component", "program")
         return LineParts(
-            origin or writer, f"{message.rstrip()}: {error}" if error else message.rstrip(), _first(fields, "host", "hostname")
+            origin or writer,
+            f"{message.rstrip()}: {error}" if error else message.rstrip(),
+            _first(fields, "host", "hostname"),
         )
 
     return take_apart

@@ -30,7 +30,9 @@ class _Stamps:
         self._wall = WallClock(clock.zone)
         self._month = 0
         days = [(int(found["month"]), int(found["day"])) for found in _heads(source.lines)]
-        self._year = first_year((month for month, _ in days), days[-1], clock) if days else clock.today.year
+        self._year = (
+            first_year((month for month, _ in days), days[-1], clock) if days else clock.today.year
+        )
 
     def read(self, line: str) -> float | None:
         found = _HEAD.match(line)
@@ -42,7 +44,10 @@ class _Stamps:
         self._year += turn(self._month, month)
         self._month = month
         return self._wall.place(
-            (self._year, month, int(found["day"])), int(found["hour"]), int(found["minute"]), float(found["second"])
+            (self._year, month, int(found["day"])),
+            int(found["hour"]),
+            int(found["minute"]),
+            float(found["second"]),
         )
 
 
@@ -66,7 +71,9 @@ def _split(source: Source) -> Split:
 
     def take_apart(line: str) -> LineParts:
         found = _HEAD.match(line)
-        return LineParts(origin, line[found.end() :]) if found is not None else LineParts(origin, line)
+        return (
+            LineParts(origin, line[found.end() :]) if found is not None else LineParts(origin, line)
+        )
 
     return take_apart
 

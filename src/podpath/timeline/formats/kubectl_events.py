@@ -1,6 +1,8 @@
-"""Events as `kubectl get events` and `kubectl describe` print them, with ages in place of times: `4s (x43 over 7m9s)`.
+"""Events as `kubectl get events` and `kubectl describe` print them, with ages in place of times:
+`4s (x43 over 7m9s)`.
 
-An age counts back from the moment that it was printed; where nobody says when that was, the event has no place in time.
+An age counts back from the moment that it was printed; where nobody says when that was, the event
+has no place in time.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def read(source: Source, clock: Clock) -> LogReading:
     described = recognise_describe(source) > recognise_events(source)
     reading: Reading = read_describe(source) if described else read_events(source)
     printed = source.taken_at if source.taken_at is not None else clock.printed
-    events = [_make(record, printed) for record in reading.records if isinstance(record, EventRecord)]
+    events = [
+        _make(record, printed) for record in reading.records if isinstance(record, EventRecord)
+    ]
     return close_account(source, events, reading.gaps)
 
 
@@ -45,7 +49,13 @@ def _make(record: EventRecord, printed: float | None) -> Event:
     since = printed - first if printed is not None and first is not None else None
     writer = (record.origin or "kubernetes").partition(",")[0]
     return Event(
-        time, record.span, writer, describe_event(record.reason, record.object, record.message), "", record.count or 1, since
+        time,
+        record.span,
+        writer,
+        describe_event(record.reason, record.object, record.message),
+        "",
+        record.count or 1,
+        since,
     )
 
 

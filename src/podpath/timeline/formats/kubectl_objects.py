@@ -19,7 +19,13 @@ _ITEMS: Final = re.compile(r'"items" ?: ?\[')
 _JSON: Final = re.compile(r'"(?:involvedObject|regarding)" ?:')
 _YAML: Final = re.compile(r"(?:- )?(?: {2})*(?:involvedObject|regarding):\s*$")
 _YAML_FIELD: Final = re.compile(r"(?P<indent> *)(?:- )?(?P<key>[A-Za-z]\w*):(?: (?P<value>.*))?$")
-_TIMES: Final = ("lastTimestamp", "eventTime", "deprecatedLastTimestamp", "firstTimestamp", "deprecatedFirstTimestamp")
+_TIMES: Final = (
+    "lastTimestamp",
+    "eventTime",
+    "deprecatedLastTimestamp",
+    "firstTimestamp",
+    "deprecatedFirstTimestamp",
+)
 
 
 def recognise(lines: Sequence[str]) -> float:
@@ -52,7 +58,9 @@ def _json(source: Source) -> Iterator[tuple[Mapping[str, object], int, int]]:
 
 
 def _yaml(source: Source) -> Iterator[tuple[Mapping[str, object], int, int]]:
-    """Yield each item of a list in YAML with its plain fields; of what is nested only the object's kind and name."""
+    """Yield each item of a list in YAML with its plain fields; of what is nested only the object's
+    kind and name.
+    """
     starts = [index for index, line in enumerate(source.lines) if line.startswith("- ")]
     if not starts:
         yield _yaml_fields(source.lines, 0, 0), 0, max(len(source.lines) - 1, 0)
@@ -77,7 +85,9 @@ def _yaml_fields(lines: Sequence[str], start: int, depth: int) -> Mapping[str, o
         value = (found["value"] or "").strip().strip("'\"")
         if indent == depth:
             last = inside = found["key"]
-            fields[found["key"]] = int(value) if found["key"] == "count" and value.isdecimal() else value
+            fields[found["key"]] = (
+                int(value) if found["key"] == "count" and value.isdecimal() else value
+            )
         elif inside in {"involvedObject", "regarding"} and indent == depth + 2:
             about[found["key"]] = value
     if about:
@@ -95,13 +105,29 @@ def _make(fields: Mapping[str, object], span: Span, wall: WallClock) -> Event | 
     count = fields.get("count")
     source = fields.get("source")
     writer = (
-        _text(fields, "reportingComponent") or (_text(source, "component") if isinstance(source, Mapping) else "") or "kubernetes"
+        _text(fields, "reportingComponent")
+        or (_text(source, "component") if isinstance(source, Mapping) else "")
+        or "kubernetes"
     )
     about = fields.get("involvedObject") or fields.get("regarding")
-    subject = f"{_text(about, 'kind').lower()}/{_text(about, 'name')}" if isinstance(about, Mapping) else None
-    message = describe_event(_text(fields, "reason"), subject, _text(fields, "message") or _text(fields, "note"))
+    subject = (
+        f"{_text(about, 'kind').lower()}/{_text(about, 'name')}"
+        if isinstance(about, Mapping)
+        else None
+    )
+    message = describe_event(
+        _text(fields, "reason"), subject, _text(fields, "message") or _text(fields, "note")
+    )
     times = count if isinstance(count, int) and count > 0 else 1
-    return Event(time, span, writer, message, "", times, since.time if since is not None and since.time < time else None)
+    return Event(
+        time,
+        span,
+        writer,
+        message,
+        "",
+        times,
+        since.time if since is not None and since.time < time else None,
+    )
 
 
 def _text(fields: Mapping[str, object], key: str) -> str:

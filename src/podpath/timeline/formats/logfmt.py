@@ -1,4 +1,6 @@
-"""logfmt, as containerd, dockerd and Cilium write: `time="2022-02-11T01:49:03Z" level=info msg="..." subsys=daemon`."""
+"""logfmt, as containerd, dockerd and Cilium write: `time="2022-02-11T01:49:03Z" level=info
+msg="..." subsys=daemon`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import WallClock
 
-_HEAD: Final = re.compile(r"(?:level=\w+ )?(?:time|ts|t|timestamp)=\"?(?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d)")
+_HEAD: Final = re.compile(
+    r"(?:level=\w+ )?(?:time|ts|t|timestamp)=\"?(?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d)"
+)
 _MESSAGE: Final = re.compile(r'\bmsg=(?:"(?P<quoted>(?:[^"\\]|\\.)*+)"?|(?P<bare>\S*))')
 _WRITER: Final = re.compile(r'\b(?:subsys|logger|component|module)="?(?P<name>[\w./-]+)')
 
@@ -38,7 +42,9 @@ def _split(source: Source) -> Split:
         name = origin or (writer["name"] if writer is not None else "")
         if found is None:
             return LineParts(name, line)
-        message = found["quoted"].replace('\\"', '"') if found["quoted"] is not None else found["bare"]
+        message = (
+            found["quoted"].replace('\\"', '"') if found["quoted"] is not None else found["bare"]
+        )
         rest = line[found.end() :].strip()
         return LineParts(name, f"{message} {rest}" if rest else message)
 

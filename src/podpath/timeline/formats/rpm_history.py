@@ -57,7 +57,9 @@ def _stamp_last(source: Source, clock: Clock) -> ReadStamp:
         if found["half"]:
             hour = hour % 12 + (12 if found["half"] == "PM" else 0)
         date = (int(year), month, int(found["day"] or found["day2"]))
-        return (utc if found["zone"] in {"UTC", "GMT"} else wall).place(date, hour, int(found["minute"]), float(found["second"]))
+        return (utc if found["zone"] in {"UTC", "GMT"} else wall).place(
+            date, hour, int(found["minute"]), float(found["second"])
+        )
 
     return read
 
@@ -78,6 +80,8 @@ def _split_last(_: Source) -> Split:
     return lambda line: LineParts("rpm", f"Installed: {line.split(maxsplit=1)[0]}")
 
 
-YUM = LineFormat("yum log", _YUM, syslog.FORMAT.stamp, _split_yum, yearless=True, of_node=True, sparse=True)
+YUM = LineFormat(
+    "yum log", _YUM, syslog.FORMAT.stamp, _split_yum, yearless=True, of_node=True, sparse=True
+)
 DNF = LineFormat("dnf log", _DNF, _stamp_dnf, _split_dnf, wraps=True, of_node=True, sparse=True)
 LAST = LineFormat("rpm -qa --last", _LAST, _stamp_last, _split_last, of_node=True, sparse=True)

@@ -1,7 +1,8 @@
-"""The BSD syslog format (RFC 3164): /var/log/messages, /var/log/syslog, `journalctl` as it prints by default.
+"""The BSD syslog format (RFC 3164): /var/log/messages, /var/log/syslog, `journalctl` as it prints
+by default.
 
-`Feb 11 09:49:03 node-7 systemd[1]: Stopping ...`; journalctl's `short-precise` adds a fraction, RFC 3164 a `<PRI>` before it.
-The stamp names neither year nor zone.
+`Feb 11 09:49:03 node-7 systemd[1]: Stopping ...`; journalctl's `short-precise` adds a fraction, RFC
+3164 a `<PRI>` before it. The stamp names neither year nor zone.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _STAMP: Final = re.compile(
     r"(?:<\d{1,3}>)?(?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]?\d) (?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
     r"(?P<fraction>\.\d{1,9})?(?= |$)"
 )
-HEADINGS = re.compile(r"-- (?:Logs begin at|Journal begins at|Boot [0-9a-f]{32}|Reboot|No entries|cursor:)")
+HEADINGS = re.compile(
+    r"-- (?:Logs begin at|Journal begins at|Boot [0-9a-f]{32}|Reboot|No entries|cursor:)"
+)
 """What journalctl prints between events. `-- Reboot --` is told by the kernel's first lines, too."""
 _WITH_BLANK: Final = 16
 """Characters of a stamp without priority and fraction, and the blank behind it."""
@@ -41,7 +44,9 @@ class _Stamps:
         self._last, self._time = "", 0.0
         self._month = 0
         last = _last_day(source.lines)
-        self._year = first_year(_months(source.lines), last, clock) if last is not None else clock.today.year
+        self._year = (
+            first_year(_months(source.lines), last, clock) if last is not None else clock.today.year
+        )
 
     def read(self, line: str) -> float | None:
         """Return the time of a line. Neighbouring lines often share their stamp."""
@@ -111,4 +116,6 @@ def take_apart(line: str) -> LineParts:
     return split_tagged(line[found.end() + 1 :] if found is not None else line)
 
 
-FORMAT = LineFormat("syslog", _STAMP, _stamp, _split, headings=HEADINGS, yearless=True, of_node=True)
+FORMAT = LineFormat(
+    "syslog", _STAMP, _stamp, _split, headings=HEADINGS, yearless=True, of_node=True
+)

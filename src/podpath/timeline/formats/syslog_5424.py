@@ -1,4 +1,6 @@
-"""The syslog protocol (RFC 5424): `<34>1 2022-02-11T09:49:03.123+08:00 node-7 systemd 1 - [meta x="y"] Stopping ...`."""
+"""The syslog protocol (RFC 5424): `<34>1 2022-02-11T09:49:03.123+08:00 node-7 systemd 1 - [meta
+x="y"] Stopping ...`.
+"""
 
 from __future__ import annotations
 

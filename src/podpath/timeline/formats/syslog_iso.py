@@ -1,6 +1,7 @@
 """Syslog with ISO 8601 stamps: rsyslog's `FileFormat`, `journalctl -o short-iso` and `short-full`.
 
-`2022-02-11T09:49:03.123456+08:00 node-7 systemd[1]: ...`; `Fri 2022-02-11 09:49:03 CST node-7 systemd[1]: ...`
+`2022-02-11T09:49:03.123456+08:00 node-7 systemd[1]: ...`; `Fri 2022-02-11 09:49:03 CST node-7
+systemd[1]: ...`
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from podpath.timeline.lines import LineFormat, ReadStamp, split_tagged
 from podpath.timeline.stamps import WallClock
 
 _ISO: Final = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
-_TAGGED: Final = re.compile(rf"(?:<\d{{1,3}}>)?(?P<stamp>{_ISO}) (?=[\w.:-]+ [^\s:\[]+(?:\[[^\]\s]*\])?:(?: |$))")
+_TAGGED: Final = re.compile(
+    rf"(?:<\d{{1,3}}>)?(?P<stamp>{_ISO}) (?=[\w.:-]+ [^\s:\[]+(?:\[[^\]\s]*\])?:(?: |$))"
+)
 _FULL: Final = re.compile(
     r"[A-Z][a-z]{2} (?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?)"
     r"(?P<zone> (?:[A-Z]{2,5}|[+-]\d\d(?:\d\d)?))? (?=[\w.-]+ \S)"
@@ -71,7 +74,9 @@ def _stamp_full(source: Source, clock: Clock) -> ReadStamp:
     def read(line: str) -> float | None:
         found = _FULL.match(line)
         stamp = (
-            wall.match(line[: found.end("stamp")] + _offset(found["zone"]), found.start("stamp")) if found is not None else None
+            wall.match(line[: found.end("stamp")] + _offset(found["zone"]), found.start("stamp"))
+            if found is not None
+            else None
         )
         return stamp.time if stamp is not None else None
 
@@ -83,7 +88,9 @@ def _offset(zone: str | None) -> str:
     name = (zone or "").strip()
     if name in {"UTC", "GMT"}:
         return "Z"
-    return f"{name}00" if re.fullmatch(r"[+-]\d\d", name) else name if name[:1] in {"+", "-"} else ""
+    return (
+        f"{name}00" if re.fullmatch(r"[+-]\d\d", name) else name if name[:1] in {"+", "-"} else ""
+    )
 
 
 def _split(_: Source) -> Split:
@@ -97,4 +104,6 @@ def take_apart(line: str) -> LineParts:
 
 
 FORMAT = LineFormat("syslog with ISO stamps", _TAGGED, _stamp, _split, headings=HEADINGS)
-FULL = LineFormat("journalctl -o short-full", _FULL, _stamp_full, _split, headings=HEADINGS, of_node=True)
+FULL = LineFormat(
+    "journalctl -o short-full", _FULL, _stamp_full, _split, headings=HEADINGS, of_node=True
+)

@@ -72,7 +72,9 @@ class LogFormat(NamedTuple):
     of_node: bool = False
     """True where the node itself writes it, in its own zone, and does not name that."""
     sparse: bool = False
-    """True where weeks may lie between two events: the last of them does not tell when the log was taken."""
+    """True where weeks may lie between two events: the last of them does not tell when the log was
+    taken.
+    """
 
 
 def _line_format(own: LineFormat) -> LogFormat:
@@ -101,7 +103,9 @@ LOG_FORMATS: tuple[LogFormat, ...] = (*BLOCK_FORMATS, *(_line_format(row) for ro
 """All formats. At equal shares the earlier row wins."""
 _BY_LINES = {row.name: row for row in LOG_FORMATS}
 LEAST = 0.3
-"""The share of lines from which a text is taken for a log: the rest may be traces of stacks, or another log pasted into it."""
+"""The share of lines from which a text is taken for a log: the rest may be traces of stacks, or
+another log pasted into it.
+"""
 
 
 def recognise_log(source: Source) -> LogFormat | None:
@@ -111,7 +115,9 @@ def recognise_log(source: Source) -> LogFormat | None:
 
 
 def fit_log(source: Source) -> tuple[float, LogFormat | None]:
-    """Return the format that fits most lines of a source, and the share of them; 0 and None where there are no lines."""
+    """Return the format that fits most lines of a source, and the share of them; 0 and None where
+    there are no lines.
+    """
     lines = sample(source)
     if not lines:
         return 0.0, None

@@ -12,7 +12,9 @@ from podpath.net.provenance import Source
 from podpath.timeline.event import LineParts, Split
 from podpath.timeline.lines import LineFormat, stamps_in
 
-_ROW: Final = re.compile(r" *\d{1,6} \|(?P<command>[^|]*)\| (?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d) \|(?P<action>[^|]*)\|")
+_ROW: Final = re.compile(
+    r" *\d{1,6} \|(?P<command>[^|]*)\| (?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d) \|(?P<action>[^|]*)\|"
+)
 _HEADINGS: Final = re.compile(r" *ID +\||-{10}|Loaded plugins|history list|Last metadata")
 
 
@@ -28,4 +30,12 @@ def take_apart(line: str) -> LineParts:
     return LineParts("yum", f"run: {found['command'].strip()} ({found['action'].strip()})")
 
 
-FORMAT = LineFormat("yum history", _ROW, stamps_in(_ROW, "stamp"), _split, headings=_HEADINGS, of_node=True, sparse=True)
+FORMAT = LineFormat(
+    "yum history",
+    _ROW,
+    stamps_in(_ROW, "stamp"),
+    _split,
+    headings=_HEADINGS,
+    of_node=True,
+    sparse=True,
+)

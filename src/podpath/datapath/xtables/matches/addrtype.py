@@ -1,4 +1,6 @@
-"""`-m addrtype`: what kind of address the local table holds an address for (net/netfilter/xt_addrtype.c v6.12)."""
+"""`-m addrtype`: what kind of address the local table holds an address for
+(net/netfilter/xt_addrtype.c v6.12).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     return tuple(_compile_option(option, match, context, limits) for option in match.options)
 
 
-def _compile_option(option: MatchOption, match: Match, context: RuleContext, limits: tuple[str, ...]) -> Check:
+def _compile_option(
+    option: MatchOption, match: Match, context: RuleContext, limits: tuple[str, ...]
+) -> Check:
     if option.name == "src-type":
         return _check_type(option, lambda packet: packet.src, limits)
     if option.name == "dst-type":
@@ -34,7 +38,9 @@ def _compile_option(option: MatchOption, match: Match, context: RuleContext, lim
     return always(True) if option.name in LIMITS else unknown_option(match.name, option, context)
 
 
-def _check_type(option: MatchOption, select: Callable[[Packet], Address], limits: tuple[str, ...]) -> Check:
+def _check_type(
+    option: MatchOption, select: Callable[[Packet], Address], limits: tuple[str, ...]
+) -> Check:
     names = words(option)
     if not names or not TYPES.keys() >= set(names):
         raise ValueError(f"expected address types, saw {names}")

@@ -1,7 +1,8 @@
-"""`-m conntrack`: state, tuples, status and direction of the packet's connection (net/netfilter/xt_conntrack.c v6.12).
+"""`-m conntrack`: state, tuples, status and direction of the packet's connection
+(net/netfilter/xt_conntrack.c v6.12).
 
-The kernel asks in one function, and its order shows: a packet without a connection is done after `--ctstate`, whatever the
-other options say.
+The kernel asks in one function, and its order shows: a packet without a connection is done after
+`--ctstate`, whatever the other options say.
 """
 
 from __future__ import annotations
@@ -37,12 +38,15 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
         return (unknown_option(match.name, unknown[0], context),)
     if states and not others:
         return (_check_state(states[-1]),)
-    parts = tuple(_Part(PARTS[option.name](option, context), not option.negated) for option in others)
+    parts = tuple(
+        _Part(PARTS[option.name](option, context), not option.negated) for option in others
+    )
     return (_check_all(_check_state(states[-1]) if states else None, parts),)
 
 
 def packet_state(skb: Skb) -> str:
-    """Return what a packet is to conntrack; before conntrack, what a CT target hung on it counts as new (`xt_ct_target`).
+    """Return what a packet is to conntrack; before conntrack, what a CT target hung on it counts as
+    new (`xt_ct_target`).
 
     Without a connection the packet counts as untracked where a rule said so, else as invalid.
     """
@@ -63,7 +67,9 @@ def _check_state(option: MatchOption) -> Check:
         if packet_state(skb) in states:
             return wanted
         connection = skb.connection
-        if connection is not None and ((source_nat and connection.src_nat) or (destination_nat and connection.dst_nat)):
+        if connection is not None and (
+            (source_nat and connection.src_nat) or (destination_nat and connection.dst_nat)
+        ):
             return wanted
         return not wanted
 
@@ -94,7 +100,9 @@ PartCompiler = Callable[[MatchOption, RuleContext], Callable[[Connection, HookSt
 
 
 def _address(select: Callable[[Connection], Address]) -> PartCompiler:
-    def compile_address(option: MatchOption, context: RuleContext) -> Callable[[Connection, HookState], Answer]:
+    def compile_address(
+        option: MatchOption, context: RuleContext
+    ) -> Callable[[Connection, HookState], Answer]:
         value, mask = _parse_network(single(option), context.family)
         return lambda connection, _: select(connection).value & mask == value
 
@@ -102,19 +110,25 @@ def _address(select: Callable[[Connection], Address]) -> PartCompiler:
 
 
 def _port(select: Callable[[Connection], int]) -> PartCompiler:
-    def compile_port(option: MatchOption, _: RuleContext) -> Callable[[Connection, HookState], Answer]:
+    def compile_port(
+        option: MatchOption, _: RuleContext
+    ) -> Callable[[Connection, HookState], Answer]:
         first, last = parse_ports(single(option))
         return lambda connection, _: first <= select(connection) <= last
 
     return compile_port
 
 
-def _compile_protocol(option: MatchOption, _: RuleContext) -> Callable[[Connection, HookState], Answer]:
+def _compile_protocol(
+    option: MatchOption, _: RuleContext
+) -> Callable[[Connection, HookState], Answer]:
     number = protocols.protocol_number(single(option))
     return lambda connection, _: connection.original.protocol == number
 
 
-def _compile_direction(option: MatchOption, _: RuleContext) -> Callable[[Connection, HookState], Answer]:
+def _compile_direction(
+    option: MatchOption, _: RuleContext
+) -> Callable[[Connection, HookState], Answer]:
     word = single(option).upper()
     if word not in {"ORIGINAL", "REPLY"}:
         raise ValueError(f"expected ORIGINAL or REPLY, saw {word!r}")
@@ -131,7 +145,9 @@ STATUSES: Mapping[str, Callable[[Connection], bool]] = {
 }
 
 
-def _compile_status(option: MatchOption, _: RuleContext) -> Callable[[Connection, HookState], Answer]:
+def _compile_status(
+    option: MatchOption, _: RuleContext
+) -> Callable[[Connection, HookState], Answer]:
     names = words(option)
     if not names or not STATUSES.keys() >= set(names):
         raise ValueError(f"expected connection statuses, saw {names}")
@@ -139,9 +155,16 @@ def _compile_status(option: MatchOption, _: RuleContext) -> Callable[[Connection
     return lambda connection, _: any(test(connection) for test in tests)
 
 
-def _compile_expiry(option: MatchOption, context: RuleContext) -> Callable[[Connection, HookState], Answer]:
+def _compile_expiry(
+    option: MatchOption, context: RuleContext
+) -> Callable[[Connection, HookState], Answer]:
     parse_range(single(option))
-    doubt = Doubt(f"the connection expires in {single(option)} seconds", likely=False, ask="conntrack -L", negated=option.negated)
+    doubt = Doubt(
+        f"the connection expires in {single(option)} seconds",
+        likely=False,
+        ask="conntrack -L",
+        negated=option.negated,
+    )
     del context
     return lambda _, __: doubt
 

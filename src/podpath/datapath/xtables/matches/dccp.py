@@ -1,4 +1,6 @@
-"""`-m dccp`: ports; types and options stay in doubt, since packets carry none here (net/netfilter/xt_dccp.c v6.12)."""
+"""`-m dccp`: ports; types and options stay in doubt, since packets carry none here
+(net/netfilter/xt_dccp.c v6.12).
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,21 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 
 
 def _compile_types(option: MatchOption, context: RuleContext) -> Check:
-    return doubtful(f"the packet's DCCP type is {' '.join(option.values)}", context, likely=False, negated=option.negated)
+    return doubtful(
+        f"the packet's DCCP type is {' '.join(option.values)}",
+        context,
+        likely=False,
+        negated=option.negated,
+    )
 
 
 def _compile_option(option: MatchOption, context: RuleContext) -> Check:
-    return doubtful(f"the packet has DCCP option {' '.join(option.values)}", context, likely=False, negated=option.negated)
+    return doubtful(
+        f"the packet has DCCP option {' '.join(option.values)}",
+        context,
+        likely=False,
+        negated=option.negated,
+    )
 
 
 OPTIONS: Mapping[str, OptionCompiler] = {

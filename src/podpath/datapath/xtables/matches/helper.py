@@ -14,7 +14,10 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 
 def _compile_helper(option: MatchOption, _: RuleContext) -> Check:
     doubt = Doubt(
-        f"helper {single(option)} expected the connection", likely=True, ask="conntrack -L expect", negated=option.negated
+        f"helper {single(option)} expected the connection",
+        likely=True,
+        ask="conntrack -L expect",
+        negated=option.negated,
     )
 
     def check_helper(state: HookState) -> Answer:

@@ -42,7 +42,9 @@ ICMPV6_NAMES: Mapping[str, tuple[int, int | None]] = {
 
 def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     """Compile every option to a check."""
-    return compile_options(match, context, {"icmp-type": _compile_type, "icmpv6-type": _compile_type})
+    return compile_options(
+        match, context, {"icmp-type": _compile_type, "icmpv6-type": _compile_type}
+    )
 
 
 def _compile_type(option: MatchOption, context: RuleContext) -> Check:
@@ -54,7 +56,9 @@ def _compile_type(option: MatchOption, context: RuleContext) -> Check:
         packet = state.skb.packet
         if packet.fragment:
             return False
-        same = any_type or (packet.icmp_type == number and (code is None or packet.icmp_code == code))
+        same = any_type or (
+            packet.icmp_type == number and (code is None or packet.icmp_code == code)
+        )
         return same is wanted
 
     return check_type

@@ -11,7 +11,9 @@ from podpath.xtables.values import parse_address
 
 def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     """Compile every option to a check."""
-    return compile_options(match, context, {"src-range": _compile_source, "dst-range": _compile_destination})
+    return compile_options(
+        match, context, {"src-range": _compile_source, "dst-range": _compile_destination}
+    )
 
 
 def _compile_source(option: MatchOption, context: RuleContext) -> Check:

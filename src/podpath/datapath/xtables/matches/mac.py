@@ -1,6 +1,7 @@
 """`-m mac`: the Ethernet source of a received packet (net/netfilter/xt_mac.c:mac_mt v6.12).
 
-What comes in on a device that is not Ethernet, `lo` or a tunnel of IP in IP, matches neither with nor without `!`.
+What comes in on a device that is not Ethernet, `lo` or a tunnel of IP in IP, matches neither with
+nor without `!`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 def _compile_source(option: MatchOption, context: RuleContext) -> Check:
     wanted_mac = single(option).lower()
     wanted = not option.negated
-    doubt = Doubt(f"the frame's source is {wanted_mac}", likely=False, ask=context.show, negated=option.negated)
+    doubt = Doubt(
+        f"the frame's source is {wanted_mac}",
+        likely=False,
+        ask=context.show,
+        negated=option.negated,
+    )
 
     def check_mac(state: HookState) -> Answer:
         link = state.skb.iif

@@ -1,4 +1,6 @@
-"""`-m nfacct`: counts and matches, as long as its object has no quota (net/netfilter/xt_nfacct.c v6.12)."""
+"""`-m nfacct`: counts and matches, as long as its object has no quota (net/netfilter/xt_nfacct.c
+v6.12).
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from podpath.datapath.netfilter.state import Check, HookState
-from podpath.datapath.xtables.context import MatchCompiler, OptionCompiler, RuleContext, compile_options
+from podpath.datapath.xtables.context import (
+    MatchCompiler,
+    OptionCompiler,
+    RuleContext,
+    compile_options,
+)
 from podpath.node.netfilter import Match, MatchOption
 from podpath.xtables.extension import MatchExtension, OptionMeaning
 
@@ -22,7 +27,9 @@ def _compile_by(known: OptionMeaning) -> OptionCompiler:
     def compile_option(option: MatchOption, context: RuleContext) -> Check:
         del context
         if len(option.values) != known.words:
-            raise ValueError(f"expected {known.words} values of --{option.name}, saw {len(option.values)}")
+            raise ValueError(
+                f"expected {known.words} values of --{option.name}, saw {len(option.values)}"
+            )
         holds = known.read(" ".join(option.values))
         wanted = not option.negated
 

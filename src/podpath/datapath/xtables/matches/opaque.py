@@ -1,6 +1,7 @@
 """Matches whose answer lies in what a walk cannot see: counters, clocks, payloads, programs.
 
-Their options are known, so that a new one does not pass for an old one; what they answer is a doubt with a likely side.
+Their options are known, so that a new one does not pass for an old one; what they answer is a doubt
+with a likely side.
 """
 
 from __future__ import annotations
@@ -117,7 +118,9 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     if _is_negated(match.options):
         likely = not likely
     doubt = Doubt(
-        f"{spell_match(match)} at {context.where} matches (it depends on {extension.depends})", likely, ask=context.show
+        f"{spell_match(match)} at {context.where} matches (it depends on {extension.depends})",
+        likely,
+        ask=context.show,
     )
     return (always(doubt),)
 

@@ -20,7 +20,8 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 def is_local(state: HookState) -> bool:
     """Tell whether a process of this host sent the packet: only such a packet has an owner.
 
-    The sockets by which the kernel sends errors, resets and echo replies have no file (net/ipv4/icmp.c, tcp_ipv4.c v6.12).
+    The sockets by which the kernel sends errors, resets and echo replies have no file
+    (net/ipv4/icmp.c, tcp_ipv4.c v6.12).
     """
     return state.skb.iif is None and state.skb.physin is None and not state.skb.by_kernel
 
@@ -28,7 +29,9 @@ def is_local(state: HookState) -> bool:
 def _compile_user(option: MatchOption, _: RuleContext) -> Check:
     first, last = _parse_ids(single(option))
     wanted = not option.negated
-    doubt = Doubt(f"the sender runs as uid {single(option)}", likely=False, ask=ASK, negated=option.negated)
+    doubt = Doubt(
+        f"the sender runs as uid {single(option)}", likely=False, ask=ASK, negated=option.negated
+    )
 
     def check_user(state: HookState) -> Answer:
         if not is_local(state):
@@ -41,7 +44,9 @@ def _compile_user(option: MatchOption, _: RuleContext) -> Check:
 
 def _compile_group(option: MatchOption, _: RuleContext) -> Check:
     _parse_ids(single(option))
-    doubt = Doubt(f"the sender runs as gid {single(option)}", likely=False, ask=ASK, negated=option.negated)
+    doubt = Doubt(
+        f"the sender runs as gid {single(option)}", likely=False, ask=ASK, negated=option.negated
+    )
 
     def check_group(state: HookState) -> Answer:
         return doubt if is_local(state) else option.negated

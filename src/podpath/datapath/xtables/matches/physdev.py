@@ -27,7 +27,9 @@ def _compile_in(option: MatchOption, _: RuleContext) -> Check:
             return not wanted
         link = state.skb.physin
         # The kernel skips the comparison for a packet that came in by no port.
-        return link is None or (link.name.startswith(name) if prefix else link.name == name) is wanted
+        return (
+            link is None or (link.name.startswith(name) if prefix else link.name == name) is wanted
+        )
 
     return check_in
 
@@ -39,7 +41,10 @@ def _compile_out(option: MatchOption, _: RuleContext) -> Check:
         if not _seen(state):
             return not wanted
         link = state.skb.physout
-        return link is not None and (link.name.startswith(name) if prefix else link.name == name) is wanted
+        return (
+            link is not None
+            and (link.name.startswith(name) if prefix else link.name == name) is wanted
+        )
 
     return check_out
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from podpath.datapath.netfilter.state import Check, Doubt
-from podpath.datapath.xtables.context import RuleContext, always, single, spell_match, unknown_option
+from podpath.datapath.xtables.context import (
+    RuleContext,
+    always,
+    single,
+    spell_match,
+    unknown_option,
+)
 from podpath.node.netfilter import Match
 
 DETAILS = frozenset({"strict", "reqid", "spi", "proto", "mode", "tunnel-src", "tunnel-dst", "next"})
@@ -16,10 +22,21 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     if unknown:
         return (unknown_option(match.name, unknown[0], context),)
     options = {option.name: option for option in match.options}
-    wants_none = "pol" in options and (single(options["pol"]) == "none") is not options["pol"].negated
+    wants_none = (
+        "pol" in options and (single(options["pol"]) == "none") is not options["pol"].negated
+    )
     if wants_none or not DETAILS & options.keys():
         way = single(options["dir"]) if "dir" in options else "in"
-        doubt = Doubt(f"IPsec handles the packet ({way})", likely=False, ask="ip xfrm policy", negated=wants_none)
+        doubt = Doubt(
+            f"IPsec handles the packet ({way})",
+            likely=False,
+            ask="ip xfrm policy",
+            negated=wants_none,
+        )
     else:
-        doubt = Doubt(f"IPsec handles the packet as {spell_match(match)} says", likely=False, ask="ip xfrm policy")
+        doubt = Doubt(
+            f"IPsec handles the packet as {spell_match(match)} says",
+            likely=False,
+            ask="ip xfrm policy",
+        )
     return (always(doubt),)

@@ -1,8 +1,9 @@
-"""`--sport` and `--dport` as the tcp, udp, sctp and dccp matches share them (net/netfilter/xt_tcpudp.c v6.12).
+"""`--sport` and `--dport` as the tcp, udp, sctp and dccp matches share them
+(net/netfilter/xt_tcpudp.c v6.12).
 
-A fragment other than the first has no ports, and xtables never matches it. iptables-nft writes tcp and udp conditions as
-nftables expressions, and those read whatever bytes the fragment has in that place (nf_tables_core.c:nft_payload_fast_eval
-v6.12, seen on v6.18): there the answer is a doubt.
+A fragment other than the first has no ports, and xtables never matches it. iptables-nft writes tcp
+and udp conditions as nftables expressions, and those read whatever bytes the fragment has in that
+place (nf_tables_core.c:nft_payload_fast_eval v6.12, seen on v6.18): there the answer is a doubt.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ def of_fragment(option: MatchOption, context: RuleContext, *, native: bool) -> A
 
 def _ports(select: Callable[[Packet], int], *, native: bool) -> OptionCompiler:
     def compile_port(option: MatchOption, context: RuleContext) -> Check:
-        return check_range(single(option), not option.negated, of_fragment(option, context, native=native))
+        return check_range(
+            single(option), not option.negated, of_fragment(option, context, native=native)
+        )
 
     @lru_cache(maxsize=512)
     def check_range(text: str, wanted: bool, fragment: Answer) -> Check:  # noqa: FBT001  # a cache takes positions
@@ -43,7 +46,14 @@ def _ports(select: Callable[[Packet], int], *, native: bool) -> OptionCompiler:
 
 
 def port_options(*, native: bool) -> Mapping[str, OptionCompiler]:
-    """Return the compilers of the port options; `native` says that iptables-nft writes them as nftables expressions."""
+    """Return the compilers of the port options; `native` says that iptables-nft writes them as
+    nftables expressions.
+    """
     source = _ports(lambda packet: packet.sport, native=native)
     destination = _ports(lambda packet: packet.dport, native=native)
-    return {"sport": source, "source-port": source, "dport": destination, "destination-port": destination}
+    return {
+        "sport": source,
+        "source-port": source,
+        "dport": destination,
+        "destination-port": destination,
+    }

@@ -1,4 +1,6 @@
-"""`-m rpfilter`: whether the way back to the source is the way the packet came (net/ipv4/netfilter/ipt_rpfilter.c v6.12)."""
+"""`-m rpfilter`: whether the way back to the source is the way the packet came
+(net/ipv4/netfilter/ipt_rpfilter.c v6.12).
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,20 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
         return (unknown_option(match.name, unknown[0], context),)
     names = {option.name for option in match.options}
     wanted = "invert" not in names
-    loose, valid_mark, accept_local = "loose" in names, "validmark" in names, "accept-local" in names
+    loose, valid_mark, accept_local = (
+        "loose" in names,
+        "validmark" in names,
+        "accept-local" in names,
+    )
 
     def check_rpfilter(state: HookState) -> bool:
         skb = state.skb
         if skb.iif is not None and skb.iif.name == "lo":
             return wanted
         mark = skb.mark if valid_mark else 0
-        return reverse_path(state.walk, skb, mark=mark, loose=loose, accept_local=accept_local) is wanted
+        return (
+            reverse_path(state.walk, skb, mark=mark, loose=loose, accept_local=accept_local)
+            is wanted
+        )
 
     return (check_rpfilter,)

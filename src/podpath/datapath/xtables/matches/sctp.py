@@ -1,4 +1,6 @@
-"""`-m sctp`: ports; chunk types stay in doubt, since packets carry none here (net/netfilter/xt_sctp.c v6.12)."""
+"""`-m sctp`: ports; chunk types stay in doubt, since packets carry none here
+(net/netfilter/xt_sctp.c v6.12).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,15 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 
 
 def _compile_chunks(option: MatchOption, context: RuleContext) -> Check:
-    return doubtful(f"the packet's SCTP chunks are {' '.join(option.values)}", context, likely=False, negated=option.negated)
+    return doubtful(
+        f"the packet's SCTP chunks are {' '.join(option.values)}",
+        context,
+        likely=False,
+        negated=option.negated,
+    )
 
 
-OPTIONS: Mapping[str, OptionCompiler] = {**port_options(native=False), "chunk-types": _compile_chunks}
+OPTIONS: Mapping[str, OptionCompiler] = {
+    **port_options(native=False),
+    "chunk-types": _compile_chunks,
+}

@@ -1,4 +1,6 @@
-"""`-m set`: whether the packet's addresses, ports or devices are in an ipset (net/netfilter/xt_set.c v6.12)."""
+"""`-m set`: whether the packet's addresses, ports or devices are in an ipset
+(net/netfilter/xt_set.c v6.12).
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,16 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     option = next((entry for entry in match.options if entry.name == "match-set"), None)
     if option is None or len(option.values) != 2:
         raise ValueError(f"expected --match-set NAME FLAGS, saw {spell_match(match)!r}")
-    unknown = [entry for entry in match.options if entry.name not in COUNTERS | SILENT | {"match-set"}]
+    unknown = [
+        entry for entry in match.options if entry.name not in COUNTERS | SILENT | {"match-set"}
+    ]
     if unknown:
         return (unknown_option(match.name, unknown[0], context),)
-    check = _check_set(option, context, return_nomatch=any(entry.name == "return-nomatch" for entry in match.options))
+    check = _check_set(
+        option,
+        context,
+        return_nomatch=any(entry.name == "return-nomatch" for entry in match.options),
+    )
     counters = [entry for entry in match.options if entry.name in COUNTERS]
     return (check, *(_check_counter(entry, context) for entry in counters))
 
@@ -32,9 +40,11 @@ def _check_set(option: MatchOption, context: RuleContext, *, return_nomatch: boo
     sets = context.sets
     wanted = not option.negated
     doubt = Doubt(
-        f"the packet is in set {name} by {flags} in netns {context.netns}", likely=False, ask=f"ipset save {name}",
+        f"the packet is in set {name} by {flags} in netns {context.netns}",
+        likely=False,
+        ask=f"ipset save {name}",
         negated=option.negated,
-    )  # fmt: skip
+    )
 
     def check_set(state: HookState) -> Answer:
         answer = sets.lookup(name, directions, state, return_nomatch=return_nomatch)
@@ -44,5 +54,9 @@ def _check_set(option: MatchOption, context: RuleContext, *, return_nomatch: boo
 
 
 def _check_counter(option: MatchOption, context: RuleContext) -> Check:
-    doubt = Doubt(f"the set element's counter is as {spell(option)} at {context.where} wants", likely=True, ask="ipset save")
+    doubt = Doubt(
+        f"the set element's counter is as {spell(option)} at {context.where} wants",
+        likely=True,
+        ask="ipset save",
+    )
     return always(doubt)

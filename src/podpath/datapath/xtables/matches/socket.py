@@ -18,14 +18,22 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     if unknown:
         return (unknown_option(match.name, unknown[0], context),)
     names = {option.name for option in match.options}
-    doubt = Doubt(f"{spell_match(match)} finds a socket for the packet in netns {context.netns}", likely=False, ask="ss -tuanpe")
+    doubt = Doubt(
+        f"{spell_match(match)} finds a socket for the packet in netns {context.netns}",
+        likely=False,
+        ask="ss -tuanpe",
+    )
 
     def check_socket(state: HookState) -> Answer:
         packet = state.skb.packet
         if packet.protocol not in PROTOCOLS:
             return False
         netns = state.skb.netns
-        found = [entry for entry in netns.sockets.items if _fits(entry, state, wildcard="nowildcard" in names)]
+        found = [
+            entry
+            for entry in netns.sockets.items
+            if _fits(entry, state, wildcard="nowildcard" in names)
+        ]
         if not found:
             return False if netns.shows_sockets(packet.protocol) else doubt
         # `ss` says of no socket whether it is transparent.

@@ -5,7 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from podpath.datapath.netfilter.state import Check, Doubt
-from podpath.datapath.xtables.context import RuleContext, always, single, spell_match, unknown_option
+from podpath.datapath.xtables.context import (
+    RuleContext,
+    always,
+    single,
+    spell_match,
+    unknown_option,
+)
 from podpath.node.netfilter import Match
 from podpath.xtables.values import parse_integer
 
@@ -20,12 +26,16 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
     share, spelling = _read(match)
     if share in {0, 1}:
         return (always(share == 1),)
-    return (always(Doubt(f"{spelling} picks the packet at {context.where}", share >= 0.5, random=True)),)
+    return (
+        always(Doubt(f"{spelling} picks the packet at {context.where}", share >= 0.5, random=True)),
+    )
 
 
 @lru_cache(maxsize=512)
 def _read(match: Match) -> tuple[float, str]:
-    """Return the share of packets that match, and the match's spelling: the rules of all services share a few."""
+    """Return the share of packets that match, and the match's spelling: the rules of all services
+    share a few.
+    """
     options = {option.name: option for option in match.options}
     mode = single(options["mode"]) if "mode" in options else ""
     if mode == "random" and "probability" in options:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.datapath.netfilter.state import Answer, Check, HookState
-from podpath.datapath.xtables.context import OptionCompiler, RuleContext, compile_options, doubtful, single, spell
+from podpath.datapath.xtables.context import (
+    OptionCompiler,
+    RuleContext,
+    compile_options,
+    doubtful,
+    single,
+    spell,
+)
 from podpath.datapath.xtables.matches.ports import of_fragment, port_options
 from podpath.net import protocols
 from podpath.node.netfilter import Match, MatchOption
@@ -26,7 +33,9 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 def _compile_flags(option: MatchOption, context: RuleContext) -> Check:
     if len(option.values) != 2:
         raise ValueError(f"expected a mask and flags, saw {spell(option)!r}")
-    return _check_flags(_parse_flags(option.values[0]), _parse_flags(option.values[1]), option, context)
+    return _check_flags(
+        _parse_flags(option.values[0]), _parse_flags(option.values[1]), option, context
+    )
 
 
 def _compile_syn(option: MatchOption, context: RuleContext) -> Check:
@@ -56,7 +65,9 @@ def _parse_flags(text: str) -> int:
 def _compile_option(option: MatchOption, context: RuleContext) -> Check:
     # A walk's packets carry no list of TCP options: which ones a sender sets is its own affair.
     fact = f"the segment carries TCP option {single(option)}"
-    return doubtful(fact, context, likely=single(option) in {"2", "4", "8", "3"}, negated=option.negated)
+    return doubtful(
+        fact, context, likely=single(option) in {"2", "4", "8", "3"}, negated=option.negated
+    )
 
 
 OPTIONS: Mapping[str, OptionCompiler] = {

@@ -21,7 +21,10 @@ def _compile_mss(option: MatchOption, _: RuleContext) -> Check:
     low, high = parse_range(single(option), most=0xFFFF)
     likely = low <= USUAL <= high
     doubt = Doubt(
-        f"the SYN offers an MSS in {single(option)}", likely=likely, ask="tcpdump -v 'tcp[13] & 2 != 0'", negated=option.negated
+        f"the SYN offers an MSS in {single(option)}",
+        likely=likely,
+        ask="tcpdump -v 'tcp[13] & 2 != 0'",
+        negated=option.negated,
     )
 
     def check_mss(state: HookState) -> Answer:

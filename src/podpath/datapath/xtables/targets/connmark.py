@@ -1,4 +1,6 @@
-"""`-j CONNMARK`: the connection's mark, saved from and restored to packets (net/netfilter/xt_connmark.c v6.12)."""
+"""`-j CONNMARK`: the connection's mark, saved from and restored to packets
+(net/netfilter/xt_connmark.c v6.12).
+"""
 
 from __future__ import annotations
 
@@ -37,15 +39,22 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         apply(state, connection)
         if (state.skb.mark, connection.mark) != before:
             rule = compiled.rule
-            state.decision = Decision("mark", MarksSet(rule, state.skb.mark, connection.mark), rule.span)
+            state.decision = Decision(
+                "mark", MarksSet(rule, state.skb.mark, connection.mark), rule.span
+            )
 
     return change_mark
 
 
-def _compile_action(action: str, options: dict[str, MatchOption]) -> Callable[[HookState, Connection], None]:
+def _compile_action(
+    action: str, options: dict[str, MatchOption]
+) -> Callable[[HookState, Connection], None]:
     common = _mask(options, "mask", FULL_MASK)
     shift = _mask(options, "left-shift-mark", 0) - _mask(options, "right-shift-mark", 0)
-    packet_mask, connection_mask = _mask(options, "nfmask", common), _mask(options, "ctmask", common)
+    packet_mask, connection_mask = (
+        _mask(options, "nfmask", common),
+        _mask(options, "ctmask", common),
+    )
 
     def save(state: HookState, connection: Connection) -> None:
         mark = _shifted(state.skb.mark & packet_mask, shift)
@@ -66,7 +75,9 @@ def _compile_action(action: str, options: dict[str, MatchOption]) -> Callable[[H
 
 
 def _shifted(mark: int, places: int) -> int:
-    """Shift a mark to the left, or to the right by a negative number of places (`connmark_tg_shift`)."""
+    """Shift a mark to the left, or to the right by a negative number of places
+    (`connmark_tg_shift`).
+    """
     return mark << places & FULL_MASK if places >= 0 else mark >> -places
 
 

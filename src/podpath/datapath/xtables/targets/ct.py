@@ -1,4 +1,6 @@
-"""`-j CT` and `-j NOTRACK`: what conntrack shall do with a packet it has not seen yet (net/netfilter/xt_CT.c v6.12)."""
+"""`-j CT` and `-j NOTRACK`: what conntrack shall do with a packet it has not seen yet
+(net/netfilter/xt_CT.c v6.12).
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,15 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         skb = state.skb
         if is_untouched(skb):
             skb.ctinfo = ""
-            skb.template = template._replace(zone=zone._replace(id=skb.mark & 0xFFFF)) if zone.from_mark else template
+            skb.template = (
+                template._replace(zone=zone._replace(id=skb.mark & 0xFFFF))
+                if zone.from_mark
+                else template
+            )
             rule = compiled.rule
-            state.decision = Decision("zone", ZoneSet(rule, skb.template.zone.id, skb.template.helper), rule.span)
+            state.decision = Decision(
+                "zone", ZoneSet(rule, skb.template.zone.id, skb.template.helper), rule.span
+            )
 
     return hang_template
 

@@ -25,7 +25,9 @@ def compile_target(target: Target, context: RuleContext) -> Act:
         raise ValueError(f"expected --to-destination, saw {sorted(options)}")
     allowed = parse_nat_range(single(options["to-destination"]), context.family)
     if len(options) > 1:
-        allowed = allowed._replace(random=not RANDOM.isdisjoint(options), persistent="persistent" in options)
+        allowed = allowed._replace(
+            random=not RANDOM.isdisjoint(options), persistent="persistent" in options
+        )
 
     def rewrite_destination(state: HookState, compiled: CompiledRule) -> Verdict:
         return bind_destination(state, compiled.rule, allowed)

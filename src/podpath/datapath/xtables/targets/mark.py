@@ -1,4 +1,6 @@
-"""`-j MARK`: the packet's firewall mark (net/netfilter/xt_mark.c:mark_tg v6.12). Evaluation goes on."""
+"""`-j MARK`: the packet's firewall mark (net/netfilter/xt_mark.c:mark_tg v6.12). Evaluation goes
+on.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
 # Each option is `mark = (mark & ~mask) ^ value` with these (value, mask).
 OPERATIONS: Mapping[str, Callable[[str], tuple[int, int]]] = {
     "set-xmark": lambda text: (parse_mark(text).value, parse_mark(text).mask),
-    "set-mark": lambda text: (parse_mark(text).value, parse_mark(text).value | parse_mark(text).mask),
+    "set-mark": lambda text: (
+        parse_mark(text).value,
+        parse_mark(text).value | parse_mark(text).mask,
+    ),
     "and-mark": lambda text: (0, FULL_MASK ^ parse_integer(text)),
     "or-mark": lambda text: (parse_integer(text), parse_integer(text)),
     "xor-mark": lambda text: (parse_integer(text), 0),
@@ -27,7 +32,9 @@ OPERATIONS: Mapping[str, Callable[[str], tuple[int, int]]] = {
 def compile_target(target: Target, _: RuleContext) -> Act:
     """Compile the one option to a value and a mask."""
     if len(target.options) != 1 or target.options[0].name not in OPERATIONS:
-        raise ValueError("expected one of --set-xmark, --set-mark, --and-mark, --or-mark and --xor-mark")
+        raise ValueError(
+            "expected one of --set-xmark, --set-mark, --and-mark, --or-mark and --xor-mark"
+        )
     option = target.options[0]
     value, mask = OPERATIONS[option.name](single(option))
     keep = FULL_MASK ^ mask

@@ -1,6 +1,8 @@
-"""`-j MASQUERADE`: the address of the outgoing device as source (net/netfilter/nf_nat_masquerade.c v6.12).
+"""`-j MASQUERADE`: the address of the outgoing device as source (net/netfilter/nf_nat_masquerade.c
+v6.12).
 
-The address is `inet_select_addr` of the device towards the next hop: a route's preferred source plays no part in it.
+The address is `inet_select_addr` of the device towards the next hop: a route's preferred source
+plays no part in it.
 """
 
 from __future__ import annotations
@@ -39,13 +41,19 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         destination = skb.destination
         nexthop = destination.gateway if destination is not None else None
         if nexthop is None or nexthop.family != skb.packet.family:
-            nexthop = skb.packet.dst  # an IPv4 route by an IPv6 gateway (include/net/route.h:rt_nexthop v6.12)
+            nexthop = (
+                skb.packet.dst
+            )  # an IPv4 route by an IPv6 gateway (include/net/route.h:rt_nexthop v6.12)
         source = select_source(state.walk, skb.netns, skb.oif, nexthop)
         if source is None:
             rule = compiled.rule
-            state.decision = Decision("drop", NoAddressToMasquerade(rule, state.out_name), rule.span)
+            state.decision = Decision(
+                "drop", NoAddressToMasquerade(rule, state.out_name), rule.span
+            )
             return DROP
         connection.masquerade_link = state.out_name
-        return bind_source(state, compiled.rule, ports._replace(low=source.value, high=source.value))
+        return bind_source(
+            state, compiled.rule, ports._replace(low=source.value, high=source.value)
+        )
 
     return masquerade

@@ -20,7 +20,9 @@ KNOWN = frozenset({"queue-num", "queue-balance", "queue-bypass", "queue-cpu-fano
 
 
 def compile_target(target: Target, context: RuleContext) -> Act:
-    """Compile to a fork: the program accepts the packet, or drops it (as the kernel does where no program listens)."""
+    """Compile to a fork: the program accepts the packet, or drops it (as the kernel does where no
+    program listens).
+    """
     options = {option.name: option for option in target.options}
     if not options.keys() <= KNOWN:
         raise ValueError(f"expected options of NFQUEUE, saw {sorted(options)}")
@@ -31,8 +33,12 @@ def compile_target(target: Target, context: RuleContext) -> Act:
     )
 
     def queue(state: HookState, compiled: CompiledRule) -> Verdict:
-        name = f"the program on netfilter queue {number} of netns {context.netns} accepts the packet"
-        accepted = state.walk.choices.choose(name, choices, ask="cat /proc/net/netfilter/nfnetlink_queue")
+        name = (
+            f"the program on netfilter queue {number} of netns {context.netns} accepts the packet"
+        )
+        accepted = state.walk.choices.choose(
+            name, choices, ask="cat /proc/net/netfilter/nfnetlink_queue"
+        )
         rule = compiled.rule
         word = "accept" if accepted else "drop"
         state.decision = Decision(word, QueueTaken(rule, word), rule.span)

@@ -40,7 +40,9 @@ SHORT: Mapping[str, str] = {
 """Other names that iptables takes for them."""
 DEFAULT: Mapping[Family, str] = {4: "icmp-port-unreachable", 6: "icmp6-port-unreachable"}
 TOS_BITS, INTERNET_CONTROL = 0x1E, 0xC0
-"""An ICMP error has the TOS of what it is about, with the precedence of network control (`icmp_send`)."""
+"""An ICMP error has the TOS of what it is about, with the precedence of network control
+(`icmp_send`).
+"""
 ICMP_HEADER, IP_HEADER = 8, {4: 20, 6: 40}
 
 
@@ -60,16 +62,25 @@ def compile_target(target: Target, context: RuleContext) -> Act:
     def reject(state: HookState, compiled: CompiledRule) -> Verdict:
         rule = compiled.rule
         reply = _reset(state) if answer == TCP_RESET else _error(state, ANSWERS[family][answer])
-        state.decision = Decision("reject", RuleRejected(rule, answer, reply is not None), rule.span)
+        state.decision = Decision(
+            "reject", RuleRejected(rule, answer, reply is not None), rule.span
+        )
         return Reject(answer if reply is not None else "", reply)
 
     return reject
 
 
 def _reset(state: HookState) -> Packet | None:
-    """Make the reset (`nf_send_reset`); None for a fragment, a reset, a bad checksum or a broadcast."""
+    """Make the reset (`nf_send_reset`); None for a fragment, a reset, a bad checksum or a
+    broadcast.
+    """
     packet = state.skb.packet
-    if packet.protocol != protocols.TCP or packet.fragment or packet.bad_checksum or packet.flags & protocols.RST:
+    if (
+        packet.protocol != protocols.TCP
+        or packet.fragment
+        or packet.bad_checksum
+        or packet.flags & protocols.RST
+    ):
         return None
     if state.skb.pkt_type in {"broadcast", "multicast"}:
         return None
@@ -77,24 +88,44 @@ def _reset(state: HookState) -> Packet | None:
     reset = Packet(packet.dst, packet.src, protocols.TCP, packet.dport, packet.sport, length=length)
     if packet.flags & protocols.ACK:
         return reset._replace(flags=protocols.RST, seq=packet.ack)
-    behind = packet.seq + packet.payload + (1 if packet.flags & (protocols.SYN | protocols.FIN) else 0)
+    behind = (
+        packet.seq + packet.payload + (1 if packet.flags & (protocols.SYN | protocols.FIN) else 0)
+    )
     return reset._replace(flags=protocols.RST | protocols.ACK, ack=behind)
 
 
 def _error(state: HookState, kind: tuple[int, int]) -> Packet | None:
-    """Make the ICMP error (`nf_send_unreach`, `icmp_send`); None where an error may not be answered with one."""
+    """Make the ICMP error (`nf_send_unreach`, `icmp_send`); None where an error may not be answered
+    with one.
+    """
     packet = state.skb.packet
-    if packet.fragment or packet.bad_checksum or state.skb.pkt_type in {"broadcast", "multicast"} or _is_error(packet):
+    if (
+        packet.fragment
+        or packet.bad_checksum
+        or state.skb.pkt_type in {"broadcast", "multicast"}
+        or _is_error(packet)
+    ):
         return None
-    if state.skb.by_kernel and state.skb.iif is None and packet.protocol in {protocols.ICMP, protocols.ICMPV6}:
+    if (
+        state.skb.by_kernel
+        and state.skb.iif is None
+        and packet.protocol in {protocols.ICMP, protocols.ICMPV6}
+    ):
         return None  # an echo reply on its way out holds the socket that the error would be sent by (icmp_xmit_lock)
     family = packet.family
     protocol = protocols.ICMP if family == 4 else protocols.ICMPV6
     length = min(IP_HEADER[family] + ICMP_HEADER + packet.length, 576 if family == 4 else 1280)
     return Packet(
-        Address(family, 0), packet.src, protocol, tos=packet.tos & TOS_BITS | INTERNET_CONTROL,
-        icmp_type=kind[0], icmp_code=kind[1], length=length, quoted=packet, dont_fragment=False,
-    )  # fmt: skip
+        Address(family, 0),
+        packet.src,
+        protocol,
+        tos=packet.tos & TOS_BITS | INTERNET_CONTROL,
+        icmp_type=kind[0],
+        icmp_code=kind[1],
+        length=length,
+        quoted=packet,
+        dont_fragment=False,
+    )
 
 
 def _is_error(packet: Packet) -> bool:

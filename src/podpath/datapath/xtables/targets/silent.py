@@ -1,7 +1,8 @@
 """Targets that change nothing a walk looks at: evaluation goes on with the next rule.
 
-What they do besides (a log line, a copy of the packet, a bit of another kernel subsystem) is named here, so that nobody takes
-the list for ignorance. Their options do not matter to the path, and so none of them is unknown.
+What they do besides (a log line, a copy of the packet, a bit of another kernel subsystem) is named
+here, so that nobody takes the list for ignorance. Their options do not matter to the path, and so
+none of them is unknown.
 """
 
 from __future__ import annotations
@@ -37,4 +38,6 @@ MAPPING_OPTIONS = frozenset({"map-set", "map-mark", "map-prio", "map-queue"})
 
 def is_silent(target: Target) -> bool:
     """Tell whether a target changes nothing that a walk looks at."""
-    return target.name in EFFECTS and not any(option.name in MAPPING_OPTIONS for option in target.options)
+    return target.name in EFFECTS and not any(
+        option.name in MAPPING_OPTIONS for option in target.options
+    )

@@ -24,7 +24,9 @@ def compile_target(target: Target, context: RuleContext) -> Act:
     if "to-source" not in options or not options.keys() <= KNOWN:
         raise ValueError(f"expected --to-source, saw {sorted(options)}")
     allowed = parse_nat_range(single(options["to-source"]), context.family)
-    allowed = allowed._replace(random=bool(RANDOM & options.keys()), persistent="persistent" in options)
+    allowed = allowed._replace(
+        random=bool(RANDOM & options.keys()), persistent="persistent" in options
+    )
 
     def rewrite_source(state: HookState, compiled: CompiledRule) -> Verdict:
         return bind_source(state, compiled.rule, allowed)

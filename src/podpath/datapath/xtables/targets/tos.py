@@ -1,4 +1,6 @@
-"""`-j TOS` and `-j DSCP`: the type-of-service byte (net/netfilter/xt_DSCP.c v6.12). Evaluation goes on."""
+"""`-j TOS` and `-j DSCP`: the type-of-service byte (net/netfilter/xt_DSCP.c v6.12). Evaluation goes
+on.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def compile_target(target: Target, _: RuleContext) -> Act:
-    """Compile the one option to `tos = (tos & ~mask) ^ value`; `--set-tos` with a mask is no exception."""
+    """Compile the one option to `tos = (tos & ~mask) ^ value`; `--set-tos` with a mask is no
+    exception.
+    """
     if len(target.options) != 1:
         raise ValueError(f"expected one option of {target.name}")
     value, mask = _parse(target.options[0])

@@ -25,8 +25,14 @@ def compile_target(target: Target, context: RuleContext) -> Act:
     if "on-port" not in options or not options.keys() <= KNOWN:
         raise ValueError(f"expected --on-port, saw {sorted(options)}")
     port = parse_integer(single(options["on-port"]), most=0xFFFF)
-    address = parse_address(single(options["on-ip"]), context.family) if "on-ip" in options else Address(context.family, 0)
-    mark = parse_mark(single(options["tproxy-mark"])) if "tproxy-mark" in options else MaskedMark(0, 0)
+    address = (
+        parse_address(single(options["on-ip"]), context.family)
+        if "on-ip" in options
+        else Address(context.family, 0)
+    )
+    mark = (
+        parse_mark(single(options["tproxy-mark"])) if "tproxy-mark" in options else MaskedMark(0, 0)
+    )
 
     def proxy(state: HookState, compiled: CompiledRule) -> Verdict:
         rule = compiled.rule
@@ -50,6 +56,9 @@ def _listens(state: HookState, address: Address, port: int, context: RuleContext
             return True
     if netns.shows_sockets(packet.protocol):
         return False
-    options = (Option(True, "a transparent socket listens there"), Option(False, "nobody listens there"))
+    options = (
+        Option(True, "a transparent socket listens there"),
+        Option(False, "nobody listens there"),
+    )
     name = f"a transparent socket listens on port {port} in netns {context.netns}"
     return state.walk.choices.choose(name, options, ask="ss -tulnp")

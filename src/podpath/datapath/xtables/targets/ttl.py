@@ -27,7 +27,13 @@ def compile_target(target: Target, _: RuleContext) -> Act:
     def set_ttl(state: HookState, compiled: CompiledRule) -> None:
         skb = state.skb
         before = skb.packet.ttl
-        ttl = number if action == "set" else min(255, before + number) if action == "inc" else max(0, before - number)
+        ttl = (
+            number
+            if action == "set"
+            else min(255, before + number)
+            if action == "inc"
+            else max(0, before - number)
+        )
         skb.packet = skb.packet._replace(ttl=ttl)
         rule = compiled.rule
         state.decision = Decision("ttl", TtlSet(rule, ttl), rule.span)

@@ -48,7 +48,9 @@ def compile_unknown(target: Target, context: RuleContext, why: str) -> Act:
     )
 
     def fork(state: HookState, compiled: CompiledRule) -> Verdict | None:
-        effect = state.walk.choices.choose(f"target {target.name} ({why}) of {context.where}", options, ask=context.show)
+        effect = state.walk.choices.choose(
+            f"target {target.name} ({why}) of {context.where}", options, ask=context.show
+        )
         if effect == CONTINUES:
             return None
         rule = compiled.rule
