@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test coverage kernel bench performance docs incidents
+.PHONY: help setup check format test coverage kernel bench performance docs incidents mutate
 BIN := .venv/bin
 WORKERS := 2
 
@@ -40,6 +40,10 @@ bench: ## Measure, and print a table with ratios
 
 performance: ## Measure, and write docs/quality/performance.md
 	$(BIN)/python bench/run.py | $(BIN)/python scripts/performance_page.py
+
+mutate: ## Plant errors into PKG (COUNT=60 SEED=1), and list those that no test notices
+	$(BIN)/pip install -q --disable-pip-version-check --group mutation
+	$(BIN)/python scripts/mutate.py $(PKG) --count $(or $(COUNT),60) --seed $(or $(SEED),1)
 
 docs: ## Write the generated pages of docs/ anew
 	$(BIN)/python scripts/generate_docs.py
