@@ -14,7 +14,8 @@ from podpath.datapath.netfilter.hooks import traverse
 from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.tracing.exploration import Choices, explore
 from podpath.datapath.walk.compiled import Engine
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.evidence.iptables.rules import read_rules
 from podpath.evidence.iptables.ruleset import RulesetRecord
 from podpath.net import protocols
@@ -238,9 +239,7 @@ class Sender:
     ) -> None:
         """Start with the node's own conntrack entries."""
         self.given = given_node
-        self.walk = Walk(
-            given_node.node, choices or Choices(), engine=engine or Engine(given_node.node)
-        )
+        self.walk = Walk(engine or Engine(given_node.node), choices or Choices())
 
     def skb(
         self, packet: Packet, *, iif: str | None = "eth0", oif: str | None = None, mark: int = 0
@@ -257,7 +256,7 @@ class Sender:
 
     def send(self, skb: Skb, *hooks: str) -> Verdict:
         """Send a packet through hooks in turn; the last verdict, or the first that ends it."""
-        del self.walk.steps[:], self.walk.matched[:]
+        del self.walk.trace.steps[:], self.walk.trace.matched[:]
         verdict: Verdict | None = None
         for hook in hooks:
             verdict = traverse(self.walk, skb, hook)
@@ -275,10 +274,10 @@ class Sender:
         skb = self.skb(packet, iif=iif)
         verdict = self.send(skb, "PREROUTING")
         if type(verdict).__name__ == "Accept":
-            steps, matched = list(self.walk.steps), list(self.walk.matched)
+            steps, matched = list(self.walk.trace.steps), list(self.walk.trace.matched)
             skb.oif = self.skb(packet, oif=oif).oif
             verdict = self.send(skb, "FORWARD", "POSTROUTING")
-            self.walk.steps[:0], self.walk.matched[:0] = steps, matched
+            self.walk.trace.steps[:0], self.walk.trace.matched[:0] = steps, matched
         return verdict, skb
 
 

@@ -6,7 +6,8 @@ from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.tracing.trace import Branch, Conversation, Dropped, Outcome, Rejected, Trace
 from podpath.datapath.walk.compiled import Engine
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.node.node import HOST, Node
@@ -16,7 +17,7 @@ from podpath.testing.nodes import ip
 
 def given_walk(node: Node, *answers: int, settled: dict[str, object] | None = None) -> Walk:
     """Start a branch; `answers` are the options to take at its forks, the likeliest after them."""
-    return Walk(node, Choices(answers, settled), engine=Engine(node))
+    return Walk(Engine(node), Choices(answers, settled))
 
 
 def host(walk: Walk) -> Namespace:
@@ -33,7 +34,7 @@ def packet(sender: str, receiver: str, **fields: object) -> Packet:
 def given_skb(walk: Walk, what: Packet, link: str | None = None, netns: str = HOST) -> Skb:
     """Make a packet under way in a namespace, that came in on a device or is sent by a process."""
     device = walk.engine.namespace(netns).link(link) if link is not None else None
-    return Skb(what, walk.node.namespaces[netns], link=device, iif=device)
+    return Skb(what, walk.engine.node.namespaces[netns], link=device, iif=device)
 
 
 def decisions(trace: Trace) -> list[str]:

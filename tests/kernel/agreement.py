@@ -173,7 +173,7 @@ class Both:
         verdict = self.sender.send(skb, hook)
         self.matched.update(
             (hit.flavour, hit.rule.table, hit.rule.chain, hit.rule.position)
-            for hit in self.sender.walk.matched
+            for hit in self.sender.walk.trace.matched
         )
         return verdict
 

@@ -25,7 +25,8 @@ from podpath.datapath.routing import source_address
 from podpath.datapath.stages import driver, forward
 from podpath.datapath.tracing.frames import with_ttl
 from podpath.datapath.walk import settings
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.datapath.xtables import registry
 from podpath.net.provenance import Known
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from podpath.datapath.routing import error_source
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.trace import Dropped, Rejected
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -36,7 +37,7 @@ def reject(walk: Walk, skb: Skb, cause: str, answer: str) -> Dropped | Rejected:
     """End a packet and send its sender an ICMP error, as far as one may be sent
     (`net/ipv4/icmp.c:icmp_send v6.12`).
     """
-    reason = drop_reason(cause, walk.node.kernel)
+    reason = drop_reason(cause, walk.engine.node.kernel)
     packet, name = skb.packet, skb.netns.name
     to_many = packet.dst.is_multicast or skb.pkt_type in {"broadcast", "multicast"}
     if is_error(packet) or packet.fragment or to_many or packet.src.is_unspecified:

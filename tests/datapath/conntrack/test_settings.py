@@ -36,7 +36,7 @@ def test_defaults_are_the_kernels() -> None:
     the table.
     """
     node = given()
-    settings = ConntrackSettings(Sender(node).walk, node.netns)
+    settings = ConntrackSettings(Sender(node).walk.choices, node.netns)
 
     assert (True, False, False, True, False) == (
         settings.loose,
@@ -53,5 +53,5 @@ def test_a_table_is_full_by_its_own_count() -> None:
     full = given(sysctls={f"{prefix}count": "4096", f"{prefix}max": "4096"})
     half = given(sysctls={f"{prefix}max": "4096"})
 
-    assert ConntrackSettings(Sender(full).walk, full.netns).is_full
-    assert not ConntrackSettings(Sender(half).walk, half.netns).is_full
+    assert ConntrackSettings(Sender(full).walk.choices, full.netns).is_full
+    assert not ConntrackSettings(Sender(half).walk.choices, half.netns).is_full

@@ -32,7 +32,7 @@ def settings(**sysctls: str) -> ConntrackSettings:
     node = given(
         sysctls={f"net.netfilter.nf_conntrack_{key}": value for key, value in sysctls.items()}
     )
-    return ConntrackSettings(Sender(node).walk, node.netns)
+    return ConntrackSettings(Sender(node).walk.choices, node.netns)
 
 
 def opened(packet: Packet, **sysctls: str) -> tuple[Connection, tcp.Ruling]:

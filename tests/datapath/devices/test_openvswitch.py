@@ -106,8 +106,8 @@ def test_which_ports_are_the_hosts() -> None:
         [link.name for link in system_ports(host(walk), SWITCH)],
     )
     assert (SWITCH, None) == (
-        bridge_of(walk.node, links["eth0"]),
-        bridge_of(walk.node, host(walk).link("lo")),
+        bridge_of(walk.engine.node, links["eth0"]),
+        bridge_of(walk.engine.node, host(walk).link("lo")),
     )
 
 

@@ -18,7 +18,7 @@ def test_the_packet_that_left_is_told_with_its_device() -> None:
         (outcome.link, outcome.outer) for outcome in outcomes
     ]
     assert [LeftNode("eth0"), LeftNode("eth7", "only other facts name it")] == [
-        step.reason for step in walk.steps
+        step.reason for step in walk.trace.steps
     ]
 
 

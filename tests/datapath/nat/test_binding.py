@@ -43,7 +43,9 @@ def test_masquerade_takes_another_port_for_a_taken_one() -> None:
         sender = Sender(node)
         _, skb = sender.forward(tcp())
         results.append(skb.packet.sport)
-        assert spell_reason(sender.walk.steps[-1].reason).endswith("(the kernel draws the port)")
+        assert spell_reason(sender.walk.trace.steps[-1].reason).endswith(
+            "(the kernel draws the port)"
+        )
 
     assert results[0] == results[1]
     assert 40000 != results[0] >= 1024
@@ -80,7 +82,7 @@ def test_without_a_rule_a_taken_reply_tuple_changes_the_port() -> None:
     _, skb = sender.forward(tcp())
 
     assert 40000 != skb.packet.sport
-    assert "no rule says so" in spell_reason(sender.walk.steps[-1].reason)
+    assert "no rule says so" in spell_reason(sender.walk.trace.steps[-1].reason)
 
 
 def test_masquerade_without_an_address_drops() -> None:
@@ -90,7 +92,7 @@ def test_masquerade_without_an_address_drops() -> None:
 
     assert "Drop" == type(verdict).__name__
     assert "POSTROUTING rule 1 masquerades, but eth0 has no address to take" == spell_reason(
-        sender.walk.steps[-1].reason
+        sender.walk.trace.steps[-1].reason
     )
 
 
@@ -109,7 +111,7 @@ def test_redirect_without_an_address_drops() -> None:
 
     assert "Drop" == type(sender.send(sender.skb(tcp(), iif="lxc1"), "PREROUTING")).__name__
     assert "PREROUTING rule 1 redirects, but lxc1 has no address" == spell_reason(
-        sender.walk.steps[-1].reason
+        sender.walk.trace.steps[-1].reason
     )
 
 
@@ -121,7 +123,7 @@ def test_masquerade_is_forgotten_when_the_way_out_changes() -> None:
 
     assert "Drop" == type(verdict).__name__
     assert "masqueraded for eth0 and now leaves by cni0" in spell_reason(
-        sender.walk.steps[-1].reason
+        sender.walk.trace.steps[-1].reason
     )
 
 

@@ -20,13 +20,13 @@ def test_rules_translate_the_first_packet_only() -> None:
     """Later packets match no nat rule and are translated as the first one was."""
     sender = Sender(given(SERVICE))
     first = sender.forward(tcp(dst="10.96.0.10"))[1]
-    hits = len(sender.walk.matched)
+    hits = len(sender.walk.trace.matched)
     sender.forward(
         tcp("198.51.100.7", "10.244.0.5", 8080, 40000, flags=SYN | ACK), iif="eth0", oif="cni0"
     )
     later = sender.forward(tcp(dst="10.96.0.10", flags=ACK))[1]
 
-    assert (1, 0) == (hits, len(sender.walk.matched))
+    assert (1, 0) == (hits, len(sender.walk.trace.matched))
     assert (
         ("198.51.100.7", 8080)
         == (str(first.packet.dst), first.packet.dport)
@@ -34,7 +34,7 @@ def test_rules_translate_the_first_packet_only() -> None:
     )
     assert (
         "translated as the connection's first packet was, tcp 10.244.0.5:40000 > 10.96.0.10:80"
-        in [spell_reason(step.reason) for step in sender.walk.steps]
+        in [spell_reason(step.reason) for step in sender.walk.trace.steps]
     )
 
 
@@ -91,7 +91,7 @@ def test_a_drop_in_nat_ends_the_packet() -> None:
     sender = Sender(given(rules))
 
     assert "Drop" == type(sender.send(sender.skb(tcp()), "PREROUTING")).__name__
-    assert "PREROUTING rule 1 drops it" == spell_reason(sender.walk.steps[-1].reason)
+    assert "PREROUTING rule 1 drops it" == spell_reason(sender.walk.trace.steps[-1].reason)
 
 
 def test_errors_are_translated_with_what_they_quote() -> None:

@@ -9,7 +9,7 @@ from podpath.datapath.neighbors.neighbour import Resolution, resolve
 from podpath.datapath.reasons.failures import PacketRejected
 from podpath.datapath.reasons.neighbours import ArpRequest, ForeignSenderAsked, NobodyAnswers
 from podpath.datapath.tracing.destination import Destination
-from podpath.datapath.walk.skb import Walk
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import IfName, Mac
 from podpath.node.node import Node
 from podpath.report.sentences import spell_reason

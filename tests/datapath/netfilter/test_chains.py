@@ -27,7 +27,7 @@ def matched_rules(node: Given, hook: str = "FORWARD") -> list[tuple[str, int]]:
     """Return the rules that a SYN matched at a hook, by chain and position."""
     sender = Sender(node)
     sender.send(sender.skb(tcp(), iif="cni0", oif="eth0"), hook)
-    return [(hit.rule.chain, hit.rule.position) for hit in sender.walk.matched]
+    return [(hit.rule.chain, hit.rule.position) for hit in sender.walk.trace.matched]
 
 
 def test_a_jump_comes_back_behind_its_rule() -> None:
@@ -175,7 +175,7 @@ def test_a_policy_of_drop_names_its_chain() -> None:
     """The step of a packet that no rule decides on quotes the chain's own line."""
     sender = Sender(given(given_rules("FORWARD -p udp -j ACCEPT", policy="DROP")))
     sender.send(sender.skb(tcp(), iif="cni0", oif="eth0"), "FORWARD")
-    step = sender.walk.steps[-1]
+    step = sender.walk.trace.steps[-1]
 
     assert ("drop", PolicyDecided("filter", "FORWARD", False)) == (step.decision, step.reason)
     assert [":FORWARD DROP [0:0]"] == [span.text for span in step.spans]
@@ -187,8 +187,8 @@ def test_rules_that_only_count_make_no_step_and_are_kept() -> None:
     sender = Sender(node)
     sender.send(sender.skb(tcp(), iif="cni0", oif="eth0"), "FORWARD")
 
-    assert [1, 3] == [hit.rule.position for hit in sender.walk.matched]
-    assert [] == sender.walk.steps
+    assert [1, 3] == [hit.rule.position for hit in sender.walk.trace.matched]
+    assert [] == sender.walk.trace.steps
 
 
 def test_a_doubtful_rule_that_only_counts_does_not_fork() -> None:

@@ -42,7 +42,7 @@ def test_an_empty_namespace_accepts() -> None:
     sender = Sender(given())
 
     assert sender.send(sender.skb(tcp()), "PREROUTING", "FORWARD", "POSTROUTING") is ACCEPT
-    assert [] == sender.walk.steps
+    assert [] == sender.walk.trace.steps
 
 
 def test_tables_that_are_not_shown_are_one_assumption() -> None:
@@ -62,7 +62,7 @@ def test_accept_ends_its_own_table_only() -> None:
     sender = Sender(node)
 
     assert DROP == sender.send(sender.skb(tcp()), "FORWARD")
-    assert ["FORWARD mangle", "FORWARD filter"] == [step.stage for step in sender.walk.steps]
+    assert ["FORWARD mangle", "FORWARD filter"] == [step.stage for step in sender.walk.trace.steps]
 
 
 def test_raw_keeps_a_packet_from_conntrack_and_nat() -> None:
@@ -142,7 +142,7 @@ def test_a_rule_that_does_not_match_changes_nothing(table: Table, place: int) ->
         sender = Sender(node)
         skb = sender.skb(tcp(), iif="cni0", oif="eth0")
         verdict = sender.send(skb, "FORWARD")
-        hits = [hit.rule._replace(position=0) for hit in sender.walk.matched]
+        hits = [hit.rule._replace(position=0) for hit in sender.walk.trace.matched]
         return verdict, skb.mark, hits
 
     fact = table.chains["FORWARD"]

@@ -75,7 +75,11 @@ def outcome(node: Given, packet: Packet, mark: int, *, indexed: bool) -> tuple[o
     sender = Sender(node, engine=engine)
     skb = sender.skb(packet, iif="cni0", oif="eth0", mark=mark)
     verdict = sender.send(skb, "FORWARD")
-    return verdict, skb.mark, [(hit.rule.chain, hit.rule.position) for hit in sender.walk.matched]
+    return (
+        verdict,
+        skb.mark,
+        [(hit.rule.chain, hit.rule.position) for hit in sender.walk.trace.matched],
+    )
 
 
 @settings(max_examples=150)

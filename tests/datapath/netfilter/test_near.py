@@ -27,7 +27,7 @@ def misses(
     sender.send(skb, "PREROUTING", "FORWARD")
     return [
         (miss.span.text.removeprefix("-A "), spell_near(miss.reason))
-        for miss in sender.walk.steps[-1].near
+        for miss in sender.walk.trace.steps[-1].near
     ]
 
 
@@ -87,7 +87,7 @@ def test_looking_for_misses_leaves_nothing_behind() -> None:
     assert ([], 0, [1]) == (
         choices.made,
         skb.mark,
-        [hit.rule.position for hit in sender.walk.matched],
+        [hit.rule.position for hit in sender.walk.trace.matched],
     )
 
 

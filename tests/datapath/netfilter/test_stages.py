@@ -28,7 +28,7 @@ def test_a_step_names_the_deciding_rule_first_and_the_way_to_it() -> None:
     )
     sender = Sender(given(given_rules(*rules, chains=("A",))))
     sender.send(sender.skb(tcp()), "FORWARD")
-    (step,) = sender.walk.steps
+    (step,) = sender.walk.trace.steps
 
     assert ("FORWARD filter", "drop", "A rule 2 drops it") == (
         step.stage,
@@ -44,7 +44,7 @@ def test_a_mark_alone_makes_a_step() -> None:
     sender.send(sender.skb(tcp()), "FORWARD")
 
     assert ["FORWARD rule 1 sets the mark to 0x4000"] == [
-        spell_reason(step.reason) for step in sender.walk.steps
+        spell_reason(step.reason) for step in sender.walk.trace.steps
     ]
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.conntrack.connection import Template, Zone, is_untouched
+from podpath.datapath.conntrack.connection import Template, Zone
 from podpath.datapath.netfilter.tracking import attach_answer, conntrack_table
 from podpath.datapath.tracing.exploration import Choices, explore
+from podpath.datapath.walk.skb import is_untouched
 from podpath.datapath.xtables.matches.conntrack import packet_state
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -132,7 +133,7 @@ def test_an_entry_of_the_evidence_is_used_and_quoted() -> None:
     skb = sender.skb(tcp(flags=ACK))
     sender.send(skb, "PREROUTING")
 
-    assert ("ESTABLISHED", (span,)) == (skb.ctinfo, sender.walk.steps[0].spans)
+    assert ("ESTABLISHED", (span,)) == (skb.ctinfo, sender.walk.trace.steps[0].spans)
 
 
 def test_a_udp_entry_of_the_evidence_is_assured_by_its_next_packet() -> None:
@@ -159,7 +160,7 @@ def test_loopback_keeps_its_connection() -> None:
     sender.send(skb, "PREROUTING")
 
     assert connection is skb.connection
-    assert [] == sender.walk.steps
+    assert [] == sender.walk.trace.steps
 
 
 def test_a_template_puts_the_packet_into_a_zone() -> None:
@@ -185,7 +186,7 @@ def test_a_full_table_turns_new_connections_away_or_not() -> None:
     def run(choices: Choices) -> tuple[str, str]:
         sender = Sender(node, choices)
         verdict, _ = sender.forward(tcp())
-        return type(verdict).__name__, spell_reason(sender.walk.steps[0].reason)
+        return type(verdict).__name__, spell_reason(sender.walk.trace.steps[0].reason)
 
     assert [
         ("Drop", "nf_conntrack: table full, dropping packet"),

@@ -16,7 +16,7 @@ def test_a_whole_listing_means_what_it_lists() -> None:
     """Without a route in a whole listing there is none, and nothing is asked."""
     walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.2/24")))
 
-    assert (NO_ROUTE, []) == (look_up(walk, host(walk), FLOW), walk.choices.made)
+    assert (NO_ROUTE, []) == (look_up(walk.choices, host(walk), FLOW), walk.choices.made)
 
 
 @pytest.mark.parametrize(("answer", "device"), [(0, "eth0"), (1, "")])
@@ -26,7 +26,7 @@ def test_a_cut_listing_may_hold_a_default_route(answer: int, device: str) -> Non
         given_node(given_netns("host", "lxc1 kind veth", "eth0 192.0.2.2/24", complete=False)),
         answer,
     )
-    found = look_up(walk, host(walk), FLOW)
+    found = look_up(walk.choices, host(walk), FLOW)
 
     assert device == (found.nexthops[0].link if found.nexthops else "")
     assert ["route to 203.0.113.5 in netns host"] == [made.fact for made in walk.choices.made]
@@ -38,14 +38,17 @@ def test_a_route_that_fits_holds_even_in_a_cut_listing() -> None:
         given_node(given_netns("host", "eth0", routes=["203.0.113.0/24 dev eth0"], complete=False))
     )
 
-    assert ("eth0", []) == (look_up(walk, host(walk), FLOW).nexthops[0].link, walk.choices.made)
+    assert ("eth0", []) == (
+        look_up(walk.choices, host(walk), FLOW).nexthops[0].link,
+        walk.choices.made,
+    )
 
 
 def test_nothing_known_at_all() -> None:
     """Without any device the default route is on one that the evidence does not show."""
     walk = given_walk(given_node(given_netns("host", complete=False)))
 
-    assert "(uplink)" == look_up(walk, host(walk), FLOW).nexthops[0].link
+    assert "(uplink)" == look_up(walk.choices, host(walk), FLOW).nexthops[0].link
 
 
 def test_uplinks_are_the_devices_that_lead_out() -> None:

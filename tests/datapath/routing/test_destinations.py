@@ -13,7 +13,9 @@ def test_a_destination_has_all_that_the_route_says() -> None:
     routes = ("10.1.0.0/16 via 192.0.2.9 dev eth0 mtu 1400 src 192.0.2.2", "10.2.0.0/16 dev eth0")
     walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.2/24 mtu 9000", routes=routes)))
     first, second = (
-        select_path(walk, host(walk), host(walk).routing(4).lookup(Flow(ip(dst))), None, ip(dst))
+        select_path(
+            walk.choices, host(walk), host(walk).routing(4).lookup(Flow(ip(dst))), None, ip(dst)
+        )
         for dst in ("10.1.0.1", "10.2.0.1")
     )
 

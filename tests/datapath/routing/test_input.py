@@ -28,7 +28,9 @@ def arrive(
     }
     walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.2/24", "lxc1", **fields)))
     namespace = host(walk)
-    return route_input(walk, namespace, Flow(ip(dst), ip(src), "eth0"), namespace.link("eth0"))
+    return route_input(
+        walk.choices, namespace, Flow(ip(dst), ip(src), "eth0"), namespace.link("eth0")
+    )
 
 
 def why(decided: InputRoute) -> str:
@@ -120,7 +122,10 @@ def test_unknown_forwarding_is_asked_for() -> None:
     )
     namespace = host(walk)
     decided = route_input(
-        walk, namespace, Flow(ip("10.1.0.5"), ip("203.0.113.5"), "eth0"), namespace.link("eth0")
+        walk.choices,
+        namespace,
+        Flow(ip("10.1.0.5"), ip("203.0.113.5"), "eth0"),
+        namespace.link("eth0"),
     )
 
     assert ("forward", ["net.ipv4.ip_forward in netns host"]) == (
@@ -150,7 +155,7 @@ def test_ipv6_is_routed_without_source_checks() -> None:
     namespace = host(walk)
     flow = Flow(ip("2001:db8:1::5"), ip("2001:db8::9"), "eth0")
 
-    assert "forward" == route_input(walk, namespace, flow, namespace.link("eth0")).path
+    assert "forward" == route_input(walk.choices, namespace, flow, namespace.link("eth0")).path
 
 
 @pytest.mark.parametrize(
@@ -174,7 +179,7 @@ def test_ipv6_answers_its_own_way(route: str, forwarding: str, cause: str, answe
     )
     namespace = host(walk)
     found = route_input(
-        walk,
+        walk.choices,
         namespace,
         Flow(ip("2001:db8:1::5"), ip("2001:db8::9"), "eth0"),
         namespace.link("eth0"),

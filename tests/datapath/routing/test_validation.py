@@ -38,7 +38,11 @@ def check(
     namespace = host(walk)
     out = namespace.link(oif) if oif is not None else None
     return check_source(
-        walk, namespace, Flow(ip("8.8.8.8"), ip(src), link, **flow), namespace.link(link), out
+        walk.choices,
+        namespace,
+        Flow(ip("8.8.8.8"), ip(src), link, **flow),
+        namespace.link(link),
+        out,
     )
 
 
@@ -176,12 +180,16 @@ def test_an_unknown_rp_filter_is_asked_only_where_it_matters() -> None:
     walk = given_walk(node)
     namespace = host(walk)
     check_source(
-        walk, namespace, Flow(ip("8.8.8.8"), ip("203.0.113.5")), namespace.link("eth0"), None
+        walk.choices,
+        namespace,
+        Flow(ip("8.8.8.8"), ip("203.0.113.5")),
+        namespace.link("eth0"),
+        None,
     )
     assert [] == walk.choices.made
 
     check_source(
-        walk,
+        walk.choices,
         namespace,
         Flow(ip("8.8.8.8"), ip("10.1.0.9")),
         namespace.link("lxc1"),

@@ -16,7 +16,7 @@ def test_a_packet_goes_from_path_to_path() -> None:
     outcome = drive(walk, given_skb(walk, packet("192.0.2.9", "192.0.2.2"), "eth0"), paths.RECEIVE)
 
     assert isinstance(outcome, Delivered)
-    assert ["device receive", "route input", "socket"] == [step.stage for step in walk.steps]
+    assert ["device receive", "route input", "socket"] == [step.stage for step in walk.trace.steps]
 
 
 def test_a_routing_loop_ends_with_the_ttl() -> None:

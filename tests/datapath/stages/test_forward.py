@@ -44,7 +44,7 @@ def send(node: Node, what: Packet) -> tuple[Outcome, list[Reason], Packet | None
     walk = given_walk(node)
     skb = given_skb(walk, what, "wan")
     outcome = drive(walk, skb, paths.RECEIVE)
-    return outcome, [step.reason for step in walk.steps], skb.answer
+    return outcome, [step.reason for step in walk.trace.steps], skb.answer
 
 
 def test_a_hop_costs_one_of_the_ttl() -> None:

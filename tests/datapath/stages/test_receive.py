@@ -45,8 +45,8 @@ def arrive(node: Node, what: Packet, device: str = "eth0") -> tuple[Outcome, lis
     outcome = drive(walk, given_skb(walk, what, device), paths.RECEIVE)
     return (
         outcome,
-        [f"{step.stage}: {step.decision}" for step in walk.steps],
-        [spell_reason(step.reason) for step in walk.steps],
+        [f"{step.stage}: {step.decision}" for step in walk.trace.steps],
+        [spell_reason(step.reason) for step in walk.trace.steps],
     )
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.walk.cilium_config import CiliumConfig
 from podpath.net.provenance import Option, Unknown
 from podpath.node.node import Cilium
-from podpath.testing.nodes import given_cilium, given_node
-from tests.datapath.walks import given_walk
+from podpath.testing.nodes import given_cilium
 
 
 def test_options_have_defaults_and_may_be_unknown() -> None:
     """An option that is not stated has its default; one in dispute is asked for."""
-    walk = given_walk(given_node())
+    choices = Choices()
     disputed = Unknown(
         "enable-bpf-masquerade",
         "look",
@@ -22,9 +22,12 @@ def test_options_have_defaults_and_may_be_unknown() -> None:
     config = CiliumConfig(Cilium(options={"enable-bpf-masquerade": disputed}))
 
     assert [True, False, False, True] == [
-        config.masquerades(walk), config.replaces_kube_proxy(walk), config.routes_endpoints(walk), config.tunnels(walk),
-    ]  # fmt: skip
-    assert ["enable-bpf-masquerade"] == [made.fact for made in walk.choices.made]
+        config.masquerades(choices),
+        config.replaces_kube_proxy(choices),
+        config.routes_endpoints(choices),
+        config.tunnels(choices),
+    ]
+    assert ["enable-bpf-masquerade"] == [made.fact for made in choices.made]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +40,7 @@ def test_options_have_defaults_and_may_be_unknown() -> None:
 )
 def test_tunnel_options_of_old_and_new_versions(options: dict[str, str], tunnels: bool) -> None:  # noqa: FBT001
     """`routing-mode` replaced `tunnel` in Cilium 1.14; both are understood."""
-    assert tunnels == CiliumConfig(given_cilium(**options)).tunnels(given_walk(given_node()))
+    assert tunnels == CiliumConfig(given_cilium(**options)).tunnels(Choices())
 
 
 def test_networks_and_devices_are_read_from_their_options() -> None:

@@ -28,7 +28,7 @@ def test_a_boundary_ends_a_walk_with_its_reason() -> None:
     assert ("host", "ip -d link show type vrf; ip vrf") == (outcome.netns, outcome.ask)
     assert NotModelled("VRF", ("eth0",)) == outcome.reason
     assert [("VRF", "undecided", outcome.reason)] == [
-        (step.stage, step.decision, step.reason) for step in walk.steps
+        (step.stage, step.decision, step.reason) for step in walk.trace.steps
     ]
 
 

@@ -31,7 +31,7 @@ def test_the_larger_value_counts(everywhere: str, own: str, larger: int) -> None
     walk = given_walk(given_node(given(all_rp_filter=everywhere, eth0_rp_filter=own)))
 
     assert (larger, larger) == (
-        settings.maximum(walk, host(walk), settings.RP_FILTER, "eth0"),
+        settings.maximum(walk.choices, host(walk), settings.RP_FILTER, "eth0"),
         settings.known_maximum(host(walk), settings.RP_FILTER, "eth0"),
     )
 
@@ -42,7 +42,7 @@ def test_one_of_the_two_is_enough(everywhere: str, own: str) -> None:
     walk = given_walk(given_node(given(all_accept_local=everywhere, eth0_accept_local=own)))
 
     assert ("1" in (everywhere, own)) == settings.either(
-        walk, host(walk), settings.ACCEPT_LOCAL, "eth0"
+        walk.choices, host(walk), settings.ACCEPT_LOCAL, "eth0"
     )
 
 
@@ -51,7 +51,7 @@ def test_an_unknown_value_forks_and_a_known_one_does_not() -> None:
     not.
     """
     walk = given_walk(given_node(given(complete=False, all_rp_filter="1")))
-    settings.maximum(walk, host(walk), settings.RP_FILTER, "eth0")
+    settings.maximum(walk.choices, host(walk), settings.RP_FILTER, "eth0")
 
     assert [
         ("net.ipv4.conf.eth0.rp_filter in netns host", "sysctl net.ipv4.conf.eth0.rp_filter")
@@ -101,7 +101,9 @@ def test_the_ingress_devices_forwarding_counts(sysctls: dict[str, str], forwards
     """The device's own value decides; ip_forward stands for one that is not listed."""
     walk = given_walk(given_node(given_netns("host", "eth0", sysctls=sysctls)))
 
-    assert [forwards, forwards] == [settings.forwarding(walk, host(walk), "eth0") for _ in range(2)]
+    assert [forwards, forwards] == [
+        settings.forwarding(walk.choices, host(walk), "eth0") for _ in range(2)
+    ]
 
 
 def test_numbers_are_read_with_care() -> None:

@@ -1,50 +1,29 @@
-"""Tests of the packet under way and the branch of a walk."""
+"""Tests of the packet under way."""
 
 from __future__ import annotations
 
-from podpath.datapath.reasons.devices import LinkDown
-from podpath.datapath.tracing.exploration import Choices
-from podpath.datapath.walk.skb import Walk
+from podpath.datapath.conntrack.connection import Template, Zone
+from podpath.datapath.walk.skb import attached, is_untouched
 from podpath.testing.nodes import given_node
-from tests.datapath.walks import given_skb, packet
+from tests.datapath.walks import given_skb, given_walk, packet
 
 
-def test_a_walk_has_an_engine_of_its_own_unless_one_is_shared() -> None:
-    """Walks of one node may share what was worked out for it."""
-    node = given_node()
-    one, other = Walk(node, Choices()), Walk(node, Choices())
-
-    assert one.engine is not other.engine
-    assert one.engine is Walk(node, Choices(), engine=one.engine).engine
-
-
-def test_a_step_holds_the_packet_before_and_after() -> None:
-    """A step is recorded with the packet as it was and as it is."""
-    walk = Walk(given_node(), Choices())
-    before = packet("10.0.0.1", "10.0.0.2")
-    skb = given_skb(walk, before._replace(ttl=63))
-    walk.step("forward", skb, "f", before, "forward", LinkDown("eth0"), link="eth0")
-
-    assert [("forward", "host", 64, 63, "forward", LinkDown("eth0"), "eth0")] == [
-        (
-            step.stage,
-            step.netns,
-            step.before.ttl,
-            step.after.ttl,
-            step.decision,
-            step.reason,
-            step.link,
-        )
-        for step in walk.steps
-    ]
+def test_a_template_hangs_on_a_packet_until_conntrack_sees_it() -> None:
+    """It counts as a confirmed connection of zeros, and no later rule may say something else."""
+    skb = given_skb(given_walk(given_node()), packet("10.0.0.1", "10.0.0.2"))
+    assert (attached(skb), is_untouched(skb)) == (None, True)
+    skb.template = Template(Zone(7))
+    held = attached(skb)
+    assert (held is not None and held.confirmed, is_untouched(skb)) == (True, False)
 
 
-def test_each_packet_has_a_draw_of_its_own() -> None:
-    """What the kernel draws for each packet has one name for the packet that it is first drawn for,
-    and others later.
+def test_what_is_invalid_may_be_marked_again() -> None:
+    """Nothing hangs on an invalid packet; one that a rule keeps from conntrack is not asked for
+    again.
     """
-    walk = Walk(given_node(), Choices())
-    names = []
-    for walk.packets in (2, 2, 4):
-        names.append(walk.drawn_for_packet("statistic"))
-    assert names == ["statistic", "statistic", "statistic, 2 packets later"]
+    skb = given_skb(given_walk(given_node()), packet("10.0.0.1", "10.0.0.2"))
+    seen = {}
+    for state in ("INVALID", "UNTRACKED"):
+        skb.ctinfo = state
+        seen[state] = is_untouched(skb)
+    assert seen == {"INVALID": True, "UNTRACKED": False}

@@ -107,7 +107,7 @@ def test_notrack_keeps_a_packet_from_conntrack(rule: str) -> None:
 
     assert ("UNTRACKED", ["untracked"]) == (
         skb.ctinfo,
-        [step.decision for step in sender.walk.steps],
+        [step.decision for step in sender.walk.trace.steps],
     )
 
 
@@ -229,4 +229,4 @@ def test_logging_changes_nothing() -> None:
     sender = Sender(given(given_rules("FORWARD -j LOG", "FORWARD -j NFLOG", "FORWARD -j TRACE")))
 
     assert sender.send(sender.skb(tcp()), "FORWARD") is ACCEPT
-    assert [1, 2, 3] == [hit.rule.position for hit in sender.walk.matched]
+    assert [1, 2, 3] == [hit.rule.position for hit in sender.walk.trace.matched]

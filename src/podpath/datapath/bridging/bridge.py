@@ -25,7 +25,9 @@ from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.frames import is_group
 from podpath.datapath.tracing.paths import EMIT, RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.learned import FdbKey
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.node.links import BridgePort, Link
 
 INGRESS = "net/bridge/br_input.c:br_handle_frame v6.12"
@@ -50,17 +52,18 @@ def ingress(walk: Walk, skb: Skb) -> Next:
     if skb.vlan is None and bridge.bridge is not None and bridge.bridge.vlan_filtering:
         return _hold(walk, skb, bridge, TakesNoUntagged(port.name), "vlan")
     if attributes.learning and skb.packet.smac is not None:
-        walk.learned[namespace.name, bridge.name, skb.packet.smac] = port
+        seen = FdbKey(namespace.name, bridge.name, skb.packet.smac)
+        walk.learned.fdb[seen] = port
     skb.physin = port
     skb.link = bridge
     return None
 
 
 def _hold(walk: Walk, skb: Skb, bridge: Link, hold: Hold, cause: str) -> Dropped:
-    walk.step(
+    walk.trace.step(
         "bridge", skb, INGRESS, skb.packet, "drop", NotTakenIn(bridge.name, hold), link=bridge.name
     )
-    return Dropped(netns=skb.netns.name, reason=drop_reason(cause, walk.node.kernel))
+    return Dropped(netns=skb.netns.name, reason=drop_reason(cause, walk.engine.node.kernel))
 
 
 def prerouting(walk: Walk, skb: Skb) -> Next:
@@ -82,11 +85,13 @@ def decide(walk: Walk, skb: Skb) -> Next:
     hold = why_held(bridge, source, port, skb.vlan)
     if hold is not None:
         held = NotSentOut(bridge.name, port.name, hold)
-        walk.step("bridge", skb, FORWARDING, skb.packet, "drop", held, link=bridge.name)
-        return Dropped(netns=skb.netns.name, reason=drop_reason("bridge held", walk.node.kernel))
+        walk.trace.step("bridge", skb, FORWARDING, skb.packet, "drop", held, link=bridge.name)
+        return Dropped(
+            netns=skb.netns.name, reason=drop_reason("bridge held", walk.engine.node.kernel)
+        )
     skb.port = port
     reason = Bridged(bridge.name, source.name if source is not None else None, port.name)
-    walk.step("bridge", skb, FORWARDING, skb.packet, "bridge", reason, link=port.name)
+    walk.trace.step("bridge", skb, FORWARDING, skb.packet, "bridge", reason, link=port.name)
     return None
 
 
@@ -100,8 +105,8 @@ def _pass_up(skb: Skb) -> Next:
 
 def _nobody(walk: Walk, skb: Skb, bridge: Link) -> Dropped:
     reason = FloodedForNobody(bridge.name, skb.packet.dmac)
-    walk.step("bridge", skb, FORWARDING, skb.packet, "drop", reason, link=bridge.name)
-    return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.node.kernel))
+    walk.trace.step("bridge", skb, FORWARDING, skb.packet, "drop", reason, link=bridge.name)
+    return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.engine.node.kernel))
 
 
 def forward(walk: Walk, skb: Skb) -> Next:
@@ -139,7 +144,7 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
         return _nobody(walk, skb, link)
     hold = why_held(link, None, port, None)
     if hold is not None:
-        walk.step(
+        walk.trace.step(
             "bridge",
             skb,
             XMIT,
@@ -148,9 +153,11 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
             NotSentOut(link.name, port.name, hold),
             link=link.name,
         )
-        return Dropped(netns=skb.netns.name, reason=drop_reason("bridge held", walk.node.kernel))
+        return Dropped(
+            netns=skb.netns.name, reason=drop_reason("bridge held", walk.engine.node.kernel)
+        )
     reason = SentOutOfPort(link.name, port.name)
-    walk.step("device transmit", skb, XMIT, skb.packet, "bridge", reason, link=link.name)
+    walk.trace.step("device transmit", skb, XMIT, skb.packet, "bridge", reason, link=link.name)
     skb.port = skb.link = port
     return EMIT
 

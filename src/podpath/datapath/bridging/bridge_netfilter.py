@@ -23,8 +23,10 @@ from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.walk import settings
+from podpath.datapath.walk.learned import NeighbourKey
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net.provenance import Fact, Known, Option, Unknown
 from podpath.node.links import Link
 
@@ -91,7 +93,7 @@ def switch(walk: Walk, namespace: Namespace, bridge: Link, family: int) -> Fact[
     """Return whether bridged packets run through iptables: the bridge's own switch, the
     namespace's, or no module at all.
     """
-    netns, modules = namespace.netns, walk.node.modules
+    netns, modules = namespace.netns, walk.engine.node.modules
     key = KEYS[family]
     fact = netns.sysctls.get(key)
     own = bridge.bridge is not None and (
@@ -119,7 +121,7 @@ def _is_on(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> bool:
     note = fact.because if isinstance(fact, Known) else ""
     reason = bridges.HiddenFromNetfilter(bridge.name, KEYS[skb.packet.family], note)
     spans = settings.span_of(fact)
-    walk.step(
+    walk.trace.step(
         "bridge PREROUTING",
         skb,
         PREROUTING,
@@ -148,7 +150,7 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
         packet.sport,
         packet.dport,
     )
-    decided = route_input(walk, namespace, flow, bridge)
+    decided = route_input(walk.choices, namespace, flow, bridge)
     destination = decided.destination
     if decided.cause in _REFUSED:
         return _refuse(walk, skb, decided)
@@ -157,15 +159,17 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
         if found.unseen is not None:
             return boundary(walk, skb, "unseen namespace", found.unseen, packet.dst)
         if found.failed or found.mac is None:
-            walk.step("neighbour", skb, FINISH, packet, "reject", found.reason, spans=found.spans)
+            walk.trace.step(
+                "neighbour", skb, FINISH, packet, "reject", found.reason, spans=found.spans
+            )
             return reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
         skb.packet = with_macs(packet, packet.smac, found.mac)
         _note_detour(walk, skb, namespace, bridge)
         stays = bridges.StaysOnBridge(packet.dst, bridge.name)
-        walk.step("bridge PREROUTING", skb, FINISH, packet, "bridge", stays)
+        walk.trace.step("bridge PREROUTING", skb, FINISH, packet, "bridge", stays)
         return None
     skb.packet = with_macs(packet, packet.smac, namespace.mac(bridge))
-    walk.step(
+    walk.trace.step(
         "bridge PREROUTING",
         skb,
         FINISH,
@@ -183,16 +187,19 @@ def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> No
     Only a neighbour that was asked itself (NUD_CONNECTED) has an Ethernet header to take from the
     cache.
     """
-    key = (namespace.name, bridge.name, skb.packet.dst)
-    if key in walk.heard or key not in walk.resolved:
-        walk.resolved.add(key)
+    neighbours = walk.learned.neighbours
+    key = NeighbourKey(namespace.name, bridge.name, skb.packet.dst)
+    if key in neighbours.heard or key not in neighbours.resolved:
+        neighbours.resolved.add(key)
         reason = bridges.SentWhileResolving(bridge.name, skb.packet.dst)
-        walk.step("device transmit", skb, FINISH, skb.packet, "bridge", reason, link=bridge.name)
+        walk.trace.step(
+            "device transmit", skb, FINISH, skb.packet, "bridge", reason, link=bridge.name
+        )
 
 
 def _refuse(walk: Walk, skb: Skb, decided: InputRoute) -> Dropped:
     reason = decided.check.reason if decided.check.reason is not None else decided.reason
     stage = "rp_filter" if decided.check.cause else "bridge PREROUTING"
     if reason is not None:
-        walk.step(stage, skb, FINISH, skb.packet, "drop", reason, spans=decided.spans)
-    return Dropped(netns=skb.netns.name, reason=drop_reason(decided.cause, walk.node.kernel))
+        walk.trace.step(stage, skb, FINISH, skb.packet, "drop", reason, spans=decided.spans)
+    return Dropped(netns=skb.netns.name, reason=drop_reason(decided.cause, walk.engine.node.kernel))

@@ -18,8 +18,10 @@ from podpath.datapath.routing.destinations import select_path
 from podpath.datapath.tracing.frames import with_macs, with_ttl
 from podpath.datapath.tracing.paths import EMIT, REDIRECT, Next
 from podpath.datapath.walk.cilium_config import CiliumConfig
+from podpath.datapath.walk.learned import BpfKey, BpfMap, BpfTranslation
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import BpfTranslation, Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
@@ -35,6 +37,11 @@ FROM_HOST = "bpf/bpf_host.c:cil_from_host, Cilium"
 SOCKET = "bpf/bpf_sock.c:cil_sock4_connect, Cilium"
 HOST_DEVICE, PREFIX = "cilium_host", "lxc"
 OVERLAYS = ("cilium_vxlan", "cilium_geneve")
+_ANSWERS = {
+    BpfMap.POD_SERVICE: BpfMap.POD_SERVICE_ANSWER,
+    BpfMap.SOCKET_SERVICE: BpfMap.SOCKET_SERVICE_ANSWER,
+}
+"""Where each map's answers are translated back."""
 STAND_IN = Address(4, 192 << 24 | 2 << 8 | 1)
 """192.0.2.1 (RFC 5737): stands for a device's address that the evidence does not show."""
 
@@ -60,20 +67,20 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
 
 def _from_container(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next:
     namespace = walk.engine.namespace(HOST)
-    _translate_service(walk, skb, "lxc", FROM_CONTAINER)
+    _translate_service(walk, skb, BpfMap.POD_SERVICE, FROM_CONTAINER)
     dst = skb.packet.dst
     if namespace.owns(dst):
         return None
-    if not config.routes_endpoints(walk):
+    if not config.routes_endpoints(walk.choices):
         target = _endpoint_link(walk, namespace, dst)
         if target is not None and target.name != link.name:
             return _to_container(walk, skb, target, "device receive")
         overlay = _overlay(walk, namespace, config, dst)
         if overlay is not None:
             return _to_overlay(walk, skb, overlay, FROM_CONTAINER)
-    if config.bypasses_host(walk):
+    if config.bypasses_host(walk.choices):
         return _route_past_host(walk, skb, namespace, link)
-    walk.step(
+    walk.trace.step(
         "tc ingress",
         skb,
         FROM_CONTAINER,
@@ -88,21 +95,21 @@ def _from_container(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> N
 
 def _from_netdev(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next:
     before = skb.packet
-    known = walk.translated.get(("masquerade", _tuple(before)))
+    known = walk.learned.bpf.get(BpfKey(BpfMap.MASQUERADE, _tuple(before)))
     if known is None:
-        if config.replaces_kube_proxy(walk) and is_service(
-            walk.node, before, walk.engine.namespace(HOST)
+        if config.replaces_kube_proxy(walk.choices) and is_service(
+            walk.engine.node, before, walk.engine.namespace(HOST)
         ):
             return boundary(walk, skb, "Cilium NodePort")
         if _endpoint_link(walk, walk.engine.namespace(HOST), before.dst) is not None:
-            walk.translated["masquerade", _inverse(before)] = BpfTranslation(
+            walk.learned.bpf[BpfKey(BpfMap.MASQUERADE, _inverse(before))] = BpfTranslation(
                 before.dst, before.dport
             )
         return None
     skb.packet = before._replace(dst=known.address, dport=known.port)
     reason = reasons.AnswerRedirected(known.address)
     spans = config.evidence("enable-bpf-masquerade")
-    walk.step(
+    walk.trace.step(
         "tc ingress", skb, FROM_NETDEV, before, "redirect", reason, spans=spans, link=link.name
     )
     target = known.link or _endpoint_link(walk, walk.engine.namespace(HOST), known.address)
@@ -126,7 +133,7 @@ def transmit(walk: Walk, skb: Skb) -> Next:
         return None
     if link.name == HOST_DEVICE:
         return _from_host(walk, skb, config, namespace)
-    if _is_native(namespace, config, link) and config.masquerades(walk):
+    if _is_native(namespace, config, link) and config.masquerades(walk.choices):
         _masquerade(walk, skb, config, namespace, link)
     return None
 
@@ -149,7 +156,7 @@ def _masquerade(
     ) is not None
     if (
         not from_pod
-        or ("masquerade", _tuple(before)) in walk.translated
+        or BpfKey(BpfMap.MASQUERADE, _tuple(before)) in walk.learned.bpf
         or namespace.owns(before.src)
     ):
         return
@@ -163,19 +170,21 @@ def _masquerade(
         if source is not None and is_endpoint(source)
         else _endpoint_link(walk, namespace, before.src)
     )
-    walk.translated["masquerade", _inverse(skb.packet)] = BpfTranslation(
+    walk.learned.bpf[BpfKey(BpfMap.MASQUERADE, _inverse(skb.packet))] = BpfTranslation(
         before.src, before.sport, pod
     )
     spans: tuple[Span, ...] = config.evidence("enable-bpf-masquerade")
     reason = reasons.BpfMasqueraded(address, before.src, link.name, not own)
-    walk.step("tc egress", skb, TO_NETDEV, before, "snat", reason, spans=spans, link=link.name)
+    walk.trace.step(
+        "tc egress", skb, TO_NETDEV, before, "snat", reason, spans=spans, link=link.name
+    )
 
 
 def _to_container(walk: Walk, skb: Skb, target: Link, stage: str) -> Next:
     """Deliver straight to a pod's device, past the stack."""
     _restore_service(walk, skb, target)
     reason = reasons.DeliveredToEndpoint(target.name)
-    walk.step(stage, skb, FROM_CONTAINER, skb.packet, "redirect", reason, link=target.name)
+    walk.trace.step(stage, skb, FROM_CONTAINER, skb.packet, "redirect", reason, link=target.name)
     skb.packet = with_macs(
         skb.packet, walk.engine.namespace(HOST).mac(target), _container_mac(walk, target)
     )
@@ -188,7 +197,7 @@ def _container_mac(walk: Walk, target: Link) -> Mac | None:
     None where no output shows it.
     """
     peer = target.peer.value if isinstance(target.peer, Known) else None
-    if peer is None or peer.netns not in walk.node.namespaces:
+    if peer is None or peer.netns not in walk.engine.node.namespaces:
         return None
     namespace = walk.engine.namespace(peer.netns)
     return namespace.mac(namespace.link(peer.link))
@@ -196,21 +205,21 @@ def _container_mac(walk: Walk, target: Link) -> Mac | None:
 
 def _to_overlay(walk: Walk, skb: Skb, overlay: Link, function: str) -> Next:
     reason = reasons.SentThroughOverlay(overlay.name)
-    walk.step("tc", skb, function, skb.packet, "encapsulate", reason, link=overlay.name)
+    walk.trace.step("tc", skb, function, skb.packet, "encapsulate", reason, link=overlay.name)
     skb.link = overlay
     return EMIT
 
 
 def _route_past_host(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> Next:
     packet = skb.packet
-    found = look_up(walk, namespace, Flow(packet.dst, packet.src, link.name))
+    found = look_up(walk.choices, namespace, Flow(packet.dst, packet.src, link.name))
     if found.error or found.type != "unicast":
         return None
-    skb.destination = select_path(walk, namespace, found, packet.src, packet.dst)
+    skb.destination = select_path(walk.choices, namespace, found, packet.src, packet.dst)
     skb.iif, skb.oif = link, skb.destination.link
     skb.packet = with_ttl(packet, packet.ttl - 1)
     name = skb.oif.name if skb.oif is not None else None
-    walk.step(
+    walk.trace.step(
         "tc ingress",
         skb,
         FROM_CONTAINER,
@@ -224,7 +233,7 @@ def _route_past_host(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> 
 
 def _overlay(walk: Walk, namespace: Namespace, config: CiliumConfig, dst: Address) -> Link | None:
     """Return the tunnel device for a pod of another node: its network is routed to `cilium_host`."""
-    if not config.tunnels(walk):
+    if not config.tunnels(walk.choices):
         return None
     found = namespace.routing(4).lookup(Flow(dst))
     route = found.route
@@ -258,7 +267,7 @@ def _index_endpoints(walk: Walk, namespace: Namespace) -> None:
         if (
             is_endpoint(link)
             and isinstance(link.peer, Known)
-            and link.peer.value.netns in walk.node.namespaces
+            and link.peer.value.netns in walk.engine.node.namespaces
         ):
             for address in walk.engine.namespace(link.peer.value.netns).addresses:
                 if not address.is_loopback:
@@ -289,34 +298,34 @@ def connect(walk: Walk, skb: Skb) -> None:
     kube-proxy.
     """
     config = walk.engine.cilium
-    if config is not None and skb.inner is None and config.replaces_kube_proxy(walk):
-        _translate_service(walk, skb, "socket", SOCKET)
+    if config is not None and skb.inner is None and config.replaces_kube_proxy(walk.choices):
+        _translate_service(walk, skb, BpfMap.SOCKET_SERVICE, SOCKET)
 
 
 def restore_peer(walk: Walk, skb: Skb) -> None:
     """Show a process the service that it connected to, not the endpoint that answers."""
     before = skb.packet
-    known = walk.translated.get(("socket answer", _tuple(before)))
+    known = walk.learned.bpf.get(BpfKey(BpfMap.SOCKET_SERVICE_ANSWER, _tuple(before)))
     if known is not None:
         skb.packet = before._replace(src=known.address, sport=known.port)
-        walk.step("socket", skb, SOCKET, before, "snat", reasons.PeerShown(known.address))
+        walk.trace.step("socket", skb, SOCKET, before, "snat", reasons.PeerShown(known.address))
 
 
-def _translate_service(walk: Walk, skb: Skb, place: str, function: str) -> None:
+def _translate_service(walk: Walk, skb: Skb, services: BpfMap, function: str) -> None:
     """Translate a service's address to one of its endpoints, the same one for the whole connection."""
     before = skb.packet
-    key = (place, _tuple(before))
-    known = walk.translated.get(key)
+    key = BpfKey(services, _tuple(before))
+    known = walk.learned.bpf.get(key)
     if known is None:
         chosen = choose_endpoint(walk, before)
         if chosen is None:
             return
-        known = walk.translated[key] = BpfTranslation(*chosen)
+        known = walk.learned.bpf[key] = BpfTranslation(*chosen)
     skb.packet = before._replace(dst=known.address, dport=known.port)
-    walk.translated[f"{place} answer", _inverse(skb.packet)] = BpfTranslation(
+    walk.learned.bpf[BpfKey(_ANSWERS[services], _inverse(skb.packet))] = BpfTranslation(
         before.dst, before.dport
     )
-    walk.step(
+    walk.trace.step(
         "service",
         skb,
         function,
@@ -328,11 +337,11 @@ def _translate_service(walk: Walk, skb: Skb, place: str, function: str) -> None:
 
 def _restore_service(walk: Walk, skb: Skb, link: Link) -> None:
     before = skb.packet
-    known = walk.translated.get(("lxc answer", _tuple(before)))
+    known = walk.learned.bpf.get(BpfKey(BpfMap.POD_SERVICE_ANSWER, _tuple(before)))
     if known is not None:
         skb.packet = before._replace(src=known.address, sport=known.port)
         reason = reasons.ServiceRestored(known.address)
-        walk.step("service", skb, FROM_CONTAINER, before, "snat", reason, link=link.name)
+        walk.trace.step("service", skb, FROM_CONTAINER, before, "snat", reason, link=link.name)
 
 
 def _tuple(packet: Packet) -> ConnTuple:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.datapath.netns.namespace import Namespace
-from podpath.datapath.walk.skb import Walk
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.provenance import Option
@@ -23,7 +23,7 @@ def choose_endpoint(walk: Walk, packet: Packet) -> tuple[Address, int] | None:
     """Return the endpoint that a packet to a service goes to, at random among those known; None
     where it is for no service.
     """
-    for service, port in _ports(walk.node, packet):
+    for service, port in _ports(walk.engine.node, packet):
         if packet.dst in service.addresses and packet.dport == port.port and port.endpoints:
             options = tuple(
                 Option(item, f"endpoint {item[0]}:{item[1]}") for item in port.endpoints

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from podpath.net.addresses import Address
 from podpath.net.provenance import Span
 from podpath.node.netfilter import ConnTuple
-
-if TYPE_CHECKING:
-    from podpath.datapath.conntrack.tcp import Progress
-    from podpath.datapath.walk.skb import Skb
 
 NO_ZONE_ID = 0
 
@@ -37,6 +33,37 @@ class Template(NamedTuple):
 
     zone: Zone = DEFAULT_ZONE
     helper: str = ""
+
+
+class TcpTracking:
+    """What conntrack remembers of a TCP connection beyond its state (`struct ip_ct_tcp`)."""
+
+    __slots__ = (
+        "close_init",
+        "ends",
+        "last_kind",
+        "last_reply",
+        "liberal",
+        "max_acks",
+        "simultaneous",
+    )
+
+    def __init__(self) -> None:
+        """Start with no packet seen."""
+        self.ends: list[int | None] = [None, None]
+        """By direction: the sequence number behind the last byte seen (`td_end`); None before the
+        first.
+        """
+        self.max_acks: list[int | None] = [None, None]
+        """By direction: the highest acknowledgement sent (`td_maxack`)."""
+        self.last_kind = "none"
+        self.last_reply = False
+        self.close_init = False
+        """True once either side began to close (IP_CT_TCP_FLAG_CLOSE_INIT)."""
+        self.liberal = False
+        """True for a connection picked up in its middle (IP_CT_TCP_FLAG_BE_LIBERAL)."""
+        self.simultaneous = False
+        """True once both sides sent a SYN (IP_CT_TCP_SIMULTANEOUS_OPEN)."""
 
 
 class Connection:
@@ -89,7 +116,7 @@ class Connection:
         self.zone = zone
         self.state = ""
         """TCP state as conntrack(8) spells it, e.g. `SYN_SENT`; empty for other protocols."""
-        self.progress: Progress | None = None
+        self.progress: TcpTracking | None = None
         """What the TCP tracker remembers beyond the state; None for other protocols and before its
         first segment.
         """
@@ -125,22 +152,3 @@ TEMPLATE_ENTRY = _template_entry()
 """What a CT target hangs on a packet until conntrack sees it: all zeros, and confirmed
 (`xt_ct_tg_check`).
 """
-
-
-def attached(skb: Skb) -> Connection | None:
-    """Return the entry that hangs on a packet (`nf_ct_get`): its connection, or before conntrack
-    what a CT target hung on it.
-    """
-    if skb.connection is None and skb.template is not None:
-        return TEMPLATE_ENTRY
-    return skb.connection
-
-
-def is_untouched(skb: Skb) -> bool:
-    """Tell whether a rule may still say what conntrack shall do with a packet: nothing hangs on it,
-    not even another rule's word.
-
-    What conntrack called invalid has nothing either: over lo it comes to the rules before conntrack
-    once more.
-    """
-    return attached(skb) is None and skb.ctinfo in {"", "INVALID"}

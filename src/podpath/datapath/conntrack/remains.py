@@ -5,32 +5,32 @@ afterwards.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from podpath.datapath.conntrack.connection import Connection
+from podpath.datapath.conntrack.table import ConntrackTable
 from podpath.datapath.conntrack.tuples import inverse
 from podpath.node.netfilter import ConntrackEntry
 
-if TYPE_CHECKING:
-    from podpath.datapath.conntrack.connection import Connection
-    from podpath.datapath.walk.skb import Walk
+ConntrackTables = Mapping[str, ConntrackTable]
+"""By namespace."""
 
 
-def list_entries(walk: Walk) -> Mapping[str, tuple[ConntrackEntry, ...]]:
+def list_entries(tables: ConntrackTables) -> Mapping[str, tuple[ConntrackEntry, ...]]:
     """Return the entries that the walk's packets met or made, by namespace; a namespace without any
     is not there.
     """
     found = {
-        name: tuple(_entry(connection) for connection in table)
-        for name, table in walk.conntrack.items()
+        name: tuple(_entry(connection) for connection in table) for name, table in tables.items()
     }
     return {name: entries for name, entries in found.items() if entries}
 
 
-def drawn_ports(walk: Walk) -> frozenset[int]:
-    """Return the ports in the walk's packets that stand for one which the kernel draws at random."""
-    return frozenset(walk.drawn).union(
-        *(_drawn(connection) for table in walk.conntrack.values() for connection in table)
-    )
+def drawn_ports(tables: ConntrackTables) -> frozenset[int]:
+    """Return the ports of translated connections that stand for one which the kernel draws at
+    random.
+    """
+    connections = (connection for table in tables.values() for connection in table)
+    return frozenset(port for connection in connections for port in _drawn(connection))
 
 
 def _drawn(connection: Connection) -> Iterator[int]:

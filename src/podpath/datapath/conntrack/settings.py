@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.datapath.walk.skb import Walk
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net.provenance import Known
 from podpath.node.node import Netns
 
@@ -12,11 +12,11 @@ PREFIX = "net.netfilter.nf_conntrack_"
 class ConntrackSettings:
     """`net.netfilter.nf_conntrack_*` of one namespace, as one branch of a walk takes them."""
 
-    __slots__ = ("_netns", "_walk")
+    __slots__ = ("_choices", "_netns")
 
-    def __init__(self, walk: Walk, netns: Netns) -> None:
+    def __init__(self, choices: Choices, netns: Netns) -> None:
         """Ask nothing yet."""
-        self._walk = walk
+        self._choices = choices
         self._netns = netns
 
     @property
@@ -50,7 +50,7 @@ class ConntrackSettings:
         return count is not None and most is not None and 0 < most <= count
 
     def _flag(self, name: str, default: str, other: str, meaning: str) -> bool:
-        value: str = self._walk.choices.resolve(
+        value: str = self._choices.resolve(
             self._netns.sysctl(PREFIX + name, default, ((other, meaning),))
         )
         return value.strip() != "0"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from podpath.datapath.conntrack.connection import Connection
+from podpath.datapath.conntrack.connection import Connection, TcpTracking
 from podpath.datapath.conntrack.settings import ConntrackSettings
 from podpath.datapath.reasons import tracking
 from podpath.datapath.reasons.tracking import InvalidReason, TrackingNote
@@ -99,37 +99,6 @@ VALID_FLAGS = frozenset(
 _CHECKED_FLAGS = protocols.FIN | protocols.SYN | protocols.RST | protocols.ACK | protocols.URG
 
 
-class Progress:
-    """What conntrack remembers of a TCP connection beyond its state (`struct ip_ct_tcp`)."""
-
-    __slots__ = (
-        "close_init",
-        "ends",
-        "last_kind",
-        "last_reply",
-        "liberal",
-        "max_acks",
-        "simultaneous",
-    )
-
-    def __init__(self) -> None:
-        """Start with no packet seen."""
-        self.ends: list[int | None] = [None, None]
-        """By direction: the sequence number behind the last byte seen (`td_end`); None before the
-        first.
-        """
-        self.max_acks: list[int | None] = [None, None]
-        """By direction: the highest acknowledgement sent (`td_maxack`)."""
-        self.last_kind = "none"
-        self.last_reply = False
-        self.close_init = False
-        """True once either side began to close (IP_CT_TCP_FLAG_CLOSE_INIT)."""
-        self.liberal = False
-        """True for a connection picked up in its middle (IP_CT_TCP_FLAG_BE_LIBERAL)."""
-        self.simultaneous = False
-        """True once both sides sent a SYN (IP_CT_TCP_SIMULTANEOUS_OPEN)."""
-
-
 class Ruling(NamedTuple):
     """What the tracker says of one segment."""
 
@@ -174,7 +143,7 @@ def open_connection(connection: Connection, packet: Packet, settings: ConntrackS
     if new_state != SYN_SENT and not settings.loose:
         return Ruling(False, tracking.NotPickedUp())
     connection.state = NONE
-    connection.progress = progress = Progress()
+    connection.progress = progress = TcpTracking()
     progress.liberal = new_state != SYN_SENT
     progress.ends[0] = _end(packet)
     return OK
@@ -184,7 +153,7 @@ def track_segment(
     connection: Connection, packet: Packet, settings: ConntrackSettings, *, reply: bool
 ) -> Ruling:
     """Move the connection on by one segment (`nf_conntrack_tcp_packet`)."""
-    progress = connection.progress or Progress()
+    progress = connection.progress or TcpTracking()
     connection.progress = progress
     kind = segment_kind(packet.flags)
     old_state = connection.state or NONE
@@ -213,7 +182,7 @@ def track_segment(
 
 
 def _settle(
-    connection: Connection, progress: Progress, change: tuple[str, bool, str, str]
+    connection: Connection, progress: TcpTracking, change: tuple[str, bool, str, str]
 ) -> Ruling:
     kind, reply, old_state, new_state = change
     progress.last_kind, progress.last_reply = kind, reply
@@ -228,14 +197,14 @@ def _settle(
     return OK
 
 
-def _may_reopen(connection: Connection, progress: Progress, *, reply: bool) -> bool:
+def _may_reopen(connection: Connection, progress: TcpTracking, *, reply: bool) -> bool:
     if connection.span is not None and progress.last_kind == "none":
         # An entry of the evidence that is closing has seen a FIN or a reset.
         return True
     return progress.close_init or (progress.last_kind == "rst" and progress.last_reply is reply)
 
 
-def _is_in_step(progress: Progress, packet: Packet, kind: str, *, reply: bool) -> bool:
+def _is_in_step(progress: TcpTracking, packet: Packet, kind: str, *, reply: bool) -> bool:
     """Tell whether a SYN-ACK answers the SYN that was ignored before: conntrack gets in step with
     it then.
     """
@@ -246,7 +215,7 @@ def _is_in_step(progress: Progress, packet: Packet, kind: str, *, reply: bool) -
 def _judge_reset(
     connection: Connection, packet: Packet, settings: ConntrackSettings, *, reply: bool
 ) -> tuple[Ruling, str]:
-    progress = connection.progress or Progress()
+    progress = connection.progress or TcpTracking()
     highest = progress.max_acks[not reply]
     if (
         highest is None
@@ -262,7 +231,7 @@ def _judge_reset(
 
 
 def _judge_window(
-    progress: Progress, packet: Packet, settings: ConntrackSettings, *, reply: bool
+    progress: TcpTracking, packet: Packet, settings: ConntrackSettings, *, reply: bool
 ) -> Ruling:
     """Check that the segment acknowledges no data that conntrack has not seen (`tcp_in_window`)."""
     receiver_end = progress.ends[not reply]

@@ -32,7 +32,9 @@ from podpath.datapath.tracing.trace import (
     Undecided,
 )
 from podpath.datapath.walk.compiled import Engine
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
+from podpath.datapath.walk.trace_builder import TraceBuilder
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
@@ -196,7 +198,7 @@ def _packet(protocol: int, act: Act, src: tuple[Address, int], dst: tuple[Addres
 
 def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]) -> Branch:
     """Walk one branch of the conversation to its end."""
-    walk = Walk(engine.node, choices, engine=engine)
+    walk = Walk(engine, choices)
     ends = _Ends(place_sender(walk, probe), first_packet(probe, script[0]))
     traces: list[Trace] = []
     lost: _Failure | None = None
@@ -251,7 +253,8 @@ def _has_hash(packet: Packet, *, reply: bool) -> bool:
 def _branch(
     walk: Walk, traces: list[Trace], failure: _Failure | None, answers: tuple[Trace, ...]
 ) -> Branch:
-    assumptions, tracked, drawn = tuple(walk.choices.made), list_entries(walk), drawn_ports(walk)
+    assumptions = tuple(walk.choices.made)
+    tracked, drawn = list_entries(walk.learned.conntrack), ports_drawn(walk)
     if failure is None:
         return Branch(
             assumptions=assumptions,
@@ -270,6 +273,11 @@ def _branch(
         tracked=tracked,
         drawn_ports=drawn,
     )
+
+
+def ports_drawn(walk: Walk) -> frozenset[int]:
+    """Return the ports in the walk's packets that stand for any: the kernel draws them."""
+    return drawn_ports(walk.learned.conntrack).union(walk.draws.flow_ports.values())
 
 
 def _goes_on(act: Act, following: Act | None, failure: _Failure) -> bool:
@@ -318,20 +326,19 @@ def drive_packet(  # a trace is made of these
     walk: Walk, name: str, skb: Skb, packet: Packet, *, reply: bool, path: str = ""
 ) -> Trace:
     """Walk one packet from where its sender hands it over, and give its trace."""
-    walk.steps, walk.matched = [], []
-    walk.packets += 1
+    walk.trace = TraceBuilder()
+    walk.draws.packets += 1
     start = skb.netns.name
     outcome = drive(walk, skb, path or (paths.OUTPUT if skb.link is None else paths.RECEIVE))
     direction = "reply" if reply else "original"
-    steps, matched = tuple(walk.steps), tuple(walk.matched)
     return Trace(
         name=name,
         direction=direction,
         start=start,
         packet=packet,
-        steps=steps,
+        steps=tuple(walk.trace.steps),
         outcome=outcome,
-        matched=matched,
+        matched=tuple(walk.trace.matched),
     )
 
 
@@ -341,7 +348,7 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     """
     outcome, direction = trace.outcome, trace.direction == "original"
     if isinstance(outcome, Rejected) and skb.answer is not None:
-        error = Skb(skb.answer, walk.node.namespaces[outcome.netns], by_kernel=True)
+        error = Skb(skb.answer, walk.engine.node.namespaces[outcome.netns], by_kernel=True)
         attach_answer(error, skb)
         name = "icmp-host-unreachable" if outcome.answer == "EHOSTUNREACH" else outcome.answer
         told = drive_packet(walk, name, error, skb.answer, reply=direction)
@@ -349,7 +356,7 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     if not isinstance(outcome, Delivered | Transmitted):
         return ()
     if isinstance(outcome, Delivered) and _takes_datagram(
-        walk.node.namespaces[outcome.netns], outcome.packet
+        walk.engine.node.namespaces[outcome.netns], outcome.packet
     ):
         return ()
     if skb.pkt_type in {"broadcast", "multicast"}:
@@ -373,7 +380,7 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
         return ends, _judge_reply(ends, trace, place, packet)
     if ends.server is None or ends.seen is None:
         if isinstance(outcome, Delivered) and not _listens(
-            walk.node.namespaces[outcome.netns], packet
+            walk.engine.node.namespaces[outcome.netns], packet
         ):
             return ends, _Failure(
                 "refused", failures.NobodyListens(trace.name, outcome.netns, packet)

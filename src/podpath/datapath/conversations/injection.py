@@ -6,14 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podpath.datapath.conntrack.remains import drawn_ports, list_entries
-from podpath.datapath.conversations.conversation import answer_to, drive_packet
+from podpath.datapath.conntrack.remains import list_entries
+from podpath.datapath.conversations.conversation import answer_to, drive_packet, ports_drawn
 from podpath.datapath.reasons.failures import FrameEnded
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.exploration import Choices, explore
 from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Transmitted
 from podpath.datapath.walk.compiled import Engine
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import Node
@@ -50,7 +51,7 @@ def inject(
 
 
 def _run(engine: Engine, netns: str, link: str, frame: Packet, choices: Choices) -> Branch:
-    walk = Walk(engine.node, choices, engine=engine)
+    walk = Walk(engine, choices)
     skb = Skb(frame, engine.node.namespaces[netns], link=engine.namespace(netns).link(link))
     trace = drive_packet(walk, "frame", skb, frame, reply=False, path=paths.EMIT)
     answers = answer_to(walk, skb, trace)
@@ -62,6 +63,6 @@ def _run(engine: Engine, netns: str, link: str, frame: Packet, choices: Choices)
         answers=answers,
         kind="" if arrived else "dropped",
         failure=None if arrived else FrameEnded(trace.deciding.reason),
-        tracked=list_entries(walk),
-        drawn_ports=drawn_ports(walk),
+        tracked=list_entries(walk.learned.conntrack),
+        drawn_ports=ports_drawn(walk),
     )

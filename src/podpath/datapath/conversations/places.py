@@ -16,7 +16,8 @@ from podpath.datapath.reasons.failures import End
 from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
 from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.trace import Delivered, Transmitted
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
 from podpath.net.addresses import Address, IfName, Mac
 from podpath.net.errors import UsageError
@@ -75,7 +76,7 @@ def place_sender(walk: Walk, probe: Probe) -> ConnectionEnd:
     """Find where the probe's first packet starts; `UsageError` where it names a place that the node
     does not have.
     """
-    node = walk.node
+    node = walk.engine.node
     if probe.netns is not None:
         if probe.netns not in node.namespaces:
             names = ", ".join(node.namespaces)
@@ -101,7 +102,7 @@ def place_sender(walk: Walk, probe: Probe) -> ConnectionEnd:
 
 
 def _place_on_device(walk: Walk, device: str, src: Address) -> ConnectionEnd:
-    for name in sorted(walk.node.namespaces, key=lambda name: name != HOST):
+    for name in sorted(walk.engine.node.namespaces, key=lambda name: name != HOST):
         namespace = walk.engine.namespace(name)
         if device in namespace.links:
             return _outside(walk, namespace, namespace.links[device], src)
@@ -115,7 +116,7 @@ def _place_on_device(walk: Walk, device: str, src: Address) -> ConnectionEnd:
 def _place_by_route(walk: Walk, probe: Probe) -> ConnectionEnd:
     """Take a sender that is not on the node to be where the host's routes lead back to it."""
     namespace = walk.engine.namespace(HOST)
-    found = look_up(walk, namespace, Flow(probe.src))
+    found = look_up(walk.choices, namespace, Flow(probe.src))
     hops = (
         [hop for hop in found.nexthops if hop.link is not None and hop.link != "lo"]
         if found.type == "unicast"
@@ -137,10 +138,10 @@ def _outside(walk: Walk, namespace: Namespace, link: Link, src: Address) -> Conn
     elif walk.engine.cilium is not None and link.name == cilium.HOST_DEVICE:
         names = [name for name in cilium.OVERLAYS if name in namespace.links]
         link = namespace.link(names[0] if names else cilium.OVERLAYS[0])
-    switch = openvswitch.bridge_of(walk.node, link)
+    switch = openvswitch.bridge_of(walk.engine.node, link)
     if switch is not None and openvswitch.is_internal(switch, link):
         link = next(iter(openvswitch.system_ports(namespace, switch)), link)
-    return ConnectionEnd(namespace.name, link, switch=_switch_of(walk.node, link))
+    return ConnectionEnd(namespace.name, link, switch=_switch_of(walk.engine.node, link))
 
 
 def place_of(walk: Walk, outcome: Delivered | Transmitted) -> ConnectionEnd:
@@ -152,7 +153,7 @@ def place_of(walk: Walk, outcome: Delivered | Transmitted) -> ConnectionEnd:
     tunnel = namespace.link(outcome.tunnel) if outcome.tunnel is not None else None
     link = namespace.link(outcome.link)
     return ConnectionEnd(
-        outcome.netns, link, frame.smac, outcome.outer, tunnel, _switch_of(walk.node, link)
+        outcome.netns, link, frame.smac, outcome.outer, tunnel, _switch_of(walk.engine.node, link)
     )
 
 
@@ -167,7 +168,7 @@ def send_from(walk: Walk, place: ConnectionEnd, packet: Packet, *, by_kernel: bo
     """Make the packet that a place sends, as the node first sees it; `by_kernel` where no socket of
     its own sends it.
     """
-    netns = walk.node.namespaces[place.netns]
+    netns = walk.engine.node.namespaces[place.netns]
     link = place.link
     if link is None:
         return Skb(packet, netns, uid=0, by_kernel=by_kernel)
@@ -198,7 +199,7 @@ def _next_mac(
     """Return the MAC that a host outside sends to: of its destination on the same subnet, else of
     the node as it met it.
     """
-    switch = openvswitch.bridge_of(walk.node, link)
+    switch = openvswitch.bridge_of(walk.engine.node, link)
     if switch is not None and not openvswitch.is_internal(switch, link):
         inside = openvswitch.internal_ports(namespace, switch)
         return met or (namespace.mac(inside[0]) if inside else None)

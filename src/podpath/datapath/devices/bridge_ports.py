@@ -7,7 +7,8 @@ from __future__ import annotations
 from podpath.datapath.devices.segment import survey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.tracing.frames import is_symbolic
-from podpath.datapath.walk.skb import Walk
+from podpath.datapath.walk.learned import FdbKey
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address, IfName, Mac
 from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import Link
@@ -26,9 +27,8 @@ def find_port(
     inside = _find_inside(walk, namespace, bridge, dmac)
     if inside is not None:
         return inside
-    learned = walk.learned.get((namespace.name, bridge.name, dmac)) or _listed(
-        namespace, bridge, dmac
-    )
+    key = FdbKey(namespace.name, bridge.name, dmac)
+    learned = walk.learned.fdb.get(key) or _listed(namespace, bridge, dmac)
     if learned is not None:
         return learned
     if (
@@ -42,7 +42,7 @@ def find_port(
     if outward is None and not namespace.netns.links.complete:
         outward = _unseen_port(namespace, bridge, dmac)
     if outward is not None:
-        walk.learned[namespace.name, bridge.name, dmac] = outward
+        walk.learned.fdb[key] = outward
     return outward
 
 
@@ -103,11 +103,11 @@ def place_outside(walk: Walk, namespace: Namespace, bridge: Link, address: Addre
     not show.
     """
     mac = outside_mac(namespace, bridge, address)
-    key = (namespace.name, bridge.name, mac)
-    port = walk.learned.get(key) or _listed(namespace, bridge, mac)
+    key = FdbKey(namespace.name, bridge.name, mac)
+    port = walk.learned.fdb.get(key) or _listed(namespace, bridge, mac)
     if port is None:
         port = _free_port(walk, namespace, bridge) or _unseen_port(namespace, bridge, mac)
-    walk.learned[key] = port
+    walk.learned.fdb[key] = port
     return port
 
 
@@ -117,8 +117,8 @@ def _free_port(walk: Walk, namespace: Namespace, bridge: Link) -> Link | None:
     """
     taken = {
         link.name
-        for (netns, name, _), link in walk.learned.items()
-        if (netns, name) == (namespace.name, bridge.name)
+        for key, link in walk.learned.fdb.items()
+        if (key.netns, key.bridge) == (namespace.name, bridge.name)
     }
     outward = _outward(walk, namespace, bridge)
     pods = [link for link in outward if _leads_to_one(link)]

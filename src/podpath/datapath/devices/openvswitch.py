@@ -16,7 +16,8 @@ from podpath.datapath.tracing.frames import is_symbolic
 from podpath.datapath.tracing.paths import RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.node.links import Link, OvsBridge
 from podpath.node.node import HOST, Node
 
@@ -83,13 +84,15 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     """Send a frame of the host into the switch, or straight to the wire where the route names a
     port of the switch.
     """
-    bridge = bridge_of(walk.node, link)
+    bridge = bridge_of(walk.engine.node, link)
     if bridge is None or not is_internal(bridge, link):
         return wire.leave(walk, skb, link)
     namespace = walk.engine.namespace(HOST)
     dmac = skb.packet.dmac
     reason = HandedToSwitch(link.name, bridge.name)
-    walk.step("device transmit", skb, wire.FUNCTION, skb.packet, "transmit", reason, link=link.name)
+    walk.trace.step(
+        "device transmit", skb, wire.FUNCTION, skb.packet, "transmit", reason, link=link.name
+    )
     for other in internal_ports(namespace, bridge):
         if other.name != link.name and dmac == namespace.mac(other):
             skb.link = other
@@ -98,7 +101,7 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     if out is None:
         return wire.leave(walk, skb, link)
     spans = (bridge.span,) if bridge.span is not None else ()
-    walk.step(
+    walk.trace.step(
         "Open vSwitch",
         skb,
         FUNCTION,
@@ -115,7 +118,7 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
     """Take a frame off a port of the switch: it reaches the internal port that has its MAC, and no
     other takes it.
     """
-    bridge = bridge_of(walk.node, link)
+    bridge = bridge_of(walk.engine.node, link)
     if bridge is None:
         return boundary(walk, skb, "OpenFlow", link.name)
     namespace = walk.engine.namespace(HOST)
@@ -129,11 +132,13 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
             or (port.mac is None and not is_symbolic(dmac))
         ):
             reason = Switched(bridge.name, link.name, port.name)
-            walk.step("Open vSwitch", skb, FUNCTION, skb.packet, "switch", reason, spans=spans)
+            walk.trace.step(
+                "Open vSwitch", skb, FUNCTION, skb.packet, "switch", reason, spans=spans
+            )
             skb.link = port
             return RECEIVE
     floods = SwitchFloods(bridge.name, tuple(port.name for port in inside), dmac)
-    walk.step(
+    walk.trace.step(
         "Open vSwitch", skb, FUNCTION, skb.packet, "drop", floods, spans=spans, link=link.name
     )
-    return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.node.kernel))
+    return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.engine.node.kernel))

@@ -17,7 +17,7 @@ from podpath.datapath.reasons.bridges import (
     PortDown,
     PortState,
 )
-from podpath.datapath.walk.skb import Walk
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Mac
 from podpath.node.links import BridgePort, Link, Vxlan
 
@@ -58,7 +58,7 @@ class _Survey:
         if link.name == "lo" or (netns, link.name) in self.seen:
             return
         self.seen.add((netns, link.name))
-        switch = openvswitch.bridge_of(self.walk.node, link)
+        switch = openvswitch.bridge_of(self.walk.engine.node, link)
         if link.peer is not None:
             peer = peer_of(self.walk, link)
             if peer is not None:
@@ -100,7 +100,7 @@ class _Survey:
                 if port.name != link.name and may_pass(bridge, link, port, vlan):
                     self.emit(netns, port, vlan)
             return
-        switch = openvswitch.bridge_of(self.walk.node, link)
+        switch = openvswitch.bridge_of(self.walk.engine.node, link)
         if switch is not None and not openvswitch.is_internal(switch, link):
             self.stations += [
                 Station(netns, port) for port in openvswitch.internal_ports(namespace, switch)

@@ -15,8 +15,10 @@ from podpath.datapath.reasons.devices import (
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.paths import OUTPUT, RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.walk.draws import Draws
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family
 from podpath.net.packet import Packet
@@ -42,7 +44,7 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
     if details is None:
         return wire.leave(walk, skb, link)
     if len(skb.wrapped) >= NESTED:
-        walk.step(
+        walk.trace.step(
             "device transmit",
             skb,
             RECURSION,
@@ -52,7 +54,7 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
             link=link.name,
         )
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("vxlan recursion", walk.node.kernel)
+            netns=skb.netns.name, reason=drop_reason("vxlan recursion", walk.engine.node.kernel)
         )
     namespace = walk.engine.namespace(skb.netns.name)
     remote, spans = details.remote, ((link.span,) if link.span is not None else ())
@@ -62,12 +64,12 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
                 remote, spans = entry.dst, ((entry.span,) if entry.span is not None else ())
     if remote is None and namespace.netns.fdb.complete:
         reason = NoRemoteEnd(link.name, skb.packet.dmac)
-        walk.step("device transmit", skb, VXLAN, skb.packet, "drop", reason, link=link.name)
+        walk.trace.step("device transmit", skb, VXLAN, skb.packet, "drop", reason, link=link.name)
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("vxlan no remote", walk.node.kernel)
+            netns=skb.netns.name, reason=drop_reason("vxlan no remote", walk.engine.node.kernel)
         )
     if remote is None:
-        walk.step(
+        walk.trace.step(
             "device transmit",
             skb,
             VXLAN,
@@ -77,11 +79,11 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
             link=link.name,
         )
         return wire.leave(walk, skb, link)
-    port = _source_port(walk, skb)
+    port = _source_port(walk.draws, skb)
     return _wrap(walk, skb, link, _outer(skb.packet, port, details, remote), spans)
 
 
-def _source_port(walk: Walk, skb: Skb) -> int:
+def _source_port(draws: Draws, skb: Skb) -> int:
     """Return the port that stands for the hash of what is carried
     (`include/net/udp.h:udp_flow_src_port v6.12`).
 
@@ -90,13 +92,13 @@ def _source_port(walk: Walk, skb: Skb) -> int:
     (`skb_clear_hash_if_not_l4`).
     """
     packet = skb.packet
-    ends = frozenset({(packet.src, packet.sport), (packet.dst, packet.dport)})
-    flow = skb.hashed or (packet.protocol, packet.icmp_type, packet.icmp_code, ends)
+    flow = skb.hashed
+    if flow is None:
+        ends = frozenset({(packet.src, packet.sport), (packet.dst, packet.dport)})
+        flow = (packet.protocol, packet.icmp_type, packet.icmp_code, ends)
     if packet.has_ports:
         skb.hashed = flow
-    port = walk.hashes.setdefault(flow, EPHEMERAL + len(walk.hashes))
-    walk.drawn.add(port)
-    return port
+    return draws.flow_port(flow, EPHEMERAL)
 
 
 def _outer(packet: Packet, port: int, details: Vxlan, remote: Address) -> Packet:
@@ -138,7 +140,7 @@ def _wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ..
     skb.packet = outer
     function = VXLAN if outer.protocol == protocols.UDP else IPIP
     reason = Wrapped(link.name, outer.dst)
-    walk.step(
+    walk.trace.step(
         "device transmit", skb, function, inner, "encapsulate", reason, spans=spans, link=link.name
     )
     if skb.inner is not None and skb.tunnel is not None:
@@ -170,7 +172,7 @@ def receive(walk: Walk, skb: Skb) -> Next:
     skb.inner, skb.tunnel = skb.wrapped[-1] if skb.wrapped else (None, None)
     skb.wrapped = skb.wrapped[:-1]
     skb.link = device
-    walk.step(
+    walk.trace.step(
         "tunnel", skb, RECEIVED, outer, "decapsulate", Unwrapped(device.name), link=device.name
     )
     skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from podpath.datapath.devices import wire
 from podpath.datapath.reasons.devices import HandedToPeer
 from podpath.datapath.tracing.paths import RECEIVE, Next
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net.provenance import Known
 from podpath.node.links import Link, Peer
 
@@ -20,7 +21,7 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     crosses = peer.netns != skb.netns.name
     rests_on = link.peer.inferred if isinstance(link.peer, Known) else None
     reason = HandedToPeer(link.name, peer.link, peer.netns, crosses)
-    walk.step(
+    walk.trace.step(
         "device transmit",
         skb,
         FUNCTION,
@@ -41,7 +42,7 @@ def peer_of(walk: Walk, link: Link) -> Peer | None:
     if link.peer is None:
         return None
     peer = walk.choices.resolve(link.peer)
-    return peer if peer.netns in walk.node.namespaces else None
+    return peer if peer.netns in walk.engine.node.namespaces else None
 
 
 def enter(walk: Walk, skb: Skb, peer: Peer) -> None:
@@ -52,7 +53,7 @@ def enter(walk: Walk, skb: Skb, peer: Peer) -> None:
     """
     if peer.netns != skb.netns.name:
         skb.mark = 0
-    skb.netns = walk.node.namespaces[peer.netns]
+    skb.netns = walk.engine.node.namespaces[peer.netns]
     skb.link = walk.engine.namespace(peer.netns).link(peer.link)
     skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
         None,

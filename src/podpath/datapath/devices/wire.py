@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from podpath.datapath.reasons.devices import LeftByPort, LeftNode
 from podpath.datapath.tracing.trace import Transmitted
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.node.links import Link
 
 FUNCTION = "net/core/dev.c:dev_hard_start_xmit v6.12"
@@ -19,7 +20,9 @@ def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted:
     master = link.bond_slave_of or link.master
     if master is not None and skb.port is None:
         reason = LeftByPort(link.name, namespace.mac(link), master)
-    walk.step("device transmit", skb, FUNCTION, skb.packet, "transmit", reason, link=link.name)
+    walk.trace.step(
+        "device transmit", skb, FUNCTION, skb.packet, "transmit", reason, link=link.name
+    )
     outer = skb.packet if skb.inner is not None else None
     device = skb.tunnel.name if skb.tunnel is not None else None
     inside = skb.inner if skb.inner is not None else skb.packet

@@ -98,7 +98,7 @@ class NatStage:
     ) -> Verdict | None:
         before = skb.packet
         for stage in self._in_order(state):
-            started = len(state.walk.matched)
+            started = len(state.walk.trace.matched)
             verdict, misses = stage.evaluate(state)
             if verdict is not None:
                 stage.record(state, before, started, misses)
@@ -174,7 +174,7 @@ class NatStage:
         spans = (connection.span,) if connection.span is not None else ()
         word = "snat" if self.source else "dnat"
         reason = reasons.TranslatedAsFirst(connection.original)
-        state.walk.step(self.label, skb, FUNCTION, before, word, reason, spans=spans)
+        state.walk.trace.step(self.label, skb, FUNCTION, before, word, reason, spans=spans)
 
     def _rewrite_error(self, state: HookState, skb: Skb, connection: Connection) -> None:
         if not is_translated(connection, reply=skb.reply, source=self.source):
@@ -182,12 +182,12 @@ class NatStage:
         before = skb.packet
         skb.packet = rewrite_error(before, connection, reply=skb.reply, source=self.source)
         word = "snat" if self.source else "dnat"
-        state.walk.step(
+        state.walk.trace.step(
             self.label, skb, REPLY, before, word, reasons.ErrorTranslated(connection.original)
         )
 
     def _record_clash(self, state: HookState, before: Packet, connection: Connection) -> None:
-        state.walk.step(
+        state.walk.trace.step(
             self.label,
             state.skb,
             NULL_BINDING,
@@ -211,7 +211,7 @@ class NatStage:
     def _drop_changed(self, state: HookState, skb: Skb, connection: Connection) -> Verdict:
         conntrack_table(state.walk, skb.netns).delete(connection)
         changed = reasons.MasqueradeDeviceChanged(connection.masquerade_link or "", state.out_name)
-        state.walk.step(self.label, skb, FUNCTION, skb.packet, "drop", changed)
+        state.walk.trace.step(self.label, skb, FUNCTION, skb.packet, "drop", changed)
         return DROP
 
     def _mark_reroute(self, state: HookState, skb: Skb, connection: Connection) -> None:

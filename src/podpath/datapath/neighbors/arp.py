@@ -23,7 +23,7 @@ from podpath.datapath.routing.input import route_input
 from podpath.datapath.routing.output import route_output
 from podpath.datapath.routing.source_address import select_address
 from podpath.datapath.walk import settings
-from podpath.datapath.walk.skb import Walk
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address
 from podpath.net.provenance import Known
 from podpath.node.links import Link
@@ -73,7 +73,7 @@ def answer(
         return OnlyForItself()
     if sender is None:
         return None if namespace.has_local(target) else RequestWithoutSender()
-    decided = route_input(walk, namespace, Flow(target, sender, link.name), link)
+    decided = route_input(walk.choices, namespace, Flow(target, sender, link.name), link)
     if decided.cause:
         return decided.check.reason if decided.check.cause else decided.reason
     if decided.path == "local":
@@ -105,7 +105,9 @@ def _why_ignored(
     if level == 3 and any(item.scope == "host" for item in own):
         return ArpIgnoredHostScope(target)
     if _filters(namespace, link):
-        back = route_output(walk, namespace, Flow(sender, target), any_source=True).destination
+        back = route_output(
+            walk.choices, namespace, Flow(sender, target), any_source=True
+        ).destination
         if back is None or back.link is not link:
             return ArpFiltered(sender, link.name)
     return None

@@ -20,7 +20,8 @@ from podpath.datapath.reasons.neighbours import NeighbourReason
 from podpath.datapath.tracing.destination import Destination
 from podpath.datapath.tracing.frames import is_symbolic
 from podpath.datapath.walk import settings
-from podpath.datapath.walk.skb import Walk
+from podpath.datapath.walk.learned import FdbKey, NeighbourKey, NeighbourTables
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.net.provenance import Basis, Inferred, Option, Span
@@ -86,28 +87,33 @@ def resolve(
         found = _with_request(namespace, link, found, nexthop, sender)
         if walk.choices.asked == asked:
             namespace.answers[key] = found
-    if found.asked is not None and found.sender is not None:
-        hearer = (found.asked.netns, found.asked.link.name, found.sender)
-        if hearer not in walk.resolved:
+    hop = NeighbourKey(namespace.name, link.name, nexthop)
+    _teach(walk.learned.neighbours, hop, found, namespace.mac(link))
+    return _recall(walk.learned.neighbours, hop, found) if found.failed else found
+
+
+def _teach(tables: NeighbourTables, hop: NeighbourKey, found: Resolution, own: Mac) -> None:
+    """Note what an ARP request and its answer taught both ends."""
+    if found.asked is None:
+        return
+    if found.sender is not None:
+        hearer = NeighbourKey(found.asked.netns, found.asked.link.name, found.sender)
+        if hearer not in tables.resolved:
             # An entry that its own request made stays what it is: a request asserts no reachability
             # (arp_process).
-            walk.heard[hearer] = namespace.mac(link)
-    if found.asked is not None and found.mac is not None:
-        walk.answered[namespace.name, link.name, nexthop] = found.mac
-    if found.failed:
-        return _recall(walk, namespace, link, nexthop, found)
-    return found
+            tables.heard[hearer] = own
+    if found.mac is not None:
+        tables.answered[hop] = found.mac
 
 
-def _recall(
-    walk: Walk, namespace: Namespace, link: Link, nexthop: Address, found: Resolution
-) -> Resolution:
+def _recall(tables: NeighbourTables, hop: NeighbourKey, found: Resolution) -> Resolution:
     """Fall back on what requests taught before: it would not answer this one, yet its MAC is known."""
-    key = (namespace.name, link.name, nexthop)
-    if key in walk.answered:
-        return Resolution(walk.answered[key], reasons.AnsweredBefore(nexthop, walk.answered[key]))
-    if key in walk.heard:
-        return Resolution(walk.heard[key], reasons.SaidItself(nexthop, walk.heard[key]))
+    answered = tables.answered.get(hop)
+    if answered is not None:
+        return Resolution(answered, reasons.AnsweredBefore(hop.address, answered))
+    heard = tables.heard.get(hop)
+    if heard is not None:
+        return Resolution(heard, reasons.SaidItself(hop.address, heard))
     return found
 
 
@@ -258,7 +264,8 @@ def _has_spoken(walk: Walk, namespace: Namespace, link: Link, target: Address) -
     """Tell whether a frame of a host outside the model came in over the bridge before: then it is
     there to answer.
     """
-    return (namespace.name, link.name, outside_mac(namespace, link, target)) in walk.learned
+    seen = FdbKey(namespace.name, link.name, outside_mac(namespace, link, target))
+    return seen in walk.learned.fdb
 
 
 def _ask_proxy(walk: Walk, around: Segment, target: Address, link: Link) -> Resolution:

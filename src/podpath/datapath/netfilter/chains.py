@@ -63,7 +63,7 @@ class Traversal:
     def run(self) -> Verdict | None:
         """Walk on to a verdict; None where the base chain's end or policy lets the packet pass."""
         state, frames = self.state, self.frames
-        skb, hook, matched = state.skb, state.hook, state.walk.matched
+        skb, hook, matched = state.skb, state.hook, state.walk.trace.matched
         netns, flavour = skb.netns.name, self.table.source.flavour
         while frames:
             chain, rules, index, mark = frames.pop()
@@ -112,7 +112,7 @@ class Traversal:
         """Ask for what a rule's match depends on; a rule that only counts is not worth a fork."""
         walk = self.state.walk
         for doubt in doubts:
-            fact = walk.drawn_for_packet(doubt.fact) if doubt.random else doubt.fact
+            fact = walk.draws.name(doubt.fact) if doubt.random else doubt.fact
             if rule.kind == COUNT:
                 if doubt.likely is doubt.negated:
                     return False

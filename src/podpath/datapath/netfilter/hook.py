@@ -8,7 +8,8 @@ from podpath.datapath.netfilter.hooks import traverse
 from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Drop, Queued, Reject
 from podpath.datapath.routing import error_source
 from podpath.datapath.tracing.trace import Dropped, Outcome, Rejected, Undecided
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 
 
 def pass_hook(walk: Walk, skb: Skb, hook: str) -> Outcome | Accept:

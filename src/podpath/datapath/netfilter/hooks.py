@@ -8,7 +8,8 @@ from podpath.datapath.netfilter.ruleset import ruleset
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Verdict
 from podpath.datapath.routing import reroute
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 
 PREROUTING, INPUT, FORWARD, OUTPUT, POSTROUTING = (
     "PREROUTING",
@@ -25,7 +26,7 @@ def traverse(walk: Walk, skb: Skb, hook: str) -> Verdict:
     Reads `skb.iif` (None in OUTPUT), `skb.oif` (None in PREROUTING and INPUT), `skb.netns`,
     `skb.mark`, `skb.physin` and `skb.physout`, and `skb.destination` in POSTROUTING (MASQUERADE
     needs the next hop). Changes `skb.packet` (NAT, TTL, TOS), `skb.mark`, `skb.connection`,
-    `skb.ctinfo` and `skb.reply`; records Steps, and every rule that matched in `walk.matched`. The
+    `skb.ctinfo` and `skb.reply`; records Steps, and every rule that matched in `walk.trace.matched`. The
     caller makes the last Step of a packet that is dropped here no more: the deciding Step is
     recorded already. A caller that moves the packet to another namespace clears `connection`,
     `ctinfo` and `template` (`skb_scrub_packet`), one that loops it back over `lo` keeps them.

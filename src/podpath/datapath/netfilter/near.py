@@ -51,7 +51,7 @@ def _find_late(traversal: Traversal) -> NearMiss | None:
     let it pass.
     """
     state = traversal.state
-    matched = state.walk.matched
+    matched = state.walk.trace.matched
     start = len(matched)
     rest = Traversal(state, traversal.table, traversal.base)
     rest.frames = list(traversal.frames)

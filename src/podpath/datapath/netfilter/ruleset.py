@@ -13,7 +13,7 @@ from podpath.datapath.netfilter.tracking import confirm, track
 from podpath.datapath.nftables.order import ContestedPriority
 from podpath.datapath.nftables.registration import NativeChains, Registered
 from podpath.datapath.sets.ipsets import Sets
-from podpath.datapath.walk.skb import Walk
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Family
 from podpath.net.provenance import Fact, Option, Unknown
 from podpath.node.netfilter import Chain, Netfilter, Rule, Table

@@ -60,7 +60,7 @@ def take(state: HookState) -> HookSnapshot:
         translation,
         state.decision,
         state.reroute,
-        len(state.walk.matched),
+        len(state.walk.trace.matched),
     )
 
 
@@ -72,4 +72,4 @@ def restore(state: HookState, snapshot: HookSnapshot) -> None:
         for name, value in zip(_Translation._fields, snapshot.translation, strict=True):
             setattr(snapshot.connection, name, value)
     state.decision, state.reroute = snapshot.decision, snapshot.reroute
-    del state.walk.matched[snapshot.matched :]
+    del state.walk.trace.matched[snapshot.matched :]

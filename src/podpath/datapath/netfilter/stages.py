@@ -35,7 +35,7 @@ class TableStage:
 
     def __call__(self, state: HookState) -> Verdict | None:
         """Walk the chain, record what it decided, and say what becomes of the packet."""
-        before, matched = state.skb.packet, len(state.walk.matched)
+        before, matched = state.skb.packet, len(state.walk.trace.matched)
         verdict, misses = self.evaluate(state)
         self.record(state, before, matched, misses)
         return verdict
@@ -64,7 +64,7 @@ class TableStage:
         if decision is None:
             return
         spans = collect_spans(state, matched, decision.span)
-        state.walk.step(
+        state.walk.trace.step(
             self.label,
             state.skb,
             self.function,
@@ -78,7 +78,7 @@ class TableStage:
 
 def collect_spans(state: HookState, matched: int, first: Span | None) -> tuple[Span, ...]:
     """Return the lines of the rules that matched since a count, the deciding one first."""
-    path = [hit.rule.span for hit in state.walk.matched[matched:]]
+    path = [hit.rule.span for hit in state.walk.trace.matched[matched:]]
     if first is None:
         return tuple(path)
     return (first, *[span for span in path if span is not first])

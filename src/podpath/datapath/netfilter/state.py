@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.reasons.rules import RuleReason
 from podpath.datapath.reasons.translation import TranslationReason
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net.provenance import Option, Span
 
 if TYPE_CHECKING:

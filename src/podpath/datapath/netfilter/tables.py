@@ -7,7 +7,7 @@ from podpath.datapath.netfilter.roots import find_roots
 from podpath.datapath.netfilter.rules import compile_rule
 from podpath.datapath.netfilter.state import Doubt
 from podpath.datapath.sets.ipsets import Sets
-from podpath.datapath.walk.skb import Walk
+from podpath.datapath.walk.state import Walk
 from podpath.datapath.xtables.context import RuleContext, always
 from podpath.datapath.xtables.registry import is_target
 from podpath.net.provenance import Option, Unknown

@@ -21,7 +21,8 @@ from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import Drop, Verdict
 from podpath.datapath.reasons import tracking as reasons
 from podpath.datapath.reasons.tracking import InvalidReason, TrackingNote, TrackingReason
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
 from podpath.net.provenance import Option
 from podpath.node.node import Netns
@@ -35,12 +36,12 @@ def conntrack_table(walk: Walk, netns: Netns) -> ConntrackTable:
     """Return the table of a namespace in this branch, seeded from the evidence when it is first
     asked for.
     """
-    table = walk.conntrack.get(netns.name)
+    table = walk.learned.conntrack.get(netns.name)
     if table is None:
         snapshot: TableSnapshot | None = walk.engine.tracked.get(netns.name)
         if snapshot is None:
             snapshot = walk.engine.tracked[netns.name] = TableSnapshot(netns.conntrack.items)
-        table = walk.conntrack[netns.name] = ConntrackTable(snapshot)
+        table = walk.learned.conntrack[netns.name] = ConntrackTable(snapshot)
     return table
 
 
@@ -79,7 +80,7 @@ def confirm(state: HookState) -> Verdict | None:
         same = (other.original, other.reply) == (connection.original, connection.reply)
         if other is not connection and not (same and connection.original.protocol in CLASH_ALLOWED):
             taken = reasons.TupleTaken(other.original)
-            state.walk.step(
+            state.walk.trace.step(
                 f"{state.hook} conntrack confirm", skb, CONFIRM, skb.packet, "drop", taken
             )
             return Drop("NETFILTER_DROP")
@@ -124,7 +125,7 @@ def _track_normal(state: HookState, table: ConntrackTable, zone: Zone) -> Verdic
     skb = state.skb
     packet = skb.packet
     found = table.find(packet_key(packet, zone.in_direction(reply=False)), zone)
-    settings = ConntrackSettings(state.walk, skb.netns)
+    settings = ConntrackSettings(state.walk.choices, skb.netns)
     why = _check_packet(state, settings)
     if why is not None:
         _declare_invalid(state, why)
@@ -250,6 +251,6 @@ def _step(state: HookState, decision: str, reason: TrackingReason) -> None:
     skb = state.skb
     connection = skb.connection
     spans = (connection.span,) if connection is not None and connection.span is not None else ()
-    state.walk.step(
+    state.walk.trace.step(
         f"{state.hook} conntrack", skb, TRACK, skb.packet, decision, reason, spans=spans
     )

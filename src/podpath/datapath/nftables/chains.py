@@ -35,7 +35,7 @@ class NftStage:
 
     def __call__(self, state: HookState) -> Verdict | None:
         """Walk the chain, record what it decided, and say what becomes of the packet."""
-        before, matched = state.skb.packet, len(state.walk.matched)
+        before, matched = state.skb.packet, len(state.walk.trace.matched)
         verdict, misses = self.evaluate(state)
         self.record(state, before, matched, misses)
         return verdict
@@ -57,7 +57,7 @@ class NftStage:
         if decision is None:
             return
         spans = collect_spans(state, matched, decision.span)
-        state.walk.step(
+        state.walk.trace.step(
             self.label,
             state.skb,
             FUNCTION,

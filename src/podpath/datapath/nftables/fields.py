@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from podpath.datapath.conntrack.connection import Connection, attached
+from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.netfilter.state import Doubt, HookState
 from podpath.datapath.nftables.datatypes import (
     ADDRESS_TYPES,
@@ -21,6 +21,7 @@ from podpath.datapath.nftables.datatypes import (
     Part,
 )
 from podpath.datapath.routing import address_type, reverse_path
+from podpath.datapath.walk.skb import attached
 from podpath.datapath.xtables.matches.conntrack import packet_state
 from podpath.net import nft, protocols
 from podpath.net.packet import Packet

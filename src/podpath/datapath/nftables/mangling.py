@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from podpath.datapath.conntrack.connection import Template, Zone, is_untouched
+from podpath.datapath.conntrack.connection import Template, Zone
 from podpath.datapath.netfilter.state import Decision, Doubt, HookState
 from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.nftables.datatypes import PACKET_TYPES
@@ -14,6 +14,7 @@ from podpath.datapath.nftables.fields import TRANSPORTS, meta_field, payload_fie
 from podpath.datapath.nftables.unfollowed import may_stop
 from podpath.datapath.nftables.values import Compiled, RulePosition, compile_value
 from podpath.datapath.reasons.rules import Changed
+from podpath.datapath.walk.skb import is_untouched
 from podpath.net import nft
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet

@@ -14,7 +14,8 @@ from podpath.datapath.nftables.chains import NftStage
 from podpath.datapath.nftables.tables import CompiledNftTable
 from podpath.datapath.tracing.paths import EMIT, Next
 from podpath.datapath.tracing.trace import Dropped
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Option
 from podpath.node.links import Link

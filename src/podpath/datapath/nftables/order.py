@@ -41,14 +41,14 @@ class ContestedPriority:
 
     def _matters(self, state: HookState, *orders: tuple[Stage, ...]) -> bool:
         walk = state.walk
-        choices, steps, start = walk.choices, len(walk.steps), snapshot.take(state)
+        choices, steps, start = walk.choices, len(walk.trace.steps), snapshot.take(state)
         walk.choices = choices.likeliest()
         outcomes = []
         for order in orders:
             verdict = _run(state, order)
             outcomes.append((verdict, snapshot.take(state)))
             snapshot.restore(state, start)
-            del walk.steps[steps:]
+            del walk.trace.steps[steps:]
         walk.choices = choices
         (verdict, after), (other_verdict, other_after) = outcomes
         return verdict != other_verdict or after.differs(other_after)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from podpath.datapath.conntrack.connection import is_untouched
 from podpath.datapath.netfilter.compiled import CompiledRule
 from podpath.datapath.netfilter.rules import ACT
 from podpath.datapath.netfilter.state import Act, Answer, Check, Decision, Doubt, HookState
@@ -26,6 +25,7 @@ from podpath.datapath.reasons.rules import (
     StatementTaken,
 )
 from podpath.datapath.tracing.trace import RuleHit
+from podpath.datapath.walk.skb import is_untouched
 from podpath.datapath.xtables.context import RuleContext
 from podpath.datapath.xtables.targets import queue, reject
 from podpath.net import nft
@@ -146,7 +146,7 @@ def _record_hit(place: RulePosition) -> Op:
     netns, rule = place.table.netns, place.rule
 
     def record(state: HookState) -> None:
-        state.walk.matched.append(RuleHit(netns, "native", state.hook, rule))
+        state.walk.trace.matched.append(RuleHit(netns, "native", state.hook, rule))
 
     return record
 

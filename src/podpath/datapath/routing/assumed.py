@@ -4,17 +4,13 @@ short and nothing in it fits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from podpath.datapath.netns.fib import NO_ROUTE, FibResult, Flow
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net.addresses import Prefix
 from podpath.net.provenance import Basis, Inferred, Known, Option
 from podpath.node.links import Link
 from podpath.node.routing import Nexthop, PolicyRule, Route
-
-if TYPE_CHECKING:
-    from podpath.datapath.netns.namespace import Namespace
-    from podpath.datapath.walk.skb import Walk
 
 _INNER = frozenset(
     {
@@ -36,31 +32,31 @@ _INNER = frozenset(
 
 
 def look_up(
-    walk: Walk, namespace: Namespace, flow: Flow, *, ignore_linkstate: bool = False
+    choices: Choices, namespace: Namespace, flow: Flow, *, ignore_linkstate: bool = False
 ) -> FibResult:
     """Look a flow up in the policy rules and tables; where an incomplete listing has nothing that
     fits, ask for the route.
     """
     routing = namespace.routing(flow.dst.family)
-    met = [rule for rule in routing.doubted(flow) if _is_met(walk, namespace, rule)]
+    met = [rule for rule in routing.doubted(flow) if _is_met(choices, namespace, rule)]
     found = routing.lookup(flow, ignore_linkstate=ignore_linkstate, met=met)
     if found is NO_ROUTE and not routing.complete:
-        return _ask(walk, namespace, flow)
+        return _ask(choices, namespace, flow)
     return found
 
 
-def _is_met(walk: Walk, namespace: Namespace, rule: PolicyRule) -> bool:
+def _is_met(choices: Choices, namespace: Namespace, rule: PolicyRule) -> bool:
     """Ask whether a flow meets selectors of a policy rule that nobody knows."""
     fact = f"the policy rule of priority {rule.priority} in netns {namespace.name} counts for the packet ({rule.unread})"
     options = (Option(False, "it does not"), Option(True, "it does"))
-    return walk.choices.choose(
+    return choices.choose(
         fact,
         options,
         ask=f"ip {'' if rule.family == 4 else '-6 '}rule show priority {rule.priority}",
     )
 
 
-def _ask(walk: Walk, namespace: Namespace, flow: Flow) -> FibResult:
+def _ask(choices: Choices, namespace: Namespace, flow: Flow) -> FibResult:
     candidates = likeliest_uplinks(namespace) if flow.oif is None else [namespace.link(flow.oif)]
     options = [Option(str(link.name), f"a default route on {link.name}") for link in candidates]
     options.append(Option("", "no route"))
@@ -73,7 +69,7 @@ def _ask(walk: Walk, namespace: Namespace, flow: Flow) -> FibResult:
         "" if namespace.netns.role == "host" else f"in the network namespace of {namespace.name}: "
     )
     ask = f"{where}ip {family}route get {flow.dst}"
-    chosen = walk.choices.choose(f"route to {flow.dst} in netns {namespace.name}", options, ask=ask)
+    chosen = choices.choose(f"route to {flow.dst} in netns {namespace.name}", options, ask=ask)
     return assumed_default(namespace, flow, chosen) if chosen else NO_ROUTE
 
 

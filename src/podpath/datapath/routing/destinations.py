@@ -4,24 +4,20 @@ address, the MTU.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from podpath.datapath.netns.fib import FibResult
+from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.routing.source_address import select_address
 from podpath.datapath.tracing.destination import Destination
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net.addresses import Address
 from podpath.net.provenance import Option
 from podpath.node.routing import Nexthop, Route
-
-if TYPE_CHECKING:
-    from podpath.datapath.netns.namespace import Namespace
-    from podpath.datapath.walk.skb import Walk
 
 UNROUTED = Nexthop()
 
 
 def select_path(
-    walk: Walk, namespace: Namespace, result: FibResult, src: Address | None, dst: Address
+    choices: Choices, namespace: Namespace, result: FibResult, src: Address | None, dst: Address
 ) -> Destination:
     """Return where a usable route leads; among several nexthops the kernel chooses by a hash of the
     flow (`fib_select_path`).
@@ -34,7 +30,7 @@ def select_path(
         Option(hop, f"{_spell(hop)}, weight {hop.weight}")
         for hop in sorted(hops, key=lambda hop: -hop.weight)
     )
-    return destination_of(namespace, result, walk.choices.choose(key, options, random=True))
+    return destination_of(namespace, result, choices.choose(key, options, random=True))
 
 
 def destination_of(namespace: Namespace, result: FibResult, hop: Nexthop) -> Destination:

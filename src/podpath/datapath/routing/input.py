@@ -7,22 +7,20 @@ bridge translated.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from podpath.datapath.netns.fib import FibResult, Flow, explain_error
+from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons import routes
 from podpath.datapath.reasons.routes import InputReason
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.destinations import destination_of, select_path
 from podpath.datapath.routing.validation import PASSED, SourceCheck, check_source
 from podpath.datapath.tracing.destination import Destination
+from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.walk import settings
 from podpath.net.provenance import Span
 from podpath.node.links import Link
-
-if TYPE_CHECKING:
-    from podpath.datapath.netns.namespace import Namespace
-    from podpath.datapath.walk.skb import Walk
 
 FUNCTION = "net/ipv4/route.c:ip_route_input_slow v6.12"
 LIMITED_BROADCAST = 0xFFFFFFFF
@@ -69,7 +67,7 @@ _REMEMBERED = 1 << 15
 """Decisions kept; a conversation asks for the same two again and again."""
 
 
-def route_input(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRoute:
+def route_input(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> InputRoute:
     """Route a packet that came in on a device."""
     decisions: dict[object, InputRoute] = namespace.decisions
     key = (
@@ -79,56 +77,56 @@ def route_input(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> Inp
     )
     decided = decisions.get(key)
     if decided is None:
-        asked = walk.choices.asked
-        decided = _route(walk, namespace, flow, link)
-        if walk.choices.asked == asked:
+        asked = choices.asked
+        decided = _route(choices, namespace, flow, link)
+        if choices.asked == asked:
             if len(decisions) >= _REMEMBERED:
                 decisions.clear()
             decisions[key] = decided
     return decided
 
 
-def _route(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRoute:
+def _route(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> InputRoute:
     family = flow.dst.family
-    refused = _martian(walk, namespace, flow, link) if family == 4 else None
+    refused = _martian(choices, namespace, flow, link) if family == 4 else None
     if refused is not None:
         return refused
     if family == 4 and (flow.dst.value == LIMITED_BROADCAST):
         return InputRoute("local", _broadcast(namespace), reason=routes.LimitedBroadcast(flow.dst))
-    found = look_up(walk, namespace, flow)
+    found = look_up(choices, namespace, flow)
     if found.error:
-        return _no_route(walk, namespace, flow, link, found)
+        return _no_route(choices, namespace, flow, link, found)
     kind = found.type
     if kind == "broadcast" and not settings.either(
-        walk, namespace, settings.BC_FORWARDING, link.name
+        choices, namespace, settings.BC_FORWARDING, link.name
     ):
-        return _deliver(walk, namespace, flow, link, found)
+        return _deliver(choices, namespace, flow, link, found)
     if kind in {"local", "anycast"}:
-        return _deliver(walk, namespace, flow, link, found)
-    if not may_forward(walk, namespace, link, family):
+        return _deliver(choices, namespace, flow, link, found)
+    if not may_forward(choices, namespace, link, family):
         reason = routes.ForwardingOff(namespace.name, link.name)
         spans = (*settings.forwarding_spans(namespace, link.name, family), *found.spans)
         return InputRoute(cause="forwarding off", reason=reason, spans=spans)
     if kind not in {"unicast", "broadcast"}:
         return _invalid_destination(routes.DestinationOfType(flow.dst, kind), found)
-    return _forward(walk, namespace, flow, link, found)
+    return _forward(choices, namespace, flow, link, found)
 
 
-def may_forward(walk: Walk, namespace: Namespace, link: Link, family: int) -> bool:
+def may_forward(choices: Choices, namespace: Namespace, link: Link, family: int) -> bool:
     """Tell whether packets from a device are forwarded: IPv4 asks the device's own value, IPv6 the
     one of `all`.
     """
     if family == 4:
-        return settings.forwarding(walk, namespace, link.name)
-    return bool(settings.integer(walk.choices.resolve(settings.forwarding6(namespace))))
+        return settings.forwarding(choices, namespace, link.name)
+    return bool(settings.integer(choices.resolve(settings.forwarding6(namespace))))
 
 
 def _forward(
-    walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult
+    choices: Choices, namespace: Namespace, flow: Flow, link: Link, found: FibResult
 ) -> InputRoute:
-    destination = select_path(walk, namespace, found, flow.src, flow.dst)
+    destination = select_path(choices, namespace, found, flow.src, flow.dst)
     check = (
-        check_source(walk, namespace, flow, link, destination.link)
+        check_source(choices, namespace, flow, link, destination.link)
         if flow.dst.family == 4
         else PASSED
     )
@@ -138,11 +136,11 @@ def _forward(
 
 
 def _deliver(
-    walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult
+    choices: Choices, namespace: Namespace, flow: Flow, link: Link, found: FibResult
 ) -> InputRoute:
     check = PASSED
     if flow.dst.family == 4 and not (flow.src is not None and flow.src.is_unspecified):
-        check = check_source(walk, namespace, flow, link, None)
+        check = check_source(choices, namespace, flow, link, None)
     if check.cause:
         return InputRoute(cause=check.cause, spans=check.spans, found=found, check=check)
     destination = (
@@ -156,7 +154,7 @@ def _deliver(
     )
 
 
-def _martian(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputRoute | None:
+def _martian(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> InputRoute | None:
     """Refuse sources and destinations that no packet on a wire may have."""
     src, dst = flow.src or flow.dst, flow.dst
     if src.is_multicast or src.value == LIMITED_BROADCAST:
@@ -169,17 +167,17 @@ def _martian(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> InputR
         return _invalid_destination(routes.MartianDestination(dst), None)
     loopback = dst if dst.is_loopback else src if src.is_loopback else None
     if loopback is not None and not settings.either(
-        walk, namespace, settings.ROUTE_LOCALNET, link.name
+        choices, namespace, settings.ROUTE_LOCALNET, link.name
     ):
         return InputRoute(cause="localnet", reason=routes.LoopbackFromWire(loopback, link.name))
     return None
 
 
 def _no_route(
-    walk: Walk, namespace: Namespace, flow: Flow, link: Link, found: FibResult
+    choices: Choices, namespace: Namespace, flow: Flow, link: Link, found: FibResult
 ) -> InputRoute:
     family = flow.dst.family
-    if family == 4 and not may_forward(walk, namespace, link, family):
+    if family == 4 and not may_forward(choices, namespace, link, family):
         stays = routes.ForwardingOff(namespace.name, link.name, flow.dst)
         spans = (*settings.forwarding_spans(namespace, link.name, family), *found.spans)
         return InputRoute(cause="forwarding off", reason=stays, spans=spans, found=found)

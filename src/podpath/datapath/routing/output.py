@@ -4,23 +4,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from podpath.datapath.netns.fib import FibResult, Flow, explain_error
+from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons import routes
 from podpath.datapath.reasons.routes import OutputReason
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.destinations import select_path
 from podpath.datapath.routing.source_address import select_address
 from podpath.datapath.tracing.destination import Destination
+from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.walk import settings
 from podpath.net.addresses import Address
 from podpath.net.provenance import Span
 from podpath.node.links import Link
-
-if TYPE_CHECKING:
-    from podpath.datapath.netns.namespace import Namespace
-    from podpath.datapath.walk.skb import Walk
 
 FUNCTION = "net/ipv4/route.c:ip_route_output_key_hash_rcu v6.12"
 LIMITED_BROADCAST = 0xFFFFFFFF
@@ -41,30 +39,30 @@ class OutputRoute(NamedTuple):
 
 
 def route_output(
-    walk: Walk, namespace: Namespace, flow: Flow, *, any_source: bool = False
+    choices: Choices, namespace: Namespace, flow: Flow, *, any_source: bool = False
 ) -> OutputRoute:
     """Route what the host sends. `any_source` lets a source through that is none of its own
     (`FLOWI_FLAG_ANYSRC`).
     """
     src, dst = flow.src, flow.dst
-    if src is not None and not any_source and not _may_send_from(walk, namespace, src):
+    if src is not None and not any_source and not _may_send_from(choices, namespace, src):
         return OutputRoute(error="EINVAL", reason=routes.NoAddressOf(src, namespace.name))
     if dst.is_multicast or (dst.family == 4 and dst.value == LIMITED_BROADCAST):
         return _route_to_many(namespace, flow)
     if dst.is_unspecified:
         flow = flow._replace(dst=src or _loopback(dst))
-    found = look_up(walk, namespace, flow)
+    found = look_up(choices, namespace, flow)
     if found.error:
         return _no_route(namespace, flow, found)
     if found.type == "local":
         return _to_self(namespace, flow, found)
-    destination = select_path(walk, namespace, found, src, dst)
+    destination = select_path(choices, namespace, found, src, dst)
     link = destination.link
     if (
         src is not None
         and src.is_loopback
         and link is not None
-        and not _routes_loopback(walk, namespace, link)
+        and not _routes_loopback(choices, namespace, link)
     ):
         return OutputRoute(
             error="EINVAL", reason=routes.LoopbackStays(src, link.name), spans=found.spans
@@ -72,19 +70,21 @@ def route_output(
     return OutputRoute(destination, src or destination.prefsrc, spans=found.spans, found=found)
 
 
-def _may_send_from(walk: Walk, namespace: Namespace, src: Address) -> bool:
+def _may_send_from(choices: Choices, namespace: Namespace, src: Address) -> bool:
     if src.family == 6 or not namespace.netns.addresses.complete:
         return True
     if src.is_multicast or src.value == LIMITED_BROADCAST or src.value >> 24 == 0:
         return False
     if namespace.owns(src) or src.is_loopback:
         return True
-    found = look_up(walk, namespace, Flow(src))
+    found = look_up(choices, namespace, Flow(src))
     return not found.error and found.type == "local"
 
 
-def _routes_loopback(walk: Walk, namespace: Namespace, link: Link) -> bool:
-    return link.name == "lo" or settings.either(walk, namespace, settings.ROUTE_LOCALNET, link.name)
+def _routes_loopback(choices: Choices, namespace: Namespace, link: Link) -> bool:
+    return link.name == "lo" or settings.either(
+        choices, namespace, settings.ROUTE_LOCALNET, link.name
+    )
 
 
 def _loopback(dst: Address) -> Address:

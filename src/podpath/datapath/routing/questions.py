@@ -4,19 +4,16 @@ back, a new route.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from podpath.datapath.netns.fib import Flow
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.output import OutputRoute, route_output
 from podpath.datapath.routing.source_address import select_address
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Address
 from podpath.net.provenance import Known
 from podpath.node.links import Link
 from podpath.node.node import Netns
-
-if TYPE_CHECKING:
-    from podpath.datapath.walk.skb import Skb, Walk
 
 _RECEIVED = frozenset({"local", "broadcast", "multicast", "anycast"})
 """Types of the local table. The namespace's one trie also finds routes of the main table, which
@@ -69,7 +66,9 @@ def reverse_path(
         return True
     dst = packet.dst if not (packet.dst.is_multicast or packet.dst.value == 0xFFFFFFFF) else None
     flow = Flow(packet.src, dst, "lo", None, mark, packet.tos, protocol)
-    found = look_up(walk, walk.engine.namespace(skb.netns.name), flow, ignore_linkstate=True)
+    found = look_up(
+        walk.choices, walk.engine.namespace(skb.netns.name), flow, ignore_linkstate=True
+    )
     if found.error or found.route is None:
         return False
     if found.type != "unicast" and not (found.type == "local" and accept_local):
@@ -96,7 +95,7 @@ def reroute(walk: Walk, skb: Skb) -> OutputRoute:
         packet.dport,
         skb.uid or 0,
     )
-    return route_output(walk, walk.engine.namespace(skb.netns.name), flow, any_source=True)
+    return route_output(walk.choices, walk.engine.namespace(skb.netns.name), flow, any_source=True)
 
 
 def error_source(walk: Walk, skb: Skb) -> Address:

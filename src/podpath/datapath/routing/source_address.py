@@ -7,15 +7,11 @@ says (`net/ipv4/devinet.c:inet_select_addr v6.12`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.walk import settings
 from podpath.net.addresses import Address
 from podpath.net.provenance import Known
 from podpath.node.links import InterfaceAddress, Link
-
-if TYPE_CHECKING:
-    from podpath.datapath.netns.namespace import Namespace
 
 SCOPES = {"global": 0, "universe": 0, "site": 200, "link": 253, "host": 254, "nowhere": 255}
 """`enum rt_scope_t`: a larger number reaches less far."""

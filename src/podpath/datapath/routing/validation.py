@@ -8,20 +8,18 @@ v6.12`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from podpath.datapath.netns.fib import FibResult, Flow
+from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons import routes
 from podpath.datapath.reasons.routes import SourceReason
 from podpath.datapath.routing.assumed import look_up
+from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.walk import settings
 from podpath.net.provenance import Inferred, Known, Option, Span
 from podpath.node.links import Link
 from podpath.node.node import Netns
-
-if TYPE_CHECKING:
-    from podpath.datapath.netns.namespace import Namespace
-    from podpath.datapath.walk.skb import Walk
 
 FUNCTION = "net/ipv4/fib_frontend.c:fib_validate_source v6.12"
 
@@ -42,7 +40,7 @@ PASSED = SourceCheck()
 
 
 def check_source(
-    walk: Walk, namespace: Namespace, flow: Flow, link: Link, oif: Link | None
+    choices: Choices, namespace: Namespace, flow: Flow, link: Link, oif: Link | None
 ) -> SourceCheck:
     """Check the source of a packet that came in on `link` and goes out on `oif` (None: it is for
     this host).
@@ -50,20 +48,20 @@ def check_source(
     mode = _known_mode(namespace, link)
     full = _needs_lookup(namespace) or oif is link
     if mode == 0 and not full:
-        return _check_own(walk, namespace, flow, link)
-    found = look_up(walk, namespace, _reverse_flow(walk, namespace, flow, link, oif))
-    verdict = _examine(walk, namespace, found, link)
+        return _check_own(choices, namespace, flow, link)
+    found = look_up(choices, namespace, _reverse_flow(choices, namespace, flow, link, oif))
+    verdict = _examine(choices, namespace, found, link)
     if verdict == "match":
         return PASSED if not mode else _passed(flow, link, mode, found)
     if mode is None:
-        mode = settings.maximum(walk, namespace, settings.RP_FILTER, link.name)
+        mode = settings.maximum(choices, namespace, settings.RP_FILTER, link.name)
         if mode == 0 and not full:
-            own = _check_own(walk, namespace, flow, link)
+            own = _check_own(choices, namespace, flow, link)
             return own if own.cause else _explain(namespace, flow, link, 0, found)
     if verdict == "invalid":
         return _not_unicast(flow, link, found)
     explained = _explain(namespace, flow, link, mode, found)
-    if not mode or (mode > 1 and verdict == "elsewhere" and _has_address(walk, namespace, link)):
+    if not mode or (mode > 1 and verdict == "elsewhere" and _has_address(choices, namespace, link)):
         return explained
     return explained._replace(cause="reverse path")
 
@@ -99,12 +97,12 @@ def _has_custom_local_routes(netns: Netns) -> bool:
     )
 
 
-def _check_own(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> SourceCheck:
+def _check_own(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> SourceCheck:
     src = flow.src
     if (
         src is None
         or not namespace.owns(src)
-        or settings.either(walk, namespace, settings.ACCEPT_LOCAL, link.name)
+        or settings.either(choices, namespace, settings.ACCEPT_LOCAL, link.name)
     ):
         return PASSED
     own = namespace.addresses[src]
@@ -113,11 +111,11 @@ def _check_own(walk: Walk, namespace: Namespace, flow: Flow, link: Link) -> Sour
 
 
 def _reverse_flow(
-    walk: Walk, namespace: Namespace, flow: Flow, link: Link, oif: Link | None
+    choices: Choices, namespace: Namespace, flow: Flow, link: Link, oif: Link | None
 ) -> Flow:
     mark = (
         flow.mark
-        if flow.mark and settings.either(walk, namespace, settings.SRC_VALID_MARK, link.name)
+        if flow.mark and settings.either(choices, namespace, settings.SRC_VALID_MARK, link.name)
         else 0
     )
     source = flow.src or flow.dst
@@ -125,7 +123,7 @@ def _reverse_flow(
     return Flow(source, flow.dst, iif, None, mark, flow.tos, flow.protocol, flow.dport, flow.sport)
 
 
-def _examine(walk: Walk, namespace: Namespace, found: FibResult, link: Link) -> str:
+def _examine(choices: Choices, namespace: Namespace, found: FibResult, link: Link) -> str:
     """Say where the way back leads: `match` (over this device), `elsewhere`, `none`, or `invalid`
     (not a unicast route).
     """
@@ -134,7 +132,7 @@ def _examine(walk: Walk, namespace: Namespace, found: FibResult, link: Link) -> 
         return "none"
     local = route.type == "local"
     if route.type != "unicast" and not (
-        local and settings.either(walk, namespace, settings.ACCEPT_LOCAL, link.name)
+        local and settings.either(choices, namespace, settings.ACCEPT_LOCAL, link.name)
     ):
         return "invalid"
     if any(hop.link == link.name for hop in route.nexthops) or (local and link.name == "lo"):
@@ -142,7 +140,7 @@ def _examine(walk: Walk, namespace: Namespace, found: FibResult, link: Link) -> 
     return "elsewhere"
 
 
-def _has_address(walk: Walk, namespace: Namespace, link: Link) -> bool:
+def _has_address(choices: Choices, namespace: Namespace, link: Link) -> bool:
     """Tell whether the device has an IPv4 address: without one the loose mode is as strict as the
     strict one.
     """
@@ -154,7 +152,7 @@ def _has_address(walk: Walk, namespace: Namespace, link: Link) -> bool:
         Option(False, "it has none, so that the loose check is a strict one"),
         Option(True, "it has one"),
     )
-    return walk.choices.choose(
+    return choices.choose(
         f"an IPv4 address on {link.name} in netns {namespace.name}",
         options,
         ask=f"ip -4 addr show dev {link.name}",

@@ -13,7 +13,8 @@ from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.paths import RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Mac
 from podpath.node.links import Link
 
@@ -27,7 +28,7 @@ def emit(walk: Walk, skb: Skb) -> Next:
     link = skb.link
     if link is None:
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("output no route", walk.node.kernel)
+            netns=skb.netns.name, reason=drop_reason("output no route", walk.engine.node.kernel)
         )
     turned = netdev.egress(walk, skb, link)
     if turned is not None:
@@ -35,7 +36,7 @@ def emit(walk: Walk, skb: Skb) -> Next:
     if link.name == "lo":
         return loop(walk, skb, link)
     if not link.up:
-        walk.step(
+        walk.trace.step(
             "device transmit",
             skb,
             FUNCTION,
@@ -44,10 +45,12 @@ def emit(walk: Walk, skb: Skb) -> Next:
             reasons.LinkDown(link.name),
             link=link.name,
         )
-        return Dropped(netns=skb.netns.name, reason=drop_reason("device down", walk.node.kernel))
+        return Dropped(
+            netns=skb.netns.name, reason=drop_reason("device down", walk.engine.node.kernel)
+        )
     if link.peer is not None:
         return veth.emit(walk, skb, link)
-    if openvswitch.bridge_of(walk.node, link) is not None:
+    if openvswitch.bridge_of(walk.engine.node, link) is not None:
         return openvswitch.emit(walk, skb, link)
     by_kind = _KINDS.get("bridge" if link.bridge is not None else link.kind)
     return by_kind(walk, skb, link) if by_kind is not None else wire.leave(walk, skb, link)
@@ -56,7 +59,7 @@ def emit(walk: Walk, skb: Skb) -> Next:
 def loop(walk: Walk, skb: Skb, link: Link) -> Next:
     """Loop the packet back to this host; it keeps its route and its connection."""
     skb.packet = with_macs(skb.packet, _NO_MAC, _NO_MAC)
-    walk.step(
+    walk.trace.step(
         "device transmit",
         skb,
         LOOPBACK,
@@ -76,7 +79,9 @@ def _through_bond(walk: Walk, skb: Skb, link: Link) -> Next:
     active = next((slave for slave in slaves if slave.up and slave.carrier), None)
     if active is not None:
         reason = reasons.SentThroughSlave(link.name, active.name)
-        walk.step("device transmit", skb, FUNCTION, skb.packet, "bond", reason, link=active.name)
+        walk.trace.step(
+            "device transmit", skb, FUNCTION, skb.packet, "bond", reason, link=active.name
+        )
     return wire.leave(walk, skb, link)
 
 
@@ -92,7 +97,7 @@ def _on_lower(walk: Walk, skb: Skb, link: Link) -> Next:
 
 
 def _swallow(walk: Walk, skb: Skb, link: Link) -> Next:
-    walk.step(
+    walk.trace.step(
         "device transmit", skb, FUNCTION, skb.packet, "drop", reasons.SwallowedByDummy(link.name)
     )
     return Dropped(netns=skb.netns.name, reason="NOT_SPECIFIED")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from podpath.datapath.stages.order import ORDER
 from podpath.datapath.tracing.trace import Outcome
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 
 RUNS = {
     family: {name: tuple(stage.run for stage in path) for name, path in paths.items()}

@@ -13,7 +13,8 @@ from podpath.datapath.tracing.frames import with_ttl
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped
 from podpath.datapath.walk import settings
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 
 FUNCTION = "net/ipv4/ip_forward.c:ip_forward v6.12"
 
@@ -22,17 +23,19 @@ def check_forward(walk: Walk, skb: Skb) -> Next:
     """Refuse what must not be forwarded, tell the sender, and count the hop."""
     packet, destination = skb.packet, skb.destination
     if skb.pkt_type != "host":
-        walk.step("forward", skb, FUNCTION, packet, "drop", routes.NotForOneHost(skb.pkt_type))
+        walk.trace.step(
+            "forward", skb, FUNCTION, packet, "drop", routes.NotForOneHost(skb.pkt_type)
+        )
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("not for one host", walk.node.kernel)
+            netns=skb.netns.name, reason=drop_reason("not for one host", walk.engine.node.kernel)
         )
     if packet.ttl <= 1:
-        walk.step("forward", skb, FUNCTION, packet, "reject", routes.TtlExceeded(packet.ttl))
+        walk.trace.step("forward", skb, FUNCTION, packet, "reject", routes.TtlExceeded(packet.ttl))
         return icmp.reject(walk, skb, "ttl", "icmp-ttl-exceeded")
     mtu = destination.mtu if destination is not None else 1500
     if packet.length > mtu and (packet.dont_fragment or packet.family == 6):
         spans = destination.spans if destination is not None else ()
-        walk.step(
+        walk.trace.step(
             "forward",
             skb,
             FUNCTION,
@@ -64,7 +67,7 @@ def _note_redirect(walk: Walk, skb: Skb) -> None:
         item.prefix.covers(skb.packet.src) and item.prefix.covers(nexthop)
         for item in namespace.by_link.get(link.name, ())
     ):
-        walk.step(
+        walk.trace.step(
             "forward",
             skb,
             FUNCTION,

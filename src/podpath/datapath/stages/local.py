@@ -11,7 +11,8 @@ from podpath.datapath.reasons.devices import ReachedSocket
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Delivered
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
 
 FUNCTION = "net/ipv4/ip_input.c:ip_local_deliver_finish v6.12"
@@ -47,5 +48,5 @@ def deliver(walk: Walk, skb: Skb) -> Next:
         cilium.restore_peer(walk, skb)
     packet = skb.packet
     port = packet.dport if packet.protocol in {protocols.TCP, protocols.UDP} else None
-    walk.step("socket", skb, FUNCTION, packet, "deliver", ReachedSocket(port, skb.netns.name))
+    walk.trace.step("socket", skb, FUNCTION, packet, "deliver", ReachedSocket(port, skb.netns.name))
     return Delivered(netns=skb.netns.name, packet=packet)

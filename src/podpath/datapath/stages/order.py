@@ -23,7 +23,8 @@ from podpath.datapath.tracing.paths import (
     TRANSMIT,
     Next,
 )
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Family
 
 

@@ -14,7 +14,8 @@ from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped, Rejected
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 
 CIRCULAR = "drivers/net/vxlan/vxlan_core.c:vxlan_xmit_one v6.12"
 REROUTE = "net/ipv4/netfilter.c:ip_route_me_harder v6.12"
@@ -46,7 +47,7 @@ def route(walk: Walk, skb: Skb) -> Next:
         skb.uid or 0,
     )
     decided = route_output(
-        walk,
+        walk.choices,
         walk.engine.namespace(skb.netns.name),
         flow,
         any_source=skb.uid is None or skb.by_kernel,
@@ -55,7 +56,7 @@ def route(walk: Walk, skb: Skb) -> Next:
         return _fail(walk, skb, decided)
     if skb.tunnel is not None and decided.destination.link is skb.tunnel:
         name = skb.tunnel.name
-        walk.step(
+        walk.trace.step(
             "route output",
             skb,
             CIRCULAR,
@@ -86,7 +87,7 @@ def _record(walk: Walk, skb: Skb, decided: OutputRoute, stage: str) -> None:
     rests_on = found.rests_on if found is not None else None
     reason = routes.RoutedOut(skb.packet.dst, name, destination.gateway)
     function = FUNCTION if stage == "route output" else REROUTE
-    walk.step(
+    walk.trace.step(
         stage,
         skb,
         function,
@@ -102,7 +103,7 @@ def _record(walk: Walk, skb: Skb, decided: OutputRoute, stage: str) -> None:
 
 def _fail(walk: Walk, skb: Skb, decided: OutputRoute) -> Rejected:
     if decided.reason is not None:
-        walk.step(
+        walk.trace.step(
             "route output", skb, FUNCTION, skb.packet, "reject", decided.reason, spans=decided.spans
         )
     return Rejected(netns=skb.netns.name, reason="IP_OUTNOROUTES", answer=decided.error)

@@ -20,7 +20,8 @@ from podpath.datapath.tracing.frames import BROADCAST, is_group, is_symbolic
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped, Rejected
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Mac
 from podpath.node.links import Link
 
@@ -36,7 +37,7 @@ def receive_device(walk: Walk, skb: Skb) -> Next:
     if link is None:
         return None
     packet = skb.packet
-    walk.step(
+    walk.trace.step(
         "device receive",
         skb,
         DEVICE,
@@ -49,7 +50,7 @@ def receive_device(walk: Walk, skb: Skb) -> Next:
         return None
     namespace = walk.engine.namespace(skb.netns.name)
     if not link.up:
-        walk.step(
+        walk.trace.step(
             "device receive",
             skb,
             DEVICE,
@@ -58,7 +59,9 @@ def receive_device(walk: Walk, skb: Skb) -> Next:
             devices.LinkDown(link.name),
             link=link.name,
         )
-        return Dropped(netns=skb.netns.name, reason=drop_reason("device down", walk.node.kernel))
+        return Dropped(
+            netns=skb.netns.name, reason=drop_reason("device down", walk.engine.node.kernel)
+        )
     if walk.engine.cilium is not None:
         turned = cilium.receive(walk, skb, link)
         if turned is not None:
@@ -69,7 +72,7 @@ def receive_device(walk: Walk, skb: Skb) -> Next:
     if (
         link.master is not None
         or link.bond_slave_of is not None
-        or openvswitch.is_taken(walk.node, link)
+        or openvswitch.is_taken(walk.engine.node, link)
     ):
         return _hand_to_master(walk, skb, namespace, link)
     return _classify(walk, skb, namespace, link)
@@ -79,7 +82,10 @@ def _hand_to_master(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> N
     """Run the receive handler of an enslaved device (`rx_handler`): its master has the frame before
     IP sees it.
     """
-    if openvswitch.bridge_of(walk.node, link) is not None or link.master == openvswitch.SYSTEM:
+    if (
+        openvswitch.bridge_of(walk.engine.node, link) is not None
+        or link.master == openvswitch.SYSTEM
+    ):
         return openvswitch.receive(walk, skb, link)
     if link.master is None:
         return _classify(walk, skb, namespace, link)
@@ -94,7 +100,7 @@ def _hand_to_master(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> N
         skb.physin = skb.physout = skb.port = None
         return paths.BRIDGE
     reason = devices.HandedToMaster(link.name, master.name)
-    walk.step("device receive", skb, DEVICE, skb.packet, "hand on", reason, link=master.name)
+    walk.trace.step("device receive", skb, DEVICE, skb.packet, "hand on", reason, link=master.name)
     skb.link = master
     return _classify(walk, skb, namespace, master)
 
@@ -114,8 +120,8 @@ def _classify(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> Next:
         return None
     skb.pkt_type = "otherhost"
     reason = devices.FrameForOther(dmac, link.name, namespace.mac(link))
-    walk.step("ip receive", skb, IP, skb.packet, "drop", reason, link=link.name)
-    return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.node.kernel))
+    walk.trace.step("ip receive", skb, IP, skb.packet, "drop", reason, link=link.name)
+    return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.engine.node.kernel))
 
 
 def addressed_to(namespace: Namespace, link: Link, dmac: Mac) -> bool:
@@ -165,7 +171,7 @@ def route(walk: Walk, skb: Skb) -> Next:
     namespace = walk.engine.namespace(skb.netns.name)
     if namespace.may_own(skb.packet.dst):
         return boundary(walk, skb, "unseen namespace", namespace.name, skb.packet.dst)
-    decided = route_input(walk, namespace, flow_of(skb, link), link)
+    decided = route_input(walk.choices, namespace, flow_of(skb, link), link)
     return _record(walk, skb, link, decided)
 
 
@@ -173,7 +179,7 @@ def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
     packet, check, found = skb.packet, decided.check, decided.found
     if check.reason is not None:
         word = "drop" if check.cause else "pass"
-        walk.step(
+        walk.trace.step(
             "rp_filter",
             skb,
             VALIDATION,
@@ -188,7 +194,7 @@ def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
     rests_on = found.rests_on if found is not None else None
     if decided.cause:
         if not check.cause and decided.reason is not None:
-            walk.step(
+            walk.trace.step(
                 "route input",
                 skb,
                 FUNCTION,
@@ -203,7 +209,7 @@ def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
     skb.destination = destination = decided.destination
     if decided.path == "local" or destination is None:
         if decided.reason is not None:
-            walk.step(
+            walk.trace.step(
                 "route input",
                 skb,
                 FUNCTION,
@@ -217,7 +223,7 @@ def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
     skb.oif = out = destination.link
     name = out.name if out is not None else None
     reason = routes.RoutedOn(packet.dst, name, destination.gateway)
-    walk.step(
+    walk.trace.step(
         "route input",
         skb,
         FUNCTION,
@@ -235,5 +241,5 @@ def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
 def _refuse(walk: Walk, skb: Skb, decided: InputRoute) -> Dropped | Rejected:
     if decided.answer:
         return icmp.reject(walk, skb, decided.cause, decided.answer)
-    reason = drop_reason(decided.cause, walk.node.kernel)
+    reason = drop_reason(decided.cause, walk.engine.node.kernel)
     return Dropped(netns=skb.netns.name, reason=reason)

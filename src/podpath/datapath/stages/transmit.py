@@ -16,8 +16,10 @@ from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.frames import BROADCAST, with_macs
 from podpath.datapath.tracing.paths import EMIT, Next
 from podpath.datapath.tracing.trace import Dropped, Rejected
+from podpath.datapath.walk.learned import NeighbourKey
 from podpath.datapath.walk.not_modelled import boundary
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 
 FRAGMENT = "net/ipv4/ip_output.c:ip_fragment v6.12"
 
@@ -36,10 +38,14 @@ def check_mtu(walk: Walk, skb: Skb) -> Next:
     if destination is None or packet.length <= destination.mtu or not packet.dont_fragment:
         return None
     reason = MtuExceeded(packet.length, destination.mtu)
-    walk.step("fragmentation", skb, FRAGMENT, packet, "reject", reason, spans=destination.spans)
+    walk.trace.step(
+        "fragmentation", skb, FRAGMENT, packet, "reject", reason, spans=destination.spans
+    )
     if skb.iif is None:
         return Rejected(
-            netns=skb.netns.name, reason=drop_reason("too big", walk.node.kernel), answer="EMSGSIZE"
+            netns=skb.netns.name,
+            reason=drop_reason("too big", walk.engine.node.kernel),
+            answer="EMSGSIZE",
         )
     return reject(walk, skb, "too big", "icmp-frag-needed")
 
@@ -48,9 +54,9 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
     """Find the MAC of the next hop; a packet whose next hop does not answer ends here."""
     link, destination = skb.oif, skb.destination
     if link is None or destination is None:
-        walk.step("neighbour", skb, FUNCTION, skb.packet, "drop", NoDevice())
+        walk.trace.step("neighbour", skb, FUNCTION, skb.packet, "drop", NoDevice())
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("output no route", walk.node.kernel)
+            netns=skb.netns.name, reason=drop_reason("output no route", walk.engine.node.kernel)
         )
     if link.name == "lo":
         return None
@@ -66,9 +72,10 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
         )
     if found.failed:
         return _unreachable(walk, skb, found)
-    walk.resolved.add((namespace.name, link.name, destination.gateway or before.dst))
+    nexthop = destination.gateway or before.dst
+    walk.learned.neighbours.resolved.add(NeighbourKey(namespace.name, link.name, nexthop))
     skb.packet = with_macs(before, namespace.mac(link), found.mac)
-    walk.step(
+    walk.trace.step(
         "neighbour",
         skb,
         FUNCTION,
@@ -83,7 +90,7 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
 
 
 def _unreachable(walk: Walk, skb: Skb, found: Resolution) -> Dropped | Rejected:
-    walk.step(
+    walk.trace.step(
         "neighbour",
         skb,
         FUNCTION,

@@ -9,14 +9,11 @@ routing), which is asked for.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net.addresses import Prefix
 from podpath.net.provenance import Fact, Known, Option, Span, Unknown
 from podpath.node.node import Cilium
-
-if TYPE_CHECKING:
-    from podpath.datapath.walk.skb import Walk
 
 NOTE = "modelled from cilium-config, not read from the program"
 _CIDR_OPTIONS = (
@@ -32,10 +29,11 @@ _SURELY_REPLACES = frozenset({"true", "strict"})
 class CiliumConfig:
     """The options of one node, read once."""
 
-    __slots__ = ("_options", "devices", "networks", "spans")
+    __slots__ = ("_kernel", "_options", "devices", "networks", "spans")
 
-    def __init__(self, cilium: Cilium) -> None:
-        """Take the options."""
+    def __init__(self, cilium: Cilium, kernel: str | None = None) -> None:
+        """Take the options, and the kernel's version where it is known."""
+        self._kernel = kernel
         self._options = cilium.options
         self.spans: tuple[Span, ...] = (cilium.span,) if cilium.span is not None else ()
         self.networks = tuple(
@@ -45,37 +43,37 @@ class CiliumConfig:
         self.devices = frozenset(re.findall(r"[^\s,'\"\[\]]+", self._known("devices")))
         """The native devices; empty: Cilium finds them."""
 
-    def masquerades(self, walk: Walk) -> bool:
+    def masquerades(self, choices: Choices) -> bool:
         """Tell whether BPF translates the source of what pods send out of the cluster."""
-        return self._flag(walk, "enable-bpf-masquerade") and self._flag(
-            walk, "enable-ipv4-masquerade", default="true"
+        return self._flag(choices, "enable-bpf-masquerade") and self._flag(
+            choices, "enable-ipv4-masquerade", default="true"
         )
 
-    def replaces_kube_proxy(self, walk: Walk) -> bool:
+    def replaces_kube_proxy(self, choices: Choices) -> bool:
         """Tell whether sockets reach services by BPF."""
-        return self._resolve(walk, "kube-proxy-replacement", "false") in _REPLACES
+        return self._resolve(choices, "kube-proxy-replacement", "false") in _REPLACES
 
-    def routes_endpoints(self, walk: Walk) -> bool:
+    def routes_endpoints(self, choices: Choices) -> bool:
         """Tell whether each pod has a route of its own, so that the kernel delivers to it."""
-        return self._flag(walk, "enable-endpoint-routes")
+        return self._flag(choices, "enable-endpoint-routes")
 
-    def tunnels(self, walk: Walk) -> bool:
+    def tunnels(self, choices: Choices) -> bool:
         """Tell whether pods of other nodes are reached through a tunnel."""
         if "routing-mode" in self._options:
-            return self._resolve(walk, "routing-mode", "tunnel") != "native"
-        return self._resolve(walk, "tunnel", "vxlan") != "disabled"
+            return self._resolve(choices, "routing-mode", "tunnel") != "native"
+        return self._resolve(choices, "tunnel", "vxlan") != "disabled"
 
-    def bypasses_host(self, walk: Walk) -> bool:
+    def bypasses_host(self, choices: Choices) -> bool:
         """Tell whether what pods send skips the host's stack and netfilter (BPF host routing)."""
-        if not self.masquerades(walk):
+        if not self.masquerades(choices):
             return False
         stated = self._options.get("enable-host-legacy-routing")
         if (
             stated is None
-            and self._resolve(walk, "kube-proxy-replacement", "false") not in _SURELY_REPLACES
+            and self._resolve(choices, "kube-proxy-replacement", "false") not in _SURELY_REPLACES
         ):
             return False
-        return walk.choices.resolve(_legacy_routing(stated, walk.node.kernel)) != "true"
+        return choices.resolve(_legacy_routing(stated, self._kernel)) != "true"
 
     def evidence(self, *names: str) -> tuple[Span, ...]:
         """Return the lines that state options."""
@@ -89,12 +87,12 @@ class CiliumConfig:
         fact = self._options.get(name)
         return fact.value if isinstance(fact, Known) else ""
 
-    def _resolve(self, walk: Walk, name: str, default: str) -> str:
+    def _resolve(self, choices: Choices, name: str, default: str) -> str:
         fact = self._options.get(name)
-        return default if fact is None else walk.choices.resolve(fact).lower()
+        return default if fact is None else choices.resolve(fact).lower()
 
-    def _flag(self, walk: Walk, name: str, default: str = "false") -> bool:
-        return self._resolve(walk, name, default) == "true"
+    def _flag(self, choices: Choices, name: str, default: str = "false") -> bool:
+        return self._resolve(choices, name, default) == "true"
 
 
 def _legacy_routing(stated: Fact[str] | None, kernel: str | None) -> Fact[str]:

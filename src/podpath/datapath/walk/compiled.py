@@ -53,7 +53,7 @@ class Engine:
         """Those that were asked for, by name."""
         self.namespace: Callable[[str], Namespace] = self.namespaces.__getitem__
         """Gives a namespace of the node by name, indexed when it is first asked for."""
-        self.cilium = CiliumConfig(node.cilium) if node.cilium is not None else None
+        self.cilium = CiliumConfig(node.cilium, node.kernel) if node.cilium is not None else None
         """What Cilium's programs do; None where nothing speaks of Cilium."""
 
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.datapath.tracing.trace import Undecided
-from podpath.datapath.walk.skb import Skb, Walk
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
 
 
 class Boundary(NamedTuple):
@@ -157,5 +158,5 @@ def boundary(walk: Walk, skb: Skb, name: str, *about: object) -> Undecided:
     """
     reason = NotModelled(name, about)
     link = skb.link.name if skb.link is not None else None
-    walk.step(name, skb, "not modelled", skb.packet, "undecided", reason, link=link)
+    walk.trace.step(name, skb, "not modelled", skb.packet, "undecided", reason, link=link)
     return Undecided(netns=skb.netns.name, reason=reason, ask=BOUNDARIES[name].ask)

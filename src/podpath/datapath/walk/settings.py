@@ -9,13 +9,11 @@ answer matters.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.tracing.exploration import Choices
 from podpath.net.provenance import Fact, Known, Option, Span, Unknown
-
-if TYPE_CHECKING:
-    from podpath.datapath.netns.namespace import Namespace
-    from podpath.datapath.walk.skb import Walk
 
 
 class Setting(NamedTuple):
@@ -144,16 +142,16 @@ def known_maximum(namespace: Namespace, setting: Setting, device: str) -> int | 
     return None
 
 
-def maximum(walk: Walk, namespace: Namespace, setting: Setting, device: str) -> int:
+def maximum(choices: Choices, namespace: Namespace, setting: Setting, device: str) -> int:
     """Return max(all, device), asking where unknown (IN_DEV_MAXCONF)."""
-    resolve = walk.choices.resolve
+    resolve = choices.resolve
     everywhere = integer(resolve(device_fact(namespace, setting, ALL)))
     return max(everywhere, integer(resolve(device_fact(namespace, setting, device))))
 
 
-def either(walk: Walk, namespace: Namespace, setting: Setting, device: str) -> bool:
+def either(choices: Choices, namespace: Namespace, setting: Setting, device: str) -> bool:
     """Return all OR device, asking where unknown (IN_DEV_ORCONF)."""
-    resolve = walk.choices.resolve
+    resolve = choices.resolve
     own = device_fact(namespace, setting, device)
     if isinstance(own, Known) and integer(own.value):
         return True
@@ -178,7 +176,7 @@ def _likeliest(fact: Fact[str]) -> str:
     return fact.value if isinstance(fact, Known) else fact.options[0].value
 
 
-def forwarding(walk: Walk, namespace: Namespace, device: str) -> bool:
+def forwarding(choices: Choices, namespace: Namespace, device: str) -> bool:
     """Tell whether packets that came in on a device are forwarded (`IN_DEV_FORWARD`: the device's
     own value alone).
 
@@ -189,7 +187,7 @@ def forwarding(walk: Walk, namespace: Namespace, device: str) -> bool:
     if known is not None:
         return known
     fact = _find_forwarding(namespace, device)
-    forwards = bool(integer(walk.choices.resolve(fact)))
+    forwards = bool(integer(choices.resolve(fact)))
     if isinstance(fact, Known):
         namespace.forwards[device] = forwards
     return forwards

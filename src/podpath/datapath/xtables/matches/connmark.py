@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.datapath.conntrack.connection import attached
 from podpath.datapath.netfilter.state import Check, HookState
+from podpath.datapath.walk.skb import attached
 from podpath.datapath.xtables.context import RuleContext, compile_options, single
 from podpath.node.netfilter import Match, MatchOption
 from podpath.xtables.values import parse_mark

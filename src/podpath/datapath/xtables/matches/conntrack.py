@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from podpath.datapath.conntrack.connection import Connection, attached
+from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
-from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.skb import Skb, attached
 from podpath.datapath.xtables.context import RuleContext, single, spell, unknown_option, words
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family

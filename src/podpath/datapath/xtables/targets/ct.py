@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podpath.datapath.conntrack.connection import Template, Zone, is_untouched
+from podpath.datapath.conntrack.connection import Template, Zone
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.reasons.rules import KeptFromConntrack, ZoneSet
+from podpath.datapath.walk.skb import is_untouched
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.node.netfilter import MatchOption, Target
 from podpath.xtables.values import parse_integer

@@ -1,0 +1,89 @@
+"""What packets leave behind for those that follow: connections, neighbours, bridge ports and BPF
+maps.
+
+One `Learned` belongs to one branch of a conversation. The evidence is never changed: what a packet
+taught stands here, beside what the node's listings show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from podpath.datapath.conntrack.table import ConntrackTable
+from podpath.net.addresses import Address, Mac
+from podpath.node.links import Link
+from podpath.node.netfilter import ConnTuple
+
+
+class NeighbourKey(NamedTuple):
+    """What a neighbor table finds an entry by."""
+
+    netns: str
+    link: str
+    address: Address
+
+
+class FdbKey(NamedTuple):
+    """What a bridge's forwarding database finds a port by."""
+
+    netns: str
+    bridge: str
+    mac: Mac
+
+
+class BpfMap(StrEnum):
+    """The maps of Cilium's programs that a walk keeps entries of."""
+
+    MASQUERADE = "snat"
+    """Answers to what was masqueraded, and connections from outside (cilium_snat_v4_external)."""
+    POD_SERVICE = "lxc"
+    """Services that a pod's program translated (cilium_lb4_services_v2)."""
+    POD_SERVICE_ANSWER = "lxc answer"
+    SOCKET_SERVICE = "socket"
+    """Services that a socket's program translated at connect."""
+    SOCKET_SERVICE_ANSWER = "socket answer"
+    """The service that a socket was told of instead of its endpoint (cilium_lb4_reverse_sk)."""
+
+
+class BpfKey(NamedTuple):
+    """What a map finds an entry by."""
+
+    map: BpfMap
+    packet: ConnTuple
+    """The tuple of the packets that meet it."""
+
+
+class BpfTranslation(NamedTuple):
+    """What a BPF program makes of one direction of a connection."""
+
+    address: Address
+    port: int
+    link: Link | None = None
+    """The device of the endpoint that the packet goes straight to."""
+
+
+@dataclass(slots=True)
+class NeighbourTables:
+    """What ARP and neighbor discovery taught the namespaces of the node."""
+
+    heard: dict[NeighbourKey, Mac] = field(default_factory=dict)
+    """What requests taught those who answered them: by the listener, and the sender's address."""
+    answered: dict[NeighbourKey, Mac] = field(default_factory=dict)
+    """What a namespace's own requests brought."""
+    resolved: set[NeighbourKey] = field(default_factory=set)
+    """Next hops that were sent to before: their Ethernet header is cached."""
+
+
+@dataclass(slots=True)
+class Learned:
+    """What the packets of one branch left behind so far."""
+
+    conntrack: dict[str, ConntrackTable] = field(default_factory=dict)
+    """By namespace; made from the evidence's entries when first needed."""
+    neighbours: NeighbourTables = field(default_factory=NeighbourTables)
+    fdb: dict[FdbKey, Link] = field(default_factory=dict)
+    """The port behind which a bridge saw a MAC."""
+    bpf: dict[BpfKey, BpfTranslation] = field(default_factory=dict)
+    """What Cilium's programs hold of connections."""
