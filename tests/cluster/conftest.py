@@ -1,0 +1,33 @@
+"""A real cluster of two nodes that the tests of this folder share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from scripts.kubernetes import cluster, programs
+from scripts.kubernetes.cluster import Cluster
+from scripts.kubernetes.plan import Plan
+
+REQUIRED = os.environ.get("PODPATH_REQUIRE_CLUSTER") == "1"
+"""Set by `scripts/test-cluster`: there a test without a cluster has failed."""
+
+
+def need_programs() -> None:
+    """Skip, saying what is missing; fail where a cluster is required."""
+    lacking = programs.missing()
+    if lacking is not None:
+        (pytest.fail if REQUIRED else pytest.skip)(f"needs {lacking}")
+
+
+@pytest.fixture(scope="session")
+def kubernetes() -> Iterator[Cluster]:
+    """Provide a cluster of two nodes, each with pods on a bridge and routes to the other's."""
+    need_programs()
+    name = f"t{os.getpid()}"
+    try:
+        yield cluster.up(Plan(name=name))
+    finally:
+        cluster.down(name)
