@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.capture.observations import Point
+from podpath.capture.frames import CapturePoint
 from podpath.checks.captured import is_bridge, is_group, is_mac, words_of
 from podpath.checks.finding import Severity
 from podpath.checks.looks import look_at_captures
@@ -67,7 +67,7 @@ def test_bridges_are_told_by_kind_then_by_name() -> None:
     listed = Case(node=node(netns(links=[link("cni0", kind="veth"), link("lan7", kind="bridge")])))
 
     assert [False, True, True, False] == [
-        is_bridge(listed, Point(0, "host", name))
+        is_bridge(listed, CapturePoint(0, "host", name))
         for name in (IfName("cni0"), "lan7", "docker0", None)
     ]
 

@@ -203,8 +203,7 @@ def _build(
         return _Built(draft, sightings, (), disputes)
     sightings = assemble_sightings(draft, evidence, disputes)
     infer_topology(draft, evidence, sightings, disputes)
-    ours = [seen for seen in sightings.packets if seen.capture not in sightings.elsewhere]
-    attempts = assemble_tries(draft, evidence, find_failures(sightings.connections, ours), disputes)
+    attempts = assemble_tries(draft, evidence, find_failures(sightings.connections), disputes)
     return _Built(draft, sightings, attempts, disputes)
 
 

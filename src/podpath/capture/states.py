@@ -1,11 +1,8 @@
 """How a TCP connection went, in the vocabulary of Zeek's `conn_state`: what each word means, and
-which one fits a talk.
+which one fits.
 """
 
 from __future__ import annotations
-
-from podpath.capture.observations import F, Talk
-from podpath.net import protocols
 
 STATES: dict[str, str] = {
     "OTH": "no SYN seen",
@@ -25,32 +22,29 @@ STATES: dict[str, str] = {
 """What each state means."""
 
 
-def state_of(talk: Talk[F]) -> str:
-    """Name the state of a TCP connection as one point shows it."""
-    asked, answered = bool(talk.syns), bool(talk.syn_acks)
-    by_client, by_server = (
-        _have(frames, protocols.RST) for frames in (talk.forward, talk.backward)
-    )
-    client_ends, server_ends = (
-        _have(frames, protocols.FIN) for frames in (talk.forward, talk.backward)
-    )
+def name_state(
+    *,
+    asked: bool,
+    answered: bool,
+    client_ends: bool,
+    server_ends: bool,
+    client_resets: bool,
+    server_resets: bool,
+) -> str:
+    """Name the state by what was seen: SYN and SYN-ACK, FINs and resets of either side."""
     both, alone, unasked = asked and answered, asked and not answered, answered and not asked
     rules = (
-        (both and by_client, "RSTO"),
-        (both and by_server, "RSTR"),
+        (both and client_resets, "RSTO"),
+        (both and server_resets, "RSTR"),
         (both and client_ends and server_ends, "SF"),
         (both and client_ends, "S2"),
         (both and server_ends, "S3"),
         (both, "S1"),
-        (alone and by_server, "REJ"),
-        (alone and by_client, "RSTOS0"),
+        (alone and server_resets, "REJ"),
+        (alone and client_resets, "RSTOS0"),
         (alone and client_ends, "SH"),
         (alone, "S0"),
-        (unasked and by_server, "RSTRH"),
+        (unasked and server_resets, "RSTRH"),
         (unasked and server_ends, "SHR"),
     )
     return next((name for holds, name in rules if holds), "OTH")
-
-
-def _have(frames: list[F], flag: int) -> bool:
-    return any(seen.packet.flags & flag for seen in frames)

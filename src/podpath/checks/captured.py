@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from podpath.capture.observations import Point, Talk, clock
+from podpath.capture.connections import Traffic
+from podpath.capture.frames import CapturePoint, clock
 from podpath.net.addresses import Mac
 from podpath.net.provenance import Span
 from podpath.node.case import Case, Sighting
 from podpath.node.node import HOST
 
-Talks = Sequence[Talk[Sighting]]
+CapturedTraffic = Traffic[Sighting]
 SHOWN = 3
 """Frames of a kind that are quoted: one would do, three show that it went on."""
 BRIDGES = ("cni", "docker", "br-", "cbr", "kube-bridge", "virbr", "lxdbr", "podman", "weave")
@@ -45,7 +46,7 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def is_bridge(case: Case, point: Point) -> bool:
+def is_bridge(case: Case, point: CapturePoint) -> bool:
     """Tell whether a point is a bridge, by the node's listing, else by what such devices are
     called.
     """

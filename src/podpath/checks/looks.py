@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from podpath.capture.observations import gather_talks
-from podpath.checks.captured import Talks
+from podpath.capture.connections import gather_traffic
+from podpath.checks.captured import CapturedTraffic
 from podpath.checks.captures import (
     asymmetric_path,
     handshake_repeated,
@@ -30,7 +30,7 @@ from podpath.checks.links import (
 from podpath.checks.tunnels import checksum_offload, vxlan_outer
 from podpath.node.case import Case
 
-Look = Callable[[Case, Talks], Iterator[Finding]]
+Look = Callable[[Case, CapturedTraffic], Iterator[Finding]]
 
 LOOKS: tuple[Look, ...] = (
     untranslated_reply.look,
@@ -55,8 +55,8 @@ LOOKS: tuple[Look, ...] = (
 
 def look_at_captures(case: Case) -> Iterator[Finding]:
     """Say what the captures of a case show by themselves, the faults in the manual's order."""
-    talks = gather_talks(case.sightings)
-    if not talks and not case.arps:
+    traffic = gather_traffic(case.sightings)
+    if not traffic.flows and not case.arps:
         return
     for look in LOOKS:
-        yield from look(case, talks)
+        yield from look(case, traffic)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from podpath.capture.observations import Talk, gather_connections, gather_talks
-from podpath.capture.states import STATES, state_of
+from podpath.capture.connections import CapturedConnection, Traffic, gather_traffic
+from podpath.capture.states import STATES
 from podpath.checks.finding import WEIGHTY, Finding
 from podpath.diagnosis.captured import check_captures
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled, forbid_by_gaps
@@ -23,7 +23,7 @@ GOOD = ("SF", "S1", "S2", "S3", "OTH")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapturedConnection:
+class ConnectionSummary:
     """One connection, as the point nearest to its client shows it."""
 
     words: str
@@ -63,7 +63,7 @@ class PacketsDropped:
 class ConnectionsFail:
     """Connections fail as far as the captures show, and no finding says why."""
 
-    connections: tuple[CapturedConnection, ...]
+    connections: tuple[ConnectionSummary, ...]
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -82,7 +82,7 @@ class CaptureAnswer:
     findings: tuple[Finding, ...]
     """Faults first."""
     points: tuple[CapturedPoint, ...]
-    connections: tuple[CapturedConnection, ...]
+    connections: tuple[ConnectionSummary, ...]
     """Those that fail first. Of long captures only those that tell something are here."""
     states: Mapping[str, int] = field(default_factory=dict)
     """How many TCP connections are in each state."""
@@ -127,14 +127,13 @@ def answer_captures(
     """Say what captures show; `points` and `states` where the packets themselves told them, else
     they follow from the case.
     """
-    talks = gather_talks(case.sightings)
     binary = {
         file
         for file, _ in list_points(case)
         if any(point.name.startswith(file.rpartition("/")[2]) for point in points)
     }
     found = [*points, *(point for file, point in list_points(case) if file not in binary)]
-    connections = list_connections(talks)
+    connections = list_connections(gather_traffic(case.sightings))
     counted = (
         states if states is not None else Counter(one.state for one in connections if one.state)
     )
@@ -169,36 +168,31 @@ def list_points(case: Case) -> list[tuple[str, CapturedPoint]]:
     return found
 
 
-def list_connections(talks: Sequence[Talk[Sighting]]) -> tuple[CapturedConnection, ...]:
-    """Return every connection once, whatever points show it: those that fail first, else in order
-    of their first packets.
+def list_connections(traffic: Traffic[Sighting]) -> tuple[ConnectionSummary, ...]:
+    """Return every connection once, whatever points show it: those that fail first, TCP before all
+    else, and else in order of their first packets.
     """
-    found = [_summarise(connection.talks) for connection in gather_connections(talks)]
-    others: dict[tuple[object, ...], list[Talk[Sighting]]] = {}
-    for talk in talks:
-        if talk.protocol != protocols.TCP:
-            others.setdefault(
-                (talk.point.capture, talk.protocol, talk.client, talk.server), []
-            ).append(talk)
-    found += [_summarise(tuple(same)) for same in others.values()]
-    return tuple(sorted(found, key=lambda one: not one.fails))
+    found = [_summarise(connection) for connection in traffic.connections]
+    return tuple(sorted(found, key=lambda one: (not one.fails, not one.state)))
 
 
-def _summarise(talks: Sequence[Talk[Sighting]]) -> CapturedConnection:
-    start = talks[0]
-    tcp = start.protocol == protocols.TCP
-    states = [state_of(talk) for talk in talks] if tcp else [""]
-    state = min(states, key=lambda one: one == "OTH") if tcp else ""
+def _summarise(connection: CapturedConnection[Sighting]) -> ConnectionSummary:
+    start = connection.start
     frames = start.frames
-    return CapturedConnection(
+    if start.protocol == protocols.TCP:
+        states = [flow.state for flow in connection.flows]
+        state = next((one for one in states if one != "OTH"), "OTH")
+        meaning = STATES[state]
+    else:
+        state = ""
+        meaning = "answered" if start.forward and start.backward else "one direction alone"
+    return ConnectionSummary(
         words=start.words,
         state=state,
-        meaning=STATES.get(
-            state, "answered" if start.forward and start.backward else "one direction alone"
-        ),
-        points=tuple(dict.fromkeys(talk.where for talk in talks)),
+        meaning=meaning,
+        points=tuple(dict.fromkeys(flow.where for flow in connection.flows)),
         packets=len(frames),
         first=frames[0].time,
         span=frames[0].span,
-        fails=tcp and state not in GOOD,
+        fails=bool(state) and state not in GOOD,
     )

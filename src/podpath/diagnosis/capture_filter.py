@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from podpath.capture.observations import Endpoint, Talk, gather_connections, gather_talks, is_error
+from podpath.capture.connections import CapturedFlow, Endpoint, Traffic, gather_traffic
+from podpath.capture.frames import is_error
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.errors import UsageError
@@ -45,12 +46,12 @@ class Wanted(NamedTuple):
     one: End
     other: End
 
-    def fits(self, talk: Talk[Sighting]) -> bool:
+    def fits(self, flow: CapturedFlow[Sighting]) -> bool:
         """Tell whether a connection is asked about, as one point shows it."""
-        if self.protocol not in (None, talk.protocol):
+        if self.protocol not in (None, flow.protocol):
             return False
-        forth = self.one.fits(talk.client) and self.other.fits(talk.server)
-        return forth or (self.one.fits(talk.server) and self.other.fits(talk.client))
+        forth = self.one.fits(flow.client) and self.other.fits(flow.server)
+        return forth or (self.one.fits(flow.server) and self.other.fits(flow.client))
 
     def fits_words(self, words: str) -> bool:
         """Tell whether a connection is asked about, by its words: `tcp 10.0.0.1:1024 >
@@ -111,19 +112,20 @@ def narrow(case: Case, wanted: Sequence[Wanted]) -> Case:
 
     `UsageError` where no connection fits one of the words.
     """
-    talks = gather_talks(case.sightings)
-    chosen = [talk for talk in talks if all(one.fits(talk) for one in wanted)]
+    traffic = gather_traffic(case.sightings)
+    chosen = [flow for flow in traffic.flows if all(one.fits(flow) for one in wanted)]
     if not chosen:
-        raise UsageError(f"no connection in the captures fits; they show {_examples(talks)}")
-    chosen = _with_kin(chosen, talks)
-    frames = {id(seen) for talk in chosen for seen in (*talk.forward, *talk.backward)}
-    ends = {end[0] for talk in chosen for end in (talk.client, talk.server)}
+        shown = _examples(traffic.flows)
+        raise UsageError(f"no connection in the captures fits; they show {shown}")
+    chosen = _with_kin(chosen, traffic)
+    frames = {id(seen) for flow in chosen for seen in (*flow.forward, *flow.backward)}
+    ends = {end[0] for flow in chosen for end in (flow.client, flow.server)}
     kept = tuple(
         seen
         for seen in case.sightings
         if id(seen) in frames or (is_error(seen.packet) and seen.packet.dst in ends)
     )
-    words = {talk.words for talk in chosen}
+    words = {flow.words for flow in chosen}
     return replace(
         case,
         sightings=kept,
@@ -133,27 +135,25 @@ def narrow(case: Case, wanted: Sequence[Wanted]) -> Case:
 
 
 def _with_kin(
-    chosen: Sequence[Talk[Sighting]], talks: Sequence[Talk[Sighting]]
-) -> list[Talk[Sighting]]:
+    chosen: Sequence[CapturedFlow[Sighting]], traffic: Traffic[Sighting]
+) -> list[CapturedFlow[Sighting]]:
     """Add the same connections under other addresses, and what answers their clients in somebody
     else's name.
     """
-    known = {id(talk) for talk in chosen}
-    for connection in gather_connections(talks):
-        if any(id(talk) in known for talk in connection.talks):
-            known |= {id(talk) for talk in connection.talks}
-    clients = {
-        talk.client for talk in talks if id(talk) in known and talk.protocol == protocols.TCP
-    }
-    return [
-        talk
-        for talk in talks
-        if id(talk) in known or (talk.client in clients and talk.protocol == protocols.TCP)
-    ]
+    wanted = {id(flow) for flow in chosen}
+    known = set(wanted)
+    for connection in traffic.connections:
+        members = {id(flow) for flow in connection.flows}
+        if members & wanted:
+            known |= members
+    tcp = [flow for flow in traffic.flows if flow.protocol == protocols.TCP]
+    clients = {flow.client for flow in tcp if id(flow) in known}
+    known |= {id(flow) for flow in tcp if flow.client in clients}
+    return [flow for flow in traffic.flows if id(flow) in known]
 
 
-def _examples(talks: Iterable[Talk[Sighting]]) -> str:
-    words = list(dict.fromkeys(talk.words for talk in talks))
+def _examples(flows: Iterable[CapturedFlow[Sighting]]) -> str:
+    words = list(dict.fromkeys(flow.words for flow in flows))
     if not words:
         return "none"
     return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from podpath.checks.finding import Finding
 from podpath.collect.capture_files import are_captures
-from podpath.diagnosis.capture_answer import CaptureAnswer, CapturedConnection, answer_captures
+from podpath.diagnosis.capture_answer import CaptureAnswer, ConnectionSummary, answer_captures
 from podpath.diagnosis.capture_filter import Wanted, narrow, parse_wanted
 from podpath.library.captured import match_captures, read_captures_alone
 from podpath.library.case import NodeCase
@@ -50,7 +50,7 @@ class CapturesResult(Result):
         return self.answer.findings
 
     @property
-    def connections(self) -> tuple[CapturedConnection, ...]:
+    def connections(self) -> tuple[ConnectionSummary, ...]:
         """Who talked with whom, and how it went; connections that fail first."""
         return self.answer.connections
 

@@ -31,6 +31,11 @@ NUMBERS: dict[str, int] = {name: number for number, name in NAMES.items()} | {
     "ipip": IPIP,
 }
 
+ECHO_REQUESTS, ECHO_REPLIES = {ICMP: 8, ICMPV6: 128}, {ICMP: 0, ICMPV6: 129}
+"""The type of an echo request, and of its reply."""
+ICMP_ERRORS: dict[int, tuple[int, ...]] = {ICMP: (3, 4, 5, 11, 12), ICMPV6: (1, 2, 3, 4)}
+"""Types of messages that speak of another packet, and quote it."""
+
 FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80
 FLAG_NAMES: tuple[tuple[int, str], ...] = (
     (FIN, "FIN"), (SYN, "SYN"), (RST, "RST"), (PSH, "PSH"), (ACK, "ACK"), (URG, "URG"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from podpath.diagnosis.capture_answer import CaptureAnswer, CapturedConnection, CaptureForbids
+from podpath.diagnosis.capture_answer import CaptureAnswer, CaptureForbids, ConnectionSummary
 from podpath.node.case import CapturedPoint
 from podpath.report.borders import gap_object, quote_object
 from podpath.report.capture_text import say_capture_forbids
@@ -49,7 +49,7 @@ def _point(point: CapturedPoint) -> dict[str, object]:
     }
 
 
-def _connection(one: CapturedConnection) -> dict[str, object]:
+def _connection(one: ConnectionSummary) -> dict[str, object]:
     return {
         "connection": escape(one.words),
         "state": one.state or None,

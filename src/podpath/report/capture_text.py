@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from podpath.capture.observations import clock
+from podpath.capture.frames import clock
 from podpath.capture.states import STATES
 from podpath.checks.finding import WEIGHTY, Finding
 from podpath.diagnosis.capture_answer import (
     CaptureAnswer,
-    CapturedConnection,
     CaptureForbids,
     ConnectionsFail,
+    ConnectionSummary,
     NoPacket,
     PacketsDropped,
 )
@@ -164,7 +164,7 @@ def _connections(answer: CaptureAnswer, style: Style) -> list[str]:
     return lines + _left_out(len(answer.connections) - len(shown), "connection", style)
 
 
-def _mark(one: CapturedConnection, style: Style) -> str:
+def _mark(one: ConnectionSummary, style: Style) -> str:
     if one.fails:
         return style.broken
     return (

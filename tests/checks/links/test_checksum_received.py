@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from podpath.capture.connections import Traffic
 from podpath.checks.finding import Severity
 from podpath.checks.links.checksum_received import look
 from podpath.checks.tunnels import checksum_offload
+from podpath.node.case import Sighting
 from tests.checks.pasted import case_of
+
+NO_TRAFFIC: Traffic[Sighting] = Traffic(flows=(), connections=())
 
 IN = """
 $ tcpdump -vvni any tcp
@@ -21,33 +25,33 @@ $ tcpdump -vvni eth0 udp
 
 def test_what_comes_in_is_damaged() -> None:
     """Nobody answers it."""
-    (finding,) = look(case_of(IN.format(way="In")), ())
+    (finding,) = look(case_of(IN.format(way="In")), NO_TRAFFIC)
 
     assert (finding.severity, finding.certainty) == ("fault", 1.0)
-    assert not list(checksum_offload.look(case_of(IN.format(way="In")), ()))
+    assert not list(checksum_offload.look(case_of(IN.format(way="In")), NO_TRAFFIC))
 
 
 def test_what_leaves_is_sound() -> None:
     """The card finishes it."""
     case = case_of(IN.format(way="Out"))
 
-    assert not list(look(case, ()))
-    assert [one.severity for one in checksum_offload.look(case, ())] == ["note"]
+    assert not list(look(case, NO_TRAFFIC))
+    assert [one.severity for one in checksum_offload.look(case, NO_TRAFFIC)] == ["note"]
 
 
 def test_where_nothing_tells_the_side_it_is_asked() -> None:
     """Neither harmless nor a fault."""
     case = case_of(IN.format(way="").replace("eth0    ", ""))
 
-    assert not list(look(case, ()))
-    (finding,) = checksum_offload.look(case, ())
+    assert not list(look(case, NO_TRAFFIC))
+    (finding,) = checksum_offload.look(case, NO_TRAFFIC)
     assert finding.severity == Severity.RISK
     assert finding.asks
 
 
 def test_dhcp_is_read_from_raw_sockets() -> None:
     """Whichever side it is."""
-    (finding,) = look(case_of(DHCP), ())
+    (finding,) = look(case_of(DHCP), NO_TRAFFIC)
 
     assert "DHCP" in str(finding.claim)
     assert finding.certainty == 0.8

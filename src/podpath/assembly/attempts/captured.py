@@ -8,27 +8,28 @@ was sent again, or a later packet went further.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from podpath.assembly.captures.conversations import TcpCapture, foreign_answers, is_copy
-from podpath.capture.observations import RESEND_AFTER, opening
+from podpath.capture.connections import CapturedConnection, CapturedFlow, Endpoint, is_forwarded
+from podpath.capture.frames import (
+    counted,
+    opening,
+    same_segments,
+    times_sent,
+)
 from podpath.net import protocols
-from podpath.net.addresses import Address
 from podpath.net.failures import Ending, FailureKind, Result
 from podpath.net.packet import Packet
 from podpath.node.case import Sighting
 
-_SYN_ACK = protocols.SYN | protocols.ACK
 
-
-class Failure(NamedTuple):
+class CapturedFailure(NamedTuple):
     """A connection that fails in a capture, or that works."""
 
     protocol: int
-    client: tuple[Address, int]
-    server: tuple[Address, int]
+    client: Endpoint
+    server: Endpoint
     result: Result
     why: str
     seen: Sighting
@@ -38,142 +39,140 @@ class Failure(NamedTuple):
 
 
 class _View(NamedTuple):
-    connection: TcpCapture
+    connection: CapturedConnection[Sighting]
     answers: Sequence[Sighting]
     """SYN-ACKs that its client gets in the same capture, from anybody."""
 
+    @property
+    def start(self) -> CapturedFlow[Sighting]:
+        """How the point nearest to the client shows it."""
+        return self.connection.start
 
-def find_failures(connections: Iterable[TcpCapture], packets: Sequence[Sighting]) -> list[Failure]:
+
+_Told = tuple[Sighting, str]
+"""The frame that shows how a connection ends, and what it shows."""
+
+
+def find_failures(connections: Iterable[CapturedConnection[Sighting]]) -> list[CapturedFailure]:
     """Return every connection of the captures that fails, and those that plainly work, once for
     each pair of ends.
     """
-    found: dict[tuple[object, ...], Failure] = {}
-    answers: dict[tuple[int, Address, int], list[Sighting]] = {}
-    for seen in packets:
-        if opening(seen.packet) == _SYN_ACK:
-            answers.setdefault((seen.capture, seen.packet.dst, seen.packet.dport), []).append(seen)
+    connections = tuple(connections)
+    answers: dict[tuple[int, Endpoint], list[Sighting]] = {}
     for connection in connections:
-        if connection.original is not None:
-            continue
-        failure = _judge(
-            _View(connection, answers.get((connection.capture, *connection.client), ()))
-        )
+        for flow in connection.flows:
+            answers.setdefault((flow.point.capture, flow.client), []).extend(flow.syn_acks)
+    opened = [connection for connection in connections if connection.start.syns]
+    judged = [
+        _judge(_View(one, answers[one.start.point.capture, one.start.client])) for one in opened
+    ]
+    found: dict[tuple[object, ...], CapturedFailure] = {}
+    for failure in (*judged, *map(_find_unanswered, connections)):
         if failure is not None:
             found.setdefault(_pair(failure), failure)
-    for failure in _find_unanswered(packets):
-        found.setdefault(_pair(failure), failure)
     return list(found.values())
 
 
-def _pair(failure: Failure) -> tuple[object, ...]:
+def _pair(failure: CapturedFailure) -> tuple[object, ...]:
     return failure.protocol, failure.client[0], failure.server, failure.result, failure.seen.netns
 
 
-def _judge(view: _View) -> Failure | None:
+def _judge(view: _View) -> CapturedFailure | None:
+    start = view.start
     for result, test in _TESTS:
         told = test(view)
         if told is not None:
             seen, why = told
-            connection = view.connection
-            return Failure(
-                protocols.TCP,
-                connection.client,
-                connection.server,
-                result,
-                why,
-                seen,
-                connection.syn,
+            return CapturedFailure(
+                protocols.TCP, start.client, start.server, result, why, seen, start.syns[0]
             )
     return None
 
 
-def _is_foreign_answer(view: _View) -> tuple[Sighting, str] | None:
-    """Look for a reset by the client after a SYN-ACK from an address that it never spoke to."""
-    for answer in foreign_answers(view.connection, view.answers):
-        source = f"{answer.packet.src}:{answer.packet.sport}"
-        server = f"{view.connection.server[0]}:{view.connection.server[1]}"
-        return answer, f"the SYN-ACK comes from {source}, but the client spoke to {server}"
+def _is_foreign_answer(view: _View) -> _Told | None:
+    """Look for a SYN-ACK from an address that the client never spoke to."""
+    server = view.start.server
+    first = view.start.syns[0].packet.seq
+    for answer in view.answers:
+        packet = answer.packet
+        source = (packet.src, packet.sport)
+        if source != server and counted(packet.ack, first) == 1:
+            stranger, asked = (f"{address}:{port}" for address, port in (source, server))
+            return answer, f"the SYN-ACK comes from {stranger}, but the client spoke to {asked}"
     return None
 
 
-def _is_refused(view: _View) -> tuple[Sighting, str] | None:
-    for seen in view.connection.backward:
-        if seen.packet.flags & protocols.RST and not _answered(view.connection):
-            return seen, "the SYN is answered by a reset"
+def _is_refused(view: _View) -> _Told | None:
+    resets = [seen for seen in view.start.backward if seen.packet.flags & protocols.RST]
+    if resets and not view.start.syn_acks:
+        return resets[0], "the SYN is answered by a reset"
     return None
 
 
-def _is_client_reset(view: _View) -> tuple[Sighting, str] | None:
-    if not _answered(view.connection):
+def _is_client_reset(view: _View) -> _Told | None:
+    if not view.start.syn_acks:
         return None
-    sent = [seen for seen in view.connection.forward if opening(seen.packet) != protocols.SYN]
+    sent = _after_syn(view.start)
     if sent and sent[0].packet.flags & protocols.RST:
         return sent[0], "the client resets the connection right after the SYN-ACK"
     return None
 
 
-def _is_syn_repeated(view: _View) -> tuple[Sighting, str] | None:
-    syns = [seen for seen in view.connection.forward if opening(seen.packet) == protocols.SYN]
-    again = _sent_again(syns)
+def _is_syn_repeated(view: _View) -> _Told | None:
+    again = _sent_again(view.start.syns)
     if again is None:
         return None
-    if _answered(view.connection):
+    if view.start.syn_acks:
         return again, "the SYN is sent again: the SYN-ACK does not reach the client"
     return again, "the SYN is sent again and no SYN-ACK comes"
 
 
-def _is_syn_ack_repeated(view: _View) -> tuple[Sighting, str] | None:
-    answers = [seen for seen in view.connection.backward if opening(seen.packet) == _SYN_ACK]
-    acks = [seen for seen in view.connection.forward if opening(seen.packet) == protocols.ACK]
-    again = _sent_again(answers)
-    if again is not None and acks:
+def _is_syn_ack_repeated(view: _View) -> _Told | None:
+    again = _sent_again(view.start.syn_acks)
+    if again is not None and view.start.acks:
         return again, "the SYN-ACK comes again: the server did not get the handshake's ACK"
     return None
 
 
-def _is_data_repeated(view: _View) -> tuple[Sighting, str] | None:
-    sent: dict[tuple[int, int], list[Sighting]] = {}
-    for seen in view.connection.forward:
-        if seen.packet.payload:
-            sent.setdefault((seen.packet.seq, seen.packet.payload), []).append(seen)
-    for copies in sent.values():
+def _is_data_repeated(view: _View) -> _Told | None:
+    for copies in same_segments(view.start.forward):
         again = _sent_again(copies)
-        first = copies[0]
-        if again is not None and len(copies) > 2 and not _acknowledged(view.connection, first):
-            return again, "the data is sent again and again and is never acknowledged"
+        if again is None or len(copies) < 3 or view.start.acknowledges(copies[0]):
+            continue
+        return again, "the data is sent again and again and is never acknowledged"
     return None
 
 
-def _is_lost_inside(view: _View) -> tuple[Sighting, str] | None:
+def _is_lost_inside(view: _View) -> _Told | None:
     """Look for packets that come in on the client's device and, other than its SYN, leave by none."""
-    connection = view.connection
-    if connection.syn.link is None or connection.syn.direction != "in":
+    start = view.start
+    if start.point.link is None or start.syns[0].direction != "in":
         return None
-    further = (
-        connection.copy.forward + connection.copy.elsewhere
-        if connection.copy is not None
-        else connection.elsewhere
-    )
+    others = view.connection.flows[1:]
+    renamed = [flow for flow in others if flow.ends != start.ends]
     further = [
-        seen for seen in further if seen.link != connection.syn.link and seen.direction == "out"
+        seen
+        for flow in renamed or others
+        for seen in flow.forward
+        if seen.link != start.point.link and seen.direction == "out"
     ]
-    later = [seen for seen in connection.forward if opening(seen.packet) != protocols.SYN]
-    if not further or len(later) < 2 or any(_goes_on(seen, further) for seen in later):
+    later = _after_syn(start)
+    if not further or len(later) < 2 or any(is_forwarded(seen, further) for seen in later):
         return None
-    out = further[0].link
-    return later[0], f"after the SYN nothing that comes in on {connection.syn.link} leaves by {out}"
+    inside, out = start.point.link, further[0].link
+    return later[0], f"after the SYN nothing that comes in on {inside} leaves by {out}"
 
 
-def _is_working(view: _View) -> tuple[Sighting, str] | None:
-    answered = [seen for seen in view.connection.backward if seen.packet.payload]
-    sent = [seen for seen in view.connection.forward if seen.packet.payload]
-    closed = any(seen.packet.flags & protocols.FIN for seen in view.connection.backward)
+def _is_working(view: _View) -> _Told | None:
+    answered = [seen for seen in view.start.backward if seen.packet.payload]
+    sent = any(seen.packet.payload for seen in view.start.forward)
+    closed = any(seen.packet.flags & protocols.FIN for seen in view.start.backward)
     if answered and (sent or closed):
         return answered[0], "data goes both ways"
     return None
 
 
-_TESTS: tuple[tuple[Result, Callable[[_View], tuple[Sighting, str] | None]], ...] = (
+_TESTS: tuple[tuple[Result, Callable[[_View], _Told | None]], ...] = (
     (FailureKind.RESET, _is_foreign_answer),
     (FailureKind.REFUSED, _is_refused),
     (FailureKind.RESET, _is_client_reset),
@@ -186,89 +185,43 @@ _TESTS: tuple[tuple[Result, Callable[[_View], tuple[Sighting, str] | None]], ...
 """What the client's program gets to feel, and how the frames show it; the first that fits counts."""
 
 
-def _answered(connection: TcpCapture) -> bool:
-    return any(opening(seen.packet) == _SYN_ACK for seen in connection.backward)
-
-
-def _acknowledged(connection: TcpCapture, sent: Sighting) -> bool:
-    """Tell whether the server acknowledged data: relative numbers count from the SYN, absolute ones
-    from themselves.
-    """
-    end = sent.packet.seq + sent.packet.payload
-    return any(
-        seen.packet.flags & protocols.ACK and seen.packet.ack == end for seen in connection.backward
-    )
+def _after_syn(flow: CapturedFlow[Sighting]) -> list[Sighting]:
+    """Return what the client sends besides its SYN."""
+    return [seen for seen in flow.forward if opening(seen.packet) != protocols.SYN]
 
 
 def _sent_again(same: Sequence[Sighting]) -> Sighting | None:
     """Return the first of the frames that is no copy of an earlier one on its way through, but sent
     anew.
     """
-    for one, other in pairwise(same):
-        if one.time is None or other.time is None:
-            continue
-        if abs(other.time - one.time) >= RESEND_AFTER:
-            return other
-    timeless = [seen for seen in same if seen.time is None]
-    return timeless[-1] if len(timeless) > 2 else None
+    sent = times_sent(same)
+    return sent[1] if len(sent) > 1 else None
 
 
-def _goes_on(seen: Sighting, further: Sequence[Sighting]) -> bool:
-    """Tell whether a packet is among those further on; tcpdump may number it from 0 here and from
-    the SYN there.
-    """
-    return any(
-        is_copy(seen, other, numbered=False) or _is_same_packet(seen, other) for other in further
+def _find_unanswered(connection: CapturedConnection[Sighting]) -> CapturedFailure | None:
+    """Tell whether datagrams or echo requests are sent again while nothing comes back."""
+    start = connection.start
+    sent = start.forward or start.backward
+    packet = sent[0].packet
+    answered = any(flow.forward and flow.backward for flow in connection.flows)
+    again = _sent_again(sent)
+    if answered or again is None or not _is_question(packet):
+        return None
+    if len(sent) < (2 if packet.protocol == protocols.UDP else 3):
+        return None
+    client, server = (packet.src, packet.sport), (packet.dst, packet.dport)
+    why = "it is sent again and nothing comes back"
+    return CapturedFailure(
+        packet.protocol, client, server, FailureKind.TIMEOUT, why, again, sent[0]
     )
-
-
-def _is_same_packet(one: Sighting, other: Sighting) -> bool:
-    first, second = one.packet, other.packet
-    ends = (first.src, first.sport, first.dst, first.dport) == (
-        second.src,
-        second.sport,
-        second.dst,
-        second.dport,
-    )
-    return ends and (first.flags, first.payload) == (second.flags, second.payload)
-
-
-def _find_unanswered(packets: Sequence[Sighting]) -> Iterator[Failure]:
-    """Yield datagrams and echo requests that are sent again while nothing comes back."""
-    asked: dict[tuple[object, ...], list[Sighting]] = {}
-    answered: set[tuple[object, ...]] = set()
-    for seen in packets:
-        packet = seen.packet
-        if not _is_question(packet):
-            continue
-        key = (seen.capture, packet.protocol, packet.src, packet.sport, packet.dst, packet.dport)
-        back = (seen.capture, packet.protocol, packet.dst, packet.dport, packet.src, packet.sport)
-        if back in asked:
-            answered.add(back)
-        else:
-            asked.setdefault(key, []).append(seen)
-    for question, sent in asked.items():
-        again = _sent_again(sent)
-        packet = sent[0].packet
-        needed = 3 if packet.protocol != protocols.UDP else 2
-        if again is not None and question not in answered and len(sent) >= needed:
-            ends = ((packet.src, packet.sport), (packet.dst, packet.dport))
-            yield Failure(
-                packet.protocol,
-                *ends,
-                FailureKind.TIMEOUT,
-                "it is sent again and nothing comes back",
-                again,
-                sent[0],
-            )
 
 
 def _is_question(packet: Packet) -> bool:
-    if packet.dst.is_multicast or packet.dst.value == 0xFFFFFFFF or packet.fragment:
+    if packet.dst.is_multicast or packet.dst.value == 0xFFFFFFFF:
         return False
     if packet.protocol == protocols.UDP:
         return packet.dport not in _ONE_WAY and packet.sport not in _ONE_WAY
-    return packet.protocol == protocols.ICMP and packet.icmp_type in {0, 8}
+    return packet.protocol == protocols.ICMP and packet.icmp_type == 8
 
 
 _ONE_WAY = frozenset({67, 68, 123, 137, 138, 514, 4789, 5353, 6081, 8472, 1900, 51820})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from podpath.assembly.attempts.captured import Failure
+from podpath.assembly.attempts.captured import CapturedFailure
 from podpath.assembly.attempts.tracked import find_tracked
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
@@ -187,7 +187,10 @@ def _missing(start: Start) -> tuple[str, str]:
 
 
 def assemble_tries(
-    draft: NodeDraft, evidence: SceneEvidence, failures: Iterable[Failure], disputes: Disputes
+    draft: NodeDraft,
+    evidence: SceneEvidence,
+    failures: Iterable[CapturedFailure],
+    disputes: Disputes,
 ) -> tuple[Attempt, ...]:
     """Return all attempts of the case, those that captures show last."""
     found: list[Attempt] = []
@@ -319,11 +322,11 @@ def _source_towards(netns: NetnsDraft, target: Address) -> Address | None:
     return None
 
 
-def _nearest(draft: NodeDraft, failures: Iterable[Failure]) -> list[Failure]:
+def _nearest(draft: NodeDraft, failures: Iterable[CapturedFailure]) -> list[CapturedFailure]:
     """Keep, of a connection that several captures show, the one that was taken nearest to its
     client.
     """
-    best: dict[tuple[object, ...], tuple[bool, Failure]] = {}
+    best: dict[tuple[object, ...], tuple[bool, CapturedFailure]] = {}
     for failure in failures:
         owner = draft.owner(failure.client[0])
         at_home = owner is not None and owner.name == failure.start.netns
@@ -333,7 +336,7 @@ def _nearest(draft: NodeDraft, failures: Iterable[Failure]) -> list[Failure]:
     return [failure for _, failure in best.values()]
 
 
-def _place_failure(draft: NodeDraft, failure: Failure) -> Attempt:
+def _place_failure(draft: NodeDraft, failure: CapturedFailure) -> Attempt:
     owner = draft.owner(failure.client[0])
     inward = (
         failure.start.link
@@ -354,7 +357,7 @@ def _place_failure(draft: NodeDraft, failure: Failure) -> Attempt:
     return Attempt(probe=probe, result=failure.result, span=failure.seen.span, who=who, good=good)
 
 
-def _port_of(draft: NodeDraft, failure: Failure) -> int:
+def _port_of(draft: NodeDraft, failure: CapturedFailure) -> int:
     """Return the client's port, unless a tracked connection of another port has it: the two lines
     are of different times.
 

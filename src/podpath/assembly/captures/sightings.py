@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple
 
-from podpath.assembly.captures.conversations import TcpCapture, gather_connections
 from podpath.assembly.devices.names import looks_like_device
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.scenes.scene import Scene, SceneEvidence
+from podpath.capture.connections import CapturedConnection, CapturedFlow, gather_flows, join_flows
 from podpath.evidence.records import PacketRecord
 from podpath.net.addresses import Address, Mac
 from podpath.node.case import ArpSighting, Sighting
@@ -44,8 +45,8 @@ class Sightings(NamedTuple):
     captures: tuple[Capture, ...]
     elsewhere: frozenset[int] = frozenset()
     """Captures that were taken on another host."""
-    connections: tuple[TcpCapture, ...] = ()
-    """The TCP connections whose beginning a capture of this host shows."""
+    connections: tuple[CapturedConnection[Sighting], ...] = ()
+    """What each capture of this host shows by itself: NAT between two captures joins nothing."""
     words: Mapping[str, Mac] = MappingProxyType({})
     """The MACs behind words that are printed in their place."""
 
@@ -89,13 +90,19 @@ def assemble_sightings(draft: NodeDraft, evidence: SceneEvidence, disputes: Disp
                 mtu=record.mtu,
                 wrong_sum=record.wrong_sum,
             )
-    ours = tuple(
-        gather_connections(seen for seen in packets.values() if seen.capture not in elsewhere)
-    )
+    ours = _connect(seen for seen in packets.values() if seen.capture not in elsewhere)
     taken = tuple(captures.values())
     return Sightings(
         tuple(packets.values()), tuple(arps.values()), taken, frozenset(elsewhere), ours, words
     )
+
+
+def _connect(frames: Iterable[Sighting]) -> tuple[CapturedConnection[Sighting], ...]:
+    """Put frames together to connections, those of each capture by themselves."""
+    by_capture: dict[int, list[CapturedFlow[Sighting]]] = {}
+    for flow in gather_flows(frames):
+        by_capture.setdefault(flow.point.capture, []).append(flow)
+    return tuple(chain.from_iterable(join_flows(flows) for flows in by_capture.values()))
 
 
 def _find_capture(

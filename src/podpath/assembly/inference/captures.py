@@ -10,9 +10,9 @@ sides, the two devices are the ends of one pair.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from podpath.assembly.captures.conversations import TcpCapture, gather_connections, is_copy
 from podpath.assembly.captures.sightings import Sightings
 from podpath.assembly.devices.names import (
     looks_internal,
@@ -23,6 +23,7 @@ from podpath.assembly.devices.names import (
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.inference.pod_namespaces import PodSeed, add_pod
 from podpath.assembly.scenes.scene import SceneEvidence
+from podpath.capture.connections import CapturedConnection, gather_flows
 from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import Address, IfName, Prefix
 from podpath.net.provenance import Basis, Inferred
@@ -59,7 +60,11 @@ def infer_from_captures(draft: NodeDraft, evidence: SceneEvidence, sightings: Si
         for seen in sightings.packets
         if seen.capture not in sightings.elsewhere and seen.link is not None
     ]
-    on_host = [connection for connection in sightings.connections if connection.syn.netns == HOST]
+    on_host = [
+        connection
+        for connection in sightings.connections
+        if connection.start.syns and connection.start.point.netns == HOST
+    ]
     translations = list(_find_translations(on_host))
     for translation in translations:
         _add_host_address(draft, translation)
@@ -78,20 +83,16 @@ def is_private(address: Address) -> bool:
     return any(prefix.covers(address) for prefix in _PRIVATE)
 
 
-def _find_translations(connections: Iterable[TcpCapture]) -> Iterator[SourceTranslation]:
+def _find_translations(
+    connections: Iterable[CapturedConnection[Sighting]],
+) -> Iterator[SourceTranslation]:
     """Yield connections that leave the host from another address than they came in from."""
     for connection in connections:
-        copy = connection.copy
-        moved = (
-            copy is not None and copy.syn.link != connection.syn.link and copy.syn.direction != "in"
-        )
-        if (
-            copy is not None
-            and moved
-            and copy.client[0] != connection.client[0]
-            and is_copy(connection.syn, copy.syn)
-        ):
-            yield SourceTranslation(connection.syn, copy.syn)
+        for one, other in pairwise(connection.translations):
+            before, after = one.syns[0], other.syns[0]
+            masqueraded = one.client[0] != other.client[0] and one.server == other.server
+            if masqueraded and after.link != before.link and after.direction != "in":
+                yield SourceTranslation(before, after)
 
 
 def _add_host_address(draft: NodeDraft, translation: SourceTranslation) -> None:
@@ -150,7 +151,7 @@ def _find_owners(draft: NodeDraft, packets: Iterable[Sighting]) -> Iterator[PodS
 
 
 def _find_clients(
-    draft: NodeDraft, evidence: SceneEvidence, connections: Iterable[TcpCapture]
+    draft: NodeDraft, evidence: SceneEvidence, connections: Iterable[CapturedConnection[Sighting]]
 ) -> Iterator[PodSeed]:
     """Give namespaces of unknown address the one that a capture shows for the connection that was
     tried in them.
@@ -164,21 +165,15 @@ def _find_clients(
         and not _has_address(draft, scene.netns)
     }
     given: set[str] = set()
-    for connection in connections:
-        netns, address = tried.get(connection.server), connection.client[0]
-        if (
-            connection.syn.direction == "in"
-            and netns is not None
-            and netns not in given
-            and draft.owner(address) is None
-        ):
+    flows = (flow for connection in connections for flow in connection.translations)
+    for flow in flows:
+        netns, (address, _), syn = tried.get(flow.server), flow.client, flow.syns[0]
+        if netns is None or netns in given:
+            continue
+        if syn.direction == "in" and draft.owner(address) is None:
             given.add(netns)
-            reason = (
-                f"{connection.syn.span}: {address} opens the connection that was tried in {netns}"
-            )
-            yield PodSeed(
-                address=address, reason=reason, shown=True, span=connection.syn.span, netns=netns
-            )
+            reason = f"{syn.span}: {address} opens the connection that was tried in {netns}"
+            yield PodSeed(address=address, reason=reason, shown=True, span=syn.span, netns=netns)
 
 
 def _has_address(draft: NodeDraft, netns: str) -> bool:
@@ -194,7 +189,7 @@ def _common_ends(frames: Sequence[Sighting]) -> set[Address]:
     for seen in frames:
         ends &= {seen.packet.src, seen.packet.dst}
     if len(ends) == 2:
-        opened = [connection.client[0] for connection in gather_connections(frames)]
+        opened = [flow.client[0] for flow in gather_flows(frames) if flow.syns]
         ends = (
             {opened[0]}
             if opened and opened[0] in ends

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from podpath.capture.columns import Columns
 from podpath.capture.flows.flows import Flows
+from podpath.capture.states import name_state
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
 
 Counts = NDArray[np.int64]
@@ -56,26 +57,22 @@ def follow_connections(columns: Columns, flows: Flows) -> Connections:
     )
     syns, syn_acks = asks.take(client), answers.take(server)
     resets, ends = each(flags & RST != 0), each(flags & FIN != 0) > 0
-    told = (
-        syns > 0,
-        syn_acks > 0,
+    asked, answered = syns > 0, syn_acks > 0
+    complete = asked & answered & _acknowledging_ways(columns, flows).take(client)
+    handshake = np.select([complete, answered, asked], [COMPLETE, ANSWERED, ASKED], NOTHING)
+    facts = (
+        asked,
+        answered,
         ends.take(client),
         ends.take(server),
         resets.take(client) > 0,
         resets.take(server) > 0,
     )
-    asked, answered, *_ = told
-    complete = asked & answered & _acknowledging_ways(columns, flows).take(client)
+    place = sum(fact.astype(np.int64) << bit for bit, fact in enumerate(facts))
     return Connections(
         tcp=columns.protocol[flows.first] == TCP,
-        state=tuple(
-            _STATES.take(
-                sum(fact.astype(np.int64) << bit for bit, fact in enumerate(told))
-            ).tolist()
-        ),
-        handshake=np.where(
-            complete, COMPLETE, np.where(answered, ANSWERED, np.where(asked, ASKED, 0))
-        ).astype(np.uint8),
+        state=tuple(_STATES.take(place).tolist()),
+        handshake=handshake.astype(np.uint8),
         client_is_first=~backward_client,
         syns=syns,
         syn_acks=syn_acks,
@@ -102,27 +99,17 @@ def _acknowledging_ways(columns: Columns, flows: Flows) -> Mask:
 
 def _name_states() -> NDArray[np.object_]:
     """Name the state for each combination of a flow's facts, which are the bits of its place."""
-    syn, answer, client_fin, server_fin, client_reset, server_reset = (
-        np.arange(64) >> bit & 1 == 1 for bit in range(6)
-    )
-    both, alone, unasked = syn & answer, syn & ~answer, ~syn & answer
-    rules = [
-        (both & client_reset, "RSTO"),
-        (both & server_reset, "RSTR"),
-        (both & client_fin & server_fin, "SF"),
-        (both & client_fin, "S2"),
-        (both & server_fin, "S3"),
-        (both, "S1"),
-        (alone & server_reset, "REJ"),
-        (alone & client_reset, "RSTOS0"),
-        (alone & client_fin, "SH"),
-        (alone, "S0"),
-        (unasked & server_reset, "RSTRH"),
-        (unasked & server_fin, "SHR"),
-    ]
-    return np.select([mask for mask, _ in rules], [name for _, name in rules], "OTH").astype(
-        np.object_
-    )
+    places = range(1 << len(_FACTS))
+    facts = ({name: bool(place >> bit & 1) for bit, name in enumerate(_FACTS)} for place in places)
+    return np.array([name_state(**each) for each in facts], np.object_)
 
 
+_FACTS = (
+    "asked",
+    "answered",
+    "client_ends",
+    "server_ends",
+    "client_resets",
+    "server_resets",
+)
 _STATES = _name_states()

@@ -19,7 +19,7 @@ from podpath.capture.flows.flows import Flows, number_flows
 from podpath.capture.flows.mac_changes import find_changing_macs
 from podpath.capture.flows.tcp import analyse_segments
 from podpath.net.addresses import Address
-from podpath.net.protocols import ACK, FIN, ICMP, ICMPV6, RST, SYN, TCP, UDP
+from podpath.net.protocols import ACK, FIN, ICMP, ICMP_ERRORS, ICMPV6, RST, SYN, TCP, UDP
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -35,7 +35,6 @@ AGAIN = 2
 """Retransmissions of one direction from which on it is looked at: one is a lost packet."""
 SHARE = MOST // 4
 """Of each kind that is no connection: ARP, ICMP errors, frames with changing MACs."""
-_ERRORS = {ICMP: (3, 4, 5, 11, 12), ICMPV6: (1, 2, 3, 4)}
 
 
 def select_telling(packets: Packets, flows: Flows | None = None) -> Rows:
@@ -105,7 +104,7 @@ def _number(packets: Packets, value: int) -> int:
 def find_errors(columns: Columns) -> Mask:
     """Tell which packets are ICMP errors."""
     mask = np.zeros(len(columns), np.bool_)
-    for protocol, kinds in _ERRORS.items():
+    for protocol, kinds in ICMP_ERRORS.items():
         mask |= (columns.protocol == protocol) & np.isin(columns.icmp_type, kinds)
     return mask
 

@@ -27,7 +27,7 @@ from podpath.capture.columns import (
 )
 from podpath.capture.files.index import Interface
 from podpath.capture.flows.flows import number_flows
-from podpath.capture.observations import F
+from podpath.capture.frames import F
 from podpath.capture.printed.wire_numbers import restore_numbers
 from podpath.capture.reading.read import Capture
 from podpath.net import protocols

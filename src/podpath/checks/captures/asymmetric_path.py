@@ -26,8 +26,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from podpath.capture.observations import Connection, Talk, gather_connections
-from podpath.checks.captured import Talks, quote
+from podpath.capture.connections import CapturedConnection, CapturedFlow
+from podpath.checks.captured import CapturedTraffic, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
@@ -41,26 +41,24 @@ _ONE_SIDED = re.compile(r"(?<![\w.-])(?:src|dst|inbound|outbound|-Q|--direction)
 """What a capture filter says that shows one direction alone."""
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Note each point that shows one direction alone of connections that the other side takes part
     in.
     """
     _ = case
-    groups: dict[tuple[object, ...], list[tuple[Talk[Sighting], Sequence[Sighting]]]] = {}
-    for talk in talks:
-        shown = _only_direction(talk)
-        if shown and not _is_one_sided(shown[0]) and _advances(talk, shown):
-            groups.setdefault((talk.point, shown[0].packet.src), []).append((talk, shown))
-    if groups:
-        connections = gather_connections(talks)
-        for found in groups.values():
-            yield _report(found, connections)
+    groups: dict[tuple[object, ...], list[tuple[CapturedFlow[Sighting], Sequence[Sighting]]]] = {}
+    for flow in traffic.flows:
+        shown = _only_direction(flow)
+        if shown and not _is_one_sided(shown[0]) and _advances(flow, shown):
+            groups.setdefault((flow.point, shown[0].packet.src), []).append((flow, shown))
+    for found in groups.values():
+        yield _report(found, traffic.connections)
 
 
-def _only_direction(talk: Talk[Sighting]) -> Sequence[Sighting]:
-    if talk.protocol != protocols.TCP or bool(talk.forward) == bool(talk.backward):
+def _only_direction(flow: CapturedFlow[Sighting]) -> Sequence[Sighting]:
+    if flow.protocol != protocols.TCP or bool(flow.forward) == bool(flow.backward):
         return ()
-    return talk.forward or talk.backward
+    return flow.forward or flow.backward
 
 
 def _is_one_sided(seen: Sighting) -> bool:
@@ -68,7 +66,7 @@ def _is_one_sided(seen: Sighting) -> bool:
     return _ONE_SIDED.search(seen.span.source.command or "") is not None
 
 
-def _advances(talk: Talk[Sighting], shown: Sequence[Sighting]) -> bool:
+def _advances(flow: CapturedFlow[Sighting], shown: Sequence[Sighting]) -> bool:
     """Tell whether what it acknowledges grows: only what arrives is acknowledged."""
     acks = [
         seen.packet.ack
@@ -78,16 +76,16 @@ def _advances(talk: Talk[Sighting], shown: Sequence[Sighting]) -> bool:
     if len(shown) < ENOUGH:
         return False
     opened = any(seen.packet.flags & protocols.SYN for seen in shown)
-    return len(set(acks)) > 1 or (opened and bool(acks) and bool(talk.acks))
+    return len(set(acks)) > 1 or (opened and bool(acks) and bool(flow.acks))
 
 
 def _report(
-    found: Sequence[tuple[Talk[Sighting], Sequence[Sighting]]],
-    connections: Sequence[Connection[Sighting]],
+    found: Sequence[tuple[CapturedFlow[Sighting], Sequence[Sighting]]],
+    connections: Sequence[CapturedConnection[Sighting]],
 ) -> Finding:
-    talk, shown = found[0]
+    flow, shown = found[0]
     packet = shown[0].packet
-    elsewhere = _find_elsewhere(talk, connections)
+    elsewhere = _find_elsewhere(flow, connections)
     back = (
         f": it is seen at {elsewhere.where}"
         if elsewhere is not None
@@ -96,10 +94,10 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.NOTE,
-        claim=f"Of {talk.words} {talk.where} shows only what {packet.src} sends; the other direction does arrive{back}.",
+        claim=f"Of {flow.words} {flow.where} shows only what {packet.src} sends; the other direction does arrive{back}.",
         evidence=quote(
             shown,
-            (elsewhere.backward if talk.forward else elsewhere.forward)[:1]
+            (elsewhere.backward if flow.forward else elsewhere.forward)[:1]
             if elsewhere is not None
             else (),
         ),
@@ -112,16 +110,18 @@ def _report(
 
 
 def _find_elsewhere(
-    talk: Talk[Sighting], connections: Sequence[Connection[Sighting]]
-) -> Talk[Sighting] | None:
+    flow: CapturedFlow[Sighting], connections: Sequence[CapturedConnection[Sighting]]
+) -> CapturedFlow[Sighting] | None:
     """Return what another point shows of the connection, where it has both directions or the other
     one.
     """
-    ends = {talk.client, talk.server}
+    ends = {flow.client, flow.server}
     for connection in connections:
-        mine = any(other is talk for other in connection.talks)
-        for other in connection.talks:
+        if connection.start.protocol != flow.protocol:
+            continue
+        mine = any(other is flow for other in connection.flows)
+        for other in connection.flows:
             same = mine or {other.client, other.server} == ends
-            if same and other is not talk and (other.backward if talk.forward else other.forward):
+            if same and other is not flow and (other.backward if flow.forward else other.forward):
                 return other
     return None

@@ -27,8 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podpath.capture.observations import Connection, Talk, gather_connections, times_sent
-from podpath.checks.captured import Talks, order_of, quote, times
+from podpath.capture.connections import CapturedConnection, CapturedFlow
+from podpath.capture.frames import times_sent
+from podpath.checks.captured import CapturedTraffic, order_of, quote, times
 from podpath.checks.captures import lost_ack, untranslated_reply
 from podpath.checks.captures.icmp_error import is_refused_by_error
 from podpath.checks.category import Category
@@ -40,22 +41,22 @@ CATEGORIES = (Category.OUTSIDE_NODE,)
 NAME = "handshake-repeated"
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each connection whose SYN or SYN-ACK had to be sent again, where nothing else says
     why.
     """
-    for connection in gather_connections(talks):
+    for connection in traffic.connections:
         start = connection.start
         syns = times_sent(start.syns)
         found = next(
-            (answered for talk in connection.talks if (answered := _repeated_answer(talk))), None
+            (answered for flow in connection.flows if (answered := _repeated_answer(flow))), None
         )
         if len(syns) < 2 and (found is None or not start.opened):
             continue
-        if any(lost_ack.find_lost_ack(talk) is not None for talk in connection.talks):
+        if any(lost_ack.find_lost_ack(flow) is not None for flow in connection.flows):
             continue
         if untranslated_reply.find_foreign_answer(
-            case, start, talks
+            case, start, traffic
         ) is not None or is_refused_by_error(case, start):
             continue
         if len(syns) > 1:
@@ -64,18 +65,20 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
             yield _report_answer(*found)
 
 
-def _repeated_answer(talk: Talk[Sighting]) -> tuple[Talk[Sighting], list[Sighting]] | None:
+def _repeated_answer(
+    flow: CapturedFlow[Sighting],
+) -> tuple[CapturedFlow[Sighting], list[Sighting]] | None:
     answers = times_sent(
-        [seen for seen in talk.syn_acks if seen.packet.seq == talk.syn_acks[0].packet.seq]
+        [seen for seen in flow.syn_acks if seen.packet.seq == flow.syn_acks[0].packet.seq]
     )
-    return (talk, answers) if len(answers) > 1 else None
+    return (flow, answers) if len(answers) > 1 else None
 
 
-def _report_syn(connection: Connection[Sighting], syns: list[Sighting]) -> Finding:
-    start, last = connection.start, connection.talks[-1]
+def _report_syn(connection: CapturedConnection[Sighting], syns: list[Sighting]) -> Finding:
+    start, last = connection.start, connection.flows[-1]
     client, server = endpoint(*start.client), endpoint(*start.server)
     established = bool(start.acks)
-    answers = [answer for talk in connection.talks for answer in talk.syn_acks]
+    answers = [answer for flow in connection.flows for answer in flow.syn_acks]
     sent = f"{client} sends its SYN to {server} {times(len(syns))}"
     took = (syns[-1].time or 0.0) - (syns[0].time or 0.0)
     reasons = [
@@ -92,9 +95,9 @@ def _report_syn(connection: Connection[Sighting], syns: list[Sighting]) -> Findi
     elif start.syn_acks:
         claim = f"{sent}, though its SYN-ACK is seen at {start.where}: the answer does not reach the client."
     elif answers:
-        point = next(talk.where for talk in connection.talks if talk.syn_acks)
+        point = next(flow.where for flow in connection.flows if flow.syn_acks)
         claim = f"{sent}, though its SYN-ACK is seen at {point}: the answer is not seen at {start.where}."
-    elif any(talk.backward for talk in connection.talks):
+    elif any(flow.backward for flow in connection.flows):
         claim = f"{sent}, and gets no SYN-ACK."
     else:
         claim = f"{sent}, and nothing comes back."
@@ -109,9 +112,9 @@ def _report_syn(connection: Connection[Sighting], syns: list[Sighting]) -> Findi
     )
 
 
-def _report_answer(talk: Talk[Sighting], answers: list[Sighting]) -> Finding:
-    server, client = endpoint(*talk.server), endpoint(*talk.client)
-    later = [seen for seen in talk.acks if order_of(seen) > order_of(answers[-1])]
+def _report_answer(flow: CapturedFlow[Sighting], answers: list[Sighting]) -> Finding:
+    server, client = endpoint(*flow.server), endpoint(*flow.client)
+    later = [seen for seen in flow.acks if order_of(seen) > order_of(answers[-1])]
     lost = (
         "the ACK comes late, after the SYN-ACK was sent again"
         if later
@@ -120,11 +123,11 @@ def _report_answer(talk: Talk[Sighting], answers: list[Sighting]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.NOTE if later else Severity.FAULT,
-        claim=f"{server} sends its SYN-ACK to {client} {times(len(answers))}, and {lost} at {talk.where}.",
-        evidence=quote(answers[-1:], answers[:1], talk.syns[:1], later[:1]),
+        claim=f"{server} sends its SYN-ACK to {client} {times(len(answers))}, and {lost} at {flow.where}.",
+        evidence=quote(answers[-1:], answers[:1], flow.syns[:1], later[:1]),
         reasoning=(
             "The SYN-ACK is lost on its way to the client, or the client's ACK before it comes here.",
         ),
-        breaks=() if later else (talk.words,),
-        marks=(f"{talk.client[0]}.{talk.client[1]}", f"{talk.server[0]}.{talk.server[1]}"),
+        breaks=() if later else (flow.words,),
+        marks=(f"{flow.client[0]}.{flow.client[1]}", f"{flow.server[0]}.{flow.server[1]}"),
     )

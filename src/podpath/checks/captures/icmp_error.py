@@ -28,8 +28,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from podpath.capture.observations import Talk, errors_about
-from podpath.checks.captured import Talks, quote, times
+from podpath.capture.connections import CapturedFlow
+from podpath.capture.frames import errors_about
+from podpath.checks.captured import CapturedTraffic, quote, times
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
@@ -65,7 +66,7 @@ _HARMLESS = ((protocols.ICMP, 4), (protocols.ICMP, 5))
 """Types that do not say that a packet was dropped for good."""
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report what errors say, once for each sender, reason and destination, tied to the connection
     that it is about.
     """
@@ -77,7 +78,7 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
             packet.src, packet.dst, packet.protocol, packet.icmp_type, packet.icmp_code, target
         ].append(seen)
     for errors in groups.values():
-        yield _report(errors, [talk for talk in talks if _is_about(errors[0].packet, talk)])
+        yield _report(errors, [flow for flow in traffic.flows if _is_about(errors[0].packet, flow)])
 
 
 def is_size_error(packet: Packet) -> bool:
@@ -87,31 +88,31 @@ def is_size_error(packet: Packet) -> bool:
     return (packet.protocol, packet.icmp_type, packet.icmp_code) == (protocols.ICMP, 3, 4)
 
 
-def is_refused_by_error(case: Case, talk: Talk[Sighting]) -> bool:
+def is_refused_by_error(case: Case, flow: CapturedFlow[Sighting]) -> bool:
     """Tell whether an ICMP error says why a connection does not come about."""
     return any(
-        _is_about(seen.packet, talk) and not is_size_error(seen.packet)
+        _is_about(seen.packet, flow) and not is_size_error(seen.packet)
         for seen in errors_about(case.sightings)
     )
 
 
-def _is_about(error: Packet, talk: Talk[Sighting]) -> bool:
+def _is_about(error: Packet, flow: CapturedFlow[Sighting]) -> bool:
     """Tell whether an error quotes a packet of this connection, as far as its line names it."""
     quoted = error.quoted
     if quoted is None:
         return False
-    for near, far in ((talk.client, talk.server), (talk.server, talk.client)):
-        protocol = quoted.protocol in (0, talk.protocol)
+    for near, far in ((flow.client, flow.server), (flow.server, flow.client)):
+        protocol = quoted.protocol in (0, flow.protocol)
         ports = quoted.dport in (0, far[1]) and quoted.sport in (0, near[1])
         if quoted.dst == far[0] and error.dst == near[0] and protocol and ports:
             return True
     return False
 
 
-def _report(errors: Sequence[Sighting], about: Sequence[Talk[Sighting]]) -> Finding:
+def _report(errors: Sequence[Sighting], about: Sequence[CapturedFlow[Sighting]]) -> Finding:
     packet, quoted = errors[0].packet, errors[0].packet.quoted
     failing = [
-        talk for talk in about if not _has_answer(talk, quoted.dst if quoted is not None else None)
+        flow for flow in about if not _has_answer(flow, quoted.dst if quoted is not None else None)
     ]
     what = (
         about[0].words
@@ -136,9 +137,9 @@ def _report(errors: Sequence[Sighting], about: Sequence[Talk[Sighting]]) -> Find
         check=NAME,
         severity=Severity.FAULT if broken else Severity.NOTE,
         claim=f"{packet.src} refuses {what}: {_reason(packet)}{limit}.",
-        evidence=quote(errors, *(talk.forward[:1] for talk in about[:2])),
+        evidence=quote(errors, *(flow.forward[:1] for flow in about[:2])),
         reasoning=tuple(reasons),
-        breaks=tuple(talk.words for talk in failing[:4]) if broken else (),
+        breaks=tuple(flow.words for flow in failing[:4]) if broken else (),
         marks=(
             str(packet.src),
             "unreachable",
@@ -155,9 +156,9 @@ def _is_traced(quoted: Packet | None) -> bool:
     )
 
 
-def _has_answer(talk: Talk[Sighting], refused: Address | None) -> bool:
+def _has_answer(flow: CapturedFlow[Sighting], refused: Address | None) -> bool:
     """Tell whether who was said to be out of reach is heard of."""
-    from_there = talk.backward if talk.server[0] == refused else talk.forward
+    from_there = flow.backward if flow.server[0] == refused else flow.forward
     return any(not seen.packet.flags & protocols.RST for seen in from_there)
 
 

@@ -31,15 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podpath.capture.observations import (
-    Talk,
-    gather_connections,
-    is_acknowledged,
-    repeated_data,
-    seconds_between,
-    times_sent,
-)
-from podpath.checks.captured import SHOWN, Talks, order_of, quote, times
+from podpath.capture.connections import CapturedFlow
+from podpath.capture.frames import repeated_data, seconds_between, times_sent
+from podpath.checks.captured import SHOWN, CapturedTraffic, order_of, quote, times
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
@@ -54,26 +48,26 @@ its way.
 """
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each connection whose SYN-ACK comes again after the client's ACK was seen."""
     _ = case
-    for connection in gather_connections(talks):
-        for talk in connection.talks:
-            found = find_lost_ack(talk)
+    for connection in traffic.connections:
+        for flow in connection.flows:
+            found = find_lost_ack(flow)
             if found is not None:
-                yield _report(talk, *found)
+                yield _report(flow, *found)
                 break
 
 
-def find_lost_ack(talk: Talk[Sighting]) -> tuple[Sighting, list[Sighting]] | None:
+def find_lost_ack(flow: CapturedFlow[Sighting]) -> tuple[Sighting, list[Sighting]] | None:
     """Return the client's ACK, and the SYN-ACKs that show that it was not taken; None where nothing
     shows that.
     """
-    answers = [seen for seen in talk.syn_acks if seen.packet.seq == talk.syn_acks[0].packet.seq]
+    answers = [seen for seen in flow.syn_acks if seen.packet.seq == flow.syn_acks[0].packet.seq]
     sent = times_sent(answers)
     if len(sent) < 2:
         return None
-    for ack in talk.acks:
+    for ack in flow.acks:
         after = [seen for seen in sent[1:] if _well_before(ack, seen)]
         if after and order_of(ack) > order_of(sent[0]):
             return ack, after
@@ -85,16 +79,14 @@ def _well_before(ack: Sighting, again: Sighting) -> bool:
     return order_of(ack) < order_of(again) and (apart is None or apart >= CROSSING)
 
 
-def _report(talk: Talk[Sighting], ack: Sighting, again: list[Sighting]) -> Finding:
-    resent = [
-        copies for copies in repeated_data(talk.forward) if not is_acknowledged(talk, copies[0])
-    ]
-    recovered = _goes_on(talk, again[0])
-    server, client = endpoint(*talk.server), endpoint(*talk.client)
+def _report(flow: CapturedFlow[Sighting], ack: Sighting, again: list[Sighting]) -> Finding:
+    resent = [copies for copies in repeated_data(flow.forward) if not flow.acknowledges(copies[0])]
+    recovered = _goes_on(flow, again[0])
+    server, client = endpoint(*flow.server), endpoint(*flow.client)
     wait = seconds_between(ack, again[0])
     after = f" {wait:.1f} s after it" if wait is not None else " after it"
     reasons = [
-        f"{talk.where} shows the handshake's ACK of {client}, and{after} the same SYN-ACK of {server} again."
+        f"{flow.where} shows the handshake's ACK of {client}, and{after} the same SYN-ACK of {server} again."
     ]
     reasons.append(
         "A server sends its SYN-ACK again only while it waits for the ACK: the ACK was lost beyond this point."
@@ -108,24 +100,24 @@ def _report(talk: Talk[Sighting], ack: Sighting, again: list[Sighting]) -> Findi
     return Finding(
         check=NAME,
         severity=Severity.NOTE if recovered else Severity.FAULT,
-        claim=f"The handshake's ACK of {talk.words} is lost beyond {talk.where}: {server} sends its SYN-ACK again.",
+        claim=f"The handshake's ACK of {flow.words} is lost beyond {flow.where}: {server} sends its SYN-ACK again.",
         evidence=quote(
             again[:1],
             [ack],
-            talk.syn_acks[:1],
+            flow.syn_acks[:1],
             *(copies[-1:] for copies in resent[:SHOWN]),
-            talk.syns[:1],
+            flow.syns[:1],
         ),
         reasoning=tuple(reasons),
         breaks=()
         if recovered
-        else (f"{talk.words}: the client takes the connection for open, the server does not",),
-        marks=(f"{talk.client[0]}.{talk.client[1]}", f"{talk.server[0]}.{talk.server[1]}"),
+        else (f"{flow.words}: the client takes the connection for open, the server does not",),
+        marks=(f"{flow.client[0]}.{flow.client[1]}", f"{flow.server[0]}.{flow.server[1]}"),
     )
 
 
-def _goes_on(talk: Talk[Sighting], again: Sighting) -> bool:
+def _goes_on(flow: CapturedFlow[Sighting], again: Sighting) -> bool:
     """Tell whether the server takes part in the connection after all."""
-    later = [seen for seen in talk.backward if order_of(seen) > order_of(again)]
+    later = [seen for seen in flow.backward if order_of(seen) > order_of(again)]
     takes = [seen for seen in later if not seen.packet.flags & (protocols.SYN | protocols.RST)]
     return bool(takes)

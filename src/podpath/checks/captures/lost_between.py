@@ -30,8 +30,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from podpath.capture.observations import Connection, Talk, gather_connections, opening, times_sent
-from podpath.checks.captured import SHOWN, Talks, order_of, quote, times
+from podpath.capture.connections import CapturedConnection, CapturedFlow, is_forwarded
+from podpath.capture.frames import opening, times_sent
+from podpath.checks.captured import SHOWN, CapturedTraffic, quote, times
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
@@ -46,34 +47,32 @@ _BASES = {
     "reverse direction": "The other direction of the connection passes {}.",
     "neighbours": "Other connections with the same server pass {}.",
 }
-PASSES_WITHIN = 0.1
-"""Seconds from one device of a host to the next: forwarding takes microseconds."""
 
 
 class Loss(NamedTuple):
     """Where packets of one direction were seen last, and where they should have been seen next."""
 
-    near: Talk[Sighting]
-    far: Talk[Sighting]
+    near: CapturedFlow[Sighting]
+    far: CapturedFlow[Sighting]
     lost: Sequence[Sighting]
     """At the near point."""
     passed: tuple[Sighting, Sighting]
     """The SYN at both points."""
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report what is lost between capture points, and each connection whose later packets do not
     pass where its SYN did.
     """
     groups: dict[tuple[str, bool, str, str], list[LostPacket]] = defaultdict(list)
     for lost in case.lost:
         groups[lost.connection, lost.forward, lost.seen[-1][0], lost.missing_at].append(lost)
-    going_on = {talk.words for talk in talks if _takes_part(talk)}
+    going_on = {flow.words for flow in traffic.flows if _takes_part(flow)}
     for (name, *_), found in groups.items():
         spare = name in going_on and all(lost.what == "ACK" for lost in found)
         yield _report_lost(found, spare=spare)
     told = {span.source.name for lost in case.lost for _, span in lost.seen}
-    for connection in gather_connections(talks):
+    for connection in traffic.connections:
         loss = find_loss(connection)
         if loss is not None and loss.lost[0].span.source.name not in told:
             yield _report(loss)
@@ -126,14 +125,14 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
     )
 
 
-def find_loss(connection: Connection[Sighting]) -> Loss | None:
+def find_loss(connection: CapturedConnection[Sighting]) -> Loss | None:
     """Return the last two points of one capture between which all that follows the SYN is lost;
     None where something passes.
     """
-    if len(connection.talks) < 2 or any(_takes_part(talk) for talk in connection.talks):
+    if len(connection.flows) < 2 or any(_takes_part(flow) for flow in connection.flows):
         return None
     found = None
-    for near, far in zip(connection.talks, connection.talks[1:], strict=False):
+    for near, far in zip(connection.flows, connection.flows[1:], strict=False):
         if (
             near.point.capture != far.point.capture
             or near.point == far.point
@@ -145,26 +144,16 @@ def find_loss(connection: Connection[Sighting]) -> Loss | None:
             for seen in near.forward
             if opening(seen.packet) & (protocols.SYN | protocols.RST) == 0
         ]
-        if len(later) > 1 and not any(_passes(seen, far.forward) for seen in later):
+        if len(later) > 1 and not any(is_forwarded(seen, far.forward) for seen in later):
             found = Loss(near, far, later, (near.syns[0], far.syns[0]))
     return found
 
 
-def _takes_part(talk: Talk[Sighting]) -> bool:
+def _takes_part(flow: CapturedFlow[Sighting]) -> bool:
     """Tell whether the server answers anything but the SYN: then its packets arrive, wherever they
     were captured.
     """
-    return any(not seen.packet.flags & (protocols.SYN | protocols.RST) for seen in talk.backward)
-
-
-def _passes(seen: Sighting, further: Sequence[Sighting]) -> bool:
-    packet = seen.packet
-    for other in further:
-        apart = None if seen.time is None or other.time is None else other.time - seen.time
-        soon = order_of(other) >= order_of(seen) if apart is None else 0 <= apart < PASSES_WITHIN
-        if soon and (packet.flags, packet.payload) == (other.packet.flags, other.packet.payload):
-            return True
-    return False
+    return any(not seen.packet.flags & (protocols.SYN | protocols.RST) for seen in flow.backward)
 
 
 def _report(loss: Loss) -> Finding:

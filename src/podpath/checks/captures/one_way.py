@@ -31,8 +31,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from podpath.capture.observations import Point, clock, is_error, point_of, spell_point
-from podpath.checks.captured import SHOWN, Talks, quote, words_of
+from podpath.capture.frames import CapturePoint, clock, is_error, point_of, spell_point
+from podpath.checks.captured import SHOWN, CapturedTraffic, quote, words_of
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
@@ -59,11 +59,11 @@ class Silence(NamedTuple):
     asks: tuple[Sighting, ...]
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each pair of hosts one of which fell silent for a while at some point, after it had
     answered.
     """
-    _ = talks
+    _ = traffic
     told: set[tuple[Address, Address]] = set()
     for (point, _), frames in _pairs(case.sightings).items():
         for near, far in _directions(frames):
@@ -73,8 +73,10 @@ def look(case: Case, talks: Talks) -> Iterator[Finding]:
                 yield _report(spell_point(point, frames[0]), near, far, silences)
 
 
-def _pairs(sightings: Sequence[Sighting]) -> dict[tuple[Point, frozenset[Address]], list[Sighting]]:
-    found: dict[tuple[Point, frozenset[Address]], list[Sighting]] = defaultdict(list)
+def _pairs(
+    sightings: Sequence[Sighting],
+) -> dict[tuple[CapturePoint, frozenset[Address]], list[Sighting]]:
+    found: dict[tuple[CapturePoint, frozenset[Address]], list[Sighting]] = defaultdict(list)
     for seen in sightings:
         packet = seen.packet
         if seen.time is not None and not is_error(packet) and not packet.dst.is_multicast:

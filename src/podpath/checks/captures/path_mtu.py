@@ -30,8 +30,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from podpath.capture.observations import Talk, counted, errors_about, is_acknowledged, repeated_data
-from podpath.checks.captured import Talks, quote, times
+from podpath.capture.connections import CapturedFlow
+from podpath.capture.frames import counted, errors_about, repeated_data
+from podpath.checks.captured import CapturedTraffic, quote, times
 from podpath.checks.captures.icmp_error import is_size_error
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
@@ -54,27 +55,27 @@ class _Stuck(NamedTuple):
     passed: Sighting
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each connection whose large segments are lost while its small ones pass."""
     told: set[tuple[Address, Address]] = set()
-    for talk in talks:
-        if talk.protocol != protocols.TCP:
+    for flow in traffic.flows:
+        if flow.protocol != protocols.TCP:
             continue
-        for frames, back in ((talk.forward, talk.backward), (talk.backward, talk.forward)):
-            stuck = _find_stuck(talk, frames, back)
+        for frames, back in ((flow.forward, flow.backward), (flow.backward, flow.forward)):
+            stuck = _find_stuck(flow, frames, back)
             ends = (frames[0].packet.src, frames[0].packet.dst) if frames else None
             if stuck is not None and ends is not None and ends not in told:
                 told.add(ends)
-                yield _report(case, talk, stuck)
+                yield _report(case, flow, stuck)
 
 
 def _find_stuck(
-    talk: Talk[Sighting], frames: Sequence[Sighting], back: Sequence[Sighting]
+    flow: CapturedFlow[Sighting], frames: Sequence[Sighting], back: Sequence[Sighting]
 ) -> _Stuck | None:
     lost = [
         copies
         for copies in repeated_data(frames)
-        if len(copies) >= REPEATS and not is_acknowledged(talk, copies[0])
+        if len(copies) >= REPEATS and not flow.acknowledges(copies[0])
     ]
     if not lost or not back:
         return None
@@ -86,20 +87,20 @@ def _find_stuck(
     passed = [
         seen
         for seen in frames
-        if seen.packet.payload < smallest_lost and _arrived(talk, seen, frames)
+        if seen.packet.payload < smallest_lost and _arrived(flow, seen, frames)
     ]
     return _Stuck(copies, passed[-1]) if passed else None
 
 
-def _arrived(talk: Talk[Sighting], seen: Sighting, frames: Sequence[Sighting]) -> bool:
+def _arrived(flow: CapturedFlow[Sighting], seen: Sighting, frames: Sequence[Sighting]) -> bool:
     """Tell whether a small packet is known to have arrived: acknowledged data, or the ACK of a
     handshake that stands.
     """
     if seen.packet.payload:
-        return is_acknowledged(talk, seen)
+        return flow.acknowledges(seen)
     if seen.packet.flags & protocols.SYN:
-        first = talk.first_number(frames)
-        back = talk.backward if frames is talk.forward else talk.forward
+        first = flow.first_number(frames)
+        back = flow.backward if frames is flow.forward else flow.forward
         plain = [
             one
             for one in back
@@ -110,7 +111,7 @@ def _arrived(talk: Talk[Sighting], seen: Sighting, frames: Sequence[Sighting]) -
     return False
 
 
-def _report(case: Case, talk: Talk[Sighting], stuck: _Stuck) -> Finding:
+def _report(case: Case, flow: CapturedFlow[Sighting], stuck: _Stuck) -> Finding:
     packet = stuck.copies[0].packet
     size = packet.payload + (40 if packet.family == 4 else 60)
     errors = [
@@ -120,7 +121,7 @@ def _report(case: Case, talk: Talk[Sighting], stuck: _Stuck) -> Finding:
         and seen.packet.dst == packet.src
         and (seen.packet.quoted is None or seen.packet.quoted.dst == packet.dst)
     ]
-    sent = f"{packet.payload} bytes ({size} and more with its headers) is sent {times(len(stuck.copies))} at {talk.where}"
+    sent = f"{packet.payload} bytes ({size} and more with its headers) is sent {times(len(stuck.copies))} at {flow.where}"
     reasons = [
         f"A segment of {sent}, and is never acknowledged.",
         f"Smaller packets of the same direction arrive, at most {stuck.passed.packet.payload} bytes of payload.",
@@ -137,10 +138,10 @@ def _report(case: Case, talk: Talk[Sighting], stuck: _Stuck) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Large packets from {packet.src} to {packet.dst} do not get through, small ones do: {talk.words} hangs.",
+        claim=f"Large packets from {packet.src} to {packet.dst} do not get through, small ones do: {flow.words} hangs.",
         evidence=quote(stuck.copies, [stuck.passed], errors),
         reasoning=tuple(reasons),
-        breaks=(f"{talk.words}: it hangs with its first full-sized segment",),
+        breaks=(f"{flow.words}: it hangs with its first full-sized segment",),
         prevention="Set the CNI plugin's MTU to what the path carries, less the tunnel's headers.",
         marks=(f"{packet.src}.{packet.sport}", f"length {packet.payload}"),
     )

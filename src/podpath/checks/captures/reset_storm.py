@@ -30,8 +30,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from podpath.capture.observations import Endpoint, Talk
-from podpath.checks.captured import Talks, order_of, quote
+from podpath.capture.connections import CapturedFlow, Endpoint
+from podpath.checks.captured import CapturedTraffic, order_of, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.net import protocols
@@ -49,19 +49,19 @@ WITHIN = 1.0
 class _Reset(NamedTuple):
     """One connection that was reset."""
 
-    talk: Talk[Sighting]
+    flow: CapturedFlow[Sighting]
     reset: Sighting
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each end that resets many connections within a second."""
     _ = case
     resets: dict[tuple[object, Endpoint], list[_Reset]] = defaultdict(list)
-    for talk in talks:
-        if talk.protocol == protocols.TCP and talk.resets:
-            reset = talk.resets[0]
-            by = (reset.packet.src, reset.packet.sport if reset.packet.src == talk.server[0] else 0)
-            resets[talk.point, by].append(_Reset(talk, reset))
+    for flow in traffic.flows:
+        if flow.protocol == protocols.TCP and flow.resets:
+            reset = flow.resets[0]
+            by = (reset.packet.src, reset.packet.sport if reset.packet.src == flow.server[0] else 0)
+            resets[flow.point, by].append(_Reset(flow, reset))
     told: set[Endpoint] = set()
     for (_, by), found in resets.items():
         burst = _densest(sorted(found, key=lambda one: order_of(one.reset)))
@@ -83,8 +83,8 @@ def _densest(found: Sequence[_Reset]) -> Sequence[_Reset]:
 
 
 def _report(by: Endpoint, found: Sequence[_Reset], burst: Sequence[_Reset]) -> Finding:
-    refused = sum(not one.talk.syn_acks and bool(one.talk.syns) for one in found)
-    unknown = sum(not one.talk.opened for one in found)
+    refused = sum(not one.flow.syn_acks and bool(one.flow.syns) for one in found)
+    unknown = sum(not one.flow.opened for one in found)
     who = endpoint(*by) if by[1] else str(by[0])
     kinds = [f"{refused} in answer to a SYN: nobody listens"] if refused else []
     kinds += [f"{unknown} of connections whose beginning is not seen here"] if unknown else []
@@ -100,7 +100,7 @@ def _report(by: Endpoint, found: Sequence[_Reset], burst: Sequence[_Reset]) -> F
         evidence=quote([one.reset for one in burst]),
         reasoning=(f"Resets: {', '.join(kinds)}.",),
         breaks=tuple(
-            dict.fromkeys(f"connections to {endpoint(*one.talk.server)}" for one in found)
+            dict.fromkeys(f"connections to {endpoint(*one.flow.server)}" for one in found)
         )[:4],
         marks=(str(by[0]),),
     )

@@ -27,8 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from podpath.capture.observations import Talk, counted, gather_connections, opening
-from podpath.checks.captured import Talks, is_bridge, quote
+from podpath.capture.connections import CapturedFlow
+from podpath.capture.frames import SYN_ACK, counted, opening
+from podpath.checks.captured import CapturedTraffic, is_bridge, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import BRIDGE_CALLS, known_sysctl
@@ -38,7 +39,6 @@ from podpath.node.case import Case, Sighting
 
 CATEGORIES = (Category.ASYMMETRIC_PATH, Category.BRIDGE_NETFILTER, Category.HAIRPIN)
 NAME = "untranslated-reply"
-_SYN_ACK = protocols.SYN | protocols.ACK
 
 
 class ForeignAnswer(NamedTuple):
@@ -51,19 +51,21 @@ class ForeignAnswer(NamedTuple):
     """The SYN as it was sent on to who answers, where the capture shows it."""
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each connection that is answered from another address than the client spoke to, and
     fails for it.
     """
-    for connection in gather_connections(talks):
-        for talk in connection.talks:
-            found = find_foreign_answer(case, talk, talks)
+    for connection in traffic.connections:
+        for flow in connection.flows:
+            found = find_foreign_answer(case, flow, traffic)
             if found is not None:
-                yield _report(talk, found)
+                yield _report(flow, found)
                 break
 
 
-def find_foreign_answer(case: Case, talk: Talk[Sighting], talks: Talks) -> ForeignAnswer | None:
+def find_foreign_answer(
+    case: Case, flow: CapturedFlow[Sighting], traffic: CapturedTraffic
+) -> ForeignAnswer | None:
     """Return the foreign SYN-ACK that a connection got at its point, where the client's reset or
     silence confirms it.
 
@@ -71,35 +73,35 @@ def find_foreign_answer(case: Case, talk: Talk[Sighting], talks: Talks) -> Forei
     (br_netfilter), so there only the client's reset counts, and not where the node is known to have
     that switched on.
     """
-    if not talk.syns or talk.acks or talk.syn_acks:
+    if not flow.syns or flow.acks or flow.syn_acks:
         return None
-    syn = talk.syns[0].packet
+    syn = flow.syns[0].packet
     answers = [
         (other, seen)
-        for other in talks
-        if other.point == talk.point
-        and other.protocol == talk.protocol
-        and other.client == talk.client
-        and other.server != talk.server
+        for other in traffic.flows
+        if other.point == flow.point
+        and other.protocol == flow.protocol
+        and other.client == flow.client
+        and other.server != flow.server
         for seen in other.syn_acks
         if (seen.packet.ack - syn.seq) & 0xFFFFFFFF == 1
     ]
-    if not answers or _is_answered(talk, talks):
+    if not answers or _is_answered(flow, traffic):
         return None
     stranger, answer = answers[0]
     reset = next((seen for seen in stranger.forward if _resets(seen, answer, syn.seq)), None)
-    bridged = is_bridge(case, talk.point)
+    bridged = is_bridge(case, flow.point)
     if (bridged and _is_seen_by_netfilter(case)) or (reset is None and (bridged or stranger.acks)):
         return None
     return ForeignAnswer(answer, reset, stranger.syns[0] if stranger.syns else None)
 
 
-def _is_answered(talk: Talk[Sighting], talks: Talks) -> bool:
+def _is_answered(flow: CapturedFlow[Sighting], traffic: CapturedTraffic) -> bool:
     """Tell whether the right answer is seen anywhere: then the foreign one was caught before its
     translation.
     """
-    ends = (talk.client, talk.server)
-    return any((other.client, other.server) == ends and other.syn_acks for other in talks)
+    ends = (flow.client, flow.server)
+    return any((other.client, other.server) == ends and other.syn_acks for other in traffic.flows)
 
 
 def _resets(seen: Sighting, answer: Sighting, first: int) -> bool:
@@ -114,12 +116,12 @@ def _is_seen_by_netfilter(case: Case) -> bool:
     return switch is not None and switch.value == "1"
 
 
-def _report(talk: Talk[Sighting], found: ForeignAnswer) -> Finding:
+def _report(flow: CapturedFlow[Sighting], found: ForeignAnswer) -> Finding:
     answer = found.answer.packet
     stranger, server, client = (
         endpoint(answer.src, answer.sport),
-        endpoint(*talk.server),
-        endpoint(*talk.client),
+        endpoint(*flow.server),
+        endpoint(*flow.client),
     )
     reasons = [
         f"{client} sends its SYN to {server}; the SYN-ACK that acknowledges it comes from {stranger}."
@@ -132,19 +134,19 @@ def _report(talk: Talk[Sighting], found: ForeignAnswer) -> Finding:
         reasons.append(f"{client} knows no connection to {stranger} and resets it.")
     else:
         reasons.append(f"{client} never acknowledges it.")
-    again = [seen for seen in talk.syns[1:] if opening(seen.packet) != _SYN_ACK]
+    again = [seen for seen in flow.syns[1:] if opening(seen.packet) != SYN_ACK]
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The reply to {talk.words} is not translated back: the SYN-ACK comes from {stranger}, not from {server}.",
+        claim=f"The reply to {flow.words} is not translated back: the SYN-ACK comes from {stranger}, not from {server}.",
         evidence=quote(
             [found.answer],
             [found.reset] if found.reset else [],
-            talk.syns[:1],
+            flow.syns[:1],
             [found.translated] if found.translated else [],
             again[-1:],
         ),
         reasoning=tuple(reasons),
-        breaks=(f"{talk.words}: the client resets the answer and tries until it gives up",),
-        marks=(f"{answer.src}.{answer.sport}", f"{talk.server[0]}.{talk.server[1]}"),
+        breaks=(f"{flow.words}: the client resets the answer and tries until it gives up",),
+        marks=(f"{answer.src}.{answer.sport}", f"{flow.server[0]}.{flow.server[1]}"),
     )

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from podpath.checks.captured import Talks, count, quote
+from podpath.checks.captured import CapturedTraffic, count, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Ask, Finding, Repair, Severity
 from podpath.net.addresses import Address
@@ -45,9 +45,9 @@ TUNNELS = (4789, 8472, 6081)
 """Ports of VXLAN and Geneve, whose outer sums `vxlan-outer` judges."""
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report wrong checksums at the receiver that nobody answers, and DHCP's."""
-    _ = talks
+    _ = traffic
     wrong = [seen for seen in case.sightings if seen.wrong_sum and seen.packet.dport not in TUNNELS]
     leases = [
         seen

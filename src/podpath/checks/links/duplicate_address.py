@@ -29,7 +29,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from podpath.checks.captured import Talks
+from podpath.checks.captured import CapturedTraffic
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.links.foreign_arp import find_foreign
@@ -69,11 +69,11 @@ def check(case: Case) -> Iterator[Finding]:
             yield _report(address, found)
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each address for which two MACs answer ARP within a moment, or in turn: two machines
     have it.
     """
-    _ = talks
+    _ = traffic
     foreign = {(arp.sender, arp.sender_mac) for arp, _ in find_foreign(case)}
     replies: dict[tuple[int, Address], list[ArpSighting]] = defaultdict(list)
     for arp in case.arps:

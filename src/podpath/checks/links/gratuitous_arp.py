@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podpath.checks.captured import Talks, count, quote
+from podpath.checks.captured import CapturedTraffic, count, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.links.foreign_arp import find_foreign
@@ -42,9 +42,9 @@ ASTRAY = 2
 """Frames to the old MAC after the move: one may have been on its way."""
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each address that moves from one MAC to another once, and whether that was announced."""
-    _ = talks
+    _ = traffic
     foreign = {arp.sender for arp, _ in find_foreign(case)}
     for address, claims in gather_claims(case).items():
         places = [claim.place for claim in claims]

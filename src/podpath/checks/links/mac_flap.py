@@ -29,8 +29,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from podpath.capture.observations import point_of
-from podpath.checks.captured import Talks, is_bridge, is_mac, order_of
+from podpath.capture.frames import point_of
+from podpath.checks.captured import CapturedTraffic, is_bridge, is_mac, order_of
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.topology import find_link
@@ -54,9 +54,9 @@ class _Claim(NamedTuple):
     span: Span
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each address whose MAC, and each MAC whose bridge port, changes back and forth."""
-    _ = talks
+    _ = traffic
     for address, claims in gather_claims(case).items():
         changes = _changes(claims)
         if len(changes) > CHANGES and len({claim.place for claim in changes}) < len(changes):

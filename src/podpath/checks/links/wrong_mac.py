@@ -30,8 +30,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from podpath.capture.observations import clock
-from podpath.checks.captured import Talks, count, is_group, order_of, quote, words_of
+from podpath.capture.frames import clock
+from podpath.checks.captured import CapturedTraffic, count, is_group, order_of, quote, words_of
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.links.foreign_arp import find_foreign
@@ -42,11 +42,11 @@ CATEGORIES = (Category.ARP_WRONG_ANSWER,)
 NAME = "wrong-mac"
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report each address to which frames go with a foreign MAC, after they went with its own;
     foreign ARP tells more.
     """
-    _ = talks
+    _ = traffic
     taught = {(arp.sender, arp.sender_mac) for arp, _ in find_foreign(case)}
     own: dict[tuple[int, Address], set[Mac]] = defaultdict(set)
     sent: dict[tuple[int, Address], list[Sighting]] = defaultdict(list)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podpath.checks.captured import Talks, count, quote
+from podpath.checks.captured import CapturedTraffic, count, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Ask, Finding, Severity
 from podpath.net.addresses import Address
@@ -37,9 +37,9 @@ CATEGORIES = (Category.TUNNEL_CHECKSUM,)
 NAME = "checksum-offload"
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Note wrong checksums that are none on the wire, so that nobody blames them."""
-    _ = talks
+    _ = traffic
     own = frozenset(
         item.address for item in case.node.host.addresses.items if item.span is not None
     )

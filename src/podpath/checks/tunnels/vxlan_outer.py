@@ -32,8 +32,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from podpath.capture.observations import point_of
-from podpath.checks.captured import Talks, quote
+from podpath.capture.frames import point_of
+from podpath.checks.captured import CapturedTraffic, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.net import protocols
@@ -45,11 +45,11 @@ PORTS = (4789, 8472, 6081)
 """Of VXLAN, of VXLAN where Linux chose first (flannel, Cilium), of Geneve."""
 
 
-def look(case: Case, talks: Talks) -> Iterator[Finding]:
+def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     """Report tunnels whose outer packets come in with wrong checksums, and those whose outer
     packets are in fragments.
     """
-    _ = talks
+    _ = traffic
     wrong: dict[tuple[object, ...], list[Sighting]] = defaultdict(list)
     whole: dict[tuple[object, ...], int] = defaultdict(int)
     torn: dict[tuple[object, ...], list[Sighting]] = defaultdict(list)
