@@ -165,7 +165,7 @@ def test_weight_and_prevention_are_the_rows() -> None:
     assert (finding.severity, finding.prevention, finding.reasoning) == (
         "risk",
         "Watch it.",
-        ("It was said 5 times.",),
+        ("It was logged 5 times.",),
     )
 
 

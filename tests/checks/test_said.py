@@ -42,6 +42,6 @@ def test_what_is_said_often_is_quoted_a_few_times() -> None:
     )
     case = Case(node=node(netns()), messages=said)
     found = tell("x", find_said(case, MessageKind.DEVICE_HELD), Meaning("c", "b", "d"))
-    assert (len(found.evidence), found.reasoning) == (QUOTED, ("It was said 24 times.",))
+    assert (len(found.evidence), found.reasoning) == (QUOTED, ("It was logged 24 times.",))
     assert get_value(said, "name", "device", default="?") == "lo1"
     assert get_value(said, "name", default="?") == "?"

@@ -14,4 +14,7 @@ def test_other_nodes_are_mentioned(capsys: pytest.CaptureFixture[str]) -> None:
     read_one([NO_FORWARDING], progress=silent)
     assert capsys.readouterr().err == ""
     read_one([NO_FORWARDING, SECOND_NODE], progress=silent)
-    assert "of 2 nodes (node1, node2); this is node1, --node chooses" in capsys.readouterr().err
+    assert (
+        "covers 2 nodes (node1, node2); this is about node1, choose with --node"
+        in capsys.readouterr().err
+    )

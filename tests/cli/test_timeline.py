@@ -41,7 +41,7 @@ def test_the_chain_is_named(messages: Path) -> None:
         "messages:8 | Mar 12 03:13:47 kn-04 systemd[1]: Started Dynamic System Tuning Daemon."
         in done.stdout
     )
-    assert "2 s before the first bad request began" in done.stdout
+    assert "2 s before the first failing request began" in done.stdout
 
 
 def test_zones_by_name(messages: Path, tmp_path: Path) -> None:

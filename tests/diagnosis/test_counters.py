@@ -50,7 +50,7 @@ def test_possible_causes_are_weighed_by_what_was_counted() -> None:
     )
     assert [each.check for each in told] == ["br-netfilter", "rp-filter", "no-route"]
     assert sum(each.certainty for each in told) == pytest.approx(0.8, abs=0.01)
-    assert "Against it speaks that IpExtInNoRoutes and IpOutNoRoutes count 0." in told[2].reasoning
+    assert "Counting against it: IpExtInNoRoutes and IpOutNoRoutes are 0." in told[2].reasoning
 
 
 def test_a_fault_that_nothing_met_yet_is_one_all_the_same() -> None:

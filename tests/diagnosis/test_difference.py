@@ -35,8 +35,8 @@ INCIDENTS = ("br-netfilter-off", "host-disconnect", "kube-proxy-before-cilium", 
 EXPECTED = {
     "br-netfilter-off": ["net.bridge.bridge-nf-call-iptables is 0 here, and 1 where it works"],
     "host-disconnect": [
-        "the route 169.254.0.0/16 dev ens3f0 metric 1002 is not there where it works",
-        "the route 169.254.0.0/16 dev ens3f1 metric 1003 is not there where it works",
+        "the route 169.254.0.0/16 dev ens3f0 metric 1002 is absent where it works",
+        "the route 169.254.0.0/16 dev ens3f1 metric 1003 is absent where it works",
     ],
     "kube-proxy-before-cilium": [
         "CILIUM_FORWARD is rule 5 of FORWARD here, and rule 1 where it works"
@@ -99,7 +99,7 @@ CHANGED: dict[str, tuple[Node, Node, str]] = {
     "sysctl": (host(sysctls={"a.b": "1"}), host(sysctls={"a.b": "0"}), "a.b is 1 here, and 0 where it works"),
     "route": (
         host(routes=[route("10.0.0.0/8", "eth0"), route("10.1.0.0/16", "eth0")]), host(routes=[route("10.0.0.0/8", "eth0")]),
-        "the route 10.1.0.0/16 dev eth0 is not there where it works",
+        "the route 10.1.0.0/16 dev eth0 is absent where it works",
     ),
     "changed route": (
         host(routes=[route("10.0.0.0/8", "eth0")]), host(routes=[route("10.0.0.0/8", "eth1")]),
@@ -108,7 +108,7 @@ CHANGED: dict[str, tuple[Node, Node, str]] = {
     "address": (
         host(addresses=[address("eth0", "10.0.0.1")]),
         host(addresses=[address("eth0", "10.0.0.1"), address("eth0", "10.0.0.2")]),
-        "the address 10.0.0.2/24 dev eth0 is missing here, and is there where it works",
+        "the address 10.0.0.2/24 dev eth0 is missing here and present where it works",
     ),
     "policy": (
         host(tables=[table("filter", chain("FORWARD", policy="DROP"))]),
@@ -118,7 +118,7 @@ CHANGED: dict[str, tuple[Node, Node, str]] = {
     "rule": (
         host(tables=[table("filter", chain("FORWARD", rule("FORWARD", 1, "DROP"), policy="ACCEPT"))]),
         host(tables=[table("filter", chain("FORWARD", policy="ACCEPT"))]),
-        "DROP (rule 1 of FORWARD here) is not there where it works",
+        "DROP (rule 1 of FORWARD here) is absent where it works",
     ),
     "mtu": (
         node(netns(links=[link("eth0", mtu=1400)])), node(netns(links=[link("eth0", mtu=1500)])),
@@ -191,7 +191,7 @@ def test_neighbours_and_sets_are_compared() -> None:
     )
     assert sorted(words(bad, good)) == [
         "10.0.0.9 on eth0 is 02:00:00:00:00:01 here, and 02:00:00:00:00:02 where it works",
-        "the set allowed lacks 1 and has 1 besides those of the members that it has where it works",
+        "compared with where it works, the set allowed lacks 1 member and has 1 extra",
     ]
     assert words(take_over(bad, compare_nodes(bad, good)), good) == []
 
@@ -214,12 +214,12 @@ def test_native_tables_are_compared_whole() -> None:
     extra = "table ip extra {\n\tchain c {\n\t}\n}\n"
     bad, good = made(dropping, extra), made(accepting)
     assert words(bad, good) == [
-        "the nftables table inet fw is otherwise where it works",
-        "the nftables table ip extra is not there where it works",
+        "the nftables table inet fw is different where it works",
+        "the nftables table ip extra is absent where it works",
     ]
     assert words(take_over(bad, compare_nodes(bad, good)), good) == []
     assert words(good, made(accepting, extra)) == [
-        "the nftables table ip extra is missing here, and is there where it works"
+        "the nftables table ip extra is missing here and present where it works"
     ]
 
 
@@ -320,9 +320,8 @@ def test_a_connection_that_no_difference_cures_is_said_to_be_unexplained() -> No
         3,
         (asked,),
     )
-    assert (
-        "UNEXPLAINED: it fails here, and nothing that is known of both nodes differs"
-        in render_diff(compared, Style())
+    assert "UNEXPLAINED: it fails here, but nothing known about both nodes differs" in render_diff(
+        compared, Style()
     )
 
 

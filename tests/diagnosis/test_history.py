@@ -33,17 +33,17 @@ def join(
 
 def test_the_fact_meets_its_history() -> None:
     """A fault that a chain leads to is told with what set it, its lines, and how long before the
-    first bad request.
+    first failing request.
     """
     (joined,) = join(finding("rp-filter")).findings
 
     assert (
         joined.claim
-        == "It is rp-filter. What set it: tuned started, 2.8 s before the first bad request began."
+        == "It is rp-filter. What set it: tuned started, 2.8 s before the first failing request began."
     )
     assert joined.history[0] == "03:13:38: polkit is upgraded (log-0:3)."
     assert joined.history[-2].startswith(
-        "03:13:49: the first bad request began, 10 s before it was seen to fail; 2.8 s later."
+        "03:13:49: the first failing request began, 10 s before it was seen to fail; 2.8 s later."
     )
     assert [3, 6, 8, 2, 1] == [span.line for span in joined.evidence]
     assert "reapply_sysctl" in joined.prevention

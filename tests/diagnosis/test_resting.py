@@ -105,7 +105,7 @@ def test_possibilities_are_told_without_percentages() -> None:
     """An order says what a share of certainty would only pretend to know."""
     text = render_diagnosis(diagnose(with_routes(FAILING, GUESS)), Style(width=100, verbose=True))
     assert "%" not in text
-    assert "rests on what no output shows (nothing shows it)" in " ".join(text.split())
+    assert "assumes what no output shows (nothing shows it)" in " ".join(text.split())
 
 
 def test_a_device_that_nothing_names_is_made_up() -> None:

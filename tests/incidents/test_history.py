@@ -26,7 +26,7 @@ I1122 00:33:43.100000       1 leader.go:280] got the leader's lease: success
 W1122 00:33:59.115335       1 leader.go:286] Get https://192.168.77.11:6443/api?timeout=10s: context deadline exceeded
 W1122 00:34:10.115335       1 leader.go:286] Get https://192.168.77.11:6443/api?timeout=10s: context deadline exceeded
 """
-CLAIM = "What set it: tuned started, 2.1 s before the first bad request began."
+CLAIM = "What set it: tuned started, 2.1 s before the first failing request began."
 TIMES = ("--failed-at", "00:33:59", "--timeout", "10s", "--last-ok", "00:33:43")
 
 
@@ -59,8 +59,8 @@ def check_history(document: dict[str, Any], log: str, claim: str = CLAIM) -> Non
 
 
 def test_logs_pasted_into_the_ticket(incident: Path, tmp_path: Path) -> None:
-    """The ticket with two logs in it names tuned and how long before the first bad request it was,
-    without being told when.
+    """The ticket with two logs in it names tuned and how long before the first failing request it
+    was, without being told when.
     """
     text = (incident / "ticket.md").read_text(encoding="utf-8")
     pasted = f"On the node:\n\n```\n$ grep 00:3 /var/log/messages\n{LOG}\n$ kubectl -n orders logs pg-main-0\n{CLIENT}```\n\n"

@@ -27,7 +27,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory, repository: Path) -> Path:
 
 
 def test_the_timeline_finds_the_window_and_the_chain(lived: Path) -> None:
-    """From the two logs alone: the last success, when the first bad request began, and tuned in
+    """From the two logs alone: the last success, when the first failing request began, and tuned in
     between.
     """
     done = podpath("timeline", lived / "messages", lived / "client.log", "--json")
@@ -42,7 +42,7 @@ def test_the_timeline_finds_the_window_and_the_chain(lived: Path) -> None:
 
 def test_the_diagnosis_joins_fact_and_history(lived: Path) -> None:
     """The bundle's rp_filter is the cause, and the log says what set it, and that it was before the
-    first bad request.
+    first failing request.
     """
     done = podpath(
         "diagnose",
@@ -57,7 +57,7 @@ def test_the_diagnosis_joins_fact_and_history(lived: Path) -> None:
 
     assert (1, "rp-filter") == (done.returncode, cause["check"])
     assert "What set it: tuned started" in cause["claim"]
-    assert cause["claim"].endswith("before the first bad request began.")
+    assert cause["claim"].endswith("before the first failing request began.")
     assert any(
         line["text"].endswith("Started Dynamic System Tuning Daemon.") for line in cause["evidence"]
     )

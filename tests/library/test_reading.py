@@ -35,7 +35,7 @@ def test_nodes_are_told_apart_and_chosen() -> None:
     assert "" == read_together([NO_FORWARDING, SECOND_NODE]).name
     with pytest.raises(UsageError, match="node1, node2"):
         read([NO_FORWARDING, SECOND_NODE], node="node3")
-    with pytest.raises(UsageError, match="expected the one node"):
+    with pytest.raises(UsageError, match="the only node in the evidence"):
         read(NO_FORWARDING, node="node3")
 
 

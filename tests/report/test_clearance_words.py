@@ -16,7 +16,7 @@ def test_kinds_are_counted_and_named_once() -> None:
         NotShown(what="the devices", netns="host", ask="ip link"),
     )
     said = name_forbids((NothingWalked(), *two))
-    assert "no connection was walked, 2 listings are not shown whole" == said
+    assert "no connection was walked, 2 listings are incomplete" == said
 
 
 def test_the_question_names_a_connection_that_the_evidence_suggests() -> None:

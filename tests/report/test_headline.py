@@ -27,4 +27,4 @@ def test_a_possibility_is_named_with_the_question() -> None:
     )
     said = " ".join(line.strip() for line in render_headline(diagnosis, Style()))
     assert said.startswith("UNDECIDED: one cause is possible: The reverse-path filter drops")
-    assert said.endswith("sysctl net.ipv4.conf.all.rp_filter tells")
+    assert said.endswith("sysctl net.ipv4.conf.all.rp_filter would tell")

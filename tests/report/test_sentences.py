@@ -40,23 +40,23 @@ PROSE = ("claim", "reasoning", "history", "certainty_words")
     [
         (rules.RuleDecided(RULE, "drop"), "FORWARD rule 3 drops it"),
         (rules.RuleDecided(NATIVE, "drop"), "inet t c rule 1, handle 7 (drop) drops it"),
-        (rules.PolicyDecided("filter", "FORWARD", False), "no rule of FORWARD decides on it, and its policy is DROP"),
-        (rules.PolicyDecided("ip t", "c", True), "no rule of ip t c decides on it, and its policy is drop"),
+        (rules.PolicyDecided("filter", "FORWARD", False), "no rule of FORWARD decides, and its policy is DROP"),
+        (rules.PolicyDecided("ip t", "c", True), "no rule of ip t c decides, and its policy is drop"),
         (rules.ZoneSet(RULE, 9, "ftp"), "FORWARD rule 3 has conntrack look it up in zone 9, with the helper ftp"),
         (routes.TtlExceeded(1), "its TTL of 1 ends here"),
         (routes.LocalAddress(A, "host", "broadcast"), "10.0.0.1 is a broadcast address of host"),
         (routes.ForwardingOff("pod", "eth0", A),
          "10.0.0.1 is not for pod, which does not forward what comes in on eth0: no ICMP error is sent either"),
         (routes.ReversePathFailed(A, ("eth1", "eth2"), 2, "eth0", True),
-         ("the way back to 10.0.0.1 leads over eth1, eth2, not over eth0; rp_filter is loose, and as eth0 has no address as good "
-          "as strict (the larger of all and eth0)")),
+         ("the route back to 10.0.0.1 uses eth1, eth2, not eth0; rp_filter is loose, which is as good as strict since "
+          "eth0 has no address (the larger of all and eth0)")),
         (routes.ReversePathFailed(A, (), 1, "eth0", False),
          "no route leads to 10.0.0.1; rp_filter is strict (the larger of all and eth0)"),
         (neighbours.ArpRefused(A, neighbours.ArpIgnored(8, "eth0")), "10.0.0.1 does not answer ARP: arp_ignore is 8 on eth0"),
         (neighbours.ForeignSenderAsked(
             neighbours.PresumedToAnswer(A, Mac("02:00:00:00:00:09")),
             neighbours.ArpRequest("eth1", Mac("02:00:00:00:00:02"), B, A), "mgnt"),
-         ("10.0.0.1 is outside the model and taken to answer: 02:00:00:00:00:09; the ARP request leaves with eth1's MAC "
+         ("10.0.0.1 is outside the model and assumed to answer: 02:00:00:00:00:09; the ARP request leaves with eth1's MAC "
           "02:00:00:00:00:02 and the address 10.0.0.2 of mgnt")),
         (tracking.ConntrackInvalid(tracking.OutOfState("ack", "SYN_SENT", False)),
          "an ACK in state SYN_SENT: conntrack has seen the SYN, but no SYN-ACK"),
@@ -83,7 +83,7 @@ def test_a_failure_says_which_packet_failed() -> None:
         failures.PacketDropped("SYN", "host", "forward", routes.TtlExceeded(1))
     )
     assert (
-        "data misdelivered: it reached a process in pod, and the connection is with a host behind eth0"
+        "data misdelivered: it reached a process in pod, but the connection is with a host behind eth0"
         == spell_failure(
             failures.Misdelivered(
                 "data", failures.End("pod", None), failures.End("host", "eth0"), False

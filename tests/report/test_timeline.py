@@ -94,9 +94,9 @@ def test_the_text_tells_the_story() -> None:
     text = render_timeline(CHRONICLES["found"], PLAIN)
 
     assert text.startswith("LIKELY: An upgrade of polkit restarts polkit")
-    for words in ("03:13:38  polkit is upgraded", "log-0:3 | Mar 12 03:13:38", "2.8 s before the first bad request began",
-                  "podpath explain rp-filter", "first bad began  2025-03-12 03:13:49.815", "(timeout 10 s)",
-                  "-------- last success", "-------- the first bad request began"):  # fmt: skip
+    for words in ("03:13:38  polkit is upgraded", "log-0:3 | Mar 12 03:13:38", "2.8 s before the first failing request began",
+                  "podpath explain rp-filter", "failing since    2025-03-12 03:13:49.815", "(timeout 10 s)",
+                  "-------- last success", "-------- first failing request began"):  # fmt: skip
         assert words in text
 
 
@@ -109,8 +109,8 @@ def test_times_are_of_the_zone() -> None:
 
 
 def test_the_window_stands_in_the_picture() -> None:
-    """The window is a band from the last success to where the first bad request began, the chain a
-    line through its events.
+    """The window is a band from the last success to where the first failing request began, the
+    chain a line through its events.
     """
     root = ET.fromstring(render_timeline_svg(CHRONICLES["given"]))  # noqa: S314 - our own output
     (band,) = [one for one in root.iter(f"{SVG}rect") if one.get("class") == "window"]

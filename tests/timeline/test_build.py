@@ -87,7 +87,9 @@ def test_without_a_failure_it_asks() -> None:
 
 
 def test_the_timeout_is_asked_for() -> None:
-    """Without the timeout the first bad request may have begun any time before, and that is said."""
+    """Without the timeout the first failing request may have begun any time before, and that is
+    said.
+    """
     found = chronicle(MESSAGES, told=ToldFailure(failed_at=at("03:13:59")))
 
     assert any("--timeout" in question for question in found.questions)
@@ -116,7 +118,7 @@ def test_many_events_are_cut() -> None:
     not list(SEED.glob("002_*")), reason="the reported incident is not on this machine"
 )
 def test_the_reported_incident() -> None:
-    """The report's times make its window: failed after 10 s, the first bad request began two
+    """The report's times make its window: failed after 10 s, the first failing request began two
     seconds after the restart.
     """
     text = next(SEED.glob("002_*")).read_text(encoding="utf-8")

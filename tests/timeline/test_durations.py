@@ -68,11 +68,11 @@ def test_a_span_for_a_reader(seconds: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("before", "text"),
     [
-        (2.0, "2 s before the first bad request began"),
-        (0.2, "as the first bad request began"),
-        (-3, "3 s after the first bad request began"),
+        (2.0, "2 s before the first failing request began"),
+        (0.2, "as the first failing request began"),
+        (-3, "3 s after the first failing request began"),
     ],
 )
 def test_how_long_before(before: float, text: str) -> None:
-    """How long before the first bad request something was is told in words."""
+    """How long before the first failing request something was is told in words."""
     assert text == tell_before(before)

@@ -25,7 +25,7 @@ def names(text: str, window: Window | None = WINDOW) -> list[str]:
 
 def test_the_chain_of_polkit() -> None:
     """polkit upgraded, polkit restarted, tuned restarted: each link with its line, the last one
-    before the first bad request.
+    before the first failing request.
     """
     found = chronicle(MESSAGES, CLIENT).stories[0]
 
@@ -44,8 +44,8 @@ def test_optional_links_may_be_missing() -> None:
 
 
 def test_the_last_link_has_to_be_in_the_window() -> None:
-    """A restart of tuned after the first bad request began, or long before it last worked, is not
-    what broke it.
+    """A restart of tuned after the first failing request began, or long before it last worked, is
+    not what broke it.
     """
     for clock in ("03:13:55", "03:13:20"):
         text = f"Mar 12 {clock} kn-04 systemd[1]: Started Dynamic System Tuning Daemon."
@@ -65,7 +65,7 @@ def test_links_stand_in_their_order() -> None:
 
 
 def test_what_the_kernel_says_while_it_fails() -> None:
-    """A full table is said while connections fail: after the first bad request began, too."""
+    """A full table is said while connections fail: after the first failing request began, too."""
     text = "Mar 12 03:14:01 kn-04 kernel: nf_conntrack: table full, dropping packet"
 
     assert ["conntrack-full"] == names(text)

@@ -26,7 +26,7 @@ def test_without_a_last_success_it_looks_back() -> None:
 
 
 def test_a_success_after_the_beginning_is_of_another_request() -> None:
-    """A success later than the first bad request began says nothing of its window."""
+    """A success later than the first failing request began says nothing of its window."""
     assert 990.0 - LOOKBACK == Window(failed_at=1000.0, timeout=10.0, last_ok=995.0).start
 
 

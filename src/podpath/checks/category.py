@@ -80,10 +80,10 @@ class Category(StrEnum):
     """Packets count as INVALID and are dropped, or slip past NAT."""
     CONNTRACK_RACE = "conntrack-race"
     """Two packets race to insert an entry and one is dropped (insert_failed), parallel DNS requests
-    above all.
+    especially.
     """
     NEIGHBOUR_UNRESOLVED = "neighbour-unresolved"
-    """ARP or neighbour discovery gets no answer, or is not sent."""
+    """ARP or neighbor discovery gets no answer, or is not sent."""
     NEIGHBOUR_TABLE_FULL = "neighbour-table-full"
     """The neighbour table overflows (gc_thresh)."""
     DUPLICATE_ADDRESS = "duplicate-address"

@@ -22,7 +22,7 @@ class Way(Enum):
     """How a connection's first packet, or the answer to it, ends."""
 
     LOST = auto()
-    """Dropped without a word, anywhere behind the sender's own output: forwarding off, a DROP,
+    """Dropped silently, anywhere behind the sender's own output: forwarding off, a DROP,
     rp_filter, a lost answer.
     """
     DROPPED_BY_SENDER = auto()
@@ -30,7 +30,7 @@ class Way(Enum):
     REJECTED_BY_SENDER = auto()
     """Rejected with an ICMP error by a rule of the sender's own OUTPUT."""
     NO_NEIGHBOUR = auto()
-    """The next hop does not answer ARP or neighbour discovery: the sender's, or a router's that
+    """The next hop does not answer ARP or neighbor discovery: the sender's, or a router's that
     says so after three seconds.
     """
     NET_UNREACHABLE = auto()
@@ -111,7 +111,7 @@ FELT: Mapping[Way, Mapping[int, frozenset[Kind]]] = MappingProxyType({
 """What a program is told, by protocol. A datagram's sender is told of fatal errors only
 (net/ipv4/icmp.c:icmp_err_convert v6.12).
 
-Answers that take longer than their client's patience are timeouts to it: a neighbour's silence is
+Answers that take longer than their client's patience are timeouts to it: a neighbor's silence is
 told after three seconds.
 """
 

@@ -1,4 +1,4 @@
-"""What a check or the diagnosis finds wrong, and how to mend it."""
+"""What a check or the diagnosis finds wrong, and how to fix it."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _OWNERS = (
 
 
 def tables_named(namespace: Netns, name: str) -> Iterator[Table]:
-    """Yield every table of a name, of both families and flavours."""
+    """Yield every table of a name, of both families and flavors."""
     for netfilter in namespace.netfilter.values():
         yield from (table for table in netfilter.tables if table.name == name)
 

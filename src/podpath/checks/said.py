@@ -54,7 +54,7 @@ def tell(name: str, said: Sequence[Message], meaning: Meaning) -> Finding:
         severity=meaning.severity,
         claim=meaning.claim,
         evidence=tuple(dict.fromkeys(message.span for message in said))[:QUOTED],
-        reasoning=(f"It was said {times} times.",) if times > 1 else (),
+        reasoning=(f"It was logged {times} times.",) if times > 1 else (),
         breaks=(meaning.breaks,),
         repairs=(Repair(title=meaning.cure, commands=meaning.commands),),
         prevention=meaning.prevention,

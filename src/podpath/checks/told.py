@@ -47,7 +47,7 @@ def is_forwarder(case: Case) -> bool:
 
 
 def is_forwarded(complaint: Complaint) -> bool:
-    """Tell whether what fails has to be forwarded: from a workload to the world, or to one on
+    """Tell whether what fails has to be forwarded: from a workload to the outside world, or to one on
     another node.
     """
     leaves = complaint.target is End.OUTSIDE or (

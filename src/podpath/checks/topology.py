@@ -138,7 +138,7 @@ def only_default_rules(namespace: Netns) -> bool:
 
 
 def find_tables(namespace: Netns, name: str, family: Family = 4) -> Iterator[Table]:
-    """Yield the tables of that name, of both flavours."""
+    """Yield the tables of that name, of both flavors."""
     netfilter = namespace.netfilter.get(family)
     if netfilter is not None:
         yield from (table for table in netfilter.tables if table.name == name)

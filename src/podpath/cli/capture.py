@@ -71,14 +71,15 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     verbose: bool,
     brief: bool,
 ) -> None:
-    """Say what captures alone show, each finding with the packets that show it.
+    """Show what captures alone tell, each finding with the packets that show it.
 
-    FILES are pcap and pcapng files, packed (.gz, .xz, .bz2, .zst) or not, printed captures of tcpdump, tickets with some in
-    them, bundles, and - for standard input. Several points are put together: a packet is followed through NAT and tunnels, and
-    what is lost between two points is named. Capture files need NumPy: pip install 'podpath[capture]'. Printed ones do not.
+    FILES are pcap and pcapng files, compressed (.gz, .xz, .bz2, .zst) or not, printed captures of
+    tcpdump, tickets with some in them, bundles, and - for standard input. Several capture points
+    are combined: a packet is followed through NAT and tunnels, and what is lost between two points
+    is named. Capture files need NumPy (pip install 'podpath[capture]'); printed captures do not.
 
-    A capture may be of any length. Of more than 2,000 packets those are shown that tell of a failure, or are asked about; one of
-    more than 2,000,000 is not followed from point to point.
+    A capture may be of any length. Above 2,000 packets, only those that show a failure or were
+    asked about are printed; above 2,000,000, packets are not followed from point to point.
 
     \b
     Examples:

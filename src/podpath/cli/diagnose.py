@@ -36,7 +36,7 @@ from podpath.library.when import When
     "--good",
     multiple=True,
     metavar="EVIDENCE",
-    help="Evidence of a node where it works: what differs is told.",
+    help="Evidence from a node where it works; the differences are reported.",
 )
 @window_options
 @output_options
@@ -56,9 +56,10 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
 ) -> None:
     """Name what broke the path, quote the lines that say so, and give the fix.
 
-    EVIDENCE is any mix of tickets (markdown or text with pasted outputs), single outputs, bundles (folders, .tar.gz,
-    .tar.zst) and - for standard input. Connections to explain are found in it: failing attempts, captures, events. Logs among
-    it tell what led to the fault; --failed-at, --timeout and --last-ok say when it failed, where they do not.
+    EVIDENCE is any mix of tickets (markdown or text with pasted outputs), single outputs, bundles
+    (folders, .tar.gz, .tar.zst) and - for standard input. Connections to explain are found in it:
+    failing attempts, captures, events. Logs in it show what led to the fault; --failed-at,
+    --timeout and --last-ok say when it failed, where they do not.
 
     \b
     A probe is one line: PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEVICE]

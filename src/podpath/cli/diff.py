@@ -37,9 +37,10 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
 ) -> None:
     """Name the smallest difference that explains why one node works and the other does not.
 
-    BAD and GOOD are evidence of two nodes, or of one node before and after: a bundle, a ticket, an output. The connections
-    that fail on BAD are walked with every difference taken over from GOOD: the one that makes them work is the answer. Where
-    none does alone, the smallest set that does together is.
+    BAD and GOOD are evidence of two nodes, or of one node before and after: a bundle, a ticket, an
+    output. The connections that fail on BAD are walked again with each difference taken over from
+    GOOD: the one that makes them work is the answer; where no single one does, the smallest set
+    that does.
 
     \b
     Examples:

@@ -26,6 +26,6 @@ def read_one(
     case = read(pieces, asking=asking, node=node, limits=limits, progress=progress)
     names = [escape(one.name) for one in case.nodes]
     if len(names) > 1:
-        said = f"the evidence is of {len(names)} nodes ({', '.join(names)}); this is {names[0]}, --node chooses"
+        said = f"the evidence covers {len(names)} nodes ({', '.join(names)}); this is about {names[0]}, choose with --node"
         click.echo(f"podpath: {said}", err=True)
     return case

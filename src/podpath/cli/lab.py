@@ -46,7 +46,7 @@ DISAGREES = 1
 def lab() -> None:
     """Rebuild nodes in network namespaces on the real kernel, and see what it does.
 
-    Everything happens in namespaces of the command's own: nothing of this machine's network is
+    Everything happens in the command's own namespaces: nothing in this machine's network is
     changed, and nothing is left behind, however the command ends. Needs root, except `lab script`
     and `lab incident` without a name.
     """
@@ -57,12 +57,13 @@ def lab() -> None:
 @click.option(
     "--probe",
     metavar="P",
-    help="The connection to try; the evidence's first failing one where none is given.",
+    help="The connection to try; by default the first one that fails in the evidence.",
 )
 def twin(evidence: tuple[str, ...], probe: str | None) -> None:
-    """Build the node of some evidence on this kernel, send the probe, and hold what happens against the model.
+    """Build the node in the evidence on this kernel, send the probe, and compare what happens with
+    the model.
 
-    The name of a built-in incident stands for the bundle of its broken node.
+    The name of a built-in incident stands for its broken node's bundle.
 
     \b
     Examples:
@@ -103,7 +104,7 @@ def twin(evidence: tuple[str, ...], probe: str | None) -> None:
     "--probe", metavar="P", help="The connection that stand-ins for BPF programs are made for."
 )
 def script(evidence: tuple[str, ...], probe: str | None) -> None:
-    """Print the node of some evidence as a shell script that rebuilds it in network namespaces.
+    """Print the node in the evidence as a shell script that rebuilds it in network namespaces.
 
     \b
     Examples:
@@ -121,10 +122,11 @@ def script(evidence: tuple[str, ...], probe: str | None) -> None:
 @lab.command()
 @click.argument("name", required=False)
 @click.option("--break", "only_break", is_flag=True, help="Stop when it is broken and diagnosed.")
-@click.option("--fix", "only_fix", is_flag=True, help="Break and mend it without diagnosing.")
+@click.option("--fix", "only_fix", is_flag=True, help="Break and fix it without diagnosing.")
 @click.option("--bundle", metavar="DIR", help="Keep the broken node's bundle in this new folder.")
 def incident(name: str | None, *, only_break: bool, only_fix: bool, bundle: str | None) -> None:
-    """Build a known fault live, break it, diagnose it from its bundle alone, and mend it. Without NAME: list them.
+    """Build a known incident's node, break it, diagnose it from its bundle alone, and fix it.
+    Without NAME: list the incidents.
 
     \b
     Examples:
@@ -190,7 +192,7 @@ def _tell(state: str, stage: StagedNode, attempt: int) -> None:
 @lab.command()
 @click.option("--cases", default=500, show_default=True, metavar="N", help="How many cases.")
 @click.option(
-    "--seed", type=int, metavar="S", help="The first case's number; drawn where none is given."
+    "--seed", type=int, metavar="S", help="The first case's number; drawn at random by default."
 )
 @click.option(
     "--jobs", default=os.cpu_count() or 1, show_default=True, metavar="J", help="Worker processes."
@@ -198,10 +200,10 @@ def _tell(state: str, stage: StagedNode, attempt: int) -> None:
 @click.option(
     "--reproducers",
     metavar="DIR",
-    help="Write a shell script for each case that differs, made as small as it can be.",
+    help="Write a shell script for each case that differs, reduced to a minimum.",
 )
 def agree(cases: int, seed: int | None, jobs: int, reproducers: str | None) -> None:
-    """Generate nodes and probes, and hold what the model predicts against what this kernel does.
+    """Generate nodes and probes, and compare what the model predicts with what this kernel does.
 
     \b
     Exit codes: 0 all cases agree, 1 some differ, 2 usage error or no root.

@@ -56,11 +56,11 @@ COMMANDS: dict[str, CommandEntry] = {
     ),
     "capture": CommandEntry(
         "podpath.cli.capture",
-        "Say what captures alone show: losses, untranslated replies, wrong MACs, black holes.",
+        "Show what captures alone tell: losses, untranslated replies, wrong MACs, black holes.",
     ),
     "timeline": CommandEntry(
         "podpath.cli.timeline",
-        "Say what changed in the window in which it broke, and what that led to.",
+        "Show what changed in the window in which it broke, and what that led to.",
     ),
     "snapshot": CommandEntry(
         "podpath.cli.snapshot", "Collect this node and its pods' namespaces into a bundle."
@@ -86,9 +86,7 @@ COMMANDS: dict[str, CommandEntry] = {
 
 @contextmanager
 def _gathering_no_garbage() -> Iterator[None]:
-    """Leave the garbage collector off for a while: it would look again and again at what only
-    grows.
-    """
+    """Leave the garbage collector off for a while: it would scan again and again what only grows."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -144,7 +142,8 @@ class LazyGroup(click.Group):
 def podpath() -> None:
     """Explain, down to the line, why a pod on a Kubernetes node cannot reach something.
 
-    Give it whatever evidence there is: a ticket with pasted outputs, a folder or archive of collected files, single outputs.
+    Give it whatever evidence you have: a ticket with pasted outputs, a folder or archive of
+    collected files, single outputs.
 
     \b
     Examples:
@@ -259,7 +258,7 @@ def _internal(error: Exception) -> int:
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""  # noqa: PTH119  # no Path for a name
     return _refuse(
-        f"this is a fault of podpath, not of the evidence: {type(error).__name__}: {error}{where}\n"
+        f"this is a bug in podpath, not in the evidence: {type(error).__name__}: {error}{where}\n"
         f"please report it with the evidence; {TRACEBACK}=1 shows where it came from"
     )
 

@@ -37,7 +37,7 @@ def live_option(function: F) -> F:
     option = click.option(
         "--live",
         is_flag=True,
-        help="Ask this node itself, besides the evidence given or instead. Needs root.",
+        help="Query this node itself, in addition to the evidence given or instead of it. Needs root.",
     )
     return click.argument("evidence", nargs=-1, metavar="EVIDENCE...")(option(cast("F", demand)))
 
@@ -45,7 +45,7 @@ def live_option(function: F) -> F:
 def node_option(function: F) -> F:
     """Choose among the nodes that the evidence is of."""
     return click.option(
-        "--node", metavar="NAME", help="Of evidence of several nodes, the one that is asked about."
+        "--node", metavar="NAME", help="Which node to ask about, where the evidence covers several."
     )(function)
 
 
@@ -57,7 +57,7 @@ def limits_option(function: F) -> F:
         limits = DEFAULT if max_size is None else DEFAULT.lifted(max_size)
         return function(*arguments, limits=limits, **options)
 
-    text = "Read as much of an input as this (512M, 2G), where it would be cut."
+    text = "Read this much of an input (512M, 2G) before truncating it."
     return click.option(MAX_SIZE, "max_size", metavar="SIZE", callback=_parse_size, help=text)(
         cast("F", lift)
     )
@@ -82,7 +82,7 @@ def output_options(function: F) -> F:
     )(function)
     colour = click.Choice(["auto", "always", "never"])
     function = click.option(
-        "--color", "colour", type=colour, default="auto", show_default=True, help="Colour the text."
+        "--color", "colour", type=colour, default="auto", show_default=True, help="Color the text."
     )(function)
     function = click.option(
         "--brief",
@@ -98,7 +98,7 @@ WINDOW = (
     click.option(
         "--failed-at",
         metavar="T",
-        help="When the first failure was seen; else it is looked for in the logs.",
+        help="When the first failure was seen; taken from the logs by default.",
     ),
     click.option(
         "--timeout", metavar="SPAN", help="How long the failed request had waited: 10s, 500ms."

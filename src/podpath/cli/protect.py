@@ -23,11 +23,11 @@ COMMANDS: dict[str, CommandEntry] = {
     ),
     "order": CommandEntry(
         "podpath.cli.protect_order",
-        "Check and mend the order of base chains' jumps that CNIs depend on.",
+        "Check and fix the order of base chains' jumps that CNIs depend on.",
     ),
     "sysctl": CommandEntry(
         "podpath.cli.protect_sysctl",
-        "Check, put right and keep the sysctls that pods' packets need.",
+        "Check, correct and keep the sysctls that pods' packets need.",
     ),
     "repair": CommandEntry(
         "podpath.cli.protect_repair",
@@ -40,5 +40,5 @@ COMMANDS: dict[str, CommandEntry] = {
 def protect() -> None:
     """Keep the path from breaking.
 
-    Each command does one thing, needs no more than that takes, and says what it lacks.
+    Each command does one thing, needs only the privileges for that, and says what it lacks.
     """

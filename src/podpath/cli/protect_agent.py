@@ -34,20 +34,22 @@ UNKNOWN_ENDS = "the pod's addresses (POD_IPS), which are not known here"
     is_flag=True,
     help="Only read the configuration, and say what would run and what it lacks.",
 )
-@click.option("--dry-run", is_flag=True, help="Look, tell and serve, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Check, report and serve, but change nothing.")
 def agent(*, config: str, check: bool, dry_run: bool) -> None:
-    """Keep this node's path: every part that the configuration names, with health endpoints, metrics, events and a node taint.
+    """Protect this node's path: run every part that the configuration names, with health endpoints,
+    metrics, events and a node taint.
 
-    The file is read again when it changes; a new one that is wrong is refused with its lines, and the old one goes on.
-    SIGHUP reads it at once, SIGTERM ends the agent and leaves the node as it is kept.
+    The file is read again when it changes; an invalid one is refused, naming its lines, and the old
+    one stays in force. SIGHUP reads it at once, SIGTERM ends the agent and leaves the node as it is
+    kept.
 
     \b
     Examples:
       podpath protect agent --check --config agent.toml
       sudo podpath protect agent --dry-run --config agent.toml
 
-    \b
-    Exit codes: 0 ended by a signal (--check: the configuration is good), 2 usage error or a configuration that is none.
+    \b Exit codes: 0 ended by a signal (--check: the configuration is good), 2 usage error or
+    invalid configuration.
     """  # noqa: D301  # click wants the backspace itself
     path = Path(config)
     if check:

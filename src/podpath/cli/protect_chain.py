@@ -46,7 +46,7 @@ def chain_options(function: F) -> F:
     """Say which plugin, and where."""
     for option in (
         click.option(
-            "--dry-run", is_flag=True, help="Say what would be changed, and change nothing."
+            "--dry-run", is_flag=True, help="Show what would be changed, but change nothing."
         ),
         click.option(
             "--account-dir",
@@ -113,17 +113,17 @@ def chain_options(function: F) -> F:
     help="Use the network's drop-in directory (runtimes with libcni 1.3.0 or newer).",
 )
 @click.option(
-    "--poll", default=10.0, show_default=True, metavar="SECONDS", help="Look at least so often."
+    "--poll", default=10.0, show_default=True, metavar="SECONDS", help="Check at least this often."
 )
 @click.option(
     "--fight-rounds",
     default=5,
     show_default=True,
     metavar="N",
-    help="Reverted so often in a minute, slow down.",
+    help="Slow down after this many reversions in a minute.",
 )
 @click.option("--remove-on-stop", is_flag=True, help="Take the plugin out when told to stop.")
-@click.option("--once", is_flag=True, help="Look and mend once.")
+@click.option("--once", is_flag=True, help="Check and repair once.")
 def keep(*, dry_run: bool, once: bool, **given: object) -> None:
     """Keep the plugin in what the runtime loads, until told to stop.
 
@@ -149,10 +149,11 @@ def keep(*, dry_run: bool, once: bool, **given: object) -> None:
 @chain.command()
 @chain_options
 def remove(*, dry_run: bool, **given: object) -> None:
-    """Take the plugin out: configuration first, then kubeconfig and programs; originals come back byte by byte.
+    """Take the plugin out: configuration first, then kubeconfig and programs; originals are
+    restored byte for byte.
 
     \b
-    Exit codes: 0 nothing of it is left, 1 something had to stay; 2 usage error.
+    Exit codes: 0 nothing of it is left, 1 something had to be left; 2 usage error.
     """  # noqa: D301  # as above
     removal = take_out(_options(given), Applier(dry_run=dry_run, tell=_tell if dry_run else None))
     for sentence in removal.done:
@@ -169,7 +170,7 @@ def remove(*, dry_run: bool, **given: object) -> None:
     "bin_dirs",
     multiple=True,
     metavar="DIR",
-    help="Where the plugins' programs are; not looked for without.",
+    help="Where the plugins' programs are; they are not checked without it.",
 )
 @click.option(
     "--probe", is_flag=True, help="Run each plugin with CNI_COMMAND=VERSION, as CRI-O does."
@@ -202,10 +203,10 @@ def lint(
     as_json: bool,
     **given: object,
 ) -> None:
-    """Say what containerd and what CRI-O would load from DIR, why, and what is wrong.
+    """Show what containerd and CRI-O would load from DIR, why, and what is wrong.
 
-    \b
-    Exit codes: 0 nothing wrong (warnings and notes may stand), 1 an error, 2 DIR cannot be read or a usage error.
+    \b Exit codes: 0 nothing wrong (warnings and notes are allowed), 1 an error, 2 DIR cannot be
+    read or a usage error.
     """  # noqa: D301  # as above
     settings = RuntimeSettings(
         max_conf_num=cast("int", given["max_conf_num"]),

@@ -23,11 +23,13 @@ WRONG = 1
 
 @click.command()
 @click.option("--fix", is_flag=True, help="Move each jump that comes too late.")
-@click.option("--dry-run", is_flag=True, help="Show what --fix would do, and change nothing.")
-@click.option("--watch", is_flag=True, help="Go on: look again at every change, until interrupted.")
-@click.option("--leave-out", multiple=True, metavar="RULE", help="Do not hold this rule.")
+@click.option("--dry-run", is_flag=True, help="Show what --fix would do, but change nothing.")
 @click.option(
-    "--rules", "list_them", is_flag=True, help="List the orders that are known, with their sources."
+    "--watch", is_flag=True, help="Keep watching: check again at every change, until interrupted."
+)
+@click.option("--leave-out", multiple=True, metavar="RULE", help="Do not enforce this rule.")
+@click.option(
+    "--rules", "list_them", is_flag=True, help="List the known orders, with their sources."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def order(
@@ -39,7 +41,8 @@ def order(
     list_them: bool,
     as_json: bool,
 ) -> None:
-    """Check that jumps in base chains stand in the order that CNIs depend on: CILIUM_FORWARD before KUBE-FORWARD, for one.
+    """Check that jumps in base chains stand in the order that CNIs depend on, such as
+    CILIUM_FORWARD before KUBE-FORWARD.
 
     Reads both backends of iptables, IPv4 and IPv6; a jump is moved in one transaction, never doubled. Needs CAP_NET_ADMIN.
 

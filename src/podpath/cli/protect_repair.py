@@ -57,9 +57,9 @@ if TYPE_CHECKING:
     help="What may be done; repeatable.",
 )
 @click.option("--selector", "-l", metavar="SELECTOR", help="Only pods with these labels.")
-@click.option("--bare-pods", is_flag=True, help="Send pods away too that nobody makes again.")
-@click.option("--dry-run", is_flag=True, help="Judge, ask the server, and change nothing.")
-@click.option("--once", is_flag=True, help="Look at all pods once and end.")
+@click.option("--bare-pods", is_flag=True, help="Also evict pods that nothing would recreate.")
+@click.option("--dry-run", is_flag=True, help="Judge and ask the server, but change nothing.")
+@click.option("--once", is_flag=True, help="Check all pods once and exit.")
 @click.option("--json", "as_json", is_flag=True, help="With --once: print one JSON document.")
 @click.option(
     "--log-level",
@@ -106,12 +106,15 @@ if TYPE_CHECKING:
     help="Our own pod, which is never touched.",
 )
 def repair(**given: object) -> None:
-    """Find pods of one node that started without their redirect rules; mend them in place or have them made anew.
+    """Find pods of one node that started without their redirect rules; repair them in place or have
+    them recreated.
 
-    A pod is broken when its validator failed, by its current or its last state, and did not pass since; or when it has a mesh's
-    proxy, no validator, and no redirect rules in its network namespace. It is labelled, mended in place and proven by the
-    validator, evicted or deleted as the policy allows, within budgets for the node and for each owner, after an event that says
-    so. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN for looking and mending in place, and the API rights that deploy/ lists.
+    A pod is broken when its validator failed, by its current or its last state, and has not passed
+    since; or when it has a mesh's proxy, no validator, and no redirect rules in its network
+    namespace. It is labeled, repaired in place and proven by the validator, evicted or deleted, as
+    the policy allows, within budgets for the node and for each owner, after an event that announces
+    it. Needs CAP_SYS_ADMIN and CAP_NET_ADMIN for inspection and repair in place, and the API rights
+    that deploy/ lists.
 
     \b
     Examples:

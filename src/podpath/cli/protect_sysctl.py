@@ -44,9 +44,9 @@ WRONG = 1
     "modules",
     multiple=True,
     metavar="NAME",
-    help="A kernel module that shall be there.",
+    help="A kernel module that must be loaded.",
 )
-@click.option("--fix", is_flag=True, help="Write what is wrong.")
+@click.option("--fix", is_flag=True, help="Correct what is wrong.")
 @click.option(
     "--persist",
     is_flag=True,
@@ -62,8 +62,10 @@ WRONG = 1
     is_flag=True,
     help="Leave `all` alone where it overrules a device, and only report it.",
 )
-@click.option("--watch", is_flag=True, help="Go on: look again at every change, until interrupted.")
-@click.option("--dry-run", is_flag=True, help="Show what --fix would do, and change nothing.")
+@click.option(
+    "--watch", is_flag=True, help="Keep watching: check again at every change, until interrupted."
+)
+@click.option("--dry-run", is_flag=True, help="Show what --fix would do, but change nothing.")
 @click.option(
     "--root",
     default="/",
@@ -79,7 +81,8 @@ def sysctl(  # noqa: PLR0913  # one parameter for each option, as click has it
     *, profiles: tuple[str, ...], keys: tuple[str, ...], modules: tuple[str, ...], fix: bool, persist: bool, load_modules: bool,
     keep_all: bool, watch: bool, dry_run: bool, root: str, list_them: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Check the sysctls that pods' packets need, as the kernel has them in force; put them right; keep them so.
+    """Check the sysctls that pods' packets need, as the kernel has them in force; correct them;
+    keep them correct.
 
     \b
     Examples:
@@ -174,7 +177,7 @@ def render_outcome(outcome: SysctlOutcome, chosen: dict[str, str]) -> str:
         shown = judgement.in_force if judgement.in_force is not None else judgement.state
         want = f"{_sign(judgement.setting.policy)} {judgement.want}"
         lines.append(
-            f"{sign} {escape(str(judgement.key))} = {escape(str(shown))}  (shall be {want})"
+            f"{sign} {escape(str(judgement.key))} = {escape(str(shown))}  (should be {want})"
         )
     for attempt in outcome.attempts:
         why = f": {attempt.why}" if attempt.why else ""

@@ -107,12 +107,12 @@ class PortsType(click.ParamType[tuple[int, ...]]):
 @click.option(
     "--mode",
     type=click.Choice(["podpath", "linkerd", "istio"]),
-    help="Whose ports, user and exit codes; by the options.",
+    help="Whose ports, user and exit codes to use; inferred from the options by default.",
 )
 @click.option(
     "--timeout", metavar="D", help="How long to try: 500ms, 10s, 2m.  [default: 10s; istio: 5s]"
 )
-@click.option("--probe-timeout", metavar="D", help="The same as istio writes it.")
+@click.option("--probe-timeout", metavar="D", help="The same, under istio's name.")
 @click.option(
     "--outbound-port", "-p", type=PortsType(), help="Where the proxy takes outbound connections."
 )
@@ -160,7 +160,7 @@ class PortsType(click.ParamType[tuple[int, ...]]):
 @click.option(
     "--listen-addr",
     type=EndType(),
-    help="linkerd: where to say the token.  [default: 0.0.0.0:4140]",
+    help="linkerd: where to serve the token.  [default: 0.0.0.0:4140]",
 )
 @click.option(
     "--connect-addr",
@@ -180,7 +180,7 @@ class PortsType(click.ParamType[tuple[int, ...]]):
     envvar=f"{ENV}_LOG_FORMAT",
     type=click.Choice(["plain", "json"]),
     default="plain",
-    help="How logs look.",
+    help="The format of the log.",
 )
 @click.option(
     "--iptables-probe-port",
@@ -221,9 +221,10 @@ class PortsType(click.ParamType[tuple[int, ...]]):
 def validate(**given: object) -> None:
     """Prove, before a pod's containers start, that its traffic is redirected to the mesh's proxy.
 
-    Needs no capability, no API and no reachable target. Tries, in each family that the pod has, outbound redirection, skipped
-    ports and the exemption of the proxy's own user (when run as it), and inbound redirection where somebody outside helps. Says
-    which rule is missing, as far as that shows without rights, and what it could not test.
+    Needs no capability, no API and no reachable target. Tries, in each family that the pod has,
+    outbound redirection, skipped ports and the exemption of the proxy's own user (when run as it),
+    and inbound redirection where a reflector outside helps. Says which rule is missing, as far as
+    that is visible without privileges, and what it could not test.
 
     \b
     Examples:

@@ -30,9 +30,9 @@ from podpath.library.progress import stage
 def snapshot(output: str, *, logs: bool) -> None:
     """Collect this node and the network namespaces of its pods into a bundle.
 
-    Needs root. Reads only: links, addresses, routes, rules, neighbours, sysctls, netfilter, sets, conntrack, bridges, sockets,
-    the CNI configuration, loaded modules, and the ends of the node's logs. What could not be had is said, here and in the
-    bundle.
+    Needs root. Read-only. Collects links, addresses, routes, rules, neighbors, sysctls, netfilter,
+    sets, conntrack, bridges, sockets, the CNI configuration, loaded modules, and the ends of the
+    node's logs. Whatever could not be collected is reported, here and in the bundle.
 
     \b
     Examples:

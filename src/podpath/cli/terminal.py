@@ -18,9 +18,9 @@ NARROW, WIDE = 60, 120
 
 
 def choose_style(colour: str, *, verbose: bool, brief: bool = False) -> Style:
-    """Choose colours, signs and width for standard output.
+    """Choose colors, signs and width for standard output.
 
-    `auto` colours a terminal only, and not where NO_COLOR is set (no-color.org) or the terminal is
+    `auto` colors a terminal only, and not where NO_COLOR is set (no-color.org) or the terminal is
     dumb.
     """
     tty = sys.stdout.isatty()

@@ -26,11 +26,12 @@ def timeline(  # noqa: PLR0913 - click gives each option as one argument
     verbose: bool,
     brief: bool,
 ) -> None:
-    """Say what changed in the window in which it broke, and which known chain of causes leads from there to what.
+    """Show what changed in the window in which it broke, and which known chain of causes leads from
+    there, and to what.
 
     LOGS are files, folders (/var/log), bundles, archives, tickets with logs pasted into them, and - for standard input: syslog,
     journalctl, dmesg, klog, container logs, kubectl get events, audit, histories of package managers. The window is after the
-    last success and before the first bad request began, which is its failure minus its timeout.
+    last success and before the first failing request began, which is its failure minus its timeout.
 
     \b
     T is a moment: 2022-02-11T09:49:15+08:00, 'Feb 11 09:49:15', 09:49:15 (of the logs' last such day), @1644544155.

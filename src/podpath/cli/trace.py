@@ -38,8 +38,8 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
 ) -> None:
     """Follow one connection through the node, packet by packet and step by step.
 
-    Every step names the kernel function that decides and quotes the line of evidence that it decided by. What is not known
-    forks the walk: the branches are listed with what each takes for granted.
+    Every step names the kernel function that decides and quotes the line of evidence that it
+    decided by. Whatever is unknown forks the walk: the branches are listed with what each assumes.
 
     \b
     Examples:

@@ -1,7 +1,7 @@
 """What any node should carry and this one does not: which of its failures is a fault, which may be
 meant, and which says nothing.
 
-Nobody named these connections. Both ends are in the evidence, so a route or a neighbour that is
+Nobody named these connections. Both ends are in the evidence, so a route or a neighbor that is
 missing between them is a fault. A rule that drops is one where Kubernetes needs the connection
 whatever the policies say (the kubelet's probes, DNS, the API) or promises it (pods reach pods),
 unless the rule is a policy engine's own. What a firewall may keep out on purpose is only suspected,
@@ -85,7 +85,7 @@ def find_complained(base: World, complained: Sequence[Complained]) -> Broken:
     found: dict[bool, list[Symptom]] = {True: [], False: []}
     for one in complained:
         symptom = Symptom(
-            probe=one.probe, fails=True, result="as complained of", kind=one.kind, spans=(one.span,)
+            probe=one.probe, fails=True, result="as reported", kind=one.kind, spans=(one.span,)
         )
         explanation = assess(base, (symptom,))
         if (
@@ -110,7 +110,7 @@ def tell_walked(flows: Sequence[Flow]) -> str:
     """Say what was walked where nobody named a connection: how many of each kind."""
     counts = Counter(flow.kind for flow in flows)
     kinds = "; ".join(f"{kind.value}: {counts[kind]}" for kind in Kind if counts[kind])
-    return f"No connection was named, so those were walked that any node should carry ({kinds})."
+    return f"No connection was named, so the ones that any node should carry were walked ({kinds})."
 
 
 def _is_fault(node: Node, flow: Flow, cause: Cause) -> bool | None:

@@ -51,9 +51,9 @@ class How(Enum):
     """How a part was found."""
 
     NAMED = "the complaint names it"
-    ONLY = "the only one of its sort in the evidence"
+    ONLY = "the only one of its kind in the evidence"
     FIRST = "the first of several in the evidence"
-    USUAL = "what is usual where nothing is said"
+    USUAL = "the usual choice where nothing is said"
 
 
 class Choice(NamedTuple):
@@ -198,7 +198,7 @@ def _described(node: Node, complaint: Complaint) -> Iterator[_Found]:
     elif target is End.NODE:
         yield from _hosts(node)
     elif target is End.OUTSIDE:
-        yield _Found(OUTSIDE, How.USUAL, "an address of the world")
+        yield _Found(OUTSIDE, How.USUAL, "an address on the Internet")
 
 
 def _sources(node: Node, complaint: Complaint) -> Iterator[_Found]:

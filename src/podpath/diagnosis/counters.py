@@ -73,7 +73,7 @@ def _tell(finding: Finding, counted: Sequence[tuple[str, Known[int]]], share: fl
     sentences = [f"The kernel counts it: {name} is {known.value}." for name, known in grown]
     if counted and not grown and finding.severity == Severity.CAUSE:
         sentences = [
-            f"Against it speaks that {' and '.join(name for name, _ in counted)} count{'s' * (len(counted) == 1)} 0."
+            f"Counting against it: {' and '.join(name for name, _ in counted)} {'is' if len(counted) == 1 else 'are'} 0."
         ]
     certainty = (
         round(finding.certainty * _weight(counted) * share, 3)

@@ -236,12 +236,12 @@ def _notes(node: Node, findings: Sequence[Finding], concluded: Conclusion) -> It
     }
     for symptom in concluded.unexplained:
         if not {str(symptom.probe.src), str(symptom.probe.dst)} & lost:
-            yield f"Not explained: {symptom.words}. On what is known the walk does not fail there as the evidence says."
+            yield f"Not explained: {symptom.words}. Given what is known, the walk does not fail there the way the evidence says."
     for judgement in concluded.judgements:
         if judgement.fit == Fit.CONTRADICTS and judgement.symptom.fails is False:
             yield f"The evidence says that {judgement.symptom.probe} works, but the walk does not deliver it."
         if judgement.conversation.truncated:
-            yield f"{judgement.symptom.probe} has more branches than were walked; the likeliest were."
+            yield f"{judgement.symptom.probe} has more branches than were walked; the likeliest ones were."
     yield from _made_up_names(node, findings)
 
 
@@ -256,7 +256,7 @@ def _made_up_names(node: Node, findings: Sequence[Finding]) -> Iterator[str]:
                 if step.netns == HOST and step.link is not None and is_made_up(node, step.link):
                     names[step.link] = None
     if names:
-        yield f"{', '.join(names)}: no output shows what such a device is called; the name stands for it."
+        yield f"{', '.join(names)}: no output shows the name of such a device; this one is a placeholder."
 
 
 def _unplaced_notes(unplaced: Sequence[Unplaced]) -> Iterator[str]:

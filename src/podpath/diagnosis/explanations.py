@@ -187,8 +187,8 @@ def _made_up_start(world: World, judgement: Judgement) -> Iterator[Supposition]:
     ):
         address = symptom.probe.src
         yield Supposition(
-            f"the device that {address} is behind",
-            f"{first}: another than those that rules name",
+            f"the device behind which {address} is",
+            f"{first}: a device that no rule names",
             "a device that rules name",
             f"ip route get {address}",
             None,

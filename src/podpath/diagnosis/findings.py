@@ -211,23 +211,23 @@ def _by_difference(
 def _supposed(suppositions: Sequence[Supposition]) -> Iterator[str]:
     for item in suppositions:
         instead = (
-            f", not {item.instead_of}"
+            f", rather than {item.instead_of}"
             if item.instead_of and item.instead_of != item.meaning
             else ""
         )
         if isinstance(item.value, Chain) and item.contradicts is not None:
-            yield f"With {item.fact} {item.meaning} it fails as seen; {item.instead_of} it works."
+            yield f"With {item.fact} {item.meaning}, it fails as seen; {item.instead_of}, it works."
         elif item.contradicts is not None and item.contradicts != item.span:
-            yield f"So {item.fact} was: {item.meaning}; what {item.contradicts} shows cannot have held then."
+            yield f"At the time, then, {item.fact} was {item.meaning}; what {item.contradicts} shows cannot have been true."
         else:
-            yield f"For this, {item.fact} has to be: {item.meaning}{instead}."
+            yield f"This rests on an assumption about {item.fact}: {item.meaning}{instead}."
 
 
 def _where_it_works(differences: Sequence[ChainDifference]) -> Iterator[str]:
     moved = [difference.words for difference in differences if difference.kind == "moved"]
     others = [difference.words for difference in differences if difference.kind != "moved"]
     for words in (*moved, *others)[:2]:
-        yield f"What differs from where it works: {words}."
+        yield f"Where it works, this differs: {words}."
 
 
 CHAINED = {

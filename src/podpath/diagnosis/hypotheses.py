@@ -45,7 +45,7 @@ SWITCHES: tuple[Switch, ...] = (
     Switch(
         ".rp_filter",
         {"0": "1", "2": "1"},
-        "1: the way back to a source must lead over the device it came in on",
+        "1: the route back to a source must use the device it came in on",
     ),
     Switch("ip_forward", {"1": "0"}, "0: the host does not forward"),
     Switch(".forwarding", {"1": "0"}, "0: what comes in on the device is not forwarded"),
@@ -123,9 +123,11 @@ def _drop_forwarded(node: Node) -> Iterator[World]:
     )
     fact, meaning = (
         "chain FORWARD in netns host",
-        "a rule in it, or its policy, drops what is forwarded",
+        "a rule or the policy of the chain drops forwarded packets",
     )
-    supposition = Supposition(fact, meaning, "it lets the connection pass", FORWARD_ASK, None)
+    supposition = Supposition(
+        fact, meaning, "the chain lets the connection pass", FORWARD_ASK, None
+    )
     yield World(replace(node, namespaces={**node.namespaces, HOST: host}), (supposition,))
 
 
@@ -140,18 +142,18 @@ def _lose_route(node: Node, address: Address) -> Iterator[World]:
     if not routes or owned or node.host.routes.complete:
         return
     changes = [DeleteRoute(netns=HOST, route=route) for route in routes]
-    fact, meaning = f"the host's route to {address}", "there is none, or it leads elsewhere"
+    fact, meaning = f"the host's route to {address}", "the route is missing or leads elsewhere"
     supposition = Supposition(fact, meaning, "it leads to the pod", f"ip route get {address}", None)
     yield World(apply_changes(node, changes), (supposition,), unrouted=True)
 
 
 def _leave_untranslated(node: Node) -> World:
     """Suppose that nobody beyond the node answers addresses of pods."""
-    fact = "whether addresses of pods are translated on their way out, or routed by the network"
+    fact = "whether pod addresses are translated on their way out or routed by the network"
     shown = any("POSTROUTING" in table.chains for table in find_tables(node.host, "nat"))
     supposition = Supposition(
         fact,
-        "neither: nobody can answer them",
+        "neither, so nobody can answer them",
         "they are",
         WAY_BACK_ASK if shown else NAT_ASK,
         None,

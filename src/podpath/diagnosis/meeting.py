@@ -132,7 +132,7 @@ def _predicted(trace: Trace, hops: Sequence[Place]) -> str:
         case Delivered(netns=netns):
             return f"{way}, and is delivered in netns {netns}"
         case _:
-            return f"{way}; what becomes of it is not decided"
+            return f"{way}; what happens to it is undecided"
 
 
 def _deciding_lines(trace: Trace, missing: Sequence[Place]) -> tuple[Span, ...]:

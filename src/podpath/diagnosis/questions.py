@@ -105,7 +105,7 @@ def ask_undecided(judgements: Iterable[Judgement]) -> tuple[Question, ...]:
                 Question(
                     fact=outcome.reason,
                     ask=ask,
-                    decides=(f"then {judgement.symptom.probe} can be walked on",),
+                    decides=(f"then {judgement.symptom.probe} can be walked further",),
                 ),
             )
     return tuple(found.values())[:MOST]
@@ -188,7 +188,9 @@ def _clearing(
             yield Question(fact=fact, ask=ask, decides=(f"{meaning}: {probe} fails",))
         case NotWalkedToTheEnd(probe=probe, outcome=outcome):
             yield Question(
-                fact=outcome.reason, ask=outcome.ask, decides=(f"then {probe} can be walked on",)
+                fact=outcome.reason,
+                ask=outcome.ask,
+                decides=(f"then {probe} can be walked further",),
             )
         case NotModelled(what=what, ask=ask):
             yield Question(fact=what, ask=ask, decides=())

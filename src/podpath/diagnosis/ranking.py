@@ -91,7 +91,7 @@ def _set_aside(finding: Finding, kinds: frozenset[FailureKind]) -> Finding:
     return replace(
         finding,
         severity=Severity.RISK,
-        reasoning=(*finding.reasoning, f"It cannot make what is stated: {words}."),
+        reasoning=(*finding.reasoning, f"It cannot cause what is reported: {words}."),
     )
 
 
@@ -122,7 +122,7 @@ def _compete(one: Finding, other: Finding) -> bool:
 
 
 def _doubt(finding: Finding) -> Finding:
-    reason = "It is a fault, and no line of it has an end of the connection in question, which another fault may break."
+    reason = "It is a fault, but none of its lines mentions either end of the connection in question, which something else may break."
     return replace(finding, certainty=DOUBTED, reasoning=(*finding.reasoning, reason))
 
 
@@ -148,9 +148,7 @@ def _raise_only(
 
 
 def _raise(finding: Finding) -> Finding:
-    reason = (
-        "Nothing else that could make it is found, and what is stated is what these lines make."
-    )
+    reason = "Nothing else was found that could cause it, and what is reported is what these lines cause."
     return replace(finding, certainty=1.0, reasoning=(*finding.reasoning, reason))
 
 
@@ -167,5 +165,5 @@ def _with_ask(finding: Finding) -> Finding:
         or not check.confirm
     ):
         return finding
-    decides = f"it shows what `podpath explain {check.name}` describes: it is this; otherwise look at the next one"
+    decides = f"if it shows what `podpath explain {check.name}` describes, this is it; otherwise look at the next one"
     return replace(finding, asks=(Ask(check.summary, check.confirm[0], decides),))

@@ -155,7 +155,7 @@ def _accepting_rule(table: Table, entry: Rule, packet: Packet) -> Rule:
 def _delete(node: Node, place: RulePlace) -> Repair:
     rule = place.rule
     return Repair(
-        title=f"take rule {rule.position} of {rule.chain} away",
+        title=f"delete rule {rule.position} of {rule.chain}",
         commands=(
             f"{name_tool(place.table, node, place.netns)} -t {rule.table} {emit_rule(rule, '-D')}",
         ),
@@ -240,7 +240,7 @@ def _translate(
 
 
 def name_tool(table: Table, node: Node, netns: str) -> str:
-    """Name the program that reaches a table: where both flavours hold rules, the plain name may
+    """Name the program that reaches a table: where both flavors hold rules, the plain name may
     reach the other one.
     """
     program = "ip6tables" if table.family == 6 else "iptables"

@@ -60,9 +60,7 @@ def let_host_forward(node: Node, cause: Cause) -> Iterator[Repair]:
     if device is not None:
         key = device_key(4, IfName(device), "forwarding")
         if key in node.namespaces[cause.step.netns].sysctls:
-            yield _write(
-                cause.step.netns, {key: "1"}, f"let what comes in on {device} be forwarded"
-            )
+            yield _write(cause.step.netns, {key: "1"}, f"forward what comes in on {device}")
 
 
 def let_loopback_in(node: Node, cause: Cause) -> Iterator[Repair]:
@@ -84,7 +82,9 @@ def let_own_source_in(node: Node, cause: Cause) -> Iterator[Repair]:
     """Let own source addresses in on the device."""
     _ = node
     key = device_key(4, IfName(cause.step.link or "all"), "accept_local")
-    yield _write(cause.step.netns, {key: "1"}, "let own source addresses in")
+    yield _write(
+        cause.step.netns, {key: "1"}, "accept packets with the host's own source addresses"
+    )
 
 
 def forget_connection(node: Node, cause: Cause) -> Iterator[Repair]:

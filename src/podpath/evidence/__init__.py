@@ -1,3 +1,3 @@
-"""Text and bytes to records with spans: one module per format, one recogniser table, one shared
+"""Text and bytes to records with spans: one module per format, one recognizer table, one shared
 tokenizer.
 """

@@ -17,7 +17,7 @@ from podpath.net.provenance import Source
 
 
 def recognise_manifest(source: Source) -> int:
-    """Recognise a manifest by its keys."""
+    """Recognize a manifest by its keys."""
     head = "\n".join(source.lines[:60])
     if not head.lstrip().startswith("{") or not re.search(
         r'"(?:podpath/bundle|netns|veths?)"|podpath/bundle', head

@@ -24,7 +24,7 @@ from podpath.net.provenance import Gap, Source, Span
 from podpath.net.technologies import Technology
 
 MANY_LINES = 5000
-"""A file that long is one output if its head is recognised: to read it twice, or to look for prose
+"""A file that long is one output if its head is recognized: to read it twice, or to look for prose
 in it, would cost too much.
 """
 _MARKS = re.compile(

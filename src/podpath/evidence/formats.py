@@ -1,8 +1,8 @@
-"""What a format is: how it is recognised and how it is read. The table of all formats stands in
+"""What a format is: how it is recognized and how it is read. The table of all formats stands in
 `evidence.recognition`.
 
 A reader gets the lines of one block and gives records and gaps; it never raises for bad input. A
-recogniser says how sure it is that a block is of its format from the block's own text (and the
+recognizer says how sure it is that a block is of its format from the block's own text (and the
 command that printed it, where a prompt shows one).
 """
 
@@ -39,7 +39,7 @@ class Format(NamedTuple):
 
 
 SAMPLE_LINES, SAMPLE_WIDTH = 40, 2000
-"""How much a recogniser looks at: it must cost nothing on a log of 100 MB."""
+"""How much a recognizer looks at: it must cost nothing on a log of 100 MB."""
 
 
 def sample(source: Source) -> list[str]:

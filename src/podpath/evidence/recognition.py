@@ -176,7 +176,7 @@ def recognise(source: Source) -> Format | None:
 
 
 def read(source: Source) -> Reading | None:
-    """Read a source with the format that recognises it, and the messages in its lines; None where
+    """Read a source with the format that recognizes it, and the messages in its lines; None where
     it has neither.
     """
     found = recognise(source) if not is_quoted(source) else None

@@ -36,7 +36,7 @@ T = TypeVar("T")
 SHARING = 4
 """Workers on one processor: most of a case is waiting for grace periods and locks of the kernel."""
 PATIENCE = 0.09
-"""Seconds of quiet where a neighbour does not answer: the kernel gives up on it only after a while."""
+"""Seconds of quiet where a neighbor does not answer: the kernel gives up on it only after a while."""
 LOOKS = (conversation.QUIET, PATIENCE, 0.3)
 """Seconds of quiet at each look at a case: one that differs is looked at again, since on a busy
 machine a frame can be late.
@@ -159,7 +159,7 @@ def observe_case(
 
 
 def _patience(prediction: Conversation, quiet: float) -> Patience:
-    """Wait for every frame that is predicted, and where a neighbour does not answer, until the
+    """Wait for every frame that is predicted, and where a neighbor does not answer, until the
     kernel gives up on it.
     """
     waits = any(branch.last.deciding.stage == "neighbour" for branch in prediction.branches)

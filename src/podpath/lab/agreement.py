@@ -62,7 +62,7 @@ def compare(
 ) -> tuple[Disagreement, ...]:
     """Return the differences of the branch that agrees best; empty where one agrees wholly.
 
-    Frames in the `ignored` namespaces, and the MACs of their neighbours, are the lab's own doing
+    Frames in the `ignored` namespaces, and the MACs of their neighbors, are the lab's own doing
     and are left out.
     """
     return min((compare_branch(branch, seen, ignored) for branch in conversation.branches), key=len)

@@ -2,7 +2,7 @@
 
 What comes in is the frozen Node; what goes out is a list of `Command`s, each an argument list with
 the text it reads. The order is that of dependence: namespaces, links, link attributes, addresses,
-sysctls, neighbours, routes, rules, sets, tables. What this kernel cannot hold (a bond, a BPF
+sysctls, neighbors, routes, rules, sets, tables. What this kernel cannot hold (a bond, a BPF
 program) is named in `Twin.left_out`, never silently missing.
 """
 
@@ -131,7 +131,7 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
         yield Command(("bridge", "-n", netns.name, "-batch", "-"), _batch(entries))
     settings = list(_settings(netns, {*built, "all", "default", "lo"}))
     for link in links:
-        # A proxy answers at once instead of within 0.8 s, and a neighbour that does not answer has
+        # A proxy answers at once instead of within 0.8 s, and a neighbor that does not answer has
         # failed after 45 ms, not 3 s.
         quick = (("proxy_delay", 0), ("mcast_solicit", 3), ("retrans_time_ms", 15))
         settings += [f"net/ipv4/neigh/{link.name}/{key} = {value}" for key, value in quick]
@@ -399,7 +399,7 @@ def _netfilter(netns: Netns, left_out: list[str]) -> Iterator[Command]:
 
 
 def restore_program(family: Family, flavour: str) -> str:
-    """Name the program that loads a ruleset of that family and flavour."""
+    """Name the program that loads a ruleset of that family and flavor."""
     return f"ip{'6' if family == 6 else ''}tables-{flavour}-restore"
 
 

@@ -135,7 +135,7 @@ class _Wiring:
         )
 
     def forget_neighbours(self) -> None:
-        """Drop entries of neighbours that no far end plays."""
+        """Drop entries of neighbors that no far end plays."""
         macs = {link.mac for name in self.added for link in self.namespaces[name].links.items}
         for name, netns in self.namespaces.items():
             kept = tuple(
@@ -207,7 +207,7 @@ def _far_end(name: str, mac: Mac, mtu: int, peer: Peer) -> Netns:
 
 
 def _gateway_mac(home: Netns, devices: tuple[str, ...]) -> Mac | None:
-    """Return the MAC that the node already knows for its gateway on a device, so that its neighbour
+    """Return the MAC that the node already knows for its gateway on a device, so that its neighbor
     entry stays true.
     """
     gateways = [

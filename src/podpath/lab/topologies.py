@@ -136,7 +136,7 @@ def overlay() -> Topology:
 
 
 def _join_overlay(netns: DraftNetns, number: int, underlay: str, remote: str) -> None:
-    """Give a node its vxlan device, with the route, neighbour and forwarding entry of the other
+    """Give a node its vxlan device, with the route, neighbor and forwarding entry of the other
     node.
     """
     other = 1 - number

@@ -27,7 +27,7 @@ from podpath.node.node import Node
 
 IPV4 = 0x0800
 PATIENCE = conversation.Patience(0.1)
-"""How long to wait: a neighbour that does not answer has failed by then, and a twin is tried once
+"""How long to wait: a neighbor that does not answer has failed by then, and a twin is tried once
 or a few times.
 """
 DRAWS = 12

@@ -1,4 +1,4 @@
-"""Evidence to a case: what is given is read, its sources recognised, and a node assembled for each
+"""Evidence to a case: what is given is read, its sources recognized, and a node assembled for each
 that it is of.
 """
 
@@ -42,7 +42,7 @@ from podpath.node import case as facts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadEvidence:
-    """Evidence whose sources are recognised and read, before a node is made of it."""
+    """Evidence whose sources are recognized and read, before a node is made of it."""
 
     sources: tuple[Source, ...]
     readings: tuple[tuple[Source, Reading], ...]
@@ -79,7 +79,7 @@ def read(
             ]
             if node is not None and cases[0][0] != node != cases[0][1].node.name:
                 raise UsageError(
-                    f"expected the one node that the evidence is of ({cases[0][1].node.name}), saw {node!r}"
+                    f"expected {cases[0][1].node.name}, the only node in the evidence, saw {node!r}"
                 )
         nodes = tuple(
             follow_captures(

@@ -72,7 +72,7 @@ def timeline(
     logs: Given, when: When | None = None, *, progress: Progress = silent
 ) -> TimelineResult:
     """Find what changed in the window in which it broke: after the last success, and before the
-    first bad request began.
+    first failing request began.
     """
     pieces = list_pieces(logs)
     if any(isinstance(piece, ThisNode) for piece in pieces):

@@ -19,7 +19,7 @@ class FailureKind(StrEnum):
     UNREACHABLE = "unreachable"
     """Some error of routing or ICMP, where the text does not say which."""
     NO_ROUTE_TO_HOST = "no route to host"
-    """EHOSTUNREACH: a neighbour that does not answer, or an ICMP host error."""
+    """EHOSTUNREACH: a neighbor that does not answer, or an ICMP host error."""
     NETWORK_UNREACHABLE = "network unreachable"
     """ENETUNREACH: no route, or an ICMP network error."""
     NOT_PERMITTED = "operation not permitted"

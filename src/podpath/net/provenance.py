@@ -27,7 +27,7 @@ class Source:
     first_line: int = 1
     """The number that its first line has in the file."""
     format: str = ""
-    """The recognised format, e.g. `iptables-save`; empty while it is not recognised."""
+    """The recognized format, e.g. `iptables-save`; empty while it is not recognized."""
     command: str | None = None
     """The command line that printed it, where a prompt or a file name says so."""
     prompt: str | None = None

@@ -1,4 +1,4 @@
-"""Network devices and their addresses and neighbours, as the kernel holds them."""
+"""Network devices and their addresses and neighbors, as the kernel holds them."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class InterfaceAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """An entry of the neighbour table (ARP or ND)."""
+    """An entry of the neighbor table (ARP or ND)."""
 
     address: Address
     link: IfName

@@ -116,7 +116,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One iptables table of one flavour and family."""
+    """One iptables table of one flavor and family."""
 
     name: str
     """`raw`, `mangle`, `nat`, `filter` or `security`."""
@@ -198,7 +198,7 @@ class Netfilter:
 
     tables: tuple[Table, ...] = ()
     complete: bool = False
-    """True where the evidence lists all tables of this family and flavour, so that a table not here
+    """True where the evidence lists all tables of this family and flavor, so that a table not here
     does not exist.
     """
     ask: str = "iptables-save -c"

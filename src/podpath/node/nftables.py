@@ -1,6 +1,6 @@
 """Native nftables as the kernel holds them: tables of chains of rules, sets and maps (nft(8)).
 
-Tables that iptables-nft wrote are not here: they are `node.netfilter.Table`s of the flavour `nft`.
+Tables that iptables-nft wrote are not here: they are `node.netfilter.Table`s of the flavor `nft`.
 """
 
 from __future__ import annotations

@@ -109,9 +109,9 @@ def say_capture_forbids(one: CaptureForbids) -> str:
             return f"the kernel dropped {count} packets at {points[0].name} that no capture shows"
         case ConnectionsFail(connections=connections):
             others = f", and {len(connections) - 1} more" if len(connections) > 1 else ""
-            return f"{connections[0].words} fails ({connections[0].meaning}){others}, and no fault that is known explains it"
+            return f"{connections[0].words} fails ({connections[0].meaning}){others}, and no known fault explains it"
         case LinesUnread(gaps=gaps):
-            return f"{len(gaps)} {'place was' if len(gaps) == 1 else 'places were'} not read, the first at {gaps[0].span}"
+            return f"{len(gaps)} {'part was' if len(gaps) == 1 else 'parts were'} not read, the first at {gaps[0].span}"
         case InputCut(gaps=gaps):
             return f"not all of {gaps[0].span.source.name} was seen: {gaps[0].why}"
         case NotModelled(what=what):
@@ -178,7 +178,7 @@ def _left_out(count: int, what: str, style: Style) -> list[str]:
     return (
         [
             style.paint(
-                "dim", f"  and {count} {what}{'s' if count > 1 else ''} more: --verbose lists all"
+                "dim", f"  and {count} more {what}{'s' if count > 1 else ''}: --verbose lists all"
             )
         ]
         if count > 0

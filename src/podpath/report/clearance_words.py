@@ -44,20 +44,23 @@ _NAMES: dict[type[Forbids], tuple[str, str]] = {
         "{0} connections fail in some branches",
     ),
     FailsOtherwise: (
-        "{0} connection fails if another output holds",
-        "{0} connections fail if another output holds",
+        "{0} connection fails if another output is right",
+        "{0} connections fail if another output is right",
     ),
     BranchesTruncated: ("{0} walk was not finished", "{0} walks were not finished"),
     NotWalkedToTheEnd: ("{0} walk is undecided", "{0} walks are undecided"),
     NotModelled: ("{0} thing is not modelled", "{0} things are not modelled"),
-    LinesUnread: ("{0} place was not read", "{0} places were not read"),
-    RestsOnInference: (
-        "{0} walk rests on what is not shown",
-        "{0} walks rest on what is not shown",
+    LinesUnread: (
+        "{0} part of the evidence was not read",
+        "{0} parts of the evidence were not read",
     ),
-    InputCut: ("{0} input was cut", "{0} inputs were cut"),
+    RestsOnInference: (
+        "{0} walk rests on something not shown",
+        "{0} walks rest on things not shown",
+    ),
+    InputCut: ("{0} input was truncated", "{0} inputs were truncated"),
     ComplaintUnexplained: ("{0} complaint is not explained", "{0} complaints are not explained"),
-    NotShown: ("{0} listing is not shown whole", "{0} listings are not shown whole"),
+    NotShown: ("{0} listing is incomplete", "{0} listings are incomplete"),
 }
 """How one of a kind, and several, are named."""
 
@@ -71,7 +74,7 @@ def say_forbids(one: Forbids) -> str:  # noqa: PLR0911  # one arm for each kind 
     match one:
         case NothingWalked(suggested=suggested):
             example = f": {suggested[0]}?" if suggested else "?"
-            return f"No connection in question is known. Which one fails{example}"
+            return f"No failing connection is known. Which one fails{example}"
         case SomeBranchesFail(probe=probe, failing=failing, of=of, turned=turned):
             when = "; ".join(f"{made.fact} is {made.meaning}" for made in turned)
             return f"{probe} fails in {failing} of {of} branches{f', first where {when}' if when else ''}."
@@ -79,32 +82,30 @@ def say_forbids(one: Forbids) -> str:  # noqa: PLR0911  # one arm for each kind 
             return f"{probe} does not work where {fact} is {meaning}."
         case ComplaintUnexplained(probe=probe):
             return (
-                f"The ticket says that {probe} fails, and the walk delivers it."
+                f"The ticket says that {probe} fails, but the walk delivers it."
                 if probe is not None
-                else (
-                    "The ticket says that something fails, and it is not known between which ends."
-                )
+                else ("The ticket says that something fails, but not between which endpoints.")
             )
         case BranchesTruncated(probe=probe, walked=walked):
-            return f"{probe} has more branches than the {walked} that were walked."
+            return f"{probe} has more branches than the {walked} walked."
         case NotWalkedToTheEnd(probe=probe, outcome=outcome):
             return f"{probe} was not walked to its end: {spell_reason(outcome.reason)}."
         case NotModelled(what=what):
             return f"Not modelled: {what}."
         case LinesUnread(gaps=gaps):
-            return f"{_places(len(gaps))} of the evidence could not be read, and may hold what decides."
+            return f"{_places(len(gaps))} of the evidence could not be read and may hold the deciding line."
         case InputCut(gaps=gaps):
-            return f"Only a part of the input was read: {gaps[0].why}."
+            return f"Only part of the input was read: {gaps[0].why}."
         case NotShown(what=what, netns=netns):
-            return f"No output shows {what} of netns {netns} whole: what is not shown was taken for absent."
+            return f"No output shows all of {what} in netns {netns}; whatever is not shown was assumed absent."
         case RestsOnInference(probe=probe, guesses=guesses):
-            return f"{probe} was walked over what no output shows: {guesses[0].why}."
+            return f"{probe} was walked on an assumption that no output confirms: {guesses[0].why}."
         case _:
             assert_never(one)
 
 
 def _places(count: int) -> str:
-    return "One place" if count == 1 else f"{count} places"
+    return "One part" if count == 1 else f"{count} parts"
 
 
 def forbids_object(one: Forbids) -> dict[str, object]:

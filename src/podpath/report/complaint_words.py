@@ -8,7 +8,7 @@ _WORDS: dict[How, str] = {
     How.NAMED: "named",
     How.ONLY: "the only one shown",
     How.FIRST: "the first of several shown",
-    How.USUAL: "usual, since nothing is said",
+    How.USUAL: "the usual choice, as nothing is said",
 }
 
 
@@ -17,4 +17,4 @@ def say_complained(one: Complained) -> str:
     parts = "; ".join(
         f"{choice.side.value} {choice.value} ({_WORDS[choice.how]})" for choice in one.choices
     )
-    return f"Asked for the complaint at {one.span}: {one.probe}. {parts[:1].upper()}{parts[1:]}."
+    return f"Walked for the complaint at {one.span}: {one.probe}. {parts[:1].upper()}{parts[1:]}."

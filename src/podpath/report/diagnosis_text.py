@@ -24,7 +24,7 @@ from podpath.report.sentences.questions import spell_answer, spell_fact
 from podpath.report.style import Style
 from podpath.report.walked_text import left_out, render_walked
 
-ORDER = "First stands what explains most of what fails, then what takes least for granted, then what is met most often."
+ORDER = "Ordered by how much of the failure each explains, then by how little it assumes, then by how common it is."
 """Why possibilities are told in this order."""
 SHOWN, FORBIDS_SHOWN = 3, 6
 """How many of a long list are shown where the reader did not ask for all."""
@@ -64,7 +64,7 @@ def render_forbids(forbids: Sequence[Forbids], style: Style) -> list[str]:
     """List what forbids the all-clear, each with the lines that it stands on."""
     if not forbids:
         return []
-    lines = ["", style.paint("head", "Why this is no all-clear")]
+    lines = ["", style.paint("head", "Why this is not an all-clear")]
     shown = forbids if style.verbose else forbids[:FORBIDS_SHOWN]
     for one in shown:
         lines += style.wrap(escape(say_forbids(one)), "  - ")
@@ -96,7 +96,7 @@ def _faults(findings: Sequence[Finding], style: Style) -> list[str]:
     if unsure:
         lines += [
             "",
-            style.paint("head", "What fails besides, may be because"),
+            style.paint("head", "Possible causes of the other failures"),
             *_alternatives(unsure, style),
         ]
     return lines
@@ -138,7 +138,7 @@ def _why_uncertain(finding: Finding, style: Style) -> list[str]:
     if not finding.rests_on:
         return []
     guesses = "; ".join(escape(guess.why) for guess in finding.rests_on[:SHOWN])
-    return style.wrap(f"It rests on what no output shows ({guesses}).", "   ")
+    return style.wrap(f"It assumes what no output shows ({guesses}).", "   ")
 
 
 def _questions(questions: Sequence[Question], style: Style) -> list[str]:
@@ -148,7 +148,7 @@ def _questions(questions: Sequence[Question], style: Style) -> list[str]:
     shown = questions if style.verbose else questions[:SHOWN]
     for question in shown:
         lines.append(f"  {style.paint('command', escape(question.ask))}")
-        lines += style.wrap(f"tells {escape(spell_fact(question.fact))}", INDENT)
+        lines += style.wrap(f"shows {escape(spell_fact(question.fact))}", INDENT)
         lines += [
             line
             for answer in question.decides

@@ -53,21 +53,17 @@ def render_diff(comparison: NodeComparison, style: Style) -> str:
 
 def _headline(comparison: NodeComparison, style: Style) -> list[str]:
     count = len(comparison.differences)
-    differ = (
-        f"{count} thing{'' if count == 1 else 's'} that differ{'s' if count == 1 else ''}"
-        if count
-        else "nothing that differs"
-    )
+    differ = f"{count} difference{'' if count == 1 else 's'}" if count else "no differences"
     match comparison.verdict:
         case "explained":
             return _title("DIFFERENCE", "bad", comparison.explanations[0].differences, style)
         case "unexplained":
             what = (
-                f"none of {differ} cures it, alone or together"
+                f"none of {differ} fixes it, alone or together"
                 if count
-                else "nothing that is known of both nodes differs"
+                else "nothing known about both nodes differs"
             )
-            return _head("UNEXPLAINED", "warn", f"it fails here, and {what}", style)
+            return _head("UNEXPLAINED", "warn", f"it fails here, but {what}", style)
         case "works":
             walked = len(comparison.outcomes)
             what = (
@@ -112,7 +108,7 @@ def _explanation(explanation: Explanation, style: Style) -> list[str]:
     lines = ["", f"  {style.paint('head', 'explains')}"]
     for probe in explanation.probes:
         lines += style.wrap(
-            f"{escape(str(probe))} fails here, and works once this is as it is there",
+            f"{escape(str(probe))} fails here, and works once this matches the other node",
             f"{INDENT}- ",
             f"{INDENT}  ",
         )
@@ -132,10 +128,10 @@ def _explanation(explanation: Explanation, style: Style) -> list[str]:
         )
     commands = [command for each in explanation.differences for command in each.commands]
     if commands:
-        lines += ["", f"  {style.paint('head', 'to make it so here')} (proven in simulation)"]
+        lines += ["", f"  {style.paint('head', 'to match it here')} (proven in simulation)"]
         lines += [f"{INDENT}{style.paint('command', escape(command))}" for command in commands]
     if explanation.others:
-        lines += ["", f"  {style.paint('head', 'each of these would do as well')}"]
+        lines += ["", f"  {style.paint('head', 'any of these would do as well')}"]
         lines += [
             f"{INDENT}- {'; and '.join(escape(each.words) for each in taken)}"
             for taken in _few(explanation.others, style)
@@ -158,7 +154,7 @@ def _walked(comparison: NodeComparison, style: Style) -> list[str]:
         lines += style.wrap(words, f"  {sign} ", INDENT)
         lines += _failure(outcome, style)
         if outcome.probe in comparison.unexplained:
-            lines += style.wrap("No difference that can be tried cures it.", INDENT)
+            lines += style.wrap("No difference that could be tried fixes it.", INDENT)
     return ["", style.paint("head", "Walked"), *lines] if lines else []
 
 
@@ -177,7 +173,7 @@ def _rest(comparison: NodeComparison, style: Style) -> list[str]:
         return []
     kinds = Counter(each.kind for each in rest)
     counted = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-    lines = ["", style.paint("head", f"Differs as well ({counted})")]
+    lines = ["", style.paint("head", f"Also differs ({counted})")]
     for each in _few(rest, style):
         lines += style.wrap(_words(each), "  - ", INDENT)
         if style.verbose:
@@ -190,7 +186,7 @@ def _rest(comparison: NodeComparison, style: Style) -> list[str]:
 
 def _words(each: Difference) -> str:
     return escape(each.words) + (
-        "" if each.can_be_taken else " (not tried: the model has no word for changing it)"
+        "" if each.can_be_taken else " (not tried: the model cannot change it)"
     )
 
 

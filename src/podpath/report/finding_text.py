@@ -34,7 +34,7 @@ def render_finding(finding: Finding, style: Style) -> list[str]:
     for repair in finding.repairs:
         lines += _section("fix", _repair(repair, style), style)
     if finding.prevention:
-        lines += _section("keep it so", style.wrap(escape(finding.prevention), INDENT), style)
+        lines += _section("prevention", style.wrap(escape(finding.prevention), INDENT), style)
     return lines
 
 

@@ -51,7 +51,7 @@ def render_first_screen(diagnosis: Diagnosis, style: Style) -> list[str]:
             skipped = True
     more = [f"podpath explain {escape(first.check)}: about this fault"] if first is not None else []
     if skipped or first is not None or diagnosis.forbids or diagnosis.gaps:
-        more = ["--verbose: reasons, evidence and all else", *more]
+        more = ["--verbose: reasons, evidence and everything else", *more]
     return (
         [*lines, "", *(f"  {style.paint('dim', text)}" for text in ["; ".join(more)] if text)]
         if more
@@ -143,7 +143,7 @@ def _cure(repair: Repair, title: str, style: Style) -> list[str]:
 
 def _ask(question: Question, style: Style) -> list[str]:
     lines = ["", f"  ask next: {style.paint('command', escape(question.ask))}"]
-    lines += style.wrap(f"tells {escape(spell_fact(question.fact))}", INDENT)
+    lines += style.wrap(f"shows {escape(spell_fact(question.fact))}", INDENT)
     for answer in question.decides[:ANSWERS]:
         lines += style.wrap(escape(spell_answer(answer)), f"{INDENT}- ")
     return lines
@@ -220,7 +220,7 @@ def _walked(diagnosis: Diagnosis, style: Style) -> list[str]:
 
 def _summary(diagnosis: Diagnosis) -> str:
     works = sum(conversation.verdict == "ALWAYS" for conversation in diagnosis.conversations)
-    return f"walked {_count(diagnosis.conversations, 'connection')}, of which {works} always work{'s' if works == 1 else ''}"
+    return f"walked {_count(diagnosis.conversations, 'connection')}; {works} always work{'s' if works == 1 else ''}"
 
 
 def _count(things: Sequence[object], name: str) -> str:

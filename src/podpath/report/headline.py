@@ -16,7 +16,8 @@ from podpath.report.style import Style
 
 
 def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:
-    """Say the verdict and what it comes to: a cause, the likeliest possibility and what tells, or
+    """Say the verdict and what it comes to: a cause, the likeliest possibility and what would
+    tell, or
     what was walked.
     """
     weighty = [finding for finding in diagnosis.findings if finding.severity in WEIGHTY]
@@ -27,7 +28,7 @@ def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:
     )
     match diagnosis.verdict:
         case Verdict.FAULT if not weighty:
-            return render_head(style, "bad", "FAULT", "no finding names it")
+            return render_head(style, "bad", "FAULT", "no finding explains it")
         case Verdict.FAULT:
             word = "CAUSE" if weighty[0].severity == "cause" else "FAULT"
             where = f"on {diagnosis.node}: " if diagnosis.node else ""
@@ -38,13 +39,13 @@ def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:
             count = len(weighty)
             first = spell_claim(weighty[0].claim).rstrip(".") if weighty else ""
             what = (
-                f"{count} causes are possible, first of all: {first}"
+                f"{count} causes are possible, most likely: {first}"
                 if count > 1
                 else f"one cause is possible: {first}"
                 if count
-                else "no stated fact explains what fails"
+                else "nothing in the evidence explains the failure"
             )
-            tell = f"; {diagnosis.questions[0].ask} tells" if diagnosis.questions else ""
+            tell = f"; {diagnosis.questions[0].ask} would tell" if diagnosis.questions else ""
             return render_head(style, "warn", "UNDECIDED", what + tell)
         case Verdict.NONE:
             return render_head(
@@ -58,18 +59,21 @@ def _walked_in_words(conversations: Sequence[Conversation]) -> str:
     """Say what was walked, and how much of it works whatever is not known."""
     works = sum(conversation.verdict == "ALWAYS" for conversation in conversations)
     if len(conversations) == 1:
-        return f"{conversations[0].probe} {'works, walked to its end' if works else 'was walked, and is open'}"
+        return f"{conversations[0].probe} {'works end to end' if works else 'was walked and remains undecided'}"
     return f"{works} of {len(conversations)} walked connections work"
 
 
 def _undecided(diagnosis: Diagnosis) -> str:
     """Say in one line what was looked at, what was not, and the one thing to give next."""
-    looked = (
-        f"{_walked_in_words(diagnosis.conversations)}, but"
-        if diagnosis.conversations
-        else "no fault was found, but"
-    )
-    asked = f"; give next: {diagnosis.questions[0].ask}" if diagnosis.questions else ""
+    walked = diagnosis.conversations
+    match walked:
+        case ():
+            looked = "no fault was found, but"
+        case (only,) if only.verdict != "ALWAYS":
+            looked = f"{only.probe} was walked, but"
+        case _:
+            looked = f"{_walked_in_words(walked)}, but"
+    asked = f"; next, provide: {diagnosis.questions[0].ask}" if diagnosis.questions else ""
     return f"{looked} {name_forbids(diagnosis.forbids)}{asked}"
 
 

@@ -1,4 +1,4 @@
-"""A report as HTML for a notebook's cell: the same text, its colours as styles, and every character
+"""A report as HTML for a notebook's cell: the same text, its colors as styles, and every character
 of it escaped.
 
 Evidence cannot reach the page as markup: the report has spelled out all control characters before
@@ -28,7 +28,7 @@ _FRAME = '<pre class="podpath" style="white-space:pre-wrap;overflow-wrap:anywher
 
 
 def render_html(text: str) -> str:
-    """Render a report's coloured text as one HTML element, with a line end."""
+    """Render a report's colored text as one HTML element, with a line end."""
     pieces: list[str] = []
     open_tags = at = 0
     for found in _SEQUENCE.finditer(text):

@@ -63,7 +63,7 @@ def _rows(span: Span, marks: Sequence[str], longest: int) -> list[tuple[str, str
     ]
     if len(shown) < len(texts):
         rows.append(
-            (f"{name}:{span.last_line}", f"(and {len(texts) - len(shown)} lines more, up to here)")
+            (f"{name}:{span.last_line}", f"(and {len(texts) - len(shown)} more lines, up to here)")
         )
     return rows
 

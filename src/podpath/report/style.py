@@ -1,4 +1,4 @@
-"""How a report may look: colours, signs, width. The caller decides; the report only asks for a kind
+"""How a report may look: colors, signs, width. The caller decides; the report only asks for a kind
 of text by its meaning.
 """
 
@@ -32,7 +32,7 @@ class Style:
     """
 
     def paint(self, meaning: str, text: str) -> str:
-        """Return the text in the colour of its meaning, or as it is where colours are off."""
+        """Return the text in the color of its meaning, or as it is where colors are off."""
         return f"\x1b[{SGR[meaning]}m{text}\x1b[0m" if self.colour and text else text
 
     @property

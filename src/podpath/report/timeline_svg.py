@@ -130,7 +130,7 @@ def _titles(chronicle: Chronicle, zone: tzinfo) -> Iterator[str]:
         ]
         if window.timeout is not None:
             told.insert(
-                0, f"first bad request began {spell_moment(window.began, zone, date=False)}"
+                0, f"first failing request began {spell_moment(window.began, zone, date=False)}"
             )
         if window.last_ok is not None:
             told.insert(0, f"last success {spell_moment(window.last_ok, zone, date=False)}")
@@ -145,7 +145,7 @@ def _band(window: Window, scale: _Scale, lanes: int) -> Iterator[str]:
     if window.timeout:
         yield _block("waiting", right, failed, (top, bottom), "#f3e5f5")
     ends = [
-        (left, "last success" if window.last_ok is not None else "looked from here", "end"),
+        (left, "last success" if window.last_ok is not None else "searched from here", "end"),
         (right, "began", "start"),
     ]
     if window.timeout:

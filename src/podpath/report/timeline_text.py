@@ -69,7 +69,7 @@ def _headline(chronicle: Chronicle, style: Style) -> list[str]:
             )
         case "none":
             return _head(
-                style, "good", "NOTHING CHANGED", "in the window, as far as these logs tell."
+                style, "good", "NOTHING CHANGED", "in the window, as far as these logs show."
             )
         case _:
             what = (
@@ -97,7 +97,7 @@ def _window(window: Window, style: Style, zone: tzinfo) -> list[str]:
             spell_moment(window.last_ok, zone) if window.last_ok is not None else "not known",
             window.ok_by,
         ),
-        ("first bad began", spell_moment(window.began, zone), None),
+        ("failing since", spell_moment(window.began, zone), None),
         ("first failure", spell_moment(window.failed_at, zone) + timeout, window.failed_by),
     ]
     lines = ["", f"  {style.paint('head', 'window')} ({spell_zone(window.began, zone)})"]
@@ -125,7 +125,7 @@ def _story(story: Story, style: Style, zone: tzinfo, *, first: bool) -> list[str
         )
         lines.append(f"{INDENT}   {style.paint('command', escape(lead.ask))}")
     if first:
-        lines += style.wrap(escape(story.chain.prevention), f"{INDENT}keep it so: ", INDENT)
+        lines += style.wrap(escape(story.chain.prevention), f"{INDENT}prevention: ", INDENT)
         lines += [
             f"{INDENT}{style.paint('dim', f'reported: {escape(source)}')}"
             for source in story.chain.sources
@@ -218,7 +218,7 @@ def _events(chronicle: Chronicle, style: Style) -> Iterator[_Row]:
         if window.last_ok is not None:
             yield _Row(window.last_ok, 0, bar, style.paint("good", "last success"))
         if window.timeout is not None:
-            yield _Row(window.began, 2, bar, style.paint("bad", "the first bad request began"))
+            yield _Row(window.began, 2, bar, style.paint("bad", "first failing request began"))
         yield _Row(window.failed_at, 2, bar, style.paint("bad", "first failure"))
 
 

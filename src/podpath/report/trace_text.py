@@ -114,10 +114,10 @@ def _assumptions(assumptions: tuple[Assumption, ...], style: Style) -> list[str]
     if not assumptions:
         return []
     shown = assumptions if style.verbose else assumptions[:4]
-    lines = ["", style.paint("head", "Taken for granted")]
+    lines = ["", style.paint("head", "Assumed")]
     for made in shown:
         ask = (
-            f" ({escape(made.ask)} tells)"
+            f" ({escape(made.ask)} would tell)"
             if made.ask
             else " (the kernel chooses)"
             if made.random

@@ -77,7 +77,7 @@ def left_out(count: int, what: str, style: Style) -> list[str]:
     return (
         [
             style.paint(
-                "dim", f"  and {count} {what}{'s' if count > 1 else ''} more: --verbose lists all"
+                "dim", f"  and {count} more {what}{'s' if count > 1 else ''}: --verbose lists all"
             )
         ]
         if count > 0

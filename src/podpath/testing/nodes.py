@@ -311,7 +311,7 @@ _FDB: Words = {
 
 
 def given_neighbour(text: str) -> Neighbour:
-    """Read a neighbour as `ip neigh` prints it."""
+    """Read a neighbor as `ip neigh` prints it."""
     address, _, rest = text.partition(" ")
     found = read(rest, _NEIGHBOUR, {state: {"state": state} for state in _STATES})
     return Neighbour(address=Address.parse(address), span=span(text), **found)

@@ -162,7 +162,7 @@ def _notes(logs: Logs, window: Window | None, told: ToldFailure) -> Iterator[str
     if window is None:
         return
     if window.last_ok is not None and window.last_ok > window.began:
-        yield "The last success is later than the first bad request began: they are of two requests, or their clocks differ."
+        yield "The last success is later than the first failing request began: they are of two requests, or their clocks differ."
     if told.failed_at is None and window.failed_by is not None:
         yield f"The first failure is taken from {window.failed_by}; --failed-at names another."
     hosts = {

@@ -81,9 +81,9 @@ def render_duration(seconds: float) -> str:
 
 
 def tell_before(before: float) -> str:
-    """Say how long before the first bad request something was."""
+    """Say how long before the first failing request something was."""
     if abs(before) < 0.5:
-        return "as the first bad request began"
+        return "as the first failing request began"
     if before < 0:
-        return f"{render_duration(-before)} after the first bad request began"
-    return f"{render_duration(before)} before the first bad request began"
+        return f"{render_duration(-before)} after the first failing request began"
+    return f"{render_duration(before)} before the first failing request began"

@@ -29,7 +29,7 @@ class LineFormat(NamedTuple):
     name: str
     """As the tool or the standard calls it: `syslog`, `klog`."""
     shape: re.Pattern[str]
-    """What a line of it starts with: it recognises the format, cheaply."""
+    """What a line of it starts with: it recognizes the format, cheaply."""
     stamp: Callable[[Source, Clock], ReadStamp]
     """Makes the reader of stamps for one log."""
     split: Callable[[Source], Split]

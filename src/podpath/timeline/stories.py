@@ -40,8 +40,8 @@ class Story:
     close it was.
     """
     before: float | None
-    """Seconds from the last link to the beginning of the first bad request; None where no window is
-    known.
+    """Seconds from the last link to the beginning of the first failing request; None where no
+    window is known.
     """
 
     @property

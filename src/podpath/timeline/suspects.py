@@ -27,9 +27,10 @@ class Suspect(NamedTuple):
     event: Event
     mark: Mark
     score: float
-    """0 to 1: by what it is, and by how close to the first bad request it was."""
+    """0 to 1: by what it is, and by how close to the first failing request it was."""
     before: float
-    """Seconds from it to the beginning of the first bad request; negative where it came after."""
+    """Seconds from it to the beginning of the first failing request; negative where it came after.
+    """
     times: int = 1
     """How many events of the log say the same."""
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from podpath.net.provenance import Span
 
 LOOKBACK = 600.0
-"""Seconds before the first bad request that are looked at where nobody says when it last worked."""
+"""Seconds before the first failing request that are looked at where nobody says when it last
+worked.
+"""
 RESOLUTION = 1.0
-"""Seconds that stamps of neighbouring logs may differ by: most tell whole seconds."""
+"""Seconds that stamps of neighboring logs may differ by: most tell whole seconds."""
 NEARLY = 30.0
 """Seconds before the window that are still shown as close to it."""
 
@@ -37,7 +39,7 @@ class Window:
 
     @property
     def began(self) -> float:
-        """When the first bad request began, as late as it can have."""
+        """When the first failing request began, as late as it can have."""
         return self.failed_at - (self.timeout or 0.0)
 
     @property

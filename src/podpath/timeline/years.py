@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from podpath.timeline.clock import Clock
 
 _TURN, _BACK = 6, 10
-"""Months that two neighbouring lines differ by where a year turned between them, and where lines
+"""Months that two neighboring lines differ by where a year turned between them, and where lines
 are out of order over it.
 """
 _AHEAD = 86_400.0
@@ -33,7 +33,7 @@ def first_year(months: Iterable[int], last: tuple[int, int], clock: Clock) -> in
 
 
 def turn(before: int, month: int) -> int:
-    """Say by how many years the second of two neighbouring lines' months is later: 1, 0, or -1
+    """Say by how many years the second of two neighboring lines' months is later: 1, 0, or -1
     where they are out of order.
     """
     if not before:

@@ -44,7 +44,7 @@ def test_masquerade_takes_another_port_for_a_taken_one() -> None:
         _, skb = sender.forward(tcp())
         results.append(skb.packet.sport)
         assert spell_reason(sender.walk.trace.steps[-1].reason).endswith(
-            "(the kernel draws the port)"
+            "(the kernel picks the port)"
         )
 
     assert results[0] == results[1]

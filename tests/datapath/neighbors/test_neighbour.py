@@ -64,7 +64,7 @@ def test_a_host_outside_is_taken_to_answer() -> None:
 
     assert (
         "(MAC of 10.0.0.9)",
-        "10.0.0.9 is outside the model and taken to answer: (MAC of 10.0.0.9)",
+        "10.0.0.9 is outside the model and assumed to answer: (MAC of 10.0.0.9)",
     ) == (
         found.mac,
         why(found),
@@ -188,7 +188,7 @@ def test_a_host_whose_addresses_are_cut_short_may_have_the_gateway() -> None:
     )
     found = converse(given_node(host_netns, pod), probe("tcp 10.1.0.2 > 8.8.8.8:80"))
 
-    assert "10.1.0.1 is answered for by lxc1 in host: (MAC of lxc1 in host)" in reasons(
+    assert "lxc1 in host answers for 10.1.0.1: (MAC of lxc1 in host)" in reasons(
         found.branches[0].traces[0]
     )
 

@@ -37,7 +37,7 @@ def test_a_rule_that_stands_too_late_is_named() -> None:
 
     assert (
         "FORWARD -j CILIUM_FORWARD",
-        "FORWARD rule 2 leads to CILIUM_FORWARD rule 2, which accepts it, but stands behind the rule that ended it",
+        "FORWARD rule 2 leads to CILIUM_FORWARD rule 2, which accepts it, but comes after the rule that decided",
     ) == found[0]
 
 
@@ -47,7 +47,7 @@ def test_a_rule_behind_the_drop_in_the_same_chain_is_named() -> None:
 
     assert (
         "FORWARD -j ACCEPT",
-        "FORWARD rule 2 accepts it, but stands behind the rule that ended it",
+        "FORWARD rule 2 accepts it, but comes after the rule that decided",
     ) == found[0]
 
 

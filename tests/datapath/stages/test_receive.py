@@ -97,7 +97,7 @@ def test_rp_filter_is_a_step_of_its_own() -> None:
 
     assert ("IP_RPFILTER", "rp_filter: drop") == (reason_of(outcome), steps[-1])
     assert (
-        "the way back to 10.1.0.5 leads over lxc1, not over eth0; rp_filter is strict (the larger of all and eth0)"
+        "the route back to 10.1.0.5 uses lxc1, not eth0; rp_filter is strict (the larger of all and eth0)"
         == why[-1]
     )
 

@@ -1,7 +1,7 @@
 """Connections that somebody tried, before and after it is known where they started.
 
 A try names its destination; its source is rarely printed. It is the pod's address for what ran in a
-pod, and for what ran on the host the address that the host would take towards the destination.
+pod, and for what ran on the host the address that the host would take toward the destination.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ def _only_pod(draft: NodeDraft, record: AttemptRecord) -> Start:
 
 
 def _source_towards(netns: NetnsDraft, target: Address) -> Address | None:
-    """Return the address that a namespace takes towards a target: of the route, of the subnet, of
+    """Return the address that a namespace takes toward a target: of the route, of the subnet, of
     the device, or any.
     """
     route = netns.route_to(target)

@@ -17,7 +17,7 @@ from podpath.node.routing import MAIN, Route
 T = TypeVar("T")
 
 NARROWEST_SUBNET = 30
-"""The longest prefix of an address that has neighbours."""
+"""The longest prefix of an address that has neighbors."""
 
 
 class PrefixTable(Generic[T]):
@@ -84,7 +84,7 @@ class Addresses(list[InterfaceAddress]):
         self.subnets: PrefixTable[InterfaceAddress] = PrefixTable()
         """Whose prefix holds other addresses too."""
         self.wide_links: set[IfName] = set()
-        """Devices with an address that has neighbours."""
+        """Devices with an address that has neighbors."""
         self._name, self._owners = "", Owners()
         self.join("", self._owners)
         self.extend(addresses)

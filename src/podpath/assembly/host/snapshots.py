@@ -65,7 +65,7 @@ class _State(NamedTuple):
 
 
 def list_shifts(evidence: SceneEvidence) -> tuple[Shift, ...]:
-    """Return what differs between neighbouring outputs of one kind, the first pair's first."""
+    """Return what differs between neighboring outputs of one kind, the first pair's first."""
     found: list[Shift] = []
     for kind, record_type in _TYPES:
         groups: dict[object, dict[int, _State]] = {}

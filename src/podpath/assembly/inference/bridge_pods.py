@@ -2,7 +2,7 @@
 speaks of.
 
 A bridge plugin gives the bridge the first address of the node's pod range; whoever else of that
-range is seen in a capture, in the conntrack table, as an endpoint or as a neighbour, sits on a port
+range is seen in a capture, in the conntrack table, as an endpoint or as a neighbor, sits on a port
 of it. Which port is his the forwarding table may tell; where it does not, the ports are dealt out
 in order, since any is as good for a walk.
 """
@@ -138,7 +138,7 @@ def _asks_neighbour(sightings: Sightings, address: Address) -> bool:
 
 
 def _seen_on(draft: NodeDraft, sightings: Sightings, bridge: IfName) -> dict[Address, Mention]:
-    """Return the addresses that captures on the bridge or its ports, its neighbours and the
+    """Return the addresses that captures on the bridge or its ports, its neighbors and the
     conntrack table show.
     """
     members = {bridge, *(link.name for link in draft.host.links.values() if link.master == bridge)}
@@ -179,7 +179,7 @@ def _may_be_pod(draft: NodeDraft, address: Address, prefix: Prefix) -> bool:
 
 
 def _macs_of(host: NetnsDraft, sightings: Sightings, bridge: IfName) -> dict[Address, Mac]:
-    """Return the MACs that neighbour entries and ARP show of addresses on the bridge."""
+    """Return the MACs that neighbor entries and ARP show of addresses on the bridge."""
     found = {
         entry.address: entry.mac
         for entry in host.neighbours

@@ -1,4 +1,4 @@
-"""Devices that no listing shows but something names: a route, an address, a neighbour, a captured
+"""Devices that no listing shows but something names: a route, an address, a neighbor, a captured
 line, and `lo`.
 
 They exist, or the line could not stand there.

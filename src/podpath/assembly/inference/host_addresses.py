@@ -1,8 +1,8 @@
 """Addresses of the host that no `ip addr` shows: from its routes, and from captures on its uplink.
 
 The kernel's own routes name the address they came with. On a capture with MACs the host is the one
-whose MAC is that of a device of it, who asks for its neighbours, or who asks for what the host's
-routes call a neighbour.
+whose MAC is that of a device of it, who asks for its neighbors, or who asks for what the host's
+routes call a neighbor.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def infer_from_routes(draft: NodeDraft) -> None:
 
 
 def infer_from_macs(draft: NodeDraft, sightings: Sightings) -> None:
-    """Add the address that captures on the host's uplink show to be its own, and the neighbours
+    """Add the address that captures on the host's uplink show to be its own, and the neighbors
     that answer there.
     """
     frames = [

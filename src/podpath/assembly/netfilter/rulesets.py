@@ -1,4 +1,4 @@
-"""The iptables outputs of one namespace and family to tables: each flavour apart, in the kernel's
+"""The iptables outputs of one namespace and family to tables: each flavor apart, in the kernel's
 order.
 """
 
@@ -24,7 +24,7 @@ from podpath.node.node import HOST
 
 _TABLE_ORDER = ("raw", "mangle", "nat", "filter", "security")
 _MODERN = "nft"
-"""The flavour of `iptables` on every distribution since 2020 (Debian 10, RHEL 8, Ubuntu 20.10)."""
+"""The flavor of `iptables` on every distribution since 2020 (Debian 10, RHEL 8, Ubuntu 20.10)."""
 
 Read = Sequence[tuple[Source, Reading]]
 
@@ -157,7 +157,7 @@ class _TableMaker:
 
 
 def _judge_flavour(records: Sequence[RulesetRecord]) -> str:
-    """Say which flavour an output is of that does not tell: the one that others show, else what
+    """Say which flavor an output is of that does not tell: the one that others show, else what
     most hosts have.
     """
     told = {record.flavour for record in records if record.flavour is not None}
@@ -190,7 +190,7 @@ def _are_alike(texts: Sequence[ChainText]) -> bool:
 
 
 def _shows_whole(read: Read, family: Family, flavour: str | None) -> bool:
-    """Tell whether some output of this host is a whole iptables-save of the family (and flavour,
+    """Tell whether some output of this host is a whole iptables-save of the family (and flavor,
     where one is asked for).
     """
     own = (

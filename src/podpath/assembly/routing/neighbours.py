@@ -12,7 +12,7 @@ from podpath.node.node import Socket
 
 
 def assemble_neighbours(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
-    """Put the neighbour entries that outputs show into their namespaces."""
+    """Put the neighbor entries that outputs show into their namespaces."""
     found: dict[tuple[str, IfName, Address], list[tuple[Scene, NeighbourRecord]]] = {}
     for scene, record in evidence.records(NeighbourRecord):
         if record.link is None:

@@ -125,7 +125,7 @@ def _slabs(columns: Columns, flows: Flows) -> Iterator[Numbers]:
 
 class _Streams:
     """The packets of some flows, direction by direction, each in the order of the file. Local to
-    `analyse_segments`.
+    `analyze_segments`.
     """
 
     def __init__(self, columns: Columns, flows: Flows, rows: Numbers) -> None:
@@ -185,7 +185,7 @@ class _Streams:
 
 
 class _Repeats:
-    """The packets of flows in which something is not new. Local to `analyse_segments`."""
+    """The packets of flows in which something is not new. Local to `analyze_segments`."""
 
     def __init__(self, streams: _Streams, places: Numbers) -> None:
         self._all, self.places = streams, places

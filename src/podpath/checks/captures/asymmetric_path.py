@@ -1,13 +1,13 @@
 """asymmetric-path: only one direction of connections that work passes here.
 
 What it is
-    A capture shows one side of a connection alone: it acknowledges what the capture never shows, so
-    the other side's packets arrive, by another way.
+    A capture shows only one side of a connection. That side acknowledges data that the capture
+    never shows, so the other side's packets do arrive, along another path.
 
 Why it breaks
-    Routing both ways by different devices or hosts is allowed, and breaks what has to see both
-    directions: conntrack (so NAT, stateful filters), strict rp_filter, firewalls on the way. It
-    also explains why a capture at this place shows no answers.
+    Routing the two directions through different devices or hosts is allowed, but breaks whatever
+    has to see both: conntrack (so NAT, stateful filters), strict rp_filter, firewalls on the path.
+    It also explains why a capture at this place shows no answers.
 
 How to confirm
     tcpdump -nni any host PEER                   # the other device
@@ -15,7 +15,7 @@ How to confirm
 
 How to fix
     Where something keeps state: let both directions pass it (one route, a policy rule by source
-    address), or set net.ipv4.conf.DEVICE.rp_filter = 2 where only the reverse-path filter minds.
+    address), or set net.ipv4.conf.DEVICE.rp_filter = 2 where only the reverse-path filter objects.
 
 References
     fib_validate_source (net/ipv4/fib_frontend.c); RFC 3704, 2.3; RFC 2101, 4
@@ -89,12 +89,12 @@ def _report(
     back = (
         f": it is seen at {elsewhere.where}"
         if elsewhere is not None
-        else ", by a way that is not captured here"
+        else ", along a path that is not captured here"
     )
     return Finding(
         check=NAME,
         severity=Severity.NOTE,
-        claim=f"Of {flow.words} {flow.where} shows only what {packet.src} sends; the other direction does arrive{back}.",
+        claim=f"{flow.where} shows only what {packet.src} sends on {flow.words}; the other direction does arrive{back}.",
         evidence=quote(
             shown,
             (elsewhere.backward if flow.forward else elsewhere.forward)[:1]
@@ -102,8 +102,8 @@ def _report(
             else (),
         ),
         reasoning=(
-            f"{packet.src} acknowledges more and more, so it gets what {packet.dst} sends.",
-            *((f"{len(found)} connections are seen like that.",) if len(found) > 1 else ()),
+            f"{packet.src} acknowledges more and more, so it does receive what {packet.dst} sends.",
+            *((f"{len(found)} connections look like that.",) if len(found) > 1 else ()),
         ),
         marks=(str(packet.src), str(packet.dst)),
     )

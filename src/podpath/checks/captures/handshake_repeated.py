@@ -4,7 +4,7 @@ What it is
     A capture shows the same SYN more than once, a second or more apart, or the same SYN-ACK.
 
 Why it breaks
-    A SYN that is sent again was lost on its way, or its answer was, or nobody answers. The client
+    A SYN is sent again because it was lost, its answer was lost, or nothing answers. The client
     waits 1 s, 2 s, 4 s, and gives up after about two minutes, or when its program does. A SYN-ACK
     that is sent again, without an ACK at this point, was lost on its way to the client, or the
     client's ACK was lost before it came here.
@@ -15,8 +15,9 @@ How to confirm
     ss -ltn                                                           # on the server: Recv-Q at its limit is a full queue
 
 How to fix
-    Capture further on the way, until the SYN is seen no more; what stands between decides. At the
-    server's own device with no answer: a filter there, rp_filter, or a full queue of connections.
+    Capture further along the path until the SYN no longer shows up; the fault lies between the last
+    two points. If it reaches the server's own device and gets no answer: a filter there, rp_filter,
+    or a full accept queue.
 
 References
     tcp_retransmit_timer (net/ipv4/tcp_timer.c); net.ipv4.tcp_syn_retries, tcp_synack_retries
@@ -86,10 +87,10 @@ def _report_syn(connection: CapturedConnection[Sighting], syns: list[Sighting]) 
         + (f", over {took:.1f} s." if took else ".")
     ]
     if last is not start:
-        reasons.append(f"It comes as far as {last.where}, as {last.words}.")
+        reasons.append(f"It gets as far as {last.where}, as {last.words}.")
     if established:
         claim, reasons = (
-            f"{sent}: a SYN or its answer was lost, then it comes about.",
+            f"{sent}: a SYN or its answer was lost, then the connection is established.",
             [*reasons, "A later one is answered."],
         )
     elif start.syn_acks:

@@ -5,17 +5,17 @@ What it is
     redirect. It quotes the packet that it is about, and so names the connection.
 
 Why it breaks
-    Whoever sends the error dropped the packet, and says why: no route (net or host unreachable),
+    The sender of the error dropped the packet, and says why: no route (net or host unreachable),
     nobody answers ARP (host unreachable), a filter (admin prohibited), nobody listens (port
     unreachable), the packet does not fit (fragmentation needed: that one is part of path-MTU
-    discovery and heals itself where it arrives), a loop (time exceeded).
+    discovery, and harmless where it arrives), a loop (time exceeded).
 
 How to confirm
     tcpdump -nvi any 'icmp[icmptype] != icmp-echo and icmp[icmptype] != icmp-echoreply'
     traceroute -n DESTINATION
 
 How to fix
-    Look at the sender of the error: its routes, its neighbours, its filter. `iptables-save | grep
+    Look at the sender of the error: its routes, its neighbors, its filter. `iptables-save | grep
     REJECT` finds the rules that answer so; kube-proxy writes one for each service without
     endpoints.
 
@@ -41,7 +41,7 @@ from podpath.node.case import Case, Sighting
 CATEGORIES = (Category.NO_ROUTE, Category.NO_LISTENER, Category.HOST_FIREWALL, Category.MTU)
 NAME = "icmp-error"
 _REASONS = {
-    0: "its network is unreachable", 1: "its host is unreachable", 2: "its protocol is not spoken there",
+    0: "its network is unreachable", 1: "its host is unreachable", 2: "its protocol is not supported there",
     3: "nobody listens on its port", 4: "it does not fit and must not be fragmented", 5: "its source route failed",
     6: "its network is unknown", 7: "its host is unknown", 9: "its network is prohibited", 10: "its host is prohibited",
     13: "a filter prohibits it",
@@ -132,7 +132,7 @@ def _report(errors: Sequence[Sighting], about: Sequence[CapturedFlow[Sighting]])
         else f"The error comes {times(len(errors))}."
     ]
     if about and not failing:
-        reasons.append("The connection that it is about is answered all the same.")
+        reasons.append("The connection it is about is answered nevertheless.")
     return Finding(
         check=NAME,
         severity=Severity.FAULT if broken else Severity.NOTE,

@@ -5,11 +5,11 @@ What it is
     server still waits. What the client sends meanwhile is not acknowledged either.
 
 Why it breaks
-    For the client the connection stands, so that it sends its request; for the server it never
-    began. The program waits until its own timeout, which looks like a slow server. The first packet
-    of the connection passed, later ones of the same direction do not: something on the way that
-    tells connections by their state takes the ACK for a stray (conntrack calls it INVALID where it
-    has not seen the SYN or the SYN-ACK), or the later packets take another way.
+    The client considers the connection open and sends its request; for the server it never began.
+    The program waits until its own timeout, which looks like a slow server. The first packet of the
+    connection passed, later ones of the same direction do not: something on the path that tracks
+    connections takes the ACK for a stray (conntrack marks it INVALID where it has not seen the SYN
+    or the SYN-ACK), or the later packets take another path.
 
 How to confirm
     tcpdump -nni any 'host SERVER and tcp'       # on which device the ACK is seen last
@@ -18,7 +18,7 @@ How to confirm
     conntrack -L -d SERVER                       # SYN_RECV, or no entry at all
 
 How to fix
-    Find the device behind which the ACK is not seen any more, and what decides there: `podpath
+    Find the device beyond which the ACK is no longer seen, and what decides there: `podpath
     diagnose` with the node's rules, routes and sysctls walks it. A server that waits for data
     before it accepts (TCP_DEFER_ACCEPT) sends its SYN-ACK again too, but takes the client's data.
 
@@ -96,7 +96,7 @@ def _report(flow: CapturedFlow[Sighting], ack: Sighting, again: list[Sighting]) 
             f"What {client} sends next is sent {times(len(resent[0]))} and never acknowledged: it is lost as well."
         )
     if recovered:
-        reasons.append("Later packets do arrive: the connection comes about in the end.")
+        reasons.append("Later packets do arrive: the connection is established in the end.")
     return Finding(
         check=NAME,
         severity=Severity.NOTE if recovered else Severity.FAULT,
@@ -111,7 +111,7 @@ def _report(flow: CapturedFlow[Sighting], ack: Sighting, again: list[Sighting]) 
         reasoning=tuple(reasons),
         breaks=()
         if recovered
-        else (f"{flow.words}: the client takes the connection for open, the server does not",),
+        else (f"{flow.words}: the client considers the connection open, the server does not",),
         marks=(f"{flow.client[0]}.{flow.client[1]}", f"{flow.server[0]}.{flow.server[1]}"),
     )
 

@@ -2,13 +2,13 @@
 
 What it is
     A capture of several devices, or captures of several points, show a connection: its first packet
-    passes both points, and later packets of the same direction pass the first point alone. Between
-    the two they are lost.
+    passes both points, but later packets in the same direction pass only the first. They are lost
+    in between.
 
 Why it breaks
     The first packet of a connection and the later ones are treated differently by what keeps state.
-    The place where a packet is seen last and the place where it should be seen next enclose what
-    dropped it: a rule, a route, a device, a switch.
+    Whatever dropped it lies between the place where the packet is last seen and the place where it
+    should be seen next: a rule, a route, a device, a switch.
 
 How to confirm
     tcpdump -nni any 'host SERVER and tcp'       # the devices that the ACK comes to
@@ -16,7 +16,7 @@ How to confirm
     nstat -az | grep -i drop; ip -s link
 
 How to fix
-    What stands between the two points decides: `podpath diagnose` with the node's rules, routes and
+    Look at what lies between the two points: `podpath diagnose` with the node's rules, routes and
     sysctls walks the packet from the one to the other.
 
 References
@@ -97,7 +97,7 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
     verb = "is" if len(whats) == 1 else "are"
     reasons = [f"{last_seen} shows {shown}{way}, as {span}; {first.missing_at} does not show it."]
     reasons.append(
-        _BASES.get(first.basis, f"It should have come there: {first.basis}.").format(
+        _BASES.get(first.basis, f"It should have been seen there: {first.basis}.").format(
             first.missing_at
         )
     )
@@ -105,11 +105,11 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
         f"{first.missing_at} was capturing then: it shows packets before ({first.before}) and after ({first.after})."
     )
     if healed:
-        reasons.append("Other copies of it passed: the loss was made good.")
+        reasons.append("Other copies of it passed: the loss was recovered.")
     return Finding(
         check=NAME,
         severity=Severity.NOTE if healed else Severity.FAULT,
-        claim=f"Of {first.connection} {shown} {verb} lost between {last_seen} and {first.missing_at}{way}.",
+        claim=f"{first.connection}: {shown} {verb} lost between {last_seen} and {first.missing_at}{way}.",
         evidence=tuple(
             dict.fromkeys(
                 (
@@ -162,9 +162,9 @@ def _report(loss: Loss) -> Finding:
         (times_sent([one for one in loss.lost if _same(one, seen)]) for seen in loss.lost), key=len
     )
     reasons = [
-        f"The SYN comes to {near.where} and goes on to {far.where}"
+        f"The SYN reaches {near.where} and goes on to {far.where}"
         + (f", as {far.words}." if far.words != near.words else "."),
-        f"Of the {len(loss.lost)} packets that come to {near.where} after it none is seen at {far.where}.",
+        f"None of the {len(loss.lost)} packets that come to {near.where} after it is seen at {far.where}.",
     ]
     if len(again) > 1:
         reasons.append(f"One of them is sent {times(len(again))}: whoever sends it gets no answer.")
@@ -176,7 +176,7 @@ def _report(loss: Loss) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Of {near.words} {what} is lost between {near.where} and {far.where}: the SYN passed both.",
+        claim=f"{near.words}: {what} is lost between {near.where} and {far.where}; the SYN passed both.",
         evidence=quote(loss.lost[:2], loss.passed, far.syn_acks[:1]),
         reasoning=tuple(reasons),
         breaks=(near.words,),

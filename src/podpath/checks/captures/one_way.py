@@ -1,13 +1,13 @@
 """one-way: for a while nothing comes from the other side, though what is sent there goes out.
 
 What it is
-    A capture shows two hosts that talk with each other. Then one of them goes on sending what has
+    A capture shows two hosts that talk with each other. Then one of them keeps sending what has
     to be answered (segments again and again, echo requests), and nothing comes back; later the
     answers are there again, or the capture ends.
 
 Why it breaks
-    Somewhere on the way one direction is lost for a time: a switch or neighbour learned a wrong MAC
-    (see foreign-arp), a path was failed over, a tunnel's key or address changed, a filter was
+    Somewhere on the path one direction is lost for a while: a switch or neighbor learned a wrong
+    MAC (see foreign-arp), a path was failed over, a tunnel's key or address changed, a filter was
     loaded. Connections that live longer than the interval hang and then go on; the others time out.
 
 How to confirm
@@ -117,7 +117,7 @@ def _wants_answer(seen: Sighting) -> bool:
 
 
 def _answered_before(frames: Sequence[Sighting], near: Address, before: Sighting) -> bool:
-    """Tell whether both had talked by then: an answer that is no part of a handshake, to something
+    """Tell whether both had talked by then: an answer that is not part of a handshake, to something
     that was asked.
     """
     packet = before.packet
@@ -147,9 +147,9 @@ def _report(point: str, near: Address, far: Address, silences: Sequence[Silence]
     asked = f"{len(longest.asks)} packets of {near} that {far} has to answer"
     reasons = [f"{point} shows {asked}, and none of {far}, {words_of(longest.before.time, end)}."]
     reasons.append(
-        f"Then {far} is heard of again: one direction was lost meanwhile."
+        f"Then {far} is heard from again: one direction was lost in between."
         if end is not None
-        else "The capture ends like that."
+        else "The capture ends that way."
     )
     reasons += [
         f"Silent as well: {words_of(one.before.time, one.after.time if one.after else None)}."
@@ -160,8 +160,8 @@ def _report(point: str, near: Address, far: Address, silences: Sequence[Silence]
     return Finding(
         check=NAME,
         severity=Severity.FAULT if lasted >= LONG else Severity.RISK,
-        claim=f"Nothing of {far} reaches {near} at {point} from {clock(_time(longest.before))} {until} ({lasted:.1f} s), "
-        f"though {near} goes on sending.",
+        claim=f"Nothing from {far} reaches {near} at {point} from {clock(_time(longest.before))} {until} ({lasted:.1f} s), "
+        f"though {near} keeps sending.",
         evidence=quote(
             [longest.before], longest.asks, [longest.after] if longest.after is not None else []
         ),

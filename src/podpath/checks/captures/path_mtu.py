@@ -7,8 +7,8 @@ What it is
 Why it breaks
     Something on the way carries smaller packets than the sender thinks (a tunnel, a VPN, a cloud's
     network), and drops what does not fit. Its answer "fragmentation needed" would teach the sender
-    the size, but is lost or filtered (then the capture shows none), or comes and is not believed.
-    Logins work, pages hang.
+    the size, but it is lost or filtered (then the capture shows none), or it arrives and is
+    ignored. Logins work, pages hang.
 
 How to confirm
     ping -M do -s 1472 DESTINATION               # and smaller, until one passes
@@ -18,7 +18,7 @@ How to confirm
 How to fix
     Let ICMP type 3 code 4 (ICMPv6 type 2) through. Set the right MTU on the pods' devices (the CNI
     plugin's `mtu`), or clamp: iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j
-    TCPMSS --clamp-mss-to-pmtu As a stopgap: net.ipv4.tcp_mtu_probing = 1
+    TCPMSS --clamp-mss-to-pmtu. As a stopgap: net.ipv4.tcp_mtu_probing = 1
 
 References
     tcp_v4_mtu_reduced (net/ipv4/tcp_ipv4.c); tcp_mtu_probing (net/ipv4/tcp_timer.c); RFC 2923, 2.1;
@@ -129,11 +129,11 @@ def _report(case: Case, flow: CapturedFlow[Sighting], stuck: _Stuck) -> Finding:
     if errors:
         limit = f": {errors[0].mtu} bytes would fit" if errors[0].mtu else ""
         reasons.append(
-            f"{errors[0].packet.src} says that it does not fit{limit}; the sender goes on with the same size."
+            f"{errors[0].packet.src} says that it does not fit{limit}; the sender keeps using the same size."
         )
     else:
         reasons.append(
-            "No ICMP error that names a smaller size is seen here: it is not sent, or lost on its way."
+            "No ICMP error that names a smaller size is seen here: it is not sent, or is lost on its way."
         )
     return Finding(
         check=NAME,

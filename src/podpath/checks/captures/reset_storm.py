@@ -1,14 +1,14 @@
-"""reset-storm: somebody resets connections by the dozen.
+"""reset-storm: connections are reset by the dozen.
 
 What it is
     A capture shows many TCP resets from one address and port within a second.
 
 Why it breaks
-    Resets in answer to SYNs mean that nobody listens there any more, while clients go on trying (a
-    service that sends to a pod that is gone, a server that restarts). Resets in answer to data mean
-    that who gets it does not know the connection: it was restarted, or the packets come to another
-    machine than before (a service's endpoint changed under open connections, a translation lost its
-    entry).
+    Resets in answer to SYNs mean that nobody listens there any longer, while clients go on trying
+    (a service that sends to a pod that is gone, a server that restarts). Resets in answer to data
+    mean that the receiver does not know the connection: it was restarted, or the packets come to
+    another machine than before (a service's endpoint changed under open connections, a translation
+    lost its entry).
 
 How to confirm
     tcpdump -nni any 'tcp[tcpflags] & tcp-rst != 0' | cut -d' ' -f3- | sort | uniq -c | sort -n
@@ -87,9 +87,9 @@ def _report(by: Endpoint, found: Sequence[_Reset], burst: Sequence[_Reset]) -> F
     unknown = sum(not one.flow.opened for one in found)
     who = endpoint(*by) if by[1] else str(by[0])
     kinds = [f"{refused} in answer to a SYN: nobody listens"] if refused else []
-    kinds += [f"{unknown} of connections whose beginning is not seen here"] if unknown else []
+    kinds += [f"{unknown} for connections whose beginning is not seen here"] if unknown else []
     kinds += (
-        [f"{len(found) - refused - unknown} of connections that stood"]
+        [f"{len(found) - refused - unknown} of established connections"]
         if len(found) > refused + unknown
         else []
     )

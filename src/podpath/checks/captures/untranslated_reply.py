@@ -5,18 +5,18 @@ What it is
     but its reply came back past the place that would have put the first address back.
 
 Why it breaks
-    To the client the reply belongs to no connection of its own: TCP answers it with a reset, and
-    goes on sending its SYN until it times out. Replies take another way where client and endpoint
-    share a network segment (see br-netfilter, hairpin), where routing is asymmetric, or where the
-    conntrack entry is gone.
+    To the client the reply belongs to no known connection: TCP answers it with a reset, and keeps
+    sending its SYN until it times out. Replies take another path where client and endpoint share a
+    network segment (see br-netfilter, hairpin), where routing is asymmetric, or where the conntrack
+    entry is gone.
 
 How to confirm
     tcpdump -ni any host CLIENT              # a SYN-ACK from the endpoint's address, then a reset
     conntrack -L -d SERVICE                  # SYN_SENT [UNREPLIED]
 
 How to fix
-    Make the reply take the same way: masquerade the connection, let netfilter see bridged frames,
-    or mend the routes.
+    Make the reply take the same path: masquerade the connection, let netfilter see bridged frames,
+    or fix the routes.
 
 References
     nf_nat_manip_pkt (net/netfilter/nf_nat_proto.c); tcp_v4_rcv (net/ipv4/tcp_ipv4.c)
@@ -128,7 +128,7 @@ def _report(flow: CapturedFlow[Sighting], found: ForeignAnswer) -> Finding:
     ]
     if found.translated is not None:
         reasons.append(
-            f"The same SYN is seen with {stranger} as its destination: it was rewritten (DNAT), and the reply was not."
+            f"The same SYN is seen with {stranger} as its destination: it was rewritten (DNAT), but the reply was not."
         )
     if found.reset is not None:
         reasons.append(f"{client} knows no connection to {stranger} and resets it.")
@@ -147,6 +147,6 @@ def _report(flow: CapturedFlow[Sighting], found: ForeignAnswer) -> Finding:
             again[-1:],
         ),
         reasoning=tuple(reasons),
-        breaks=(f"{flow.words}: the client resets the answer and tries until it gives up",),
+        breaks=(f"{flow.words}: the client resets the answer and retries until it gives up",),
         marks=(f"{answer.src}.{answer.sport}", f"{flow.server[0]}.{flow.server[1]}"),
     )

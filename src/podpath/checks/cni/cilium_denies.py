@@ -13,7 +13,7 @@ How to confirm
 
 How to fix
     Allow the identity in a policy (fromEntities: remote-node, host, world where that is meant), or
-    mend the reason that is named.
+    fix the reason that is named.
 
 References
     Cilium, Troubleshooting: Policy; Cilium, bpf/lib/drop.h
@@ -60,7 +60,7 @@ def check(case: Case) -> Iterator[Finding]:
     meaning = Meaning(
         claim=f"Cilium dropped the packet: {reason}{source}.",
         breaks="packets of that identity to that endpoint",
-        cure="allow the source's identity, or mend the reason",
+        cure="allow the source's identity, or fix the reason",
         commands=("hubble observe --verdict DROPPED",),
         certainty=1.0 if telling else 0.6,
         ask=None if telling else ASK,

@@ -8,9 +8,9 @@ What it is
     is in no chain that is loaded.
 
 Why it breaks
-    A pod that starts meanwhile gets its network without the mesh's rules: its connections are not
-    redirected to the proxy, and the mesh's validator (linkerd-network-validator) or the sidecar's
-    init container fails, so the pod does not start or talks in the clear.
+    A pod that starts in the meantime gets its network without the mesh's rules: its connections are
+    not redirected to the proxy, and the mesh's validator (linkerd-network-validator) or the
+    sidecar's init container fails, so the pod does not start or talks in the clear.
 
 How to confirm
     ls /etc/cni/net.d; jq '.plugins[].type' /etc/cni/net.d/FIRST.conflist

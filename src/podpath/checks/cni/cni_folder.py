@@ -1,23 +1,23 @@
-"""cni-folder: the folder of CNI configurations is one that a runtime does not load, or that no pod
-can be attached by.
+"""cni-folder: a runtime does not load the folder of CNI configurations, or no pod can be attached
+with it.
 
 What it is
     The container runtime reads /etc/cni/net.d by rules of its own: the first file by name counts. A
     file that is empty, cut off or misspelt, a list of plugins under the name of a single one, a
     plugin that makes no interface at the head of the chain: each stops pods, and containerd and
-    CRI-O take it differently.
+    CRI-O react differently.
 
 Why it breaks
     containerd loads nothing at all when the first file is broken, and the node becomes NotReady.
-    CRI-O passes over it and takes the next file without a word, so that pods come up in another
-    network, past the plugins of the first.
+    CRI-O silently skips it and uses the next file, so pods come up in another network, without the
+    plugins of the first.
 
 How to confirm
     podpath protect chain lint /etc/cni/net.d
     crictl info | jq '.lastCNILoadStatus, .cniconfig.Networks'
 
 How to fix
-    Mend or remove the file that the finding names, by a rename within the folder: containerd does
+    Fix or remove the file that the finding names, by a rename within the folder: containerd does
     not notice a file that is only created. Then delete the pods that started in the wrong network.
 
 References

@@ -43,7 +43,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="every pod that the configuration is for",
         cure="correct the configuration",
         commands=("python3 -m json.tool < /etc/cni/net.d/FILE",),
-        what="A file of /etc/cni/net.d is no valid JSON, lacks `type`, has a cniVersion that its "
+        what="A file of /etc/cni/net.d is not valid JSON, lacks `type`, has a cniVersion that its "
         "plugin does not speak, or a NetworkAttachmentDefinition that a pod names does not exist.",
         why="The runtime leaves the file out or refuses the pod: the node stays NotReady, or its "
         "new pods stay in ContainerCreating.",
@@ -69,7 +69,7 @@ ROWS: tuple[MessageCheck, ...] = (
         confirm="ls /var/lib/cni/networks/* | wc -l; crictl pods -q | wc -l\n"
         "calicoctl ipam check; kubectl get ippools.whereabouts.cni.cncf.io -A; aws ec2 "
         "describe-subnets (AvailableIpAddressCount)",
-        fix="Remove what nobody uses any more (the files of host-local whose container is gone), "
+        fix="Remove what nobody uses any longer (the files of host-local whose container is gone), "
         "or give a larger range or a further subnet.",
         references="plugins/ipam/host-local of containernetworking/plugins; Amazon VPC CNI, "
         "docs/troubleshooting.md; calicoctl ipam check",
@@ -104,7 +104,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="The agent waits for Node.spec.podCIDR, and the node has none.",
         why="The controller manager assigns it: without --allocate-node-cidrs and --cluster-cidr "
         "(kubeadm init --pod-network-cidr), or with all ranges given out, nodes stay without one; "
-        "the agent ends or waits and no pod gets a network.",
+        "the agent exits or waits and no pod gets a network.",
         confirm="kubectl get nodes -o custom-columns=N:.metadata.name,C:.spec.podCIDR\n"
         "grep -E 'cidr' /etc/kubernetes/manifests/kube-controller-manager.yaml",
         fix="Give the controller manager --allocate-node-cidrs=true and --cluster-cidr, the one "
@@ -125,7 +125,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="Flannel, Calico, Cilium or k3s looks for the interface by name, by regular "
         "expression or by the default route, and finds none.",
         why="The interface has another name on this node, has no address yet, or the host has no "
-        "default route. The agent ends or waits.",
+        "default route. The agent exits or waits.",
         confirm="ip -br addr; ip route show default",
         fix="Name an interface or pattern that every node has (flannel --iface, "
         "IP_AUTODETECTION_METHOD of Calico, devices of Cilium), or set a default route.",
@@ -153,7 +153,7 @@ ROWS: tuple[MessageCheck, ...] = (
         "/etc/cni/net.d is that of a plugin which was removed. Every new pod of the node stays in "
         "ContainerCreating; why the agent does not run stands in its own log.",
         confirm="kubectl get pods -A -o wide | grep -E 'cilium|calico|flannel|weave|aws-node|kube-ovn|multus'; ls /etc/cni/net.d",
-        fix="Mend the agent (kubectl logs of its pod tells why it does not run). Of a plugin that "
+        fix="Fix the agent (kubectl logs of its pod tells why it does not run). Of a plugin that "
         "was removed delete the file in /etc/cni/net.d.",
         references="flannel, Documentation/troubleshooting.md; Calico, /var/lib/calico/nodename",
     ),
@@ -164,7 +164,7 @@ ROWS: tuple[MessageCheck, ...] = (
         categories=(Category.CNI_CONFIGURATION, Category.CNI_AGENT),
         claim="The container runtime finds no usable CNI configuration, so the node is not ready.",
         breaks="every pod of the node that needs a network",
-        cure="install the network plugin, or mend its agent or its file",
+        cure="install the network plugin, or fix its agent or its file",
         certainty=0.4,
         ask=Ask(
             fact="what stands in the folder of CNI configurations, and whether the network agent runs",
@@ -178,7 +178,7 @@ ROWS: tuple[MessageCheck, ...] = (
         "and starts only pods of the host's network.",
         confirm="ls -l /etc/cni/net.d; kubectl get pods -A -o wide | grep NODE; crictl info | grep "
         "-A3 cniconfig; journalctl -u containerd | grep -i cni",
-        fix="Install the network plugin, mend its agent or its file, and restart the runtime where it does not watch the folder.",
+        fix="Install the network plugin, fix its agent or its file, and restart the runtime where it does not watch the folder.",
         references="kubelet, runtime network not ready; containerd, docs/cri/config.md",
     ),
     MessageCheck(
@@ -203,7 +203,7 @@ ROWS: tuple[MessageCheck, ...] = (
         confirm="kubectl auth can-i list nodes --as system:serviceaccount:NAMESPACE:ACCOUNT; "
         "kubectl get clusterrolebinding -o wide",
         fix="Apply the plugin's whole manifest of the version that runs, ClusterRole and binding "
-        "included. For a stale token restart the agent's pod, which writes its kubeconfig anew.",
+        "included. For a stale token restart the agent's pod, which writes its kubeconfig again.",
         references="Kubernetes, Using RBAC Authorization; Calico, issues of the CNI plugin's token",
     ),
     MessageCheck(
@@ -213,7 +213,7 @@ ROWS: tuple[MessageCheck, ...] = (
         categories=(Category.KERNEL_MODULE, Category.KERNEL_BUG),
         claim="The kernel's openvswitch module refuses flows that user space needs ({error}), so their packets are dropped.",
         values=(Value("error"),),
-        breaks="what those flows were for: services and NAT above all",
+        breaks="what those flows were for: services and NAT especially",
         cure="run a kernel or module that fits the version of Open vSwitch",
         commands=("uname -r; modinfo openvswitch; ovs-vsctl --version",),
         what="`openvswitch: netlink: Flow actions may not be safe on all matching packets` or an "
@@ -235,13 +235,13 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="The kubelet refuses to start: {error}.",
         values=(Value("error"),),
         breaks="every pod of the node",
-        cure="mend what the kubelet names",
+        cure="fix what the kubelet names",
         commands=("journalctl -u kubelet -n 50",),
         what="Swap is on, the cgroup drivers of kubelet and runtime differ, the runtime's socket "
         "does not answer, a flag or file is not valid.",
-        why="Without the kubelet the node starts no pod: the network agent, kube-proxy and all else are missing.",
+        why="Without the kubelet the node starts no pod: the network agent, kube-proxy and everything else are missing.",
         confirm="systemctl status kubelet; journalctl -u kubelet -n 50; swapon --show",
-        fix="swapoff -a and remove it from /etc/fstab (zram too), or allow it; use one cgroup driver; mend the flag or file.",
+        fix="swapoff -a and remove it from /etc/fstab (zram too), or allow it; use one cgroup driver; fix the flag or file.",
         references="Kubernetes, Troubleshooting kubeadm; kubelet, failSwapOn",
     ),
     MessageCheck(
@@ -306,9 +306,9 @@ ROWS: tuple[MessageCheck, ...] = (
         what="`network not ready after 195 ping to gateway`, `failed to ping ovn0 gateway`: kube-ovn's agent "
         "asks the gateway of the join network by ICMP and gets no answer.",
         why="ovn-controller is not connected or has no flows, the module openvswitch does not fit, the tunnel "
-        "(Geneve, UDP 6081) is blocked, or a firewall drops ICMP on ovn0. The agent ends and starts again.",
+        "(Geneve, UDP 6081) is blocked, or a firewall drops ICMP on ovn0. The agent exits and starts again.",
         confirm="ip addr show ovn0; ovs-vsctl show; ovn-sbctl show; dmesg -T | grep openvswitch",
-        fix="Mend what the trace ends at: restart ovn-controller, open UDP 6081 between nodes, give the kernel "
+        fix="Fix what the trace ends at: restart ovn-controller, open UDP 6081 between nodes, give the kernel "
         "a module that fits Open vSwitch.",
         references="kube-ovn, pkg/daemon/ovs.go; ovn-architecture(7)",
     ),
@@ -345,7 +345,7 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         why="The runtime runs the plugin for each pod; without its answer the sandbox has no network.",
         confirm="ls -l /opt/cni/bin; file /opt/cni/bin/*; dmesg | grep -i kill",
-        fix="Install the plugins of the architecture of the node; mend rights; give the slice more memory.",
+        fix="Install the plugins of the architecture of the node; fix rights; give the slice more memory.",
         references="CNI specification, section 2",
     ),
     MessageCheck(
@@ -364,7 +364,7 @@ ROWS: tuple[MessageCheck, ...] = (
             Value("error", default="the log says why"),
         ),
         breaks="that pod: it stays in ContainerCreating",
-        cure="mend what the innermost error names",
+        cure="fix what the innermost error names",
         certainty=0.6,
         ask=Ask(
             fact="what the plugin's agent says at that time",
@@ -376,7 +376,7 @@ ROWS: tuple[MessageCheck, ...] = (
         confirm=(
             "kubectl describe pod POD; journalctl -u kubelet -u containerd; the log of the agent of the plugin"
         ),
-        fix="Mend what the innermost error names.",
+        fix="Fix what the innermost error names.",
         references="CNI specification, errors",
     ),
     MessageCheck(
@@ -387,7 +387,7 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="The program {program} is not installed where the network needs it.",
         values=(Value("program", default="iptables"),),
         breaks="what would run it: rules, tunnels, the whole network of containers",
-        cure="install it, or mend PATH",
+        cure="install it, or fix PATH",
         commands=("command -v {program}",),
         certainty=0.7,
         ask=Ask(
@@ -446,7 +446,7 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="The network namespace of a pod is gone{file}.",
         values=(Value("file", frame=ASIDE),),
         breaks="that pod",
-        cure="let the pod be made anew",
+        cure="let the pod be recreated",
         certainty=0.5,
         ask=Ask(
             fact="why the sandbox ended",
@@ -486,7 +486,7 @@ ROWS: tuple[MessageCheck, ...] = (
     ),
     MessageCheck(
         name="gateway-outside",
-        title="the gateway of a container is no neighbor of it.",
+        title="the gateway of a container is not a neighbor of it.",
         kinds=(Kind.GATEWAY_OUTSIDE,),
         categories=(Category.NO_ROUTE, Category.CNI_CONFIGURATION, Category.SOURCE_ADDRESS),
         claim="The gateway {address} is in no network of the container, so no default route can be set.",
@@ -496,7 +496,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="`route for the gateway ... could not be found`.",
         why="A default route needs a gateway that is on a link of the container.",
         confirm="docker network inspect NETWORK",
-        fix="Make the network anew with a gateway of its own range.",
+        fix="Make the network again with a gateway of its own range.",
         references="ip-route(8)",
     ),
     MessageCheck(

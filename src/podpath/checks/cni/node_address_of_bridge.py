@@ -7,7 +7,7 @@ What it is
 
 Why it breaks
     Plugins choose the node's address by the first device that fits (Calico's first-found), and a
-    bridge for containers or guests may come first. Every host has such addresses for itself: nobody
+    bridge for containers or guests may come first. Every host has such addresses to itself: nobody
     else reaches the node there, and tunnels, BGP sessions and the kubelet's port go nowhere.
 
 How to confirm

@@ -1,13 +1,14 @@
 """node-address-twice: two nodes have the same address, or tunnels are told a wrong one.
 
 What it is
-    Each node should have an InternalIP of its own, by which the others reach it, and flannel and
+    Each node should have its own InternalIP, at which the others reach it, and flannel and
     Calico write down the address that they chose themselves (flannel.alpha.coreos.com/public-ip,
     projectcalico.org/IPv4Address). With Vagrant, VirtualBox and clouds with a NAT interface every
     machine has 10.0.2.15 on the first one, and that is what both take.
+
 Why it breaks
-    Tunnels to a node end at an address that is not the node's, or is one's own: pods of one node
-    reach each other, and nothing across nodes; kubectl logs and exec fail too.
+    Tunnels to a node end at an address that is not the node's, or is the sender's own: pods on one
+    node reach each other, but nothing works across nodes; kubectl logs and exec fail too.
 
 How to confirm
     kubectl get nodes -o wide; kubectl get nodes -o yaml | grep -E 'public-ip|IPv4Address'

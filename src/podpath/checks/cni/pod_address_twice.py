@@ -4,9 +4,10 @@ What it is
     `kubectl get pods -o wide` shows one address at two pods which are not on the host's network.
     Two address managers share a range (host-local of two nodes without a subnet of their own, a
     static range, leftovers of another plugin).
+
 Why it breaks
-    Packets reach the one of the two that the last route or ARP entry names; the other loses its
-    connections, at times.
+    Packets reach whichever of the two the last route or ARP entry names; the other one
+    intermittently loses its connections.
 
 How to confirm
     kubectl get pods -A -o wide | awk '{print $7}' | sort | uniq -d

@@ -1,4 +1,4 @@
-"""pod-cidr: what a node's pods get is not the range that Kubernetes gave the node.
+"""pod-cidr: a node's pods get addresses outside the range that Kubernetes gave the node.
 
 What it is
     The controller manager gives each node a podCIDR out of --cluster-cidr. Flannel, kubenet and
@@ -94,7 +94,7 @@ def _report_ranges(pool: _Range, cluster: _Range) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"{pool.owner} is {pool.prefix}, which is no part of {cluster.owner} {cluster.prefix}.",
+        claim=f"{pool.owner} is {pool.prefix}, which is not part of {cluster.owner} {cluster.prefix}.",
         evidence=(pool.span, cluster.span),
         reasoning=(
             "The plugin gives addresses that the rest of the cluster does not take for pods.",

@@ -42,7 +42,7 @@ NEAR = 0.9
 """The share of the table from which it is a risk: it fills within seconds when a burst comes."""
 SAID = Meaning(
     claim="The connection tracking table is full: the kernel drops the first packet of new connections.",
-    breaks="new connections, now and then; those that exist go on",
+    breaks="new connections, intermittently; those that exist go on",
     cure="make the table larger, and find what fills it",
     commands=(f"sysctl {COUNT} {MAXIMUM}", f"sysctl -w {MAXIMUM}=1048576"),
 )
@@ -77,7 +77,7 @@ def _report(namespace: Netns, count: int, most: int) -> Finding:
         f"{count} of {most} entries.",
         evidence=tuple(fact.span for fact in facts if fact is not None and fact.span is not None),
         reasoning=("A full table drops the first packet of every new connection.",),
-        breaks=("new connections, now and then; those that exist go on",),
+        breaks=("new connections, intermittently; those that exist go on",),
         repairs=(
             Repair(title="make the table larger", commands=(f"sysctl -w {MAXIMUM}={most * 2}",)),
         ),

@@ -53,11 +53,9 @@ def _report(value: int, span: Span) -> Finding:
         claim=f"Connection tracking has dropped {value} packets whose entry another packet had inserted first.",
         evidence=(span,),
         reasoning=(
-            "Two packets of one connection raced: the one that comes second to the table is dropped.",
+            "Two packets of one connection raced: the second one to reach the table is dropped.",
         ),
-        breaks=(
-            "a DNS question now and then: it is asked again after 5 seconds; a SYN now and then",
-        ),
+        breaks=("an occasional DNS query, which is retried after 5 seconds; an occasional SYN",),
         prevention="Ask a cache on the node without NAT in between (NodeLocal DNSCache).",
         certainty=0.7 if value >= SOME else 0.5,
         marks=(f"insert_failed={value}",),

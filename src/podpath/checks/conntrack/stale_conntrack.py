@@ -1,12 +1,12 @@
 """stale-conntrack: a conntrack entry still sends a service's packets to an endpoint that is gone.
 
 What it is
-    Conntrack remembers the endpoint that was chosen for a connection. The rules are asked for the
-    first packet only, so when the endpoint goes away the entry keeps rewriting every further packet
-    of that connection to the old address.
+    Conntrack remembers the endpoint that was chosen for a connection. The rules are consulted for
+    the first packet only, so when the endpoint goes away the entry keeps rewriting every further
+    packet of that connection to the old address.
 
 Why it breaks
-    A TCP client notices and opens another connection. A UDP client that goes on from the same port
+    A TCP client notices and opens another connection. A UDP client that keeps using the same port
     (a resolver, syslog, SIP) keeps the entry alive with each packet and never reaches a living
     endpoint. Kube-proxy deletes such entries when an endpoint goes, and misses some when it
     restarts or when packets come in while it writes its rules.
@@ -46,14 +46,14 @@ PREVENTION = (
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each entry whose endpoint no rule and no service names any more."""
+    """Report each entry whose endpoint no rule and no service names any longer."""
     for entry, living in list_stale(case.node):
         if _matters(entry):
             yield _report(entry, living)
 
 
 def list_stale(node: Node) -> Iterator[tuple[ConntrackEntry, frozenset[Address]]]:
-    """Yield each entry that rewrites to an address that is no endpoint of its service any more,
+    """Yield each entry that rewrites to an address that is no endpoint of its service any longer,
     with the endpoints there are.
     """
     living_by_service: dict[tuple[Address, int, int], frozenset[Address]] = {}
@@ -129,7 +129,7 @@ def _report(entry: ConntrackEntry, living: frozenset[Address]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A conntrack entry sends {original.src}'s packets for {service} to {old}, which is no endpoint any more.",
+        claim=f"A conntrack entry sends {original.src}'s packets for {service} to {old}, which is no longer an endpoint.",
         evidence=(entry.span,) if entry.span is not None else (),
         reasoning=(
             "Rules choose an endpoint for the first packet only; later packets go where the entry says.",

@@ -1,8 +1,8 @@
-"""state-in-raw: a rule of the raw table asks for a connection's state, which is not known there.
+"""state-in-raw: a rule of the raw table matches on a connection's state, which is not known there.
 
 What it is
-    `-t raw -A PREROUTING -m conntrack --ctstate ...` (or `-m state`): raw is asked before
-    connection tracking.
+    `-t raw -A PREROUTING -m conntrack --ctstate ...` (or `-m state`): raw runs before connection
+    tracking.
 
 Why it breaks
     No packet has a state there (all count as UNTRACKED to the match, or as INVALID for old
@@ -47,10 +47,10 @@ def _report(rule: Rule) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {rule.position} of {rule.chain} in raw asks for a connection's state, which no packet has there.",
+        claim=f"Rule {rule.position} of {rule.chain} in raw matches on the connection's state, which no packet has there.",
         evidence=(rule.span,),
-        reasoning=("The raw table is asked before connection tracking has seen the packet.",),
-        breaks=("the rule drops what it should not, or nothing",),
+        reasoning=("The raw table runs before connection tracking has seen the packet.",),
+        breaks=("the rule drops what it should not, or drops nothing",),
         repairs=(
             Repair(
                 title="move it behind connection tracking",

@@ -5,8 +5,8 @@ What it is
 
 Why it breaks
     drop: no entry could be made (the table was full, or memory short), and the packet was dropped.
-    early_drop: an entry that was not assured had to make room for a new one; its connection goes on
-    untranslated, or dies.
+    early_drop: an entry without the ASSURED flag had to make room for a new one; its connection
+    continues untranslated, or dies.
 
 How to confirm
     conntrack -S | grep -oE '(early_)?drop=[0-9]+'; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max
@@ -36,7 +36,7 @@ COUNTERS = ("drop", "early_drop")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report counters of packets dropped for want of room."""
+    """Report counters of packets dropped for lack of room."""
     found = [
         (count, stated.span)
         for count, stated in statements_of(case, TrackingCount)
@@ -54,7 +54,7 @@ def _report(counts: list[TrackingCount], spans: tuple[Span, ...]) -> Finding:
         claim=f"Connection tracking has had no room for new connections: {named}.",
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=("A packet that gets no entry is dropped, whatever the rules say.",),
-        breaks=("new connections, now and then",),
+        breaks=("new connections, intermittently",),
         prevention="Set conntrack.min or conntrack.maxPerCore in kube-proxy's configuration.",
         certainty=0.7,
         marks=tuple(f"{count.name}={count.value}" for count in counts),

@@ -1,4 +1,4 @@
-"""untracked: packets that are exempt from connection tracking are dropped by rules that ask for
+"""untracked: packets that are exempt from connection tracking are dropped by rules that match on
 their state.
 
 What it is
@@ -14,8 +14,8 @@ How to confirm
     iptables -nvL | grep -i ctstate
 
 How to fix
-    Exempt both directions, and accept them by address or by --ctstate UNTRACKED; or take the
-    exemption away.
+    Exempt both directions, and accept them by address or by --ctstate UNTRACKED; or remove the
+    exemption.
 
 References
     xt_ct_target (net/netfilter/xt_CT.c); nf_conntrack_in (net/netfilter/nf_conntrack_core.c)

@@ -1,4 +1,4 @@
-"""untranslated-entry: a conntrack entry sends a pod's or a service's packets on without the
+"""untranslated-entry: a conntrack entry forwards a pod's or a service's packets without the
 translation that they need.
 
 What it is
@@ -10,13 +10,13 @@ Why it breaks
     NAT is decided once, for a connection's first packet. An entry that was made while the rules
     were missing (before Docker or kube-proxy had written them, after a flush) stays untranslated as
     long as packets refresh it: for UDP from one port (statsd, SIP, syslog, DNS of a long-lived
-    socket, QUIC) that is for ever. Packets leave with an address that nobody can answer.
+    socket, QUIC) that is forever. Packets leave with an address that nobody can answer.
 
 How to confirm
     conntrack -L -p udp --orig-port-dst PORT | grep UNREPLIED; tcpdump -ni eth0 udp port PORT   # the container's address
 
 How to fix
-    conntrack -D -p udp --orig-port-dst PORT; the next packet is translated anew. Flush the entries
+    conntrack -D -p udp --orig-port-dst PORT; the next packet is translated again. Flush the entries
     after the rules are written, whenever they were gone.
 
 References
@@ -85,12 +85,12 @@ def _report(entry: ConntrackEntry, other: ConntrackEntry | None) -> Finding:
         breaks=(f"{name} from {entry.original.src} to {goal}",),
         repairs=(
             Repair(
-                title="forget the entries, so that the rules decide anew",
+                title="forget the entries, so that the rules decide again",
                 commands=(
                     f"conntrack -D -p {name} --orig-dst {entry.original.dst} --orig-port-dst {entry.original.dport}",
                 ),
             ),
         ),
-        prevention="Flush such entries whenever the rules were gone or written anew.",
+        prevention="Flush such entries whenever the rules were gone or written again.",
         marks=("UNREPLIED",),
     )

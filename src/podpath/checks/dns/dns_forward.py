@@ -5,6 +5,7 @@ What it is
     often those of /etc/resolv.conf, which it inherits from the node (dnsPolicy Default). Where that
     file names 127.0.0.53 (systemd-resolved), 127.0.0.1 (dnsmasq) or the DNS service's own address,
     the server asks its own pod.
+
 Why it breaks
     A loopback address within the pod is the pod: the question comes back to CoreDNS. Its plugin
     `loop` stops the server ("Loop ... detected"), without it questions circle until they time out.
@@ -98,7 +99,7 @@ def _report(
         severity=Severity.FAULT if certainty == 1 else Severity.CAUSE,
         claim=claim,
         evidence=(*((server.line,) if server is not None else ()), plugin.line),
-        reasoning=("What CoreDNS asks there comes back to CoreDNS.",),
+        reasoning=("What CoreDNS forwards there comes back to CoreDNS.",),
         breaks=("names outside the cluster; with the plugin loop the server itself",),
         prevention="Set the kubelet's resolvConf to a file without a stub resolver.",
         certainty=certainty,

@@ -1,4 +1,5 @@
-"""external-name: a service of type ExternalName holds an address, or is asked by the wrong name.
+"""external-name: a service of type ExternalName holds an address, or is queried under the wrong
+name.
 
 What it is
     ExternalName makes the cluster's DNS answer with a CNAME. An address in the place of a name

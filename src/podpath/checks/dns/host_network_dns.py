@@ -3,9 +3,10 @@
 What it is
     With hostNetwork: true the dnsPolicy ClusterFirst (the default) falls back to Default: the pod
     gets the node's resolv.conf.
+
 Why it breaks
-    The node's resolver knows no names of the cluster (`svc.cluster.local`), so they do not resolve
-    in this pod, while they do in all others.
+    The node's resolver does not know the cluster's names (`svc.cluster.local`), so they resolve in
+    every pod but this one.
 
 How to confirm
     kubectl exec POD -- cat /etc/resolv.conf; kubectl get pod POD -o jsonpath='{.spec.hostNetwork} {.spec.dnsPolicy}'

@@ -20,7 +20,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="CoreDNS' plugin loop saw its own question come back.",
         why="It forwards to /etc/resolv.conf, which names a stub on loopback (127.0.0.53 of "
         "systemd-resolved, 127.0.0.1), in the pod's namespace CoreDNS itself; or to an address "
-        "that leads back to the service. CoreDNS ends, and no name is resolved.",
+        "that leads back to the service. CoreDNS exits, and no name is resolved.",
         confirm="kubectl -n kube-system get cm coredns -o yaml | grep forward; cat /etc/resolv.conf; ls -l /etc/resolv.conf",
         fix="Set resolvConf: /run/systemd/resolve/resolv.conf in the kubelet's configuration, or "
         "name real servers after `forward .`.",
@@ -28,10 +28,10 @@ ROWS: tuple[MessageCheck, ...] = (
     ),
     MessageCheck(
         name="resolver-loopback",
-        title="a program asks a name server on its own loopback, and none answers there.",
+        title="a program asks a name server on its own loopback address, and nothing answers there.",
         kinds=(Kind.RESOLVER_IS_LOOPBACK, Kind.RESOLV_CONF_MISSING),
         categories=(Category.DNS_CONFIGURATION,),
-        claim="Names are asked from {server}, where none answers: resolv.conf is missing, empty or names a loopback stub.",
+        claim="Names are looked up at {server}, where nothing answers: resolv.conf is missing, empty or names a loopback stub.",
         values=(Value("server", names=("server", "file"), default="loopback"),),
         breaks="all names that this program asks for",
         cure="name a server in resolv.conf that can be reached from there",
@@ -53,8 +53,8 @@ ROWS: tuple[MessageCheck, ...] = (
         categories=(Category.DNS_UPSTREAM, Category.DNS_CONFIGURATION),
         claim="The name server{server}, to which the cluster's DNS forwards, does not answer it.",
         values=(Value("server", frame=SPACED),),
-        breaks="names outside the cluster, always or now and then",
-        cure="forward to a server that answers, or mend the way to it",
+        breaks="names outside the cluster, always or intermittently",
+        cure="forward to a server that answers, or fix the path to it",
         commands=("dig @{server} example.org +time=2",),
         certainty=0.6,
         ask=Ask(
@@ -69,7 +69,7 @@ ROWS: tuple[MessageCheck, ...] = (
         "outside the cluster fail, or take seconds where another server answers.",
         confirm="From the node and from a pod: dig @SERVER example.org +time=2; kubectl -n "
         "kube-system get cm coredns -o yaml; cat /etc/resolv.conf",
-        fix="Take servers that answer (forward, or the node's resolv.conf), or mend the way to "
+        fix="Take servers that answer (forward, or the node's resolv.conf), or fix the way to "
         "them where only the node reaches them.",
         references="CoreDNS, plugin/forward; Kubernetes, Customizing DNS Service",
     ),
@@ -113,13 +113,13 @@ ROWS: tuple[MessageCheck, ...] = (
     ),
     MessageCheck(
         name="names-not-validated",
-        title="a resolver throws answers away that DNSSEC does not prove.",
+        title="a resolver discards answers that DNSSEC does not prove.",
         kinds=(Kind.NAMES_NOT_VALIDATED,),
         categories=(Category.DNS_CONFIGURATION, Category.DNS_UPSTREAM, Category.DNS_SERVER),
-        claim="The resolver throws the answer for {name} away: DNSSEC does not prove it{error}.",
+        claim="The resolver discards the answer for {name}: DNSSEC does not prove it{error}.",
         values=(Value("name", default="a name"), Value("error", frame=ASIDE)),
         breaks="that name, and all of its domain",
-        cure="switch validation off for the domain, or mend its signatures",
+        cure="switch validation off for the domain, or fix its signatures",
         what="`DNSSEC validation failed`, `no valid RRSIG`, `insecurity proof failed`.",
         why=(
             "A forwarder strips signatures, an internal domain is not signed below a signed one, or the clock is wrong."
@@ -137,7 +137,7 @@ ROWS: tuple[MessageCheck, ...] = (
         categories=(Category.DNS_CONFIGURATION, Category.DNS_SERVER),
         claim="dnsmasq drops the answer for {name}: its address is a private one.",
         values=(Value("name", default="a name"),),
-        breaks="names of the outside that stand for inner addresses",
+        breaks="outside names that stand for internal addresses",
         cure="allow the domain: rebind-domain-ok",
         what="`possible DNS-rebind attack detected`.",
         why="With stop-dns-rebind answers of upstream servers with private addresses are dropped.",
@@ -147,10 +147,10 @@ ROWS: tuple[MessageCheck, ...] = (
     ),
     MessageCheck(
         name="name-server-configuration",
-        title="a name server does not take its configuration.",
+        title="a name server rejects its configuration.",
         kinds=(Kind.NAME_SERVER_CONFIGURATION_INVALID,),
         categories=(Category.DNS_SERVER, Category.DNS_CONFIGURATION),
-        claim="The name server does not take its configuration{zone}: {error}.",
+        claim="The name server rejects its configuration{zone}: {error}.",
         values=(
             Value("zone", names=("zone", "file", "plugin"), frame=ASIDE),
             Value("error", default="an error"),
@@ -186,7 +186,7 @@ ROWS: tuple[MessageCheck, ...] = (
             "Each open question waits for an upstream server. One that does not answer, or a loop, fills the table."
         ),
         confirm="dig @UPSTREAM NAME; rndc recursing; the metrics of the forwarder",
-        fix="Mend the upstream server; raise recursive-clients, max_concurrent or dns-forward-max.",
+        fix="Fix the upstream server; raise recursive-clients, max_concurrent or dns-forward-max.",
         references="BIND 9, recursive-clients; coredns.io, forward; dnsmasq(8)",
     ),
     MessageCheck(

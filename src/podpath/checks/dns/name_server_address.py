@@ -1,5 +1,5 @@
-"""name-server-address: pods ask another address than the cluster's DNS service has, or search
-another domain than it serves.
+"""name-server-address: pods query an address other than that of the cluster's DNS service, or
+search a domain other than the one it serves.
 
 What it is
     The kubelet writes clusterDNS and clusterDomain into the resolv.conf of each pod. The nameserver
@@ -7,7 +7,7 @@ What it is
     domain than the plugin kubernetes of the Corefile serves.
 
 Why it breaks
-    Nobody answers at the other address, as no service has it; and a name that is completed with a
+    Nothing answers at that address, since no service has it; and a name that is completed with a
     domain that the server does not have is answered NXDOMAIN. The cluster was made with another
     service range or domain than the kubelet has.
 
@@ -17,7 +17,7 @@ How to confirm
 
 How to fix
     Set clusterDNS and clusterDomain of the kubelet to what the cluster has, restart it, and make
-    the pods anew.
+    the pods again.
 
 References
     kubelet-config.k8s.io, KubeletConfiguration; Kubernetes, DNS for Services and Pods
@@ -100,7 +100,7 @@ def _report_address(server: Tree, address: Address, service: Seen) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Pods ask the name server {address}, but the cluster's DNS service {service.title} has {_address(service)}.",
+        claim=f"Pods query the name server {address}, but the cluster's DNS service {service.title} has {_address(service)}.",
         evidence=(server.line, *((shown.line,) if shown is not None else ())),
         reasoning=("Nothing answers DNS at an address that no service has.",),
         breaks=("every name that pods ask for",),

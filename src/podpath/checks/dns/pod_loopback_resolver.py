@@ -4,6 +4,7 @@ What it is
     A pod's resolv.conf names 127.0.0.53 or 127.0.0.1: it is a copy of the node's (dnsPolicy
     Default, hostNetwork, Docker with a stub resolver on the host), where systemd-resolved or
     dnsmasq listens.
+
 Why it breaks
     127.0.0.0/8 of a pod is the pod itself. Nothing listens there, so every name fails at once with
     "connection refused" or "Temporary failure in name resolution".

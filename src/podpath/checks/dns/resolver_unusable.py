@@ -8,14 +8,15 @@ What it is
 Why it breaks
     The C library asks only what these two files name. Without a server it asks 127.0.0.1; without
     `dns` it asks nobody. Addresses work, names do not. dig and nslookup do not read nsswitch.conf,
-    so they work all the same.
+    so they still work.
 
 How to confirm
     getent hosts NAME; dig NAME; ls -l /etc/resolv.conf; grep ^hosts /etc/nsswitch.conf
 
 How to fix
-    Have whoever manages the file write the servers (resolvectl dns, nmcli ... ipv4.dns, netplan
-    nameservers), or write `nameserver ADDRESS` by hand where nobody does; set `hosts: files dns`.
+    Have the program that manages the file write the servers (resolvectl dns, nmcli ... ipv4.dns,
+    netplan nameservers), or write `nameserver ADDRESS` by hand where nobody does; set `hosts: files
+    dns`.
 
 References
     resolv.conf(5), nsswitch.conf(5), nss-mdns
@@ -48,7 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
                 word = server.text.partition("%")[0]
                 if read_address(word) is None and _is_name(word):
                     yield _report(
-                        f"resolv.conf names the server {server.text}, which is no address.",
+                        f"resolv.conf names the server {server.text}, which is not an address.",
                         server.line,
                         failed,
                         server.text,

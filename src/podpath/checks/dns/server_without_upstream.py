@@ -1,4 +1,4 @@
-"""server-without-upstream: a name server's own file leaves it nobody to ask, or only itself.
+"""server-without-upstream: a name server's own file leaves it no server to ask, or only itself.
 
 What it is
     dnsmasq has `no-resolv` and no `server=`; dnsmasq, BIND, unbound or systemd-resolved forwards to
@@ -6,9 +6,9 @@ What it is
     `recursion no`, or lets only localhost ask.
 
 Why it breaks
-    A server that forwards finds every name of others with its upstreams alone. With none it answers
-    REFUSED or SERVFAIL, with itself questions circle until they time out; unbound does not ask
-    127.0.0.0/8 unless it is told that it may.
+    A forwarding server finds names outside its own zones only through its upstreams. With none it
+    answers REFUSED or SERVFAIL, with itself questions circle until they time out; unbound does not
+    ask 127.0.0.0/8 unless it is told that it may.
 
 How to confirm
     dig @SERVER example.org; dig @UPSTREAM example.org; journalctl -u dnsmasq -u named -u unbound -u systemd-resolved

@@ -2,7 +2,7 @@
 loaded.
 
 What it is
-    An MX without its preference, an SRV without its three numbers, an address that is none, a CNAME
+    An MX without its preference, an SRV without its three numbers, an invalid address, a CNAME
     beside other records of the same name, an NS or MX that leads to a CNAME or to a name of the
     zone without an address, or a full name without its last dot, to which the server adds the zone
     once more.
@@ -77,7 +77,10 @@ def _faults(setting: Setting, zone: str) -> Iterator[tuple[str, str]]:
         and not _is_address(words[0], setting.name)
         and not _is_masked(words[0])
     ):
-        yield f"has {words[0]}, which is no address of its type", "the whole zone: it is not loaded"
+        yield (
+            f"has {words[0]}, which is not an address of its type",
+            "the whole zone: it is not loaded",
+        )
     place = TARGETS.get(setting.name)
     target = words[place] if place is not None and len(words) > place else ""
     if zone and target.lower().endswith(f".{zone}"):
@@ -114,7 +117,7 @@ def _check_aliases(records: Sequence[Setting], zone: str) -> Iterator[Finding]:
         if alias is not None and others:
             yield _report(
                 alias,
-                f"stands beside another record of {owner or 'its name'}",
+                f"coexists with another record of {owner or 'its name'}",
                 "the whole zone: it is not loaded",
                 others[0],
             )

@@ -1,4 +1,4 @@
-"""zone-taken: CoreDNS answers for a domain itself that other name servers have.
+"""zone-taken: CoreDNS itself answers for a domain that other name servers have.
 
 What it is
     The Corefile names a domain of the company as a zone of its plugin kubernetes, beside the

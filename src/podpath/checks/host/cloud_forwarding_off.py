@@ -1,5 +1,5 @@
-"""cloud-forwarding-off: the cloud lets an instance send and receive packets of its own addresses
-only.
+"""cloud-forwarding-off: the cloud lets an instance send and receive only packets with its own
+addresses.
 
 What it is
     Attributes of an instance or of its port say so: AWS SourceDestCheck true, GCP canIpForward
@@ -73,7 +73,7 @@ def _report(setting: Setting) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The cloud drops what is not of the instance's own addresses: {setting.name} is {setting.value.rstrip(',')}.",
+        claim=f"The cloud drops packets that do not use the instance's own addresses: {setting.name} is {setting.value.rstrip(',')}.",
         evidence=(setting.span,),
         reasoning=(
             "Pods without an overlay, routers and NAT instances send and receive packets of other addresses.",

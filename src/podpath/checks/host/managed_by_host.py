@@ -132,7 +132,7 @@ def _tell(said: Sequence[Message], severity: Severity, certainty: float) -> Find
     return Finding(
         check=NAME,
         severity=severity,
-        claim=f"{daemon} handles {device}, a device of containers, as one of the host ({act}).",
+        claim=f"{daemon} handles {device}, a device of containers, as one of the host's own ({act}).",
         evidence=tuple(dict.fromkeys(message.span for message in said))[:QUOTED],
         reasoning=(
             "It sets or removes addresses, routes and states of a device that is not its own.",

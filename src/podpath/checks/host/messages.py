@@ -190,11 +190,11 @@ ROWS: tuple[MessageCheck, ...] = (
         kinds=(Kind.BUFFERS_EXHAUSTED,),
         categories=(Category.RESOURCE_LIMIT, Category.NEIGHBOUR_TABLE_FULL, Category.NIC_DRIVER),
         claim=(
-            "The kernel refuses to send for want of a buffer (ENOBUFS): the neighbor table, a socket's buffers "
+            "The kernel refuses to send for lack of a buffer (ENOBUFS): the neighbor table, a socket's buffers "
             "or a device's queue is full."
         ),
         breaks="what is sent while it is full",
-        cure="raise the limit that is reached, or mend the queue that does not drain",
+        cure="raise the limit that is reached, or fix the queue that does not drain",
         what="`No buffer space available` (ENOBUFS), in whatever program sends, connects or sets an address.",
         why=(
             "The kernel finds no place for another neighbor (gc_thresh3), another packet of the "
@@ -216,7 +216,7 @@ ROWS: tuple[MessageCheck, ...] = (
         categories=(Category.RESOURCE_LIMIT, Category.RULESET_FAILURE),
         certainty=0.7,
         ask=Ask(
-            fact="what was refused for want of memory, and whether the failing connection needs it",
+            fact="what was refused for lack of memory, and whether the failing connection needs it",
             command="the lines round the message; iptables-save | wc -l; free -m; dmesg | tail",
             decides="rules, sockets or maps of the failing path: it is the cause; something else: another trouble",
         ),
@@ -383,7 +383,7 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="The server itself refuses its client{client}: its own list of clients does not allow that address.",
         values=(Value("client", names=("client", "name"), frame=ASIDE),),
         breaks="that client",
-        cure="allow the address that the server sees, or mend what changes it on the way",
+        cure="allow the address that the server sees, or fix what changes it on the way",
         what=(
             "pg_hba.conf, a MySQL account bound to a host, protected mode of Redis, hosts.deny, an access list of a web server."
         ),
@@ -547,7 +547,7 @@ ROWS: tuple[MessageCheck, ...] = (
             "A unit that writes the rules of the firewall does not run, so what it sets up or serves is missing."
         ),
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
-        fix="Mend what its log names, then: systemctl restart UNIT",
+        fix="Fix what its log names, then: systemctl restart UNIT",
         references="systemd.service(5)",
     ),
     MessageCheck(
@@ -569,7 +569,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
         why="A unit that sets up devices does not run, so what it sets up or serves is missing.",
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
-        fix="Mend what its log names, then: systemctl restart UNIT",
+        fix="Fix what its log names, then: systemctl restart UNIT",
         references="systemd.service(5)",
     ),
     MessageCheck(
@@ -593,7 +593,7 @@ ROWS: tuple[MessageCheck, ...] = (
             "A unit that announces routes or addresses does not run, so what it sets up or serves is missing."
         ),
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
-        fix="Mend what its log names, then: systemctl restart UNIT",
+        fix="Fix what its log names, then: systemctl restart UNIT",
         references="systemd.service(5)",
     ),
     MessageCheck(
@@ -615,7 +615,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
         why="A unit that sets up a tunnel does not run, so what it sets up or serves is missing.",
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
-        fix="Mend what its log names, then: systemctl restart UNIT",
+        fix="Fix what its log names, then: systemctl restart UNIT",
         references="systemd.service(5)",
     ),
     MessageCheck(
@@ -637,7 +637,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
         why="A unit that answers for names does not run, so what it sets up or serves is missing.",
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
-        fix="Mend what its log names, then: systemctl restart UNIT",
+        fix="Fix what its log names, then: systemctl restart UNIT",
         references="systemd.service(5)",
     ),
     MessageCheck(
@@ -659,7 +659,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
         why="A unit that runs containers or a cluster does not run, so what it sets up or serves is missing.",
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
-        fix="Mend what its log names, then: systemctl restart UNIT",
+        fix="Fix what its log names, then: systemctl restart UNIT",
         references="systemd.service(5)",
     ),
     MessageCheck(
@@ -681,7 +681,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
         why="A unit that serves clients does not run, so what it sets up or serves is missing.",
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
-        fix="Mend what its log names, then: systemctl restart UNIT",
+        fix="Fix what its log names, then: systemctl restart UNIT",
         references="systemd.service(5)",
     ),
 )

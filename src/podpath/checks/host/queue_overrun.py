@@ -1,10 +1,10 @@
-"""queue-overrun: the queue of a listener or a socket's buffer is full, so what comes in is thrown
-away.
+"""queue-overrun: the queue of a listener or a socket's buffer is full, so incoming packets are
+dropped.
 
 What it is
     ss shows a listener with more connections waiting (Recv-Q) than its backlog takes (Send-Q), or
     the kernel's counters say that listen queues overflowed, that SYNs to listeners were dropped, or
-    that packets were lost for want of socket buffers.
+    that packets were lost for lack of socket buffers.
 
 Why it breaks
     A SYN to a full queue is dropped: the client tries again after 1, 3 and 7 seconds or gives up.
@@ -45,7 +45,7 @@ COUNTERS = {
     "TcpExtTCPReqQFullDrop": "a SYN was dropped as the queue of half-open connections was full",
     "TcpExtTCPBacklogDrop": "a packet was dropped as a socket's backlog was full",
     "UdpRcvbufErrors": "a UDP packet was dropped as the socket's buffer was full",
-    "TcpExtTCPAbortOnMemory": "a connection was aborted for want of memory",
+    "TcpExtTCPAbortOnMemory": "a connection was aborted for lack of memory",
 }
 _FITS = frozenset({
     FailureKind.TIMEOUT, FailureKind.SOMETIMES, FailureKind.SLOW, FailureKind.HANGS, FailureKind.RESET, FailureKind.REFUSED,
@@ -78,7 +78,7 @@ def _report_queue(one: ListenQueue, span: Span, counted: tuple[Span, ...]) -> Fi
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The queue of the listener of port {one.port} is full: {one.waiting} connections wait, and {one.backlog} may.",
+        claim=f"The queue of the listener of port {one.port} is full: {one.waiting} connections are waiting, of at most {one.backlog}.",
         evidence=(span, *counted),
         reasoning=(
             "Of a listener Recv-Q is what waits to be accepted, and Send-Q the backlog: the next SYN is dropped.",
@@ -103,7 +103,7 @@ def _report_counters(case: Case, lost: list[tuple[str, int, Span]]) -> Finding:
         severity=Severity.FAULT,
         claim=f"The kernel has counted {value} times that {COUNTERS[name]}.",
         evidence=tuple(span for _, _, span in lost),
-        reasoning=("More comes in than the program takes out of its queue.",),
+        reasoning=("More arrives than the program takes from its queue.",),
         breaks=("new connections, or packets, to programs of this host",),
         repairs=(_repair(),),
         prevention="Watch TcpExtListenOverflows and UdpRcvbufErrors.",

@@ -1,5 +1,5 @@
-"""state-changed: what the failing path needs was there in one output, and is gone or other in the
-next.
+"""state-changed: what the failing path needs was there in one output, and is gone or different in
+the next.
 
 What it is
     The same listing was taken twice, before and after something was started, or while it works and
@@ -8,9 +8,9 @@ What it is
 
 Why it breaks
     Without the address nobody answers for it and packets leave with another source; without the
-    route or rule they have no way, or take another one. What was started between the two outputs is
-    the first suspect: a VPN client, a DHCP client, NetworkManager, systemd-networkd or a firewall's
-    reload, each of which holds the network's settings for its own.
+    route or rule they have no path, or take another one. What was started between the two outputs
+    is the first suspect: a VPN client, a DHCP client, NetworkManager, systemd-networkd or a
+    firewall's reload, each of which holds the network's settings for its own.
 
 How to confirm
     ip monitor all      # in a second terminal, while the suspect is started: it shows what goes, and when

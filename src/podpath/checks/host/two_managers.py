@@ -6,7 +6,7 @@ What it is
     /etc/network/interfaces, netplan or networkd gives an address.
 
 Why it breaks
-    Each sets its own addresses, routes, rules and DNS, and takes away what it does not know: leases
+    Each sets its own addresses, routes, rules and DNS, and removes what it does not know: leases
     for both, two default routes, addresses that change or vanish minutes after boot, a resolv.conf
     that changes hands.
 
@@ -75,7 +75,7 @@ def _report(name: str, other: str, evidence: tuple[Span, ...], certainty: float)
         severity=Severity.FAULT,
         claim=f"NetworkManager and {other} both configure {name}.",
         evidence=evidence,
-        reasoning=("Each takes away addresses, routes and rules that it does not know.",),
+        reasoning=("Each removes addresses, routes and rules that it does not know.",),
         breaks=(f"addresses and routes of {name}",),
         prevention="Leave each device to one manager.",
         certainty=certainty,

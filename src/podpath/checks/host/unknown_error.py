@@ -5,8 +5,8 @@ What it is
     connection that failed.
 
 Why it breaks
-    It need not have to do with the failure; but a program that says that it failed is the first
-    thing to look at.
+    It may have nothing to do with the failure, but a program that says it failed is the first thing
+    to look at.
 
 How to confirm
     journalctl -u UNIT, or the log of the container, around that time
@@ -48,7 +48,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield Finding(
         check=NAME,
         severity=Severity.NOTE,
-        claim=f"Errors that podpath does not know: {len(said)}, the first of {program}: {text}",
+        claim=f"{len(said)} errors that podpath does not know, the first from {program}: {text}",
         evidence=tuple(message.span for message in said)[:QUOTED],
         breaks=("unknown",),
         certainty=0.2,

@@ -7,7 +7,7 @@ What it is
 
 Why it breaks
     Machines that were cloned share the machine-id or the DHCP client id and get the same lease; or
-    an address was set by hand twice. Neighbours send frames to one or the other, so connections
+    an address was set by hand twice. Neighbors send frames to one or the other, so connections
     break at random, or the host does not take the address at all.
 
 How to confirm

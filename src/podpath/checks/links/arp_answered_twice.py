@@ -5,8 +5,7 @@ What it is
 
 Why it breaks
     Two machines have the address, or one answers for another (proxy ARP, two cards in one network
-    with arp_ignore=0). Who asks takes the answer that comes last, and reaches now one, now the
-    other.
+    with arp_ignore=0). The last answer wins, so senders reach now one, now the other.
 
 How to confirm
     arping -c 4 -I DEVICE ADDRESS
@@ -47,8 +46,8 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"{' and '.join(answer.macs)} both answer ARP for {answer.target}.",
             evidence=(stated.span,),
-            reasoning=("Whose answer comes last is taken.",),
-            breaks=(f"connections to {answer.target}, now and then",),
-            prevention="Give addresses out in one place.",
+            reasoning=("The last answer wins.",),
+            breaks=(f"connections to {answer.target}, intermittently",),
+            prevention="Assign addresses in one place.",
             marks=answer.macs,
         )

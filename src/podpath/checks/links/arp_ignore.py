@@ -2,8 +2,8 @@
 
 What it is
     net.ipv4.conf.DEVICE.arp_ignore (or that of `all`: the greater of the two counts) tells the
-    kernel to answer ARP only for addresses of the device that the request comes in on (1), only to
-    senders of the same subnet besides (2), or never (8).
+    kernel to answer ARP only for addresses of the device that the request comes in on (1), in
+    addition only to senders in the same subnet (2), or never (8).
 
 Why it breaks
     Pods whose gateway is an address on another device (lo, a dummy, the node's own) get no answer

@@ -2,13 +2,13 @@
 
 What it is
     The flag NOARP is set on one end of a pod's veth pair (`ip link set DEV arp off`), and no entry
-    for its neighbours was put in by hand.
+    for its neighbors was put in by hand.
 
 Why it breaks
     On an Ethernet device without ARP the kernel takes the device's own MAC for that of every
-    neighbour. The other end of the pair sees frames for a MAC that it does not have, and drops them
+    neighbor. The other end of the pair sees frames for a MAC that it does not have, and drops them
     (OTHERHOST). Cilium sets the flag on its own devices, where its programs rewrite the frames;
-    those are let be.
+    those are left alone.
 
 How to confirm
     ip -d link show DEV                                # NOARP among the flags
@@ -38,7 +38,7 @@ _OF_CILIUM = ("lxc", "cilium")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each end of a pod's veth pair that sends by a route, has ARP off and no neighbour put
+    """Report each end of a pod's veth pair that sends by a route, has ARP off and no neighbor put
     in by hand.
     """
     if case.node.cilium is not None:
@@ -60,7 +60,7 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _sends_blindly(namespace: Netns, link: Link) -> bool:
-    """Tell whether a route leads over the device, and every neighbour that is known of it has the
+    """Tell whether a route leads over the device, and every neighbor that is known of it has the
     device's own MAC.
     """
     known = [
@@ -88,7 +88,7 @@ def _report(attachment: Attachment, namespace: Netns, link: Link) -> Finding:
         claim=f"ARP is off on {link.name} in netns {namespace.name} (NOARP): what it sends carries its own MAC and is dropped.",
         evidence=(link.span,) if link.span is not None else (),
         reasoning=(
-            "Without ARP the kernel takes the device's own MAC for every neighbour's: the other end drops such frames.",
+            "Without ARP the kernel takes the device's own MAC for every neighbor's: the other end drops such frames.",
         ),
         breaks=(f"everything that leaves by {link.name}: the pod {pod} is cut off",),
         repairs=(Repair(title=f"switch ARP on for {link.name}", commands=commands),),

@@ -5,7 +5,7 @@ What it is
 
 Why it breaks
     A bond by balance-rr or balance-xor without a channel on the switch, or by 802.3ad without LACP
-    there, sends and receives on links that the switch treats as two: frames are lost or come twice.
+    there, sends and receives on links that the switch treats as two: frames are lost or duplicated.
     With a slave down a part of the connections fails where the switch still uses it.
 
 How to confirm
@@ -49,7 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
             claim, certainty = f"{who} of the bond {state.bond} has no link.", 0.7
         elif state.up is None and state.partner == ZEROS:
             claim, certainty = (
-                f"Nobody answers LACP on the bond {state.bond}: its partner's MAC is {ZEROS}.",
+                f"Nothing answers LACP on the bond {state.bond}: its partner's MAC is {ZEROS}.",
                 0.9,
             )
         else:
@@ -60,7 +60,7 @@ def check(case: Case) -> Iterator[Finding]:
             claim=claim,
             evidence=(stated.span,),
             reasoning=(f"The bond's mode is {state.mode}.",) if state.mode else (),
-            breaks=("a part of the frames over the bond",),
+            breaks=("some of the frames over the bond",),
             prevention="Watch the MII status of slaves and the aggregator's partner.",
             certainty=certainty,
             marks=tuple(word for word in ("down", state.slave, state.partner) if word),

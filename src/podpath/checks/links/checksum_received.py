@@ -6,7 +6,7 @@ What it is
     one, wherever they are captured.
 
 Why it breaks
-    The receiver drops such a packet without a word. On the sender a wrong checksum is normal, since
+    The receiver drops such a packet silently. On the sender a wrong checksum is normal, since
     the card finishes it after the capture; at the receiver somebody should have: a virtual card, an
     emulated switch or a tunnel's offload did not. A DHCP client or server reads frames from a raw
     socket, before anything finishes a checksum: between namespaces and guests of one host it sees
@@ -92,12 +92,10 @@ def _report(dropped: list[Sighting]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{count(len(dropped), 'packet')} of {packet.src} to {packet.dst} came in with a wrong checksum and without "
-        "an answer: the receiver drops them.",
+        claim=f"{count(len(dropped), 'packet')} of {packet.src} to {packet.dst} came in with a wrong "
+        "checksum and got no answer: the receiver drops them.",
         evidence=quote(dropped),
-        reasoning=(
-            "At the receiver a checksum is finished: a wrong one is a damaged packet to it.",
-        ),
+        reasoning=("At the receiver a checksum is final: a wrong one means a damaged packet.",),
         breaks=(f"what {packet.src} sends to {packet.dst}",),
         repairs=(
             Repair(
@@ -115,15 +113,15 @@ def _report_dhcp(case: Case, leases: list[Sighting]) -> Finding:
     ask = Ask(
         fact="whether the DHCP client takes the answers",
         command="tcpdump -vvni DEVICE udp port 67 or udp port 68",
-        decides="it asks again and again though answers with a bad checksum come: it is the checksum",
+        decides="it keeps asking although answers arrive with a bad checksum: it is the checksum",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{count(len(leases), 'message')} of DHCP with a wrong UDP checksum: who reads them from a raw socket drops them.",
+        claim=f"{count(len(leases), 'message')} of DHCP with a wrong UDP checksum: clients that read them from a raw socket drop them.",
         evidence=quote(leases),
         reasoning=("Nothing finishes the checksum of a packet between devices of one host.",),
-        breaks=("leases: the client asks again and again",),
+        breaks=("leases: the client keeps asking",),
         repairs=(
             Repair(
                 title="fill the checksum in, or switch the offload off",

@@ -42,7 +42,7 @@ def check(case: Case) -> Iterator[Finding]:
                 yield _report(
                     wanted,
                     setting,
-                    f"{setting.value}, which is no address: its numbers go to 255 only",
+                    f"{setting.value}, which is not an address: its numbers go to 255 only",
                     0.5,
                 )
         for mask in wanted.masks:

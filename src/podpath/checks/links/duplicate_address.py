@@ -5,8 +5,8 @@ What it is
 
 Why it breaks
     The kernel delivers to, and answers ARP from, whichever comes first. Between two pods, the route
-    or the neighbour entry decides who gets the packets, and it changes as entries expire:
-    connections hang now and then. A CNI plugin whose address store was lost (a full disk, a removed
+    or the neighbor entry decides who gets the packets, and it changes as entries expire:
+    connections hang intermittently. A CNI plugin whose address store was lost (a full disk, a removed
     /var/lib/cni) hands out addresses twice.
 
 How to confirm
@@ -117,10 +117,10 @@ def _report_rivals(
         claim=f"Two MAC addresses answer for {address}: {one.sender_mac} and {other.sender_mac}.",
         evidence=tuple(dict.fromkeys(arp.span for arp in (one, other, *found[:2]))),
         reasoning=(
-            "Whose answer comes last is taken: who sends there reaches now one of them, now the other.",
+            "The last answer wins, so senders reach now one of them, now the other.",
             "Either two machines have the address, or something answers for one that has it (proxy ARP, a virtual router).",
         ),
-        breaks=(f"connections to {address}, now and then",),
+        breaks=(f"connections to {address}, intermittently",),
         prevention="Keep the address store of the CNI plugin (/var/lib/cni/networks) across restarts, and use one plugin for it.",
         marks=tuple(str(word) for word in (address, one.sender_mac, other.sender_mac)),
     )
@@ -134,9 +134,9 @@ def _report(address: Address, found: list[tuple[Netns, InterfaceAddress]]) -> Fi
         claim=f"{address} is on {places}.",
         evidence=tuple(item.span for _, item in found if item.span is not None),
         reasoning=(
-            "Which of them gets the packets depends on the order of routes and the age of neighbour entries.",
+            "Which of them gets the packets depends on the order of routes and the age of neighbor entries.",
         ),
-        breaks=(f"connections to {address}, now and then",),
+        breaks=(f"connections to {address}, intermittently",),
         prevention="Keep the address store of the CNI plugin (/var/lib/cni/networks) across restarts, and use one plugin for it.",
         marks=(str(address),),
     )

@@ -9,7 +9,7 @@ What it is
 Why it breaks
     Whatever the kernel sends by that route leaves by the slave, past the bond. Before the first
     packet it asks by ARP for the destination, with the slave's MAC as the sender and (since the
-    slave has no address) an address of the host. Every switch and neighbour that hears it learns
+    slave has no address) an address of the host. Every switch and neighbor that hears it learns
     that the host's address is behind the slave's MAC. Frames to the host then come with a MAC that
     the bond does not take, and are lost until the host sends something with its own MAC again. See
     foreign-arp.
@@ -134,7 +134,7 @@ def report(found: SlaveRoute, siblings: list[SlaveRoute]) -> Finding:
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=tuple(reasons),
         breaks=(
-            f"traffic to {route.prefix}, and frames to the host itself once neighbours have learned the wrong MAC",
+            f"traffic to {route.prefix}, and frames to the host itself once neighbors have learned the wrong MAC",
         ),
         repairs=(repair([sibling.route for sibling in siblings]),),
         prevention=PREVENTION,

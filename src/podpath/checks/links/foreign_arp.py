@@ -3,19 +3,19 @@
 What it is
     The host sent an ARP request (or reply) with its own IP address and the MAC of a device that
     does not carry that address: the slave of a bond, a port of a bridge, a second card on the same
-    network. Everybody who hears it learns that MAC for the address: neighbours in their ARP tables,
+    network. Everybody who hears it learns that MAC for the address: neighbors in their ARP tables,
     switches (those that snoop ARP, or route) in theirs.
 
 Why it breaks
     From then on frames to the host come with the foreign MAC as their destination. The bond or
     bridge that carries the address does not take them, so inbound traffic is lost, while the host's
     own frames still leave with the right MAC. Connections hang in one direction until the host
-    sends ARP with its own MAC, often half a minute later, when a neighbour entry is renewed.
+    sends ARP with its own MAC, often half a minute later, when a neighbor entry is renewed.
 
 How to confirm
     tcpdump -n -e -i DEVICE arp                  # a sender address of the host with another device's MAC
     ip route get TARGET_OF_THE_REQUEST           # the device that asks: it should be the one that carries the address
-    ip neigh show HOST_ADDRESS                   # on a neighbour
+    ip neigh show HOST_ADDRESS                   # on a neighbor
 
 How to fix
     Take away what made the host ask by the wrong device: most often a route on an enslaved device
@@ -63,7 +63,7 @@ class Window(NamedTuple):
     sent: tuple[Sighting, ...]
     """Outbound frames with the right MAC in the same time."""
     cure: Span | None
-    """The frame that taught the neighbours the right MAC again."""
+    """The frame that taught the neighbors the right MAC again."""
     seconds: float | None
     """How long it lasted, where the capture shows its end."""
 
@@ -244,7 +244,7 @@ def _reasons(
                 f"The capture shows {arp.sender_mac} and the listing {route.link.mac} for {route.link.name}: "
                 "they are of different times or hosts, or one was edited."
             )
-    yield f"All else that {arp.sender} sends has {usual}; who hears the {arp.operation} now sends to {arp.sender_mac} instead."
+    yield f"Everything else that {arp.sender} sends has {usual}; hosts that hear the {arp.operation} now send to {arp.sender_mac} instead."
     if window.lost:
         until = ""
         if window.seconds is not None and arp.time is not None:
@@ -252,7 +252,7 @@ def _reasons(
                 f" {words_of(arp.time, arp.time + window.seconds)}, until ARP with {usual} goes out"
             )
         outbound = ", while outbound frames go on" if window.sent else ""
-        yield f"{len(window.lost)} frames to {arp.sender} carry the wrong MAC{until}{outbound}: inbound traffic alone is lost."
+        yield f"{len(window.lost)} frames to {arp.sender} carry the wrong MAC{until}{outbound}: only inbound traffic is lost."
 
 
 def _broken(arp: ArpSighting, window: Window) -> tuple[str, ...]:
@@ -343,7 +343,7 @@ def _repairs(case: Case, arp: ArpSighting, route: SlaveRoute | None) -> tuple[Re
         )
     return (
         Repair(
-            title="announce the right MAC to heal at once",
+            title="announce the right MAC to recover at once",
             commands=(f"arping -U -c 3 -I DEVICE {arp.sender}",),
         ),
     )

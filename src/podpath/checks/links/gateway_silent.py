@@ -1,5 +1,5 @@
-"""gateway-silent: the host's gateway, or another neighbour that a failure names, does not answer
-ARP or neighbour discovery.
+"""gateway-silent: the host's gateway, or another neighbor that a failure names, does not answer
+ARP or neighbor discovery.
 
 What it is
     `ip neigh` or `arp -n` lists the default gateway as FAILED or INCOMPLETE, or an arping got no
@@ -68,11 +68,11 @@ def check(case: Case) -> Iterator[Finding]:
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
-                claim=f"The gateway {entry.address} does not answer on {entry.link}: its neighbour entry is {entry.state}.",
+                claim=f"The gateway {entry.address} does not answer on {entry.link}: its neighbor entry is {entry.state}.",
                 evidence=(entry.span,),
                 reasoning=("Nothing can be sent to a gateway whose MAC is not known.",),
                 breaks=("everything by the default route",),
-                prevention="Watch the gateway's neighbour entry.",
+                prevention="Watch the gateway's neighbor entry.",
                 certainty=0.9,
                 marks=(entry.state, str(entry.address)),
             )

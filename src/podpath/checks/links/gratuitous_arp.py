@@ -1,22 +1,22 @@
-"""gratuitous-arp: an address moved to another MAC, with or without telling its neighbours.
+"""gratuitous-arp: an address moved to another MAC, with or without telling its neighbors.
 
 What it is
     An address that spoke with one MAC speaks with another. Whoever takes over an address
-    (keepalived, MetalLB, a bond that fails over, a pod that was started anew with the address of an
+    (keepalived, MetalLB, a bond that fails over, a pod that was started again with the address of an
     old one) announces it by a gratuitous ARP: a frame that asks for, or answers with, its own
     address. A capture shows the announcement, or that there was none.
 
 Why it breaks
-    Without it the neighbours keep the old MAC until their entry is renewed, and send there
+    Without it the neighbors keep the old MAC until their entry is renewed, and send there
     meanwhile.
 
 How to confirm
     tcpdump -nei DEVICE arp                      # who-has X tell X, or an unasked reply
-    ip neigh show ADDRESS                        # on a neighbour: the old MAC, STALE or REACHABLE
+    ip neigh show ADDRESS                        # on a neighbor: the old MAC, STALE or REACHABLE
 
 How to fix
     Announce it: arping -U -c 3 -I DEVICE ADDRESS; set net.ipv4.conf.DEVICE.arp_notify = 1, so that
-    the kernel does it when the device comes up. A neighbour that must learn from announcements of
+    the kernel does it when the device comes up. A neighbor that must learn from announcements of
     which it knows nothing yet needs arp_accept = 1.
 
 References
@@ -97,7 +97,7 @@ def _report(
         reasoning=("Neighbours that were not told keep the old MAC until their entry is renewed.",)
         if lost and not told
         else (),
-        breaks=(f"what is sent to {address}, until its neighbours ask again",) if lost else (),
+        breaks=(f"what is sent to {address}, until its neighbors ask again",) if lost else (),
         repairs=(
             Repair(title="announce the address", commands=(f"arping -U -c 3 -I DEVICE {address}",)),
         )

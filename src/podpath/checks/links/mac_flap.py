@@ -5,7 +5,7 @@ What it is
     MAC come in by one port of a bridge, then by another, and back.
 
 Why it breaks
-    Switches and bridges learn where a MAC is from the last frame that they saw of it, neighbours
+    Switches and bridges learn where a MAC is from the last frame that they saw of it, neighbors
     which MAC an address has from the last ARP. Frames go to the place that was learned last, and
     are lost for the other one. It comes from a loop, from two machines with one address or MAC (a
     cloned virtual machine), or from a bond whose slaves a switch does not take for one.
@@ -163,7 +163,7 @@ def _report(what: str, changes: Sequence[_Claim], marks: tuple[str, ...]) -> Fin
         severity=Severity.FAULT,
         claim=f"{what}: it changes {len(changes) - 1} times.",
         evidence=tuple(claim.span for claim in changes[:4]),
-        reasoning=("Whoever learns from the last frame sends to another place each time.",),
-        breaks=("what is sent there, now and then",),
+        reasoning=("Whatever learns from the last frame sends to a different place each time.",),
+        breaks=("what is sent there, intermittently",),
         marks=marks,
     )

@@ -10,15 +10,15 @@ from podpath.net.messages import MessageKind as Kind
 ROWS: tuple[MessageCheck, ...] = (
     MessageCheck(
         name="neighbour-table-full",
-        title="the kernel's neighbour table is full, so that new neighbours cannot be resolved.",
+        title="the kernel's neighbor table is full, so that new neighbors cannot be resolved.",
         kinds=(Kind.NEIGHBOUR_TABLE_FULL,),
         categories=(Category.NEIGHBOUR_TABLE_FULL,),
-        claim="The kernel's neighbour table is full: packets to neighbours without an entry are dropped.",
-        breaks="connections to whatever has no neighbour entry yet, at random",
+        claim="The kernel's neighbor table is full: packets to neighbors without an entry are dropped.",
+        breaks="connections to whatever has no neighbor entry yet, at random",
         cure="let the table grow",
         commands=("sysctl -w net.ipv4.neigh.default.gc_thresh3=8192",),
         prevention="Set gc_thresh1 to 3 in /etc/sysctl.d by the number of pods and nodes on one link, and alert on its fill.",
-        what="Each address that a host speaks to on its own links takes an entry of the neighbour table. "
+        what="Each address that a host speaks to on its own links takes an entry of the neighbor table. "
         "Above gc_thresh3 entries (1024 by default, for all namespaces of the kernel together) the "
         "kernel makes no more.",
         why="A packet to an address without an entry is dropped before it reaches the wire: connects fail "
@@ -40,7 +40,7 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="The bridge {bridge} keeps an address of an older pod range; the CNI plugin wants {address} and starts no pod.",
         values=(Value("bridge", default="cni0"), Value("address", default="another address")),
         breaks="every new pod of the node: it stays in ContainerCreating",
-        cure="delete the stale bridge; the plugin makes it anew",
+        cure="delete the stale bridge; the plugin recreates it",
         commands=("ip link delete {bridge}",),
         what="The CNI plugin `bridge` found its bridge (cni0) with an address that is not the "
         "gateway of the pod range it was given.",
@@ -49,7 +49,7 @@ ROWS: tuple[MessageCheck, ...] = (
         "reset, the network plugin or the pod range changed, or a node got another podCIDR, and "
         "the old bridge was left behind.",
         confirm="ip addr show cni0; cat /run/flannel/subnet.env\nkubectl get node NODE -o jsonpath='{.spec.podCIDR}'",
-        fix="ip link delete cni0     # the plugin makes it anew with the next pod\n"
+        fix="ip link delete cni0     # the plugin recreates it with the next pod\n"
         "Where flannel is used delete flannel.1 as well, and restart what still runs in the old "
         "range.",
         references="ensureAddr in plugins/main/bridge/bridge.go of containernetworking/plugins",
@@ -65,7 +65,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="switch segmentation offload off, and update driver and firmware",
         commands=("ethtool -K {device} tso off gso off gro off",),
         what="`Detected Hardware Unit Hang`, `NETDEV WATCHDOG ... transmit queue timed out` or `TX "
-        "timeout`: the card took packets and never reported them as sent.",
+        "timeout`: the card accepted packets and never reported them as sent.",
         why="The driver resets the card, over and over: the host loses its network for seconds or "
         "altogether. Known with e1000e and segmentation offload, r8169, some virtual cards, power "
         "saving (ASPM) and old firmware.",
@@ -81,7 +81,7 @@ ROWS: tuple[MessageCheck, ...] = (
         title="another router in the same network uses the same VRRP id.",
         kinds=(Kind.VRRP_CONFLICT,),
         categories=(Category.DUPLICATE_ADDRESS, Category.LOAD_BALANCER, Category.OTHER),
-        claim="Another VRRP router uses this virtual router id{address}, so keepalived does not hold its address.",
+        claim="Another VRRP router uses this virtual router ID{address}, so keepalived does not hold its address.",
         values=(Value("address", frame=ASIDE),),
         breaks="the virtual address",
         cure="take a virtual_router_id that is free in the network",
@@ -144,13 +144,13 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="The bond {bond} has no active link or no LACP partner.",
         values=(Value("bond"),),
         breaks="everything that goes over the bond",
-        cure="set up LACP on the switch, or mend the links",
+        cure="set up LACP on the switch, or fix the links",
         commands=("cat /proc/net/bonding/{bond}",),
         what="`running without any active interface` or `No 802.3ad response from the link partner`.",
         why="Without an active slave nothing is sent; in mode 802.3ad the switch has no LACP on "
         "these ports, so that it drops or floods frames.",
         confirm="cat /proc/net/bonding/BOND; ip -d link show BOND",
-        fix="Set up LACP on the switch's ports, or another mode of the bond; mend cables and ports.",
+        fix="Set up LACP on the switch's ports, or another mode of the bond; fix cables and ports.",
         references="Documentation/networking/bonding.rst; drivers/net/bonding/bond_3ad.c",
     ),
     MessageCheck(
@@ -158,7 +158,7 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the kernel waits for a device to become free.",
         kinds=(Kind.DEVICE_HELD,),
         categories=(Category.KERNEL_BUG,),
-        claim="The kernel waits without end for the device {device} to become free: a bug that blocks all network namespaces.",
+        claim="The kernel waits forever for the device {device} to become free: a bug that blocks all network namespaces.",
         values=(Value("device"),),
         breaks="start and end of every pod on the node",
         cure="reboot, into a kernel with the fix",
@@ -216,16 +216,16 @@ ROWS: tuple[MessageCheck, ...] = (
         "that drops MACs it does not know, a firewall of the bridge, wrong checksums; a NAK means "
         "that the address does not fit the network where the client is now.",
         confirm="tcpdump -nn -e -i DEV port 67 or port 68     # on each hop",
-        fix="Mend the hop at which the request or the answer is seen last.",
+        fix="Fix the hop at which the request or the answer is seen last.",
         references="RFC 2131",
     ),
     MessageCheck(
         name="bridge-port-missing",
-        title="a bridge was to have a port that the host does not have.",
+        title="a bridge should have a port that the host does not have.",
         kinds=(Kind.DEVICE_MISSING,),
         needs=("bridge", ""),
         categories=(Category.BRIDGE_CONFIGURATION, Category.LINK_DOWN),
-        claim="The bridge {bridge} was to have the port {device}, which the host does not have.",
+        claim="The bridge {bridge} should have the port {device}, which the host does not have.",
         values=(Value("bridge"), Value("device")),
         breaks="what should come or go through that port",
         cure="name the device as it is called now, in the configuration of the bridge",
@@ -275,13 +275,13 @@ ROWS: tuple[MessageCheck, ...] = (
     ),
     MessageCheck(
         name="device-not-configured",
-        title="what sets up devices of the host gave up on one.",
+        title="the service that sets up the host's devices gave up on one.",
         kinds=(Kind.DEVICE_NOT_CONFIGURED,),
         categories=(Category.NETWORK_MANAGER, Category.LINK_DOWN),
-        claim="What sets up the devices of the host gave up on {device}{error}.",
+        claim="The service that sets up the host's devices gave up on {device}{error}.",
         values=(Value("device", default="one"), Value("error", frame=ASIDE)),
         breaks="the network of that device",
-        cure="mend its configuration, and set it up again",
+        cure="fix its configuration, and set it up again",
         certainty=0.7,
         ask=Ask(
             fact="why the device was given up",
@@ -293,7 +293,7 @@ ROWS: tuple[MessageCheck, ...] = (
             "No lease, a device that is missing, a configuration with an error: the device has no address or no route."
         ),
         confirm="journalctl -b -u NetworkManager -u networking -u systemd-networkd; nmcli device; ip addr",
-        fix="Mend what the log names before that line, then set the device up again.",
+        fix="Fix what the log names before that line, then set the device up again.",
         references="NetworkManager(8); interfaces(5); netplan(5)",
     ),
     MessageCheck(
@@ -315,7 +315,7 @@ ROWS: tuple[MessageCheck, ...] = (
         why=(
             "The client takes the address and the routes off the device; tunnels, nodes and pods that"
             " use it are cut off. The server does not answer, a firewall drops DHCP, or the client "
-            "was told to begin anew."
+            "was told to begin again."
         ),
         confirm="journalctl -b | grep -i dhcp; networkctl status DEV; ip addr",
         fix="KeepConfiguration=dhcp-on-stop or a static address; let DHCP pass; ask the server.",
@@ -323,15 +323,15 @@ ROWS: tuple[MessageCheck, ...] = (
     ),
     MessageCheck(
         name="network-down",
-        title="a program sends by a device that is down.",
+        title="a program sends through a device that is down.",
         kinds=(Kind.NETWORK_DOWN,),
         categories=(Category.LINK_DOWN, Category.NETWORK_MANAGER),
         claim="The kernel refuses to send: the device is down (ENETDOWN).",
         breaks="everything by that device",
-        cure="set the device up, and find out who set it down",
+        cure="set the device up, and find out what set it down",
         certainty=0.7,
         ask=Ask(
-            fact="which device is down, and who set it down",
+            fact="which device is down, and what set it down",
             command='ip link; journalctl -b | grep -i -E "carrier|link"',
             decides="a device without UP: it is the cause",
         ),
@@ -374,7 +374,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="`Direct firmware load for ... failed`.",
         why="Some drivers go on without it, some do not bring the card up.",
         confirm="ip link; dmesg | grep -i firmware; ls /lib/firmware",
-        fix="Install linux-firmware or firmware-*, then load the driver anew.",
+        fix="Install linux-firmware or firmware-*, then load the driver again.",
         references="Documentation/driver-api/firmware",
     ),
     MessageCheck(
@@ -452,7 +452,7 @@ ROWS: tuple[MessageCheck, ...] = (
             Value("device", names=("device", "slave"), default="one device"),
         ),
         breaks="what only that link carries",
-        cure="mend the link, or the mode of the bond",
+        cure="fix the link, or the mode of the bond",
         certainty=0.5,
         ask=Ask(
             fact="which links of the bond are up, here and at the switch",
@@ -462,7 +462,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="`link status definitely down`.",
         why="The bond goes on with the others, unless the switch keeps sending to the lost one.",
         confirm="cat /proc/net/bonding/BOND; ip -d link",
-        fix="Mend cable, card or port; use LACP on both sides.",
+        fix="Fix cable, card or port; use LACP on both sides.",
         references="Documentation/networking/bonding.rst",
     ),
     MessageCheck(
@@ -543,7 +543,7 @@ ROWS: tuple[MessageCheck, ...] = (
     ),
     MessageCheck(
         name="bridge-gone",
-        title="the bridge that a container engine uses does not exist any more.",
+        title="the bridge that a container engine uses no longer exists.",
         kinds=(Kind.BRIDGE_GONE,),
         categories=(Category.LINK_DOWN, Category.BRIDGE_CONFIGURATION, Category.NETWORK_MANAGER),
         claim="The bridge {bridge} that the engine uses is gone.",
@@ -564,7 +564,7 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a bridge has as many ports as it can have.",
         kinds=(Kind.BRIDGE_PORTS_EXHAUSTED,),
         categories=(Category.RESOURCE_LIMIT, Category.BRIDGE_CONFIGURATION),
-        claim="The bridge{bridge} has 1023 ports, and takes no other.",
+        claim="The bridge{bridge} has 1023 ports, and accepts no more.",
         values=(Value("bridge", frame=ASIDE),),
         breaks="every further container of that bridge",
         cure="spread the containers over several networks",

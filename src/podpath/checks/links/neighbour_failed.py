@@ -1,7 +1,7 @@
 """neighbour-failed: the next hop does not answer ARP.
 
 What it is
-    The packet has a route, but the MAC address of its next hop cannot be found: the neighbour entry
+    The packet has a route, but the MAC address of its next hop cannot be found: the neighbor entry
     is FAILED or INCOMPLETE.
 
 Why it breaks

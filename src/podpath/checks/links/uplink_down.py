@@ -68,7 +68,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{link.name} {how}, and the host's way to others leads over it.",
+            claim=f"{link.name} {how}, and the host's route to other hosts uses it.",
             evidence=(link.span,),
             reasoning=("Its routes and addresses stay, and packets that are sent there are lost.",),
             breaks=(f"everything that leaves by {link.name}",),

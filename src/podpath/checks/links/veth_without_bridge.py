@@ -7,7 +7,7 @@ What it is
 Why it breaks
     Something took the port out of the bridge: systemd-networkd or NetworkManager that manages the
     device by a pattern (`Name=*`), a restart of the engine, a bridge that was deleted and made
-    anew. The pod behind it reaches nothing, not even its gateway.
+    again. The pod behind it reaches nothing, not even its gateway.
 
 How to confirm
     bridge link; ip -br link show type veth

@@ -70,12 +70,12 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{link.name} is {maker}'s virtual card, and others speak through it with MACs that {maker} may not let pass.",
+            claim=f"{link.name} is {maker}'s virtual card, and others send through it with MACs that {maker} may not let pass.",
             evidence=(link.span,),
             reasoning=(
                 f"Its MAC {link.mac} is one of {maker}'s; a bridge or macvlan sends frames of other MACs by it.",
             ),
-            breaks=("ARP, DHCP and all else of containers and guests behind it",),
+            breaks=("ARP, DHCP and everything else of containers and guests behind it",),
             prevention="Have promiscuous mode and forged transmits allowed before MACs of one's own are used there.",
             certainty=0.4,
             marks=(str(link.mac),),

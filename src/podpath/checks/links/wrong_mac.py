@@ -7,13 +7,13 @@ What it is
 Why it breaks
     The device that has the address does not take frames with another destination MAC, unless it
     stands in promiscuous mode: they are seen in a capture and lost all the same. Somebody taught
-    the neighbours or the switch the wrong MAC (see foreign-arp, duplicate-address). The other
-    direction is fine, and the neighbours learn better when their entry is renewed, often half a
+    the neighbors or the switch the wrong MAC (see foreign-arp, duplicate-address). The other
+    direction is fine, and the neighbors learn better when their entry is renewed, often half a
     minute later.
 
 How to confirm
     tcpdump -nei DEVICE host ADDRESS             # destination MAC of what comes, source MAC of what goes
-    ip neigh show ADDRESS                        # on the neighbours
+    ip neigh show ADDRESS                        # on the neighbors
     ip -br link                                  # whose MAC it is
 
 How to fix
@@ -84,28 +84,28 @@ def _report(
     ]
     end = cure.time if cure is not None else None
     reasons = [
-        f"{address} speaks with {usual}, and frames to it carry {usual}.",
+        f"{address} sends with {usual}, and frames to it carry {usual}.",
         f"{count(len(wrong), 'frame')} to it with {foreign} instead, {words_of(first.time, end)}.",
     ]
     if owner is not None:
-        reasons.append(f"{foreign} is the MAC of {owner}, which does not speak for {address}.")
+        reasons.append(f"{foreign} is the MAC of {owner}, which does not own {address}.")
     reasons.append(
-        f"Who has {usual} does not take frames to {foreign}: they are seen here and lost all the same."
+        f"The owner of {usual} does not accept frames to {foreign}: they are seen here and lost nevertheless."
     )
     if sent:
-        reasons.append(f"Meanwhile {address} goes on sending: inbound traffic alone is lost.")
+        reasons.append(f"Meanwhile {address} keeps sending: only inbound traffic is lost.")
     until = f" until {clock(end)}" if end is not None else ""
     since = f" from {clock(first.time)}" if first.time is not None else ""
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Frames to {address} carry {foreign} instead of {usual}{since}{until}: inbound traffic alone is lost.",
+        claim=f"Frames to {address} carry {foreign} instead of {usual}{since}{until}: only inbound traffic is lost.",
         evidence=quote([first], [cure] if cure is not None else [], wrong[1:], right[:1], sent[:1]),
         reasoning=tuple(reasons),
-        breaks=(f"everything inbound to {address} meanwhile; outbound is fine",),
+        breaks=(f"everything inbound to {address} during that time; outbound is fine",),
         repairs=(
             Repair(
-                title="announce the right MAC to heal at once",
+                title="announce the right MAC to recover at once",
                 commands=(f"arping -U -c 3 -I DEVICE {address}",),
             ),
         ),

@@ -3,7 +3,8 @@
 What it is
     A PeerAuthentication of mode STRICT makes sidecars refuse plain text. A DestinationRule with tls
     mode DISABLE (or SIMPLE) makes clients speak something else to the same host, as do clients that
-    have no sidecar. The reverse, ISTIO_MUTUAL towards pods without a sidecar, fails likewise.
+    have no sidecar. The reverse, ISTIO_MUTUAL toward pods without a sidecar, fails likewise.
+
 Why it breaks
     The server's sidecar resets what is not mutual TLS (503 with UC or UF, "connection reset by
     peer", "upstream connect error"), a server without one answers TLS with nonsense
@@ -37,7 +38,7 @@ PLAIN = frozenset({"DISABLE", "SIMPLE"})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report STRICT beside a rule for plain text or a pod without a sidecar, and mutual TLS towards
+    """Report STRICT beside a rule for plain text or a pod without a sidecar, and mutual TLS toward
     such a pod.
     """
     strict = [

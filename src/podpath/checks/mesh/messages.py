@@ -23,7 +23,7 @@ ROWS: tuple[MessageCheck, ...] = (
         "proxy's namespace, the service account may not read it, or the proxy missed it at its "
         "start.",
         confirm="istioctl proxy-config secret POD; kubectl get secret -n NAMESPACE; kubectl logs -n istio-system deploy/istiod",
-        fix="Create the secret that credentialName names in the gateway's namespace, mend its rights, then restart the proxy.",
+        fix="Create the secret that credentialName names in the gateway's namespace, fix its rights, then restart the proxy.",
         references="Envoy, Secret discovery service; Istio, Gateway TLS",
     ),
     MessageCheck(
@@ -38,7 +38,7 @@ ROWS: tuple[MessageCheck, ...] = (
         what="`WRONG_VERSION_NUMBER`, `server gave HTTP response to HTTPS client`, `first record "
         "does not look like a TLS handshake`.",
         why="The packets arrive, but a client that starts TLS meets plain text or the reverse: a "
-        "mesh's mutual TLS towards a workload without a sidecar, TLS twice (HTTPS inside an HTTPS "
+        "mesh's mutual TLS toward a workload without a sidecar, TLS twice (HTTPS inside an HTTPS "
         "upstream), or the wrong port of a server that has both.",
         confirm="openssl s_client -connect HOST:PORT; curl -v http://HOST:PORT; istioctl x describe pod POD",
         fix="Make both ends agree: a DestinationRule with tls mode DISABLE or ISTIO_MUTUAL, "
@@ -56,7 +56,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="renew the certificate, or give the client the authority and name that fit",
         what="The TLS handshake ends since the peer's certificate is expired, signed by somebody "
         "unknown, or is for another name or address.",
-        why="The packets arrive; it is no fault of the network. After a cluster was made anew, an "
+        why="The packets arrive; it is not a fault of the network. After a cluster was recreated, an "
         "address changed or a year went by, kubeconfigs, webhooks and proxies keep old authorities "
         "or names.",
         confirm="openssl s_client -connect HOST:PORT </dev/null | openssl x509 -noout -dates "
@@ -72,13 +72,13 @@ ROWS: tuple[MessageCheck, ...] = (
         categories=(Category.APPLICATION,),
         claim="The other end's HTTP breaks the protocol, so Envoy resets the connection.",
         breaks="those requests, always",
-        cure="mend the application's answer, or the name of the port's protocol",
+        cure="fix the application's answer, or the name of the port's protocol",
         commands=("curl -v --raw http://POD:PORT/PATH",),
         what="Envoy's flag UPE (or DPE): the upstream (or the client) sent what HTTP does not allow.",
         why="Two Transfer-Encoding headers, Content-Length with chunked, illegal names of headers, "
         "HTTP/1 where HTTP/2 is spoken: without a proxy many clients take it, Envoy answers 502.",
         confirm="curl -v --raw http://POD:PORT/PATH past the proxy; kubectl logs POD -c istio-proxy with debug of http",
-        fix="Mend the application's answer, or name the port's protocol rightly (http, http2, grpc, tcp).",
+        fix="Fix the application's answer, or name the port's protocol rightly (http, http2, grpc, tcp).",
         references="Envoy, Access logging, response flags; RFC 9112",
     ),
     MessageCheck(
@@ -92,7 +92,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="allow the source, or register the destination",
         what="Envoy's RBAC filter, an external authorizer or linkerd's policy refused it; or the "
         "mesh lets nothing out that it does not know (BlackHoleCluster under REGISTRY_ONLY).",
-        why="The packets arrive at the proxy, which answers 403 or resets. A policy that allows something denies all else.",
+        why="The packets arrive at the proxy, which answers 403 or resets. A policy that allows something denies everything else.",
         confirm="kubectl get authorizationpolicy,peerauthentication,serviceentry -A; istioctl x authz check POD",
         fix="Allow the source in the policy, or register the outside host with a ServiceEntry.",
         references="Istio, Authorization Policy; Istio, Accessing External Services",
@@ -117,7 +117,7 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="The proxy's connection to its upstream{upstream} fails.",
         values=(Value("upstream", frame=ASIDE),),
         breaks="requests through that proxy",
-        cure="mend what the response flag points to",
+        cure="fix what the response flag points to",
         certainty=0.4,
         ask=Ask(
             fact="whether the upstream's address is a pod's, and whether that pod speaks the mesh's TLS",
@@ -127,12 +127,12 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="Envoy's flags: UF (the connection failed), UH (no healthy upstream), UO (a circuit "
         "breaker is open), NR and NC (no route or cluster).",
-        why="The flag says how, not why: mutual TLS towards a pod without a sidecar, an address "
-        "that no pod has any more, no ready endpoint, limits of connections, or a host name that "
+        why="The flag says how, not why: mutual TLS toward a pod without a sidecar, an address "
+        "that no pod has any longer, no ready endpoint, limits of connections, or a host name that "
         "no VirtualService knows.",
         confirm="istioctl proxy-config endpoints POD --cluster CLUSTER; istioctl proxy-config "
         "cluster POD -o json | grep -A3 transportSocket",
-        fix="Mend what the flag points to: mTLS settings, endpoints, limits in the DestinationRule, hosts in the VirtualService.",
+        fix="Fix what the flag points to: mTLS settings, endpoints, limits in the DestinationRule, hosts in the VirtualService.",
         references="Envoy, Access logging, %RESPONSE_FLAGS%",
     ),
     MessageCheck(

@@ -1,11 +1,11 @@
 """both-backends: iptables-legacy and iptables-nft both hold rules.
 
 What it is
-    The two flavours of iptables write to different places in the kernel: legacy tables and
+    The two flavors of iptables write to different places in the kernel: legacy tables and
     nf_tables. Each shows its own rules only, but the kernel runs both, at the same hooks.
 
 Why it breaks
-    A packet has to pass both. A DROP (or a DROP policy) in the flavour that nobody looks at ends
+    A packet has to pass both. A DROP (or a DROP policy) in the flavor that nobody looks at ends
     it, and one that `iptables -D` cannot find stays for ever. It comes about when the host's tool
     and the one in a container's image (kube-proxy, the CNI plugin) differ, or after an upgrade of
     the distribution.
@@ -15,7 +15,7 @@ How to confirm
     update-alternatives --display iptables
 
 How to fix
-    Let everything use one flavour, then flush the other: for legacy
+    Let everything use one flavor, then flush the other: for legacy
         iptables-legacy-save > /root/legacy.rules
         for t in raw mangle nat filter; do iptables-legacy -t $t -F; iptables-legacy -t $t -X; done
     (set the policies to ACCEPT first: iptables-legacy -P FORWARD ACCEPT), or reboot after the
@@ -41,7 +41,7 @@ NAME = "both-backends"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report a namespace of the host in which both flavours hold rules."""
+    """Report a namespace of the host in which both flavors hold rules."""
     for family, netfilter in case.node.host.netfilter.items():
         legacy, modern = _first_rule(netfilter, "legacy"), _first_rule(netfilter, "nft")
         if legacy is not None and modern is not None:
@@ -67,6 +67,6 @@ def _report(family: Family, legacy: Rule, modern: Rule) -> Finding:
         reasoning=(
             "A rule in either can drop a packet that the other accepts, and each tool shows its own rules only.",
         ),
-        breaks=("nothing by itself: what one flavour accepts, the other may drop",),
-        prevention="Let the host and every container that writes rules use the same flavour.",
+        breaks=("nothing by itself: what one flavor accepts, the other may drop",),
+        prevention="Let the host and every container that writes rules use the same flavor.",
     )

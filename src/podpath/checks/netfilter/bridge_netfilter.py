@@ -12,7 +12,7 @@ Why it breaks
     address, in the same subnet, and is switched across the bridge. Netfilter does not see it and
     does not put the service's address back as the source. The pod gets a SYN-ACK from a stranger
     and answers with a reset. Endpoints on other nodes work, since their replies come in by a route;
-    so it fails now and then, as endpoints are chosen.
+    so it fails intermittently, as endpoints are chosen.
 
 How to confirm
     lsmod | grep br_netfilter

@@ -71,10 +71,10 @@ def _report_order(found: Rule, below: Sequence[Rule]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {found.position} of {found.chain} takes every packet with {target}: the {len(below)} rules{whose} below it "
-        "that would accept are never asked.",
+        claim=f"Rule {found.position} of {found.chain} catches every packet with {target}: the {len(below)} rules{whose} below it "
+        "that would accept are never reached.",
         evidence=(found.span, *(rule.span for rule in below[:QUOTED])),
-        reasoning=("Rules are asked in order, and this one has no condition.",),
+        reasoning=("Rules are tried in order, and this one has no condition.",),
         breaks=("what only the rules below would have accepted",),
         repairs=(_delete(found),),
         prevention="Keep such a rule out of what is loaded at boot, or let the accepting rules be inserted before it.",
@@ -90,7 +90,7 @@ def _report_alone(found: Sequence[Rule]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A rule of {names} takes every packet with {target}, and no rule that is shown above it accepts anything new.",
+        claim=f"A rule of {names} catches every packet with {target}, and no rule that is shown above it accepts anything new.",
         evidence=tuple(rule.span for rule in ordered),
         reasoning=("Nothing that pods or containers send is accepted before it.",),
         breaks=(

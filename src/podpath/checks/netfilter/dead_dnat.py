@@ -3,7 +3,7 @@
 What it is
     A rule of a service, a hostPort (CNI-HOSTPORT-DNAT, CNI-DN-...), a NodePort or a published port
     of Docker rewrites to an address that is no endpoint of its service, or of which the host's own
-    neighbour table says that nobody answers.
+    neighbor table says that nobody answers.
 
 Why it breaks
     The pod is gone and the rule has stayed: kube-proxy has lost the API server or hangs, the
@@ -42,8 +42,8 @@ UNANSWERED = frozenset({"FAILED", "INCOMPLETE"})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each DNAT rule to an address whose neighbour entry says that nobody answers, or that
-    is no pod's any more.
+    """Report each DNAT rule to an address whose neighbor entry says that nobody answers, or that
+    is no pod's any longer.
     """
     host = case.node.host
     silent = dict(_list_silent(host))
@@ -66,7 +66,7 @@ def _report(rule: Rule, address: Address, silent: Span) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A DNAT rule of {rule.chain} leads to {address}, and nobody answers for that address.",
+        claim=f"A DNAT rule of {rule.chain} leads to {address}, and nothing answers for that address.",
         evidence=(rule.span, silent),
         reasoning=("The host asked for the address by ARP and got no answer.",),
         breaks=(f"connections that the rule sends to {address}",),

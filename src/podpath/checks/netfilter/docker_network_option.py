@@ -4,8 +4,9 @@ What it is
     A network of Docker with `internal: true` has no way out and publishes no ports; `enable_icc:
     false` drops what containers of it send to each other; `enable_ip_masquerade: false` lets them
     leave with addresses that nobody outside knows.
+
 Why it breaks
-    What the option forbids is dropped or never answered, without a word in the container.
+    What the option forbids is dropped or never answered, silently in the container.
 
 How to confirm
     docker network inspect NETWORK
@@ -39,7 +40,7 @@ OPTIONS = {
     ),
     "com.docker.network.bridge.enable_ip_masquerade": (
         "its containers leave with their own addresses",
-        "connections from the network to the world",
+        "connections from the network to the outside world",
     ),
 }
 

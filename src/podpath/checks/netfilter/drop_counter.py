@@ -58,7 +58,7 @@ def _report(rule: Rule) -> Finding:
         severity=Severity.FAULT,
         claim=f"A {target} rule of {rule.chain}{f' ({whose})' if whose else ''} has ended {rule.packets} packets.",
         evidence=(rule.span,),
-        reasoning=("Its counter says that packets met it.",),
+        reasoning=("Its counter shows that packets hit it.",),
         breaks=("what the rule takes",),
         prevention="Accept what is wanted above the rule.",
         certainty=0.7,

@@ -16,7 +16,7 @@ How to confirm
 
 How to fix
     Accept the connection by a rule before the one that drops it, or take that one out; and find out
-    who writes it. Rules of kube-proxy, the CNI plugin and Docker are written anew by their owner,
+    who writes it. Rules of kube-proxy, the CNI plugin and Docker are written again by their owner,
     so change the policy there (a NetworkPolicy, the firewall's zones).
 
 References

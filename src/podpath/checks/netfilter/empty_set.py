@@ -14,7 +14,7 @@ How to confirm
 
 How to fix
     Restart the agent on the node, make the policy's selector fit the client's labels, create the
-    client pod anew where it is older than the plugin.
+    client pod again where it is older than the plugin.
 
 References
     ipset(8); set_match_v4 (net/netfilter/xt_set.c)
@@ -56,10 +56,10 @@ def _report(rule: Rule, empty: IpSet) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A rule of {rule.chain}{f' ({whose})' if whose else ''} lets in the members of {empty.name}, a set without any.",
+        claim=f"A rule of {rule.chain}{f' ({whose})' if whose else ''} admits the members of {empty.name}, which is empty.",
         evidence=(*((empty.span,) if empty.span is not None else ()), rule.span),
         reasoning=(
-            "A rule that asks an empty set never matches, so the packet goes on to what drops it.",
+            "A rule that matches on an empty set never matches, so the packet goes on to what drops it.",
         ),
         breaks=("clients that the rule should let in",),
         prevention="Watch the agent that fills the sets.",

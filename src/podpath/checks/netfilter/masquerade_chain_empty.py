@@ -14,7 +14,7 @@ How to confirm
     tcpdump -ni UPLINK net POD_CIDR and not dst net CLUSTER     # private sources on the wire
 
 How to fix
-    Restart the plugin's agent, which writes its rules anew, and find what flushed them (a restart
+    Restart the plugin's agent, which writes its rules again, and find what flushed them (a restart
     of a firewall, or iptables-restore with an old file).
 
 References
@@ -85,7 +85,9 @@ def _report(chain: Chain, jump: Rule) -> Finding:
         reasoning=(
             f"POSTROUTING jumps to {chain.name}, whose rules should translate the pods' addresses, and there are none.",
         ),
-        breaks=("connections of pods to the world, unless the network routes the pods' range",),
+        breaks=(
+            "connections of pods to the outside world, unless the network routes the pods' range",
+        ),
         prevention="Let nothing but the plugin write the nat table; alert on an empty chain of it.",
         certainty=0.9,
         marks=(chain.name,),

@@ -119,7 +119,7 @@ def _find_missing(
 
 
 def _list_needing(case: Case) -> Iterator[Prefix]:
-    """Yield the ranges of pods and containers that are said to have no way to the world."""
+    """Yield the ranges of pods and containers that are said to have no way to the outside world."""
     for one in case.complaints:
         if one.works or one.target is not End.OUTSIDE or one.source not in _INSIDE:
             continue

@@ -13,12 +13,12 @@ ROWS: tuple[MessageCheck, ...] = (
         title="Docker's chains are gone from iptables.",
         kinds=(Kind.CHAIN_OF_DOCKER_MISSING,),
         categories=(Category.RULESET_FAILURE, Category.SERVICE_RULES_MISSING),
-        claim="Docker's chain {chain} does not exist any more: something flushed iptables after Docker had started.",
+        claim="Docker's chain {chain} no longer exists: something flushed iptables after Docker had started.",
         values=(Value("chain", default="DOCKER"),),
         breaks="published ports and new networks",
         cure="restart Docker, and keep others from flushing its rules",
         commands=("systemctl restart docker",),
-        what="Docker writes a rule into a chain of its own (DOCKER, DOCKER-ISOLATION-...) that does not exist any more.",
+        what="Docker writes a rule into a chain of its own (DOCKER, DOCKER-ISOLATION-...) that no longer exists.",
         why="Something flushed iptables after dockerd had started: firewalld's reload or restart, "
         "an admin's script, iptables-restore, a switch between legacy and nft. Docker creates its "
         "chains only at its start, so publishing ports and creating networks fail until then.",
@@ -117,7 +117,7 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="The set {name} is full: addresses that should be in it are not.",
         values=(Value("name", default="of the rules"),),
         breaks="what the rules with that set should accept or drop",
-        cure="make the set anew with a larger maxelem",
+        cure="make the set again with a larger maxelem",
         what="`Set ... is full, maxelem ... reached`, `Hash is full, cannot add more elements`.",
         why="A set of ipset has a maximum of elements (65536 where none is named).",
         confirm="ipset list -t",

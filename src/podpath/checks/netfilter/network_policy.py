@@ -6,6 +6,7 @@ What it is
     that leaves out DNS (port 53 of kube-dns, UDP and TCP), a namespaceSelector by a label that no
     namespace has, a port other than the one the pod listens on (a policy judges the pod's port,
     after the service's translation).
+
 Why it breaks
     The network plugin drops what no policy admits, without an answer: connections time out. kubectl
     shows nothing of it.

@@ -6,9 +6,9 @@ What it is
 
 Why it breaks
     What no rule decides on meets the policy. FORWARD is the way of every pod's packets to another
-    node, to the world and back from a published port; INPUT that of a container's packets to the
+    node, to the outside world and back from a published port; INPUT that of a container's packets to the
     host (its DNS server, its gateway, a database on the host); OUTPUT that of the host's own
-    packets to a container. The packets are dropped without a word: the connection times out, or the
+    packets to a container. The packets are dropped silently: the connection times out, or the
     host's own program reads "Operation not permitted". Docker sets FORWARD's policy to DROP when it
     turns on forwarding, and accepts for its own bridges only.
 
@@ -79,7 +79,7 @@ def _report(name: str, span: Span, certainty: float, packets: int) -> Finding:
         severity=Severity.FAULT,
         claim=f"The policy of {name} is DROP, and no rule that the evidence shows lets a new connection in{counted}.",
         evidence=(span,),
-        reasoning=("What no rule of a base chain decides on meets its policy.",),
+        reasoning=("Whatever no rule of a base chain decides falls to its policy.",),
         breaks=(BREAKS[name],),
         repairs=(
             Repair(title=f"let {name} accept again", commands=(f"iptables -P {name} ACCEPT",)),
@@ -125,7 +125,7 @@ def _report_typed(typed: tuple[tuple[str, Span], ...]) -> Finding:
         claim=f"The policy of {' and '.join(order)} was set to DROP, and nothing typed accepts containers' packets there.",
         evidence=tuple(spans[name] for name in order),
         reasoning=(
-            "The commands say what was done: what none of their rules takes is dropped without a word.",
+            "The commands say what was done: what none of their rules takes is dropped silently.",
         ),
         breaks=tuple(BREAKS[name] for name in order),
         repairs=tuple(

@@ -2,11 +2,11 @@
 
 What it is
     A pool of Calico with natOutgoing false (the default of the API, where the installer's manifest
-    has true) sends what pods address to the world with the pods' own addresses.
+    has true) sends what pods address to the outside world with the pods' own addresses.
 
 Why it breaks
     Routers outside the cluster know no way back to pods, so nothing comes back: pods reach each
-    other and services, and time out towards everything else.
+    other and services, and time out toward everything else.
 
 How to confirm
     calicoctl get ippool -o yaml | grep -E 'cidr|natOutgoing'; tcpdump -ni UPLINK host POD
@@ -53,7 +53,7 @@ def _report(pool: Seen, place: Tree, cidr: Tree, *, stated: bool) -> Finding:
         claim=f"Calico's pool {pool.name} ({cidr.text}) does not translate what leaves the cluster (natOutgoing).",
         evidence=(place.line, cidr.line),
         reasoning=("Without BGP peers nobody outside knows a way back to these addresses.",),
-        breaks=("connections of pods to the world",),
+        breaks=("connections of pods to the outside world",),
         prevention="State natOutgoing in every pool.",
         certainty=0.7 if stated else 0.4,
         marks=("natOutgoing",),

@@ -16,7 +16,7 @@ How to confirm
 How to fix
     Stop what appends them, then load the rules without their copies:
         iptables-save | awk '!/^-A/ || !seen[$0]++' | iptables-restore
-    Mend the script: iptables -C RULE || iptables -A RULE.
+    Fix the script: iptables -C RULE || iptables -A RULE.
 
 References
     iptables(8), "-C"; ipt_do_table (net/ipv4/netfilter/ip_tables.c)
@@ -79,7 +79,7 @@ def _check_piped(case: Case, *, slow: bool) -> Iterator[Finding]:
     if piped:
         times, rule, span = max(piped, key=lambda each: each[0])
         yield _report_copies(
-            f"The rule `{rule[:120]}` stands {times} times", span, sure=times >= MANY or slow
+            f"The rule `{rule[:120]}` appears {times} times", span, sure=times >= MANY or slow
         )
 
 
@@ -141,7 +141,7 @@ def _is_hidden(rule: Rule) -> bool:
 
 
 def _report(rule: Rule, count: int, *, counted: tuple[Span, ...], sure: bool) -> Finding:
-    claim = f"The same rule stands {count} times in {rule.chain} of {rule.table}"
+    claim = f"The same rule appears {count} times in {rule.chain} of {rule.table}"
     return _report_copies(claim, rule.span, *counted, sure=sure)
 
 

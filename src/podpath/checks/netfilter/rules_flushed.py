@@ -9,7 +9,7 @@ Why it breaks
     Docker and the portmap plugin write their chains once, when they start or when a container does;
     nothing puts them back. Published ports are no longer translated, containers are no longer
     masqueraded, and the next start fails with "No chain/target/match by that name". Kube-proxy
-    writes its own anew within its sync period (30 s and more), Calico and Cilium too; masquerade
+    writes its own again within its sync period (30 s and more), Calico and Cilium too; masquerade
     rules of flannel or CNI plugins may take longer, or do not come back.
 
 How to confirm
@@ -17,7 +17,7 @@ How to confirm
 
 How to fix
     systemctl restart docker (it writes all its chains), kubectl -n kube-system delete pod -l
-    k8s-app=kube-proxy; pods with a hostPort have to be created anew.
+    k8s-app=kube-proxy; pods with a hostPort have to be created again.
 
 References
     docs.docker.com "Packet filtering and firewalls"; pkg/util/iptables Monitor of Kubernetes

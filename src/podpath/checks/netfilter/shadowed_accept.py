@@ -214,7 +214,7 @@ def _report_order(root: Chain, drop: Path, accept: Path, certainty: float) -> Fi
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {drop.rule.position} of {drop.rule.chain}{way} takes with {target} what rule {accept.rule.position} of "
+        claim=f"Rule {drop.rule.position} of {drop.rule.chain}{way} catches with {target} what rule {accept.rule.position} of "
         f"{accept.rule.chain}{f' ({whose})' if whose else ''} below it would accept.",
         evidence=(drop.rule.span, accept.rule.span, *(rule.span for rule in drop.rules[:-1])),
         reasoning=(

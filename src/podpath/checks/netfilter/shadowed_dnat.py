@@ -8,7 +8,7 @@ What it is
 
 Why it breaks
     The first rule that matches translates the packet; the second is never asked. Nobody has the old
-    address any more, so the neighbour does not answer ("No route to host"), or worse: another
+    address any longer, so the neighbor does not answer ("No route to host"), or worse: another
     container got the address since.
 
 How to confirm
@@ -18,7 +18,7 @@ How to confirm
 How to fix
     Delete the stale rule by its full text (iptables -t nat -S | grep PORT, then -D instead of -A),
     and the connections that it made: conntrack -D -p tcp --dport PORT. A restart of Docker writes
-    its chain anew.
+    its chain again.
 
 References
     nf_nat_inet_fn (net/netfilter/nf_nat_core.c); the portmap plugin of containernetworking/plugins
@@ -146,7 +146,7 @@ def _destination(rule: Rule) -> str:
 
 
 def _report(earlier: Rule, later: Rule, certainty: float) -> Finding:
-    reasoning = ["The first rule that matches translates; the packet does not come to the second."]
+    reasoning = ["The first matching rule translates; the packet never reaches the second."]
     if earlier.packets and later.packets == 0:
         reasoning.append(f"The first one has counted {earlier.packets} packets, the second none.")
     ask = Ask(
@@ -157,7 +157,7 @@ def _report(earlier: Rule, later: Rule, certainty: float) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A DNAT rule to {_destination(earlier)} takes the packets that the rule to {_destination(later)} below it is for.",
+        claim=f"A DNAT rule to {_destination(earlier)} catches the packets meant for the rule to {_destination(later)} below it.",
         evidence=(earlier.span, later.span),
         reasoning=tuple(reasoning),
         breaks=(f"connections that should go to {_destination(later)}",),
@@ -167,7 +167,7 @@ def _report(earlier: Rule, later: Rule, certainty: float) -> Finding:
                 commands=(f"iptables -t nat {emit_rule(earlier, '-D')}",),
             ),
         ),
-        prevention="Let the program that owns the port clean up before it starts anew (restart it, not the host's firewall).",
+        prevention="Let the program that owns the port clean up before it starts again (restart it, not the host's firewall).",
         certainty=certainty,
         marks=(_destination(earlier),),
         asks=() if certainty == 1.0 else (ask,),

@@ -16,7 +16,7 @@ How to confirm
     grep -rs ip_forward /etc/sysctl.conf /etc/sysctl.d /run/sysctl.d /usr/lib/sysctl.d
 
 How to fix
-    Take the line out, or add a file that sorts last with net.ipv4.ip_forward = 1; then sysctl
+    Remove the line, or add a file that sorts last with net.ipv4.ip_forward = 1; then sysctl
     --system.
 
 References

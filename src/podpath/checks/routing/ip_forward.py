@@ -6,7 +6,7 @@ What it is
 
 Why it breaks
     A packet for somebody else is dropped when it is routed, and for IPv4 without an answer (drop
-    reason and counter IpInAddrErrors). Pods reach the host itself and their neighbours on the same
+    reason and counter IpInAddrErrors). Pods reach the host itself and their neighbors on the same
     bridge, and nothing beyond.
 
 How to confirm

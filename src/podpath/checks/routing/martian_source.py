@@ -2,7 +2,7 @@
 in.
 
 What it is
-    `martian source A from B, on dev DEV`: a packet from B to A came in on DEV, and the way back to
+    `martian source A from B, on dev DEV`: a packet from B to A came in on DEV, and the route back to
     B is another device (rp_filter), or B is an address of the host itself, of loopback or of a
     group.
 
@@ -17,7 +17,7 @@ How to confirm
 
 How to fix
     sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.DEV.rp_filter=2 (0 for loose on an
-    unnumbered device), or mend routes so that the way back is the device.
+    unnumbered device), or fix the routes so that the route back uses that device.
 
 References
     ip_handle_martian_source, fib_validate_source (net/ipv4/route.c, net/ipv4/fib_frontend.c); RFC
@@ -49,7 +49,7 @@ NOISE = ("0.", "127.", "169.254.", "255.")
 ASK = Ask(
     "whether the packet belongs to the connection that fails",
     "sysctl -a | grep rp_filter; ip route get SOURCE; ip addr",
-    "the way back is another device and rp_filter is not 0: the reply is dropped there",
+    "the route back uses another device and rp_filter is not 0: the reply is dropped there",
 )
 
 
@@ -67,9 +67,9 @@ def check(case: Case) -> Iterator[Finding]:
         said,
         Meaning(
             claim=f"The kernel drops packets from {values['src']} to {values['dst']} as martians:"
-            f" they come in on {device}, and the way back is another.",
+            f" they come in on {device}, and the route back uses another device.",
             breaks=f"packets from {values['src']} that come in on {device}",
-            cure="loosen rp_filter, or mend the route back",
+            cure="loosen rp_filter, or fix the route back",
             commands=(
                 f"sysctl -w net.ipv4.conf.all.rp_filter=2 net.ipv4.conf.{device}.rp_filter=2",
             ),

@@ -18,7 +18,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="take a range that no route and no network covers",
         commands=("docker network create --subnet 10.213.0.0/24 NAME",),
         what="Docker, Podman, libvirt, Weave or Calico refuses a range: a network, a route of the "
-        "host (a VPN's above all) or another pool covers part of it.",
+        "host (a VPN's especially) or another pool covers part of it.",
         why="The default pools are a few private ranges; a VPN that pushes routes for 10.0.0.0/8, "
         "172.16.0.0/12 or 192.168.0.0/16, or many networks that were never removed, use them up. "
         "Without the network its containers do not start.",
@@ -64,7 +64,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="policy and routes of the node's pods",
         cure="set rp_filter to 1, or let Felix ignore it",
         commands=("sysctl -w net.ipv4.conf.all.rp_filter=1",),
-        what="Felix reads net.ipv4.conf.all.rp_filter and ends where it is 2.",
+        what="Felix reads net.ipv4.conf.all.rp_filter and exits where it is 2.",
         why="With loose filtering a pod could forge addresses; so Felix does not start, and the "
         "node's pods get no policy or routes. systemd sets 2 by default.",
         confirm="sysctl net.ipv4.conf.all.rp_filter; systemctl status systemd-sysctl",
@@ -172,7 +172,7 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="The VRRP instance {instance} is in the state FAULT{error}.",
         values=(Value("instance", default="in question"), Value("error", frame=ASIDE)),
         breaks="the virtual address, where no other router holds it",
-        cure="mend what the state names",
+        cure="fix what the state names",
         certainty=0.7,
         ask=Ask(
             fact="who holds the virtual address now",
@@ -184,7 +184,7 @@ ROWS: tuple[MessageCheck, ...] = (
             "The device, the script or the address that the instance tracks failed; it gives its addresses up."
         ),
         confirm="journalctl -u keepalived; ip addr",
-        fix="Mend what the line names.",
+        fix="Fix what the line names.",
         references="keepalived.conf(5)",
     ),
     MessageCheck(

@@ -1,13 +1,12 @@
-"""route-by-loopback: a unicast route leads over lo, so that packets go round until their TTL is
-used up.
+"""route-by-loopback: a unicast route uses lo, so packets loop until their TTL runs out.
 
 What it is
     A route of type unicast has dev lo: it was leaked from a VRF, or set by hand to swallow packets.
 
 Why it breaks
     What is sent to lo comes in on lo at once, is routed by the same route and sent to lo again,
-    until its TTL is 0 (the sender gets `time exceeded`), or is dropped as a martian. To swallow
-    packets one sets a route of type blackhole, to take them a route of type local.
+    until its TTL is 0 (the sender gets `time exceeded`), or is dropped as a martian. To discard
+    packets use a route of type blackhole; to accept them, a route of type local.
 
 How to confirm
     ip route get ADDRESS

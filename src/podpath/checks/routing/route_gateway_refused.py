@@ -1,4 +1,4 @@
-"""route-gateway-refused: a route is refused since its gateway or its device cannot be used.
+"""route-gateway-refused: a route is refused because its gateway or its device cannot be used.
 
 What it is
     A command that sets a route answers `Nexthop has invalid gateway`, `Network is unreachable`

@@ -1,9 +1,8 @@
-"""route-host-bits: a route is asked for with bits of a host in its prefix, which the kernel
-refuses.
+"""route-host-bits: a route's prefix has host bits set, so the kernel refuses it.
 
 What it is
-    A script, a container's option or an administrator sets a route such as 192.168.166.0/16: behind
-    the /16 there are bits that belong to a host (192.168.0.0/16 or 192.168.166.0/24 was meant).
+    A script, a container's option or an administrator sets a route such as 192.168.166.0/16: the
+    bits after the /16 belong to a host (192.168.0.0/16 or 192.168.166.0/24 was meant).
 
 Why it breaks
     The kernel refuses such a prefix with EINVAL: `RTNETLINK answers: Invalid argument` or `Invalid
@@ -15,7 +14,7 @@ How to confirm
     ip route show | grep PREFIX
 
 How to fix
-    Write the prefix without a host's bits: the network's own address, or the length that was meant.
+    Write the prefix without host bits: the network's own address, or the length that was meant.
 
 References
     fib_table_insert, fib_valid_key_len (net/ipv4/fib_trie.c v6.12); ip-route(8)

@@ -1,4 +1,4 @@
-"""route-refused: the kernel answers the question for a way with an error or a dead end.
+"""route-refused: the kernel answers a route lookup with an error or a dead end.
 
 What it is
     Somebody asked `ip route get ADDRESS`, and the kernel answered `Network is unreachable`, `No
@@ -6,17 +6,17 @@ What it is
     prohibit.
 
 Why it breaks
-    The answer counts every rule and table: what the kernel answers here it does with the packet.
-    `Invalid cross- device link` (asked with from and iif) is the reverse-path filter's answer,
-    `Invalid argument` that of a source which cannot come in there.
+    The answer takes every rule and table into account: the kernel does with the packet what it
+    answers here. `Invalid cross-device link` (asked with from and iif) is the reverse-path
+    filter's answer, `Invalid argument` that of a source which cannot come in there.
 
 How to confirm
     ip route get ADDRESS
     ip rule; ip route show table all
 
 How to fix
-    Give the destination a route (ip route add PREFIX via GATEWAY dev DEVICE), or take the route of
-    type unreachable away. For the reverse-path filter see rp-filter.
+    Give the destination a route (ip route add PREFIX via GATEWAY dev DEVICE), or delete the route
+    of type unreachable. For the reverse-path filter see rp-filter.
 
 References
     fib_lookup, ip_route_output_key_hash_rcu, ip_route_input_slow (net/ipv4/route.c v6.12);
@@ -72,7 +72,7 @@ def _name(answer: RouteAnswer) -> str:
 
 def _tell(answer: RouteAnswer) -> str | None:
     if answer.error == FILTERED:
-        return f"The kernel refuses packets from {answer.src} on {answer.iif}: the way back leads over another device (rp_filter)."
+        return f"The kernel refuses packets from {answer.src} on {answer.iif}: the route back uses another device (rp_filter)."
     if answer.error in NO_WAY:
         return f"The kernel has no route to {_name(answer)}: it answers {answer.error!r}."
     if answer.type in DEAD_ENDS:

@@ -1,12 +1,12 @@
-"""route-without-carrier: the route that wins leads over a device without carrier.
+"""route-without-carrier: the winning route uses a device without carrier.
 
 What it is
     The kernel marks a route `linkdown` where its device is up without carrier (no cable, the other
     end down, a bridge without a running port), or `dead` where the device is down. The route stays,
-    and stays the best one.
+    and remains the best one.
 
 Why it breaks
-    Unless ignore_routes_with_linkdown is set, the kernel goes on sending packets there, and they
+    Unless ignore_routes_with_linkdown is set, the kernel keeps sending packets there, and they
     are lost, even if another device has a route with a higher metric.
 
 How to confirm
@@ -15,7 +15,7 @@ How to confirm
 
 How to fix
     Bring the link up, or delete its route; sysctl -w
-    net.ipv4.conf.all.ignore_routes_with_linkdown=1 lets the kernel pass such routes over.
+    net.ipv4.conf.all.ignore_routes_with_linkdown=1 makes the kernel skip such routes.
 
 References
     fib_table_lookup (net/ipv4/fib_trie.c v6.12); Documentation/networking/ip-sysctl.rst

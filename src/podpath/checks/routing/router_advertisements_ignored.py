@@ -1,11 +1,11 @@
-"""router-advertisements-ignored: the host forwards IPv6, and so ignores the advertisements that its
-default route comes from.
+"""router-advertisements-ignored: the host forwards IPv6, and therefore ignores the router
+advertisements that supply its default route.
 
 What it is
     net.ipv6.conf.all.forwarding is 1, and accept_ra of the uplink is 1 (the default) or 0.
 
 Why it breaks
-    With forwarding on, the kernel takes itself for a router and accepts advertisements only where
+    With forwarding on, the kernel considers itself a router and accepts advertisements only where
     accept_ra is 2. The default route that came by an advertisement expires after its lifetime (half
     an hour), and IPv6 to the outside ends, some time after Docker or a CNI plugin switched
     forwarding on.
@@ -16,7 +16,7 @@ How to confirm
 
 How to fix
     sysctl -w net.ipv6.conf.DEVICE.accept_ra=2, kept in /etc/sysctl.d; or a static default route;
-    with systemd- networkd IPv6AcceptRA=yes.
+    with systemd-networkd IPv6AcceptRA=yes.
 
 References
     ipv6_accept_ra (include/net/ipv6.h v6.12); Documentation/networking/ip-sysctl.rst, accept_ra

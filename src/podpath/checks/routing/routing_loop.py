@@ -1,20 +1,20 @@
-"""routing-loop: a packet goes round between devices or hosts until its TTL is used up.
+"""routing-loop: a packet loops between devices or hosts until its TTL runs out.
 
 What it is
-    A route sends the packet to a next hop, and that one sends it back. Each forwarding takes one
-    off the TTL; at 1 the packet is dropped, and its sender is told by ICMP "time exceeded".
+    A route sends the packet to a next hop, and that one sends it back. Each hop decrements the TTL;
+    at 1 the packet is dropped, and its sender gets ICMP "time exceeded".
 
 Why it breaks
-    The packet never arrives. A route of the pods' range over a device that leads back to the host
-    does it, and so does a default route to a router that has a route of the range to this host,
-    when the pod is gone.
+    The packet never arrives. The cause may be a route for the pods' range over a device that leads
+    back to the host, or, once a pod is gone, a default route to a router that routes the range to
+    this host.
 
 How to confirm
     traceroute -n DESTINATION          # the same two addresses in turn
     ip route get DESTINATION from SOURCE iif DEVICE
 
 How to fix
-    Mend the route that sends it back; where the range is this host's, an unreachable route of the
+    Fix the route that sends it back; where the range is this host's, an unreachable route of the
     whole range ends packets for pods that are gone: ip route add unreachable POD_CIDR metric
     4278198272
 

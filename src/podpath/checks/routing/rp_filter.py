@@ -3,18 +3,18 @@
 What it is
     net.ipv4.conf.DEVICE.rp_filter = 1 (or that of `all`: the greater of the two counts) makes the
     kernel look up, for each packet that comes in on DEVICE, the route back to its source. Where
-    that route leads over another device the packet is dropped without a word (drop reason
+    that route leads over another device the packet is dropped silently (drop reason
     IP_RPFILTER, counter TcpExt IPReversePathFilter). Mode 2 asks only that some route exists, but
     on a device without an address of its own it is as strict as 1.
 
 Why it breaks
     Many CNI plugins route the pods' range over a device of their own (cilium_host, a tunnel, a
-    bridge), while a pod's packets come in on its veth device (lxc*, cali*, veth*). The way back
-    then leads over the other device and the check fails: what a pod sends to addresses outside its
-    range, and its replies to the host itself, are lost; pod to pod works where BPF forwards it
-    before the check. Plugins set rp_filter to 0 when they start. Whatever writes the sysctls later
-    (a restart of tuned or systemd-sysctl, often by a package upgrade) sets it back, and nobody sets
-    it again until the plugin's agent restarts.
+    bridge), while a pod's packets come in on its veth device (lxc*, cali*, veth*). The route back
+    then uses the other device and the check fails: what a pod sends to addresses outside its range,
+    and its replies to the host itself, are lost; pod to pod works where BPF forwards it before the
+    check. Plugins set rp_filter to 0 when they start. Whatever writes the sysctls later (a restart
+    of tuned or systemd-sysctl, often by a package upgrade) sets it back, and nobody sets it again
+    until the plugin's agent restarts.
 
 How to confirm
     sysctl net.ipv4.conf.all.rp_filter net.ipv4.conf.DEVICE.rp_filter
@@ -115,10 +115,10 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The reverse-path filter drops what {address} sends: it comes in on {device}, and the way back is by {other}.",
+        claim=f"The reverse-path filter drops what {address} sends: it comes in on {device}, and the route back uses {other}.",
         evidence=tuple(spans),
         reasoning=(
-            f"For a packet from {address} on {device} the kernel looks up the way back: {route.prefix} over {other}.",
+            f"For a packet from {address} on {device} the kernel looks up the route back: {route.prefix} over {other}.",
             f"That is another device, and rp_filter is {mode[0]} (the greater of all and {device}): the packet is dropped.",
         ),
         breaks=(

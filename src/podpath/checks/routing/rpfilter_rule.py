@@ -5,9 +5,9 @@ What it is
     the packet. firewalld sets the rule for IPv6 by default (IPv6_rpfilter=yes in firewalld.conf).
 
 Why it breaks
-    The rule asks for the way back to the sender in the raw or mangle hook, without the marks and
+    The rule asks for the route back to the sender in the raw or mangle hook, without the marks and
     rules that send the real reply: with wg-quick (fwmark), with policy routing, with several cards,
-    it finds another device or none, and drops what would be answered by the right way.
+    it finds another device or none, and drops what would be answered along the right path.
 
 How to confirm
     nft list ruleset | grep -n 'fib saddr'; ip6tables-save -t mangle | grep rpfilter
@@ -15,7 +15,7 @@ How to confirm
 
 How to fix
     Set IPv6_rpfilter=loose (firewalld 2.0: loose, strict-forward, loose-forward) or no and reload
-    firewalld; or take the rule away.
+    firewalld; or remove the rule.
 
 References
     nft_fib6_eval (net/ipv6/netfilter/nft_fib_ipv6.c v6.12); firewalld.conf(5); wg-quick(8)
@@ -53,7 +53,7 @@ def check(case: Case) -> Iterator[Finding]:
             claim=f"A reverse-path rule of the host's firewall drops what comes in on {device or 'a device'}.",
             evidence=(message.span,),
             reasoning=(
-                "The rule's own log shows the packet. It looks for the way back without marks and policy rules.",
+                "The rule's own log shows the packet. It looks for the route back without marks and policy rules.",
             ),
             breaks=(
                 f"replies and requests that come in on {device or 'that device'} and whose way back depends on a rule or mark",

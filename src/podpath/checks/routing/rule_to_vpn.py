@@ -1,5 +1,5 @@
-"""rule-to-vpn: a policy rule sends everything by a VPN's table, replies to clients elsewhere
-included.
+"""rule-to-vpn: a policy rule sends everything through a VPN's table, including replies to clients
+elsewhere.
 
 What it is
     `ip rule` has a rule for all packets before main (wg-quick's `not from all fwmark 0xca6c lookup

@@ -1,4 +1,4 @@
-"""rules-without-main: no policy rule looks the main table up.
+"""rules-without-main: no policy rule looks up the main table.
 
 What it is
     `ip rule` lists all rules, and none of them leads to the table main.
@@ -49,7 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim="No policy rule looks the main table up: its routes are not used.",
+            claim="No policy rule looks up the main table: its routes are not used.",
             evidence=tuple(rule.span for rule in listed if rule.span is not None),
             reasoning=(
                 "A packet is routed by the rules, in their order; main counts only where one names it.",

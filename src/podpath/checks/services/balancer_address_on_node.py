@@ -5,8 +5,8 @@ What it is
     kube-ipvs0 carries a public address: that of a service of type LoadBalancer.
 
 Why it breaks
-    An address of the node's own is no valid source of a packet that comes in: the kernel drops it
-    as a martian (no log unless log_martians is on). A load balancer whose health probes or
+    One of the node's own addresses is not a valid source for an incoming packet: the kernel drops
+    it as a martian (no log unless log_martians is on). A load balancer whose health probes or
     passed-on packets come from its own address finds the node dead, and clients time out, now and
     then.
 

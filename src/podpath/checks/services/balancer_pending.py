@@ -1,5 +1,5 @@
-"""balancer-pending: a service of type LoadBalancer has no address, and so what is behind it is not
-reached from outside.
+"""balancer-pending: a service of type LoadBalancer has no address, so it cannot be reached from
+outside.
 
 What it is
     `kubectl get svc` shows `<pending>` for the outer address of a LoadBalancer, though the service
@@ -7,16 +7,16 @@ What it is
 
 Why it breaks
     Kubernetes itself gives no such address: a controller has to (of the cloud, MetalLB, Cilium's
-    LB-IPAM, kube-vip, klipper-lb). On machines of one's own there is none until somebody installs
-    one and gives it a pool of addresses.
+    LB-IPAM, kube-vip, klipper-lb). On your own machines there is none until you install one and
+    gives it a pool of addresses.
 
 How to confirm
     kubectl describe svc NAME; kubectl get pods -A | grep -i -e metallb -e kube-vip -e cloud-controller
     kubectl get ipaddresspools,l2advertisements,ciliumloadbalancerippools -A
 
 How to fix
-    Install MetalLB or its like and give it a pool, or a CiliumLoadBalancerIPPool; in a cloud mend
-    the controller. Else use a NodePort or the host's network.
+    Install MetalLB or its like and give it a pool, or a CiliumLoadBalancerIPPool; in a cloud fix
+    the controller. Otherwise use a NodePort or the host's network.
 
 References
     Kubernetes, Service, type LoadBalancer; MetalLB, Installation; Cilium, LoadBalancer IP Address

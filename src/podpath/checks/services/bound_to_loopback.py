@@ -1,13 +1,13 @@
-"""bound-to-loopback: a server is configured to listen on loopback alone, and clients of elsewhere
+"""bound-to-loopback: a server is configured to listen only on loopback, so clients from elsewhere
 are refused.
 
 What it is
     A configuration says `listen 127.0.0.1:80`, `bind-address = 127.0.0.1`, `listen-on { 127.0.0.1;
-    }` or the like, and a connection to another address of the same port is refused, or finds
-    nobody.
+    }` or the like, and a connection to another address of the same port is refused, or finds no
+    listener.
 
 Why it breaks
-    A socket that is bound to loopback takes packets of its own network namespace only. To everybody
+    A socket bound to loopback accepts packets from its own network namespace only. For everyone
     else the port is closed: TCP is refused. A kubelet's probe, a service and another container come
     from elsewhere.
 
@@ -16,7 +16,7 @@ How to confirm
 
 How to fix
     Bind the server to the address that clients ask, or to all (0.0.0.0, [::]), and let a firewall
-    say who may come.
+    decide who may connect.
 
 References
     ip(7); the program's manual

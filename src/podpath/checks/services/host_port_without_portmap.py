@@ -2,8 +2,9 @@
 that makes one.
 
 What it is
-    hostPort is done by the plugin `portmap` at the end of the CNI chain (or by Cilium itself). Here
-    the configuration is shown whole and has neither.
+    hostPort is implemented by the plugin `portmap` at the end of the CNI chain (or by Cilium
+    itself). Here the configuration is shown whole and has neither.
+
 Why it breaks
     No rule leads from the node's port to the pod: connections to it are refused, though pod and
     node are healthy and kubectl shows the port.

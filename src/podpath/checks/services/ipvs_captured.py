@@ -8,8 +8,8 @@ What it is
 Why it breaks
     Weight 0 takes a server out for new connections, but a connection whose source port an old entry
     still has goes to the old server (net.ipv4.vs.conn_reuse_mode=0, expire_nodest_conn): to a pod
-    that ends or is gone. A port without virtual service is nobody's: what IPVS does not know goes
-    to the host itself or is refused.
+    that ends or is gone. A port without a virtual service belongs to nothing: what IPVS does not
+    know goes to the host itself or is refused.
 
 How to confirm
     ipvsadm -Lnc | grep ADDRESS          # the old entries
@@ -117,7 +117,7 @@ def _report_weight(one: RealServer, span: Span, seen: list[Sighting]) -> Finding
                 ),
             ),
         ),
-        prevention="Run a kernel from 5.9 on, where a reused port is scheduled anew without a delay of a second.",
+        prevention="Run a kernel from 5.9 on, where a reused port is scheduled again without a delay of a second.",
         marks=(str(one.address),),
     )
 

@@ -1,10 +1,10 @@
-"""ipvs-servers: a virtual service of IPVS has no real server, or only such of weight 0.
+"""ipvs-servers: a virtual service of IPVS has no real server, or only ones of weight 0.
 
 What it is
     `ipvsadm -Ln` shows a virtual service with nothing under it, or with servers of weight 0 alone.
 
 Why it breaks
-    IPVS has nobody to choose. It answers the packet with ICMP port unreachable (the client reads
+    IPVS has no server to choose. It answers the packet with ICMP port unreachable (the client reads
     "Connection refused"), or leaves it to the host (net.ipv4.vs.cache_bypass). Kube-proxy sets
     weight 0 to let connections of a terminating pod end; a service without ready endpoints has no
     servers.
@@ -13,7 +13,7 @@ How to confirm
     ipvsadm -Ln -t ADDRESS:PORT; kubectl get endpointslices -A | grep SERVICE
 
 How to fix
-    Get a pod ready behind the service; where endpoints exist and IPVS does not have them, restart
+    Get one of the service's pods ready; where endpoints exist and IPVS does not have them, restart
     kube-proxy on the node.
 
 References

@@ -3,10 +3,11 @@
 What it is
     externalTrafficPolicy: Local keeps the client's address and sends what comes to a node only to
     pods of that node; internalTrafficPolicy: Local does so for clients within the cluster.
+
 Why it breaks
-    A node without such a pod drops what comes for the service. A load balancer whose health check
-    does not follow the healthCheckNodePort, or somebody who tries a NodePort by hand, meets just
-    these nodes: it works on one node and times out on the others.
+    A node without such a pod drops packets for the service. A load balancer whose health check does
+    not follow the healthCheckNodePort, or somebody who tries a NodePort by hand, hits exactly these
+    nodes: it works on one node and times out on the others.
 
 How to confirm
     kubectl get service NAME -o yaml | grep -i trafficPolicy; kubectl get pods -o wide

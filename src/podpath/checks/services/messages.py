@@ -61,20 +61,20 @@ ROWS: tuple[MessageCheck, ...] = (
         "endpoint, or the agent's maps went wrong.",
         confirm="cilium bpf lb list; cilium service list; kubectl get endpointslices -A",
         fix="Where Kubernetes has endpoints and the map has none: restart the agent, upgrade it; "
-        "else mend the service's endpoints.",
+        "else fix the service's endpoints.",
         references="Cilium, Kubernetes Without kube-proxy",
     ),
     MessageCheck(
         name="proxy-sysctl-denied",
-        title="kube-proxy may not write a sysctl and ends.",
+        title="kube-proxy may not write a sysctl and exits.",
         kinds=(Kind.PROXY_SYSCTL_DENIED,),
         categories=(Category.KUBE_PROXY, Category.SYSCTL),
-        claim="kube-proxy may not write {file} and ends.",
+        claim="kube-proxy may not write {file} and exits.",
         values=(Value("file", default="a sysctl"),),
         breaks="every service address on the node",
         cure="set it on the host, and keep kube-proxy from writing it",
         what="It sets nf_conntrack_max and others at its start; in a container of LXC, kind or a user namespace it may not.",
-        why="kube-proxy ends each time, so no service address works on the node.",
+        why="kube-proxy exits each time, so no service address works on the node.",
         confirm="kubectl -n kube-system logs ds/kube-proxy --previous; cat /proc/sys/net/netfilter/nf_conntrack_max",
         fix="Set the value on the host, and conntrack.maxPerCore: 0 (and tcpEstablishedTimeout: "
         "0s) in kube-proxy's configuration.",
@@ -88,7 +88,7 @@ ROWS: tuple[MessageCheck, ...] = (
         claim="The load balancer gives the service {service} no address{error}.",
         values=(Value("service", default="that asks for one"), Value("error", frame=ASIDE)),
         breaks="the service's outer address",
-        cure="give the pool addresses, or mend what the controller names",
+        cure="give the pool addresses, or fix what the controller names",
         what="MetalLB, kube-vip or the cloud's controller says why it gives the service none: an "
         "empty or wrong pool, missing subnets or rights.",
         why="The service stays in <pending>, or keeps an address that nobody announces.",
@@ -104,7 +104,7 @@ ROWS: tuple[MessageCheck, ...] = (
         categories=(Category.KUBE_PROXY,),
         claim="kube-proxy does not understand its configuration{error}.",
         values=(Value("error", names=("mode", "error", "other"), frame=ASIDE),),
-        breaks="every service address on the node, where kube-proxy ends; else the setting that it ignores",
+        breaks="every service address on the node, where kube-proxy exits; else the setting that it ignores",
         cure="correct the field or mode that kube-proxy names",
         commands=("kubectl -n kube-system get cm kube-proxy -o yaml",),
         certainty=0.7,
@@ -115,10 +115,10 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="A field of KubeProxyConfiguration is unknown or has a wrong type, its API version has no such "
         "kind, or the mode is none that this version has.",
-        why="kube-proxy ends at once, or goes on without the field; an unknown mode falls back to another. "
+        why="kube-proxy exits at once, or goes on without the field; an unknown mode falls back to another. "
         "Typical after an upgrade that removed a field, or with a configuration of a newer version.",
         confirm="kubectl -n kube-system logs -l k8s-app=kube-proxy --tail=20; kubectl -n kube-system get cm kube-proxy -o yaml",
-        fix="Take the field out or spell it as this version does (kube-proxy --write-config-to shows the "
+        fix="Remove the field or spell it as this version does (kube-proxy --write-config-to shows the "
         "defaults), then restart kube-proxy.",
         references="Kubernetes, kube-proxy Configuration (v1alpha1)",
     ),
@@ -134,7 +134,7 @@ ROWS: tuple[MessageCheck, ...] = (
         commands=("ss -lunp 'sport = :53'; ss -ltnp 'sport = :53'",),
         what="CoreDNS, dnsmasq or aardvark-dns fails to bind port 53.",
         why="systemd-resolved, dnsmasq or libvirt has the port already, the address is not on the host yet, or "
-        "the program runs without CAP_NET_BIND_SERVICE. The server ends, or answers on other addresses only.",
+        "the program runs without CAP_NET_BIND_SERVICE. The server exits, or answers on other addresses only.",
         confirm="ss -lunp 'sport = :53'; ss -ltnp 'sport = :53'; ip -br addr",
         fix="Stop the other server or bind both to addresses of their own (bind-interfaces of dnsmasq, "
         "DNSStubListener=no of systemd-resolved, the plugin bind of CoreDNS); give the program the right.",

@@ -1,7 +1,7 @@
 """no-endpoints: a service has no endpoints.
 
 What it is
-    No ready pod matches the service's selector, so nothing stands behind its address.
+    No ready pod matches the service's selector, so nothing is behind its address.
 
 Why it breaks
     Kube-proxy writes a REJECT rule for the service's address ("has no endpoints"): clients get

@@ -1,7 +1,7 @@
-"""no-listener: the packet arrives, and nobody listens on its port.
+"""no-listener: the packet arrives, but nothing listens on its port.
 
 What it is
-    The destination namespace takes the packet, and has no socket for it.
+    The destination namespace accepts the packet but has no socket for it.
 
 Why it breaks
     TCP is answered with a reset ("connection refused"), UDP with ICMP port unreachable. The network

@@ -1,22 +1,22 @@
-"""no-local-endpoints: a node drops what comes for a service because it has no pod of it (traffic
-policy Local).
+"""no-local-endpoints: a node drops packets for a service because none of its pods runs there
+(traffic policy Local).
 
 What it is
     The service has externalTrafficPolicy: Local (or internalTrafficPolicy: Local), and no ready pod
     of it runs on this node. Kube-proxy writes a DROP with the comment "has no local endpoints"
-    (KUBE-XLB-... before 1.24, KUBE-EXTERNAL- SERVICES and KUBE-SVL-... since).
+    (KUBE-XLB-... before 1.24, KUBE-EXTERNAL-SERVICES and KUBE-SVL-... since).
 
 Why it breaks
-    Whoever asks this node for the service (NodePort, external IP, load balancer without a health
-    check of the node) gets no answer at all; through other nodes it works: "sometimes", by which
-    node is asked.
+    A client that asks this node for the service (NodePort, external IP, load balancer without a
+    health check of the node) gets no answer at all; through other nodes it works, so it seems to
+    fail at random.
 
 How to confirm
     iptables-save | grep 'no local endpoints'; kubectl get pods -o wide -l SELECTOR
 
 How to fix
     externalTrafficPolicy: Cluster, a DaemonSet instead of a Deployment, or let the load balancer
-    ask the health check's port (spec.healthCheckNodePort), so that it leaves this node out.
+    probe the health check's port (spec.healthCheckNodePort), so that it skips this node.
 
 References
     kubernetes pkg/proxy/iptables/proxier.go; kubernetes.io "Virtual IPs and Service Proxies",
@@ -41,7 +41,7 @@ SIGN = "has no local endpoints"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report each rule of kube-proxy that drops for want of a local endpoint."""
+    """Report each rule of kube-proxy that drops for lack of a local endpoint."""
     for name in TABLES:
         for _, chain in chains_of(case.node.host, name):
             for rule in chain.rules:

@@ -1,9 +1,10 @@
-"""node-port-confused: a service is asked at a port that is not the one its node opens.
+"""node-port-confused: a client uses a port of a service that is not the one its node opens.
 
 What it is
     A NodePort service has three ports: `port` at its cluster address, `targetPort` at the pods,
     `nodePort` at the nodes. Here a node was asked at one of the first two, or the cluster address
     at the nodePort.
+
 Why it breaks
     Nothing listens at that port of that address, so it refuses or times out, while the right one
     works.

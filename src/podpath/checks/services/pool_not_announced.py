@@ -1,4 +1,4 @@
-"""pool-not-announced: addresses of load balancers that nobody announces.
+"""pool-not-announced: nothing announces a load balancer's addresses.
 
 What it is
     An L2Advertisement or BGPAdvertisement of MetalLB names pools that do not exist; or a policy of
@@ -6,14 +6,14 @@ What it is
     fits.
 
 Why it breaks
-    The service gets an address from its pool, and no node answers ARP for it or tells a router of
-    it. Cilium announces no service at all without `serviceSelector`.
+    The service gets an address from its pool, but no node answers ARP for it or announces it to a
+    router. Cilium announces no service at all without `serviceSelector`.
 
 How to confirm
     kubectl get ipaddresspools,l2advertisements,bgpadvertisements -A -o yaml; cilium bgp routes advertised ipv4 unicast
 
 How to fix
-    Name the pool as it is called; give the policy a serviceSelector that fits
+    Use the pool's real name; give the policy a serviceSelector that fits
     (`matchExpressions: [{key: somekey, operator: NotIn, values: ['never']}]` takes every service).
 
 References

@@ -1,4 +1,4 @@
-"""published-loopback: a container's port is published on 127.0.0.1 of the host alone.
+"""published-loopback: a container's port is published only on the host's 127.0.0.1.
 
 What it is
     `-p 127.0.0.1:8080:80` (or Docker's `ip`, or `host_ip` of Compose) publishes a port on the

@@ -1,8 +1,8 @@
-"""selector-mismatch: no pod has the labels that a service selects by.
+"""selector-mismatch: no pod has the labels that a service selects.
 
 What it is
     A service chooses its pods by labels. The pods in its namespace that the evidence shows have
-    others: a typing error, a label that was renamed in the Deployment alone, a selector that a
+    different ones: a typo, a label that was renamed in the Deployment alone, a selector that a
     chart writes differently.
 
 Why it breaks

@@ -1,8 +1,8 @@
 """service-rejected: kube-proxy rejects a service's address because the service has no endpoints.
 
 What it is
-    In KUBE-SERVICES or KUBE-EXTERNAL-SERVICES of the filter table stands a REJECT with the comment
-    "has no endpoints".
+    In KUBE-SERVICES or KUBE-EXTERNAL-SERVICES of the filter table there is a REJECT with the
+    comment "has no endpoints".
 
 Why it breaks
     Clients read "Connection refused" at once. No pod matches the service's selector, none of those

@@ -2,11 +2,11 @@
 
 What it is
     Endpoints name the address of a pod that was replaced, or were written by hand and never
-    followed a change. Endpoints of a service without a selector stay as they are for ever; others
+    followed a change. Endpoints of a service without a selector stay as they are forever; others
     stay stale while the controller does not run.
 
 Why it breaks
-    kube-proxy and meshes send connections to an address where nobody is: no route to host, a
+    kube-proxy and meshes send connections to an address that no pod has: no route to host, a
     timeout, or another pod that has the address now.
 
 How to confirm

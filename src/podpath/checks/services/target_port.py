@@ -1,4 +1,4 @@
-"""target-port: a service leads to a port that its pods do not have.
+"""target-port: a service points to a port that its pods do not have.
 
 What it is
     A service's targetPort is the port of the container. Here it names a port that no container of

@@ -6,7 +6,7 @@ What it is
     since a tool set one label for all of them (kustomize's commonLabels, a copied chart).
 
 Why it breaks
-    A service chooses pods by labels alone. With those it has the pods of the other workload too,
+    A service chooses pods by labels alone, so it also gets the pods of the other workload,
     where nothing listens on its port: a share of the connections is refused or times out. `kubectl
     logs deploy/NAME` may show the other's log.
 
@@ -15,7 +15,7 @@ How to confirm
 
 How to fix
     Give each workload a label of its own in selector and template, and the service's selector too;
-    a Deployment's selector cannot be changed, so make it anew. In kustomize use `labels` with
+    a Deployment's selector cannot be changed, so make it again. In kustomize use `labels` with
     includeSelectors: false.
 
 References

@@ -6,7 +6,8 @@ What it is
 
 Why it breaks
     A range belongs to one peer of a device alone: the last one that is set takes it from the other,
-    whose packets are then dropped as of no allowed source, and to whom nothing is sent any more.
+    whose packets are then dropped for lack of an allowed source, and which is sent nothing any
+    longer.
 
 How to confirm
     wg show DEVICE allowed-ips: one of the peers has `(none)`, or lacks it

@@ -6,8 +6,8 @@ What it is
 
 Why it breaks
     Where this machine sends, it breaks nothing: the kernel leaves the checksum to the network card
-    (or, between veth devices, to nobody, since nobody needs it), and the capture sees the packet
-    before. Whoever looks for a fault should look elsewhere. A wrong checksum counts only in what
+    (or, between veth devices, to nothing, since nothing needs it), and the capture sees the packet
+    before. Look for the fault elsewhere. A wrong checksum counts only in what
     comes in from outside (see checksum-received and vxlan-outer). Where the capture does not tell
     which side it was taken on, podpath says so.
 

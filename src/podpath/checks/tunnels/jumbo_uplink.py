@@ -1,4 +1,4 @@
-"""jumbo-uplink: the host's uplink has an MTU above 1500, which the way to other networks may not
+"""jumbo-uplink: the host's uplink has an MTU above 1500, which the path to other networks may not
 carry.
 
 What it is
@@ -6,8 +6,8 @@ What it is
 
 Why it breaks
     Every device of the same network has to take such frames, and routers to other networks have to
-    cut them or say by ICMP that they do not fit. One switch, virtual switch or peer with 1500 loses
-    them without a word: connections open, and hang with the first large packet.
+    fragment them or report by ICMP that they do not fit. One switch, virtual switch or peer with
+    1500 loses them silently: connections open, and hang with the first large packet.
 
 How to confirm
     ping -M do -s 8972 GATEWAY; tracepath ADDRESS
@@ -57,7 +57,7 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"{link.name} sends packets of up to {link.mtu} bytes, which the way to other networks may not carry.",
             evidence=(link.span,),
-            reasoning=("A device on the way with 1500 loses larger frames without a word.",),
+            reasoning=("A device on the way with 1500 loses larger frames silently.",),
             breaks=("large packets: TLS, pulls, uploads",),
             prevention="Set one MTU in the whole network.",
             certainty=0.4,

@@ -20,7 +20,7 @@ ROWS: tuple[MessageCheck, ...] = (
         commands=("modprobe tun",),
         what="A VPN, flannel's udp backend, slirp4netns or another user of TUN devices cannot open /dev/net/tun.",
         why="The module tun is not loaded, or a container lacks the device or the right "
-        "(NET_ADMIN, privileged). Without the device there is no tunnel, and the program ends.",
+        "(NET_ADMIN, privileged). Without the device there is no tunnel, and the program exits.",
         confirm="ls -l /dev/net/tun; lsmod | grep '^tun'\nkubectl get ds -n kube-flannel -o yaml | grep -A3 securityContext",
         fix="modprobe tun; in a container: --device /dev/net/tun --cap-add NET_ADMIN, or "
         "privileged: true\n"
@@ -74,7 +74,7 @@ ROWS: tuple[MessageCheck, ...] = (
         categories=(Category.MTU,),
         claim="A device{device} cannot have the MTU{size} that it was to have, and keeps the one it has.",
         values=(Value("device", frame=ASIDE), Value("size", frame=SPACED)),
-        breaks="packets that are larger than the MTU which the device has",
+        breaks="packets larger than the MTU that the device has",
         cure="give the device, and whatever it stands on, sizes that fit together",
         commands=("ip -d link show {device}",),
         certainty=0.5,

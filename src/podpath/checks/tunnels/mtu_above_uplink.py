@@ -1,4 +1,4 @@
-"""mtu-above-uplink: containers send larger packets than the host's uplink takes.
+"""mtu-above-uplink: containers send larger packets than the host's uplink accepts.
 
 What it is
     The MTU of a bridge for containers, or of a container's own device, is larger than that of the
@@ -7,7 +7,7 @@ What it is
 
 Why it breaks
     The container announces an MSS that fits its own MTU, so servers answer with packets that do not
-    fit the way to it. Routers there have to say so by ICMP; where that is filtered, large answers
+    fit the path to it. Routers there have to say so by ICMP; where that is filtered, large answers
     are lost: TLS handshakes and downloads hang, small requests work.
 
 How to confirm
@@ -65,7 +65,9 @@ def check(case: Case) -> Iterator[Finding]:
         severity=Severity.FAULT,
         claim=f"{wide.name} has an MTU of {wide.mtu}, and the host's uplink {narrow.name} only {narrow.mtu}.",
         evidence=tuple(link.span for link in (narrow, wide) if link.span is not None),
-        reasoning=("What containers announce as their segment size does not fit the way to them.",),
+        reasoning=(
+            "What containers announce as their segment size does not fit the path to them.",
+        ),
         breaks=(
             "large packets between containers and other hosts: TLS, downloads; small ones pass",
         ),

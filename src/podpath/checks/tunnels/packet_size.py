@@ -1,8 +1,8 @@
-"""packet-size: a packet is too big for the device or route that it has to take.
+"""packet-size: a packet is too big for the device or route it must use.
 
 What it is
-    The packet is larger than the MTU of the way on, and must not be fragmented (DF), as nearly all
-    TCP packets must not.
+    The packet is larger than the MTU of the path ahead and must not be fragmented (DF), like nearly
+    all TCP packets.
 
 Why it breaks
     The host drops it and answers "fragmentation needed". If that answer does not reach the sender

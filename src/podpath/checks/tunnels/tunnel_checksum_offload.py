@@ -62,7 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
             claim=f"{offload.link} leaves transmit checksums to an offload, which may spoil them.",
             evidence=tuple(dict.fromkeys((stated.span, *same))),
             reasoning=(
-                "Where the offload does not compute them, receivers drop what arrives, without a word.",
+                "Where the offload does not compute them, receivers silently drop what arrives.",
             ),
             breaks=("TCP and UDP over this device, while ping works",),
             repairs=(
@@ -71,7 +71,7 @@ def check(case: Case) -> Iterator[Finding]:
                     commands=(f"ethtool -K {offload.link} {offload.feature} off",),
                 ),
             ),
-            prevention="Switch it off by a udev rule or a unit, since the device is made anew with the agent.",
+            prevention="Switch it off by a udev rule or a unit, since the device is recreated with the agent.",
             certainty=0.6 if inner else 0.4,
             marks=(offload.feature,),
         )

@@ -8,7 +8,7 @@ What it is
 
 Why it breaks
     Every node is known by the same address, which none can reach: packets of the overlay end in the
-    sender's own machine. Pods reach each other on one node and not across nodes; kubectl logs and
+    sender's own machine. Pods reach each other on one node but not across nodes; kubectl logs and
     exec fail too.
 
 How to confirm

@@ -1,14 +1,14 @@
 """vtep-mac-twice: two nodes have the same MAC on their tunnel device.
 
 What it is
-    The neighbour table or the FDB of a vxlan device (flannel.1, vxlan.calico) has one MAC for two
+    The neighbor table or the FDB of a vxlan device (flannel.1, vxlan.calico) has one MAC for two
     nodes.
 
 Why it breaks
     A frame in the tunnel is sent to the node by the MAC of its VTEP, and a node takes only frames
     with its own. With one MAC for two nodes, the FDB holds one of them alone: traffic to the
-    other's pods goes to the wrong node. It comes from cloned machines: systemd makes the MAC from
-    machine-id and the device's name.
+    other's pods goes to the wrong node. It happens with cloned machines: systemd derives the MAC
+    from machine-id and the device's name.
 
 How to confirm
     bridge fdb show dev flannel.1; ip neigh show dev flannel.1
@@ -61,7 +61,7 @@ def check(case: Case) -> Iterator[Finding]:
             and found.span is not None
             and found.address.family == 4
         ):
-            owners[f"{found.link} (neighbours)", found.mac].setdefault(
+            owners[f"{found.link} (neighbors)", found.mac].setdefault(
                 str(found.address), found.span
             )
     for (device, mac), ends in owners.items():

@@ -1,4 +1,4 @@
-"""vxlan-mtu: a vxlan device lets packets through that its uplink cannot carry.
+"""vxlan-mtu: a vxlan device accepts packets that its uplink cannot carry.
 
 What it is
     The MTU of a vxlan device is greater than that of the device below it less 50 bytes (IPv4: outer

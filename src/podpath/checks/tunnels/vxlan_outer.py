@@ -19,8 +19,8 @@ How to confirm
     nstat -az UdpInCsumErrors IpReasmFails
 
 How to fix
-    ethtool -K VXLAN tx-checksum-ip-generic off            # on the sender, until its kernel is
-    mended ip link set VXLAN mtu UPLINK_MTU-50
+    ethtool -K VXLAN tx-checksum-ip-generic off    # on the sender, until its kernel is fixed
+    ip link set VXLAN mtu UPLINK_MTU-50
 
 References
     udp_manip_pkt (net/netfilter/nf_nat_proto.c); vxlan_build_skb (drivers/net/vxlan/vxlan_core.c);

@@ -1,4 +1,5 @@
-"""wireguard-silent: a WireGuard peer never answered: it is sent to, and nothing comes back.
+"""wireguard-silent: a WireGuard peer never answered: packets are sent to it, and nothing comes
+back.
 
 What it is
     `wg show` lists a peer with an endpoint, with bytes sent and none received, and no latest

@@ -184,7 +184,7 @@ def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> No
     """Say that a frame passes the bridge device itself: the first to a next hop, and each to one
     that is known by hearsay.
 
-    Only a neighbour that was asked itself (NUD_CONNECTED) has an Ethernet header to take from the
+    Only a neighbor that was asked itself (NUD_CONNECTED) has an Ethernet header to take from the
     cache.
     """
     neighbours = walk.learned.neighbours

@@ -88,7 +88,7 @@ def _outward(walk: Walk, namespace: Namespace, bridge: Link) -> list[Link]:
 
 
 def outside_mac(namespace: Namespace, link: Link, address: Address) -> Mac:
-    """Return the MAC of a host outside the model: its neighbour entry's, or words that stand for
+    """Return the MAC of a host outside the model: its neighbor entry's, or words that stand for
     it.
     """
     entry = namespace.neighbours.get((link.name, address))

@@ -37,7 +37,7 @@ _HEADERS = {"vxlan": 50, "ipip": 20}
 
 
 def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
-    """Wrap a frame in UDP towards the remote end that has its MAC (`bridge fdb show dev vxlan`), or
+    """Wrap a frame in UDP toward the remote end that has its MAC (`bridge fdb show dev vxlan`), or
     the default one.
     """
     details = link.vxlan
@@ -110,7 +110,7 @@ def _outer(packet: Packet, port: int, details: Vxlan, remote: Address) -> Packet
 
 
 def emit_ipip(walk: Walk, skb: Skb, link: Link) -> Next:
-    """Wrap a packet in IP towards the gateway of its route, as a tunnel without a fixed remote end
+    """Wrap a packet in IP toward the gateway of its route, as a tunnel without a fixed remote end
     does.
     """
     gateway = skb.destination.gateway if skb.destination is not None else None

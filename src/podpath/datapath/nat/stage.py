@@ -1,7 +1,7 @@
 """NAT at a hook: rules for the first packet of a connection, the stored tuples for every later one.
 
 net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12. One dispatcher runs all chains of type nat, of
-both flavours: the first one that sets up a translation is the last that runs, and where none does,
+both flavors: the first one that sets up a translation is the last that runs, and where none does,
 a null binding settles that there is none.
 """
 
@@ -46,7 +46,7 @@ def _is_neutral(
 
 
 class NatStage:
-    """The NAT dispatcher of one hook with the nat chains of all flavours."""
+    """The NAT dispatcher of one hook with the nat chains of all flavors."""
 
     __slots__ = ("early", "hook", "label", "late", "native", "source", "stages")
 

@@ -1,4 +1,4 @@
-"""From a next hop to a MAC: what the neighbour table holds, which ARP request goes out, and whether
+"""From a next hop to a MAC: what the neighbor table holds, which ARP request goes out, and whether
 anybody answers it.
 
 A host answers an ARP request only if it could route the packet that asks: rp_filter and martian
@@ -55,7 +55,7 @@ class Resolution(NamedTuple):
 
 
 def _needs_arp(link: Link) -> bool:
-    """Tell whether a device has neighbours with MACs: a tap has, of kind tun too
+    """Tell whether a device has neighbors with MACs: a tap has, of kind tun too
     (drivers/net/tun.c:tun_net_initialize v6.12).
     """
     return not link.noarp and (

@@ -24,7 +24,7 @@ MOST_JUMPS = 1 << 17
 """Changes of chain after which a walk ends: so many means chains that go to themselves, which the
 kernel refuses.
 
-Seen on 6.18: both flavours walk a tree of chains with 2^13 jumps, the legacy one 2^16.
+Seen on 6.18: both flavors walk a tree of chains with 2^13 jumps, the legacy one 2^16.
 """
 LOOKED_AT = 64
 """Jumps after which the chains under way are looked at for one that is called twice: chains that

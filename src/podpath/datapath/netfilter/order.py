@@ -23,7 +23,7 @@ class HookEntry(NamedTuple):
     function: str
     """The kernel function, for the steps."""
     flavours: frozenset[str] = frozenset({"legacy", "nft"})
-    """Which flavours' tables have that priority."""
+    """Which flavors' tables have that priority."""
 
 
 _CONNTRACK = "net/netfilter/nf_conntrack_proto.c:ipv4_conntrack_in v6.12"

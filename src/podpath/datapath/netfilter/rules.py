@@ -1,7 +1,7 @@
 """One rule, compiled: the fields of `struct ipt_ip` and the matches as a row of checks, the target
 as what it does.
 
-net/ipv4/netfilter/ip_tables.c:ip_packet_match v6.12. The flavours agree here: iptables-nft writes
+net/ipv4/netfilter/ip_tables.c:ip_packet_match v6.12. The flavors agree here: iptables-nft writes
 the same conditions as nftables expressions, or keeps the match whole (`nft_compat`).
 """
 

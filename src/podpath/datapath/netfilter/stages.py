@@ -18,7 +18,7 @@ Stage = Callable[[HookState], Verdict | None]
 
 
 class TableStage:
-    """One base chain: a table of one flavour at one hook."""
+    """One base chain: a table of one flavor at one hook."""
 
     __slots__ = ("function", "hook", "label", "table")
 
@@ -85,14 +85,14 @@ def collect_spans(state: HookState, matched: int, first: Span | None) -> tuple[S
 
 
 class ContestedStage:
-    """The same table in both flavours: the one registered last runs first, and the evidence seldom
+    """The same table in both flavors: the one registered last runs first, and the evidence seldom
     says which.
     """
 
     __slots__ = ("fact", "stages")
 
     def __init__(self, stages: Sequence[TableStage]) -> None:
-        """Take the stages of both flavours."""
+        """Take the stages of both flavors."""
         self.stages = tuple(stages)
         self.fact = order_fact(self.stages)
 
@@ -125,7 +125,7 @@ class ContestedStage:
 
 
 def order_fact(stages: tuple[TableStage, ...]) -> str:
-    """Name the fact that decides the order of the flavours of one table."""
+    """Name the fact that decides the order of the flavors of one table."""
     table = stages[0].table
     family = "iptables" if table.source.family == 4 else "ip6tables"
     return f"which flavour of {family} table {table.source.name} was registered last in netns {table.netns}"
@@ -134,7 +134,7 @@ def order_fact(stages: tuple[TableStage, ...]) -> str:
 def choose_order(
     state: HookState, stages: tuple[TableStage, ...], fact: str
 ) -> tuple[TableStage, ...]:
-    """Ask which flavour runs first, and order the stages so."""
+    """Ask which flavor runs first, and order the stages so."""
     options = tuple(
         Option(
             stage.table.source.flavour, f"the {stage.table.source.flavour} one, so it runs first"

@@ -1,4 +1,4 @@
-"""One iptables table of one flavour, compiled chain by chain as packets reach them."""
+"""One iptables table of one flavor, compiled chain by chain as packets reach them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One network namespace indexed for walks: links by name, addresses, bridge ports, neighbours,
+"""One network namespace indexed for walks: links by name, addresses, bridge ports, neighbors,
 routing tables.
 
 What is here follows from the evidence alone: nothing depends on a walk's choices, so that all walks
@@ -52,7 +52,7 @@ class Namespace:
     )
 
     def __init__(self, netns: Netns, macs: Mapping[Address, Mac]) -> None:
-        """Index a namespace; `macs` is what neighbour tables of the node say of its own addresses."""
+        """Index a namespace; `macs` is what neighbor tables of the node say of its own addresses."""
         self.netns = netns
         self.name = netns.name
         self.links: dict[str, Link] = {link.name: link for link in netns.links.items}

@@ -85,7 +85,7 @@ class NoLinkLayer(NamedTuple):
 
 @distinct
 class EntryUsed(NamedTuple):
-    """The neighbour table holds the MAC."""
+    """The neighbor table holds the MAC."""
 
     address: Address
     mac: Mac
@@ -94,7 +94,7 @@ class EntryUsed(NamedTuple):
 
 @distinct
 class EntryWrong(NamedTuple):
-    """The neighbour table holds a MAC, and the device that has the address has another one."""
+    """The neighbor table holds a MAC, and the device that has the address has another one."""
 
     address: Address
     mac: Mac
@@ -176,7 +176,7 @@ class NobodyAnswers(NamedTuple):
 
 
 class ArpRequest(NamedTuple):
-    """The ARP request (or neighbour solicitation) that resolving a next hop puts on a link."""
+    """The ARP request (or neighbor solicitation) that resolving a next hop puts on a link."""
 
     link: str
     sender_mac: Mac | None

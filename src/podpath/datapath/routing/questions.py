@@ -44,7 +44,7 @@ def address_type(walk: Walk, netns: Netns, address: Address, link: Link | None =
 def select_source(
     walk: Walk, netns: Netns, link: Link, nexthop: Address | None, scope: str = "global"
 ) -> Address | None:
-    """Return the address that the host takes as its own on a device towards a next hop
+    """Return the address that the host takes as its own on a device toward a next hop
     (`inet_select_addr`); None without one.
     """
     family = nexthop.family if nexthop is not None else 4

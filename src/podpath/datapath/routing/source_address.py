@@ -1,4 +1,4 @@
-"""Which of its addresses a host takes as its own towards somewhere: `inet_select_addr`.
+"""Which of its addresses a host takes as its own toward somewhere: `inet_select_addr`.
 
 The first primary address of the device whose subnet holds the next hop, else the device's first
 primary one, else one of any other device; never a secondary one, and never what a route's `src`
@@ -29,7 +29,7 @@ def select_address(
     scope: str = "global",
     family: int = 4,
 ) -> InterfaceAddress | None:
-    """Return the address that the kernel takes on a device towards a next hop; None where the
+    """Return the address that the kernel takes on a device toward a next hop; None where the
     namespace has none that fits.
     """
     limit = scope_number(scope)

@@ -42,7 +42,7 @@ class Step(NamedTuple):
     link: str | None = None
     """The device that the packet is on or goes to, where that is the point of the step."""
     rests_on: Inferred | None = None
-    """How what decided is known, where no listing states it: a route, a neighbour, the other end of
+    """How what decided is known, where no listing states it: a route, a neighbor, the other end of
     a veth pair.
     """
 

@@ -159,7 +159,7 @@ def either(choices: Choices, namespace: Namespace, setting: Setting, device: str
 
 
 def assumed_maximum(namespace: Namespace, setting: Setting, device: str) -> int:
-    """Return max(all, device), an unknown value counting as its likeliest: for what only colours a
+    """Return max(all, device), an unknown value counting as its likeliest: for what only colors a
     step.
     """
     key = ("assumed", setting.name, device)

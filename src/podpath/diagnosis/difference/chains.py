@@ -30,7 +30,9 @@ class ChainDifference(NamedTuple):
             return f"{name} is rule {self.rule.position} of {self.rule.chain} here, and rule {self.other.position} where it works"
         if self.kind == "missing":
             return f"{name} (rule {self.rule.position} of {self.rule.chain} where it works) is missing here"
-        return f"{name} (rule {self.rule.position} of {self.rule.chain} here) is not there where it works"
+        return (
+            f"{name} (rule {self.rule.position} of {self.rule.chain} here) is absent where it works"
+        )
 
 
 def compare_chains(bad: Chain, good: Chain) -> tuple[ChainDifference, ...]:

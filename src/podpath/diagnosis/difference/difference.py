@@ -104,9 +104,7 @@ def unpaired(
 
 def tell_owner(*, taken: bool) -> str:
     """Say which node has a thing that only one has; `taken` where it is the other one."""
-    return (
-        "is missing here, and is there where it works" if taken else "is not there where it works"
-    )
+    return "is missing here and present where it works" if taken else "is absent where it works"
 
 
 def spans_of(*spans: Span | None) -> tuple[Span, ...]:

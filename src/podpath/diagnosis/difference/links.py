@@ -1,5 +1,5 @@
 """What devices are otherwise on another node: their state and size, their addresses, and the
-neighbours behind them.
+neighbors behind them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from podpath.node.node import Node
 
 
 def compare_links(bad: Node, good: Node) -> Iterator[Difference]:
-    """Compare devices that both have, their addresses, and the neighbours that both know."""
+    """Compare devices that both have, their addresses, and the neighbors that both know."""
     guessed = any(
         namespace.inferred for namespace in (*bad.namespaces.values(), *good.namespaces.values())
     )

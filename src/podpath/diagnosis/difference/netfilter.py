@@ -138,13 +138,16 @@ def _sets(netns: str, mine: Netfilter, theirs: Netfilter) -> Iterator[Difference
             lacks, more = len(others - ours), len(ours - others)
             parts = [
                 text
-                for count, text in ((lacks, f"lacks {lacks}"), (more, f"has {more} besides those"))
+                for count, text in (
+                    (lacks, f"lacks {lacks} member{'' if lacks == 1 else 's'}"),
+                    (more, f"has {more} extra"),
+                )
                 if count
             ]
             yield Difference(
                 kind="set",
                 netns=netns,
-                words=f"the set {name} {' and '.join(parts)} of the members that it has where it works",
+                words=f"compared with where it works, the set {name} {' and '.join(parts)}",
                 here=spans_of(here.span),
                 there=spans_of(there.span),
                 changes=(PutSet(netns=netns, members=there),),
@@ -173,12 +176,12 @@ def _native(
 ) -> Difference:
     what = f"the nftables table {table.family} {table.name}"
     if ours is None:
-        words = f"{what} is missing here, and is there where it works"
+        words = f"{what} is missing here and present where it works"
     else:
         words = (
-            f"{what} is not there where it works"
+            f"{what} is absent where it works"
             if other is None
-            else f"{what} is otherwise where it works"
+            else f"{what} is different where it works"
         )
     return Difference(
         kind="nft table",

@@ -11,7 +11,7 @@ from podpath.net.technologies import Technology as Tech
 
 PLAYS: tuple[Play, ...] = (
     Play(
-        fact="who adds and deletes policy rules and routes, and when: a daemon of the host, a plugin, a VPN's script",
+        fact="what adds and deletes policy rules and routes, and when: a daemon of the host, a plugin, a VPN's script",
         ask=(
             "ip monitor rule route address; ip -s rule; ip route show table all; journalctl --since '10 min ago' | "
             "grep -i -e route -e rule"
@@ -30,14 +30,14 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Shown.POLICY_RULES, Tech.VANISHES}),
     ),
     Play(
-        fact="IPv6 of the router and of the nodes: who sends router advertisements, who forwards, which neighbour answers",
+        fact="IPv6 of the router and of the nodes: what sends router advertisements, what forwards, which neighbor answers",
         ask=(
             "ip -6 route show table all; rdisc6 {device}; tcpdump -nni {device} icmp6; "
             "sysctl net.ipv6.conf.{device}.accept_ra net.ipv6.conf.all.forwarding net.ipv6.conf.all.proxy_ndp; ip -6 neigh"
         ),
         decides=(
             "forwarding=1 and accept_ra below 2: the default route is lost when its lifetime ends",
-            "nobody answers the neighbour solicitation: the prefix is not routed here (proxy_ndp)",
+            "nothing answers the neighbor solicitation: the prefix is not routed here (proxy_ndp)",
         ),
         signs={Tech.IPV6: 2, Shown.IPV6: 2, Kind.NETWORK_UNREACHABLE: 1, Tech.RESTART: 1},
         needs=frozenset({Tech.IPV6}),
@@ -51,7 +51,7 @@ PLAYS: tuple[Play, ...] = (
         decides=(
             "no carrier, or flaps: cable, port or card",
             "another speed or duplex than the link partner: autonegotiation on both sides",
-            "errors grow: what lies between; clean: look above the link",
+            "errors grow: cable or switch in between; clean: look above the link layer",
         ),
         signs={
             Tech.CABLE: 6,
@@ -64,12 +64,12 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.CABLE, Contrast.PING_FAILS}),
     ),
     Play(
-        fact="the neighbours on the wire: who asks for the address, who answers, what switch, router or Wi-Fi isolation passes",
+        fact="the neighbors on the wire: what asks for the address, what answers, what switch, router or Wi-Fi isolation lets pass",
         ask="ip neigh (arp -n) on both sides; tcpdump -e -nni {device} arp on both sides; ping from a third machine",
         decides=(
             "the request leaves and does not arrive: the switch or router between isolates them",
             "it arrives, and no answer comes: address, mask or arp_ignore there",
-            "answered: look above the link",
+            "answered: look above the link layer",
         ),
         signs={
             Contrast.PING_FAILS: 2,
@@ -87,7 +87,7 @@ PLAYS: tuple[Play, ...] = (
             "journalctl -u UNIT -n 100"
         ),
         decides=(
-            "it names an option, a file or an address: that is wrong, and the network is not",
+            "it names an option, a file or an address: that is at fault, not the network",
             "it cannot reach something: that connection is in question",
             "OOMKilled, signal or illegal instruction: the machine or its limits",
         ),
@@ -116,7 +116,7 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.NODE_RUNTIME}),
     ),
     Play(
-        fact="which names fail and which do not, asked of each server by itself; its zones, forwarders and cache",
+        fact="which names fail and which do not, on each server by itself; its zones, forwarders and cache",
         ask=(
             "dig NAME @EACHSERVER; dig +tcp NAME @EACHSERVER; dig SOA ZONE; cat /etc/resolv.conf; cat /etc/nsswitch.conf; "
             "the server's zones and log (Corefile, named-checkzone, journalctl -u named -u dnsmasq -u systemd-resolved)"
@@ -136,7 +136,7 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Kind.NAME_NOT_RESOLVED}),
     ),
     Play(
-        fact="parallel lookups from one socket, whose answers race: five seconds are the resolver's own timeout",
+        fact="parallel lookups from one socket, whose answers race: five seconds is the resolver's own timeout",
         ask=(
             "conntrack -S | grep insert_failed; tcpdump -nni any port 53; cat /etc/resolv.conf (single-request-reopen, ndots); "
             "kubectl -n kube-system get ds nodelocaldns"
@@ -159,17 +159,17 @@ PLAYS: tuple[Play, ...] = (
         ask="sh -x SCRIPT; cat -A SCRIPT | head (carriage returns end in ^M$: dos2unix); file SCRIPT; env in cron or boot",
         decides=(
             "a name with ^M, or an empty variable: the command is not the one that works by hand",
-            "the same: when it runs (too early), and as whom",
+            "the same: when it runs (too early), and as which user",
         ),
         signs={Tech.SCRIPT: 3, Contrast.SOME_WORK: 1, Tech.RESTART: 1},
         needs=frozenset({Tech.SCRIPT}),
     ),
     Play(
-        fact="the same outputs of a node on which it works: what differs is where to look",
+        fact="the same outputs from a node where it works: look at what differs",
         ask="ip addr; ip rule; ip route show table all; sysctl -a; iptables-save (of both nodes: podpath diff BAD GOOD)",
         decides=(
-            "an address, route, rule or sysctl that only one has: that",
-            "nothing: look at what lies between the nodes",
+            "an address, route, rule or sysctl that only one of them has: that is it",
+            "nothing: look at the network between the nodes",
         ),
         signs={Shown.DISAGREEMENT: 2, Contrast.SOME_WORK: 1},
         needs=frozenset({Shown.DISAGREEMENT, Contrast.SOME_WORK}),

@@ -12,12 +12,12 @@ from podpath.net.technologies import Technology as Tech
 
 PLAYS: tuple[Play, ...] = (
     Play(
-        fact="which route and rule the packet takes, there and back",
+        fact="which route and rule the packet takes, in both directions",
         ask="ip route get {address}; ip route show table all; ip rule; ip addr",
         decides=(
-            "no route, or one by a VPN, a stale bridge or a second gateway: it goes elsewhere",
-            "there by one device, back by another: rp_filter or a firewall minds",
-            "right: look at neighbours and rules",
+            "no route, or one through a VPN, a stale bridge or a second gateway: it goes elsewhere",
+            "out through one device, back through another: rp_filter or a firewall objects",
+            "correct: look at neighbors and rules",
         ),
         signs={
             Kind.NETWORK_UNREACHABLE: 5,
@@ -49,9 +49,9 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             (
-                "answers from its address leave by the other gateway: a rule and a table of its own are missing (reply-to)"
+                "answers from its address leave through the other gateway: it needs a rule and a table of its own (reply-to)"
             ),
-            "right: look at rules",
+            "correct: look at rules",
         ),
         signs={
             Tech.SECOND_INTERFACE: 6,
@@ -85,8 +85,8 @@ PLAYS: tuple[Play, ...] = (
             "docker exec NAME ip route; docker exec NAME ip rule; docker exec NAME iptables-save; docker inspect NAME"
         ),
         decides=(
-            "no route to the LAN but through the tunnel: answers go into the VPN",
-            "an address that is no network of its prefix (/16 of a /24): the route is refused",
+            "no route to the LAN except through the tunnel: answers go into the VPN",
+            "an address with host bits set for its prefix (/16 instead of /24): the route is refused",
         ),
         signs={Tech.OPENVPN: 4, Tech.WIREGUARD: 2, Tech.DOCKER: 2, Tech.NODE_PORT: 1},
         needs=frozenset({Tech.OPENVPN, Tech.WIREGUARD}),
@@ -97,10 +97,8 @@ PLAYS: tuple[Play, ...] = (
             "ip vrf show; ip route show table all; ip route get {address} vrf VRF; vtysh -c 'show bgp vrf all'"
         ),
         decides=(
-            (
-                "a leaked route by lo or another VRF's own: packets go in circles until the TTL is used up"
-            ),
-            "right: look at rules",
+            ("a leaked route by lo or another VRF's own: packets loop until the TTL runs out"),
+            "correct: look at rules",
         ),
         signs={Tech.VRF: 6, Tech.BGP: 2},
         needs=frozenset({Tech.VRF}),
@@ -113,8 +111,8 @@ PLAYS: tuple[Play, ...] = (
             "cluster-cidr -e service-cluster-ip-range"
         ),
         decides=(
-            "two overlap: the more specific route takes the other's packets; choose another subnet",
-            "none: it is not that",
+            "two overlap: the more specific route catches the other's packets; choose another subnet",
+            "none: it is something else",
         ),
         signs={
             Tech.DOCKER: 2,
@@ -128,7 +126,7 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "who configures devices and addresses, and by which interface name: netplan, NetworkManager, "
+            "what configures devices and addresses, and by which interface name: netplan, NetworkManager, "
             "networkd, wicked, dhclient, udev, cloud-init"
         ),
         ask=(
@@ -137,8 +135,8 @@ PLAYS: tuple[Play, ...] = (
             "journalctl -b -u systemd-networkd -u NetworkManager -u systemd-udevd"
         ),
         decides=(
-            "the file names a device that does not exist (any more): it stays without address",
-            "a manager that takes over devices of the plugin: keep it off them",
+            "the file names a device that does not exist (any longer): the device gets no address",
+            "a manager that takes over the plugin's devices: keep it off them",
         ),
         signs={
             Tech.NETPLAN: 4,
@@ -168,8 +166,8 @@ PLAYS: tuple[Play, ...] = (
             "tcpdump -nn -e -vv -i {device} port 67 or port 68 (client, host and server); the DHCP server's log"
         ),
         decides=(
-            "DISCOVER leaves and does not arrive: what lies between drops its MAC or VLAN",
-            "an OFFER comes back and is not taken: checksum or client-id",
+            "DISCOVER leaves but does not arrive: something in between drops its MAC or VLAN",
+            "an OFFER comes back but is not accepted: checksum or client-id",
         ),
         signs={Tech.DHCP: 5, Kind.NO_ADDRESS: 4},
         needs=frozenset({Tech.DHCP, Kind.NO_ADDRESS}),
@@ -184,9 +182,9 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             (
-                "nearly all ports towards one destination in use: `Cannot assign requested address`, `Address already in use`"
+                "nearly all ports toward one destination in use: `Cannot assign requested address`, `Address already in use`"
             ),
-            "few: it is not that",
+            "few: it is something else",
         ),
         signs={
             Tech.LOAD: 4,
@@ -208,7 +206,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "Recv-Q at Send-Q, or the counters grow: SYNs are dropped there",
-            "empty: the SYN is dropped before",
+            "empty: the SYN is dropped earlier",
         ),
         signs={
             Kind.SOMETIMES: 2,
@@ -251,7 +249,7 @@ PLAYS: tuple[Play, ...] = (
         ask="dmesg -T | tail -200; journalctl -k --since '1 hour ago'",
         decides=(
             "a line at the time of the failure names it",
-            "none: it is not the kernel that complains",
+            "none: the kernel reports nothing",
         ),
         signs={
             Kind.SOMETIMES: 2,
@@ -268,16 +266,16 @@ PLAYS: tuple[Play, ...] = (
         base=1,
     ),
     Play(
-        fact="which files set sysctls, and who resets them: sysctl.d, tuned, udev, a package",
+        fact="which files set sysctls, and what resets them: sysctl.d, tuned, udev, a package",
         ask=(
             "sysctl --system | grep -e '^\\*' -e rp_filter -e forward; grep -rs . /etc/sysctl.d "
             "/run/sysctl.d /usr/lib/sysctl.d /etc/sysctl.conf; systemctl status systemd-sysctl tuned"
         ),
         decides=(
             (
-                "a file sets back what the plugin needs: the next boot, device or `sysctl --system` breaks it again"
+                "a file overrides what the plugin needs: the next boot, device or `sysctl --system` breaks it again"
             ),
-            "none: somebody did it by hand",
+            "none: it was done by hand",
         ),
         signs={
             Tech.RESTART: 2,
@@ -336,7 +334,7 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "the firewall, router or NAT between here and there: whether the packet leaves the host, and "
+            "the firewall, router or NAT in between: whether the packet leaves the host, and "
             "whether an answer comes back"
         ),
         ask=(
@@ -345,9 +343,9 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             (
-                "it leaves and nothing comes back: what lies outside drops it (protocol and port count: UDP 443 or 7844 for QUIC)"
+                "it leaves and nothing comes back: something outside drops it (protocol and port count: UDP 443 or 7844 for QUIC)"
             ),
-            "it does not leave: look here",
+            "it does not leave: look on this host",
         ),
         signs={
             Tech.QUIC: 5,
@@ -361,7 +359,7 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "VRRP: the virtual_router_id (VRID), adverts of other groups on the segment, unicast peers, who holds the address"
+            "VRRP: the virtual_router_id (VRID), adverts of other groups on the segment, unicast peers, which node holds the address"
         ),
         ask=(
             "tcpdump -nni {device} vrrp; cat /etc/keepalived/keepalived.conf; ip addr; arping -c 3 -I {device} {address}"
@@ -383,7 +381,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "it is bound to another interface or source: the kernel has no route from there",
-            "ARP or a rule refuses: there",
+            "ARP or a rule refuses it: look there",
         ),
         signs={Tech.STORAGE: 5, Kind.NO_ROUTE_TO_HOST: 2, Road.NODE_TO_POD: 1},
         needs=frozenset({Tech.STORAGE}),
@@ -395,8 +393,8 @@ PLAYS: tuple[Play, ...] = (
             "version -e filename -e ERROR; dmesg | grep -i -e module -e symbol"
         ),
         decides=(
-            "missing or of another kernel: a reboot into the installed kernel, or its modules package",
-            "there: it is not that",
+            "missing or from another kernel: reboot into the installed kernel, or install its modules package",
+            "present: it is something else",
         ),
         signs={
             Tech.UPGRADE: 2,

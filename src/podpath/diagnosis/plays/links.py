@@ -1,4 +1,4 @@
-"""Questions about devices, neighbours, tunnels, sizes and checksums."""
+"""Questions about devices, neighbors, tunnels, sizes and checksums."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from podpath.net.technologies import Technology as Tech
 PLAYS: tuple[Play, ...] = (
     Play(
         fact=(
-            "where the packet is seen last: client's device, tunnel port on both nodes, server's device, "
+            "where the packet is last seen: the client's device, tunnel port on both nodes, server's device, "
             "with MAC addresses and VLAN tags"
         ),
         ask="tcpdump -nn -e -vv -i any 'host {address} or udp port 4789 or udp port 8472'",
         decides=(
-            "it leaves one node and does not arrive at the next: what lies between drops it",
+            "it leaves one node but does not arrive at the next: something in between drops it",
             (
-                "it arrives with a bad checksum, a wrong MAC or an untranslated source: that is why nobody answers"
+                "it arrives with a bad checksum, a wrong MAC or an untranslated source: that is why nothing answers"
             ),
-            "the answer leaves and is not taken: look at rp_filter and rules of the receiver",
+            "the answer leaves but is not accepted: look at the receiver's rp_filter and rules",
         ),
         signs={
             Kind.TIMEOUT: 2,
@@ -52,7 +52,7 @@ PLAYS: tuple[Play, ...] = (
         decides=(
             (
                 "on, and tcpdump -vv at the receiver says `bad udp cksum` or `incorrect`: ethtool -K ... "
-                "tx-checksum-ip-generic off cures it"
+                "tx-checksum-ip-generic off fixes it"
             ),
             "off: look at the tunnel's port and MTU",
         ),
@@ -88,14 +88,14 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "whether UDP answers of a program on the same host carry a checksum at all (offload, CHECKSUM --checksum-fill)"
+            "whether UDP answers from a program on the same host carry a checksum at all (offload, CHECKSUM --checksum-fill)"
         ),
         ask=(
             "ethtool -k {device} | grep tx-checksum; tcpdump -nn -vv -i {device} port 67 or port 68; "
             "iptables -t mangle -S | grep CHECKSUM"
         ),
         decides=(
-            "`bad udp cksum`: the client throws the answer away; turn tx checksum offload off",
+            "`bad udp cksum`: the client discards the answer; turn tx checksum offload off",
             "fine: compare MAC addresses and tags",
         ),
         signs={
@@ -117,7 +117,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "large ones do not pass and no `frag needed` comes back: lower the MTU, or clamp the MSS",
-            "they pass: it is not the size",
+            "they pass: size is not the problem",
         ),
         signs={
             Kind.HANGS: 5,
@@ -137,7 +137,7 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "whether what lies between the nodes lets the tunnel's port pass: security group, host "
+            "whether the network between the nodes lets the tunnel's port pass: security group, host "
             "firewall, udp 4789/8472/8475/6081, IP protocol 4"
         ),
         ask=(
@@ -146,7 +146,7 @@ PLAYS: tuple[Play, ...] = (
             "nodes"
         ),
         decides=(
-            "sent on one node and not seen on the other: a firewall or security group between them",
+            "sent on one node but not seen on the other: a firewall or security group between them",
             "seen, and not decapsulated: INPUT, VNI or VTEP data",
         ),
         signs={
@@ -167,7 +167,7 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "which addresses and MACs the overlay has for the other nodes: VTEPs, FDB, neighbours, the interface that it uses"
+            "which addresses and MACs the overlay has for the other nodes: VTEPs, FDB, neighbors, the interface that it uses"
         ),
         ask=(
             "ip -d link show type vxlan; bridge fdb show | grep dst; ip neigh show nud permanent; ip -d "
@@ -175,7 +175,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "an address of the wrong interface, or one MAC for two nodes: its packets go astray",
-            "right: capture the tunnel port",
+            "correct: capture the tunnel port",
         ),
         signs={
             Road.OTHER_NODE: 3,
@@ -189,15 +189,15 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "who answers for the address: ARP entries, duplicate MAC or IP addresses, incomplete neighbors, proxy_arp"
+            "what answers for the address: ARP entries, duplicate MAC or IP addresses, incomplete neighbors, proxy_arp"
         ),
         ask=(
             "ip neigh; arping -c 3 -I {device} {address}; ip -s neigh show {address}; sysctl -a 2>/dev/null | grep proxy_arp"
         ),
         decides=(
             "two MACs answer: the address is used twice",
-            "INCOMPLETE or FAILED: nobody answers ARP",
-            "one, the right one: look above the link",
+            "INCOMPLETE or FAILED: nothing answers ARP",
+            "one, the right one: look above the link layer",
         ),
         signs={
             Kind.WRONG_PEER: 4,
@@ -229,11 +229,11 @@ PLAYS: tuple[Play, ...] = (
         ),
         ask=(
             "sysctl net.ipv4.neigh.default.gc_thresh1 net.ipv4.neigh.default.gc_thresh2 "
-            "net.ipv4.neigh.default.gc_thresh3; ip neigh | wc -l; dmesg | grep -i neighbour"
+            "net.ipv4.neigh.default.gc_thresh3; ip neigh | wc -l; dmesg | grep -i neighbo"
         ),
         decides=(
-            "as many entries as gc_thresh3: new neighbours get no entry (ping: Invalid argument)",
-            "far fewer: it is not that",
+            "as many entries as gc_thresh3: new neighbors get no entry (ping: Invalid argument)",
+            "far fewer: it is something else",
         ),
         signs={
             Kind.SOMETIMES: 2,
@@ -250,7 +250,7 @@ PLAYS: tuple[Play, ...] = (
             "cat /etc/machine-id; ip link; networkctl status; journalctl -u systemd-networkd | grep -i dhcp (on both machines)"
         ),
         decides=(
-            "the same machine-id: the DHCP server takes both for one client",
+            "the same machine-id: the DHCP server takes both machines for one client",
             "the same MAC: switches send to one of them",
         ),
         signs={
@@ -301,7 +301,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "others reach it, its own host does not: that is macvlan; give the host a macvlan shim",
-            "nobody does: look at the parent and the switch",
+            "nothing does: look at the parent and the switch",
         ),
         signs={Tech.MACVLAN: 6, Tech.IPVLAN: 6, Road.POD_TO_HOST: 1, Road.SAME_NODE: 1},
         needs=frozenset({Tech.MACVLAN, Tech.IPVLAN}),
@@ -341,7 +341,7 @@ PLAYS: tuple[Play, ...] = (
             "grep vlan; ip link show DEVICE (vf, trunk)"
         ),
         decides=(
-            "the frame carries no tag or another: it is dropped at the next port",
+            "the frame carries no tag or the wrong one: it is dropped at the next port",
             "tagged as it should be: the port does not admit that VLAN",
         ),
         signs={Tech.VLAN: 5, Tech.SRIOV: 4, Tech.OPEN_VSWITCH: 1, Tech.BOND: 1, Kind.TIMEOUT: 1},
@@ -355,7 +355,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "no entry for the MAC: frames go to every port",
-            "entries, and a flow drops: that flow",
+            "entries exist, but a flow drops it: that flow",
             "a port or its iface-id is missing: the agent did not wire it",
         ),
         signs={
@@ -383,14 +383,14 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.BOND}),
     ),
     Play(
-        fact="driver, firmware and error counters of the NIC, and what the kernel says of it",
+        fact="driver, firmware and error counters of the NIC, and what the kernel says about it",
         ask=(
             "ethtool -i {device}; ethtool -S {device} | grep -i -e err -e drop; ethtool -k {device} | "
             "grep -e tso -e gso; journalctl -k | grep -i {device}; uname -r"
         ),
         decides=(
             "`Hardware Unit Hang`, resets or growing errors: driver or card; turn tso/gso off",
-            "clean: it is above the NIC",
+            "clean: the fault is above the NIC",
         ),
         signs={
             Tech.HARDWARE: 4,

@@ -20,7 +20,7 @@ PLAYS: tuple[Play, ...] = (
             "{port}; istioctl proxy-config clusters,endpoints {pod}"
         ),
         decides=(
-            "UF or URX: it cannot connect to the endpoint that it has (a pod IP that is gone?)",
+            "UF or URX: it cannot connect to its endpoint (a pod IP that is gone?)",
             (
                 "NR: no route; a listener of another service on the same port takes it (ServiceEntry, outboundTrafficPolicy)"
             ),
@@ -60,7 +60,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "not ready, expired or signed by another CA: a restart of the proxy or the CA's secret",
-            "valid: it is not that",
+            "valid: it is something else",
         ),
         signs={
             Tech.CERTIFICATE: 5,
@@ -103,8 +103,8 @@ PLAYS: tuple[Play, ...] = (
             "logs {pod} --tail=50; tcpdump -nnA -i any port {port}"
         ),
         decides=(
-            "malformed or doubled headers, or another protocol: the proxy is right to refuse",
-            "right: the proxy's route or pool",
+            "malformed or duplicate headers, or another protocol: the proxy is right to refuse",
+            "correct: the proxy's route or pool",
         ),
         signs={
             Kind.ERROR_ANSWER: 4,
@@ -117,7 +117,7 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Kind.ERROR_ANSWER, Tech.HTTP_ERROR, Tech.AFTER_DEPLOY}),
     ),
     Play(
-        fact="which backend the ingress or proxy has, and which of its addresses are alive",
+        fact="which backends the ingress or proxy has, and which of their addresses are alive",
         ask=(
             "kubectl describe ingress -A; kubectl get endpoints -A; kubectl logs -n ingress-nginx "
             "deploy/ingress-nginx-controller --tail=50"

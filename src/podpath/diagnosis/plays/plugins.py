@@ -28,7 +28,7 @@ PLAYS: tuple[Play, ...] = (
             (
                 "none, an invalid one, or one of another plugin that sorts first: pods are not wired by the plugin in use"
             ),
-            "right: the agent and its log next",
+            "correct: the agent and its log next",
         ),
         signs={
             Kind.NOT_STARTED: 4,
@@ -70,8 +70,8 @@ PLAYS: tuple[Play, ...] = (
             "custom-columns=NAME:.metadata.name,CIDR:.spec.podCIDR"
         ),
         decides=(
-            "cni0 has another range than podCIDR or subnet.env: left over; delete the bridge",
-            "the same: the log of the sandbox",
+            "cni0 has a different range than podCIDR or subnet.env: a leftover; delete the bridge",
+            "the same: the sandbox's log",
         ),
         signs={Kind.NOT_STARTED: 3, Tech.FLANNEL: 2, Tech.BRIDGE: 1, Tech.IPAM: 2},
         needs=frozenset({Kind.NOT_STARTED, Tech.IPAM}),
@@ -87,7 +87,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "files of pods that are gone, or no address left: leaked reservations",
-            "another range than planned: ipam mode (cluster-pool, kubernetes) decides",
+            "a different range than planned: ipam mode (cluster-pool, kubernetes) decides",
         ),
         signs={
             Kind.NO_ADDRESS: 4,
@@ -106,7 +106,7 @@ PLAYS: tuple[Play, ...] = (
             "journalctl -u kubelet -n 100; cat /proc/swaps; docker ps --all; crictl ps --all; kubectl describe node"
         ),
         decides=(
-            "running with swap on, a wrong cgroup driver, an expired certificate: it ends at once",
+            "swap is on, wrong cgroup driver, expired certificate: it exits at once",
             "an Exited container holds the name: remove it",
         ),
         signs={
@@ -120,7 +120,7 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "what flannel may do and has: privileged securityContext, /dev/net/tun, backend, annotations, its interface (--iface)"
+            "what flannel is allowed and has: privileged securityContext, /dev/net/tun, backend, annotations, its interface (--iface)"
         ),
         ask=(
             "kubectl -n kube-flannel logs -l app=flannel --tail=50; kubectl -n kube-flannel get ds -o "
@@ -193,7 +193,7 @@ PLAYS: tuple[Play, ...] = (
             (
                 "a program of an earlier installation, or two of them: it rewrites the address in connect()"
             ),
-            "one, with right maps: elsewhere",
+            "one, with correct maps: look elsewhere",
         ),
         signs={Tech.BPF: 4, Tech.CILIUM: 3, Road.TO_SERVICE: 2},
         needs=frozenset({Tech.BPF, Tech.CILIUM}),
@@ -209,7 +209,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "the pod's address is masqueraded between nodes: policies see the node's identity",
-            "not: the policy itself",
+            "it is not: look at the policy itself",
         ),
         signs={
             Tech.CILIUM: 3,
@@ -246,7 +246,7 @@ PLAYS: tuple[Play, ...] = (
             "describe-network-interfaces"
         ),
         decides=(
-            "no rule or table for the pod's interface: answers leave by the wrong one",
+            "no rule or table for the pod's interface: answers leave through the wrong one",
             "no free addresses: ipamd's limits",
         ),
         signs={Tech.AWS_CNI: 6},
@@ -262,7 +262,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "invalid or another parent: that interface is not made",
-            "right: its IPAM",
+            "correct: its IPAM",
         ),
         signs={Tech.MULTUS: 5, Tech.SRIOV: 2, Tech.MACVLAN: 1},
         needs=frozenset({Tech.MULTUS}),

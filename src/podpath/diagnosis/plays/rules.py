@@ -19,13 +19,13 @@ FILTERS: frozenset[Clue] = frozenset({
 PLAYS: tuple[Play, ...] = (
     Play(
         fact=(
-            "the rules that the packet passes: policy and order of FORWARD and INPUT, REJECT rules, who wrote them"
+            "the rules that the packet passes: policy and order of FORWARD and INPUT, REJECT rules, what wrote them"
         ),
         ask="iptables-save -c; nft list ruleset",
         decides=(
             "policy DROP of FORWARD and no ACCEPT before it: that drops it",
             "a REJECT with icmp-host-prohibited: `no route to host` is that rule",
-            "counters that do not grow: the packet does not get as far",
+            "counters that do not grow: the packet does not get that far",
         ),
         signs={
             Kind.NO_ROUTE_TO_HOST: 4,
@@ -91,7 +91,7 @@ PLAYS: tuple[Play, ...] = (
             "an OUTPUT rule or policy that drops: only the host itself is cut off",
             "route_localnet=0: what 127.0.0.1 sends to a translated port is dropped as martian",
             "kube-proxy in mode ipvs or nftables: node ports are not served on 127.0.0.1",
-            "nothing: look at the userland proxy and DNAT",
+            "none of these: look at the userland proxy and DNAT",
         ),
         signs={
             Tech.LOCALHOST: 3,
@@ -113,7 +113,7 @@ PLAYS: tuple[Play, ...] = (
         decides=(
             "no DNAT: it was never written or was flushed (by a firewalld restart, say)",
             "DNAT to an address that no living container has: a stale rule",
-            "DNAT is right: look behind it",
+            "DNAT is right: look beyond it",
         ),
         signs={
             Tech.NODE_PORT: 4,
@@ -147,10 +147,10 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.NODE_PORT, Tech.NFTABLES, Tech.KUBE_PROXY}),
     ),
     Play(
-        fact="how many rules there are, and which stand there many times",
+        fact="how many rules there are, and which are repeated many times",
         ask="iptables-save | sort | uniq -c | sort -rn | head; iptables -S | wc -l",
         decides=(
-            "thousands of the same: each packet is compared with all of them",
+            "thousands of the same rule: each packet is compared with all of them",
             "few: look at the CPU's softirqs next",
         ),
         signs={Kind.SLOW: 5, Tech.THROUGHPUT: 1, Tech.IPTABLES: 2},
@@ -189,9 +189,9 @@ PLAYS: tuple[Play, ...] = (
             "nstat -az TcpExtIPReversePathFilter; nft list ruleset | grep -e rpfilter -e fib"
         ),
         decides=(
-            "1 (strict) and the way back is another device: that drops it",
+            "1 (strict) and the route back uses another device: that drops it",
             "the counter grows: the same",
-            "0 or 2: it is not that",
+            "0 or 2: it is something else",
         ),
         signs={
             Tech.SECOND_INTERFACE: 4,
@@ -217,7 +217,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "a `fib saddr . iif` or rpfilter rule whose counter grows: it drops the replies",
-            "none: tcpdump on the device next",
+            "none: run tcpdump on the device next",
         ),
         signs={Tech.IPV6: 4, Tech.WIREGUARD: 4, Tech.FIREWALLD: 2, Tech.OPENVPN: 1},
         needs=frozenset({Tech.IPV6}),
@@ -245,7 +245,7 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "hairpin: whether a port of the bridge sends back to where a frame came from, and the MASQUERADE for it"
+            "hairpin: whether a bridge port sends a frame back where it came from, and the MASQUERADE for it"
         ),
         ask=(
             "bridge -d link | grep -B1 hairpin; cat /sys/class/net/*/brport/hairpin_mode; iptables -t nat"
@@ -260,14 +260,14 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "how the source is translated: every MASQUERADE and SNAT rule of POSTROUTING, and who should be left alone"
+            "how the source is translated: every MASQUERADE and SNAT rule of POSTROUTING, and what should be exempt"
         ),
         ask=(
             "iptables-save -t nat | grep -e POSTROUTING -e MASQUERADE -e SNAT; ip -4 addr; kubectl -n "
             "kube-system get cm ip-masq-agent -o yaml"
         ),
         decides=(
-            "a MASQUERADE that the pods' own ranges fall into: servers see the node's address",
+            "a MASQUERADE that covers the pods' own ranges: servers see the node's address",
             "none for what leaves the cluster: nobody outside can answer",
         ),
         signs={
@@ -291,7 +291,7 @@ PLAYS: tuple[Play, ...] = (
         ask="conntrack -L -d {address}; conntrack -L | grep -c UNREPLIED",
         decides=(
             (
-                "UNREPLIED and not translated to an endpoint: an entry older than the rule keeps its way (conntrack -D cures it)"
+                "UNREPLIED and not translated to an endpoint: an entry older than the rule stays as it is (conntrack -D fixes it)"
             ),
             "translated to an address that no pod has: a stale entry",
             "none: the packet does not get here",
@@ -338,7 +338,7 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "whether resets follow packets that conntrack calls INVALID: nf_conntrack_tcp_be_liberal, and"
+            "whether resets follow packets that conntrack marks INVALID: nf_conntrack_tcp_be_liberal, and"
             " a capture of the RST on both sides"
         ),
         ask=(
@@ -347,7 +347,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             (
-                "the host sends the RST to an untranslated packet: it was INVALID; a DROP of INVALID or be_liberal=1 cures it"
+                "the host sends the RST to an untranslated packet: it was INVALID; a DROP of INVALID or be_liberal=1 fixes it"
             ),
             "the peer sends it: look there",
         ),
@@ -355,7 +355,7 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Kind.RESET}),
     ),
     Play(
-        fact="the NetworkPolicies that select either end, and what the plugin made of them",
+        fact="the NetworkPolicies that select either end, and how the plugin implemented them",
         ask=(
             "kubectl get networkpolicy -A -o yaml; ipset list | head -50; kubectl get pods -A -o wide --show-labels"
         ),
@@ -372,14 +372,14 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "errors of iptables, ipset or kube-proxy while they write rules, and who holds /run/xtables.lock"
+            "errors of iptables, ipset or kube-proxy while they write rules, and what holds /run/xtables.lock"
         ),
         ask=(
             "kubectl -n kube-system logs -l k8s-app=kube-proxy --tail=100; iptables-save | wc -l; ls -l "
             "/run/xtables.lock; lsmod | grep -e ip_tables -e nf_tables"
         ),
         decides=(
-            "a restore fails: the rules are those of before",
+            "a restore fails: the old rules are still in force",
             "the lock is a folder or is held: nothing is written",
         ),
         signs={Tech.KUBE_PROXY: 3, Road.TO_SERVICE: 2, Road.TO_NAME_SERVER: 1, Tech.IPTABLES: 1},

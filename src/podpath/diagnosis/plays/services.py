@@ -10,10 +10,10 @@ from podpath.net.technologies import Technology as Tech
 
 PLAYS: tuple[Play, ...] = (
     Play(
-        fact="who listens on the port in the target, and on which address (127.0.0.1 or all)",
+        fact="what listens on the port in the target, and on which address (127.0.0.1 or all)",
         ask="ss -tlnp (in the target: nsenter -t PID -n ss -tlnp, or netstat -tlnp); docker port NAME",
         decides=(
-            "127.0.0.1 only, or another port: nobody answers there",
+            "127.0.0.1 only, or another port: nothing answers there",
             "0.0.0.0 or ::, and the port: look at the path",
         ),
         signs={
@@ -38,7 +38,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "no endpoint: selector or readiness",
-            "an endpoint that is no such server: the selector is too wide",
+            "an endpoint that is not that kind of server: the selector is too broad",
             "a port that the container does not open: targetPort",
         ),
         signs={
@@ -76,9 +76,9 @@ PLAYS: tuple[Play, ...] = (
             "{address}"
         ),
         decides=(
-            "not running, or errors: services are as they were before",
+            "not running, or errors: services stay as they were",
             "rules to endpoints that are gone: it does not see the API",
-            "fine: the path behind",
+            "fine: the path beyond it",
         ),
         signs={
             Road.TO_SERVICE: 3,
@@ -111,14 +111,14 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "externalTrafficPolicy of the service, on which nodes its pods run, and the health check of the load balancer"
+            "externalTrafficPolicy of the service, on which nodes its pods run, and the load balancer's health check"
         ),
         ask=(
             "kubectl get svc {service} -o yaml | grep -e TrafficPolicy -e healthCheckNodePort; kubectl "
             "get pods -o wide; curl NODE:HEALTHCHECKPORT/healthz"
         ),
         decides=(
-            "Local, and no pod on the node that is asked: that node drops it",
+            "Local, and no pod on the node that was asked: that node drops it",
             "Cluster: any node answers",
         ),
         signs={
@@ -137,15 +137,15 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "who announces the load balancer's address: speaker logs, ARP answers for it, strict ARP, BGP sessions"
+            "what announces the load balancer's address: speaker logs, ARP answers for it, strict ARP, BGP sessions"
         ),
         ask=(
             "kubectl -n metallb-system logs -l component=speaker --tail=50; arping -c 3 -I {device} "
             "{address}; kubectl -n kube-system get cm kube-proxy -o yaml | grep strictARP; ip neigh"
         ),
         decides=(
-            "nobody answers ARP, or two do: strictARP, a wrong interface, an excluded node",
-            "one does: look on that node",
+            "nothing answers ARP, or two nodes do: strictARP, a wrong interface, an excluded node",
+            "one node does: look there",
         ),
         signs={Tech.METALLB: 6, Road.FROM_WORLD: 1, Tech.IPVS: 1},
         needs=frozenset({Tech.METALLB}),
@@ -167,7 +167,7 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "resolv.conf of the pod and of the node, the Corefile, and where CoreDNS forwards what it does not know"
+            "resolv.conf of the pod and of the node, the Corefile, and where CoreDNS forwards names it does not know"
         ),
         ask=(
             "cat /etc/resolv.conf (pod and node); kubectl -n kube-system get cm coredns -o yaml "
@@ -177,8 +177,8 @@ PLAYS: tuple[Play, ...] = (
             (
                 "a nameserver of the node's resolv.conf that does not answer or is a local stub (127.0.0.53): forward goes wrong"
             ),
-            "ndots and search domains: many needless lookups first",
-            "right: ask each server by itself",
+            "ndots and search domains: many useless lookups first",
+            "correct: ask each server by itself",
         ),
         signs={
             Kind.NAME_NOT_RESOLVED: 4,
@@ -224,7 +224,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             "INPUT rejects port 53 on the bridge: names fail",
-            "nobody listens on the bridge's address: aardvark does not run",
+            "nothing listens on the bridge's address: aardvark does not run",
         ),
         signs={Kind.NAME_NOT_RESOLVED: 2, Tech.PODMAN: 6, Tech.DOCKER: 1, Tech.FIREWALLD: 1},
         needs=frozenset({Tech.PODMAN}),

@@ -51,7 +51,7 @@ _WORTH = (
 
 
 def recognise_log(source: Source) -> int:
-    """Recognise log lines by how they start, or by the failure they tell of."""
+    """Recognize log lines by how they start, or by the failure they tell of."""
     lines = sample(source)
     if not lines:
         return NO

@@ -64,7 +64,7 @@ _ADDRESSES = (
 
 
 def recognise_connect(source: Source) -> int:
-    """Recognise these programs by their messages; what wget fetched by its command."""
+    """Recognize these programs by their messages; what wget fetched by its command."""
     lines = sample(source)
     spoken = any(_OK.match(line) or _FAILED.match(line) for line in lines)
     program = parse_typed(source.command or "").program

@@ -74,7 +74,7 @@ class _Target(NamedTuple):
 
 
 def recognise_curl(source: Source) -> int:
-    """Recognise curl by its errors and its verbose lines, and what it fetched by its command."""
+    """Recognize curl by its errors and its verbose lines, and what it fetched by its command."""
     lines = sample(source)
     if any(_ERROR.match(line) and line.startswith("curl: ") for line in lines):
         return CERTAIN

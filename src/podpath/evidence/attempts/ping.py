@@ -40,7 +40,7 @@ nothing.
 
 
 def recognise_ping(source: Source) -> int:
-    """Recognise ping by its first line, its answers or its sum."""
+    """Recognize ping by its first line, its answers or its sum."""
     lines = sample(source)
     if any(_START.match(line) or _SUM.match(line) for line in lines):
         return CERTAIN

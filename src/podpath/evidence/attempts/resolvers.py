@@ -44,7 +44,7 @@ _SERVER = re.compile(
 
 
 def recognise_resolver(source: Source) -> int:
-    """Recognise a resolver's tool by its comments and its server lines."""
+    """Recognize a resolver's tool by its comments and its server lines."""
     lines = sample(source)
     signs = sum(any(sign.match(line) for line in lines) for sign in (_TIMEOUT, _ANSWERED, _SERVER))
     program = parse_typed(source.command or "").program

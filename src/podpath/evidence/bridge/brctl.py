@@ -32,7 +32,7 @@ _EXPECTED = "a bridge or a port of one"
 
 
 def recognise(source: Source) -> int:
-    """Recognise the heading, or a bridge's line."""
+    """Recognize the heading, or a bridge's line."""
     lines = sample(source)
     if any(_HEADING.match(line) for line in lines[:3]):
         return CERTAIN
@@ -102,7 +102,7 @@ class _Reader:
 
 
 def recognise_macs(source: Source) -> int:
-    """Recognise the heading, or rows of a port number, a MAC and `yes` or `no`."""
+    """Recognize the heading, or rows of a port number, a MAC and `yes` or `no`."""
     lines = sample(source)
     if any(_MACS_HEADING.match(line) for line in lines[:3]):
         return CERTAIN

@@ -40,7 +40,7 @@ _EXPECTED = "a forwarding entry"
 
 
 def recognise(source: Source) -> int:
-    """Recognise lines of a MAC and where it is."""
+    """Recognize lines of a MAC and where it is."""
     return CERTAIN if share(sample(source), _LINE) >= 0.5 else NO
 
 
@@ -74,7 +74,7 @@ def _parse_line(cursor: Cursor) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def recognise_json(source: Source) -> int:
-    """Recognise objects with `mac`."""
+    """Recognize objects with `mac`."""
     head = head_of(source)
     shown = _JSON.search(head) and _JSON_LINK.search(head)
     return CERTAIN if shown or lists_nothing(source, "bridge", "fdb") else NO

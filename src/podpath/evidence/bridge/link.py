@@ -32,7 +32,7 @@ _EXPECTED = "a port of a bridge"
 
 
 def recognise(source: Source) -> int:
-    """Recognise device lines with a state of a bridge port."""
+    """Recognize device lines with a state of a bridge port."""
     lines = sample(source)
     headers = share(lines, _HEADER)
     return CERTAIN if headers and headers + share(lines, _OPTIONS) >= 0.5 else NO
@@ -95,7 +95,7 @@ def _parse_pairs(cursor: Cursor) -> list[tuple[str, str]]:
 
 
 def recognise_json(source: Source) -> int:
-    """Recognise objects with a state of a bridge port."""
+    """Recognize objects with a state of a bridge port."""
     head = head_of(source)
     shown = _JSON.search(head) and _JSON_PORT.search(head) and '"operstate"' not in head
     return CERTAIN if shown or lists_nothing(source, "bridge", "link") else NO

@@ -36,7 +36,7 @@ _EXPECTED = "a VLAN of a port"
 
 
 def recognise(source: Source) -> int:
-    """Recognise the heading, or `PORT VLAN PVID Egress Untagged`."""
+    """Recognize the heading, or `PORT VLAN PVID Egress Untagged`."""
     lines = sample(source)
     if any(_HEADING.match(line) for line in lines[:2]):
         return CERTAIN
@@ -88,7 +88,7 @@ def _add(ledger: Ledger, index: int, port: IfName | None, found: re.Match[str]) 
 
 
 def recognise_json(source: Source) -> int:
-    """Recognise objects with `vlans`."""
+    """Recognize objects with `vlans`."""
     return (
         CERTAIN if _JSON.search(head_of(source)) or lists_nothing(source, "bridge", "vlan") else NO
     )

@@ -51,7 +51,7 @@ class _Option(NamedTuple):
 
 
 def recognise_config(source: Source) -> int:
-    """Recognise the ConfigMap by its name, and a part of it by keys that only Cilium has."""
+    """Recognize the ConfigMap by its name, and a part of it by keys that only Cilium has."""
     lines = sample(source)
     if not lines:
         return NO

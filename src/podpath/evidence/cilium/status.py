@@ -21,7 +21,7 @@ _TUNNEL = re.compile(r"Tunnel \[(?P<tunnel>\w+)\]")
 
 
 def recognise_status(source: Source) -> int:
-    """Recognise the status by names of lines that only Cilium has."""
+    """Recognize the status by names of lines that only Cilium has."""
     signs = sum(_SIGNS.match(line.strip()) is not None for line in sample(source))
     return CERTAIN if signs > 1 else LIKELY + 5 if signs else NO
 

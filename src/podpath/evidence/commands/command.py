@@ -53,7 +53,7 @@ class Command(NamedTuple):
         return next((value for name, value in pairwise(self.arguments) if name in names), None)
 
 
-@lru_cache(maxsize=64)  # every recogniser asks it of the same source
+@lru_cache(maxsize=64)  # every recognizer asks it of the same source
 def parse_command(text: str | None) -> Command:
     """Read a command line; an empty `Command` where there is none. What comes after `;` or `&&` is
     left out.

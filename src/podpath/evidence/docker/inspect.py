@@ -30,7 +30,7 @@ _SHORT = re.compile(
 
 
 def recognise_inspect(source: Source) -> int:
-    """Recognise fields that only Docker has."""
+    """Recognize fields that only Docker has."""
     found = {hit[0] for hit in map(_INSPECTED.match, source.lines[:400]) if hit is not None}
     head = next((line.lstrip() for line in source.lines if line.strip()), "")
     if not found:
@@ -39,7 +39,7 @@ def recognise_inspect(source: Source) -> int:
 
 
 def recognise_compose(source: Source) -> int:
-    """Recognise a Compose file by its services and what only they have."""
+    """Recognize a Compose file by its services and what only they have."""
     lines = sample(source)
     top = any(_COMPOSE.match(line) for line in lines)
     inner = sum(_SERVICE.match(line) is not None for line in lines)

@@ -31,7 +31,7 @@ _BOUND = re.compile(
 
 
 def recognise_ps(source: Source) -> int:
-    """Recognise the heading, rows that begin with an ID, and the arrows of `docker port`."""
+    """Recognize the heading, rows that begin with an ID, and the arrows of `docker port`."""
     lines = sample(source)
     if any(_HEADING.match(line) for line in lines[:3]):
         return CERTAIN

@@ -232,7 +232,7 @@ def _changes(step: SimpleCommand) -> bool:
 
 
 def recognise_typed(source: Source) -> int:
-    """Recognise a source whose lines are the command as typed, and one that printed nothing."""
+    """Recognize a source whose lines are the command as typed, and one that printed nothing."""
     if source.command is None:
         return NO
     if not source.lines:

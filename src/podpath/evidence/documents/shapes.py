@@ -3,7 +3,7 @@ whatever stands round it.
 
 A document's splitter needs to know where an output starts and ends before any reader sees it, also
 where prose stands right above and below. Each row says which lines start such an output, which only
-go on with it, and what may stand between. Recognising a format is the readers' own business: a
+go on with it, and what may stand between. Recognizing a format is the readers' own business: a
 shape only marks off the block.
 """
 

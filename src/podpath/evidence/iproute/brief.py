@@ -30,14 +30,14 @@ _EXPECTED = "a device and its state"
 
 
 def recognise_addresses(source: Source) -> int:
-    """Recognise `NAME STATE ADDRESS/LENGTH ...` of which at least one line has an address."""
+    """Recognize `NAME STATE ADDRESS/LENGTH ...` of which at least one line has an address."""
     lines = sample(source)
     shown = any(_ADDRESS_SHAPE.match(line) and _ADDRESS.search(line) for line in lines)
     return CERTAIN if shown and share(lines, _ADDRESS_SHAPE) >= 0.5 else NO
 
 
 def recognise_links(source: Source) -> int:
-    """Recognise `NAME STATE MAC <FLAGS>`."""
+    """Recognize `NAME STATE MAC <FLAGS>`."""
     return CERTAIN if share(sample(source), _LINK_SHAPE) >= 0.5 else NO
 
 

@@ -72,7 +72,7 @@ def _rate(source: Source) -> tuple[int, bool, bool]:
 
 
 def recognise_addresses(source: Source) -> int:
-    """Recognise devices of which at least one shows an address, or whose command asks for
+    """Recognize devices of which at least one shows an address, or whose command asks for
     addresses.
     """
     degree, addresses, _ = _rate(source)
@@ -80,7 +80,7 @@ def recognise_addresses(source: Source) -> int:
 
 
 def recognise_links(source: Source) -> int:
-    """Recognise devices without addresses."""
+    """Recognize devices without addresses."""
     degree, addresses, _ = _rate(source)
     return NO if addresses or _asks_for_addresses(source) else degree
 

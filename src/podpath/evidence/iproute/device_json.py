@@ -46,14 +46,14 @@ def _is_device(head: str) -> bool:
 
 
 def recognise_links(source: Source) -> int:
-    """Recognise objects with `ifname` and what belongs to a device, without addresses."""
+    """Recognize objects with `ifname` and what belongs to a device, without addresses."""
     head = head_of(source)
     shown = _is_device(head) and not _ADDRESSES.search(head)
     return CERTAIN if shown or lists_nothing(source, "ip", "link") else NO
 
 
 def recognise_addresses(source: Source) -> int:
-    """Recognise the same with `addr_info`."""
+    """Recognize the same with `addr_info`."""
     head = head_of(source)
     shown = _is_device(head) and _ADDRESSES.search(head)
     return CERTAIN if shown or lists_nothing(source, "ip", "address") else NO

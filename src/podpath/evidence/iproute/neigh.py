@@ -1,4 +1,4 @@
-"""`ip neigh`: the neighbour table, from text (`-s` too) and from JSON."""
+"""`ip neigh`: the neighbor table, from text (`-s` too) and from JSON."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _EXPECTED = "a neighbour"
 
 
 def recognise(source: Source) -> int:
-    """Recognise lines with an address and a link-layer address or a state."""
+    """Recognize lines with an address and a link-layer address or a state."""
     if share(sample(source), _LINE) < 0.5:
         return NO
     return CERTAIN if parse_command(source.command).program == "ip" else LIKELY + 20
 
 
 def read(source: Source) -> Reading:
-    """Read neighbours from text."""
+    """Read neighbors from text."""
     ledger = Ledger(source)
     asked = parse_command(source.command).option("dev")
     for index, raw in enumerate(source.lines):
@@ -82,14 +82,14 @@ def _parse_line(cursor: Cursor, span: Span, asked: str | None) -> NeighbourRecor
 
 
 def recognise_json(source: Source) -> int:
-    """Recognise objects with `dst` and a state or link-layer address."""
+    """Recognize objects with `dst` and a state or link-layer address."""
     head = head_of(source)
     shown = _JSON.search(head) and _JSON_STATE.search(head) and not _NOT_NEIGHBOUR.search(head)
     return CERTAIN if shown or lists_nothing(source, "ip", "neigh") else NO
 
 
 def read_json(source: Source) -> Reading:
-    """Read neighbours from JSON."""
+    """Read neighbors from JSON."""
     asked = parse_command(source.command).option("dev")
 
     def build(ledger: Ledger, item: JsonObject) -> str | None:

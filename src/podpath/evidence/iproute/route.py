@@ -73,7 +73,7 @@ _METRICS = frozenset(
 
 
 def recognise(source: Source) -> int:
-    """Recognise lines that start like a route and go on like one."""
+    """Recognize lines that start like a route and go on like one."""
     lines = sample(source)
     hits = sum(is_route(line) or _NEXTHOP.match(line) is not None for line in lines)
     if not hits or hits * 2 < len(lines):
@@ -82,7 +82,7 @@ def recognise(source: Source) -> int:
 
 
 def is_route(line: str) -> bool:
-    """Tell whether a line of text is a route as `ip route` prints it, and not prose or a neighbour."""
+    """Tell whether a line of text is a route as `ip route` prints it, and not prose or a neighbor."""
     found = _START.match(line)
     if found is None or _NEIGHBOUR.search(line) is not None:
         return False

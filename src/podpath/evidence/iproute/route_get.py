@@ -35,7 +35,7 @@ _EXPECTED = "an answer of `ip route get`"
 
 
 def recognise(source: Source) -> int:
-    """Recognise answers by the command, or by `uid` and `cache`, which no listing of routes has."""
+    """Recognize answers by the command, or by `uid` and `cache`, which no listing of routes has."""
     lines = sample(source)
     asked = _asks(parse_command(source.command))
     fitting = [

@@ -39,7 +39,7 @@ _OTHER = re.compile(r'"(?:lladdr|state|priority|mac|ifname)"\s*:')
 
 
 def recognise(source: Source) -> int:
-    """Recognise objects with `dst` and other members of a route."""
+    """Recognize objects with `dst` and other members of a route."""
     if lists_nothing(source, "ip", "route"):
         return CERTAIN
     head = head_of(source)

@@ -27,7 +27,7 @@ class TableNameRecord(Record):
 
 
 def recognise(source: Source) -> int:
-    """Recognise the file by its name, or by the rows that every such file has."""
+    """Recognize the file by its name, or by the rows that every such file has."""
     lines = [line for line in sample(source) if not _COMMENT.match(line)]
     rows = [found for line in lines if (found := _ROW.match(line)) is not None]
     if not rows or len(rows) < len(lines):

@@ -57,7 +57,7 @@ _MEMBERS = frozenset(
 
 
 def recognise(source: Source) -> int:
-    """Recognise `PRIORITY: from ... ACTION`."""
+    """Recognize `PRIORITY: from ... ACTION`."""
     return CERTAIN if share(sample(source), _SHAPE) >= 0.5 else NO
 
 
@@ -81,7 +81,7 @@ def read(source: Source) -> Reading:
 
 
 def recognise_json(source: Source) -> int:
-    """Recognise objects with `priority` and `src`."""
+    """Recognize objects with `priority` and `src`."""
     head = head_of(source)
     shown = _JSON.search(head) and _JSON_SOURCE.search(head)
     return CERTAIN if shown or lists_nothing(source, "ip", "rule") else NO

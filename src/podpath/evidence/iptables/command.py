@@ -1,4 +1,4 @@
-"""What an iptables command asked for: which family, flavour, table and chain, and whether a filter
+"""What an iptables command asked for: which family, flavor, table and chain, and whether a filter
 cut its output.
 
 `iptables -nvL CHAIN` does not print its table, `iptables -S | grep DROP` not what it left out: only

@@ -173,7 +173,7 @@ def _generic_options(groups: dict[str, str | None]) -> Iterator[OptionText]:
 
 
 def _join(pieces: list[_Piece]) -> tuple[ExtensionText, ...]:
-    """Put neighbouring texts of one match together: conntrack prints each of its options apart."""
+    """Put neighboring texts of one match together: conntrack prints each of its options apart."""
     matches: list[ExtensionText] = []
     for piece in pieces:
         before = matches[-1] if matches else None

@@ -103,7 +103,7 @@ class NetfilterNoteRecord(Record):
 
     family: Family
     kind: str
-    """`legacy-present`: tables of the legacy flavour exist too; `incompatible`: the nft table
+    """`legacy-present`: tables of the legacy flavor exist too; `incompatible`: the nft table
     `table` holds what iptables cannot show; `no-such-chain`: the chain asked for does not exist.
     """
     table: str | None = None

@@ -37,7 +37,7 @@ _EXPECTED = "a module"
 
 
 def recognise(source: Source) -> int:
-    """Recognise the heading, or rows of a module, its size and its users; or a grep that found
+    """Recognize the heading, or rows of a module, its size and its users; or a grep that found
     nothing.
     """
     lines = sample(source)

@@ -72,7 +72,7 @@ _NAMES = (
 
 
 def recognise(source: Source) -> int:
-    """Recognise the headings of protocols, the command, or lines that a grep left and that only
+    """Recognize the headings of protocols, the command, or lines that a grep left and that only
     this program words so.
     """
     lines = sample(source)

@@ -35,7 +35,7 @@ class CounterRecord(Record):
 
 
 def recognise(source: Source) -> int:
-    """Recognise the JSON's only key, the heading of the text, or counters alone, as grep leaves
+    """Recognize the JSON's only key, the heading of the text, or counters alone, as grep leaves
     them.
     """
     lines = sample(source)

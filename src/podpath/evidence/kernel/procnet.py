@@ -36,7 +36,7 @@ _EXPECTED = "a line of /proc/net"
 
 
 def recognise(source: Source) -> int:
-    """Recognise the heading of each file."""
+    """Recognize the heading of each file."""
     lines = sample(source)[:3]
     headed = any(
         pattern.match(line)

@@ -57,7 +57,7 @@ line that was cut.
 
 
 def recognise(source: Source) -> int:
-    """Recognise `KEY = VALUE` under the directories of /proc/sys, or a value that the command
+    """Recognize `KEY = VALUE` under the directories of /proc/sys, or a value that the command
     names.
     """
     lines = sample(source)

@@ -36,7 +36,7 @@ _EXPECTED = "a file of /sys/class/net"
 
 
 def recognise(source: Source) -> int:
-    """Recognise a path with its value, or values that the command's paths name."""
+    """Recognize a path with its value, or values that the command's paths name."""
     lines = sample(source)
     if any(_LINE.match(line) or _HEADING.match(line) or _MEMBER.match(line) for line in lines):
         return CERTAIN

@@ -28,7 +28,7 @@ class KernelRecord(Record):
 
 
 def recognise(source: Source) -> int:
-    """Recognise the line that begins with Linux; a release alone only where the command says what
+    """Recognize the line that begins with Linux; a release alone only where the command says what
     it is.
     """
     lines = sample(source)

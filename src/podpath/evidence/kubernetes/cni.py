@@ -23,7 +23,7 @@ _TYPED = re.compile(r'"type"\s*:\s*"[\w.-]+"')
 
 
 def recognise_cni(source: Source) -> int:
-    """Recognise JSON with `cniVersion`, and plugins or a type; and whatever stands in a file of the
+    """Recognize JSON with `cniVersion`, and plugins or a type; and whatever stands in a file of the
     CNI folder.
     """
     if CNI_FILE.search(source.command or ""):

@@ -25,7 +25,7 @@ _PLUGINS = frozenset(
 
 
 def recognise_corefile(source: Source) -> int:
-    """Recognise a server block above names of plugins."""
+    """Recognize a server block above names of plugins."""
     lines = sample(source)
     words = [line.split(maxsplit=1)[0] for line in lines]
     known = sum(word in _PLUGINS for word in words)

@@ -71,7 +71,7 @@ class _Field(NamedTuple):
 
 
 def recognise_describe(source: Source) -> int:
-    """Recognise an object by the names of its fields."""
+    """Recognize an object by the names of its fields."""
     lines = sample(source)
     keys = {found["key"] for found in map(_FIELD.match, lines) if found is not None}
     if len(keys & _SERVICE) >= 3 or len(keys & _POD) >= 3 or len(keys & _NODE) >= 3:

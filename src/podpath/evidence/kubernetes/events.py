@@ -38,7 +38,7 @@ _PROBE = re.compile(r"(?P<kind>Readiness|Liveness|Startup) probe (?:failed|error
 
 
 def recognise_events(source: Source) -> int:
-    """Recognise events by their type and reason."""
+    """Recognize events by their type and reason."""
     lines = sample(source)
     rows = sum(any(shape.match(line) for shape in (_DESCRIBED, _LISTED, _OLD)) for line in lines)
     if not rows:

@@ -20,7 +20,7 @@ _NET_CONF = re.compile(r'"Network"\s*:\s*"')
 
 
 def recognise_resolv_conf(source: Source) -> int:
-    """Recognise name servers, search lists and options, and nothing else beside comments."""
+    """Recognize name servers, search lists and options, and nothing else beside comments."""
     lines = [line for line in sample(source) if not _COMMENT.match(line)]
     fitting = sum(_RESOLV.match(line) is not None for line in lines)
     servers = any(line.lstrip().startswith(("nameserver ", "nameserver\t")) for line in lines)
@@ -68,7 +68,7 @@ def read_resolv_conf(source: Source) -> Reading:
 
 
 def recognise_subnet_env(source: Source) -> int:
-    """Recognise flannel's variables."""
+    """Recognize flannel's variables."""
     return CERTAIN if any(_SUBNET.match(line) for line in sample(source)) else NO
 
 
@@ -98,7 +98,7 @@ def read_subnet_env(source: Source) -> Reading:
 
 
 def recognise_net_conf(source: Source) -> int:
-    """Recognise flannel's network in JSON."""
+    """Recognize flannel's network in JSON."""
     head = "\n".join(sample(source))
     return (
         LIKELY

@@ -27,7 +27,7 @@ _SERVICE_TYPES = frozenset({"ClusterIP", "NodePort", "LoadBalancer", "ExternalNa
 
 
 def recognise_get(source: Source) -> int:
-    """Recognise a table by its heading; rows of pods with addresses do without one."""
+    """Recognize a table by its heading; rows of pods with addresses do without one."""
     lines = sample(source)
     heading = next((line for line in lines[:5] if is_heading(line)), None)
     if heading is not None:

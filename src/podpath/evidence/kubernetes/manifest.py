@@ -37,7 +37,7 @@ _CNI_KEYS = re.compile(r"cni[-_](?:network_config|conf(?:ig)?(?:\.json)?)|\S*\.c
 
 
 def recognise_manifest(source: Source) -> int:
-    """Recognise objects by their kind and version, and parts of one by fields that only they have."""
+    """Recognize objects by their kind and version, and parts of one by fields that only they have."""
     lines = sample(source)
     kinds = sum(_KIND.match(line) is not None for line in lines)
     shaped = _count_shaped(lines)

@@ -1,4 +1,4 @@
-"""What a layout is: how a bundle of another tool is recognised, and what each of its files holds.
+"""What a layout is: how a bundle of another tool is recognized, and what each of its files holds.
 
 A layout is data. Its rows are asked in their order, and the first whose path fits decides; what no
 row knows is read by its content, as any file is. A path is an expression for all that follows the

@@ -1,6 +1,6 @@
 """The table of all layouts, and the bundles that a set of files is.
 
-A layout is recognised by the paths of files below a root, wherever that root is: an archive may
+A layout is recognized by the paths of files below a root, wherever that root is: an archive may
 hold several bundles, one of another even. A file is of the bundle whose root is the longest that it
 stands below.
 """
@@ -45,7 +45,7 @@ _HEAD = 1 << 20
 
 
 class Bundle(NamedTuple):
-    """A bundle that was recognised among files."""
+    """A bundle that was recognized among files."""
 
     layout: Layout
     root: str

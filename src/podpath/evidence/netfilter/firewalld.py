@@ -24,7 +24,7 @@ _LEAST = 3
 
 
 def recognise(source: Source) -> int:
-    """Recognise the settings of a zone."""
+    """Recognize the settings of a zone."""
     found = {match["key"] for match in map(_SETTING.fullmatch, sample(source)) if match is not None}
     return (
         CERTAIN if len(found) >= _LEAST and found & {"services", "interfaces", "masquerade"} else NO

@@ -37,7 +37,7 @@ class _Open(NamedTuple):
 
 
 def recognise(source: Source) -> int:
-    """Recognise a virtual service, or the heading of the listing."""
+    """Recognize a virtual service, or the heading of the listing."""
     return (
         CERTAIN
         if any(_VIRTUAL.fullmatch(line) or _HEADING.fullmatch(line) for line in sample(source))

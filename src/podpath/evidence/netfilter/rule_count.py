@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"\s*\d{1,9}\s*")
 
 
 def recognise(source: Source) -> int:
-    """Recognise one number behind a command that counts rules, or rules with numbers before them."""
+    """Recognize one number behind a command that counts rules, or rules with numbers before them."""
     if source.command is not None and any(_NUMBER.fullmatch(line) for line in source.lines[:3]):
         command = source.command.strip()
         return CERTAIN if _COMMAND.fullmatch(command) or _GREP.fullmatch(command) else NO

@@ -27,7 +27,7 @@ _RULE = re.compile(r"[\s|+:=-]*")
 
 
 def recognise(source: Source) -> int:
-    """Recognise the titles of a list with an action and a source."""
+    """Recognize the titles of a list with an action and a source."""
     return CERTAIN if any(_is_heading(_read_titles(line)) for line in sample(source)[:4]) else NO
 
 

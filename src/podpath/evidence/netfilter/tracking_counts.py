@@ -16,7 +16,7 @@ _COUNT = re.compile(r"(\w+)=(\d+)")
 
 
 def recognise(source: Source) -> int:
-    """Recognise a processor's line."""
+    """Recognize a processor's line."""
     return (
         CERTAIN
         if any(_LINE.fullmatch(line) and "insert" in line for line in sample(source))

@@ -52,7 +52,7 @@ _GENERAL = {
 
 
 def recognise(source: Source) -> int:
-    """Recognise a script: most of its lines are commands of the shell, and some are iptables
+    """Recognize a script: most of its lines are commands of the shell, and some are iptables
     commands that change a table.
     """
     lines = sample(source)

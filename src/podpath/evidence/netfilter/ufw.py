@@ -23,7 +23,7 @@ _ADDRESS = re.compile(r"[\da-fA-F:.]+(?:/\d+)?")
 
 
 def recognise(source: Source) -> int:
-    """Recognise the status line or the heading."""
+    """Recognize the status line or the heading."""
     lines = sample(source)
     return (
         CERTAIN

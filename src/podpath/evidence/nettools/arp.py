@@ -1,4 +1,4 @@
-"""`arp -n` (a table) and `arp -an` (BSD style), and /proc/net/arp: neighbours as net-tools print
+"""`arp -n` (a table) and `arp -an` (BSD style), and /proc/net/arp: neighbors as net-tools print
 them.
 """
 
@@ -35,7 +35,7 @@ _EXPECTED = "an ARP entry"
 
 
 def recognise(source: Source) -> int:
-    """Recognise the heading, or rows of the table or of the BSD style."""
+    """Recognize the heading, or rows of the table or of the BSD style."""
     lines = sample(source)
     if any(_HEADING.match(line) for line in lines[:3]):
         return CERTAIN

@@ -27,7 +27,7 @@ _EXPECTED = "an answer to arping"
 
 
 def recognise(source: Source) -> int:
-    """Recognise the title line, or answers."""
+    """Recognize the title line, or answers."""
     lines = sample(source)
     return (
         CERTAIN

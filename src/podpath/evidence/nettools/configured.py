@@ -65,7 +65,7 @@ class _Draft:
 
 
 def recognise(source: Source) -> int:
-    """Recognise stanzas, a netplan tree, variables of ifcfg or units of networkd."""
+    """Recognize stanzas, a netplan tree, variables of ifcfg or units of networkd."""
     lines = sample(source)
     if any(_IFACE.match(line) for line in lines):
         return CERTAIN

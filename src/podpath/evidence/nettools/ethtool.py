@@ -27,7 +27,7 @@ _EXPECTED = "a line of ethtool"
 
 
 def recognise(source: Source) -> int:
-    """Recognise the title, or features or facts of a driver below the command."""
+    """Recognize the title, or features or facts of a driver below the command."""
     lines = sample(source)
     if any(_TITLE.match(line) or _STATISTICS.match(line) for line in lines[:5]):
         return CERTAIN

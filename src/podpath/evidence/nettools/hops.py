@@ -31,7 +31,7 @@ _EXPECTED = "a router on the way"
 
 
 def recognise(source: Source) -> int:
-    """Recognise numbered lines with times or stars below a title or the command."""
+    """Recognize numbered lines with times or stars below a title or the command."""
     lines = sample(source)
     hops = [line for line in lines if _HOP.match(line) and _TIME.search(line)]
     if not hops or len(hops) * 2 < len(lines) - 2:

@@ -40,7 +40,7 @@ _EXPECTED = "a line of ifconfig"
 
 
 def recognise(source: Source) -> int:
-    """Recognise a header in either form."""
+    """Recognize a header in either form."""
     lines = sample(source)
     return CERTAIN if any(_NEW.match(line) or _OLD.match(line) for line in lines) else NO
 

@@ -26,7 +26,7 @@ _EXPECTED = "a device"
 
 
 def recognise(source: Source) -> int:
-    """Recognise the heading of either."""
+    """Recognize the heading of either."""
     return (
         CERTAIN
         if any(_NM_HEADING.match(line) or _ND_HEADING.match(line) for line in sample(source)[:3])

@@ -36,7 +36,7 @@ _EXPECTED = "a row of the routing table"
 
 
 def recognise(source: Source) -> int:
-    """Recognise the heading, or rows with destination, gateway, mask and flags."""
+    """Recognize the heading, or rows with destination, gateway, mask and flags."""
     lines = sample(source)
     if any(_HEADING.match(line) for line in lines[:4]):
         return CERTAIN

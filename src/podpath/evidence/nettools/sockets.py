@@ -72,7 +72,7 @@ class _End(NamedTuple):
 
 
 def recognise(source: Source) -> int:
-    """Recognise a heading of ss or netstat, or rows of theirs."""
+    """Recognize a heading of ss or netstat, or rows of theirs."""
     lines = sample(source)
     if any(_SS_HEADING.match(line) or _NETSTAT_HEADING.match(line) for line in lines[:12]):
         return CERTAIN

@@ -24,7 +24,7 @@ _EXPECTED = "a line of wg show"
 
 
 def recognise(source: Source) -> int:
-    """Recognise a device or a peer with fields below it."""
+    """Recognize a device or a peer with fields below it."""
     lines = sample(source)
     heads = any(_DEVICE.match(line) or _PEER.match(line) for line in lines)
     return CERTAIN if heads and any(_FIELD.match(line) for line in lines) else NO

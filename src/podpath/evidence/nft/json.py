@@ -49,7 +49,7 @@ _OBJECTS = frozenset(
 
 
 def recognise(source: Source) -> int:
-    """Recognise the one object that all of nft's JSON is in."""
+    """Recognize the one object that all of nft's JSON is in."""
     return CERTAIN if _START.match(head_of(source).lstrip(" \t\n\ufeff")) else NO
 
 

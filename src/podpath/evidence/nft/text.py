@@ -44,7 +44,7 @@ _WARNING = re.compile(r"# Warning: table (?P<family>\S+) (?P<name>\S+) is manage
 
 
 def recognise(source: Source) -> int:
-    """Recognise a table's heading."""
+    """Recognize a table's heading."""
     lines = sample(source)
     if not any(_TABLE.match(line) for line in lines):
         return NO

@@ -20,7 +20,7 @@ _EXPECTED = "a line of a packet's trace"
 
 
 def recognise(source: Source) -> int:
-    """Recognise lines that name a trace, a table and a chain."""
+    """Recognize lines that name a trace, a table and a chain."""
     return CERTAIN if share(sample(source), _LINE) >= 0.5 else NO
 
 

@@ -28,7 +28,7 @@ _DETAIL = re.compile(
 
 
 def recognise_bond(source: Source) -> int:
-    """Recognise a bond by its mode or its members."""
+    """Recognize a bond by its mode or its members."""
     lines = sample(source)
     signs = sum(any(sign.match(line) for line in lines) for sign in (_MODE, _ACTIVE, _MEMBER))
     return (

@@ -30,7 +30,7 @@ class _Row(NamedTuple):
 
 
 def recognise_show(source: Source) -> int:
-    """Recognise the nested tables by their names."""
+    """Recognize the nested tables by their names."""
     lines = sample(source)
     tables = [found["table"] for found in map(_TABLE.match, lines) if found is not None]
     if not tables:

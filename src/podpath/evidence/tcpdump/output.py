@@ -65,7 +65,7 @@ class _Point(NamedTuple):
 
 
 def recognise_tcpdump(source: Source) -> int:
-    """Recognise tcpdump's text by its packets; its command alone is not enough."""
+    """Recognize tcpdump's text by its packets; its command alone is not enough."""
     lines = sample(source)
     packets = sum(
         _PACKET.match(line) is not None and _SIGNATURE.search(line) is not None for line in lines

@@ -82,7 +82,7 @@ def _unquote(found: re.Match[str]) -> Word:
 
 
 def strip_terminal(line: str) -> str:
-    """Take colours, other terminal sequences and control characters out of a line; a line without
+    """Take colors, other terminal sequences and control characters out of a line; a line without
     any is given back as it is.
     """
     return (

@@ -1,4 +1,4 @@
-"""Incidents of routing, source validation and neighbours."""
+"""Incidents of routing, source validation and neighbors."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 seen in its namespace.
 
 What comes in is a pod and, where somebody looked, which rules stand in its network namespace; what
-goes out is a `Judgement` with the words that it rests on. The order matters, and each step is there
+goes out is a `Judgment` with the words that it rests on. The order matters, and each step is there
 because a tool in the field lacks it:
 
 A validator that passed now is healthy, whatever its last run said: a pod whose first try failed

@@ -134,7 +134,7 @@ class Policy:
 
     @property
     def escalation(self) -> tuple[Action, ...]:
-        """Return the actions that do something to the pod, from the gentlest; labelling is beside
+        """Return the actions that do something to the pod, from the gentlest; labeling is beside
         them.
         """
         return tuple(action for action in ORDER if action in self.actions and action != "label")

@@ -25,7 +25,7 @@ _BOUNDS = {"exact": "", "floor": "at least ", "ceiling": "at most "}
 
 
 class Circumstances(NamedTuple):
-    """What is known beside the judgements themselves."""
+    """What is known beside the judgments themselves."""
 
     tree: Tree
     rivals: Rivals

@@ -1,4 +1,4 @@
-"""From judgements to writes, in the order in which they must be made.
+"""From judgments to writes, in the order in which they must be made.
 
 A device's value that `all` overrules can only be had by changing `all`, which reaches every device.
 So that nobody else loses protection by it (a host whose uplink is guarded by `all.rp_filter = 1`),

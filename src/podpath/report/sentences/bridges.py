@@ -12,13 +12,13 @@ def spell_bridge(reason: BridgeReason) -> str:  # noqa: C901, PLR0911  # one arm
     """Say what a bridge decided about a frame."""
     match reason:
         case bridges.NotTakenIn(bridge, hold):
-            return f"{bridge} does not take it: {_spell_hold(hold)}"
+            return f"{bridge} does not accept it: {_spell_hold(hold)}"
         case bridges.NotSentOut(bridge, port, hold):
             return f"{bridge} does not send it out of {port}: {_spell_hold(hold)}"
         case bridges.Bridged(bridge, source, port):
             return f"{bridge} bridges it from {'the host' if source is None else source} to {port}"
         case bridges.FloodedForNobody(bridge, mac):
-            return f"{bridge} floods it, and no device behind its ports has the MAC {mac}"
+            return f"{bridge} floods it, but no device behind its ports has the MAC {mac}"
         case bridges.SentOutOfPort(bridge, port):
             return f"{bridge} sends it out of {port}"
         case bridges.SentWhileResolving(bridge, address):
@@ -34,12 +34,10 @@ def spell_bridge(reason: BridgeReason) -> str:  # noqa: C901, PLR0911  # one arm
         case bridges.HandedToSwitch(link, bridge):
             return f"{link} hands it to bridge {bridge}"
         case bridges.Switched(bridge, source, port):
-            return (
-                f"bridge {bridge} takes it from {source} to {port} (by MAC; its flows are not read)"
-            )
+            return f"bridge {bridge} switches it from {source} to {port} (by MAC; its flows are not read)"
         case bridges.SwitchFloods(bridge, ports, mac):
             names = ", ".join(ports) or "no device of the host"
-            return f"bridge {bridge} floods it, and {names} does not have the MAC {mac}"
+            return f"bridge {bridge} floods it, but {names} does not have the MAC {mac}"
         case _:
             assert_never(reason)
 
@@ -57,6 +55,6 @@ def _spell_hold(hold: Hold) -> str:  # as above
         case bridges.NotInVlan(port, vlan):
             return f"{port} is not in VLAN {vlan}"
         case bridges.TakesNoUntagged(port):
-            return f"{port} takes no untagged frames"
+            return f"{port} accepts no untagged frames"
         case _:
             assert_never(hold)

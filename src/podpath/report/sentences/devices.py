@@ -18,7 +18,7 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
         case devices.HandedToMaster(link, master):
             return f"{link} is a port of {master}: its receive handler hands the frame on before IP sees it"
         case devices.FrameForOther(mac, link, own):
-            return f"the frame is for {mac}, and {link} has {own}"
+            return f"the frame is for {mac}, but {link} has {own}"
         case devices.LoopedBack(link):
             return f"it comes back in on {link}"
         case devices.SentThroughSlave(link, slave):
@@ -34,11 +34,9 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
         case devices.NoDevice():
             return "it has no device to leave on"
         case devices.TunnelsNested(link, depth):
-            return (
-                f"{link} is reached from within {depth} tunnels: the kernel takes it for a circle"
-            )
+            return f"{link} is reached from within {depth} tunnels: the kernel treats it as a loop"
         case devices.NoRemoteEnd(link, address):
-            return f"{link} knows no remote end for {address}"
+            return f"{link} has no remote end for {address}"
         case devices.WrappedForUnknownEnd(link):
             return f"{link} wraps it; the remote end is not in evidence, so the outer packet is not walked"
         case devices.Wrapped(link, remote):
@@ -46,6 +44,6 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
         case devices.Unwrapped(link):
             return f"{link} unwraps it"
         case devices.ReachedSocket(port, netns):
-            return f"it reaches {'the protocol' if port is None else f'port {port}'} of {netns}"
+            return f"it reaches {netns if port is None else f'port {port} in {netns}'}"
         case _:
             assert_never(reason)

@@ -24,21 +24,21 @@ def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911  # one
         case failures.NobodyListens(name, netns, packet):
             return f"{name} refused in {netns}: nobody listens on {packet}"
         case failures.OuterDelivered(name):
-            return f"{name} misdelivered: a process was handed the packet that a tunnel put it into"
+            return f"{name} misdelivered: a process received the outer packet of a tunnel"
         case failures.Misdelivered(name, reached, wanted, reply):
             who = "the client is" if reply else "the connection is with"
-            return f"{name} misdelivered: it reached {spell_end(reached)}, and {who} {spell_end(wanted)}"
+            return f"{name} misdelivered: it reached {spell_end(reached)}, but {who} {spell_end(wanted)}"
         case failures.NotTranslatedBack(name, packet, asked):
             does = (
                 "resets the connection"
                 if packet.protocol == protocols.TCP
-                else "takes it for no answer"
+                else "does not recognize it as an answer"
             )
-            return f"{name} not translated back: it reached the client as {packet}, who had sent {asked} and {does}"
+            return f"{name} not translated back: the client, which had sent {asked}, receives {packet} and {does}"
         case failures.StrayPacket(name, packet, seen):
-            return f"{name} stray: it reached the server as {packet}, whose connection began with {seen}: it is reset"
+            return f"{name} stray: it reached the server as {packet}, but the connection began with {seen}: it is reset"
         case failures.LeftForOwnPod(name, link, address):
-            return f"{name} left the node on {link}, though {address} is a pod of it"
+            return f"{name} left the node on {link}, though {address} is a pod on it"
         case failures.LeftUntranslated(name, packet):
             return f"{name} left the node as {packet}: nobody answers {packet.src}"
         case None:

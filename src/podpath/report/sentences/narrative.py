@@ -35,7 +35,9 @@ def spell_link(link: str | PacketStory) -> str:
 
 def _too_late(rule: Rule) -> str:
     name = rule.target.name if rule.target is not None else "a rule"
-    return f"{name} (rule {rule.position} of {rule.chain}), which would have let it pass, stands later."
+    return (
+        f"{name} (rule {rule.position} of {rule.chain}), which would have let it pass, comes later."
+    )
 
 
 def _tell(trace: Trace) -> str:
@@ -65,7 +67,7 @@ def _failure(cause: Cause) -> str:
 def _spell(step: Step) -> str:
     why = spell_reason(step.reason)
     if step.stage.endswith("conntrack"):
-        what = {"new": "conntrack sees it as NEW", "invalid": f"conntrack calls it INVALID: {why}"}
+        what = {"new": "conntrack sees it as NEW", "invalid": f"conntrack marks it INVALID: {why}"}
         return what.get(step.decision, f"conntrack: {step.decision}")
     before, after = spell_ends(step.before), spell_ends(step.after)
     return (
@@ -98,7 +100,7 @@ def _claim_of(cause: Cause) -> str:
     if isinstance(cause.trace.outcome, (Delivered, Transmitted)):
         return f"{_the(cause)} goes astray: {_failure(cause)}."
     if cause.step is not cause.trace.deciding:
-        ended = f"and {cause.trace.deciding.netns} there has no use for it"
+        ended = f"and {cause.trace.deciding.netns} is not where it belongs"
         return f"{_the(cause)} goes astray: {spell_reason(cause.step.reason)}, {ended}."
     word = "rejected" if isinstance(cause.trace.outcome, Rejected) else "dropped"
     return f"{_the(cause)} is {word} at {cause.step.stage} in netns {cause.step.netns}: {spell_reason(cause.step.reason)}."
@@ -127,11 +129,11 @@ def _rule(cause: Cause) -> Iterator[str]:
 def _order(cause: Cause) -> Iterator[str]:
     if cause.place is not None:
         rule = cause.place.rule
-        yield f"{_the(cause)} is dropped by rule {rule.position} of {rule.chain}, because conntrack calls it INVALID."
+        yield f"{_the(cause)} is dropped by rule {rule.position} of {rule.chain}, because conntrack marks it INVALID."
 
 
 def _filter(cause: Cause) -> Iterator[str]:
-    yield f"The reverse-path filter drops what {cause.step.before.src} sends: {spell_reason(cause.step.reason)}."
+    yield f"The reverse-path filter drops packets from {cause.step.before.src}: {spell_reason(cause.step.reason)}."
 
 
 def _bridged(cause: Cause) -> Iterator[str]:
@@ -145,7 +147,7 @@ def _bridged(cause: Cause) -> Iterator[str]:
 
 def _without_endpoints(cause: Cause) -> Iterator[str]:
     packet = cause.branch.traces[0].packet
-    yield f"The service {endpoint(packet.dst, packet.dport)} has no endpoints: a rule of kube-proxy rejects what is sent to it."
+    yield f"The service {endpoint(packet.dst, packet.dport)} has no endpoints: a rule of kube-proxy rejects packets to it."
 
 
 def _unheard(cause: Cause) -> Iterator[str]:
@@ -165,12 +167,12 @@ def _stale(cause: Cause) -> Iterator[str]:
         endpoint(step.before.dst, step.before.dport),
         endpoint(step.after.dst, step.after.dport),
     )
-    yield f"A conntrack entry still sends what {step.before.src} sends to {service} to {gone}, which is no endpoint any more."
+    yield f"A conntrack entry still sends packets from {step.before.src} for {service} to {gone}, which is no longer an endpoint."
 
 
 def _untranslated(cause: Cause) -> Iterator[str]:
     first = cause.branch.traces[0].packet
-    yield f"What {first.src} sends to {first.dst} leaves the node with the pod's own address, which nobody there can answer."
+    yield f"Traffic from {first.src} to {first.dst} leaves the node with the pod's own address, which nobody there can answer."
 
 
 _CLAIMS = {

@@ -8,7 +8,7 @@ from podpath.datapath.reasons import near
 from podpath.datapath.reasons.near import NearReason
 from podpath.node.netfilter import Rule
 
-BEHIND = "but stands behind the rule that ended it"
+BEHIND = "but comes after the rule that decided"
 
 
 def spell_near(reason: NearReason) -> str:  # one arm for each reason
@@ -21,14 +21,14 @@ def spell_near(reason: NearReason) -> str:  # one arm for each reason
         case near.MetricLoses(metric, best):
             return f"its metric {metric} loses to {best}"
         case near.LaterAmongEquals():
-            return "it comes later among equals"
+            return "an equal route comes before it"
         case near.AcceptsTooLate(rule):
             return f"{_name(rule)} accepts it, {BEHIND}"
         case near.LeadsTooLate(rule, accepting):
             return f"{_name(rule)} leads to {_name(accepting)}, which accepts it, {BEHIND}"
         case near.MissedByOne(rule, condition):
             target = rule.target.name if rule.target is not None else ""
-            return f"{_name(rule)} ({target}) missed it by {condition} alone"
+            return f"{_name(rule)} ({target}) missed it only by {condition}"
         case _:
             assert_never(reason)
 

@@ -18,14 +18,14 @@ def spell_neighbour(reason: NeighbourReason) -> str:  # noqa: C901, PLR0911  # o
         case neighbours.EntryUsed(address, mac, state):
             return f"{address} has the MAC {mac} (entry {state})"
         case neighbours.EntryWrong(address, mac, state, link, netns, own):
-            return f"{address} has the MAC {mac} (entry {state}), though {link} in {netns} has it with {own}"
+            return f"{address} has the MAC {mac} (entry {state}), but {link} in {netns} has that address with {own}"
         case neighbours.AskedOnPort(address, link, master):
-            asked = f"{address} is asked for on {link}, a port of {master}"
-            return f"{asked}: the answer comes in on {master}, where nobody waits for it"
+            asked = f"{address} is resolved on {link}, a port of {master}"
+            return f"{asked}: the answer comes in on {master}, where nothing waits for it"
         case neighbours.AnsweredBy(address, link, netns, mac):
-            return f"{address} is answered for by {link} in {netns}: {mac}"
+            return f"{link} in {netns} answers for {address}: {mac}"
         case neighbours.PresumedToAnswer(address, mac):
-            return f"{address} is outside the model and taken to answer: {mac}"
+            return f"{address} is outside the model and assumed to answer: {mac}"
         case neighbours.AnsweredBefore(address, mac):
             return f"{address} has the MAC {mac}, as it answered before"
         case neighbours.SaidItself(address, mac):
@@ -62,6 +62,6 @@ def _spell_refusal(refusal: Refusal) -> str:  # one arm for each refusal
         case neighbours.ArpIgnoredHostScope(address):
             return f"arp_ignore is 3, and {address} has scope host"
         case neighbours.ArpFiltered(sender, link):
-            return f"arp_filter is 1, and the way back to {sender} does not lead over {link}"
+            return f"arp_filter is 1, and the route back to {sender} does not use {link}"
         case _:
             assert_never(refusal)

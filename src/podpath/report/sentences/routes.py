@@ -22,7 +22,7 @@ def spell_route(reason: RouteReason) -> str:  # one arm for each reason
         return _spell_output(reason)
     match reason:
         case routes.IntoOwnTunnel(address, tunnel):
-            return f"the way to {address} leads into {tunnel} again, which drops what it would wrap twice"
+            return f"the route to {address} leads into {tunnel} again, which drops what it would wrap twice"
         case routes.RoutedOut(address, link, gateway):
             return f"{address} goes out on {_way(link, gateway)}"
         case routes.RoutedOn(address, link, gateway):
@@ -48,13 +48,13 @@ def _way(link: str | None, gateway: Address | None) -> str:
 def _spell_source(reason: SourceReason) -> str:
     match reason:
         case routes.ReversePathHolds(source, link, mode):
-            return (
-                f"the way back to {source} leads over {link}; rp_filter is {MODES.get(mode, mode)}"
-            )
+            return f"the route back to {source} uses {link}; rp_filter is {MODES.get(mode, mode)}"
         case routes.ReversePathFailed():
             return _spell_failed(reason)
         case routes.SourceOfType(source, link, kind):
-            looked_up = f"the source {source} of a packet from {link} is looked up to a route of type {kind}"
+            looked_up = (
+                f"the source {source} of a packet from {link} resolves to a route of type {kind}"
+            )
             return f"{looked_up}: no packet may come from there"
         case routes.OwnSource(source, link):
             return f"the source {source} is the host's own address on {link}"
@@ -64,11 +64,11 @@ def _spell_source(reason: SourceReason) -> str:
 
 def _spell_failed(reason: routes.ReversePathFailed) -> str:
     source, way_back, mode, device, unnumbered = reason
-    over = f"leads over {', '.join(way_back)}, not over {device}"
-    way = f"the way back to {source} {over}" if way_back else f"no route leads to {source}"
+    over = f"uses {', '.join(way_back)}, not {device}"
+    way = f"the route back to {source} {over}" if way_back else f"no route leads to {source}"
     meaning = f"{MODES.get(mode, mode)}"
     if unnumbered:
-        meaning += f", and as {device} has no address as good as strict"
+        meaning += f", which is as good as strict since {device} has no address"
     return f"{way}; rp_filter is {meaning} (the larger of all and {device})"
 
 
@@ -84,13 +84,13 @@ def _spell_input(reason: InputReason) -> str:  # one arm for each reason
             )
             return f"{who} not forward what comes in on {link}: no ICMP error is sent either"
         case routes.MartianSource(source):
-            return f"{source} is no address that a packet on a wire comes from"
+            return f"{source} is not a valid source address on a wire"
         case routes.MartianDestination(address):
-            return f"nothing is sent on to {address}: it is in 0.0.0.0/8"
+            return f"nothing is forwarded to {address}: it is in 0.0.0.0/8"
         case routes.DestinationOfType(address, kind):
-            return f"nothing is sent on to {address}: a route of type {kind} leads there"
+            return f"nothing is forwarded to {address}: a route of type {kind} leads there"
         case routes.LoopbackFromWire(address, link):
-            return f"{address} is in 127.0.0.0/8, which {link} does not let in from a wire: route_localnet is 0"
+            return f"{address} is in 127.0.0.0/8, which {link} does not accept from a wire: route_localnet is 0"
         case routes.NoRoute() | routes.RouteRefuses() | routes.PolicyRuleRefuses():
             return _spell_lookup(reason)
         case _:
@@ -100,7 +100,7 @@ def _spell_input(reason: InputReason) -> str:  # one arm for each reason
 def _spell_output(reason: OutputReason) -> str:
     match reason:
         case routes.NoAddressOf(source, netns):
-            return f"{source} is no address of {netns}"
+            return f"{source} is not an address of {netns}"
         case routes.LoopbackStays(source, link):
             return f"{source} does not leave on {link}"
         case routes.NoDeviceChosen(address):

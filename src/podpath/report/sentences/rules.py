@@ -21,21 +21,21 @@ def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # on
             return f"{name_rule(rule)} rejects it{f' with {answer}' if sent else ', and no answer is sent'}"
         case rules.PolicyDecided(table, chain, native):
             name, policy = (f"{table} {chain}", "drop") if native else (chain, "DROP")
-            return f"no rule of {name} decides on it, and its policy is {policy}"
+            return f"no rule of {name} decides, and its policy is {policy}"
         case rules.ChainTaken(chain, verdict):
-            return f"{chain}, which the evidence does not show, is taken to {verdict} it"
+            return f"{chain}, which the evidence does not show, is assumed to {verdict} it"
         case rules.TargetTaken(rule, verdict):
-            return f"{name_rule(rule)} is taken to be one that {verdict}s it"
+            return f"{name_rule(rule)} is assumed to be one that {verdict}s it"
         case rules.StatementTaken(rule, verdict):
-            return f"{name_rule(rule)} is taken to {verdict} it"
+            return f"{name_rule(rule)} is assumed to {verdict} it"
         case rules.QueueTaken(rule, verdict):
-            return f"{name_rule(rule)} queues it for a program, which is taken to {verdict} it"
+            return f"{name_rule(rule)} queues it for a program, which is assumed to {verdict} it"
         case rules.TargetStops(rule, target):
             return f"{name_rule(rule)}: {NOT_FOLLOWED[target]}"
         case rules.StatementStops(rule, statement):
-            return f"{name_rule(rule)}: what {statement} makes of it is not modelled"
+            return f"{name_rule(rule)}: what {statement} does with it is not modelled"
         case rules.SentByRule(rule, link):
-            return f"{name_rule(rule)} sends it out by {link} at once"
+            return f"{name_rule(rule)} sends it straight out of {link}"
         case rules.KeptFromConntrack(rule):
             return f"{name_rule(rule)} keeps the packet from conntrack"
         case rules.ZoneSet(rule, zone, helper):

@@ -21,7 +21,7 @@ def spell_tracking(reason: TrackingReason) -> str:
         case tracking.ConntrackFull():
             return "nf_conntrack: table full, dropping packet"
         case tracking.TupleTaken(connection):
-            return f"the new connection has a tuple that {connection} has already"
+            return f"the new connection's tuple is already taken by {connection}"
         case _:
             assert_never(reason)
 
@@ -41,7 +41,7 @@ def _spell_note(note: TrackingNote) -> str:
         case tracking.OpenedAnew():
             return "the connection is opened anew"
         case tracking.LetThrough(segment, state):
-            return f"a {segment} in state {state} is let through without a change of state"
+            return f"a {segment} in state {state} is let through without changing state"
         case tracking.EndedByReset():
             return "a reset before any reply ends the entry"
         case _:
@@ -57,19 +57,19 @@ def _spell_invalid(why: InvalidReason) -> str:  # noqa: C901, PLR0911  # one arm
         case tracking.OfNoConnection(segment):
             return f"a {segment} belongs to no connection that conntrack has seen"
         case tracking.NotPickedUp():
-            return "nf_conntrack_tcp_loose is 0: no connection is picked up in its middle"
+            return "nf_conntrack_tcp_loose is 0: connections are not picked up midway"
         case tracking.OutOfState("ack", "SYN_SENT", False):
             return "an ACK in state SYN_SENT: conntrack has seen the SYN, but no SYN-ACK"
         case tracking.OutOfState(segment, state, reply):
             return f"a {segment} in the {_direction(reply=reply)} direction in state {state}"
         case tracking.ResetBehind(seq, acknowledged):
             return (
-                f"a reset with sequence number {seq}, where {acknowledged} is acknowledged already"
+                f"a reset with sequence number {seq}, where {acknowledged} is already acknowledged"
             )
         case tracking.UnseenData(ack, seen):
             return f"it acknowledges data that conntrack has not seen (up to {ack}, seen {seen})"
         case tracking.AnswersNoQuery():
-            return "an ICMP message that answers no query which conntrack has seen"
+            return "an ICMP message that answers no query conntrack has seen"
         case tracking.QuoteUnknown():
             return "an ICMP error whose quoted packet is not known"
         case tracking.QuotesIcmp():

@@ -22,7 +22,7 @@ def spell_translation(reason: TranslationReason) -> str:  # one arm for each rea
         case translation.SourceRewritten(rule, before, after, drawn):
             old, new = endpoint(before.src, before.sport), endpoint(after.src, after.sport)
             said = f"{place_rule(rule)} ({_target(rule)}) rewrites the source {old} to {new}"
-            return f"{said} (the kernel draws the port)" if drawn else said
+            return f"{said} (the kernel picks the port)" if drawn else said
         case translation.NoAddressToMasquerade(rule, link):
             return f"{place_rule(rule)} masquerades, but {link} has no address to take"
         case translation.NoAddressToRedirect(rule, link):
@@ -35,7 +35,7 @@ def spell_translation(reason: TranslationReason) -> str:  # one arm for each rea
             clash = "another connection has the same reply tuple"
             return f"{clash}: the port of {connection} is changed, though no rule says so"
         case translation.MasqueradeDeviceChanged(before, after):
-            return f"the connection was masqueraded for {before} and now leaves by {after}: it is forgotten"
+            return f"the connection was masqueraded for {before} and now leaves by {after}: conntrack forgets it"
         case _:
             assert_never(reason)
 

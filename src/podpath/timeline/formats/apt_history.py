@@ -31,7 +31,7 @@ _DEEDS: Final = {
 
 
 def recognise(lines: Sequence[str]) -> float:
-    """Recognise a run by its dates."""
+    """Recognize a run by its dates."""
     fields = sum(_FIELD.match(line) is not None for line in lines)
     return (
         fields / len(lines)

@@ -17,7 +17,7 @@ _TIME: Final = re.compile(r"\d{1,17}")
 
 
 def recognise(lines: Sequence[str]) -> float:
-    """Recognise fields of the journal, the time among them."""
+    """Recognize fields of the journal, the time among them."""
     fields = sum(_FIELD.match(line) is not None for line in lines)
     return (
         fields / len(lines)

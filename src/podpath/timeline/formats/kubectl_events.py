@@ -25,7 +25,7 @@ _AGE: Final = re.compile(r"(?P<last>[\w.]+)(?:\s+\(x\d+ over (?P<first>[\w.]+)\)
 
 
 def recognise(lines: Sequence[str]) -> float:
-    """Recognise a table of events, or an object's description that ends in one."""
+    """Recognize a table of events, or an object's description that ends in one."""
     source = Source(name="", lines=tuple(lines))
     return max(recognise_events(source), recognise_describe(source)) / 100
 

@@ -29,7 +29,7 @@ _TIMES: Final = (
 
 
 def recognise(lines: Sequence[str]) -> float:
-    """Recognise what every event names: the object that it is about."""
+    """Recognize what every event names: the object that it is about."""
     return 0.9 if any(_JSON.search(line) or _YAML.match(line) for line in lines) else 0.0
 
 

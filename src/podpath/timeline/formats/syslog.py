@@ -49,7 +49,7 @@ class _Stamps:
         )
 
     def read(self, line: str) -> float | None:
-        """Return the time of a line. Neighbouring lines often share their stamp."""
+        """Return the time of a line. Neighboring lines often share their stamp."""
         stamp = line[:_WITH_BLANK]
         if stamp == self._last:
             return self._time
@@ -83,7 +83,7 @@ class _Stamps:
 
 
 def _months(lines: tuple[str, ...]) -> Iterator[int]:
-    """Yield the months of neighbouring lines, each once as long as it stays."""
+    """Yield the months of neighboring lines, each once as long as it stays."""
     before = ""
     for line in lines:
         name = line[:3] if line[:1] != "<" else line.partition(">")[2][:3]

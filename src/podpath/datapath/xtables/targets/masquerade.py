@@ -1,7 +1,7 @@
 """`-j MASQUERADE`: the address of the outgoing device as source (net/netfilter/nf_nat_masquerade.c
 v6.12).
 
-The address is `inet_select_addr` of the device towards the next hop: a route's preferred source
+The address is `inet_select_addr` of the device toward the next hop: a route's preferred source
 plays no part in it.
 """
 
