@@ -10,6 +10,8 @@ import pytest
 
 from podpath.checks.finding import Severity
 from podpath.checks.looks import look_at_captures
+from podpath.net.addresses import Address
+from podpath.net.complaints import Complaint
 from podpath.net.provenance import Known
 from podpath.node.case import Case
 from podpath.report.sentences.narrative import spell_claim, spell_link
@@ -23,6 +25,7 @@ from tests.checks.made_captures import (
     handshake,
     tcp,
 )
+from tests.checks.nodes import span
 
 FORTH, BACK = f"{CLIENT} > {SERVER}", f"{SERVER} > {CLIENT}"
 
@@ -255,6 +258,31 @@ def test_icmp_error_is_tied_to_its_connection() -> None:
     assert "tcp 10.7.0.5:41000 > 198.18.4.9:443" in spell_claim(refused.claim)
     assert refused.severity == Severity.FAULT
     assert answered.severity == Severity.NOTE
+
+
+@pytest.mark.parametrize(
+    ("complained", "certainty"), [("198.18.4.9", 1.0), ("10.7.0.5", 1.0), ("192.0.2.77", 0.5)]
+)
+def test_icmp_error_is_certain_for_what_people_complain_of(
+    complained: str, certainty: float
+) -> None:
+    """Refused is one connection; that another one fails it does not explain."""
+    error = "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP host 198.18.4.9 unreachable - admin prohibited, length 68"
+    sentence = Complaint(span=span("it hangs"), works=False, addresses=(Address.parse(complained),))
+    seen = replace(case_of(tcp(0, FORTH, "S", 1000), error), complaints=(sentence,))
+    (refused,) = found(seen, "icmp-error")
+
+    assert (Severity.FAULT, certainty) == (refused.severity, refused.certainty)
+    assert bool(refused.asks) == (certainty < 1)
+
+
+def test_icmp_error_of_a_group_is_a_note() -> None:
+    """What goes to a group nobody answers, refused or not."""
+    asks = "10:00:00.000000 IP 10.7.0.5.41000 > 239.1.1.1.443: UDP, length 20"
+    error = "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP 239.1.1.1 udp port 443 unreachable, length 68"
+    (refused,) = found(case_of(asks, error), "icmp-error")
+
+    assert refused.severity == Severity.NOTE
 
 
 @pytest.mark.parametrize(

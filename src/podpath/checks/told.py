@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint, End
 from podpath.net.failures import FailureKind
 from podpath.net.technologies import Technology
@@ -37,6 +38,15 @@ UNBRIDGED = frozenset(
 def list_failing(case: Case) -> Iterator[Complaint]:
     """Yield the sentences that say that something fails."""
     return (complaint for complaint in case.complaints if not complaint.works)
+
+
+def list_failing_addresses(case: Case) -> frozenset[Address]:
+    """Return the addresses of what fails: those that prose names, and the ends of what was tried."""
+    named = {address for complaint in list_failing(case) for address in complaint.addresses}
+    tried = (attempt.probe for attempt in case.attempts if attempt.is_bad)
+    named |= {end for probe in tried for end in (probe.src, probe.dst)}
+    named |= {one.dst for one in case.unplaced if one.dst is not None}
+    return frozenset(named)
 
 
 def is_forwarder(case: Case) -> bool:

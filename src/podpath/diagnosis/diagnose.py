@@ -19,7 +19,7 @@ from podpath.diagnosis.carried import Broken, doubt, find_broken, find_complaine
 from podpath.diagnosis.check_proof import prove_check
 from podpath.diagnosis.clearance import REFUSED, Walked, forbid_all_clear, forbid_by_complaints
 from podpath.diagnosis.comparison import compare_with_good
-from podpath.diagnosis.complained import place_complaints
+from podpath.diagnosis.complained import Complained, place_complaints
 from podpath.diagnosis.conclusion import Conclusion, conclude
 from podpath.diagnosis.counters import add_counters
 from podpath.diagnosis.diagnosis import Diagnosis, Question
@@ -106,7 +106,14 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
         partings=tuple(find_partings(judgements)),
         forbids=forbids,
         complained=complained,
+        denied=_list_denied(concluded, complained),
     )
+
+
+def _list_denied(concluded: Conclusion, complained: Sequence[Complained]) -> frozenset[Probe]:
+    """Return the connections that somebody says fail."""
+    failing = (one.symptom.probe for one in concluded.judgements if one.symptom.fails)
+    return frozenset((*failing, *(one.probe for one in complained)))
 
 
 def _join(meant: Broken, carried: Broken) -> Broken:

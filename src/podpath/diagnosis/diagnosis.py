@@ -18,6 +18,7 @@ from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.meeting import Meeting
 from podpath.diagnosis.verdict import Verdict
+from podpath.net.probe import Probe
 from podpath.net.provenance import Gap
 from podpath.node.case import Contradiction
 
@@ -66,6 +67,8 @@ class Diagnosis:
     """
     node: str = ""
     """Which node it is about; empty where the evidence is of one only."""
+    denied: frozenset[Probe] = frozenset()
+    """Connections that people say fail, whatever the walk makes of them."""
     forbids: tuple[Forbids, ...] = ()
     """What forbids the all-clear, the weightiest first; empty where it is given, or where a cause
     decides the verdict anyway.
@@ -75,6 +78,18 @@ class Diagnosis:
         """Refuse an all-clear that something forbids."""
         if self.verdict is Verdict.NONE and self.forbids:
             raise AssertionError(f"an all-clear, though {len(self.forbids)} things forbid it")
+
+    def is_shown_to_work(self, conversation: Conversation) -> bool:
+        """Tell whether a connection that a walk delivers may be said to work.
+
+        Not where anything forbids the all-clear or leaves the answer open, and not where people say
+        that it fails: then the walk has only shown no fault.
+        """
+        return (
+            conversation.verdict == "ALWAYS"
+            and self.verdict is not Verdict.POSSIBLE
+            and conversation.probe not in self.denied
+        )
 
     @property
     def exit_code(self) -> int:

@@ -22,7 +22,7 @@ from podpath.report.quotes import quote, render_quotes
 from podpath.report.sentences.narrative import spell_claim
 from podpath.report.sentences.questions import spell_answer, spell_fact
 from podpath.report.style import Style
-from podpath.report.walked_text import WALKED_SHOWN, mark_of, verdict_in_words
+from podpath.report.walked_text import WALKED_SHOWN, render_conversation
 
 SCREEN = 24
 """Lines of a terminal."""
@@ -212,15 +212,18 @@ def _forbids(one: Forbids, style: Style) -> list[str]:
 def _walked(diagnosis: Diagnosis, style: Style) -> list[str]:
     lines: list[str] = []
     for conversation in diagnosis.conversations[:WALKED_SHOWN]:
-        said = f"{escape(str(conversation.probe))}: {verdict_in_words(conversation)}"
-        lines += style.wrap(said, f"  {mark_of(conversation, style)} ", INDENT)
+        lines += render_conversation(diagnosis, conversation, style)
     left = len(diagnosis.conversations) - WALKED_SHOWN
     return [*lines, f"  and {left} more"] if left > 0 else lines
 
 
 def _summary(diagnosis: Diagnosis) -> str:
-    works = sum(conversation.verdict == "ALWAYS" for conversation in diagnosis.conversations)
-    return f"walked {_count(diagnosis.conversations, 'connection')}; {works} always work{'s' if works == 1 else ''}"
+    walked = diagnosis.conversations
+    works = sum(map(diagnosis.is_shown_to_work, walked))
+    unproven = sum(conversation.verdict == "ALWAYS" for conversation in walked) - works
+    parts = [f"{works} always work{'s' if works == 1 else ''}"] if works or not unproven else []
+    parts += [f"{unproven} not shown to fail"] if unproven else []
+    return f"walked {_count(walked, 'connection')}; {', '.join(parts)}"
 
 
 def _count(things: Sequence[object], name: str) -> str:

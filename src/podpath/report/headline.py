@@ -64,17 +64,16 @@ def _walked_in_words(conversations: Sequence[Conversation]) -> str:
 
 
 def _undecided(diagnosis: Diagnosis) -> str:
-    """Say in one line what was looked at, what was not, and the one thing to give next."""
+    """Say in one line what is missing, what was looked at, and the one thing to give next.
+
+    Whoever reads half of it must not take it for an all-clear, so what is missing stands first and
+    nothing that was walked is said to work.
+    """
     walked = diagnosis.conversations
-    match walked:
-        case ():
-            looked = "no fault was found, but"
-        case (only,) if only.verdict != "ALWAYS":
-            looked = f"{only.probe} was walked, but"
-        case _:
-            looked = f"{_walked_in_words(walked)}, but"
+    several = f"{len(walked)} connections" if len(walked) > 1 else ""
+    looked = "".join(f"; looked at {several or one.probe}" for one in walked[:1])
     asked = f"; next, provide: {diagnosis.questions[0].ask}" if diagnosis.questions else ""
-    return f"{looked} {name_forbids(diagnosis.forbids)}{asked}"
+    return f"{name_forbids(diagnosis.forbids)}{looked}{asked}"
 
 
 def render_head(style: Style, colour: str, word: str, text: str) -> list[str]:

@@ -33,7 +33,7 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
             "node": escape(diagnosis.node),
             "findings": [finding_object(finding) for finding in diagnosis.findings],
             "conversations": [
-                _conversation(conversation) for conversation in diagnosis.conversations
+                _conversation(diagnosis, conversation) for conversation in diagnosis.conversations
             ],
             "unknowns": [_question(question) for question in diagnosis.questions],
             "contradictions": [
@@ -78,11 +78,12 @@ def render_trace_json(
     )
 
 
-def _conversation(conversation: Conversation) -> dict[str, object]:
+def _conversation(diagnosis: Diagnosis, conversation: Conversation) -> dict[str, object]:
     branch = representative(conversation)
+    open_still = conversation.verdict == "ALWAYS" and not diagnosis.is_shown_to_work(conversation)
     return {
         "probe": escape(str(conversation.probe)),
-        "verdict": conversation.verdict,
+        "verdict": "UNDECIDED" if open_still else conversation.verdict,
         "truncated": conversation.truncated,
         "packets": [packet_object(trace) for trace in branch.traces] if branch is not None else [],
         "branches": [branch_object(branch) for branch in conversation.branches],

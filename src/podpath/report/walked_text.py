@@ -25,17 +25,34 @@ def render_walked(diagnosis: Diagnosis, style: Style) -> list[str]:
     walked = diagnosis.conversations if style.verbose else diagnosis.conversations[:WALKED_SHOWN]
     for conversation in walked:
         branch = representative(conversation)
-        lines += style.wrap(
-            f"{escape(str(conversation.probe))}: {verdict_in_words(conversation)}",
-            f"  {mark_of(conversation, style)} ",
-            "    ",
-        )
+        lines += render_conversation(diagnosis, conversation, style)
         if branch is not None and branch.failure and id(branch) not in shown_already:
             lines += style.wrap(escape(spell_failure(branch.failure)), INDENT)
             if style.verbose:
                 lines += render_path(branch, style, INDENT)
     lines += left_out(len(diagnosis.conversations) - len(walked), "connection", style)
     return ["", style.paint("head", "Walked"), *lines] if lines else []
+
+
+def render_conversation(
+    diagnosis: Diagnosis, conversation: Conversation, style: Style
+) -> list[str]:
+    """Write a connection with its sign and what became of it."""
+    said = f"{escape(str(conversation.probe))}: {_say(diagnosis, conversation)}"
+    return style.wrap(said, f"  {_mark(diagnosis, conversation, style)} ", INDENT)
+
+
+def _say(diagnosis: Diagnosis, conversation: Conversation) -> str:
+    """Say what became of a connection: one that is open, or is said to fail, is never said to work."""
+    open_still = conversation.verdict == "ALWAYS" and not diagnosis.is_shown_to_work(conversation)
+    return "not shown to fail" if open_still else verdict_in_words(conversation)
+
+
+def _mark(diagnosis: Diagnosis, conversation: Conversation, style: Style) -> str:
+    """Return the sign of a connection's end."""
+    if diagnosis.is_shown_to_work(conversation):
+        return style.arrived
+    return style.broken if conversation.verdict in {"NEVER", "SOMETIMES"} else style.doubtful
 
 
 def representative(conversation: Conversation) -> Branch | None:
@@ -63,13 +80,6 @@ def verdict_in_words(conversation: Conversation) -> str:
         case _:
             last = conversation.branches[0].traces[-1:] if conversation.branches else ()
             return describe_outcome(last[0].outcome) if last else "undecided"
-
-
-def mark_of(conversation: Conversation, style: Style) -> str:
-    """Return the sign of a connection's end."""
-    return {"ALWAYS": style.arrived, "NEVER": style.broken, "SOMETIMES": style.broken}.get(
-        conversation.verdict, style.doubtful
-    )
 
 
 def left_out(count: int, what: str, style: Style) -> list[str]:

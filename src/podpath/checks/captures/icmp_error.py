@@ -27,18 +27,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from podpath.capture.connections import CapturedFlow
 from podpath.capture.frames import errors_about
 from podpath.checks.captured import CapturedTraffic, quote, times
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.told import list_failing_addresses
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet, spell_ends
 from podpath.node.case import Case, Sighting
 
-CATEGORIES = (Category.NO_ROUTE, Category.NO_LISTENER, Category.HOST_FIREWALL, Category.MTU)
+CATEGORIES = (
+    Category.NO_ROUTE,
+    Category.NO_LISTENER,
+    Category.HOST_FIREWALL,
+    Category.MTU,
+    Category.NEIGHBOUR_UNRESOLVED,
+)
 NAME = "icmp-error"
 _REASONS = {
     0: "its network is unreachable", 1: "its host is unreachable", 2: "its protocol is not supported there",
@@ -62,6 +70,14 @@ _OTHERS6 = {
     3: "its hop limit ran out",
     4: "its header has a fault",
 }
+POSSIBLE = 0.5
+"""Of an error about another connection than the one that people complain of."""
+ASK = Ask(
+    "whether what is refused is the connection that fails",
+    "tcpdump -nvi any 'icmp[icmptype] != icmp-echo and icmp[icmptype] != icmp-echoreply'",
+    "the error quotes the ends of the connection that fails: look at who sent the error",
+)
+BROADCAST = Address.parse("255.255.255.255")
 _HARMLESS = ((protocols.ICMP, 4), (protocols.ICMP, 5))
 """Types that do not say that a packet was dropped for good."""
 
@@ -78,7 +94,28 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
             packet.src, packet.dst, packet.protocol, packet.icmp_type, packet.icmp_code, target
         ].append(seen)
     for errors in groups.values():
-        yield _report(errors, [flow for flow in traffic.flows if _is_about(errors[0].packet, flow)])
+        about = [flow for flow in traffic.flows if _is_about(errors[0].packet, flow)]
+        found = _report(errors, about)
+        breaks = found.severity is Severity.FAULT
+        yield _doubt(found) if breaks and not _is_meant(case, traffic, about) else found
+
+
+def _is_meant(
+    case: Case, traffic: CapturedTraffic, about: Sequence[CapturedFlow[Sighting]]
+) -> bool:
+    """Tell whether what is refused is what people complain of.
+
+    It has an address of what fails; where nobody names one, it is all of the capture that is open.
+    """
+    named = list_failing_addresses(case)
+    if named:
+        return any(end[0] in named for flow in about for end in flow.ends)
+    return all(flow in about for flow in traffic.flows if not (flow.forward and flow.backward))
+
+
+def _doubt(finding: Finding) -> Finding:
+    reason = "Nothing shows that what is refused is the connection that fails."
+    return replace(finding, certainty=POSSIBLE, asks=(ASK,), reasoning=(*finding.reasoning, reason))
 
 
 def is_size_error(packet: Packet) -> bool:
@@ -125,6 +162,7 @@ def _report(errors: Sequence[Sighting], about: Sequence[CapturedFlow[Sighting]])
         and (packet.protocol, packet.icmp_type) not in _HARMLESS
         and not is_size_error(packet)
         and not _is_traced(quoted)
+        and not _is_for_many(quoted)
     )
     reasons = [
         f"The error comes {times(len(errors))}, and quotes {spell_ends(quoted)}."
@@ -154,6 +192,17 @@ def _is_traced(quoted: Packet | None) -> bool:
     return (
         quoted is not None and quoted.protocol == protocols.UDP and 33434 <= quoted.dport <= 33534
     )
+
+
+def _is_for_many(quoted: Packet | None) -> bool:
+    """Tell whether the error quotes neighbour discovery, a group or a broadcast: nobody waits for
+    an answer of that one.
+    """
+    if quoted is None:
+        return False
+    if quoted.protocol == protocols.ICMPV6 and 133 <= quoted.icmp_type <= 137:
+        return True
+    return quoted.dst.is_multicast or quoted.dst == BROADCAST
 
 
 def _has_answer(flow: CapturedFlow[Sighting], refused: Address | None) -> bool:
