@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podpath.capture.files.index import Bytes
-from podpath.capture.printed.packets import Shown, row_of
+from podpath.capture.printed.packets import PrintedPacket, row_of
 from podpath.capture.text import read as text_read
 from podpath.capture.text.read import PrintedRows, read_rows
 from podpath.evidence.records import PacketRecord
@@ -58,14 +58,19 @@ def differences(text: str, rows: PrintedRows) -> list[tuple[int, str, object, ob
         (record,) = mine
         numbered: dict[int, int] = {}
         assert record.packet is not None
-        shown = Shown(
-            record.packet, record.time or 0.0, record.direction, record.tunnel, record.span.text
+        shown = PrintedPacket(
+            lines=(line, line),
+            time=record.time or 0.0,
+            link=record.link,
+            direction=record.direction,
+            tunnel=record.tunnel,
+            text=record.span.text,
+            packet=record.packet,
         )
         expected: dict[str, object] = dict(row_of(shown, numbered))
         read: dict[str, object] = {name: int(column[place]) for name, column in rows.arrays.items()}
         link = rows.arrays["ifindex"][place]
         expected["ifindex"], read["ifindex"] = record.link, rows.links[link - 1] if link else None
-        read["caplen"] = read["wirelen"] = int(rows.arrays["length"][place]) + 14
         if record.packet.family == 6:
             for end in ("src", "dst"):
                 read[end], expected[end] = (

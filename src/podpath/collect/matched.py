@@ -26,6 +26,7 @@ from podpath.net.provenance import Gap, GapKind, Source, Span
 from podpath.node.case import CapturedPoint, Case, LostPacket, Sighting
 
 if TYPE_CHECKING:
+    from podpath.capture.flows.flows import Flows
     from podpath.capture.matching.matching import Matching
     from podpath.capture.points import CapturedFile, Point
     from podpath.capture.sightings import Connection, Ladder, Loss
@@ -38,19 +39,21 @@ MOST_NAMED = 100_000
 _SECOND = 1_000_000_000
 
 
-class PrintedCapture(NamedTuple):
-    """A printed capture: its packets in their order."""
+class PrintedFrames(NamedTuple):
+    """The packets of a short printed capture, in their order."""
 
     name: str
     frames: tuple[Sighting, ...]
 
 
-class _Shown(NamedTuple):
+class _FollowedFile(NamedTuple):
     """A capture among those that are matched, and how its packets are quoted."""
 
     file: CapturedFile
     quote: Callable[[int], Span]
     """Gives the line of a packet by its number."""
+    flows: Flows | None
+    """Where its packets are numbered already."""
 
 
 class MatchedCaptures:
@@ -58,7 +61,7 @@ class MatchedCaptures:
     they were read.
     """
 
-    def __init__(self, kept: Sequence[Kept], printed: Sequence[PrintedCapture] = ()) -> None:
+    def __init__(self, kept: Sequence[Kept], printed: Sequence[PrintedFrames] = ()) -> None:
         """Match all captures; printed ones whose packets have no times are left out."""
         from podpath.capture.flows.flows import number_flows  # noqa: PLC0415 - NumPy is an extra, and slow to load
         from podpath.capture.points import number_points  # noqa: PLC0415 - as above
@@ -71,10 +74,9 @@ class MatchedCaptures:
         ]
         self._shown = {one.file.name: one for one in shown}
         self._files = [one.file for one in self._shown.values()]
-        numbered = {capture.name: capture.flows for capture in held if capture.flows is not None}
         self._flows = [
-            numbered.get(file.name) or number_flows(file.capture.packets.columns)
-            for file in self._files
+            one.flows or number_flows(one.file.capture.packets.columns)
+            for one in self._shown.values()
         ]
         self._points = number_points(self._files).points
         self._surveyed = [
@@ -218,7 +220,7 @@ def spell_connection(connection: Connection) -> str:
     return f"{name} {endpoint(*near)} > {endpoint(*far)}"
 
 
-def _show_kept(kept: Kept) -> _Shown:
+def _show_kept(kept: Kept) -> _FollowedFile:
     from podpath.capture.files.file import as_bytes  # noqa: PLC0415 - as above
     from podpath.capture.points import CapturedFile  # noqa: PLC0415 - as above
     from podpath.capture.printed.lines import render_lines  # noqa: PLC0415 - as above
@@ -226,7 +228,7 @@ def _show_kept(kept: Kept) -> _Shown:
     if kept.printed is not None:
         printed = kept.printed
         file = CapturedFile(name=kept.name, capture=kept.capture, devices=kept.devices)
-        return _Shown(file, lambda number: printed.quote(number - 1))
+        return _FollowedFile(file, lambda number: printed.quote(number - 1), kept.flows)
     device = (
         parse_command(kept.place.command).option("-i", "--interface")
         if kept.place.command
@@ -250,10 +252,10 @@ def _show_kept(kept: Kept) -> _Shown:
         )
         return Span(source, number, number)
 
-    return _Shown(file, quote)
+    return _FollowedFile(file, quote, kept.flows)
 
 
-def _show_printed(printed: PrintedCapture) -> _Shown | None:
+def _show_printed(printed: PrintedFrames) -> _FollowedFile | None:
     from podpath.capture.points import CapturedFile  # noqa: PLC0415 - as above
     from podpath.capture.printed.packets import pack_frames  # noqa: PLC0415 - as above
 
@@ -261,10 +263,10 @@ def _show_printed(printed: PrintedCapture) -> _Shown | None:
     if packed is None:
         return None
     file = CapturedFile(name=printed.name, capture=packed.capture, devices=packed.devices)
-    return _Shown(file, lambda number: printed.frames[number - 1].span)
+    return _FollowedFile(file, lambda number: printed.frames[number - 1].span, packed.flows)
 
 
-def list_printed(case: Case, kept: Collection[str]) -> tuple[PrintedCapture, ...]:
+def list_printed(case: Case, kept: Collection[str]) -> tuple[PrintedFrames, ...]:
     """Return the printed captures of a case, each with its packets; those of the files that are
     kept are no printed ones.
 
@@ -281,7 +283,7 @@ def list_printed(case: Case, kept: Collection[str]) -> tuple[PrintedCapture, ...
     for frames in groups.values():
         name, line = frames[0].span.source.name, frames[0].span.line
         alone = sum(each[0].span.source.name == name for each in groups.values()) == 1
-        found.append(PrintedCapture(name if alone else f"{name}:{line}", tuple(frames)))
+        found.append(PrintedFrames(name if alone else f"{name}:{line}", tuple(frames)))
     return tuple(found)
 
 

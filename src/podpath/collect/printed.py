@@ -20,7 +20,7 @@ from podpath.evidence.tcpdump.output import FORMAT, read_tcpdump
 from podpath.net.provenance import Source, Span
 
 if TYPE_CHECKING:
-    from podpath.capture.printed.rows import OtherLine, PackedText
+    from podpath.capture.printed.packets import PrintedCapture, PrintedPacket
     from podpath.capture.text.read import PrintedRows
 
 BATCH = 20_000
@@ -65,7 +65,7 @@ class ReadText(NamedTuple):
     """A long printed capture that was read."""
 
     text: PrintedText
-    packed: PackedText
+    packed: PrintedCapture
     words: tuple[int, ...]
     """Lines that are no packets, from 0."""
 
@@ -100,7 +100,7 @@ def read_text(name: str, data: bytes | memoryview) -> ReadText | None:
     `ImportError` where NumPy is missing.
     """
     from podpath.capture.files.file import as_bytes  # noqa: PLC0415 - NumPy is an extra, and slow to load
-    from podpath.capture.printed.rows import pack_rows  # noqa: PLC0415 - as above
+    from podpath.capture.printed.packets import pack_printed  # noqa: PLC0415 - as above
     from podpath.capture.text.read import read_rows  # noqa: PLC0415 - as above
 
     rows = read_rows(as_bytes(data))
@@ -111,14 +111,16 @@ def read_text(name: str, data: bytes | memoryview) -> ReadText | None:
     if has_console_marks("\n".join(text.line(number) for number in left)):
         return None
     others, words, link = _read_left(text, left)
-    return ReadText(text, pack_rows(rows, others, link), tuple(words))
+    return ReadText(text, pack_printed(others, rows, link), tuple(words))
 
 
-def _read_left(text: PrintedText, left: Sequence[int]) -> tuple[list[OtherLine], list[int], str]:
+def _read_left(
+    text: PrintedText, left: Sequence[int]
+) -> tuple[list[PrintedPacket], list[int], str]:
     """Read lines of unusual shapes: the packets that they show, the lines that show none, and the
     device that they name.
     """
-    others: list[OtherLine] = []
+    others: list[PrintedPacket] = []
     words: list[int] = []
     link = ""
     for numbers in _batches(left):
@@ -133,7 +135,7 @@ def _read_left(text: PrintedText, left: Sequence[int]) -> tuple[list[OtherLine],
             first, last = numbers[record.span.line - 1], numbers[record.span.last_line - 1]
             if isinstance(record, PacketRecord) and record.time is not None:
                 told.update(range(first, last + 1))
-                others.append(_as_other(record, first, last))
+                others.append(_as_packet(record, first, last))
             elif isinstance(record, HeadingRecord):
                 found = _LISTENING.match(record.text)
                 link = found["link"] if found is not None and found["link"] != "any" else link
@@ -141,18 +143,20 @@ def _read_left(text: PrintedText, left: Sequence[int]) -> tuple[list[OtherLine],
     return others, words, link
 
 
-def _as_other(record: PacketRecord, first: int, last: int) -> OtherLine:
-    from podpath.capture.printed.packets import Shown  # noqa: PLC0415 - NumPy is an extra, and slow to load
-    from podpath.capture.printed.rows import OtherLine  # noqa: PLC0415 - as above
+def _as_packet(record: PacketRecord, first: int, last: int) -> PrintedPacket:
+    from podpath.capture.printed.packets import PrintedPacket  # noqa: PLC0415 - NumPy is an extra, and slow to load
 
-    time = record.time or 0.0
-    packet = record.packet
-    shown = (
-        None
-        if packet is None
-        else Shown(packet, time, record.direction, record.tunnel, record.span.text)
+    return PrintedPacket(
+        lines=(first, last),
+        time=record.time or 0.0,
+        link=record.link,
+        direction=record.direction,
+        tunnel=record.tunnel,
+        text=record.span.text,
+        packet=record.packet,
+        arp=record.arp,
+        macs=(record.smac, record.dmac),
     )
-    return OtherLine(first, last, time, record.link, shown, record.arp, (record.smac, record.dmac))
 
 
 def _batches(left: Sequence[int]) -> Iterator[list[int]]:

@@ -1,15 +1,17 @@
-"""Printed packets to columns, so that what was pasted is followed across points as captures are.
+"""Printed packets to columns, however they were read: so captures that were pasted are followed
+across points as binary ones are.
 
-TCP's numbers are those of the wire again (`capture.printed.wire_numbers`). IP identifications are 0
-but with `-v`; ARP and ICMP errors are left out.
+A short text gives a value for each line, a long one gives columns for its usual lines and a value
+for each other one; both become the same columns here. TCP's numbers are those of the wire again
+(`capture.printed.wire_numbers`). IP identifications are 0 but with `-v`; ICMP errors quote nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +27,20 @@ from podpath.capture.columns import (
     Quotes,
     empty_arrays,
 )
-from podpath.capture.files.index import Interface
-from podpath.capture.flows.flows import number_flows
+from podpath.capture.files.index import Interface, Offsets
+from podpath.capture.flows.flows import Flows, number_flows
 from podpath.capture.frames import F
 from podpath.capture.printed.wire_numbers import restore_numbers
 from podpath.capture.reading.read import Capture
+from podpath.capture.text.read import PrintedRows
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 
 _DIRECTIONS = {name: number for number, name in DIRECTIONS.items()}
+_OPERATIONS = {"request": 1, "reply": 2}
+_ARP_LENGTH, _ETHERNET = 28, 14
+"""Bytes of an ARP frame, and of the header before it."""
 _WORD, _HALF = 0xFFFFFFFF, 0xFFFF
 _MAC = re.compile(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}")
 _WINDOW = re.compile(
@@ -45,57 +51,163 @@ _SEGMENT = re.compile(r"\bmss (?P<mss>\d+)")
 _STAMPS = re.compile(r"\bTS val (?P<value>\d+) ecr (?P<echo>\d+)")
 
 
-class Shown(NamedTuple):
-    """What a printed packet says."""
+class ArpBody(Protocol):
+    """What a line says of an ARP frame."""
 
-    packet: Packet
+    @property
+    def operation(self) -> str:
+        """`request`, `reply`, or another by its number."""
+
+    @property
+    def sender(self) -> Address | None:
+        """Whose frame it is."""
+
+    @property
+    def target(self) -> Address | None:
+        """Whom it is about."""
+
+    @property
+    def sender_mac(self) -> str | None:
+        """As printed."""
+
+    @property
+    def target_mac(self) -> str | None:
+        """As printed."""
+
+
+class PrintedPacket(NamedTuple):
+    """What the lines of one packet say."""
+
+    lines: tuple[int, int]
+    """The first and the last line that show it, from 0."""
     time: float
+    link: str | None
     direction: str | None
     tunnel: str
     text: str
     """Its lines."""
+    packet: Packet | None
+    """None for what is not IP."""
+    arp: ArpBody | None = None
+    macs: tuple[str | None, str | None] = (None, None)
+    """As printed, for what is not IP."""
 
 
-class Printed(NamedTuple):
-    """A printed capture as columns."""
+class PrintedCapture(NamedTuple):
+    """A printed capture as columns, and which lines show each packet."""
 
     capture: Capture
     devices: dict[int, str]
     """The names of the devices, by the index that they were given."""
+    first: Offsets
+    """The first line of each packet, from 0."""
+    last: Offsets
+    flows: Flows
 
 
-def pack_frames(frames: Sequence[F]) -> Printed | None:
-    """Make columns of printed frames, a row each; None where they have no times, by which points
-    are put in order.
+def pack_frames(frames: Sequence[F]) -> PrintedCapture | None:
+    """Make columns of frames, a row each; None where they have no times, by which points are put in
+    order.
     """
     if not frames or any(seen.time is None for seen in frames):
         return None
-    values = empty_arrays(len(frames))
-    links = list(dict.fromkeys(seen.link for seen in frames if seen.link is not None))
-    addresses: dict[int, int] = {}
-    for row, seen in enumerate(frames):
-        shown = Shown(seen.packet, seen.time or 0.0, seen.direction, seen.tunnel, seen.span.text)
-        for name, value in row_of(shown, addresses).items():
-            values[name][row] = value
-        if len(links) > 1 and seen.link is not None:
-            values["ifindex"][row] = links.index(seen.link) + 1
-    arps, quotes = Arps(**empty_table(Arps)), Quotes(**empty_table(Quotes))
-    packets = Packets(
-        columns=Columns(**values), arps=arps, quotes=quotes, addresses=tuple(addresses)
+    return pack_printed(
+        [
+            PrintedPacket(
+                (number, number),
+                seen.time or 0.0,
+                seen.link,
+                seen.direction,
+                seen.tunnel,
+                seen.span.text,
+                seen.packet,
+            )
+            for number, seen in enumerate(frames)
+        ]
     )
-    restore_numbers(packets.columns, number_flows(packets.columns))
-    interface = Interface(link_type=1, name=links[0] if len(links) == 1 else "")
-    capture = Capture(packets=packets, interfaces=(interface,), damages=(), names={})
-    return Printed(capture, dict(enumerate(links, 1)) if len(links) > 1 else {})
 
 
-def row_of(seen: Shown, addresses: dict[int, int]) -> dict[str, int]:
+def pack_printed(
+    packets: Sequence[PrintedPacket], rows: PrintedRows | None = None, link: str = ""
+) -> PrintedCapture:
+    """Put packets and lines that were read as columns together, in the order of the lines; `link`
+    is the device, where no line names one.
+
+    The arrays of `rows` are taken away, so that nothing is there twice.
+    """
+    first, last = (np.array([packet.lines[end] for packet in packets], np.int64) for end in (0, 1))
+    known = 0
+    if rows is not None:
+        known = len(rows.line)
+        first, last = np.concatenate([rows.line, first]), np.concatenate([rows.last, last])
+    order = np.argsort(first, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    values = empty_arrays(len(first))
+    links: dict[str, int] = {}
+    addresses: dict[int, int] = {}
+    if rows is not None:
+        _take_columns(values, rows, None if not packets else place[:known])
+        links = {name: number for number, name in enumerate(rows.links, 1)}
+        addresses = {value: number for number, value in enumerate(rows.addresses)}
+    mine = place[known:]
+    for row, packet in zip(mine.tolist(), packets, strict=True):
+        for name, value in row_of(packet, addresses).items():
+            values[name][row] = value
+        if packet.link is not None:
+            values["ifindex"][row] = links.setdefault(packet.link, len(links) + 1)
+    values["caplen"] = values["wirelen"] = values["length"] + np.uint32(_ETHERNET)
+    if len(links) < 2:
+        values["ifindex"][:] = 0
+    columns = Columns(**values)
+    flows = number_flows(columns)
+    restore_numbers(columns, flows)
+    return PrintedCapture(
+        capture=Capture(
+            packets=Packets(
+                columns=columns,
+                arps=Arps(**_pack_arps(mine, packets)),
+                quotes=Quotes(**_empty_table(Quotes)),
+                addresses=tuple(addresses),
+            ),
+            interfaces=(Interface(link_type=1, name=_name_interface(links, link)),),
+            damages=(),
+            names={},
+        ),
+        devices={number: name for name, number in links.items()} if len(links) > 1 else {},
+        first=first[order],
+        last=last[order],
+        flows=flows,
+    )
+
+
+def _take_columns(
+    values: dict[str, NDArray[Any]], rows: PrintedRows, place: Offsets | None
+) -> None:
+    """Move columns to their places among all packets; None where they are all packets."""
+    for name in list(rows.arrays):
+        column = rows.arrays.pop(name)
+        if place is None:
+            values[name] = column
+        else:
+            values[name][place] = column
+
+
+def _name_interface(links: Mapping[str, int], otherwise: str) -> str:
+    """Return the one device that lines name; nothing where they name several."""
+    if len(links) == 1:
+        return next(iter(links))
+    return "" if links else otherwise
+
+
+def row_of(seen: PrintedPacket, addresses: dict[int, int]) -> dict[str, int]:
     """Return the columns of one packet, its numbers as printed; `addresses` numbers those of IPv6."""
-    packet = seen.packet
+    time, packet = round(seen.time * 1_000_000) * 1000, seen.packet
+    if packet is None:
+        smac, dmac = (_mac_number(mac) for mac in seen.macs)
+        return {"time": time, "length": _ARP_LENGTH, "smac": smac, "dmac": dmac}
     row = {
-        "time": round(seen.time * 1_000_000) * 1000,
-        "caplen": packet.length + 14,
-        "wirelen": packet.length + 14,
+        "time": time,
         "version": packet.family,
         "protocol": packet.protocol,
         "flags": packet.flags,
@@ -113,14 +225,13 @@ def row_of(seen: Shown, addresses: dict[int, int]) -> dict[str, int]:
         "depth": 1 if seen.tunnel else 0,
         "src": _number(packet.src, addresses),
         "dst": _number(packet.dst, addresses),
-        "smac": mac_number(packet.smac),
-        "dmac": mac_number(packet.dmac),
+        "smac": _mac_number(packet.smac),
+        "dmac": _mac_number(packet.dmac),
     }
-    if "(tos " in seen.text:
+    if packet.family == 4 and "(tos " in seen.text:
         found = _IDENT.findall(seen.text)
-        row["ident"] = (
-            int(found[-1 if seen.tunnel else 0]) & _HALF if found and packet.family == 4 else 0
-        )
+        of_inner = -1 if seen.tunnel else 0
+        row["ident"] = int(found[of_inner]) & _HALF if found else 0
     return row | _segment(seen.text) if packet.protocol == protocols.TCP else row
 
 
@@ -142,19 +253,39 @@ def _segment(text: str) -> dict[str, int]:
     )
 
 
-def mac_number(mac: str | None) -> int:
+def _mac_number(mac: str | None) -> int:
     """Return a MAC as a number; 0 for none, and for a word in its place."""
     return int(mac.replace(":", ""), 16) if mac is not None and _MAC.fullmatch(mac) else 0
 
 
 def _number(address: Address, addresses: dict[int, int]) -> int:
-    return (
-        address.value
-        if address.family == 4
-        else addresses.setdefault(address.value, len(addresses))
-    )
+    if address.family == 4:
+        return address.value
+    return addresses.setdefault(address.value, len(addresses))
 
 
-def empty_table(table: type[Arps | Quotes]) -> dict[str, NDArray[Any]]:
+def _empty_table(table: type[Arps | Quotes]) -> dict[str, NDArray[Any]]:
     """Make the columns of a side table without rows."""
     return {field.name: np.zeros(0, SIDE_TYPES[field.name]) for field in fields(table)}
+
+
+def _pack_arps(places: Offsets, packets: Sequence[PrintedPacket]) -> dict[str, NDArray[Any]]:
+    """Make the table of ARP frames."""
+    shown = [
+        (row, packet.arp, packet.macs[0])
+        for row, packet in zip(places.tolist(), packets, strict=True)
+        if packet.arp is not None
+    ]
+    columns: dict[str, list[int]] = {
+        "row": [row for row, _, _ in shown],
+        "operation": [_OPERATIONS.get(arp.operation, 0) for _, arp, _ in shown],
+        "sender": [_four(arp.sender) for _, arp, _ in shown],
+        "target": [_four(arp.target) for _, arp, _ in shown],
+        "sender_mac": [_mac_number(arp.sender_mac) or _mac_number(mac) for _, arp, mac in shown],
+        "target_mac": [_mac_number(arp.target_mac) for _, arp, _ in shown],
+    }
+    return {name: np.array(values, SIDE_TYPES[name]) for name, values in columns.items()}
+
+
+def _four(address: Address | None) -> int:
+    return address.value if address is not None and address.family == 4 else 0
