@@ -27,12 +27,12 @@ from typing import NamedTuple
 from bench.made_capture import make_capture
 from bench.measurement import Measurement, emit
 from podpath.capture.files.index import Contents
-from podpath.capture.flows.connections import follow_connections
 from podpath.capture.flows.flows import number_flows
 from podpath.capture.flows.tcp import analyse_segments
-from podpath.capture.reading.read import Capture, read_batches, read_capture
+from podpath.capture.flows.tcp_states import find_tcp_states
+from podpath.capture.reading.read import DecodedCapture, read_batches, read_capture
 from podpath.collect.mapping import map_file
-from podpath.collect.parallel import count_workers, gather_crew
+from podpath.collect.parallel import count_workers, plan_workers
 
 PACKETS, ROUNDS = 1_000_000, 5
 
@@ -110,14 +110,14 @@ def program(how: str, path: Path) -> list[str]:
     return [sys.executable, "-c", PROGRAM, str(Path(__file__).resolve().parents[1]), str(path), how]
 
 
-def read_file(path: Path) -> Capture:
+def read_file(path: Path) -> DecodedCapture:
     """Read a capture from a fresh memory map, with a process for each core."""
     with path.open("rb") as file:
         view = map_file(file, load=count_workers(path.stat().st_size) < 2)
-    return read_capture(view, gather_crew(view))
+    return read_capture(view, plan_workers(view))
 
 
-def read_alone(path: Path) -> Capture:
+def read_alone(path: Path) -> DecodedCapture:
     """Read a capture in this process alone."""
     with path.open("rb") as file:
         return read_capture(map_file(file))
@@ -127,7 +127,7 @@ def analyse_file(path: Path) -> object:
     """Read a capture, and look at each packet and each connection of TCP."""
     columns = read_file(path).packets.columns
     flows = number_flows(columns)
-    return analyse_segments(columns, flows), follow_connections(columns, flows)
+    return analyse_segments(columns, flows), find_tcp_states(columns, flows)
 
 
 def read_in_batches(path: Path) -> None:

@@ -23,7 +23,7 @@ from podpath.capture.journeys.losses import find_losses
 from podpath.capture.matching.identity import group_equal, make_keys
 from podpath.capture.matching.matching import match_captures
 from podpath.capture.points import CapturedFile
-from podpath.capture.reading.read import Capture, read_capture
+from podpath.capture.reading.read import DecodedCapture, read_capture
 
 PACKETS, POINTS, ROUNDS = 1_000_000, 4, 5
 UNIT = "M packets/s"
@@ -74,8 +74,8 @@ def make_captures() -> Captures:
 
 
 def thin(
-    capture: Capture, kept: NDArray[np.bool_], point: int, tunnelled: NDArray[np.bool_]
-) -> Capture:
+    capture: DecodedCapture, kept: NDArray[np.bool_], point: int, tunnelled: NDArray[np.bool_]
+) -> DecodedCapture:
     """Leave out what was lost; rewrite times, the client's address from the third point on, and the
     tunnel at the middle ones.
     """

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 import numpy as np
 
 from podpath.capture.files import walk
-from podpath.capture.flows.connections import follow_connections
 from podpath.capture.flows.flows import number_flows
 from podpath.capture.flows.tcp import analyse_segments
+from podpath.capture.flows.tcp_states import find_tcp_states
 from podpath.capture.printed.lines import render_lines
-from podpath.capture.reading.read import Capture, read_capture
+from podpath.capture.reading.read import DecodedCapture, read_capture
 from podpath.evidence.tcpdump.output import read_tcpdump, recognise_tcpdump
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
@@ -98,7 +98,7 @@ def _read_file(data: bytes) -> None:
         raise PromiseBroken("lanes and the careful walk disagree")
 
 
-def _check_capture(capture: Capture, size: int) -> None:
+def _check_capture(capture: DecodedCapture, size: int) -> None:
     """Look at all that is made of a capture."""
     columns = capture.packets.columns
     if len(columns) and int((columns.offset + columns.caplen).max()) > size:
@@ -107,7 +107,7 @@ def _check_capture(capture: Capture, size: int) -> None:
         raise PromiseBroken("a damage outside of its file")
     flows = number_flows(columns)
     analyse_segments(columns, flows)
-    follow_connections(columns, flows)
+    find_tcp_states(columns, flows)
     if len(render_lines(capture.packets, range(len(columns)))) != len(columns):
         raise PromiseBroken("a packet without a line")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from podpath.capture.decoding.link_layer import LINK_TYPES
-from podpath.capture.reading.read import Capture, read_capture
+from podpath.capture.reading.read import DecodedCapture, read_capture
 from tests.capture.tshark import Difference, differences, read_many
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -30,7 +30,7 @@ def test_columns_agree_with_tshark(tmp_path: Path) -> None:
     """
     if not SHARED.is_dir() or shutil.which("mergecap") is None:
         pytest.skip("needs tshark, mergecap and the tcpdump project's test captures")
-    kinds: dict[int, list[tuple[Path, Capture]]] = defaultdict(list)
+    kinds: dict[int, list[tuple[Path, DecodedCapture]]] = defaultdict(list)
     for path in sorted(SHARED.glob("*.pcap*")):
         capture = read_capture(path.read_bytes())
         kinds[capture.interfaces[0].link_type].append((path, capture))

@@ -12,7 +12,7 @@ import pytest
 
 from podpath.capture.flows.flows import number_flows
 from podpath.capture.flows.tcp import analyse_segments
-from podpath.capture.reading.read import Capture, read_capture
+from podpath.capture.reading.read import DecodedCapture, read_capture
 from tests.capture import live_headers, live_points
 from tests.capture.tshark import differences, read_fields
 
@@ -38,7 +38,7 @@ devices for repeats.
 """
 
 
-def agreed(path: Path) -> Capture:
+def agreed(path: Path) -> DecodedCapture:
     """Read a capture, and hold every field of every packet against tshark."""
     capture = read_capture(path.read_bytes())
     rows = read_fields(path, *VXLAN)

@@ -10,7 +10,7 @@ import pytest
 
 from podpath.capture.journeys.losses import find_losses
 from podpath.capture.matching.matching import Matching, match_captures
-from podpath.capture.sightings import Way
+from podpath.capture.sightings import ConnectionDirection
 from podpath.net.addresses import Address
 from tests.capture.live_points import TOOLS, record
 
@@ -19,7 +19,7 @@ OUT = ["pod1", "n1-any veth1", "n1-any cni0", "n1-any flannel.1"]
 """What packets pass before they stand in a tunnel."""
 
 
-def passed(matching: Matching, way: Way) -> list[str]:
+def passed(matching: Matching, way: ConnectionDirection) -> list[str]:
     """Name the devices that a way passes."""
     return [
         f"{matching.points[each.point].file} {matching.points[each.point].device}".strip()

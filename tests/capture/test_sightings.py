@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.capture.sightings import Ends, Loss, Sighting, Translation
+from podpath.capture.sightings import FiveTuple, PacketLoss, SeenPacket, Translation
 from podpath.net.addresses import Address
 
 A, B, C = (Address(4, value) for value in (1, 2, 3))
@@ -19,7 +19,7 @@ def test_a_translation_says_which_end_it_rewrote(
 ) -> None:
     """Addresses and ports count."""
     both = Translation(
-        after=0, before=1, original=Ends(6, A, 1, B, 2), translated=Ends(6, *translated)
+        after=0, before=1, original=FiveTuple(6, A, 1, B, 2), translated=FiveTuple(6, *translated)
     )
 
     assert kind == both.kind
@@ -27,8 +27,8 @@ def test_a_translation_says_which_end_it_rewrote(
 
 def test_a_loss_names_where_it_was_last_seen() -> None:
     """The last of the points that it passed."""
-    seen = tuple(Sighting(point, "a", 3 + point, 0) for point in range(2))
-    loss = Loss(
+    seen = tuple(SeenPacket(point, "a", 3 + point, 0) for point in range(2))
+    loss = PacketLoss(
         connection=0, forward=True, what="SYN", begin=0, end=0, seen=seen, missing_at=2, before=seen[0], after=seen[1],
         basis="same direction", repeated=False,
     )  # fmt: skip

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podpath.capture import survey
-from podpath.capture.flows.connections import follow_connections
 from podpath.capture.flows.flows import number_flows
+from podpath.capture.flows.tcp_states import find_tcp_states
 from podpath.capture.flows.telling import select_ends, select_telling
 from podpath.capture.points import CapturedFile, number_points
 from podpath.capture.printed.lines import render_lines
@@ -64,7 +64,7 @@ def assert_same(data: bytes) -> None:
     """Hold what a survey says of a capture against what all of its columns say."""
     whole, surveyed = read_capture(data), survey_capture(data, Memory(), lambda _: None)
     flows = number_flows(whole.packets.columns)
-    found = follow_connections(whole.packets.columns, flows)
+    found = find_tcp_states(whole.packets.columns, flows)
     states = Counter(
         state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp
     )

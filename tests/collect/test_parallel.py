@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from bench.made_capture import make_capture
-from podpath.capture.reading.crew import LostError, Meet
 from podpath.capture.reading.read import read_capture
+from podpath.capture.reading.workers import AllGather, LostError
 from podpath.collect import captures, parallel
 from podpath.collect.mapping import map_file
-from podpath.collect.parallel import Forks, count_workers
+from podpath.collect.parallel import ForkedWorkers, count_workers
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 
@@ -51,7 +51,7 @@ def test_processes_give_what_one_gives(tmp_path: Path) -> None:
     for size in (2, 3):
         with path.open("rb") as file:
             view = map_file(file, load=False)
-            found = read_capture(view, Forks(size, view))
+            found = read_capture(view, ForkedWorkers(size, view))
         for table in ("columns", "arps", "quotes"):
             ours, theirs = getattr(found.packets, table), getattr(alone.packets, table)
             assert [] == [
@@ -71,22 +71,24 @@ def test_workers_meet() -> None:
     workers.
     """
 
-    def work(number: int, meet: Meet) -> tuple[int, list[int], list[str]]:
+    def work(number: int, meet: AllGather) -> tuple[int, list[int], list[str]]:
         return number, meet(number * 10), meet(str(number))
 
-    assert Forks(3).run(work) == [(number, [0, 10, 20], ["0", "1", "2"]) for number in range(3)]
+    assert ForkedWorkers(3).run(work) == [
+        (number, [0, 10, 20], ["0", "1", "2"]) for number in range(3)
+    ]
 
 
 def test_memory_is_shared() -> None:
     """What a worker writes the first process sees; the rest is zeros."""
-    crew = Forks(2)
-    memory = crew.share(8192)
+    workers = ForkedWorkers(2)
+    memory = workers.share(8192)
 
-    def work(number: int, meet: Meet) -> None:
+    def work(number: int, meet: AllGather) -> None:
         memory[number * 4096] = number + 1
         meet(None)
 
-    crew.run(work)
+    workers.run(work)
 
     assert (1, 2, 3) == (memory[0], memory[4096], sum(memory))
 
@@ -104,7 +106,7 @@ def test_a_process_that_ends_early_is_told_and_waited_for(when: str, how: str) -
             raise ValueError(how)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    def work(number: int, meet: Meet) -> int:
+    def work(number: int, meet: AllGather) -> int:
         if number == 2 and when == "before":
             end()
         meet(number)
@@ -113,7 +115,7 @@ def test_a_process_that_ends_early_is_told_and_waited_for(when: str, how: str) -
         return number
 
     with pytest.raises(LostError, match="ended early"):
-        Forks(3).run(work)
+        ForkedWorkers(3).run(work)
 
     assert children() == others
     assert open_files() == before
@@ -122,14 +124,14 @@ def test_a_process_that_ends_early_is_told_and_waited_for(when: str, how: str) -
 def test_an_error_of_the_first_process_ends_the_others() -> None:
     """What is wrong with the work itself is told as it is, and nobody waits for ever."""
 
-    def work(number: int, meet: Meet) -> None:
+    def work(number: int, meet: AllGather) -> None:
         if number == 0:
             raise ValueError("wrong")
         meet(number)
 
     others = children()
     with pytest.raises(ValueError, match="wrong"):
-        Forks(2).run(work)
+        ForkedWorkers(2).run(work)
 
     assert children() == others
 
@@ -147,7 +149,7 @@ def test_a_lost_process_is_done_without(tmp_path: Path, monkeypatch: pytest.Monk
     path.write_bytes(made.data)
     with path.open("rb") as file:
         view = map_file(file, load=False)
-        assert len(read_capture(view, Forks(2, view)).packets) == made.packets
+        assert len(read_capture(view, ForkedWorkers(2, view)).packets) == made.packets
     del view
 
     assert open_files() == before
@@ -156,17 +158,17 @@ def test_a_lost_process_is_done_without(tmp_path: Path, monkeypatch: pytest.Monk
 def test_no_room_to_share_is_told() -> None:
     """More than a process may address is refused."""
     with pytest.raises(LostError, match="no memory"):
-        Forks(2).share(1 << 62)
+        ForkedWorkers(2).share(1 << 62)
 
 
 def test_loading_what_is_no_map_does_nothing(tmp_path: Path) -> None:
     """Bytes in memory are there already; of a file a stretch is mapped wherever it begins."""
     path = tmp_path / "file"
     path.write_bytes(bytes(10_000))
-    Forks(2, memoryview(b"abc")).load(0, 3)
+    ForkedWorkers(2, memoryview(b"abc")).load(0, 3)
     with path.open("rb") as file:
         view = map_file(file, load=False)
-        Forks(2, view).load(5_000, 9_000)
+        ForkedWorkers(2, view).load(5_000, 9_000)
 
     assert bytes(view) == bytes(10_000)
 
@@ -204,6 +206,6 @@ def test_captures_are_read_together_where_it_pays(
         shown.append(([source.lines for source in found.sources], [gap.why for gap in found.gaps]))
 
     assert shown[0] == shown[1]
-    crew = parallel.gather_crew(path.read_bytes())
-    assert crew is not None
-    assert crew.size == 2
+    workers = parallel.plan_workers(path.read_bytes())
+    assert workers is not None
+    assert workers.size == 2

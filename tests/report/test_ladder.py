@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.capture.sightings import Step
+from podpath.capture.sightings import LadderStep
 from podpath.report.ladder import (
     MOST_STEPS,
     choose_steps,
@@ -20,7 +20,7 @@ from podpath.report.style import Style
 from tests.capture.ladder_worlds import laid_out
 
 WIDE = Style(width=200)
-STEP = Step(forward=True, what="ACK", time=0, packets=((1,), (1,)), lost=())
+STEP = LadderStep(forward=True, what="ACK", time=0, packets=((1,), (1,)), lost=())
 
 
 def test_a_ladder_shows_who_speaks_and_where_packets_end() -> None:
@@ -110,7 +110,7 @@ def test_long_connections_are_shortened() -> None:
     assert list(steps[:MOST_STEPS]) == list(choose_steps(steps[:MOST_STEPS]))
 
 
-def _runs(chosen: list[Step | int]) -> list[int]:
+def _runs(chosen: list[LadderStep | int]) -> list[int]:
     """Return the lengths of what stands between what was left out."""
     runs = [0]
     for each in chosen:

@@ -11,7 +11,7 @@ from podpath.timeline.build import ToldFailure, build_chronicle
 from podpath.timeline.chain_files import load_chains
 from podpath.timeline.chronicle import Chronicle
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Event
+from podpath.timeline.event import LogEvent
 from podpath.timeline.reading import Logs, read_logs
 
 NOW = datetime(2025, 3, 20, 12, tzinfo=UTC).timestamp()
@@ -56,7 +56,7 @@ def at(clock: str, day: str = "2025-03-12") -> float:
     return datetime.fromisoformat(f"{day}T{clock}+00:00").timestamp()
 
 
-def event(program: str, message: str, time: float = NOW) -> Event:
+def event(program: str, message: str, time: float = NOW) -> LogEvent:
     """Make an event."""
     made = logs(f"Mar 12 03:13:20 kn-04 {program}: {message}").readings[0].events[0]
     return made._replace(time=time)

@@ -14,7 +14,7 @@ import pytest
 
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Event, LogReading
+from podpath.timeline.event import LogEvent, LogReading
 from podpath.timeline.formats.table import LOG_FORMATS, read_log, recognise_log
 
 NOW = datetime(2025, 3, 20, 12, tzinfo=UTC).timestamp()
@@ -35,14 +35,14 @@ def read(
 
 def only(
     text: str, *, name: str = "log", clock: Clock | None = None, command: str | None = None
-) -> Event:
+) -> LogEvent:
     """Read a log of one event."""
     reading = read(text, name=name, clock=clock, command=command)
     assert (1, ()) == (len(reading.events), reading.gaps)
     return reading.events[0]
 
 
-def at(event: Event) -> str:
+def at(event: LogEvent) -> str:
     """Spell an event's time in UTC."""
     return datetime.fromtimestamp(event.time, UTC).isoformat()
 

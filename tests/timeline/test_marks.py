@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.timeline.event import Event
+from podpath.timeline.event import LogEvent
 from podpath.timeline.marks import WEIGHTS, Mark, mark_event, weigh_mark
 from tests.timeline.samples import event
 
@@ -93,7 +93,7 @@ def test_any_message_is_looked_at(program: str, message: str) -> None:
 )
 def test_long_messages_are_cheap(program: str, words: list[str]) -> None:
     """A message of one endless word is cut before any pattern sees it."""
-    mark = mark_event(Event(0.0, event("x", "y").span, program, "".join(words) * 50))
+    mark = mark_event(LogEvent(0.0, event("x", "y").span, program, "".join(words) * 50))
 
     assert mark is None or mark.kind in WEIGHTS
 

@@ -11,13 +11,13 @@ from podpath.timeline.chain import CauseChain
 from podpath.timeline.chain_files import load_chains
 from podpath.timeline.stories import find_stories
 from podpath.timeline.suspects import mark_events
-from podpath.timeline.window import Window
+from podpath.timeline.window import FailureWindow
 from tests.timeline.samples import CLIENT, MESSAGES, at, chronicle, logs
 
-WINDOW = Window(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39"))
+WINDOW = FailureWindow(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:39"))
 
 
-def names(text: str, window: Window | None = WINDOW) -> list[str]:
+def names(text: str, window: FailureWindow | None = WINDOW) -> list[str]:
     """Name the chains that a log shows in a window."""
     marked = mark_events(logs(text).readings, 0, at("23:59:59", "2030-01-01"))
     return [story.chain.name for story in find_stories(load_chains(), marked, window)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.timeline.suspects import mark_events, rank_suspects
-from podpath.timeline.window import Window
+from podpath.timeline.window import FailureWindow
 from tests.timeline.samples import at, logs
 
 LINES = """\
@@ -20,7 +20,7 @@ def test_the_likeliest_comes_first() -> None:
     """What writes the network's state weighs more than any package; what came after, or long
     before, is no suspect.
     """
-    window = Window(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:40"))
+    window = FailureWindow(failed_at=at("03:13:59"), timeout=10, last_ok=at("03:13:40"))
     ranked = rank_suspects(mark_events(logs(LINES).readings, 0, at("23:00:00")), window)
 
     assert ["NetworkManager", "vim", "docker"] == [
@@ -39,7 +39,7 @@ def test_closeness_counts_where_the_window_is_a_guess() -> None:
         "Mar 12 03:13:48 n systemd[1]: Started containerd container runtime."
     )
     ranked = rank_suspects(
-        mark_events(logs(text).readings, 0, at("23:00:00")), Window(failed_at=at("03:13:50"))
+        mark_events(logs(text).readings, 0, at("23:00:00")), FailureWindow(failed_at=at("03:13:50"))
     )
 
     assert ["containerd", "docker"] == [suspect.mark.subject for suspect in ranked]

@@ -47,7 +47,7 @@ DIRECTIONS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class PacketColumns:
     """The columns, all of one length."""
 
     time: I8
@@ -133,7 +133,7 @@ class Arps:
     """ARP frames of Ethernet and IPv4, a row each."""
 
     row: I8
-    """Of the frame, in `Columns`."""
+    """Of the frame, in `PacketColumns`."""
     operation: U2
     sender: U4
     target: U4
@@ -146,7 +146,7 @@ class Quotes:
     """The packets inside ICMP errors, a row each."""
 
     row: I8
-    """Of the error, in `Columns`."""
+    """Of the error, in `PacketColumns`."""
     version: U1
     protocol: U1
     src: U4
@@ -165,7 +165,7 @@ class Quotes:
 class Packets:
     """All that a capture shows of its packets."""
 
-    columns: Columns
+    columns: PacketColumns
     arps: Arps
     quotes: Quotes
     addresses: tuple[int, ...]

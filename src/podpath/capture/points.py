@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import CUT, OUTGOING, Columns
+from podpath.capture.columns import CUT, OUTGOING, PacketColumns
 from podpath.capture.files.index import Bytes
-from podpath.capture.reading.read import Capture
+from podpath.capture.reading.read import DecodedCapture
 
 DIRECTIONS = ("", "in", "out")
 
@@ -27,7 +27,7 @@ class CapturedFile:
 
     name: str
     """As it is to be named in answers."""
-    capture: Capture
+    capture: DecodedCapture
     data: Bytes | None = None
     """The file's bytes, by which packets without sequence numbers (UDP, ICMP) are told apart; None
     for printed captures.
@@ -112,7 +112,7 @@ def number_points(files: Sequence[CapturedFile]) -> Numbered:
     return Numbered(tuple(_distinct(points)), tuple(devices), tuple(places))
 
 
-def name_devices(columns: Columns) -> NDArray[np.int64]:
+def name_devices(columns: PacketColumns) -> NDArray[np.int64]:
     """Return a number for each packet that names its device and direction."""
     if not (columns.direction.any() or columns.ifindex.any() or columns.interface.any()):
         return np.broadcast_to(np.int64(0), len(columns))

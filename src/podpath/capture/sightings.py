@@ -12,7 +12,7 @@ from typing import NamedTuple
 from podpath.net.addresses import Address
 
 
-class Sighting(NamedTuple):
+class SeenPacket(NamedTuple):
     """A packet at a capture point."""
 
     point: int
@@ -24,7 +24,7 @@ class Sighting(NamedTuple):
     """Nanoseconds since the epoch, by the clock of its point."""
 
 
-class Ends(NamedTuple):
+class FiveTuple(NamedTuple):
     """Who speaks to whom, as one point shows it."""
 
     protocol: int
@@ -51,7 +51,7 @@ class Passage:
     """
 
     point: int
-    ends: Ends
+    ends: FiveTuple
     tunnel: Tunnel | None
     """None outside of tunnels."""
     ttl: int
@@ -59,8 +59,8 @@ class Passage:
     packets: int
     payload: int
     """Bytes that TCP or UDP carried past it, repeated ones counted again."""
-    first: Sighting
-    last: Sighting
+    first: SeenPacket
+    last: SeenPacket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +71,8 @@ class Translation:
     """The last point that shows the original ends."""
     before: int
     """The first point that shows the translated ends; the same one, where a device shows both."""
-    original: Ends
-    translated: Ends
+    original: FiveTuple
+    translated: FiveTuple
 
     @property
     def kind(self) -> str:
@@ -88,7 +88,7 @@ class Translation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class ConnectionDirection:
     """One direction of a connection."""
 
     passages: tuple[Passage, ...]
@@ -99,7 +99,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connection:
+class MatchedConnection:
     """One connection (or exchange of UDP or ICMP echo) as all points show it."""
 
     number: int
@@ -109,13 +109,13 @@ class Connection:
     for what is no TCP.
     """
     server_isn: int | None
-    forward: Way
+    forward: ConnectionDirection
     """From who opened it; where nobody saw that, from who spoke first."""
-    backward: Way
+    backward: ConnectionDirection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class PacketLoss:
     """A packet, or bytes of one, that passed one point and did not come to the next that was
     capturing before and after.
     """
@@ -132,15 +132,15 @@ class Loss:
     """
     end: int
     """One past the last lost byte; `begin` for what is no data."""
-    seen: tuple[Sighting, ...]
+    seen: tuple[SeenPacket, ...]
     """Each point that it passed, in order; the last is where it was last seen."""
     missing_at: int
     """The point where it should have been seen next."""
-    before: Sighting
+    before: SeenPacket
     """What shows that the missing point was capturing: the last packet there before it should have
     come, of the same direction where there is one, else any.
     """
-    after: Sighting
+    after: SeenPacket
     """The same, the first one after it."""
     basis: str
     """Why it should have come there: `same direction` passed there, the `reverse direction` did, or
@@ -150,7 +150,7 @@ class Loss:
     """True where the same bytes, or the same SYN, passed that point in another copy."""
 
     @property
-    def last_seen(self) -> Sighting:
+    def last_seen(self) -> SeenPacket:
         """Return the packet where it was last seen."""
         return self.seen[-1]
 
@@ -164,9 +164,9 @@ class Unseen:
     connection: int
     forward: bool
     packets: int
-    first: Sighting
+    first: SeenPacket
     """The first of them, where it was last seen."""
-    last: Sighting
+    last: SeenPacket
     missing_at: int
     why: str
     """Why no loss is claimed: `the capture there had not begun`, `the other side acknowledged it`."""
@@ -176,7 +176,7 @@ class Unseen:
 class Losses:
     """What did not arrive."""
 
-    lost: tuple[Loss, ...]
+    lost: tuple[PacketLoss, ...]
     """In the order of connections, then of time."""
     unseen: tuple[Unseen, ...]
 
@@ -205,28 +205,28 @@ class Journey:
     what: str
     time: int
     """When it was first seen, in nanoseconds by the first host's clock."""
-    seen: tuple[tuple[Sighting, ...], ...]
-    """For each passage of its way (`Way.passages`) the packets there, in the order of the file;
+    seen: tuple[tuple[SeenPacket, ...], ...]
+    """For each passage of its way (`ConnectionDirection.passages`) the packets there, in the order of the file;
     none where it was not seen.
     """
-    lost: tuple[Loss, ...]
+    lost: tuple[PacketLoss, ...]
     """It, or parts of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Post:
+class LadderPoint:
     """A column of a ladder: a device, with what it makes of the connection."""
 
     name: str
     """File and device."""
-    ends: Ends | None
+    ends: FiveTuple | None
     """Of the client's packets there; None for a point that shows none of the connection."""
     tunnel: Tunnel | None
     clock: ClockOffset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class LadderStep:
     """A row of a ladder: one packet."""
 
     forward: bool
@@ -245,8 +245,8 @@ class Step:
 class Ladder:
     """One connection across its capture points, ready to be drawn."""
 
-    connection: Connection
-    posts: tuple[Post, ...]
+    connection: MatchedConnection
+    posts: tuple[LadderPoint, ...]
     """In the order of the client's packets."""
-    steps: tuple[Step, ...]
+    steps: tuple[LadderStep, ...]
     """In the order of time."""

@@ -17,17 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.arrays.segments import distinct
-from podpath.capture.columns import CUT, Columns, Packets
+from podpath.capture.columns import CUT, PacketColumns, Packets
 from podpath.capture.decoding.decode import unread_link_types
 from podpath.capture.files.file import as_bytes, index_packets
 from podpath.capture.files.index import Contents
-from podpath.capture.flows.connections import follow_connections
 from podpath.capture.flows.flows import Flows, number_flows
 from podpath.capture.flows.mac_changes import find_changing_macs
+from podpath.capture.flows.tcp_states import find_tcp_states
 from podpath.capture.flows.telling import SHARE, choose, find_errors, find_odd, select_ends, thin
 from podpath.capture.points import CapturedFile, Point, name_devices, number_points
 from podpath.capture.reading.narrow import Narrow, Store, decode_rows, take
-from podpath.capture.reading.read import Capture, read_batches
+from podpath.capture.reading.read import DecodedCapture, read_batches
 from podpath.net.addresses import Address
 
 Rows = NDArray[np.int64]
@@ -43,7 +43,7 @@ class Survey:
 
     count: int
     """Its packets."""
-    capture: Capture
+    capture: DecodedCapture
     """The packets that tell something, alone."""
     rows: tuple[int, ...]
     """Where each of these stands among all packets, from 0."""
@@ -56,7 +56,7 @@ class Survey:
 
     def select(
         self, one: tuple[Address | None, int], other: tuple[Address | None, int]
-    ) -> tuple[Capture, tuple[int, ...]]:
+    ) -> tuple[DecodedCapture, tuple[int, ...]]:
         """Return the packets that tell something and those that are said between two ends, with
         their rows.
         """
@@ -120,7 +120,7 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
     states: Counter[str] = Counter()
     chosen = [np.zeros(0, np.int64)]
     for some, rows, mine in _part(columns, flows):
-        followed = follow_connections(some, mine)
+        followed = find_tcp_states(some, mine)
         states.update(
             state for state, tcp in zip(followed.state, followed.tcp.tolist(), strict=True) if tcp
         )
@@ -131,7 +131,7 @@ def survey_capture(buffer: bytes | memoryview, store: Store, tell: Tell) -> Surv
     telling = choose(np.sort(np.concatenate(chosen)), (arps, errors, macs))
     packets = decode_rows(data, columns, contents.interfaces, telling)
     damages = sorted([*contents.damages, *unread_link_types(contents.interfaces)])
-    capture = Capture(
+    capture = DecodedCapture(
         packets=packets,
         interfaces=tuple(contents.interfaces),
         damages=tuple(damages),
@@ -171,7 +171,7 @@ def _add_all(
     return np.concatenate(arps), np.concatenate(errors)
 
 
-def _part(columns: Columns, flows: Flows) -> Iterator[tuple[Columns, Rows, Flows]]:
+def _part(columns: PacketColumns, flows: Flows) -> Iterator[tuple[PacketColumns, Rows, Flows]]:
     """Yield the packets of some flows after the others, about a batch at a time, with their rows
     and their flows.
     """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from podpath.collect.long_captures import Tell, survey_long, tell_nobody
 from podpath.collect.mapping import map_file
-from podpath.collect.parallel import count_workers, gather_crew
+from podpath.collect.parallel import count_workers, plan_workers
 from podpath.evidence.gathered import NOWHERE, Evidence, Place, make_gap
 from podpath.evidence.records import Reading
 from podpath.net.addresses import Address
@@ -25,7 +25,7 @@ from podpath.net.provenance import Gap, GapKind, Source
 
 if TYPE_CHECKING:
     from podpath.capture.flows.flows import Flows
-    from podpath.capture.reading.read import Capture
+    from podpath.capture.reading.read import DecodedCapture
     from podpath.capture.survey import Survey
     from podpath.collect.printed import ReadText
 
@@ -57,7 +57,7 @@ class Kept(NamedTuple):
     """A capture as it was read, for whoever looks at all of its packets."""
 
     name: str
-    capture: Capture
+    capture: DecodedCapture
     data: bytes | memoryview
     place: Place
     devices: Mapping[int, str]
@@ -119,7 +119,7 @@ def read_packets(
         ) from error
     try:
         survey = survey_long(name, data, tell)
-        capture = read_capture(data, gather_crew(data)) if survey is None else survey.capture
+        capture = read_capture(data, plan_workers(data)) if survey is None else survey.capture
     except ValueError as error:
         raise EvidenceError(f"{name}: {error}") from error
     kept = Kept(
@@ -167,7 +167,7 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
     )
 
 
-def _number_flows(capture: Capture) -> Flows | None:
+def _number_flows(capture: DecodedCapture) -> Flows | None:
     """Return the flows of a capture that is not shown whole: its packets are selected by them, and
     captures matched.
     """
@@ -264,7 +264,7 @@ def show_ends(kept: Kept, one: End, other: End) -> tuple[Source, Reading | None]
     return _quote(kept, rows, rows)
 
 
-def _interface(capture: Capture) -> str:
+def _interface(capture: DecodedCapture) -> str:
     """Write the option that names the one device that a capture says it was taken on."""
     names = {interface.name for interface in capture.interfaces}
     name = next(iter(names)) if len(names) == 1 else ""

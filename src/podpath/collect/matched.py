@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from podpath.capture.flows.flows import Flows
     from podpath.capture.matching.matching import Matching
     from podpath.capture.points import CapturedFile, Point
-    from podpath.capture.sightings import Connection, Ladder, Loss
-    from podpath.capture.sightings import Sighting as Seen
+    from podpath.capture.sightings import Ladder, MatchedConnection, PacketLoss, SeenPacket
 
 MOST_LOST = 1000
 """Lost packets that are told, each with its line."""
@@ -133,9 +132,9 @@ class MatchedCaptures:
         columns = kept.capture.packets.columns
         if len(columns) <= captures.WHOLE:
             return None
-        from podpath.capture.flows.connections import follow_connections  # noqa: PLC0415 - as above
+        from podpath.capture.flows.tcp_states import find_tcp_states  # noqa: PLC0415 - as above
 
-        found = follow_connections(columns, self._flows[0])
+        found = find_tcp_states(columns, self._flows[0])
         return Counter(
             state for state, tcp in zip(found.state, found.tcp.tolist(), strict=True) if tcp
         )
@@ -183,7 +182,7 @@ class MatchedCaptures:
             number = next((known[name] for name in names if name in known), 0)
         return None if number is None else lay_out(matching, number)
 
-    def _quote(self, seen: Seen) -> Span:
+    def _quote(self, seen: SeenPacket) -> Span:
         return self._shown[seen.file].quote(seen.number)
 
     def _spell(self, point: Point) -> str:
@@ -192,7 +191,7 @@ class MatchedCaptures:
         alike = [name for name in {**self._shown, **self._kept} if name.rpartition("/")[2] == short]
         return point.name.replace(point.file, short, 1) if len(alike) == 1 else point.name
 
-    def _as_fact(self, loss: Loss, name: str) -> LostPacket:
+    def _as_fact(self, loss: PacketLoss, name: str) -> LostPacket:
         points = self._points
         return LostPacket(
             connection=name,
@@ -207,7 +206,7 @@ class MatchedCaptures:
         )
 
 
-def spell_connection(connection: Connection) -> str:
+def spell_connection(connection: MatchedConnection) -> str:
     """Spell a connection as a probe does, from who opened it, as its first point shows it."""
     passages = connection.forward.passages or connection.backward.passages
     ends = passages[0].ends

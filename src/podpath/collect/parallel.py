@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from podpath.capture.reading.crew import LostError, Meet
+from podpath.capture.reading.workers import AllGather, LostError
 
 T = TypeVar("T")
 WORTH = 1 << 25
@@ -39,13 +39,17 @@ def count_workers(size: int) -> int:
     return min(len(os.sched_getaffinity(0)), MOST)
 
 
-def gather_crew(data: bytes | memoryview) -> Forks | None:
+def plan_workers(data: bytes | memoryview) -> ForkedWorkers | None:
     """Return those who should read a capture, as long as more than one should."""
     workers = count_workers(len(data))
-    return Forks(workers, data if isinstance(data, memoryview) else None) if workers > 1 else None
+    return (
+        ForkedWorkers(workers, data if isinstance(data, memoryview) else None)
+        if workers > 1
+        else None
+    )
 
 
-class Forks:
+class ForkedWorkers:
     """Copies of this process that work beside it: it is the first of the workers itself."""
 
     def __init__(self, size: int, view: memoryview | None = None) -> None:
@@ -70,7 +74,7 @@ class Forks:
             with suppress(OSError):
                 self._file.madvise(POPULATE_READ, start, stop - start)
 
-    def run(self, work: Callable[[int, Meet], T]) -> list[T]:
+    def run(self, work: Callable[[int, AllGather], T]) -> list[T]:
         """Let each worker do its work; `LostError` where a process ended before it gave a result."""
         children: list[_Child] = []
 
@@ -122,7 +126,7 @@ class _Child(NamedTuple):
             os.waitpid(self.pid, 0)
 
 
-def _start(work: Callable[[int, Meet], object], number: int, others: list[_Child]) -> _Child:
+def _start(work: Callable[[int, AllGather], object], number: int, others: list[_Child]) -> _Child:
     """Fork a worker."""
     there, here = os.pipe(), os.pipe()
     try:
@@ -152,7 +156,7 @@ def _start(work: Callable[[int, Meet], object], number: int, others: list[_Child
 
 
 def _serve(
-    work: Callable[[int, Meet], object], number: int, source: BinaryIO, target: BinaryIO
+    work: Callable[[int, AllGather], object], number: int, source: BinaryIO, target: BinaryIO
 ) -> None:
     """Do a worker's work in its own process, and say what came of it."""
 

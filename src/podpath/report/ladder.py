@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from podpath.capture.sightings import Ends, Ladder, Post, Step
+from podpath.capture.sightings import FiveTuple, Ladder, LadderPoint, LadderStep
 from podpath.net import protocols
 from podpath.net.packet import endpoint
 from podpath.report.escape import escape
@@ -58,7 +58,7 @@ def spell_title(ladder: Ladder) -> str:
     return escape(spell_ends(first)) if first is not None else "no packets"
 
 
-def spell_ends(ends: Ends) -> str:
+def spell_ends(ends: FiveTuple) -> str:
     """Spell who speaks to whom."""
     name = protocols.protocol_name(ends.protocol)
     if ends.protocol in {protocols.ICMP, protocols.ICMPV6}:
@@ -66,7 +66,7 @@ def spell_ends(ends: Ends) -> str:
     return f"{name} {endpoint(ends.src, ends.sport)} > {endpoint(ends.dst, ends.dport)}"
 
 
-def describe_post(post: Post, before: Post | None) -> str:
+def describe_post(post: LadderPoint, before: LadderPoint | None) -> str:
     """Say what a point makes of the connection: its ends, how they were rewritten since the point
     before, tunnel and clock.
     """
@@ -94,7 +94,7 @@ def describe_post(post: Post, before: Post | None) -> str:
     return ", ".join(words)
 
 
-def choose_steps(steps: Sequence[Step]) -> Iterator[Step | int]:
+def choose_steps(steps: Sequence[LadderStep]) -> Iterator[LadderStep | int]:
     """Yield the rows that are drawn, and for those left out between them how many they are."""
     count = len(steps)
     if count <= MOST_STEPS:
@@ -139,7 +139,7 @@ def _cell(numbers: Sequence[int]) -> str:
     return "#" + ",".join(map(str, numbers[:2])) + (",.." if len(numbers) > 2 else "")
 
 
-def _row(step: Step, names: int, gap: int, style: Style) -> str:
+def _row(step: LadderStep, names: int, gap: int, style: Style) -> str:
     seen = [at for at, numbers in enumerate(step.packets) if numbers]
     losses = {after: before for after, before, _ in step.lost}
     parts = [f"{step.time / 1e9:>11.6f} s {escape(step.what):<{names}} "]
@@ -159,7 +159,7 @@ def _row(step: Step, names: int, gap: int, style: Style) -> str:
     return "".join(parts).rstrip() + ("  " + style.paint("bad", "; ".join(words)) if words else "")
 
 
-def _arrow(step: Step, room: int, what: tuple[bool, bool], line: str, style: Style) -> str:
+def _arrow(step: LadderStep, room: int, what: tuple[bool, bool], line: str, style: Style) -> str:
     """Draw what stands between two points: an arrow, one that breaks off, or nothing."""
     crosses, lost = what
     cross = style.paint("bad", "✗" if style.unicode else "X")

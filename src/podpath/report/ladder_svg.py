@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from xml.sax.saxutils import escape as escape_xml
 
-from podpath.capture.sightings import Ladder, Step
+from podpath.capture.sightings import Ladder, LadderStep
 from podpath.report.escape import clip, escape
 from podpath.report.ladder import choose_steps, describe_post, letter, spell_title
 
@@ -67,7 +67,7 @@ def _x(post: int) -> int:
     return LEFT + COLUMN * post
 
 
-def _step(step: Step, y: int) -> Iterator[str]:
+def _step(step: LadderStep, y: int) -> Iterator[str]:
     yield f'<text class="small" x="16" y="{y + 4}">{step.time / 1e9:.6f} s</text>'
     yield f'<text x="{LEFT - 24}" y="{y + 4}" text-anchor="end">{_safe(clip(step.what, 24))}</text>'
     kind, turn = ("way", 1) if step.forward else ("back", -1)

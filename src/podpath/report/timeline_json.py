@@ -9,10 +9,10 @@ from podpath.report.borders import gap_object, quote_object
 from podpath.report.escape import escape
 from podpath.report.moments import spell_iso
 from podpath.timeline.chronicle import Chronicle
-from podpath.timeline.event import Event
+from podpath.timeline.event import LogEvent
 from podpath.timeline.stories import Story
 from podpath.timeline.suspects import Marked, Suspect
-from podpath.timeline.window import Window
+from podpath.timeline.window import FailureWindow
 
 TIMELINE_SCHEMA = "podpath/timeline/v1"
 
@@ -57,7 +57,7 @@ def story_object(story: Story) -> dict[str, object]:
     }
 
 
-def _window(window: Window) -> dict[str, object]:
+def _window(window: FailureWindow) -> dict[str, object]:
     return {
         "last_ok": spell_iso(window.last_ok) if window.last_ok is not None else None,
         "began": spell_iso(window.began),
@@ -92,7 +92,7 @@ def _marked(marked: Marked) -> dict[str, object]:
     }
 
 
-def _event(event: Event) -> dict[str, object]:
+def _event(event: LogEvent) -> dict[str, object]:
     return {
         "time": spell_iso(event.time),
         "program": escape(event.program),

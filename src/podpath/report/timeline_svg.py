@@ -17,7 +17,7 @@ from podpath.report.moments import spell_moment, spell_zone
 from podpath.timeline.chronicle import Chronicle
 from podpath.timeline.marks import weigh_mark
 from podpath.timeline.suspects import Marked
-from podpath.timeline.window import Window
+from podpath.timeline.window import FailureWindow
 
 WIDTH, LEFT, RIGHT = 1200, 150, 30
 TOP, LANE, AXIS = 84, 40, 30
@@ -110,7 +110,7 @@ def _dots(chronicle: Chronicle) -> Iterator[_Dot]:
         yield _Dot(event.time, "failures", _COLOURS["failure"], event.message, None)
 
 
-def _scale(window: Window | None, dots: Sequence[_Dot]) -> _Scale:
+def _scale(window: FailureWindow | None, dots: Sequence[_Dot]) -> _Scale:
     if window is not None:
         first, last = window.start, window.failed_at
     else:
@@ -137,7 +137,7 @@ def _titles(chronicle: Chronicle, zone: tzinfo) -> Iterator[str]:
         yield f'<text x="16" y="48">{_safe(", ".join(told))}</text>'
 
 
-def _band(window: Window, scale: _Scale, lanes: int) -> Iterator[str]:
+def _band(window: FailureWindow, scale: _Scale, lanes: int) -> Iterator[str]:
     """Draw the window, the wait for the timeout behind it, and their ends."""
     left, right, failed = scale.x(window.start), scale.x(window.began), scale.x(window.failed_at)
     top, bottom = TOP - 18, TOP + LANE * max(lanes, 1)

@@ -19,7 +19,7 @@ from podpath.timeline.durations import render_duration, tell_before
 from podpath.timeline.marks import weigh_mark
 from podpath.timeline.stories import Story
 from podpath.timeline.suspects import Suspect
-from podpath.timeline.window import Window
+from podpath.timeline.window import FailureWindow
 
 INDENT = "    "
 SHOWN_SUSPECTS, SHOWN_ROWS = 6, 40
@@ -85,7 +85,7 @@ def _head(style: Style, colour: str, word: str, text: str) -> list[str]:
     return [style.paint(colour, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
 
 
-def _window(window: Window, style: Style, zone: tzinfo) -> list[str]:
+def _window(window: FailureWindow, style: Style, zone: tzinfo) -> list[str]:
     timeout = (
         f" (timeout {render_duration(window.timeout)})"
         if window.timeout is not None

@@ -12,12 +12,12 @@ from itertools import islice
 from podpath.net.provenance import Span
 from podpath.timeline.chain import CauseChain
 from podpath.timeline.chronicle import Chronicle
-from podpath.timeline.event import Event
+from podpath.timeline.event import LogEvent
 from podpath.timeline.reading import Logs
 from podpath.timeline.stories import AFTER, REACH, find_stories
 from podpath.timeline.suspects import Marked, mark_events, rank_suspects
 from podpath.timeline.symptoms import find_failures, find_window
-from podpath.timeline.window import RESOLUTION, Window
+from podpath.timeline.window import RESOLUTION, FailureWindow
 
 ROUND = 120.0
 """Seconds round the window that the chronicle shows."""
@@ -66,7 +66,7 @@ def build_chronicle(
     )
 
 
-def _find_window(logs: Logs, told: ToldFailure) -> Window | None:
+def _find_window(logs: Logs, told: ToldFailure) -> FailureWindow | None:
     """Take what is said, and what the logs say for the rest."""
     if told.failed_at is not None:
         return _given_window(logs, told, told.failed_at)
@@ -79,7 +79,7 @@ def _find_window(logs: Logs, told: ToldFailure) -> Window | None:
     return replace(derived, timeout=timeout)
 
 
-def _given_window(logs: Logs, told: ToldFailure, failed_at: float) -> Window:
+def _given_window(logs: Logs, told: ToldFailure, failed_at: float) -> FailureWindow:
     """Take the moment that is said; a failure that the logs have then tells the timeout that nobody
     says.
     """
@@ -90,7 +90,7 @@ def _given_window(logs: Logs, told: ToldFailure, failed_at: float) -> Window:
     )
     seen = min(near, key=lambda one: abs(one.event.time - failed_at), default=None)
     timeout = told.timeout if told.timeout is not None or seen is None else seen.timeout
-    return Window(
+    return FailureWindow(
         failed_at=failed_at,
         timeout=timeout,
         last_ok=told.last_ok,
@@ -98,7 +98,7 @@ def _given_window(logs: Logs, told: ToldFailure, failed_at: float) -> Window:
     )
 
 
-def _span(logs: Logs, window: Window | None) -> tuple[float, float]:
+def _span(logs: Logs, window: FailureWindow | None) -> tuple[float, float]:
     """Return from when to when events are looked at."""
     if window is not None:
         return window.start - REACH, window.failed_at + AFTER
@@ -107,7 +107,7 @@ def _span(logs: Logs, window: Window | None) -> tuple[float, float]:
 
 
 def _shown(
-    marked: Sequence[Marked], window: Window | None, stories_events: Sequence[Marked]
+    marked: Sequence[Marked], window: FailureWindow | None, stories_events: Sequence[Marked]
 ) -> tuple[Marked, ...]:
     """Keep what is told in the picture: all of the window and a little round it, and what chains
     began with before it.
@@ -120,7 +120,7 @@ def _shown(
     return tuple(kept[:MOST_MARKED])
 
 
-def _symptoms(logs: Logs, window: Window | None) -> Iterator[Event]:
+def _symptoms(logs: Logs, window: FailureWindow | None) -> Iterator[LogEvent]:
     if window is None:
         return
     last = window.failed_at + REACH
@@ -131,7 +131,7 @@ def _symptoms(logs: Logs, window: Window | None) -> Iterator[Event]:
     yield from (failure.event for failure in sorted(failures, key=lambda one: one.first))
 
 
-def _covers(logs: Logs, window: Window) -> bool:
+def _covers(logs: Logs, window: FailureWindow) -> bool:
     """Tell whether some log that is written all the time has lines before the window and after its
     end.
     """
@@ -141,7 +141,7 @@ def _covers(logs: Logs, window: Window) -> bool:
     )
 
 
-def _questions(logs: Logs, window: Window | None) -> Iterator[str]:
+def _questions(logs: Logs, window: FailureWindow | None) -> Iterator[str]:
     if window is None:
         yield "When did it first fail? Say it with --failed-at; the timeout of the failed request with --timeout."
     else:
@@ -158,7 +158,7 @@ def _questions(logs: Logs, window: Window | None) -> Iterator[str]:
         yield "Some events have an age, or the kernel's seconds: --now T says when they were printed; dmesg -T prints times."
 
 
-def _notes(logs: Logs, window: Window | None, told: ToldFailure) -> Iterator[str]:
+def _notes(logs: Logs, window: FailureWindow | None, told: ToldFailure) -> Iterator[str]:
     if window is None:
         return
     if window.last_ok is not None and window.last_ok > window.began:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, tzinfo
 
 from podpath.net.provenance import Gap
-from podpath.timeline.event import Event
+from podpath.timeline.event import LogEvent
 from podpath.timeline.stories import Story
 from podpath.timeline.suspects import Marked, Suspect
-from podpath.timeline.window import Window
+from podpath.timeline.window import FailureWindow
 
 SURE = 0.5
 """The score from which a suspect is named as one."""
@@ -21,13 +21,13 @@ SURE = 0.5
 class Chronicle:
     """What logs say about a failure."""
 
-    window: Window | None
+    window: FailureWindow | None
     """None where nobody says when it failed."""
     marked: tuple[Marked, ...] = ()
     """What means something to the network, in the order of time: in the window and round it."""
     suspects: tuple[Suspect, ...] = ()
     stories: tuple[Story, ...] = ()
-    symptoms: tuple[Event, ...] = ()
+    symptoms: tuple[LogEvent, ...] = ()
     """Failures that the logs tell of, the first ones."""
     logs: int = 0
     events: int = 0

@@ -39,7 +39,7 @@ class LineParts(NamedTuple):
     """When it first happened, where the line tells of several times."""
 
 
-class Event(NamedTuple):
+class LogEvent(NamedTuple):
     """Something that a log says happened."""
 
     time: float
@@ -68,7 +68,7 @@ class LogReading:
     """
 
     source: Source
-    events: Sequence[Event]
+    events: Sequence[LogEvent]
     """In the order of the log."""
     times: Sequence[float]
     """Their times, in the same order."""
@@ -77,12 +77,12 @@ class LogReading:
     """Lines that belong to the format and tell of nothing: titles of columns, `-- Logs begin at`."""
 
 
-class LineEvents(Sequence[Event]):
+class LineEvents(Sequence[LogEvent]):
     """Events of a log that has one on each line, taken apart when they are asked for."""
 
     __slots__ = ("_ends", "_foreign", "_source", "_split", "_starts", "times")
 
-    def __init__(self, source: Source, split: Split, places: Places) -> None:
+    def __init__(self, source: Source, split: Split, places: EventPlaces) -> None:
         """Hold where the events stand in the source."""
         self._source = source
         self._split = split
@@ -101,10 +101,10 @@ class LineEvents(Sequence[Event]):
         return len(self._starts)
 
     @overload
-    def __getitem__(self, index: int) -> Event: ...
+    def __getitem__(self, index: int) -> LogEvent: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Event]: ...
-    def __getitem__(self, index: int | slice) -> Event | Sequence[Event]:
+    def __getitem__(self, index: slice) -> Sequence[LogEvent]: ...
+    def __getitem__(self, index: int | slice) -> LogEvent | Sequence[LogEvent]:
         """Take an event's line apart; a line that repeats the one before it says what that one
         said.
         """
@@ -115,7 +115,7 @@ class LineEvents(Sequence[Event]):
         first = self._source.first_line
         span = Span(self._source, first + start, first + self._ends.get(place, start))
         parts = self._parts(place)
-        return Event(
+        return LogEvent(
             self.times[place],
             span,
             parts.program,
@@ -149,7 +149,7 @@ other.
 
 
 @dataclass(slots=True, kw_only=True)
-class Places:
+class EventPlaces:
     """Where the events of a log stand. Mutable while the log is read, and local to its reader."""
 
     starts: array[int]

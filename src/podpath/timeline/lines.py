@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from podpath.net.provenance import Gap, Source, Span
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import LineEvents, LineParts, LogReading, Places, Split
+from podpath.timeline.event import EventPlaces, LineEvents, LineParts, LogReading, Split
 from podpath.timeline.stamps import WallClock
 
 ReadStamp = Callable[[str], float | None]
@@ -75,7 +75,7 @@ def read_lines(
 ) -> LogReading:
     """Read a log line by line; lines of the other formats are read as such. Never raises."""
     stamp = own.stamp(source, clock)
-    places = Places(starts=array("L"), times=array("d"), ends={}, foreign={})
+    places = EventPlaces(starts=array("L"), times=array("d"), ends={}, foreign={})
     starts, times = places.starts, places.times
     account = _Account(source, clock, own, others, places)
     for index, line in enumerate(source.lines):
@@ -104,7 +104,7 @@ class _Account:
         clock: Clock,
         own: LineFormat,
         others: Sequence[LineFormat],
-        places: Places,
+        places: EventPlaces,
     ) -> None:
         self.gaps: list[Gap] = []
         self.headings: list[Span] = []

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from podpath.timeline.event import Event
+from podpath.timeline.event import LogEvent
 from podpath.timeline.mark_rows import ANYBODY, KERNEL, SAID, MarkRow, join_rows
 from podpath.timeline.services import find_service
 
@@ -121,7 +121,7 @@ _TOOL_KINDS = {
 _PHYSICAL = re.compile(r"(?:e(?:th|n|m)|bond|team|ib|wl|p\d+p|usb)\w*")
 
 
-def mark_event(event: Event) -> Mark | None:
+def mark_event(event: LogEvent) -> Mark | None:
     """Say what an event means to the network; None where it means nothing that is known."""
     for reader in _READERS:
         mark = reader(event.program, event.message[:_WIDTH])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from podpath.timeline.chain import CauseChain, ChainLink
 from podpath.timeline.marks import weigh_mark
 from podpath.timeline.suspects import Marked
-from podpath.timeline.window import RESOLUTION, Window
+from podpath.timeline.window import RESOLUTION, FailureWindow
 
 REACH = 1800.0
 """Seconds before the window that a chain may have begun."""
@@ -51,7 +51,7 @@ class Story:
 
 
 def find_stories(
-    chains: Iterable[CauseChain], marked: Sequence[Marked], window: Window | None
+    chains: Iterable[CauseChain], marked: Sequence[Marked], window: FailureWindow | None
 ) -> tuple[Story, ...]:
     """Find the chains that end in the window, the likeliest first; anywhere in the log where no
     window is known.
@@ -77,7 +77,7 @@ def find_stories(
 
 
 def _match_chain(
-    chain: CauseChain, marked: Sequence[Marked], window: Window | None
+    chain: CauseChain, marked: Sequence[Marked], window: FailureWindow | None
 ) -> Story | None:
     strikes = [
         place
@@ -96,7 +96,7 @@ def _match_chain(
     return Story(chain=chain, told=best, score=_score(chain, best, before, window), before=before)
 
 
-def _strikes(chain: CauseChain, one: Marked, window: Window | None) -> bool:
+def _strikes(chain: CauseChain, one: Marked, window: FailureWindow | None) -> bool:
     if window is None:
         return True
     if chain.observes:
@@ -138,7 +138,7 @@ def _fits(link: ChainLink, one: Marked) -> bool:
 
 
 def _score(
-    chain: CauseChain, told: Sequence[ToldLink], before: float | None, window: Window | None
+    chain: CauseChain, told: Sequence[ToldLink], before: float | None, window: FailureWindow | None
 ) -> float:
     strike = weigh_mark(told[-1].marked.mark)
     whole = 0.6 + 0.4 * len(told) / len(chain.links) if len(chain.links) > 1 else 0.75

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from podpath.timeline.event import Event, LogReading
+from podpath.timeline.event import LogEvent, LogReading
 from podpath.timeline.marks import Mark, mark_event, weigh_mark
-from podpath.timeline.window import NEARLY, Window
+from podpath.timeline.window import NEARLY, FailureWindow
 
 SHOWN = 40
 """Suspects that are kept: past these nobody reads on."""
@@ -17,14 +17,14 @@ SHOWN = 40
 class Marked(NamedTuple):
     """An event that means something to the network."""
 
-    event: Event
+    event: LogEvent
     mark: Mark
 
 
 class Suspect(NamedTuple):
     """Something that may have broken the network."""
 
-    event: Event
+    event: LogEvent
     mark: Mark
     score: float
     """0 to 1: by what it is, and by how close to the first failing request it was."""
@@ -48,7 +48,7 @@ def mark_events(readings: Sequence[LogReading], first: float, last: float) -> tu
     return tuple(sorted(found, key=lambda one: (one.event.time, one.event.span.line)))
 
 
-def rank_suspects(marked: Sequence[Marked], window: Window) -> tuple[Suspect, ...]:
+def rank_suspects(marked: Sequence[Marked], window: FailureWindow) -> tuple[Suspect, ...]:
     """Rank what changed in the window, or shortly before it; events that say the same are one
     suspect, at its latest.
     """
@@ -64,7 +64,7 @@ def rank_suspects(marked: Sequence[Marked], window: Window) -> tuple[Suspect, ..
     return tuple(sorted(latest.values(), key=lambda one: (-one.score, one.before))[:SHOWN])
 
 
-def _weigh(marked: Sequence[Marked], window: Window) -> Iterator[Suspect]:
+def _weigh(marked: Sequence[Marked], window: FailureWindow) -> Iterator[Suspect]:
     for event, mark in marked:
         inside = window.holds(event.time)
         if not inside and not window.start - NEARLY <= event.time <= window.began:
@@ -82,7 +82,7 @@ _HALF = 120.0
 """Seconds in which a suspicion halves, where nobody says when it last worked."""
 
 
-def _closeness(before: float, window: Window) -> float:
+def _closeness(before: float, window: FailureWindow) -> float:
     """Return 1 within a window that both ends are known of; less with distance where its beginning
     is a guess.
     """

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from podpath.evidence.attempts.failures import parse_failure, parse_result
 from podpath.net.provenance import Span
 from podpath.timeline.durations import parse_timeout
-from podpath.timeline.event import Event, LineEvents, LogReading
-from podpath.timeline.window import Window
+from podpath.timeline.event import LineEvents, LogEvent, LogReading
+from podpath.timeline.window import FailureWindow
 
 _SIGNS = (
     "timeout", "Timeout", "timed out", "Timed out", "TIMEOUT", "refused", "unreachable", "Unreachable", "o route to host",
@@ -56,10 +56,10 @@ _BACK = 5000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class LoggedFailure:
     """A line that tells of a failed connection."""
 
-    event: Event
+    event: LogEvent
     first: float
     """When it first failed: an event that tells of several failures says so."""
     timeout: float | None
@@ -67,7 +67,9 @@ class Failure:
     """Who failed to reach what, to tell one kind of failure from another."""
 
 
-def find_window(readings: Sequence[LogReading], told: Collection[Span] = ()) -> Window | None:
+def find_window(
+    readings: Sequence[LogReading], told: Collection[Span] = ()
+) -> FailureWindow | None:
     """Return the window that the logs' own failures make; None where they tell of none.
 
     `told` are lines that other evidence takes for failures in question: where some are events, only
@@ -86,7 +88,7 @@ def find_window(readings: Sequence[LogReading], told: Collection[Span] = ()) -> 
     if onset is None:
         return None
     before = _last_success(readings, onset)
-    return Window(
+    return FailureWindow(
         failed_at=onset.first,
         timeout=onset.timeout,
         failed_by=onset.event.span,
@@ -104,7 +106,7 @@ class _Candidate(NamedTuple):
     """The index of its event."""
     reading: LogReading
 
-    def read(self) -> Failure | None:
+    def read(self) -> LoggedFailure | None:
         """Look whether it does."""
         return read_failure(self.reading.events[self.place])
 
@@ -120,7 +122,7 @@ def _list_candidates(reading: LogReading) -> Iterator[_Candidate]:
             yield _Candidate(reading.times[place], first + index, place, reading)
 
 
-def _find_onset(candidates: Sequence[_Candidate]) -> Failure | None:
+def _find_onset(candidates: Sequence[_Candidate]) -> LoggedFailure | None:
     """Return the first failure of the run that has most of them: a single one hours before is
     another matter.
     """
@@ -153,7 +155,9 @@ def _weigh_run(run: Sequence[_Candidate]) -> float:
     return sum(told) * len(run) / len(sampled)
 
 
-def find_failures(reading: LogReading, first: float = -inf, last: float = inf) -> Iterator[Failure]:
+def find_failures(
+    reading: LogReading, first: float = -inf, last: float = inf
+) -> Iterator[LoggedFailure]:
     """Yield the failed connections that a log tells of between two moments, those without a time
     left out.
     """
@@ -182,7 +186,7 @@ def _line_range(reading: LogReading, first: float, last: float) -> tuple[int, in
     ].span.last_line - base + 1
 
 
-def read_failure(event: Event) -> Failure | None:
+def read_failure(event: LogEvent) -> LoggedFailure | None:
     """Read an event as a failed connection; None where it is none, or has no time."""
     message = event.message[:2000]
     if (
@@ -197,7 +201,7 @@ def read_failure(event: Event) -> Failure | None:
         return None
     found = parse_failure(message)
     target = f"{found.dst}:{found.dport}" if found is not None else ""
-    return Failure(
+    return LoggedFailure(
         event=event,
         first=event.since or event.time,
         timeout=parse_timeout(message),
@@ -240,7 +244,7 @@ def _places_at(reading: LogReading, indices: Sequence[int]) -> Iterator[tuple[in
             yield place, index
 
 
-def _last_success(readings: Sequence[LogReading], onset: Failure) -> Event | None:
+def _last_success(readings: Sequence[LogReading], onset: LoggedFailure) -> LogEvent | None:
     """Return the last event before the first failure, in the same log, in which its writer says
     that it worked.
     """

@@ -22,7 +22,7 @@ NEARLY = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class FailureWindow:
     """When it broke."""
 
     failed_at: float

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.arrays.addresses import Addresses, place
+from podpath.capture.arrays.addresses import AddressNumbers, place
 
 HALVES = st.sampled_from([0, 1, 2, 1 << 32, (1 << 64) - 1, 0xFE80 << 48])
 
@@ -16,7 +16,7 @@ def test_equal_addresses_have_equal_numbers(batches: list[list[tuple[int, int]]]
     """However they come, in batches or again, a number leads back to its address, and no address
     has two.
     """
-    addresses = Addresses()
+    addresses = AddressNumbers()
     numbers: dict[tuple[int, int], int] = {}
     for batch in batches:
         high, low = (np.array([pair[half] for pair in batch], np.uint64) for half in (0, 1))
@@ -34,7 +34,7 @@ def test_addresses_with_one_place_are_told_apart() -> None:
     """Two addresses that are looked for in one place keep their own numbers, whichever was there
     last.
     """
-    addresses = Addresses()
+    addresses = AddressNumbers()
     odd = 0x9E3779B97F4A7C15
     high, low = np.array([0, 1], np.uint64), np.array([odd, 0], np.uint64)
 
@@ -48,7 +48,7 @@ def test_addresses_with_one_place_are_told_apart() -> None:
 
 def test_thousands_of_addresses() -> None:
     """More addresses than have a place of their own are numbered too, each time alike."""
-    addresses = Addresses()
+    addresses = AddressNumbers()
     low = np.arange(100_000, dtype=np.uint64)
     high = np.full(100_000, 0xFD00 << 48, np.uint64)
     first = addresses.number(high, low)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from podpath.capture.arrays.words import Words
+from podpath.capture.arrays.words import WordColumn
 
 BYTES = np.arange(32, dtype=np.uint8).reshape(4, 8)
 
 
 def test_parts_are_the_fields_that_stand_there() -> None:
     """One, two and four bytes at every even place are what a read in network order gives."""
-    words = Words(BYTES.reshape(-1).view(">u8").astype(np.uint64))
+    words = WordColumn(BYTES.reshape(-1).view(">u8").astype(np.uint64))
 
     for at in range(8):
         assert words.one(at).tolist() == BYTES[:, at].tolist()

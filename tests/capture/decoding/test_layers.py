@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.columns import Arps, Columns, Packets, Quotes
+from podpath.capture.columns import Arps, PacketColumns, Packets, Quotes
 from podpath.capture.decoding.decode import decode_packets
-from podpath.capture.decoding.layers import Block, Group, Output
+from podpath.capture.decoding.layers import Group, HeaderBytes, Output
 from podpath.capture.files.file import as_bytes, index_packets
 from podpath.capture.files.index import Contents, join
 from podpath.capture.reading.read import read_capture
@@ -66,7 +66,7 @@ KINDS = [
 def rows(packets: Packets) -> list[tuple[object, ...]]:
     """Return each packet's columns, ARP and quotes, with addresses in place of their numbers."""
     columns = packets.columns
-    names = [field.name for field in fields(Columns) if field.name not in {"time", "offset"}]
+    names = [field.name for field in fields(PacketColumns) if field.name not in {"time", "offset"}]
     values = {name: getattr(columns, name).tolist() for name in names}
     for name, versions in (
         ("src", "version"),
@@ -143,7 +143,7 @@ def test_a_group_of_picked_packets_stays_one() -> None:
     """
     data = np.arange(1000, dtype=np.uint8)
     room = np.array([200, 300, 150], np.int32)
-    block = Block(Output(data, {}), np.array([0, 200, 500]), room, slice(0, 3))
+    block = HeaderBytes(Output(data, {}), np.array([0, 200, 500]), room, slice(0, 3))
     picked = Group(block, np.array([0, 2]), 140, np.array([60, 10], np.int32)).ready(8)
 
     assert picked.read(0, "u1").tolist() == [140, (500 + 140) % 256]

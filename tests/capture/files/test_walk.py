@@ -20,7 +20,7 @@ FRAMING = Framing(PCAP, "<", 16, 8, 16, LONGEST, first_time=frames.START)
 
 def both(
     data: bytes, framing: Framing = FRAMING, start: int = 24
-) -> tuple[walking.Walked, walking.Walked]:
+) -> tuple[walking.WalkedRecords, walking.WalkedRecords]:
     """Walk in lanes, and record by record."""
     seen = as_bytes(data)
     return walk(seen, framing, start, len(data)), walk_carefully(seen, framing, start, len(data))

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from podpath.capture.columns import Columns
+from podpath.capture.columns import PacketColumns
 from podpath.capture.flows.mac_changes import find_changing_macs
 from podpath.capture.reading.narrow import fill_up, take
 
@@ -16,7 +16,7 @@ GROUP = 1 << 40
 Frame = tuple[int, int, int, int]
 
 
-def columns_of(made: Sequence[Frame]) -> Columns:
+def columns_of(made: Sequence[Frame]) -> PacketColumns:
     """Make the columns of frames, each of (source, destination, their MACs)."""
     table = np.array(made, np.uint64).reshape(-1, 4)
     ends = {name: table[:, at].astype(np.uint32) for at, name in enumerate(("src", "dst"))}
@@ -35,7 +35,7 @@ def rows_of(made: Sequence[Frame], size: int = 1000, most: int = 1000) -> list[i
     """Yield the rows, looking at so many frames at once."""
     columns = columns_of(made)
 
-    def slabs() -> Iterator[tuple[int, Columns]]:
+    def slabs() -> Iterator[tuple[int, PacketColumns]]:
         for start in range(0, len(columns), size):
             yield start, take(columns, slice(start, start + size))
 

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.made_capture import make_capture
-from podpath.capture.columns import Columns, empty_arrays
+from podpath.capture.columns import PacketColumns, empty_arrays
 from podpath.capture.flows import tcp
 from podpath.capture.flows.flows import number_flows
-from podpath.capture.flows.tcp import Segments, analyse_segments
+from podpath.capture.flows.tcp import SegmentAnalysis, analyse_segments
 from podpath.capture.reading.read import read_capture
 from tests.capture import frames
 
@@ -72,7 +72,7 @@ class Talk:
         """The capture's file."""
         return frames.pcap([]) + b"".join(self.records)
 
-    def analyse(self) -> Segments:
+    def analyse(self) -> SegmentAnalysis:
         """Look at it."""
         columns = read_capture(self.data).packets.columns
         return analyse_segments(columns, number_flows(columns))
@@ -301,7 +301,7 @@ def test_packets_are_what_a_loop_says(slab: int, talk: list[Packet]) -> None:
     )
     made["sport"][:] = made["dport"][:] = [packet.port for packet in talk]
     made["version"][:], made["protocol"][:] = 4, 6
-    columns = Columns(**made)
+    columns = PacketColumns(**made)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tcp, "SLAB", slab)
         found = analyse_segments(columns, number_flows(columns))

@@ -7,7 +7,7 @@ from podpath.capture.journeys.shared_way import lies_on_one_way
 from podpath.capture.matching.matching import match_captures
 from podpath.capture.points import CapturedFile
 from podpath.capture.reading.read import read_capture
-from podpath.capture.sightings import Loss, Sighting
+from podpath.capture.sightings import PacketLoss, SeenPacket
 from tests.capture import frames
 
 ENDS = ("10.0.0.1", "10.0.0.2")
@@ -58,8 +58,8 @@ def test_loss_on_one_way_is_believed() -> None:
 def test_parts_of_one_connection_on_two_devices_lie_on_two_ways() -> None:
     """What passes one slave of a bond is not lost because the other one does not show it."""
     matching = match_captures(files((0, 1, 2, 9, 10, 11), (3, 4, 5, 6, 7, 8)))
-    seen = Sighting(point=0, file="0.pcap", number=1, time=0)
-    claimed = Loss(
+    seen = SeenPacket(point=0, file="0.pcap", number=1, time=0)
+    claimed = PacketLoss(
         connection=0, forward=True, what="data 1:11", begin=1, end=11, seen=(seen,), missing_at=1, before=seen, after=seen,
         basis="same direction", repeated=False,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.capture.matching.byte_ranges import (
-    Segments,
+    PassageSegments,
     carries_data,
     cut_to_segments,
     pair_bytes,
@@ -22,12 +22,12 @@ from tests.capture import frames
 Ranges = list[tuple[int, int]]
 
 
-def segments(*ranges: tuple[int, int, int], first: int = 0) -> Segments:
+def segments(*ranges: tuple[int, int, int], first: int = 0) -> PassageSegments:
     """Make the data of a passage: begin, end and time of each segment."""
     order = sorted(range(len(ranges)), key=lambda at: ranges[at][0])
     columns = np.array([ranges[at] for at in order], np.int64).reshape(-1, 3)
     longest = int((columns[:, 1] - columns[:, 0]).max()) if len(columns) else 0
-    return Segments(
+    return PassageSegments(
         np.array(order) + first,
         columns[:, 0],
         columns[:, 1],

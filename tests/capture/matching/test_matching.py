@@ -8,7 +8,7 @@ import pytest
 
 from podpath.capture.flows.flows import number_flows
 from podpath.capture.matching.matching import Matching, match_captures
-from podpath.capture.sightings import Way
+from podpath.capture.sightings import ConnectionDirection
 from podpath.net.addresses import Address
 from tests.capture.planted import Ends, Hop, Packet, World
 from tests.capture.planted_talk import Talker, populate
@@ -16,7 +16,7 @@ from tests.capture.planted_talk import Talker, populate
 SEEDS = range(12)
 
 
-def places(world: World, matching: Matching, way: Way) -> list[int]:
+def places(world: World, matching: Matching, way: ConnectionDirection) -> list[int]:
     """Return the places of the points that a way passes."""
     names = [hop.name for hop in world.hops]
     return [names.index(matching.points[passage.point].file) for passage in way.passages]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from podpath.capture.matching.nat_map import find_translations
-from podpath.capture.sightings import Ends, Passage, Sighting
+from podpath.capture.sightings import FiveTuple, Passage, SeenPacket
 from podpath.net.addresses import Address
 
 
 def passage(point: int, src: str, dst: str) -> Passage:
     """Make a passage with these ends."""
-    ends = Ends(6, Address.parse(src), 1000, Address.parse(dst), 80)
-    seen = Sighting(point, "a", 1, 0)
+    ends = FiveTuple(6, Address.parse(src), 1000, Address.parse(dst), 80)
+    seen = SeenPacket(point, "a", 1, 0)
     return Passage(
         point=point, ends=ends, tunnel=None, ttl=64, packets=1, payload=0, first=seen, last=seen
     )

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.capture.columns import Columns, empty_arrays
+from podpath.capture.columns import PacketColumns, empty_arrays
 from podpath.capture.flows.flows import number_flows
 from podpath.capture.printed.wire_numbers import restore_numbers
 from podpath.net.protocols import ACK, PSH, RST, SYN, TCP
@@ -28,7 +28,7 @@ def restore(segments: list[Segment], port: int = 40_000) -> list[tuple[int, int]
         )
         for name, value in (("flags", flags), ("seq", seq), ("ack", ack), ("payload", payload)):
             values[name][row] = value
-    columns = Columns(**values)
+    columns = PacketColumns(**values)
     restore_numbers(columns, number_flows(columns))
     return list(zip(columns.seq.tolist(), columns.ack.tolist(), strict=True))
 
@@ -76,7 +76,7 @@ def test_without_a_beginning_numbers_stay() -> None:
 
 def test_no_packets() -> None:
     """A capture without TCP is left as it is."""
-    columns = Columns(**empty_arrays(0))
+    columns = PacketColumns(**empty_arrays(0))
     restore_numbers(columns, number_flows(columns))
 
     assert np.zeros(0).tolist() == columns.seq.tolist()

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from bench.made_capture import make_capture
-from podpath.capture.reading.crew import LostError, Meet
-from podpath.capture.reading.read import Capture, read_capture
+from podpath.capture.reading.read import DecodedCapture, read_capture
+from podpath.capture.reading.workers import AllGather, LostError
 from tests.capture import frames
 from tests.capture.decoding.test_layers import KINDS
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Threads:
-    """A crew of this process, whose workers all see its memory."""
+    """Workers of this process, which all see its memory."""
 
     def __init__(self, size: int, *, lost: int = -1) -> None:
         """Take the number of workers, and which of them is lost."""
@@ -38,7 +38,7 @@ class Threads:
         """Look at what is loaded: it lies in the file."""
         assert 0 <= start <= stop
 
-    def run(self, work: Callable[[int, Meet], T]) -> list[T]:
+    def run(self, work: Callable[[int, AllGather], T]) -> list[T]:
         """Run all workers, each with its own thread."""
         self.runs += 1
         if self.lost >= 0:
@@ -60,7 +60,7 @@ class Threads:
             return list(pool.map(attend, range(self.size)))
 
 
-def assert_same(one: Capture, other: Capture) -> None:
+def assert_same(one: DecodedCapture, other: DecodedCapture) -> None:
     """Compare all that two readings of a file gave."""
     for table in ("columns", "arps", "quotes"):
         ours, theirs = getattr(one.packets, table), getattr(other.packets, table)
@@ -88,10 +88,10 @@ def test_workers_give_what_one_gives(size: int) -> None:
     mixture of all headers.
     """
     for data in (make_capture(6_000, vxlan=0.2).data, frames.pcap(mixture(6_000))):
-        crew = Threads(size)
+        workers = Threads(size)
 
-        assert_same(read_capture(data, crew), read_capture(data))
-        assert crew.runs == 1
+        assert_same(read_capture(data, workers), read_capture(data))
+        assert workers.runs == 1
 
 
 def test_workers_share_blocks_of_pcapng() -> None:
@@ -100,10 +100,10 @@ def test_workers_share_blocks_of_pcapng() -> None:
     body = b"".join(
         frames.packet(frame[14 * (at % 2) :], at % 2) for at, frame in enumerate(mixture(3_000))
     )
-    crew = Threads(3)
+    workers = Threads(3)
 
-    assert_same(read_capture(head + body, crew), read_capture(head + body))
-    assert crew.runs == 1
+    assert_same(read_capture(head + body, workers), read_capture(head + body))
+    assert workers.runs == 1
 
 
 def test_damage_is_told_once_and_in_order() -> None:
@@ -128,10 +128,10 @@ def test_stretches_that_do_not_meet_are_read_by_one() -> None:
     data = frames.pcap(
         [frames.ethernet(0x88B5, bytes([number]) * 3 + inner) for number in range(60)]
     )
-    crew = Threads(4)
+    workers = Threads(4)
 
-    assert len(read_capture(data, crew).packets) == 60
-    assert_same(read_capture(data, crew), read_capture(data))
+    assert len(read_capture(data, workers).packets) == 60
+    assert_same(read_capture(data, workers), read_capture(data))
 
 
 def test_a_lost_worker_costs_nothing_but_time() -> None:

@@ -14,7 +14,7 @@ NONE = 0xFFFF_FFFF
 _ODD, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
-class Addresses:
+class AddressNumbers:
     """Numbers IPv6 addresses, in the order in which they are met. Mutable while packets are
     decoded.
     """

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Words:
+class WordColumn:
     """Eight bytes of each packet; a part of them is a view, named by how many bytes on it stands,
     which divides evenly.
     """

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import Arps, Columns, Packets, Quotes, empty_arrays, join_rows
+from podpath.capture.columns import Arps, PacketColumns, Packets, Quotes, empty_arrays, join_rows
 from podpath.capture.decoding import icmp, link_layer, network_layer, transport_layer, tunnels
-from podpath.capture.decoding.layers import Block, Group, Output, merge_groups
+from podpath.capture.decoding.layers import Group, HeaderBytes, Output, merge_groups
 from podpath.capture.decoding.work import Layer, Work
-from podpath.capture.files.index import Bytes, Damage, Index, Interface
+from podpath.capture.files.index import Bytes, CaptureDamage, Index, Interface
 
 CHUNK = 8_192
 """Packets that are decoded at once: with fewer NumPy's calls cost, with more the cache overflows."""
@@ -59,7 +59,7 @@ def decode_packets(
     table = sorted(out.addresses.values())
     renumber(out, table)
     return Packets(
-        columns=Columns(**arrays),
+        columns=PacketColumns(**arrays),
         arps=Arps(**join_rows(Arps, out.arps)),
         quotes=Quotes(**join_rows(Quotes, out.quotes)),
         addresses=tuple(table),
@@ -70,7 +70,7 @@ def fill_columns(out: Output, interfaces: Sequence[Interface], chunk: int = CHUN
     """Decode the packets whose places stand in the columns already."""
     number, count = out.arrays["interface"], len(out.arrays["interface"])
     layers = [link_layer.LINK_TYPES.get(interface.link_type) for interface in interfaces]
-    desk = Desk(out)
+    desk = LayerQueue(out)
     for start in range(0, count, chunk):
         rows = slice(start, min(start + chunk, count))
         if len(set(layers)) == 1:
@@ -100,7 +100,7 @@ def renumber(out: Output, table: Sequence[int]) -> None:
             quote["src"], quote["dst"] = mine[quote["src"]], mine[quote["dst"]]
 
 
-class Desk:
+class LayerQueue:
     """Where headers wait to be read: those of many packets are read at once, those of few when
     there are many of their kind.
     """
@@ -121,7 +121,7 @@ class Desk:
         sizes = [
             np.minimum(arrays[name][rows], MOST).astype(np.int32) for name in ("caplen", "wirelen")
         ]
-        block = Block(self._out, arrays["offset"][rows], sizes[0], rows)
+        block = HeaderBytes(self._out, arrays["offset"][rows], sizes[0], rows)
         self._read(layer, Group(block, None, 0, sizes[1]))
 
         for many in [kind for kind, count in self._counts.items() if count >= CHUNK]:
@@ -156,10 +156,10 @@ class Desk:
         self._read(layer, groups[0] if len(groups) == 1 else merge_groups(groups))
 
 
-def unread_link_types(interfaces: Sequence[Interface]) -> list[Damage]:
+def unread_link_types(interfaces: Sequence[Interface]) -> list[CaptureDamage]:
     """Say which link types of a file are not read."""
     unread = sorted({interface.link_type for interface in interfaces} - set(link_layer.LINK_TYPES))
     return [
-        Damage(0, f"expected Ethernet, Linux cooked, raw IP or null, saw link type {number}")
+        CaptureDamage(0, f"expected Ethernet, Linux cooked, raw IP or null, saw link type {number}")
         for number in unread
     ]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.arrays.addresses import Addresses
-from podpath.capture.arrays.words import Words
+from podpath.capture.arrays.addresses import AddressNumbers
+from podpath.capture.arrays.words import WordColumn
 from podpath.capture.columns import CUT, MALFORMED
 from podpath.capture.files.index import Bytes, Offsets
 
@@ -41,14 +41,14 @@ class Output:
     def __init__(self, data: Bytes, arrays: dict[str, NDArray[Any]]) -> None:
         """Begin with columns of zeros."""
         self.data, self.arrays = data, arrays
-        self.addresses = Addresses()
+        self.addresses = AddressNumbers()
         self.written: set[str] = set()
         """Columns in which something stands that is not zero."""
         self.arps: list[dict[str, NDArray[Any]]] = []
         self.quotes: list[dict[str, NDArray[Any]]] = []
 
 
-class Block:
+class HeaderBytes:
     """The bytes of some packets from some place in each on, side by side."""
 
     def __init__(
@@ -134,7 +134,7 @@ class Group:
 
     def __init__(
         self,
-        block: Block,
+        block: HeaderBytes,
         some: Offsets | None,
         offset: int,
         left: Sizes,
@@ -192,9 +192,9 @@ class Group:
             self.some
         ]  # a strided copy and an aligned choice: a third of the time of a strided choice
 
-    def words(self, at: int) -> Words:
+    def words(self, at: int) -> WordColumn:
         """Read eight bytes of the header at once, for their parts."""
-        return Words(self.read(at, ">u8"))
+        return WordColumn(self.read(at, ">u8"))
 
     def column(self, name: str) -> NDArray[Any]:
         """Read back what was written to a column."""
@@ -316,7 +316,7 @@ def look_further(group: Group) -> Group:
         return merge_groups([group]).narrow()
     block, offset = group.block, group.offset
     skipped = np.broadcast_to(np.asarray(block.skipped, np.int64), (len(block.at),)) + offset
-    onward = Block(
+    onward = HeaderBytes(
         block.out,
         np.minimum(block.at + offset, len(block.out.data)),
         block.room - np.int32(offset),
@@ -340,7 +340,7 @@ def merge_groups(groups: list[Group]) -> Group:
     skipped = [
         np.broadcast_to(np.asarray(group.position(), np.int64), (len(group),)) for group in groups
     ]
-    block = Block(
+    block = HeaderBytes(
         groups[0].block.out,
         np.minimum(np.concatenate(at), len(groups[0].block.out.data)),
         np.concatenate([group.room for group in groups]),

@@ -15,7 +15,7 @@ from podpath.capture.decoding.layers import Group, Mask
 from podpath.capture.decoding.work import Layer, Work
 
 
-class Layout(NamedTuple):
+class OptionLayout(NamedTuple):
     """An order of options that is often seen, so that its fields stand at known places of the
     header.
     """
@@ -28,16 +28,16 @@ class Layout(NamedTuple):
 
 
 _STAMPS = (20, 0xFFFFFFFF, 0x0101080A)
-LAYOUTS: dict[int, tuple[Layout, ...]] = {
-    32: (Layout((_STAMPS,), 24, TIMESTAMPS),),
+LAYOUTS: dict[int, tuple[OptionLayout, ...]] = {
+    32: (OptionLayout((_STAMPS,), 24, TIMESTAMPS),),
     40: (
-        Layout(
+        OptionLayout(
             ((20, 0xFFFF0000, 0x02040000), (24, 0xFFFFFFFF, 0x0402080A), (36, 0xFFFFFF00, 0x01030300)),
             28, SACK_OK | TIMESTAMPS | SCALE, 22,
         ),
     ),
-    44: (Layout((_STAMPS, (32, 0xFFFFFFFF, 0x0101050A)), 24, TIMESTAMPS | SACK),),
-    52: (Layout((_STAMPS, (32, 0xFFFFFFFF, 0x01010512)), 24, TIMESTAMPS | SACK),),
+    44: (OptionLayout((_STAMPS, (32, 0xFFFFFFFF, 0x0101050A)), 24, TIMESTAMPS | SACK),),
+    52: (OptionLayout((_STAMPS, (32, 0xFFFFFFFF, 0x01010512)), 24, TIMESTAMPS | SACK),),
 }  # fmt: skip
 """By the size of the header: what Linux sends (net/ipv4/tcp_output.c:tcp_options_write v6.12). All
 else is walked.
@@ -109,7 +109,7 @@ def read_options(group: Group, size: int) -> None:
     _walk_options(group, size)
 
 
-def _read_layout(group: Group, layout: Layout) -> None:
+def _read_layout(group: Group, layout: OptionLayout) -> None:
     stamps = group.words(layout.stamps_at)
     group.put("tsval", stamps.four(0))
     group.put("tsecr", stamps.four(4))

@@ -14,7 +14,7 @@ Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
 
-class Damage(NamedTuple):
+class CaptureDamage(NamedTuple):
     """A place of a file that could not be read, and why."""
 
     offset: int
@@ -69,7 +69,7 @@ class Contents:
     """What a file told besides its packets. Mutable while the file is read."""
 
     interfaces: list[Interface] = field(default_factory=list)
-    damages: list[Damage] = field(default_factory=list)
+    damages: list[CaptureDamage] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """Names of addresses (pcapng name resolution blocks)."""
 

@@ -13,8 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.files.framing import LONGEST, PCAP, Framing, heads
-from podpath.capture.files.index import INDEX_TYPES, Bytes, Contents, Damage, Index, Interface
-from podpath.capture.files.walk import Walked, walk
+from podpath.capture.files.index import (
+    INDEX_TYPES,
+    Bytes,
+    CaptureDamage,
+    Contents,
+    Index,
+    Interface,
+)
+from podpath.capture.files.walk import WalkedRecords, walk
 
 HEADER = 24
 WINDOW = 1 << 29
@@ -74,7 +81,9 @@ def parse_header(data: Bytes, contents: Contents) -> Framing | None:
     shape = SHAPES[bytes(data[:4])]
     if len(data) < HEADER:
         contents.damages.append(
-            Damage(0, f"expected a header of {HEADER} bytes, saw the file end after {len(data)}")
+            CaptureDamage(
+                0, f"expected a header of {HEADER} bytes, saw the file end after {len(data)}"
+            )
         )
         return None
     snaplen, link_type = struct.unpack_from(f"{shape.order}2I", data.data, 16)
@@ -99,7 +108,7 @@ def parse_header(data: Bytes, contents: Contents) -> Framing | None:
 
 def walk_stretch(
     data: Bytes, framing: Framing, stretch: Stretch, contents: Contents
-) -> Iterator[Walked]:
+) -> Iterator[WalkedRecords]:
     """Find the records of a stretch of a file, from one's beginning up to the first that begins at
     or behind its end.
     """
@@ -111,7 +120,7 @@ def walk_stretch(
 
 
 def fill_index(
-    data: Bytes, framing: Framing, walked: Walked, arrays: Mapping[str, NDArray[Any]]
+    data: Bytes, framing: Framing, walked: WalkedRecords, arrays: Mapping[str, NDArray[Any]]
 ) -> None:
     """Write what the heads of records say into arrays of zeros; all packets are of the one
     interface, whose number is 0.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.files.framing import LONGEST, PCAPNG, Framing, words
-from podpath.capture.files.index import Bytes, Contents, Damage, Index, Offsets, empty_index
+from podpath.capture.files.index import Bytes, CaptureDamage, Contents, Index, Offsets, empty_index
 from podpath.capture.files.pcap import WINDOW
 from podpath.capture.files.pcapng_options import note_statistics, parse_interface, parse_names
 from podpath.capture.files.walk import SECTION, walk
@@ -45,7 +45,7 @@ def index_pcapng(data: Bytes, contents: Contents) -> Iterator[Index]:
         )
         if order is None:
             contents.damages.append(
-                Damage(
+                CaptureDamage(
                     place, "expected a section of pcapng, saw something else: the rest is left out"
                 )
             )
@@ -98,7 +98,7 @@ class _Blocks:
         """Read a block that is no packet; kinds that say nothing of packets are passed over."""
         if length < LEAST.get(kind, 12):
             self._contents.damages.append(
-                Damage(place, f"expected at least {LEAST.get(kind, 12)} bytes, saw {length}")
+                CaptureDamage(place, f"expected at least {LEAST.get(kind, 12)} bytes, saw {length}")
             )
             return
         body = bytes(self._data[place + 8 : place + length - 4])
@@ -138,7 +138,7 @@ class _Blocks:
         for place in at[~known][:1].tolist():
             count = int((~known).sum())
             self._contents.damages.append(
-                Damage(
+                CaptureDamage(
                     place, f"expected an interface that is described, saw none for {count} packets"
                 )
             )

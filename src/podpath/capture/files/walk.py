@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from podpath.capture.arrays.segments import distinct
 from podpath.capture.files.framing import PCAP, PCAPNG, Framing, bounded, chained, in_window, words
-from podpath.capture.files.index import Bytes, Damage, Offsets
+from podpath.capture.files.index import Bytes, CaptureDamage, Offsets
 
 LANES = 512
 LANE_BYTES = 65_536
@@ -31,18 +31,18 @@ of the longest.
 SECTION = 0x0A0D0D0A
 
 
-class Walked(NamedTuple):
+class WalkedRecords(NamedTuple):
     """The records of a stretch of a file."""
 
     places: Offsets
     next: int
     """Where the walk goes on; the size of the file at its end."""
-    damages: tuple[Damage, ...] = ()
+    damages: tuple[CaptureDamage, ...] = ()
     heads: NDArray[np.uint32] | None = None
     """The words of each record's head, where the walk kept what it saw."""
 
 
-def walk(data: Bytes, framing: Framing, start: int, stop: int) -> Walked:
+def walk(data: Bytes, framing: Framing, start: int, stop: int) -> WalkedRecords:
     """Return the places of all records from `start`, where one begins, up to the first at or behind
     `stop`.
     """
@@ -90,7 +90,7 @@ def _candidates(data: Bytes, framing: Framing, cuts: Offsets, window: int) -> Of
     return np.concatenate(found) if found else np.zeros(0, np.int64)
 
 
-def _stitch(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> Walked:
+def _stitch(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> WalkedRecords:
     """Walk all lanes, keep those that are exact, and walk the others again."""
     lanes = _walk_lanes(data, framing, starts, stop)
     landings = lanes.landings
@@ -98,18 +98,18 @@ def _stitch(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> Walked
     exact = landings == np.append(starts[1:], landings[-1])
     meets = bool(exact.all()) and landings[-1] <= len(data)
     if meets and framing.kind == PCAP and heads[:, framing.length_at // 4].max() <= framing.limit:
-        return Walked(
+        return WalkedRecords(
             places, int(landings[-1]), (), heads
         )  # no length leads back or out, so each record is where one ends
     broken = _broken(data, framing, places, int(landings[-1]))
     if meets and not broken.any():
-        return Walked(places, int(landings[-1]), (), heads)
+        return WalkedRecords(places, int(landings[-1]), (), heads)
     owners = np.repeat(np.arange(len(starts)), lanes.counts)
     exact[owners[broken]] = False
     firsts = np.searchsorted(owners, np.arange(len(starts) + 1))
     meeting = {int(start): lane for lane, start in enumerate(starts.tolist())}
     parts: list[Offsets] = []
-    damages: list[Damage] = []
+    damages: list[CaptureDamage] = []
     lane, after = 0, int(starts[0])
     while lane < len(starts):
         if exact[lane]:
@@ -122,7 +122,7 @@ def _stitch(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> Walked
         damages.extend(again.damages)
         after = again.next
         lane = meeting.get(after, len(starts))
-    return Walked(np.concatenate(parts), after, tuple(damages))
+    return WalkedRecords(np.concatenate(parts), after, tuple(damages))
 
 
 def _broken(data: Bytes, framing: Framing, places: Offsets, landing: int) -> NDArray[np.bool_]:
@@ -138,7 +138,7 @@ def _broken(data: Bytes, framing: Framing, places: Offsets, landing: int) -> NDA
 class _Lanes(NamedTuple):
     """What lanes passed, some steps of all at a time. Local to `_stitch`."""
 
-    rounds: list[_Round]
+    rounds: list[_LaneSteps]
     starts: Offsets
     counts: Offsets
     """How many records each lane passed."""
@@ -166,7 +166,7 @@ class _Lanes(NamedTuple):
         return places, heads
 
 
-class _Round(NamedTuple):
+class _LaneSteps(NamedTuple):
     """Some steps of the lanes that had not reached their ends: a row for each lane. Local to
     `_Lanes`.
     """
@@ -206,7 +206,7 @@ def _walk_lanes(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> _L
                 framing, seen.view(word).reshape(len(live), -1)[:, column].astype(np.int64)
             )
         counts = (places < ends).sum(axis=0)
-        lanes.rounds.append(_Round(live, counts, heads.T.copy()))
+        lanes.rounds.append(_LaneSteps(live, counts, heads.T.copy()))
         lanes.counts[live] += counts
         landed = places[np.minimum(counts, ROUND - 1), np.arange(len(live))]
         lanes.landings[live] = np.where(counts < ROUND, landed, current)
@@ -217,13 +217,13 @@ def _walk_lanes(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> _L
 
 def walk_carefully(
     data: Bytes, framing: Framing, start: int, stop: int, meeting: dict[int, int] | None = None
-) -> Walked:
+) -> WalkedRecords:
     """Walk record by record up to `stop` or a place to meet, over damage to where records go on."""
     word = struct.Struct(f"{framing.order}I")
     buffer = data.data
     size, place = len(data), start
     places: list[int] = []
-    damages: list[Damage] = []
+    damages: list[CaptureDamage] = []
     while place < stop:
         if meeting is not None and place != start and place in meeting:
             break
@@ -235,9 +235,9 @@ def walk_carefully(
         else:
             onward = _resume(data, framing, place)
             skipped = f": {onward - place} bytes are left out" if onward < size else ""
-            damages.append(Damage(place, why + skipped))
+            damages.append(CaptureDamage(place, why + skipped))
         place = onward
-    return Walked(np.array(places, np.int64), place, tuple(damages))
+    return WalkedRecords(np.array(places, np.int64), place, tuple(damages))
 
 
 def _look(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import Columns
+from podpath.capture.columns import PacketColumns
 from podpath.capture.flows.flow_table import FlowTable, Words
 from podpath.net import protocols
 
@@ -41,7 +41,7 @@ class Flows:
         return len(self.first)
 
 
-def number_flows(columns: Columns) -> Flows:
+def number_flows(columns: PacketColumns) -> Flows:
     """Return each packet of TCP, UDP, SCTP and ICMP echo its flow; later fragments, which have no
     ports, are of none.
     """
@@ -63,7 +63,7 @@ def number_flows(columns: Columns) -> Flows:
     return Flows(number=number, first=np.concatenate(firsts), forward=forward)
 
 
-def _named(columns: Columns, some: slice) -> NDArray[np.bool_]:
+def _named(columns: PacketColumns, some: slice) -> NDArray[np.bool_]:
     """Tell which packets are of a flow."""
     protocol = columns.protocol[some]
     named: NDArray[np.bool_] = _NAMED.take(protocol)
@@ -77,7 +77,7 @@ def _named(columns: Columns, some: slice) -> NDArray[np.bool_]:
 
 
 def _names(
-    columns: Columns, some: slice | NDArray[np.int64], *, parted: bool
+    columns: PacketColumns, some: slice | NDArray[np.int64], *, parted: bool
 ) -> tuple[list[Words], NDArray[np.bool_]]:
     """Return the words that name each packet's flow, and whether its ends were swapped to make both
     directions the same.

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.arrays.segments import begins, distinct
-from podpath.capture.columns import Columns
+from podpath.capture.columns import PacketColumns
 
 Rows = NDArray[np.int64]
-Slabs = Callable[[], Iterable[tuple[int, Columns]]]
+Slabs = Callable[[], Iterable[tuple[int, PacketColumns]]]
 """Gives a capture's packets, some at a time, with the row of the first; it is asked more than once."""
 
 
@@ -68,7 +68,7 @@ def _no_frames() -> _Frames:
     return _Frames(np.zeros(0, np.uint32), np.zeros(0, np.uint64), np.zeros(0, np.int64))
 
 
-def _select_plain(columns: Columns) -> Rows:
+def _select_plain(columns: PacketColumns) -> Rows:
     """Return the rows of IPv4 packets in Ethernet frames and no tunnel."""
     return np.flatnonzero(
         (columns.version == 4) & (columns.depth == 0) & (columns.smac != 0) & (columns.dmac != 0)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.arrays.segments import LOWEST, Mask, Numbers, Runs, order_by
-from podpath.capture.columns import Columns
+from podpath.capture.columns import PacketColumns
 from podpath.capture.flows.flows import Flows
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
 
@@ -36,7 +36,7 @@ _BARE = SYN | FIN | RST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Segments:
+class SegmentAnalysis:
     """What each packet is; of packets that are no TCP nothing is said (False, 0)."""
 
     relative: Numbers
@@ -86,7 +86,7 @@ class Segments:
         return self._is(KEEP_ALIVE)
 
 
-def analyse_segments(columns: Columns, flows: Flows) -> Segments:
+def analyse_segments(columns: PacketColumns, flows: Flows) -> SegmentAnalysis:
     """Look at all packets of TCP, some flows after the others: what is worked on stays in the
     processor's cache.
     """
@@ -95,10 +95,10 @@ def analyse_segments(columns: Columns, flows: Flows) -> Segments:
     for some in _slabs(columns, flows):
         streams = _Streams(columns, flows, some)
         relative[streams.rows], said[streams.rows] = streams.relative, streams.judge()
-    return Segments(relative=relative, said=said)
+    return SegmentAnalysis(relative=relative, said=said)
 
 
-def _slabs(columns: Columns, flows: Flows) -> Iterator[Numbers]:
+def _slabs(columns: PacketColumns, flows: Flows) -> Iterator[Numbers]:
     """Yield the rows of some flows after the others, about `SLAB` rows at a time, each in the order
     of the file.
     """
@@ -128,7 +128,7 @@ class _Streams:
     `analyze_segments`.
     """
 
-    def __init__(self, columns: Columns, flows: Flows, rows: Numbers) -> None:
+    def __init__(self, columns: PacketColumns, flows: Flows, rows: Numbers) -> None:
         stream = flows.number.take(rows) << 1
         stream -= stream.min()
         stream += ~flows.forward.take(rows)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.arrays.segments import begins, distinct, order_by
-from podpath.capture.columns import Columns, Packets
+from podpath.capture.columns import PacketColumns, Packets
 from podpath.capture.flows.flows import Flows, number_flows
 from podpath.capture.flows.mac_changes import find_changing_macs
 from podpath.capture.flows.tcp import analyse_segments
@@ -101,7 +101,7 @@ def _number(packets: Packets, value: int) -> int:
     return packets.addresses.index(value) if value in packets.addresses else 0xFFFFFFFF
 
 
-def find_errors(columns: Columns) -> Mask:
+def find_errors(columns: PacketColumns) -> Mask:
     """Tell which packets are ICMP errors."""
     mask = np.zeros(len(columns), np.bool_)
     for protocol, kinds in ICMP_ERRORS.items():
@@ -109,7 +109,7 @@ def find_errors(columns: Columns) -> Mask:
     return mask
 
 
-def find_odd(columns: Columns, flows: Flows) -> Mask:
+def find_odd(columns: PacketColumns, flows: Flows) -> Mask:
     """Tell which flows may have failed: by handshake, reset, retransmissions, or since nothing came
     back.
     """
@@ -139,7 +139,7 @@ def find_odd(columns: Columns, flows: Flows) -> Mask:
     return np.asarray(odd, np.bool_) if count else np.zeros(1, np.bool_)
 
 
-def thin(columns: Columns, flows: Flows, rows: Rows) -> Rows:
+def thin(columns: PacketColumns, flows: Flows, rows: Rows) -> Rows:
     """Leave out of long connections what flows on without telling anything."""
     if not len(rows):
         return rows
@@ -173,7 +173,7 @@ def _beside_silence(times: Rows, first: Mask) -> Mask:
     return beside
 
 
-def _sent_again(columns: Columns, rows: Rows, run: Rows) -> Mask:
+def _sent_again(columns: PacketColumns, rows: Rows, run: Rows) -> Mask:
     """Tell which rows carry bytes that another row of their direction carries too, from the same
     number on.
     """

@@ -10,10 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.matching.byte_ranges import Segments, carries_data, cut_to_segments, pair_bytes
+from podpath.capture.matching.byte_ranges import (
+    PassageSegments,
+    carries_data,
+    cut_to_segments,
+    pair_bytes,
+)
 from podpath.capture.matching.copies import Item, leave_out_repeats, pair_packets
 from podpath.capture.matching.matching import Matching
-from podpath.capture.matching.path_order import Apart, Placed
+from podpath.capture.matching.path_order import Apart, PlacedPassage
 
 Numbers = NDArray[np.int64]
 
@@ -22,7 +27,7 @@ class Followed(NamedTuple):
     """One way with all of its packets told apart. Local to the package."""
 
     way: int
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedPassage, ...]
     shift: tuple[int, ...]
     """For each passage how much later than the first it sees a packet, in nanoseconds by the first
     host's clock.
@@ -31,7 +36,7 @@ class Followed(NamedTuple):
     """By how much that differs from packet to packet."""
     measured: tuple[bool, ...]
     """For each whether that was measured; where no packet is common, it was not, and is 0."""
-    segments: tuple[Segments, ...]
+    segments: tuple[PassageSegments, ...]
     """The data of each; behind the passages, as in the items, the points that packets should have
     come to but never did.
     """
@@ -55,7 +60,7 @@ def follow_way(matching: Matching, way: int, further: int = 0, *, every: bool = 
     )
     base = _base(matching, way, placed)
     control: list[tuple[Numbers, Numbers]] = []
-    segments: list[Segments] = []
+    segments: list[PassageSegments] = []
     for each, late in zip(placed, shift, strict=True):
         point = matching.points[int(joined.point[each.rows[0]])]
         repeating = bool(point.direction) and not int(joined.column("ifindex")[each.rows[0]])
@@ -89,7 +94,7 @@ def _shifts(apart: Apart, count: int) -> dict[int, int]:
     return known
 
 
-def _base(matching: Matching, way: int, placed: Sequence[Placed]) -> int:
+def _base(matching: Matching, way: int, placed: Sequence[PlacedPassage]) -> int:
     """Return the initial sequence number of who sends; where nobody saw it, the number that the
     first point saw first.
     """

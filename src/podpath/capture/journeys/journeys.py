@@ -13,7 +13,7 @@ from podpath.capture.journeys.packet_words import name_packet
 from podpath.capture.journeys.witnesses import Watch, Ways
 from podpath.capture.matching.copies import ABSENT, Item
 from podpath.capture.matching.matching import Matching
-from podpath.capture.sightings import Journey, Loss
+from podpath.capture.sightings import Journey, PacketLoss
 
 APART = 50_000_000
 """Nanoseconds within which segments with bytes in common are the same copy of them."""
@@ -27,7 +27,7 @@ def follow_packets(matching: Matching, number: int) -> tuple[Journey, ...]:
     journeys: list[Journey] = []
     for way in (2 * number, 2 * number + 1):
         if matching.order(way):
-            lost: dict[tuple[str, int], list[Loss]] = defaultdict(list)
+            lost: dict[tuple[str, int], list[PacketLoss]] = defaultdict(list)
             for loss in judge_way(matching, way, watch, ways).lost:
                 lost[loss.last_seen.file, loss.last_seen.number].append(loss)
             followed = follow_way(matching, way, every=True)
@@ -39,7 +39,7 @@ def _travel(
     matching: Matching,
     followed: Followed,
     items: Sequence[tuple[Item, list[list[int]]]],
-    lost: dict[tuple[str, int], list[Loss]],
+    lost: dict[tuple[str, int], list[PacketLoss]],
 ) -> Journey:
     joined = matching.joined
     places = [

@@ -7,7 +7,15 @@ from collections.abc import Iterable, Sequence
 
 from podpath.capture.journeys.journeys import follow_packets
 from podpath.capture.matching.matching import Matching
-from podpath.capture.sightings import ClockOffset, Connection, Journey, Ladder, Passage, Post, Step
+from podpath.capture.sightings import (
+    ClockOffset,
+    Journey,
+    Ladder,
+    LadderPoint,
+    LadderStep,
+    MatchedConnection,
+    Passage,
+)
 
 _Key = tuple[str, str, int]
 """A file, a device in it, and which passage of the device: it may show a connection before NAT and
@@ -66,7 +74,7 @@ def _merge(forward: Sequence[_Key], backward: Sequence[_Key]) -> list[_Key]:
 
 def _step(
     matching: Matching, journey: Journey, mine: Sequence[_Key], keys: Sequence[_Key], start: int
-) -> Step:
+) -> LadderStep:
     packets: list[tuple[int, ...]] = [()] * len(keys)
     for key, sightings in zip(mine, journey.seen, strict=True):
         packets[keys.index(key)] = tuple(sighting.number for sighting in sightings)
@@ -87,7 +95,7 @@ def _step(
             at for at, key in enumerate(keys) if key[:2] == (point.file, point.device)
         ]
         lost.append((numbers[-1], min(there, key=lambda at: abs(at - numbers[-1])), loss.what))
-    return Step(
+    return LadderStep(
         forward=journey.forward,
         what=journey.what,
         time=journey.time - start,
@@ -96,7 +104,7 @@ def _step(
     )
 
 
-def _post(matching: Matching, connection: Connection, key: _Key) -> Post:
+def _post(matching: Matching, connection: MatchedConnection, key: _Key) -> LadderPoint:
     for way in (connection.forward, connection.backward):
         passages = way.passages if way is connection.forward else way.passages[::-1]
         for name, passage in zip(_keys(matching, passages), passages, strict=True):
@@ -106,10 +114,10 @@ def _post(matching: Matching, connection: Connection, key: _Key) -> Post:
                     ends = ends._replace(
                         src=ends.dst, sport=ends.dport, dst=ends.src, dport=ends.sport
                     )
-                return Post(
+                return LadderPoint(
                     name=_name(key), ends=ends, tunnel=passage.tunnel, clock=_clock(matching, key)
                 )
-    return Post(name=_name(key), ends=None, tunnel=None, clock=_clock(matching, key))
+    return LadderPoint(name=_name(key), ends=None, tunnel=None, clock=_clock(matching, key))
 
 
 def _name(key: _Key) -> str:

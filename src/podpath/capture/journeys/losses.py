@@ -20,7 +20,7 @@ from podpath.capture.journeys.packet_words import name_packet
 from podpath.capture.journeys.witnesses import SAME, Expected, Watch, Ways
 from podpath.capture.matching.copies import ABSENT, Item
 from podpath.capture.matching.matching import Matching
-from podpath.capture.sightings import Loss, Losses, Sighting, Unseen
+from podpath.capture.sightings import Losses, PacketLoss, SeenPacket, Unseen
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
 
 ACKNOWLEDGED = "the other side acknowledged it"
@@ -36,7 +36,7 @@ INCOMPARABLE = "no clock tells when it should have come there"
 def find_losses(matching: Matching) -> Losses:
     """Look for what did not arrive, in all connections."""
     watch, ways = Watch(matching), Ways(matching)
-    lost: list[Loss] = []
+    lost: list[PacketLoss] = []
     unseen: list[Unseen] = []
     for way in find_open_ways(matching):
         judged = judge_way(matching, way, watch, ways)
@@ -94,7 +94,7 @@ class _Judge:
             for each in missing
             if each.why == ACKNOWLEDGED and self._expected[each.place].basis != SAME
         }
-        lost: list[Loss] = []
+        lost: list[PacketLoss] = []
         unseen: dict[tuple[int, str], list[_Missing]] = {}
         for each in missing:
             why = NEVER_THERE if each.place in bypassed else each.why
@@ -184,10 +184,10 @@ class _Judge:
             alike &= values[rows] == values[row]
         return bool(alike.any())
 
-    def _loss(self, missing: _Missing) -> Loss:
+    def _loss(self, missing: _Missing) -> PacketLoss:
         item = missing.item
         before, after = self._around(missing)
-        return Loss(
+        return PacketLoss(
             connection=self._followed.way >> 1,
             forward=not self._followed.way & 1,
             what=name_packet(self._matching.joined, item.rows[item.last], item.begin, item.end),
@@ -201,10 +201,10 @@ class _Judge:
             repeated=self._repeats(item, missing.place),
         )
 
-    def _sightings(self, item: Item) -> tuple[Sighting, ...]:
+    def _sightings(self, item: Item) -> tuple[SeenPacket, ...]:
         return tuple(self._matching.joined.sighting(row) for row in item.rows if row != ABSENT)
 
-    def _around(self, missing: _Missing) -> tuple[Sighting, Sighting]:
+    def _around(self, missing: _Missing) -> tuple[SeenPacket, SeenPacket]:
         """Return what a place captured before and after the time at which something should have
         come.
         """

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from podpath.capture.journeys.witnesses import NEIGHBOURS
 from podpath.capture.matching.matching import Matching
-from podpath.capture.sightings import Loss
+from podpath.capture.sightings import PacketLoss
 
 
-def lies_on_one_way(matching: Matching, loss: Loss) -> bool:
+def lies_on_one_way(matching: Matching, loss: PacketLoss) -> bool:
     """Tell whether the point where a packet was last seen and the one that misses it show packets
     in common.
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.matching.matching import Matching
-from podpath.capture.matching.path_order import Placed
+from podpath.capture.matching.path_order import PlacedPassage
 from podpath.net.protocols import TCP
 
 Numbers = NDArray[np.int64]
@@ -109,7 +109,7 @@ class Ways:
         self._matching = matching
         self._known: dict[tuple[int, ...], tuple[int, ...]] = {}
 
-    def extend(self, way: int, placed: Sequence[Placed]) -> list[Expected]:
+    def extend(self, way: int, placed: Sequence[PlacedPassage]) -> list[Expected]:
         """Return the points past the last one of a way that its packets should have come to."""
         matching = self._matching
         back = matching.order(way ^ 1)
@@ -139,7 +139,7 @@ class Ways:
             None,
         )
 
-    def _as_neighbours(self, way: int, last: Placed) -> tuple[int, ...]:
+    def _as_neighbours(self, way: int, last: PlacedPassage) -> tuple[int, ...]:
         """Return the points that connections with the same server pass behind a passage, as far as
         all of them agree.
 

@@ -27,7 +27,7 @@ lie 4 GB ahead.
 """
 
 
-class Segments(NamedTuple):
+class PassageSegments(NamedTuple):
     """The data of a passage, ordered by where it begins."""
 
     rows: Numbers
@@ -74,12 +74,12 @@ def sends_data(
     return data
 
 
-def cut_to_segments(joined: Joined, rows: Numbers, times: Numbers, base: int) -> Segments:
+def cut_to_segments(joined: Joined, rows: Numbers, times: Numbers, base: int) -> PassageSegments:
     """Return the data packets of a passage by their bytes; `base` is the sequence number that
     counts as 0.
     """
     if not len(rows):
-        return Segments(rows, rows, rows, times, rows, 0)
+        return PassageSegments(rows, rows, rows, times, rows, 0)
     order = np.argsort(times, kind="stable")
     rows, times = rows[order], times[order]
     seq = joined.column("seq")[rows]
@@ -90,7 +90,7 @@ def cut_to_segments(joined: Joined, rows: Numbers, times: Numbers, base: int) ->
     )
     by_start = np.argsort(start, kind="stable")
     stamp = joined.column("tsval")[rows].astype(np.int64)
-    return Segments(
+    return PassageSegments(
         rows=rows[by_start],
         start=start[by_start],
         end=(start + length)[by_start],
@@ -111,7 +111,7 @@ def sign_ranges(seq: NDArray[np.uint32], length: NDArray[np.integer[Any]]) -> Ke
     return signed
 
 
-def pair_bytes(parts: Sequence[Segments], *, every: bool = False) -> list[Item]:
+def pair_bytes(parts: Sequence[PassageSegments], *, every: bool = False) -> list[Item]:
     """Return the bytes that not all passages show equally often, copy by copy; with `every` those
     that they do, too.
     """
@@ -144,7 +144,7 @@ def pair_bytes(parts: Sequence[Segments], *, every: bool = False) -> list[Item]:
     return _merge(items)
 
 
-def _depths(parts: Sequence[Segments], bounds: Numbers) -> Numbers:
+def _depths(parts: Sequence[PassageSegments], bounds: Numbers) -> Numbers:
     """Say for each passage how often each range between two bounds is in its segments."""
     place = np.repeat(np.arange(len(parts)) * len(bounds), [len(part.rows) for part in parts])
     begins_at, ends_at = (
@@ -158,7 +158,7 @@ def _depths(parts: Sequence[Segments], bounds: Numbers) -> Numbers:
     return depths
 
 
-def _once(parts: Sequence[Segments], depth: Numbers, low: int, high: int) -> Iterator[Item]:
+def _once(parts: Sequence[PassageSegments], depth: Numbers, low: int, high: int) -> Iterator[Item]:
     """Yield bytes that each passage shows at most once, cut as the packets of the last one that
     does.
     """

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import Columns
+from podpath.capture.columns import PacketColumns
 from podpath.capture.files.index import Bytes
 from podpath.net.protocols import ACK, FIN, ICMP, ICMPV6, RST, SYN, TCP
 
@@ -55,7 +55,11 @@ def mix(words: Keys) -> Keys:
 
 
 def make_keys(
-    columns: Columns, digest: Keys | None, some: Rows | None = None, *, identified: bool = True
+    columns: PacketColumns,
+    digest: Keys | None,
+    some: Rows | None = None,
+    *,
+    identified: bool = True,
 ) -> Keys:
     """Return the key of each packet, or of `some`: with IP identification and window where
     `identified`.
@@ -70,7 +74,7 @@ def make_keys(
     return keys
 
 
-def make_both_keys(columns: Columns, digest: Keys | None, strict: Keys, loose: Keys) -> None:
+def make_both_keys(columns: PacketColumns, digest: Keys | None, strict: Keys, loose: Keys) -> None:
     """Write the keys of all packets with identification and window, and without, in little more
     time than one of them takes.
     """
@@ -81,7 +85,7 @@ def make_both_keys(columns: Columns, digest: Keys | None, strict: Keys, loose: K
         loose[rows] = _finish(out, digest, rows)
 
 
-def _mix_fields(columns: Columns, rows: slice | Rows) -> Keys:
+def _mix_fields(columns: PacketColumns, rows: slice | Rows) -> Keys:
     """Mix what all keys are made of."""
     out = columns.seq[rows].astype(np.uint64) << np.uint64(32) | columns.ack[rows]
     out *= _ODD[0]
@@ -97,7 +101,7 @@ def _mix_fields(columns: Columns, rows: slice | Rows) -> Keys:
     return out
 
 
-def _identify(columns: Columns, rows: slice | Rows, mixed: Keys) -> Keys:
+def _identify(columns: PacketColumns, rows: slice | Rows, mixed: Keys) -> Keys:
     out = mixed * _ODD[2]
     out += columns.ident[rows].astype(np.uint64) << np.uint64(16) | columns.window[rows]
     return out
@@ -107,7 +111,7 @@ def _finish(mixed: Keys, digest: Keys | None, rows: slice | Rows) -> Keys:
     return mix(mixed if digest is None else mixed + digest[rows])
 
 
-def has_identification(columns: Columns) -> bool:
+def has_identification(columns: PacketColumns) -> bool:
     """Tell whether the capture shows IP identifications: printed ones without `-v` do not. IPv6 has
     none to show.
     """
@@ -115,7 +119,7 @@ def has_identification(columns: Columns) -> bool:
     return not four.any() or bool((four & (columns.ident != 0)).any())
 
 
-def digest_width(files: Sequence[tuple[Columns, Bytes | None, Rows]]) -> int:
+def digest_width(files: Sequence[tuple[PacketColumns, Bytes | None, Rows]]) -> int:
     """Say how many bytes of their payloads the packets `without_numbers` of all captures show: 0
     where one shows none.
     """
@@ -130,7 +134,7 @@ def digest_width(files: Sequence[tuple[Columns, Bytes | None, Rows]]) -> int:
     return width
 
 
-def without_numbers(columns: Columns) -> Rows:
+def without_numbers(columns: PacketColumns) -> Rows:
     """Return the packets that are known by what they carry: all but TCP, and ICMP errors, which
     quote what NAT rewrites.
     """
@@ -142,7 +146,7 @@ def without_numbers(columns: Columns) -> Rows:
     return rows
 
 
-def digest_payloads(columns: Columns, data: Bytes, width: int, rows: Rows) -> Keys:
+def digest_payloads(columns: PacketColumns, data: Bytes, width: int, rows: Rows) -> Keys:
     """Return a number made of the first bytes that each of some packets carries, 0 for all others."""
     digests = np.zeros(len(columns), np.uint64)
     for start in range(0, len(rows), CHUNK):

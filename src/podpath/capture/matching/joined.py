@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import Columns
+from podpath.capture.columns import PacketColumns
 from podpath.capture.flows.flows import Flows, number_flows
 from podpath.capture.matching.identity import (
     Keys,
@@ -25,7 +25,7 @@ from podpath.capture.matching.identity import (
     without_numbers,
 )
 from podpath.capture.points import CapturedFile, Numbered, Point, number_points
-from podpath.capture.sightings import Ends, Sighting, Tunnel
+from podpath.capture.sightings import FiveTuple, SeenPacket, Tunnel
 from podpath.net.addresses import Address
 
 
@@ -37,7 +37,9 @@ class Joined:
     def __init__(self, files: Sequence[CapturedFile], flows: Sequence[Flows] | None = None) -> None:
         """Put the captures behind each other; `flows` where somebody numbered them already."""
         self.files = tuple(files)
-        self.columns: tuple[Columns, ...] = tuple(file.capture.packets.columns for file in files)
+        self.columns: tuple[PacketColumns, ...] = tuple(
+            file.capture.packets.columns for file in files
+        )
         self.starts = np.cumsum([0, *(len(columns) for columns in self.columns)])
         """For each file the number of its first packet; at the end the number of all."""
         self._known: dict[str, NDArray[Any]] = {}
@@ -141,14 +143,14 @@ class Joined:
         file = int(np.searchsorted(self.starts, row, side="right")) - 1
         return file, row - int(self.starts[file])
 
-    def sighting(self, row: int) -> Sighting:
+    def sighting(self, row: int) -> SeenPacket:
         """Name a packet."""
         file, at = self.place(row)
-        return Sighting(
+        return SeenPacket(
             int(self.point[row]), self.files[file].name, at + 1, int(self.columns[file].time[at])
         )
 
-    def ends(self, row: int) -> Ends:
+    def ends(self, row: int) -> FiveTuple:
         """Say who speaks to whom in a packet."""
         file, at = self.place(row)
         columns = self.columns[file]
@@ -156,7 +158,7 @@ class Joined:
             self._address(file, int(columns.version[at]), int(end[at]))
             for end in (columns.src, columns.dst)
         )
-        return Ends(
+        return FiveTuple(
             int(columns.protocol[at]), src, int(columns.sport[at]), dst, int(columns.dport[at])
         )
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from podpath.capture.arrays.segments import order_by
 from podpath.capture.matching.connection_identity import NONE, Instances, Numbers
 from podpath.capture.matching.joined import Joined
-from podpath.capture.sightings import Ends
+from podpath.capture.sightings import FiveTuple
 from podpath.net.protocols import ACK, RST, TCP
 
 TOGETHER = 50_000_000
@@ -329,7 +329,7 @@ def _join_equal_ends(
         joined.column(name)[instances.first * used].astype(np.int64) for name in ("sport", "dport")
     )
     ports = np.minimum(sport, dport) << 16 | np.maximum(sport, dport)
-    by_ends: dict[Ends, list[int]] = {}
+    by_ends: dict[FiveTuple, list[int]] = {}
     for each in np.flatnonzero(used & np.isin(ports, ports[lonely])).tolist():
         by_ends.setdefault(joined.ends(int(instances.first[each])), []).append(each)
     for each in lonely.tolist():

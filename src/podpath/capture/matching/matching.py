@@ -31,9 +31,14 @@ from podpath.capture.matching.connection_identity import NONE, Instances, find_i
 from podpath.capture.matching.joined import Joined
 from podpath.capture.matching.linking import Linked, link_instances
 from podpath.capture.matching.nat_map import find_translations
-from podpath.capture.matching.path_order import Ordered, Placed, order_passages, place_passages
+from podpath.capture.matching.path_order import (
+    Ordered,
+    PlacedPassage,
+    order_passages,
+    place_passages,
+)
 from podpath.capture.points import CapturedFile, Point
-from podpath.capture.sightings import ClockOffset, Connection, Passage, Way
+from podpath.capture.sightings import ClockOffset, ConnectionDirection, MatchedConnection, Passage
 
 Numbers = NDArray[np.int64]
 SLAB = 1 << 15
@@ -87,7 +92,7 @@ class Matching:
         """Count the connections."""
         return self.linked.count
 
-    def __iter__(self) -> Iterator[Connection]:
+    def __iter__(self) -> Iterator[MatchedConnection]:
         """Return all connections, each made when it is asked for."""
         return (self.connection(number) for number in range(len(self)))
 
@@ -97,7 +102,7 @@ class Matching:
         part = self.way[self.joined.starts[at] : self.joined.starts[at + 1]]
         return tuple((part >> 1).tolist())
 
-    def connection(self, number: int) -> Connection:
+    def connection(self, number: int) -> MatchedConnection:
         """Return one connection as all points show it; `IndexError` where there is none of that
         number.
         """
@@ -105,7 +110,7 @@ class Matching:
             raise IndexError(f"expected a connection from 0 to {len(self) - 1}, saw {number}")
         forward, backward = self._describe(2 * number), self._describe(2 * number + 1)
         some = (forward.passages or backward.passages)[0]
-        return Connection(
+        return MatchedConnection(
             number=number,
             protocol=some.ends.protocol,
             client_isn=self.first_number(2 * number),
@@ -121,11 +126,11 @@ class Matching:
         values = self.instances.server_isn if way & 1 else self.instances.client_isn
         return next((value for value in values[mine].tolist() if value != NONE), None)
 
-    def _describe(self, way: int) -> Way:
+    def _describe(self, way: int) -> ConnectionDirection:
         passages = tuple(self._describe_passage(placed) for placed in self.order(way))
-        return Way(passages=passages, translations=find_translations(passages))
+        return ConnectionDirection(passages=passages, translations=find_translations(passages))
 
-    def _describe_passage(self, placed: Placed) -> Passage:
+    def _describe_passage(self, placed: PlacedPassage) -> Passage:
         joined, rows = self.joined, placed.rows
         first, last = int(rows[0]), int(rows[-1])
         return Passage(
@@ -139,7 +144,7 @@ class Matching:
             last=joined.sighting(last),
         )
 
-    def order(self, way: int) -> tuple[Placed, ...]:
+    def order(self, way: int) -> tuple[PlacedPassage, ...]:
         """Return the passages of a way in the order of its packets."""
         return self.ordered(way).placed
 
@@ -151,7 +156,7 @@ class Matching:
             )
         return self._orders[way]
 
-    def _place(self, way: int) -> list[Placed]:
+    def _place(self, way: int) -> list[PlacedPassage]:
         rows = self.rows(way)
         numbers = self.passages.number[rows]
         parts = [(number, rows[numbers == number]) for number in dict.fromkeys(numbers.tolist())]

@@ -45,7 +45,7 @@ MOST_COPIES = 20
 """Copies of one packet that are compared with each other."""
 
 
-class Placed(NamedTuple):
+class PlacedPassage(NamedTuple):
     """A passage with what orders it."""
 
     passage: int
@@ -61,7 +61,7 @@ class Placed(NamedTuple):
 
 def place_passages(
     joined: Joined, clocks: Clocks, passages: Sequence[tuple[int, Numbers]]
-) -> list[Placed]:
+) -> list[PlacedPassage]:
     """Look up what orders passages, each given by its number and its packets."""
     time, ttl, depth = (joined.column(name) for name in ("time", "ttl", "depth"))
     placed = []
@@ -71,12 +71,16 @@ def place_passages(
         times = clocks.correct(clock, time[rows])
         place = int(joined.device[point])
         placed.append(
-            Placed(number, rows, times, clock, place, int(ttl[rows].min()), int(depth[rows[0]]))
+            PlacedPassage(
+                number, rows, times, clock, place, int(ttl[rows].min()), int(depth[rows[0]])
+            )
         )
     return placed
 
 
-def measure_apart(joined: Joined, placed: Sequence[Placed], clocks: Clocks | None = None) -> Apart:
+def measure_apart(
+    joined: Joined, placed: Sequence[PlacedPassage], clocks: Clocks | None = None
+) -> Apart:
     """Return the median time between each two passages, over the packets that both show, else over
     segments that begin alike.
 
@@ -98,7 +102,7 @@ def measure_apart(joined: Joined, placed: Sequence[Placed], clocks: Clocks | Non
 class _Look:
     """What a passage shows, by key, for comparing it with others."""
 
-    def __init__(self, joined: Joined, placed: Placed) -> None:
+    def __init__(self, joined: Joined, placed: PlacedPassage) -> None:
         self._joined, self._placed = joined, placed
         self._by_key: dict[bool, tuple[dict[int, int], dict[int, list[int]]]] = {}
 
@@ -170,13 +174,16 @@ class _Look:
 class Ordered(NamedTuple):
     """The passages of a way in the order of its packets."""
 
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedPassage, ...]
     apart: Apart
     """By their places in this order."""
 
 
 def order_passages(
-    joined: Joined, clocks: Clocks, placed: Sequence[Placed], back: Callable[[], Sequence[Placed]]
+    joined: Joined,
+    clocks: Clocks,
+    placed: Sequence[PlacedPassage],
+    back: Callable[[], Sequence[PlacedPassage]],
 ) -> Ordered:
     """Order passages as packets pass them; `back` gives those of the other direction, by which ties
     are broken.
@@ -196,7 +203,9 @@ def order_passages(
     return Ordered(tuple(placed[at] for at in order), moved)
 
 
-def _by_time(clocks: Clocks, one: Placed, other: Placed, apart: int | None) -> bool | None:
+def _by_time(
+    clocks: Clocks, one: PlacedPassage, other: PlacedPassage, apart: int | None
+) -> bool | None:
     """Tell which of two passages is first, by time and TTL; None where these are even."""
     doubt = clocks.doubt(one.clock, other.clock)
     if apart and doubt is not None and abs(apart) >= doubt:
@@ -206,7 +215,9 @@ def _by_time(clocks: Clocks, one: Placed, other: Placed, apart: int | None) -> b
     return apart > 0 if apart else None
 
 
-def _by_return(joined: Joined, one: Placed, other: Placed, back: Sequence[Placed]) -> bool:
+def _by_return(
+    joined: Joined, one: PlacedPassage, other: PlacedPassage, back: Sequence[PlacedPassage]
+) -> bool:
     """Tell which of two passages is first where time does not: a device hands a packet up with one
     stamp, but not down.
     """

@@ -22,7 +22,7 @@ from podpath.capture.columns import (
     SIDE_TYPES,
     TIMESTAMPS,
     Arps,
-    Columns,
+    PacketColumns,
     Packets,
     Quotes,
     empty_arrays,
@@ -31,7 +31,7 @@ from podpath.capture.files.index import Interface, Offsets
 from podpath.capture.flows.flows import Flows, number_flows
 from podpath.capture.frames import F
 from podpath.capture.printed.wire_numbers import restore_numbers
-from podpath.capture.reading.read import Capture
+from podpath.capture.reading.read import DecodedCapture
 from podpath.capture.text.read import PrintedRows
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -96,7 +96,7 @@ class PrintedPacket(NamedTuple):
 class PrintedCapture(NamedTuple):
     """A printed capture as columns, and which lines show each packet."""
 
-    capture: Capture
+    capture: DecodedCapture
     devices: dict[int, str]
     """The names of the devices, by the index that they were given."""
     first: Offsets
@@ -159,11 +159,11 @@ def pack_printed(
     values["caplen"] = values["wirelen"] = values["length"] + np.uint32(_ETHERNET)
     if len(links) < 2:
         values["ifindex"][:] = 0
-    columns = Columns(**values)
+    columns = PacketColumns(**values)
     flows = number_flows(columns)
     restore_numbers(columns, flows)
     return PrintedCapture(
-        capture=Capture(
+        capture=DecodedCapture(
             packets=Packets(
                 columns=columns,
                 arps=Arps(**_pack_arps(mine, packets)),

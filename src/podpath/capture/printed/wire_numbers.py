@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.capture.arrays.segments import begins, order_by
-from podpath.capture.columns import Columns
+from podpath.capture.columns import PacketColumns
 from podpath.capture.files.index import Offsets
 from podpath.capture.flows.flows import Flows
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
@@ -21,7 +21,7 @@ _WORD, _FAR = 0xFFFFFFFF, 1 << 31
 _UNSEEN = np.int64(-1)
 
 
-def restore_numbers(columns: Columns, flows: Flows) -> None:
+def restore_numbers(columns: PacketColumns, flows: Flows) -> None:
     """Put the numbers of the wire in place of those printed."""
     rows = np.flatnonzero((columns.protocol == TCP) & (flows.number >= 0))
     rows = rows[order_by(flows.number[rows].astype(np.int64))]

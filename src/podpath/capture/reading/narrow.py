@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import TYPES, Columns, Packets
+from podpath.capture.columns import TYPES, PacketColumns, Packets
 from podpath.capture.decoding.decode import decode_packets
 from podpath.capture.files.index import Bytes, Index, Interface
 
@@ -48,9 +48,9 @@ class Narrow:
         """Begin with no packet."""
         self._store = store
         self._addresses: dict[int, int] = {}
-        self._columns: Columns | None = None
+        self._columns: PacketColumns | None = None
 
-    def add(self, packets: Packets) -> Columns:
+    def add(self, packets: Packets) -> PacketColumns:
         """Keep a batch; give its columns with IPv6 addresses numbered through the whole capture."""
         numbers = [
             self._addresses.setdefault(address, len(self._addresses))
@@ -70,7 +70,7 @@ class Narrow:
         return columns
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> PacketColumns:
         """The columns of all packets that were added."""
         if self._columns is None:
             kept = {name: np.frombuffer(self._store.view(name), TYPES[name]) for name in KEPT}
@@ -82,30 +82,30 @@ class Narrow:
         """The IPv6 address of each number."""
         return tuple(self._addresses)
 
-    def slabs(self, size: int) -> Iterator[tuple[int, Columns]]:
+    def slabs(self, size: int) -> Iterator[tuple[int, PacketColumns]]:
         """Yield the columns some packets at a time, with the row of the first of them."""
         columns = self.columns
         for start in range(0, len(columns), size):
             yield start, take(columns, slice(start, start + size))
 
 
-def fill_up(kept: dict[str, NDArray[Any]]) -> Columns:
+def fill_up(kept: dict[str, NDArray[Any]]) -> PacketColumns:
     """Make columns of some; the others are zero."""
     count = len(kept["time"])
     zeros = {
         field.name: np.broadcast_to(np.zeros(1, TYPES[field.name]), count)
-        for field in fields(Columns)
+        for field in fields(PacketColumns)
     }
-    return Columns(**(zeros | kept))
+    return PacketColumns(**(zeros | kept))
 
 
-def take(columns: Columns, rows: slice | NDArray[np.int64]) -> Columns:
+def take(columns: PacketColumns, rows: slice | NDArray[np.int64]) -> PacketColumns:
     """Return some packets of narrow columns."""
     return fill_up({name: getattr(columns, name)[rows] for name in KEPT})
 
 
 def decode_rows(
-    data: Bytes, columns: Columns, interfaces: list[Interface], rows: NDArray[np.int64]
+    data: Bytes, columns: PacketColumns, interfaces: list[Interface], rows: NDArray[np.int64]
 ) -> Packets:
     """Read all columns of some packets from the file."""
     index = Index(

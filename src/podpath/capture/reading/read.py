@@ -8,36 +8,38 @@ from dataclasses import dataclass
 from podpath.capture.columns import Packets
 from podpath.capture.decoding.decode import decode_packets, unread_link_types
 from podpath.capture.files.file import as_bytes, index_packets
-from podpath.capture.files.index import Contents, Damage, Interface, join, part
-from podpath.capture.reading.crew import Crew
+from podpath.capture.files.index import CaptureDamage, Contents, Interface, join, part
 from podpath.capture.reading.together import read_together
+from podpath.capture.reading.workers import Workers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Capture:
+class DecodedCapture:
     """What a capture file holds."""
 
     packets: Packets
     interfaces: tuple[Interface, ...]
-    damages: tuple[Damage, ...]
+    damages: tuple[CaptureDamage, ...]
     """What could not be read, in the order of the file."""
     names: dict[str, str]
     """Names that the file gives to addresses."""
 
 
-def read_capture(buffer: bytes | memoryview, crew: Crew | None = None) -> Capture:
+def read_capture(buffer: bytes | memoryview, workers: Workers | None = None) -> DecodedCapture:
     """Read all packets of a capture; what is damaged or cut is told. `ValueError` where it is no
     capture.
 
-    A crew reads it together, and gives the same.
+    Several workers read it together, and give the same.
     """
     data, contents = as_bytes(buffer), Contents()
-    packets = None if crew is None or crew.size < 2 else read_together(data, contents, crew)
+    packets = (
+        None if workers is None or workers.size < 2 else read_together(data, contents, workers)
+    )
     if packets is None:
         contents = Contents()
         packets = decode_packets(data, join([*index_packets(data, contents)]), contents.interfaces)
     damages = sorted([*contents.damages, *unread_link_types(contents.interfaces)])
-    return Capture(
+    return DecodedCapture(
         packets=packets,
         interfaces=tuple(contents.interfaces),
         damages=tuple(damages),

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import TYPES, Arps, Columns, Packets, Quotes, join_rows
+from podpath.capture.columns import TYPES, Arps, PacketColumns, Packets, Quotes, join_rows
 from podpath.capture.decoding.decode import INDEXED, fill_columns, renumber
 from podpath.capture.decoding.layers import Output
 from podpath.capture.files.file import index_packets
 from podpath.capture.files.framing import Framing
-from podpath.capture.files.index import Bytes, Contents, Damage, Index, Interface, join
+from podpath.capture.files.index import Bytes, CaptureDamage, Contents, Index, Interface, join
 from podpath.capture.files.pcap import (
     HEADER,
     Stretch,
@@ -30,7 +30,7 @@ from podpath.capture.files.pcap import (
     walk_stretch,
 )
 from podpath.capture.files.walk import find_starts
-from podpath.capture.reading.crew import Crew, LostError, Meet
+from podpath.capture.reading.workers import AllGather, LostError, Workers
 
 Arrays = dict[str, NDArray[Any]]
 PAGE = 4096
@@ -42,36 +42,36 @@ class Share(NamedTuple):
     total: int
     """Packets of all workers."""
     written: set[str]
-    damages: list[Damage]
+    damages: list[CaptureDamage]
     arps: list[Arrays]
     quotes: list[Arrays]
     table: list[int]
     """The IPv6 addresses of all workers."""
 
 
-class Found(NamedTuple):
+class FoundPackets(NamedTuple):
     """The packets that a worker found, and where it began and ended in the file."""
 
     start: int
     landing: int
     packets: int
-    damages: list[Damage]
+    damages: list[CaptureDamage]
     fill: Callable[[Arrays], None]
     """Writes what is known of the packets before they are decoded into columns of zeros."""
 
 
-Look = Callable[[int], Found]
+Look = Callable[[int], FoundPackets]
 """Finds the packets of the worker of a number."""
 
 
-def read_together(data: Bytes, contents: Contents, crew: Crew) -> Packets | None:
+def read_together(data: Bytes, contents: Contents, workers: Workers) -> Packets | None:
     """Read all packets; None where the workers' stretches do not meet, or one of them was lost."""
-    look = _cut(data, contents, crew)
+    look = _cut(data, contents, workers)
     if look is None:
         return None
     try:
-        columns = _columns(crew, len(data) // 12)
-        shares = crew.run(
+        columns = _columns(workers, len(data) // 12)
+        shares = workers.run(
             lambda number, meet: _read(
                 data, contents.interfaces, columns, (number, look(number)), meet
             )
@@ -88,51 +88,51 @@ def read_together(data: Bytes, contents: Contents, crew: Crew) -> Packets | None
         for name, kind in TYPES.items()
     }
     return Packets(
-        columns=Columns(**kept),
+        columns=PacketColumns(**kept),
         arps=Arps(**join_rows(Arps, [rows for share in whole for rows in share.arps])),
         quotes=Quotes(**join_rows(Quotes, [rows for share in whole for rows in share.quotes])),
         addresses=tuple(whole[0].table),
     )
 
 
-def _columns(crew: Crew, most: int) -> Arrays:
+def _columns(workers: Workers, most: int) -> Arrays:
     """Lay out columns for more packets than a file can have; only what is written takes memory."""
     starts, size = {}, 0
     for name, kind in TYPES.items():
         starts[name] = size
         size += -(-most * np.dtype(kind).itemsize // PAGE) * PAGE
-    memory = crew.share(size)
+    memory = workers.share(size)
     return {name: np.frombuffer(memory, kind, most, starts[name]) for name, kind in TYPES.items()}
 
 
-def _cut(data: Bytes, contents: Contents, crew: Crew) -> Look | None:
+def _cut(data: Bytes, contents: Contents, workers: Workers) -> Look | None:
     """Give each worker its packets: of pcap it finds them itself, of pcapng all were found before.
     None where that is no use.
     """
     if not is_pcap(bytes(data[:4])):
         index = join([*index_packets(data, contents)])
-        cuts = np.linspace(0, len(index), crew.size + 1).astype(int).tolist()
+        cuts = np.linspace(0, len(index), workers.size + 1).astype(int).tolist()
         return lambda number: _take(index, number, (cuts[number], cuts[number + 1]))
     framing = parse_header(data, contents)
     if framing is None:
         return None
-    starts = [*find_starts(data, framing, HEADER, len(data), crew.size).tolist(), len(data)]
-    if len(starts) <= crew.size:
+    starts = [*find_starts(data, framing, HEADER, len(data), workers.size).tolist(), len(data)]
+    if len(starts) <= workers.size:
         return None
-    return lambda number: _walk(data, framing, (starts[number], starts[number + 1]), crew)
+    return lambda number: _walk(data, framing, (starts[number], starts[number + 1]), workers)
 
 
-def _take(index: Index, number: int, bounds: tuple[int, int]) -> Found:
+def _take(index: Index, number: int, bounds: tuple[int, int]) -> FoundPackets:
     def fill(arrays: Arrays) -> None:
         for name in INDEXED:
             arrays[name][:] = getattr(index, name)[bounds[0] : bounds[1]]
 
-    return Found(number, number + 1, bounds[1] - bounds[0], [], fill)
+    return FoundPackets(number, number + 1, bounds[1] - bounds[0], [], fill)
 
 
-def _walk(data: Bytes, framing: Framing, bounds: tuple[int, int], crew: Crew) -> Found:
+def _walk(data: Bytes, framing: Framing, bounds: tuple[int, int], workers: Workers) -> FoundPackets:
     stretch, contents = Stretch(*bounds), Contents()
-    crew.load(*bounds)
+    workers.load(*bounds)
     parts = [*walk_stretch(data, framing, stretch, contents)]
 
     def fill(arrays: Arrays) -> None:
@@ -143,7 +143,7 @@ def _walk(data: Bytes, framing: Framing, bounds: tuple[int, int], crew: Crew) ->
             fill_index(data, framing, walked, {name: arrays[name][start:stop] for name in INDEXED})
             start = stop
 
-    return Found(
+    return FoundPackets(
         bounds[0],
         stretch.place,
         sum(len(walked.places) for walked in parts),
@@ -153,7 +153,11 @@ def _walk(data: Bytes, framing: Framing, bounds: tuple[int, int], crew: Crew) ->
 
 
 def _read(
-    data: Bytes, interfaces: list[Interface], columns: Arrays, mine: tuple[int, Found], meet: Meet
+    data: Bytes,
+    interfaces: list[Interface],
+    columns: Arrays,
+    mine: tuple[int, FoundPackets],
+    meet: AllGather,
 ) -> Share | None:
     """Read a worker's packets into its part of the columns; None where what the workers found does
     not fit together.

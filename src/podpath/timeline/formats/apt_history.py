@@ -10,7 +10,7 @@ from typing import Final
 
 from podpath.net.provenance import Gap, Source, Span
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Event, LogReading
+from podpath.timeline.event import LogEvent, LogReading
 from podpath.timeline.formats.block import close_account
 from podpath.timeline.stamps import WallClock
 
@@ -45,7 +45,7 @@ def read(source: Source, clock: Clock) -> LogReading:
     run that names none.
     """
     wall = WallClock(clock.zone)
-    events: list[Event] = []
+    events: list[LogEvent] = []
     gaps: list[Gap] = []
     for first, last in _runs(source.lines):
         found = ((index, _FIELD.match(source.lines[index])) for index in range(first, last + 1))
@@ -84,7 +84,7 @@ def _time(fields: dict[str, tuple[int, str]], wall: WallClock) -> float | None:
     return None
 
 
-def _events(source: Source, fields: dict[str, tuple[int, str]], time: float) -> Iterator[Event]:
+def _events(source: Source, fields: dict[str, tuple[int, str]], time: float) -> Iterator[LogEvent]:
     """Yield an event for each package that the run dealt with, at the line of its list."""
     told = False
     for key, deed in _DEEDS.items():
@@ -93,10 +93,10 @@ def _events(source: Source, fields: dict[str, tuple[int, str]], time: float) -> 
             span = Span(source, source.first_line + index, source.first_line + index)
             for package in _PACKAGE.finditer(value):
                 told = True
-                yield Event(time, span, "apt", f"{deed} {package['name']} {package['versions']}")
+                yield LogEvent(time, span, "apt", f"{deed} {package['name']} {package['versions']}")
     if not told:
         index, command = fields.get("Commandline", (min(place for place, _ in fields.values()), ""))
-        yield Event(
+        yield LogEvent(
             time,
             Span(source, source.first_line + index, source.first_line + index),
             "apt",

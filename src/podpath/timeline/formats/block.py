@@ -8,10 +8,12 @@ from array import array
 from collections.abc import Sequence
 
 from podpath.net.provenance import Gap, Source, Span
-from podpath.timeline.event import Event, LogReading
+from podpath.timeline.event import LogEvent, LogReading
 
 
-def close_account(source: Source, events: Sequence[Event], gaps: Sequence[Gap] = ()) -> LogReading:
+def close_account(
+    source: Source, events: Sequence[LogEvent], gaps: Sequence[Gap] = ()
+) -> LogReading:
     """Make the reading of a log from its events and gaps; runs of the lines that are left become
     headings.
     """

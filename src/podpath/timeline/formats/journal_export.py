@@ -8,7 +8,7 @@ from typing import Final
 
 from podpath.net.provenance import Gap, Source, Span
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Event, LogReading
+from podpath.timeline.event import LogEvent, LogReading
 from podpath.timeline.formats.block import close_account
 from podpath.timeline.lines import LINE_WIDTH
 
@@ -29,7 +29,7 @@ def recognise(lines: Sequence[str]) -> float:
 def read(source: Source, clock: Clock) -> LogReading:
     """Read the entries; one without a time is a gap."""
     del clock
-    events: list[Event] = []
+    events: list[LogEvent] = []
     gaps: list[Gap] = []
     for first, last in _blocks(source.lines):
         span = Span(source, source.first_line + first, source.first_line + last)
@@ -43,7 +43,7 @@ def read(source: Source, clock: Clock) -> LogReading:
             continue
         program = fields.get("SYSLOG_IDENTIFIER") or fields.get("_COMM", "")
         events.append(
-            Event(
+            LogEvent(
                 int(time[0]) / 1e6,
                 span,
                 program,

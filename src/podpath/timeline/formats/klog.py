@@ -23,7 +23,7 @@ _HEAD: Final = re.compile(
 )
 
 
-class _Stamps:
+class _KlogStamps:
     __slots__ = ("_month", "_wall", "_year")
 
     def __init__(self, source: Source, clock: Clock) -> None:
@@ -63,7 +63,7 @@ def _heads(lines: tuple[str, ...]) -> Iterator[re.Match[str]]:
 
 
 def _stamp(source: Source, clock: Clock) -> ReadStamp:
-    return _Stamps(source, clock).read
+    return _KlogStamps(source, clock).read
 
 
 def _split(source: Source) -> Split:

@@ -18,7 +18,7 @@ from podpath.evidence.records import Reading
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
 from podpath.timeline.durations import parse_duration
-from podpath.timeline.event import UNPLACED, Event, LogReading
+from podpath.timeline.event import UNPLACED, LogEvent, LogReading
 from podpath.timeline.formats.block import close_account
 
 _AGE: Final = re.compile(r"(?P<last>[\w.]+)(?:\s+\(x\d+ over (?P<first>[\w.]+)\))?")
@@ -41,14 +41,14 @@ def read(source: Source, clock: Clock) -> LogReading:
     return close_account(source, events, reading.gaps)
 
 
-def _make(record: EventRecord, printed: float | None) -> Event:
+def _make(record: EventRecord, printed: float | None) -> LogEvent:
     found = _AGE.match(record.age or "")
     last = parse_duration(found["last"]) if found is not None else None
     first = parse_duration(found["first"]) if found is not None and found["first"] else None
     time = printed - last if printed is not None and last is not None else UNPLACED
     since = printed - first if printed is not None and first is not None else None
     writer = (record.origin or "kubernetes").partition(",")[0]
-    return Event(
+    return LogEvent(
         time,
         record.span,
         writer,

@@ -9,7 +9,7 @@ from typing import Final
 from podpath.evidence.json_objects import JsonObject, scan_objects
 from podpath.net.provenance import Gap, Source, Span
 from podpath.timeline.clock import Clock
-from podpath.timeline.event import Event, LogReading
+from podpath.timeline.event import LogEvent, LogReading
 from podpath.timeline.formats.block import close_account
 from podpath.timeline.formats.kubectl_events import describe_event
 from podpath.timeline.lines import LINE_WIDTH
@@ -37,7 +37,7 @@ def read(source: Source, clock: Clock) -> LogReading:
     """Read the events of a list, or one event alone."""
     head = next((line for line in source.lines if line.strip()), "")
     wall = WallClock(clock.zone)
-    events: list[Event] = []
+    events: list[LogEvent] = []
     gaps: list[Gap] = []
     for fields, first, last in _json(source) if head.lstrip()[:1] in {"{", "["} else _yaml(source):
         span = Span(source, source.first_line + first, source.first_line + last)
@@ -95,7 +95,7 @@ def _yaml_fields(lines: Sequence[str], start: int, depth: int) -> Mapping[str, o
     return fields
 
 
-def _make(fields: Mapping[str, object], span: Span, wall: WallClock) -> Event | None:
+def _make(fields: Mapping[str, object], span: Span, wall: WallClock) -> LogEvent | None:
     stamps = [wall.match(value) for key in _TIMES if isinstance(value := fields.get(key), str)]
     time = next((stamp.time for stamp in stamps if stamp is not None), None)
     if time is None:
@@ -119,7 +119,7 @@ def _make(fields: Mapping[str, object], span: Span, wall: WallClock) -> Event | 
         _text(fields, "reason"), subject, _text(fields, "message") or _text(fields, "note")
     )
     times = count if isinstance(count, int) and count > 0 else 1
-    return Event(
+    return LogEvent(
         time,
         span,
         writer,

@@ -30,7 +30,7 @@ _WITH_BLANK: Final = 16
 """Characters of a stamp without priority and fraction, and the blank behind it."""
 
 
-class _Stamps:
+class _SyslogStamps:
     """Reads the stamps of one log, and counts the years as it goes.
 
     The start of each hour is asked for once; a year can only turn where an hour is new.
@@ -103,7 +103,7 @@ def _last_day(lines: tuple[str, ...]) -> tuple[int, int] | None:
 
 
 def _stamp(source: Source, clock: Clock) -> ReadStamp:
-    return _Stamps(source, clock).read
+    return _SyslogStamps(source, clock).read
 
 
 def _split(_: Source) -> Split:

@@ -30,7 +30,7 @@ _MICROSECONDS: Final = 32
 """Characters of a stamp of rsyslog: a fraction of six digits, and an offset."""
 
 
-class _Stamps:
+class _IsoStamps:
     """Reads the stamps of one log. The start of each hour is asked for once."""
 
     __slots__ = ("_hours", "_wall")
@@ -64,7 +64,7 @@ class _Stamps:
 
 def _stamp(source: Source, clock: Clock) -> ReadStamp:
     del source
-    return _Stamps(clock).read
+    return _IsoStamps(clock).read
 
 
 def _stamp_full(source: Source, clock: Clock) -> ReadStamp:

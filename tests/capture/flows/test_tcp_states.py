@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.capture.flows.connections import (
+from podpath.capture.flows.flows import number_flows
+from podpath.capture.flows.tcp_states import (
     ANSWERED,
     ASKED,
     COMPLETE,
     NOTHING,
-    Connections,
-    follow_connections,
+    TcpStates,
+    find_tcp_states,
 )
-from podpath.capture.flows.flows import number_flows
 from podpath.capture.reading.read import read_capture
 from podpath.capture.states import STATES
 from tests.capture import frames
@@ -23,7 +23,7 @@ server.
 """
 
 
-def follow(history: str) -> Connections:
+def follow(history: str) -> TcpStates:
     """Make a connection of a history of letters, and follow it."""
     packets = [
         frames.ethernet(0x0800, frames.ipv4(
@@ -34,7 +34,7 @@ def follow(history: str) -> Connections:
         for letter in history
     ]  # fmt: skip
     columns = read_capture(frames.pcap(packets)).packets.columns
-    return follow_connections(columns, number_flows(columns))
+    return find_tcp_states(columns, number_flows(columns))
 
 
 @pytest.mark.parametrize(

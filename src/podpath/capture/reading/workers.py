@@ -14,14 +14,14 @@ class LostError(Exception):
     """A worker ended before its work did: what was asked for has to be done without it."""
 
 
-class Meet(Protocol):
+class AllGather(Protocol):
     """A place where all workers wait for each other."""
 
     def __call__(self, value: T, /) -> list[T]:
         """Say something to the others; give what each said, in the order of the workers."""
 
 
-class Crew(Protocol):
+class Workers(Protocol):
     """Workers that run side by side and write memory that all of them see."""
 
     @property
@@ -38,7 +38,7 @@ class Crew(Protocol):
     def load(self, start: int, stop: int) -> None:
         """Say which bytes of the file a worker is about to read."""
 
-    def run(self, work: Callable[[int, Meet], T]) -> list[T]:
+    def run(self, work: Callable[[int, AllGather], T]) -> list[T]:
         """Let each worker do its work, which is told its number; give the results in order.
         `LostError` where one ended early.
         """

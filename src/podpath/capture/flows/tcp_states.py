@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import Columns
+from podpath.capture.columns import PacketColumns
 from podpath.capture.flows.flows import Flows
 from podpath.capture.states import name_state
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP
@@ -23,7 +23,7 @@ SLAB = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connections:
+class TcpStates:
     """One row for each flow; flows that are no TCP are `OTH`."""
 
     tcp: NDArray[np.bool_]
@@ -37,7 +37,7 @@ class Connections:
     server_resets: Counts
 
 
-def follow_connections(columns: Columns, flows: Flows) -> Connections:
+def find_tcp_states(columns: PacketColumns, flows: Flows) -> TcpStates:
     """Say of each flow how far it came and who ended it."""
     rows = np.flatnonzero(
         (columns.flags & (SYN | FIN | RST) != 0) & (columns.protocol == TCP) & (flows.number >= 0)
@@ -69,7 +69,7 @@ def follow_connections(columns: Columns, flows: Flows) -> Connections:
         resets.take(server) > 0,
     )
     place = sum(fact.astype(np.int64) << bit for bit, fact in enumerate(facts))
-    return Connections(
+    return TcpStates(
         tcp=columns.protocol[flows.first] == TCP,
         state=tuple(_STATES.take(place).tolist()),
         handshake=handshake.astype(np.uint8),
@@ -81,7 +81,7 @@ def follow_connections(columns: Columns, flows: Flows) -> Connections:
     )
 
 
-def _acknowledging_ways(columns: Columns, flows: Flows) -> Mask:
+def _acknowledging_ways(columns: PacketColumns, flows: Flows) -> Mask:
     """Tell for both ways of each flow whether it has a packet that acknowledges, and opens or
     resets nothing.
     """
