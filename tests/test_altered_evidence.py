@@ -239,6 +239,81 @@ def test_an_output_of_rules_that_is_cut_forbids_it(form: Form, data: st.DataObje
     assert verdict_of(state_of(form) + rules[:cut]) != Verdict.NONE
 
 
+def convicts(text: str, probe: str) -> bool:
+    """Tell whether anything certain is said against a connection: by a cause, or by its trace."""
+    given = Pasted(text, "console.txt")
+    answer = podpath.diagnose(given, [probe])
+    certain = any(finding.certainty == 1 for finding in answer.findings)
+    commands = any(repair.commands for finding in answer.findings for repair in finding.repairs)
+    return certain or commands or podpath.trace(given, probe).verdict == "NEVER"
+
+
+@FEW
+@given(st.sampled_from(FORMS), st.sampled_from(PROBES), st.data())
+def test_an_output_of_rules_that_is_cut_convicts_nobody(
+    form: Form, probe: str, data: st.DataObject
+) -> None:
+    """Both nodes drop what no rule accepts, and the rule that accepts may be the one that is lost."""
+    rules = text_of(form.node, form.rules)
+    cut = data.draw(st.integers(rules.index("\n") + 1, len(rules)))
+    assert not convicts(state_of(form) + rules[:cut], probe)
+
+
+def list_rules() -> str:
+    """Spell the filter table of the node as `iptables -S` does."""
+    table = text_of("legacy", "iptables-save").partition("*filter\n")[2].partition("COMMIT")[0]
+    lines = [f"{PROMPT}iptables-legacy -S"]
+    for line in table.splitlines():
+        chain, _, rest = line[1:].partition(" ")
+        policy = rest.partition(" ")[0]
+        declared = f"-N {chain}" if policy == "-" else f"-P {chain} {policy}"
+        lines.append(declared if line.startswith(":") else line)
+    return "\n".join(lines) + "\n"
+
+
+WHOLE_OF_FORWARD = "-A OUTPUT -j KUBE-FIREWALL"
+"""The last rule of the base chains, which stand above all others."""
+
+
+@FEW
+@given(st.sampled_from(PROBES), st.data())
+def test_a_listing_that_is_cut_among_its_base_chains_convicts_nobody(
+    probe: str, data: st.DataObject
+) -> None:
+    """`iptables -S` has no end that could be missed: it shows chains, and no rule of theirs."""
+    listed = list_rules()
+    end = listed.index(WHOLE_OF_FORWARD) + len(WHOLE_OF_FORWARD)
+    cut = data.draw(st.integers(listed.index("\n", listed.index("-N ")), end))
+    assert not convicts(state_of(SAVE) + listed[:cut], probe)
+
+
+@pytest.mark.parametrize("probe", PROBES)
+@pytest.mark.parametrize("kept", [0, 1])
+def test_half_a_rule_is_no_rule(kept: int, probe: str) -> None:
+    """What is left of `-s 10.244.0.0/16 -j ACCEPT` is a rule that only counts."""
+    rules = text_of("legacy", "iptables-save")
+    lines = rules.splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("-A FORWARD"))
+    half = "-A FORWARD -s 10.0"
+    text = "\n".join([*lines[: first + kept], half])
+    answer = podpath.diagnose(Pasted(state_of(SAVE) + text, "console.txt"), [probe])
+    assert answer.verdict == Verdict.POSSIBLE
+    assert "iptables-legacy-save -c" in [question.ask for question in answer.diagnosis.questions]
+    assert not convicts(state_of(SAVE) + text, probe)
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_a_rule_in_line_convicts_though_what_follows_is_cut(probe: str) -> None:
+    """It stands at the head of its chain, and nothing that could accept comes before it."""
+    rule = "-A FORWARD -j DROP"
+    text = with_rule(SAVE, "-A FORWARD", rule)
+    cut = text.index("\n", text.index("-A FORWARD", text.index(rule) + len(rule))) + 1
+    answer = podpath.diagnose(Pasted(text[:cut], "console.txt"), [probe])
+    assert [(rule, 1)] == [
+        (finding.evidence[0].text, finding.certainty) for finding in answer.findings[:1]
+    ]
+
+
 @FEW
 @given(st.sampled_from(FORMS), st.data())
 def test_a_line_of_garbage_forbids_it(form: Form, data: st.DataObject) -> None:

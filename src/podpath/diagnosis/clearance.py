@@ -24,6 +24,7 @@ from podpath.diagnosis.forbids import (
     NotShown,
     NotWalkedToTheEnd,
     RestsOnInference,
+    RulesLeftOut,
     SomeBranchesFail,
 )
 from podpath.diagnosis.resting import list_guesses
@@ -71,6 +72,17 @@ def forbid_all_clear(
         for item in find_unmodelled(case.node, passed)
     )
     return tuple(found)
+
+
+def forbid_failure(conversation: Conversation) -> tuple[Forbids, ...]:
+    """Return what forbids to say that a connection never works: a branch in which it fails only if
+    rules that the evidence leaves out do not let it pass.
+    """
+    for branch in conversation.branches:
+        if branch.works is False and branch.last.steps and branch.last.deciding.assumed:
+            step = branch.last.deciding
+            return (RulesLeftOut(probe=conversation.probe, assumed=step.assumed, spans=step.spans),)
+    return ()
 
 
 def forbid_by_complaints(case: Case, complained: Sequence[Complained]) -> Iterator[Forbids]:

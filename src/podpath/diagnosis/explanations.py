@@ -107,6 +107,8 @@ class Explanation:
                 for turn in judgement.guesses
             ]
             made += _made_up_start(self.world, judgement)
+        for blame in self.blames:
+            made += _left_out(blame.cause)
         return tuple({item.fact: item for item in made}.values())
 
     @property
@@ -159,6 +161,13 @@ class Explanation:
                 }
             )
         )
+
+
+def _left_out(cause: Cause) -> Iterator[Supposition]:
+    """Yield what the cause's table took for granted of the rules that the evidence leaves out."""
+    for made in cause.step.assumed:
+        instead = "one of them lets the packet pass, or ends it before"
+        yield Supposition(made.fact, made.meaning, instead, made.ask, None)
 
 
 def _made_up_start(world: World, judgement: Judgement) -> Iterator[Supposition]:

@@ -77,6 +77,15 @@ class NotShown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RulesLeftOut:
+    """A connection fails only if rules that the evidence leaves out do not let it pass before."""
+
+    probe: Probe
+    assumed: tuple[Assumption, ...]
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RestsOnInference:
     """A connection was walked over what nothing states: a namespace, a route or an owner of an
     address that was guessed.
@@ -112,6 +121,7 @@ Forbids = (
     | LinesUnread
     | InputCut
     | NotShown
+    | RulesLeftOut
     | RestsOnInference
     | ComplaintUnexplained
 )

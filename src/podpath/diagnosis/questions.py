@@ -22,6 +22,7 @@ from podpath.diagnosis.forbids import (
     NotShown,
     NotWalkedToTheEnd,
     RestsOnInference,
+    RulesLeftOut,
     SomeBranchesFail,
 )
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
@@ -168,9 +169,9 @@ def ask_for_clearance(forbids: Iterable[Forbids]) -> tuple[Question, ...]:
     return tuple(found.values())[:MOST]
 
 
-def _clearing(
+def _clearing(  # noqa: C901  # one arm for each thing that forbids the all-clear
     one: Forbids,
-) -> Iterator[Question]:  # one arm for each thing that forbids the all-clear
+) -> Iterator[Question]:
     match one:
         case NothingWalked(suggested=suggested):
             example = str(suggested[0]) if suggested else "tcp SOURCE > DESTINATION:PORT"
@@ -181,6 +182,11 @@ def _clearing(
             )
         case SomeBranchesFail(probe=probe, turned=turned):
             for made in turned:
+                yield Question(
+                    fact=made.fact, ask=made.ask, decides=(f"{made.meaning}: {probe} fails",)
+                )
+        case RulesLeftOut(probe=probe, assumed=assumed):
+            for made in assumed:
                 yield Question(
                     fact=made.fact, ask=made.ask, decides=(f"{made.meaning}: {probe} fails",)
                 )

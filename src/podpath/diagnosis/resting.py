@@ -12,10 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from podpath.checks.cause import Cause
-from podpath.datapath.tracing.trace import Conversation, Dropped, Rejected, Step, Trace
+from podpath.datapath.tracing.trace import (
+    Assumption,
+    Conversation,
+    Dropped,
+    Rejected,
+    Step,
+    Trace,
+)
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
-from podpath.net.provenance import Inferred, Known
+from podpath.net.provenance import Basis, Inferred, Known
 from podpath.node.links import Link
 from podpath.node.netfilter import InterfaceMatch
 from podpath.node.node import HOST, Node
@@ -80,12 +87,18 @@ def _behind_decision(node: Node, probe: Probe, cause: Cause) -> Iterator[Inferre
     ends = (probe.src, probe.dst)
     stand_ins = _guessed_addresses(node)
     guesses = (
+        *map(_left_out, step.assumed),
         _guess(step.rests_on),
         _guess(namespace.inferred) if namespace is not None else None,
         *(stand_ins.get(end) for end in (step.before.src, step.before.dst) if end not in ends),
         _named_by_rule(node, cause),
     )
     yield from (guess for guess in guesses if guess is not None)
+
+
+def _left_out(made: Assumption) -> Inferred:
+    """Return the guess that rules which the evidence leaves out do nothing."""
+    return Inferred(Basis.GUESSED, f"{made.fact}: {made.meaning}")
 
 
 def _named_by_rule(node: Node, cause: Cause) -> Inferred | None:

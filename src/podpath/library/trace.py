@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation
-from podpath.diagnosis.clearance import Walked, forbid_all_clear
+from podpath.diagnosis.clearance import Walked, forbid_all_clear, forbid_failure
 from podpath.diagnosis.forbids import Forbids
 from podpath.library.case import Case
 from podpath.library.given import Asked, Given, place_probes
@@ -14,6 +14,7 @@ from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
 from podpath.library.reading import as_case
 from podpath.library.result import Result
+from podpath.net.probe import Probe
 from podpath.net.provenance import Gap
 from podpath.report.style import Style
 from podpath.report.trace_text import render_trace
@@ -34,7 +35,7 @@ class TraceResult(Result):
     gaps: tuple[Gap, ...] = ()
     """What could not be read, and why."""
     forbids: tuple[Forbids, ...] = ()
-    """What forbids to say that it works; empty where that is said, and where it does not work."""
+    """What forbids to say that it works, or that it never does; empty where that is said."""
 
     @property
     def verdict(self) -> str:
@@ -68,6 +69,15 @@ def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> T
     (asked,) = place_probes((probe,), read.node)
     with collecting_seldom(), stage(progress, "walking"):
         conversation = converse(read.node, asked)
-        works = conversation.verdict == "ALWAYS"
-        forbids = forbid_all_clear(read.facts, (Walked(asked, conversation),)) if works else ()
-        return TraceResult(conversation, read.gaps, forbids)
+        return TraceResult(conversation, read.gaps, _forbid(read, asked, conversation))
+
+
+def _forbid(read: Case, asked: Probe, conversation: Conversation) -> tuple[Forbids, ...]:
+    """Return what forbids to say what the walk alone would."""
+    match conversation.verdict:
+        case "ALWAYS":
+            return forbid_all_clear(read.facts, (Walked(asked, conversation),))
+        case "NEVER":
+            return forbid_failure(conversation)
+        case _:
+            return ()

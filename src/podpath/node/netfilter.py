@@ -109,6 +109,8 @@ class Chain:
     """`ACCEPT` or `DROP` of a base chain."""
     complete: bool = True
     """False where the evidence shows only some of its rules."""
+    in_line: int | None = None
+    """How many of its shown rules stand at its head with none left out before them; None: all."""
     span: Span | None = None
     """Where it is declared."""
     packets: int | None = None

@@ -55,6 +55,8 @@ class NftChain:
     """Of ingress and egress chains."""
     complete: bool = True
     """False where the evidence shows only some of its rules."""
+    in_line: int | None = None
+    """How many of its shown rules stand at its head with none left out before them; None: all."""
     span: Span | None = None
 
     @property

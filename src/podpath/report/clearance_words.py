@@ -16,6 +16,7 @@ from podpath.diagnosis.forbids import (
     NotShown,
     NotWalkedToTheEnd,
     RestsOnInference,
+    RulesLeftOut,
     SomeBranchesFail,
 )
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
@@ -61,6 +62,10 @@ _NAMES: dict[type[Forbids], tuple[str, str]] = {
     InputCut: ("{0} input was truncated", "{0} inputs were truncated"),
     ComplaintUnexplained: ("{0} complaint is not explained", "{0} complaints are not explained"),
     NotShown: ("{0} listing is incomplete", "{0} listings are incomplete"),
+    RulesLeftOut: (
+        "{0} failure depends on rules that are not shown",
+        "{0} failures depend on rules that are not shown",
+    ),
 }
 """How one of a kind, and several, are named."""
 
@@ -69,7 +74,7 @@ def _count(one: Forbids) -> int:
     return len(one.gaps) if isinstance(one, LinesUnread | InputCut) else 1
 
 
-def say_forbids(one: Forbids) -> str:  # noqa: PLR0911  # one arm for each kind of reason
+def say_forbids(one: Forbids) -> str:  # noqa: C901, PLR0911  # one arm for each kind of reason
     """Say in a sentence why "nothing wrong" may not be said."""
     match one:
         case NothingWalked(suggested=suggested):
@@ -98,6 +103,9 @@ def say_forbids(one: Forbids) -> str:  # noqa: PLR0911  # one arm for each kind 
             return f"Only part of the input was read: {gaps[0].why}."
         case NotShown(what=what, netns=netns):
             return f"No output shows all of {what} in netns {netns}; whatever is not shown was assumed absent."
+        case RulesLeftOut(probe=probe, assumed=assumed):
+            facts = "; ".join(f"{made.fact}: {made.meaning}" for made in assumed)
+            return f"{probe} fails only if this holds: {facts}."
         case RestsOnInference(probe=probe, guesses=guesses):
             return f"{probe} was walked on an assumption that no output confirms: {guesses[0].why}."
         case _:

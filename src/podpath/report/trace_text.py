@@ -66,7 +66,7 @@ def _next_question(
     """Return the command whose output would tell more than this walk; a cause and its cure are what
     a diagnosis names.
     """
-    if conversation.verdict == "NEVER":
+    if conversation.verdict == "NEVER" and not forbids:
         return f"podpath diagnose ... --probe '{conversation.probe}'"
     asked = [question.ask for question in ask_for_clearance(forbids)]
     if branch is not None and branch.traces and not branch.works:
@@ -74,7 +74,7 @@ def _next_question(
         asked = (
             [outcome.ask]
             if isinstance(outcome, Undecided)
-            else [made.ask for made in branch.assumptions]
+            else [*asked, *(made.ask for made in branch.assumptions)]
         )
     return next((ask for ask in asked if ask), "")
 

@@ -177,4 +177,5 @@ def assemble_chain(
         complete=text.whole,
         span=text.span,
         packets=text.packets,
+        in_line=text.in_line,
     )

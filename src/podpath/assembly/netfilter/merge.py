@@ -9,6 +9,7 @@ chain, the likeliest first, and each says where it stands.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.assembly.scenes.labels import Standing, judge_source
@@ -135,11 +136,13 @@ def _join(first: Chain, second: Chain) -> Chain | None:
 
 def _complete(leading: Chain, other: Chain, rules: tuple[Rule, ...]) -> Chain:
     """Return the leading output with what only the other one says."""
+    complete = leading.complete or other.complete
     return Chain(
         name=leading.name,
         rules=rules,
         policy=leading.policy or other.policy,
-        complete=leading.complete or other.complete,
+        complete=complete,
+        in_line=None if complete else leading.in_line,
         span=leading.span or other.span,
         packets=leading.packets if leading.packets is not None else other.packets,
     )
@@ -185,7 +188,7 @@ def _interleave(first: Chain, second: Chain) -> Chain:
     numbered = [
         rule._replace(position=position) for position, rule in enumerate([*joined, *rest], 1)
     ]
-    return _complete(first, second, tuple(numbered))
+    return replace(_complete(first, second, tuple(numbered)), in_line=0)
 
 
 def _agree(first: Rule, second: Rule) -> bool:

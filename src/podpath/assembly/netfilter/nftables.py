@@ -158,7 +158,8 @@ def _assemble_tables(reading: Reading, listing: NftListingRecord) -> dict[TableK
             case _:
                 pass
     whole = listing.whole and listing.scope in {"ruleset", "table", "tables"} and not reading.gaps
-    return {key: _finish(draft, whole=whole) for key, draft in drafts.items()}
+    shown = listing.scope in {"ruleset", "table", "tables", "chain"}
+    return {key: _finish(draft, whole=whole, shown=shown) for key, draft in drafts.items()}
 
 
 def _draft_of(
@@ -181,11 +182,11 @@ def _assemble_set(record: NftSetRecord) -> NftSet:
     )
 
 
-def _finish(draft: _Draft, *, whole: bool) -> NftTable:
+def _finish(draft: _Draft, *, whole: bool, shown: bool) -> NftTable:
     record = draft.record
     names = [*draft.chains, *(name for name in draft.rules if name not in draft.chains)]
     chains = {
-        name: _assemble_chain(name, draft.chains.get(name), draft.rules.get(name, []), whole=whole)
+        name: _assemble_chain(name, draft.chains.get(name), draft.rules.get(name, []), shown=shown)
         for name in names
     }
     return NftTable(
@@ -201,7 +202,7 @@ def _finish(draft: _Draft, *, whole: bool) -> NftTable:
 
 
 def _assemble_chain(
-    name: str, record: NftChainRecord | None, rules: list[NftRuleRecord], *, whole: bool
+    name: str, record: NftChainRecord | None, rules: list[NftRuleRecord], *, shown: bool
 ) -> NftChain:
     placed = tuple(
         NftRule(
@@ -218,7 +219,7 @@ def _assemble_chain(
         for position, rule in enumerate(rules, 1)
     )
     if record is None:
-        return NftChain(name=name, rules=placed, complete=False)
+        return NftChain(name=name, rules=placed, complete=False, in_line=0)
     return NftChain(
         name=name,
         rules=placed,
@@ -227,7 +228,8 @@ def _assemble_chain(
         priority=record.priority,
         policy=record.policy,
         devices=record.devices,
-        complete=whole,
+        complete=record.whole and shown,
+        in_line=record.in_line if shown else 0,
         span=record.span,
     )
 

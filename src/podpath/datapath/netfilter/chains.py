@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podpath.datapath.netfilter.compiled import CompiledChain, CompiledRule
+from podpath.datapath.netfilter.left_out import pass_left_out
 from podpath.datapath.netfilter.rules import COUNT, GOTO, RETURN
 from podpath.datapath.netfilter.state import Decision, Doubt, HookState
 from podpath.datapath.netfilter.tables import FILTERING, CompiledTable
@@ -67,6 +68,7 @@ class Traversal:
         netns, flavour = skb.netns.name, self.table.source.flavour
         while frames:
             chain, rules, index, mark = frames.pop()
+            in_line = chain.in_line
             if skb.mark != mark:
                 if chain.index is not None and chain.index.by_mark:
                     rules, index = _reselect(chain, rules, index, state), 0
@@ -77,6 +79,8 @@ class Traversal:
                 matched.append(RuleHit(netns, flavour, hook, rule.rule))
                 if rule.kind == COUNT:
                     continue
+                if rule.index >= in_line:
+                    pass_left_out(state, chain.source, self.table.label, self.table.ask)
                 if rule.kind == RETURN:
                     self.visits.append((chain, rules, index, mark))
                     break
@@ -164,18 +168,10 @@ class Traversal:
         return None
 
     def _leave(self, chain: CompiledChain, rules: Sequence[CompiledRule]) -> None:
-        """Come to a chain's end. That the rules which the evidence leaves out of it do nothing is
-        an assumption.
-        """
+        """Come to a chain's end."""
         self.visits.append((chain, rules, len(rules), 0))
-        if chain.source.complete:
-            return
-        name = (
-            f"rules of chain {chain.source.name} of {self.table.label} that the evidence leaves out"
-        )
-        self.state.walk.choices.choose(
-            name, (Option(None, "none of them matches"),), ask=self.table.ask
-        )
+        if not chain.source.complete:
+            pass_left_out(self.state, chain.source, self.table.label, self.table.ask)
 
     def _policy(self) -> Verdict | None:
         source = self.base.source

@@ -37,7 +37,7 @@ class CompiledRule:
 class CompiledChain:
     """A chain whose rules are compiled when they first come up."""
 
-    __slots__ = ("_compile", "_compiled", "_whole", "index", "source")
+    __slots__ = ("_compile", "_compiled", "_whole", "in_line", "index", "source")
 
     def __init__(
         self,
@@ -51,6 +51,8 @@ class CompiledChain:
         self.source = source
         self._compile = compile_rule
         rules = source.rules
+        self.in_line = len(rules) if source.in_line is None else source.in_line
+        """The place from which on the evidence may leave out rules before the next that it shows."""
         self._compiled: list[CompiledRule | None] = [None] * len(rules)
         self._whole: list[CompiledRule] | None = None
         self.index = ChainIndex(rules, family) if len(rules) >= SHORTEST and indexed else None

@@ -49,12 +49,16 @@ class TableStage:
         table = self.table
         state.table = table.source.name
         state.decision = None
+        state.assumed = ()
         base = table.chain(state.walk, self.hook)
         if base is None:
             return None, ()
         traversal = Traversal(state, table, base)
         verdict = traversal.run()
-        return verdict, near.find_misses(traversal) if verdict is not None and not quiet else ()
+        assumed = state.assumed
+        misses = near.find_misses(traversal) if verdict is not None and not quiet else ()
+        state.assumed = assumed  # looking for what almost decided walks on behind the verdict
+        return verdict, misses
 
     def record(
         self, state: HookState, before: Packet, matched: int, misses: tuple[NearMiss, ...] = ()
@@ -73,6 +77,7 @@ class TableStage:
             decision.reason,
             spans=spans,
             near=misses,
+            assumed=state.assumed,
         )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.reasons.rules import RuleReason
 from podpath.datapath.reasons.translation import TranslationReason
+from podpath.datapath.tracing.trace import Assumption
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net.provenance import Option, Span
@@ -55,6 +56,7 @@ class HookState:
     """A packet under way through the entries of one hook. Mutable, and short-lived."""
 
     __slots__ = (
+        "assumed",
         "decision",
         "forward_to",
         "hook",
@@ -80,6 +82,8 @@ class HookState:
         """The table that is being traversed."""
         self.decision: Decision | None = None
         """What the table has decided so far."""
+        self.assumed: tuple[Assumption, ...] = ()
+        """What was taken for granted in the table of rules that the evidence leaves out."""
         self.reroute = ""
         """Why a packet of OUTPUT has to be routed again."""
         self.forward_to = ""

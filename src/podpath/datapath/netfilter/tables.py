@@ -83,7 +83,8 @@ class CompiledTable:
         rules = tuple(
             Rule(self.source.name, name, 0, root.span, Target(root.name)) for root in roots
         )
-        chain = self._compiled(Chain(name=name, rules=rules, policy="ACCEPT", complete=False))
+        unshown = Chain(name=name, rules=rules, policy="ACCEPT", complete=False, in_line=0)
+        chain = self._compiled(unshown)
         ask = f"{'iptables' if self.source.family == 4 else 'ip6tables'} -t {self.source.name} -S {name}"
         for place, root in enumerate(roots):
             chain.doubt(

@@ -5,6 +5,7 @@ the Step it makes.
 from __future__ import annotations
 
 from podpath.datapath.netfilter.chains import MOST_JUMPS, MOST_LEVELS
+from podpath.datapath.netfilter.left_out import pass_left_out
 from podpath.datapath.netfilter.stages import collect_spans
 from podpath.datapath.netfilter.state import Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
@@ -47,6 +48,7 @@ class NftStage:
         del quiet
         state.table = f"{self.base.table.source.family} {self.base.table.source.name}"
         state.decision = None
+        state.assumed = ()
         return traverse(state, self.base), ()
 
     def record(
@@ -66,6 +68,7 @@ class NftStage:
             decision.reason,
             spans=spans,
             near=misses,
+            assumed=state.assumed,
         )
 
 
@@ -81,6 +84,7 @@ def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
             index += 1
             if result is None:
                 continue
+            _pass(state, chain, index)
             if not isinstance(result, nft.Verdict):
                 return None if result is ACCEPT else result
             if result.kind == "return":
@@ -145,12 +149,17 @@ def _miss(state: HookState, chain: CompiledNftChain, name: str) -> Verdict | Non
     return ACCEPT if effect == "accept" else DROP
 
 
+def _pass(state: HookState, chain: CompiledNftChain, index: int) -> None:
+    """Come to what a rule, the one before `index`, decides: rules may be left out before it."""
+    in_line = chain.source.in_line
+    if in_line is not None and index > in_line:
+        pass_left_out(state, chain.source, chain.table.label, "nft -a list ruleset")
+
+
 def _leave(state: HookState, chain: CompiledNftChain) -> None:
+    """Come to a chain's end."""
     if not chain.source.complete:
-        fact = f"rules of chain {chain.source.name} of {chain.table.label} that the evidence leaves out"
-        state.walk.choices.choose(
-            fact, (Option(None, "none of them matches"),), ask="nft -a list ruleset"
-        )
+        pass_left_out(state, chain.source, chain.table.label, "nft -a list ruleset")
 
 
 def _policy(state: HookState, base: CompiledNftChain) -> Verdict | None:

@@ -23,7 +23,7 @@ R = TypeVar("R")
 class Choices:
     """The answers of one run: a given prefix, then always the likeliest. Mutable, local to the run."""
 
-    __slots__ = ("_answered", "_prefix", "_settled", "asked", "made", "widths")
+    __slots__ = ("_answered", "_prefix", "_settled", "_supposed", "asked", "made", "widths")
 
     def __init__(
         self, prefix: Sequence[int] = (), settled: Mapping[str, object] | None = None
@@ -34,6 +34,7 @@ class Choices:
         self._prefix = prefix
         self._settled = settled or {}
         self._answered: dict[str, object] = {}
+        self._supposed: dict[str, Assumption] = {}
         self.made: list[Assumption] = []
         """One assumption for each fork that was met, in order."""
         self.widths: list[int] = []
@@ -83,6 +84,18 @@ class Choices:
         self.widths.append(len(options))
         self._answered[name] = option.value
         return option.value
+
+    def suppose(self, name: str, value: object, meaning: str, *, ask: str) -> Assumption:
+        """Take for granted, once in a run, what the evidence leaves out, and go on with that alone.
+
+        It may be otherwise: what a stage decides behind it holds the assumption (`Step.assumed`).
+        """
+        made = self._supposed.get(name)
+        if made is None:
+            made = self._supposed[name] = Assumption(name, value, meaning, ask, 0)
+            self.made.append(made)
+            self.widths.append(1)
+        return made
 
 
 class Exploration(NamedTuple, Generic[R]):

@@ -45,6 +45,10 @@ class Step(NamedTuple):
     """How what decided is known, where no listing states it: a route, a neighbor, the other end of
     a veth pair.
     """
+    assumed: tuple[Assumption, ...] = ()
+    """What the stage took for granted on its way to this decision, though the evidence leaves it
+    out: that no rule which an output does not show matches.
+    """
 
 
 class RuleHit(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.reasons import Reason
-from podpath.datapath.tracing.trace import NearMiss, RuleHit, Step
+from podpath.datapath.tracing.trace import Assumption, NearMiss, RuleHit, Step
 from podpath.datapath.walk.skb import Skb
 from podpath.net.packet import Packet
 from podpath.net.provenance import Inferred, Span
@@ -33,6 +33,7 @@ class TraceBuilder:
         near: tuple[NearMiss, ...] = (),
         link: str | None = None,
         rests_on: Inferred | None = None,
+        assumed: tuple[Assumption, ...] = (),
     ) -> None:
         """Record a decision on the packet; `skb.packet` is what it is after it."""
         fields = (
@@ -47,6 +48,7 @@ class TraceBuilder:
             near,
             link,
             rests_on,
+            assumed,
         )
         # The constructor of a named tuple unpacks its arguments once more.
         self.steps.append(tuple.__new__(Step, fields))

@@ -73,7 +73,7 @@ FORMATS = (Format("iptables -L", recognise_listing, read_listing),)
 class _Chain:
     """A chain while its rows are read."""
 
-    __slots__ = ("name", "packets", "place", "policy", "rows", "whole")
+    __slots__ = ("in_line", "name", "packets", "place", "policy", "rows", "whole")
 
     def __init__(
         self, name: str, place: int | None, policy: str | None, packets: int | None
@@ -84,6 +84,13 @@ class _Chain:
         self.packets = packets
         self.rows: list[_PlacedRow] = []
         self.whole = True
+        self.in_line: int | None = None
+
+    def cut(self) -> None:
+        """Note that rows may be missing here."""
+        self.whole = False
+        if self.in_line is None:
+            self.in_line = len(self.rows)
 
 
 class _PlacedRow(NamedTuple):
@@ -178,11 +185,11 @@ class _ListingReader:
     def _take_row(self, place: int, last: int, row: Row) -> None:
         if not self._blocks[-1] and self._command.chain is not None:
             chain = _Chain(self._command.chain, None, None, None)
-            chain.whole = False
+            chain.cut()
             self._open(chain)
         if not self._blocks[-1]:
             chain = _Chain(f"{UNNAMED}{self._ledger.source.first_line + place}", None, None, None)
-            chain.whole = False
+            chain.cut()
             self._open(chain)
         span = self._ledger.span(place, last)
         chain = self._blocks[-1][-1]
@@ -239,7 +246,7 @@ class _ListingReader:
 
     def _cut(self) -> None:
         if self._blocks[-1]:
-            self._blocks[-1][-1].whole = False
+            self._blocks[-1][-1].cut()
 
     def _shows_names(self) -> bool:
         """Tell whether the listing has names for numbers: then any device is `any` and not `*`."""
@@ -260,8 +267,9 @@ class _ListingReader:
                 read_row(placed.row, placed.span, chain.name, named=named) for placed in chain.rows
             )
             whole = chain.whole and not self._command.filtered and self._command.number is None
+            in_line = None if whole else chain.in_line or 0
             chains[chain.name] = ChainText(
-                chain.name, span, chain.policy, rules, whole, chain.packets
+                chain.name, span, chain.policy, rules, whole, chain.packets, in_line
             )
         first, last = min(span.line for span in spans), max(span.last_line for span in spans)
         return RulesetRecord(

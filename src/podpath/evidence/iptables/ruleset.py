@@ -76,6 +76,8 @@ class ChainText(NamedTuple):
     """True where the output shows all its rules."""
     packets: int | None = None
     """The policy's packet counter."""
+    in_line: int | None = None
+    """How many of its rules stand at its head with none left out before them; None: all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

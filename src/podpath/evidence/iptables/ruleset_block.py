@@ -9,9 +9,12 @@ touches and those of which no rule is in sight.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from podpath.evidence.iptables.command import IptablesCommand
+from podpath.evidence.iptables.options import VERDICTS
+from podpath.evidence.iptables.rule_line import parse_rule_line
 from podpath.evidence.iptables.ruleset import RulesetRecord
 from podpath.evidence.iptables.ruleset_lines import BlockChains, Wrap
 from podpath.net.addresses import Family
@@ -114,19 +117,29 @@ class Block:
     ) -> RulesetRecord:
         """Return what the block states, with what is known of its wholeness."""
         first = self.source.first_line
-        whole, cut = self._judge_chains(command)
+        unfinished = self._find_unfinished(command)
+        whole, cut, edges = self._judge_chains(command, unfinished)
         return RulesetRecord(
             span=Span(self.source, first + self.first, first + self.last),
             family=family,
             flavour=flavour,
             table=self.table or command.shown_table,
-            chains=BlockChains(self.source, self.declared, self.rules, whole, cut, self.wraps),
-            whole=self._is_whole(command),
+            chains=BlockChains(
+                self.source,
+                self.declared,
+                self.rules,
+                whole,
+                cut,
+                self.wraps,
+                self._count_in_line(cut, edges),
+                unfinished,
+            ),
+            whole=unfinished is None and self._is_whole(command),
             gap_lines=frozenset(first + place for place in self.gaps),
         )
 
     def _is_whole(self, command: IptablesCommand) -> bool:
-        if command.filtered or self.elisions:
+        if command.filtered or self.elisions or self._lacks_called():
             return False
         if self.saved:
             return self.top and self.bottom
@@ -134,25 +147,77 @@ class Block:
             return command.chain is None
         return any(set(chains) <= self.declared.keys() for chains in BASE_CHAINS.values())
 
-    def _judge_chains(self, command: IptablesCommand) -> tuple[bool, frozenset[str]]:
-        """Say whether chains are shown whole, and which ones are not although the others are."""
+    def _find_unfinished(self, command: IptablesCommand) -> int | None:
+        """Return the line in which the output ends although more of it should follow; None where
+        it says all that it could.
+
+        A rule that ends in a verdict is whole: iptables prints nothing behind one.
+        """
+        place = self.last
+        listed = self.saved or command.action == "S" or bool(self.declared)
+        ends_here = not any(line.strip() for line in self.source.lines[place + 1 :])
+        if self.bottom or not listed or not ends_here or command.filtered:
+            return None
+        rule = parse_rule_line(self.source.lines[place])
+        if rule is None or rule.unread or place in self.wraps:
+            return None
+        if rule.target is None:
+            return place
+        names = (*self.declared, *self.rules)
+        longer = any(
+            name != rule.target.name and name.startswith(rule.target.name) for name in names
+        )
+        plain = rule.target.name in VERDICTS or (rule.target.name in names and not longer)
+        return place if self.saved and (longer or not plain) else None
+
+    def _judge_chains(
+        self, command: IptablesCommand, unfinished: int | None
+    ) -> tuple[bool, frozenset[str], Sequence[int]]:
+        """Say whether chains are shown whole, which ones are not although the others are, and at
+        which lines rules may be left out.
+        """
         if command.filtered or command.number is not None:
-            return False, frozenset()
+            return False, frozenset(), ()
         ordered = self.saved or command.action == "S"
+        ends = unfinished is not None or self._lacks_called()
+        edges = [*self.elisions, *((self.last + 1,) if ends else ())]
         if not ordered:
-            return True, frozenset(self.rules.keys() - self.declared.keys()) | self._touched(
-                self.elisions
-            )
-        if (self.bottom or not self.saved) and (self.top or self.declared) and not self.elisions:
-            return True, frozenset()
+            bare = self.rules.keys() - self.declared.keys()
+            return True, frozenset(bare) | self._touched(edges), edges
+        if (self.bottom or not self.saved) and (self.top or self.declared) and not edges:
+            return True, frozenset(), ()
         if not self.rules:
-            return False, frozenset()
-        edges = list(self.elisions)
+            return False, frozenset(), ()
         if not (self.top or self.declared):
             edges.append(self.first)
         if self.saved and not self.bottom:
             edges.append(self.last + 1)
-        return True, self._touched(edges)
+        edges.sort()
+        return True, self._touched(edges), edges
+
+    def _lacks_called(self) -> bool:
+        """Tell whether the output ends among the rules of its base chains, which come first, though
+        other chains are declared: a listing that shows none of their rules is cut sooner than whole.
+        """
+        if self.bottom or self.saved:
+            return False
+        base = frozenset(chain.from_iterable(BASE_CHAINS.values()))
+        return self.rules.keys() <= base and not self.declared.keys() <= base
+
+    def _count_in_line(self, cut: Iterable[str], edges: Sequence[int]) -> dict[str, int]:
+        """Count the rules of each chain that is not whole up to the first line at which others may
+        be left out before them.
+        """
+        lasts = sorted(places[-1] for places in self.rules.values())
+        counts: dict[str, int] = {}
+        for name in cut:
+            places = self.rules.get(name, ())
+            if not places or name not in self.declared:
+                continue
+            before = max((last for last in lasts if last < places[0]), default=-1)
+            edge = next((edge for edge in edges if edge > before), self.last + 1)
+            counts[name] = bisect_left(places, edge)
+        return counts
 
     def _touched(self, edges: Sequence[int]) -> frozenset[str]:
         """Return the chains that may lack rules at one of these places."""

@@ -40,6 +40,10 @@ def scan_chains(lines: Sequence[str]) -> list[str]:
     return chains if len(chains) == len(lines) else [""] * len(lines)
 
 
+UNFINISHED = "the output ends in this line, which may be cut"
+"""Why a rule counts as unread that is spelled well: more of it may have stood there."""
+
+
 class Wrap(NamedTuple):
     """How a rule was wrapped: its last line (from 0), and what stood where the line was broken."""
 
@@ -50,10 +54,19 @@ class Wrap(NamedTuple):
 class RuleLines(Sequence[RuleText]):
     """Rules of one chain, read from their lines each time one is asked for."""
 
-    __slots__ = ("_places", "_source", "_wraps")
+    __slots__ = ("_places", "_source", "_unfinished", "_wraps")
 
-    def __init__(self, source: Source, places: Sequence[int], wraps: Mapping[int, Wrap]) -> None:
-        """Take the lines at these places (from 0); `wraps` tells of the rules that were wrapped."""
+    def __init__(
+        self,
+        source: Source,
+        places: Sequence[int],
+        wraps: Mapping[int, Wrap],
+        unfinished: int | None = None,
+    ) -> None:
+        """Take the lines at these places (from 0); `wraps` tells of the rules that were wrapped,
+        `unfinished` is the line that may be cut.
+        """
+        self._unfinished = unfinished
         self._source = source
         self._places = places
         self._wraps = wraps
@@ -90,7 +103,8 @@ class RuleLines(Sequence[RuleText]):
         wrap = self._wraps.get(place)
         number = source.first_line + place
         if wrap is None:
-            return read_rule(source.lines[place], Span(source, number, number))
+            rule = read_rule(source.lines[place], Span(source, number, number))
+            return rule if place != self._unfinished else rule._replace(unread=UNFINISHED)
         return read_rule(
             join_wrapped(source.lines, place, wrap),
             Span(source, number, source.first_line + wrap.last),
@@ -137,6 +151,10 @@ class BlockChains(Mapping[str, ChainText]):
     """Whether chains are shown whole, but for those in `cut`."""
     cut: frozenset[str] = frozenset()
     wraps: Mapping[int, Wrap] = field(default_factory=dict)
+    in_line: Mapping[str, int] = field(default_factory=dict)
+    """How many rules of a chain that is not whole stand in line at its head; none where not said."""
+    unfinished: int | None = None
+    """The line (from 0) that may be cut: the output ends in it, and not as it should."""
 
     def __getitem__(self, name: str) -> ChainText:
         places = self.rules.get(name)
@@ -147,8 +165,12 @@ class BlockChains(Mapping[str, ChainText]):
         if place is not None:
             policy, packets = parse_declaration(self.source.lines[place])
             span = Span(self.source, self.source.first_line + place, self.source.first_line + place)
-        rules: Sequence[RuleText] = RuleLines(self.source, places, self.wraps) if places else ()
-        return ChainText(name, span, policy, rules, self.whole and name not in self.cut, packets)
+        rules: Sequence[RuleText] = (
+            RuleLines(self.source, places, self.wraps, self.unfinished) if places else ()
+        )
+        whole = self.whole and name not in self.cut
+        in_line = None if whole else self.in_line.get(name, 0)
+        return ChainText(name, span, policy, rules, whole, packets, in_line)
 
     def __contains__(self, name: object) -> bool:
         return name in self.declared or name in self.rules

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import replace
 
 from podpath.evidence.formats import CERTAIN, NO, Format
 from podpath.evidence.json_objects import (
@@ -59,7 +61,7 @@ def read(source: Source) -> Reading:
     text = "\n".join(source.lines)
     found = _START.search(text)
     start = found.end() if found is not None else 0
-    damaged = False
+    damaged: int | None = None
     for item in scan_objects(source, start):
         if isinstance(item, JsonObject):
             why = _add(ledger, item)
@@ -67,8 +69,8 @@ def read(source: Source) -> Reading:
             continue  # the end of the whole: `]}` behind the last object
         else:
             why = item.why
-            damaged = True
         if why is not None:
+            damaged = len(ledger.records) if damaged is None else damaged
             ledger.gap(item.first, why, item.last)
     for index, line in enumerate(source.lines):
         if (
@@ -78,12 +80,33 @@ def read(source: Source) -> Reading:
             and (_CLOSING.fullmatch(line) or index == 0)
         ):
             ledger.head(index)
-    whole = not damaged and not ledger.gaps and text.rstrip().endswith("}")
+    if damaged is None and not text.rstrip().endswith("}"):
+        damaged = len(ledger.records)
+    whole = damaged is None and not ledger.gaps
+    if damaged is not None:
+        _mark_cut(ledger.records, damaged)
     span = ledger.span(0, len(source.lines) - 1)
     ledger.add(
         NftListingRecord(span=span, scope=scope_of(source.command) or "ruleset", whole=whole)
     )
     return ledger.close("an object of nft's")
+
+
+def _mark_cut(records: list[Record], damaged: int) -> None:
+    """Mark every chain as one that may lack rules from the damaged place on: JSON lists all chains
+    before the rules.
+    """
+    lines = Counter(
+        (record.family, record.table, record.chain)
+        for record in records[:damaged]
+        if isinstance(record, NftRuleRecord)
+    )
+    records[:] = [
+        replace(record, whole=False, in_line=lines[record.family, record.table, record.name])
+        if isinstance(record, NftChainRecord)
+        else record
+        for record in records
+    ]
 
 
 def _add(ledger: Ledger, item: JsonObject) -> str | None:

@@ -27,4 +27,4 @@ def scope_of(command: str | None) -> str:
     if len(words) < 2 or words[0] != "list":
         return ""
     family_only = words[1] == "ruleset" and len(words) > 2
-    return "part" if family_only else words[1]
+    return "tables" if family_only else words[1]

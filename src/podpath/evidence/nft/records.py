@@ -46,6 +46,10 @@ class NftChainRecord(Record):
     policy: str = "accept"
     devices: tuple[str, ...] = ()
     handle: int | None = None
+    whole: bool = True
+    """True where its rules stand between its braces with none left out."""
+    in_line: int | None = None
+    """How many of its rules stand at its head with none left out before them; None: all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ The language does not care for lines but for braces, semicolons and line ends, s
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
@@ -67,11 +68,12 @@ class _Reader:
         self.tokens = list(scan(source.lines))
         self.place = 0
         self.whole = True
+        self.elided: list[int] = []
+        """Lines that say that others are left out, in order."""
         self.scope = ""
         self.managed: set[tuple[str, str]] = set()
 
     def read_all(self) -> None:
-        elided: set[int] = set()
         for index, line in enumerate(self.source.lines):
             warning = _WARNING.match(line.strip())
             if warning is not None:
@@ -81,7 +83,8 @@ class _Reader:
                 self.ledger.head(index)
             elif self.ledger.elide(index):
                 self.whole = False
-                elided.add(index)
+                self.elided.append(index)
+        elided = frozenset(self.elided)
         self.tokens = [token for token in self.tokens if token.line not in elided]
         while self.place < len(self.tokens):
             start = self.place
@@ -225,6 +228,7 @@ class _Reader:
         base: dict[str, str] = {}
         devices: tuple[str, ...] = ()
         position = len(self.ledger.records)
+        lines: list[int] = []
         while self._skip():
             statement = self._statement()
             if not statement:
@@ -242,7 +246,10 @@ class _Reader:
             elif statement[0].text == "comment" and len(statement) == 2:
                 self._head(statement)
             else:
+                lines.append(statement[0].line)
                 self._read_rule(family, table, name, statement)
+        closing = self.tokens[self.place - 1]
+        missing = [line for line in self.elided if first < line <= closing.line]
         span = self.ledger.span(first, last)
         record = NftChainRecord(
             span=span,
@@ -255,6 +262,8 @@ class _Reader:
             policy=base.get("policy", "accept"),
             devices=devices,
             handle=handle,
+            whole=closing.is_sign("}") and not missing,
+            in_line=bisect_left(lines, missing[0]) if missing else None,
         )
         self.ledger.records.insert(position, record)
         if record.hook not in HOOKS or record.type not in TYPES or family not in FAMILIES:
