@@ -1,4 +1,4 @@
-"""Tables of docs/, made from the code's own data: what is modelled, what is read, which commands
+"""Tables of docs/, made from the code's own data: what is modeled, what is read, which commands
 and files there are.
 """
 
@@ -67,7 +67,7 @@ def silent_targets() -> str:
 
 
 def boundaries() -> str:
-    """Return what is not modelled."""
+    """Return what is not modeled."""
     rows = [
         (f"`-j {name}`", why, "`iptables-save -c`", "ends")
         for name, why in sorted(unknown.NOT_FOLLOWED.items())

@@ -1,4 +1,4 @@
-"""The command line: exit codes, errors on standard error, colours, help that is fast, and quiet
+"""The command line: exit codes, errors on standard error, colors, help that is fast, and quiet
 ends.
 """
 
@@ -118,7 +118,7 @@ def test_errors_say_what_was_expected_and_what_to_do(
     assert all(line.startswith("podpath: ") for line in done.stderr.splitlines())
 
 
-def test_colours_are_for_terminals(ticket: Path) -> None:
+def test_colors_are_for_terminals(ticket: Path) -> None:
     """None into a pipe; `--color always` forces them."""
     assert "\x1b[" not in podpath("diagnose", ticket, "--probe", BLOCKED).stdout
     assert "\x1b[" in podpath("diagnose", ticket, "--probe", BLOCKED, "--color", "always").stdout
@@ -126,11 +126,11 @@ def test_colours_are_for_terminals(ticket: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variables", "colour"),
+    ("variables", "color"),
     [("TERM=xterm", True), ("TERM=xterm NO_COLOR=1", False), ("TERM=dumb", False)],
 )
-def test_a_terminal_gets_colours_unless_it_wants_none(
-    ticket: Path, variables: str, *, colour: bool
+def test_a_terminal_gets_colors_unless_it_wants_none(
+    ticket: Path, variables: str, *, color: bool
 ) -> None:
     """NO_COLOR is honoured, and so is a dumb terminal."""
     line = f"env -u NO_COLOR {variables} {COMMAND} diagnose {ticket} --probe '{BLOCKED}'"
@@ -141,7 +141,7 @@ def test_a_terminal_gets_colours_unless_it_wants_none(
         check=False,
         timeout=60,
     )
-    assert colour is ("\x1b[1;31m" in done.stdout)
+    assert color is ("\x1b[1;31m" in done.stdout)
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(ticket: Path) -> None:

@@ -30,7 +30,7 @@ EXAMPLES = settings(
 )
 styles = st.builds(
     Style,
-    colour=st.just(False),
+    color=st.just(False),
     unicode=st.booleans(),
     verbose=st.booleans(),
     width=st.integers(20, 200),
@@ -91,10 +91,10 @@ def test_trace_json_keeps_to_its_schema(
 
 @EXAMPLES
 @given(diagnoses.diagnoses)
-def test_colours_change_no_text(diagnosis: Diagnosis) -> None:
-    """With its colours taken out, the coloured headline is the plain one."""
+def test_colors_change_no_text(diagnosis: Diagnosis) -> None:
+    """With its colors taken out, the colored headline is the plain one."""
     plain = render_diagnosis(diagnosis, Style(width=100)).split("\n")[0]
-    coloured = render_diagnosis(diagnosis, Style(colour=True, width=100)).split("\n")[0]
+    colored = render_diagnosis(diagnosis, Style(color=True, width=100)).split("\n")[0]
     for code in ("\x1b[1;31m", "\x1b[1;33m", "\x1b[32m", "\x1b[0m"):
-        coloured = coloured.replace(code, "")
-    assert plain == coloured
+        colored = colored.replace(code, "")
+    assert plain == colored

@@ -204,7 +204,7 @@ def test_the_tcpdump_projects_texts_are_read_alike() -> None:
 
 
 def test_a_text_says_whether_it_is_plain() -> None:
-    """Colours and other alphabets are left to whom looks at each line."""
+    """Colors and other alphabets are left to whom looks at each line."""
     assert [True, False, False] == [
         read_rows(as_array(f"{USUAL}{end}")).plain for end in ("", "\x1b[0m", "ä")
     ]

@@ -21,7 +21,7 @@ def test_answer_is_printed_with_its_exit_code(*, as_json: bool) -> None:
 
     @click.command()
     def command() -> None:
-        show(answer, as_json=as_json, colour="never", verbose=False)
+        show(answer, as_json=as_json, color="never", verbose=False)
 
     done = CliRunner().invoke(command)
     assert (1, answer.json() if as_json else answer.text()) == (done.exit_code, done.stdout)

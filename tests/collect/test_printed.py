@@ -166,7 +166,7 @@ def test_a_connection_that_is_asked_about(tmp_path: Path) -> None:
 
 
 def test_what_is_no_plain_long_text_is_read_line_by_line(tmp_path: Path) -> None:
-    """Short texts, other alphabets, colours and documents with prompts in them give every line."""
+    """Short texts, other alphabets, colors and documents with prompts in them give every line."""
     lines = make_lines()
     prompts = [*lines[:200], "root@node1:~# tcpdump -nni eth1", *lines[200:]]
     for text in (

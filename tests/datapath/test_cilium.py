@@ -1,4 +1,4 @@
-"""Tests of Cilium's programs, modelled from its configuration."""
+"""Tests of Cilium's programs, modeled from its configuration."""
 
 from __future__ import annotations
 

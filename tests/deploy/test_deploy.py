@@ -434,7 +434,7 @@ def test_the_role_allows_what_is_used_and_nothing_else(bound: ApiServer) -> None
 
 
 def test_the_agents_role_is_enough(bound: ApiServer) -> None:
-    """As the service account: a broken pod is labelled, told of and evicted, and the node's taint
+    """As the service account: a broken pod is labeled, told of and evicted, and the node's taint
     comes and goes.
     """
     bound.apply(kube.namespace("deployed"), kube.node("deployed"))

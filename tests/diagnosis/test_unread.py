@@ -1,4 +1,4 @@
-"""What was not read, was cut, or is not modelled, as reasons against the all-clear."""
+"""What was not read, was cut, or is not modeled, as reasons against the all-clear."""
 
 from __future__ import annotations
 

@@ -113,8 +113,8 @@ def test_junk_is_refused(data: bytes) -> None:
         parse_file("junk", data)
 
 
-def test_colours_are_taken_off() -> None:
-    """`ip -c` colours its output; other control characters stay in the values that hold them."""
+def test_colors_are_taken_off() -> None:
+    """`ip -c` colors its output; other control characters stay in the values that hold them."""
     text, _ = decode_text("x", b"\x1b[36meth0: \x1b[0m\x07")
     assert "eth0: \x07" == text
 

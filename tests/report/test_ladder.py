@@ -57,9 +57,9 @@ def test_a_terminal_without_signs_gets_letters() -> None:
     assert "---X" in text
 
 
-def test_colours_are_only_around_signs() -> None:
+def test_colors_are_only_around_signs() -> None:
     """The words of a loss are painted, its packets are not."""
-    painted = render_ladder(laid_out(), Style(width=200, colour=True))
+    painted = render_ladder(laid_out(), Style(width=200, color=True))
 
     assert "\x1b[1;31m✗\x1b[0m" in painted
     assert painted.replace("\x1b[1;31m", "").replace("\x1b[1m", "").replace(

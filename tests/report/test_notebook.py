@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from podpath.report.notebook import render_html
 from podpath.report.style import SGR, Style
 
-PAINT = Style(colour=True)
+PAINT = Style(color=True)
 
 
-def test_colours_become_styles() -> None:
+def test_colors_become_styles() -> None:
     """Each meaning has its own span, and a reset ends it."""
     for meaning in SGR:
         page = render_html(f"a {PAINT.paint(meaning, 'b')} c")

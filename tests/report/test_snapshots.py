@@ -50,10 +50,10 @@ def cause() -> str:
     )
 
 
-def coloured() -> str:
-    """Render the same in colours."""
+def colored() -> str:
+    """Render the same in colors."""
     made = case(cilium_node(disputed(GOOD, BAD)), attempt(PROBE), sightings=handshake_capture())
-    return render_diagnosis(diagnose(made), Style(width=100, colour=True))
+    return render_diagnosis(diagnose(made), Style(width=100, color=True))
 
 
 def possibilities() -> str:
@@ -104,7 +104,7 @@ def trace_document() -> str:
     "render",
     [
         cause,
-        coloured,
+        colored,
         possibilities,
         sound,
         trace,

@@ -66,7 +66,7 @@ def test_json_keeps_its_schema(name: str) -> None:
 @pytest.mark.parametrize("name", CHRONICLES)
 @pytest.mark.parametrize(
     "style",
-    [PLAIN, Style(colour=True, verbose=True, unicode=False, width=60)],
+    [PLAIN, Style(color=True, verbose=True, unicode=False, width=60)],
     ids=["plain", "rich"],
 )
 def test_text_is_safe(name: str, style: Style) -> None:

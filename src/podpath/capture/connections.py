@@ -3,7 +3,7 @@ origin.
 
 A flow is what one capture point shows of two ends and their ports, both directions of it. A
 connection is all flows that show the same packets: NAT changes the ends of a connection on its way,
-and never the number of its SYN, so flows with one SYN are one connection. What is no TCP has no
+and never the number of its SYN, so flows with one SYN are one connection. What is not TCP has no
 such number, and is one connection only under its own ends, within one capture.
 
 `capture.matching` follows single packets through large captures with arrays; what it finds it says

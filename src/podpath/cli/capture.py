@@ -67,7 +67,7 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     ladder: bool,
     svg: str | None,
     as_json: bool,
-    colour: str,
+    color: str,
     verbose: bool,
     brief: bool,
 ) -> None:
@@ -96,4 +96,4 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     drawn = answer.with_ladder() if ladder or svg else answer
     if svg:
         write_drawing(svg, drawn.svg())
-    show(drawn if ladder else answer, as_json=as_json, colour=colour, verbose=verbose, brief=brief)
+    show(drawn if ladder else answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

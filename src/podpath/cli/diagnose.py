@@ -50,7 +50,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     limits: Limits,
     when: When,
     as_json: bool,
-    colour: str,
+    color: str,
     verbose: bool,
     brief: bool,
 ) -> None:
@@ -84,4 +84,4 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     case = read(pieces, asking=probes, node=node, limits=limits, progress=progress)
     good_case = read_one(good, limits=limits, progress=progress) if good else None
     answer = diagnosis.diagnose(case, probes, good=good_case, when=when, progress=progress)
-    show(answer, as_json=as_json, colour=colour, verbose=verbose, brief=brief)
+    show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

@@ -31,7 +31,7 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     *,
     limits: Limits,
     as_json: bool,
-    colour: str,
+    color: str,
     verbose: bool,
     brief: bool,
 ) -> None:
@@ -55,4 +55,4 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     bad_case = read_one((bad,), probes, limits=limits, progress=progress)
     good_case = read_one((good,), probes, limits=limits, progress=progress)
     answer = comparison.diff(bad_case, good_case, probes, progress=progress)
-    show(answer, as_json=as_json, colour=colour, verbose=verbose, brief=brief)
+    show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

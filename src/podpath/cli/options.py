@@ -80,9 +80,9 @@ def output_options(function: F) -> F:
     function = click.option(
         "--json", "as_json", is_flag=True, help="Print one JSON document of the published schema."
     )(function)
-    colour = click.Choice(["auto", "always", "never"])
+    color = click.Choice(["auto", "always", "never"])
     function = click.option(
-        "--color", "colour", type=colour, default="auto", show_default=True, help="Color the text."
+        "--color", "color", type=color, default="auto", show_default=True, help="Color the text."
     )(function)
     function = click.option(
         "--brief",

@@ -13,14 +13,14 @@ from podpath.net.errors import UsageError
 
 
 def show(
-    answer: Result, *, as_json: bool, colour: str, verbose: bool, brief: bool = False
+    answer: Result, *, as_json: bool, color: str, verbose: bool, brief: bool = False
 ) -> NoReturn:
     """Print an answer as the user wants it, and end the command with its exit code."""
     if as_json:
         click.echo(answer.json(), nl=False)
     else:
         click.echo(
-            answer.text(choose_style(colour, verbose=verbose, brief=brief)), nl=False, color=True
+            answer.text(choose_style(color, verbose=verbose, brief=brief)), nl=False, color=True
         )
     click.get_current_context().exit(answer.exit_code)
 

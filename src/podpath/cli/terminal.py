@@ -17,7 +17,7 @@ NARROW, WIDE = 60, 120
 """Prose narrower than this is torn, wider is hard to read."""
 
 
-def choose_style(colour: str, *, verbose: bool, brief: bool = False) -> Style:
+def choose_style(color: str, *, verbose: bool, brief: bool = False) -> Style:
     """Choose colors, signs and width for standard output.
 
     `auto` colors a terminal only, and not where NO_COLOR is set (no-color.org) or the terminal is
@@ -28,7 +28,7 @@ def choose_style(colour: str, *, verbose: bool, brief: bool = False) -> Style:
     encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
     columns = shutil.get_terminal_size((100, 24)).columns if tty else 100
     return Style(
-        colour=colour == "always" or (colour == "auto" and tty and not plain),
+        color=color == "always" or (color == "auto" and tty and not plain),
         unicode=encoding.startswith("utf"),
         verbose=verbose,
         brief=brief,

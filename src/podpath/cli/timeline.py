@@ -22,7 +22,7 @@ def timeline(  # noqa: PLR0913 - click gives each option as one argument
     *,
     when: When,
     as_json: bool,
-    colour: str,
+    color: str,
     verbose: bool,
     brief: bool,
 ) -> None:
@@ -49,4 +49,4 @@ def timeline(  # noqa: PLR0913 - click gives each option as one argument
     answer = chronicle.timeline(logs, when, progress=Progress())
     if svg is not None:
         write_drawing(svg, answer.svg())
-    show(answer, as_json=as_json, colour=colour, verbose=verbose, brief=brief)
+    show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

@@ -32,7 +32,7 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
     node: str | None,
     limits: Limits,
     as_json: bool,
-    colour: str,
+    color: str,
     verbose: bool,
     brief: bool,
 ) -> None:
@@ -57,7 +57,7 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
     show(
         tracing.trace(case, probe, progress=progress),
         as_json=as_json,
-        colour=colour,
+        color=color,
         verbose=verbose,
         brief=brief,
     )

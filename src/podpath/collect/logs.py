@@ -1,8 +1,8 @@
 """Logs to sources: files, folders such as /var/log, archives and standard input, whole and
 unjudged.
 
-Logs may be far larger than any other evidence, and a folder of them holds much that is no log: what
-cannot be read as text is said in a gap, and nothing stops for it.
+Logs may be far larger than any other evidence, and a folder of them holds much that is not a log:
+what cannot be read as text is reported in a gap, and reading goes on.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 failure.
 
 What short texts give line by line stays the same for the lines that are shown, each under its own
-number of the file; what is no packet is shown whole. Nothing is kept for a line that is not shown
-but its columns.
+number of the file; what is not a packet is shown whole. Nothing is kept for a line that is not
+shown but its columns.
 """
 
 from __future__ import annotations

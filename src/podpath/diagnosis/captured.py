@@ -1,5 +1,5 @@
-"""What captures show by themselves, beside what the walks say: a fault is told once, by whoever
-knows more of it.
+"""What captures show by themselves, besides what the walks say: a fault is reported once, by the
+side that knows more about it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What forbids the all-clear, as values.
 
 "Nothing wrong" is a promise: at least one connection in question was walked to its end on stated
-facts, works in every branch, and no line that could have decided was unread, cut or not modelled.
+facts, works in every branch, and no line that could have decided was unread, cut or not modeled.
 Each way to break that promise is a class here, with the lines that it stands on; `report` makes
 sentences of them, and the verdict follows from whether there are any.
 """

@@ -1,5 +1,5 @@
-"""What the kernel counted: for some faults it keeps a counter of its own, which speaks for them or
-against them.
+"""What the kernel counted: for some faults it keeps a counter of its own, which supports or
+contradicts them.
 """
 
 from __future__ import annotations

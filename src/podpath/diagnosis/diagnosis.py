@@ -57,7 +57,7 @@ class Diagnosis:
     gaps: tuple[Gap, ...] = ()
     notes: tuple[str, ...] = ()
     """What the reader should know about how the answer was reached: boundaries that are not
-    modelled, and the like.
+    modeled, and the like.
     """
     partings: tuple[Meeting, ...] = ()
     """Where what captures show departs from what the walk of a failing connection predicts."""

@@ -1,8 +1,8 @@
 """What the client of a walked connection gets to feel: what a branch can look like, by the table of
 `checks.explains`.
 
-The packet that ends, where it ends and what its sender is told give the way; an error that does not
-reach the client is a loss.
+The packet that ends, where it ends and what its sender is told determine the way; an error that
+does not reach the client is a loss.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which sorts of fault follow from which: a consequence is told behind the cause that the evidence
-shows beside it.
+"""Which sorts of fault follow from which: a consequence is listed after the cause that the evidence
+also shows.
 
-Only what is known to follow stands here, and one step at a time: a plugin's agent that cannot reach
+Only known consequences are listed, one step at a time: a plugin's agent that cannot reach
 the API server follows from missing rules of services, and routes that nobody installs follow from
 the agent.
 """

@@ -57,7 +57,7 @@ class BranchesTruncated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotWalkedToTheEnd:
-    """A walk met something that is not modelled or cannot be known."""
+    """A walk met something that is not modeled or cannot be known."""
 
     probe: Probe
     outcome: Undecided

@@ -2,8 +2,8 @@
 another time.
 
 A walk takes a chain that nobody printed for empty, and a route that must be there for present.
-Where a connection fails for no stated reason, the usual faults of what is not shown are supposed
-one by one. And as a ticket mixes outputs of different times, and sysctls and modules change without
+Where a connection fails for no stated reason, the usual faults of what is not shown are assumed one
+at a time. And as a ticket mixes outputs of different times, and sysctls and modules change without
 a trace, each stated switch is turned in turn where nothing else explains a failure.
 """
 

@@ -1,5 +1,5 @@
-"""Does a branch of a walk agree with what captures saw? Every frame speaks for the branch, against
-it, or not about it.
+"""Does a branch of a walk agree with what captures saw? Every frame supports the branch,
+contradicts it, or says nothing about it.
 """
 
 from __future__ import annotations

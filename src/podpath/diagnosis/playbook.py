@@ -1,9 +1,9 @@
 """The questions that an expert asks next, chosen by the clues of a case from a table of what is
 worth asking for.
 
-Each play of `plays` says which clues speak for it; what the evidence holds whole is never asked
-for. The sum of the clues orders the plays, the table's order parts equals: an order, and no
-probability of anything.
+Each play of `plays` says which clues support it; what the evidence already holds completely is
+never asked for. The sum of the clues orders the plays, the table's order parts equals: an order,
+and no probability of anything.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ ends comes first.
 What a walk shows of a failing connection fits by itself. For what checks find the rules are, in
 this order:
 
-1. A fault that cannot make any failure that is stated is no cause: it is told as a thing that was
-   seen as well, and comes last.
+1. A fault that cannot cause any failure that is reported is not a cause: it is listed as something
+   also seen, and comes last.
 2. Several certain faults of different sorts, of which none follows from another, compete for the
    symptom. Those that quote a line with one of its ends stay certain; the others become possible.
    Where ends are named and none shares them, all become possible. Where nobody names an end,

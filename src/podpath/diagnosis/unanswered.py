@@ -1,7 +1,7 @@
 """Packets that leave the node with an address of a pod: whether anybody can answer them is beyond
 what a walk sees.
 
-A walk presumes that a host outside answers. Where a connection fails all the same, it may be that
+A walk presumes that a host outside answers. Where a connection fails anyway, it may be that
 the network has no route back.
 """
 

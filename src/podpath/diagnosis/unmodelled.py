@@ -17,7 +17,7 @@ _BOUNDARY_OF = {"bridge": "ebtables", "arp": "arptables"}
 
 
 class Unmodelled(NamedTuple):
-    """One thing on the node that is not modelled."""
+    """One thing on the node that is not modeled."""
 
     what: str
     ask: str

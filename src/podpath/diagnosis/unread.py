@@ -1,4 +1,4 @@
-"""What was not read, was cut, or is not modelled of the evidence, as reasons against the all-clear.
+"""What was not read, was cut, or is not modeled of the evidence, as reasons against the all-clear.
 
 Apart from `clearance`, since answers about captures alone load no model of the datapath.
 """
@@ -45,7 +45,7 @@ class InputCut:
 
 
 def forbid_by_gaps(gaps: Iterable[Gap]) -> Iterator[LinesUnread | InputCut | NotModelled]:
-    """Yield what lines that were not read, were cut, or are not modelled forbid."""
+    """Yield what lines that were not read, were cut, or are not modeled forbid."""
     by_kind: dict[GapKind, list[Gap]] = {}
     for gap in gaps:
         cut = gap.cut is not None and gap.kind is GapKind.UNREAD

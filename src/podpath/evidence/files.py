@@ -1,7 +1,7 @@
 """A file's bytes to sources: one output as a whole, or a document with many in it.
 
-What a file is called decides nothing but where a bundle says that it came from. Bytes that are no
-text, and text that is no UTF-8, are said so in a gap.
+What a file is called decides nothing but where a bundle says that it came from. Bytes that are not
+text, and text that is not UTF-8, are reported in a gap.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x7fELF", "a program"), (b"BZh", "a bzip2 archive"), (b"\xfd7zXZ", "an xz archive"), (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"), (b"%PDF", "a PDF file"), (b"\x1f\x8b", "gzip data"), (b"\x28\xb5\x2f\xfd", "zstd data"),
 )  # fmt: skip
-_COLOUR = re.compile("\x1b\\[[0-9;]*[mK]")
+_COLOR = re.compile("\x1b\\[[0-9;]*[mK]")
 _SAMPLED = 1 << 16
 _MOSTLY, _SHORTEST_WIDE = 0.7, 8
 """A share of the characters of UTF-16 that are ASCII, in outputs of commands; and the bytes that
@@ -105,10 +105,10 @@ def decode_text(name: str, data: bytes) -> tuple[str, tuple[Gap, ...]]:
             raise EvidenceError(f"{name}: expected text, saw {kind}{_advice(kind, name)}")
     for mark, encoding in _BOMS:
         if data.startswith(mark):
-            return _strip_colour(data[len(mark) :].decode(encoding, "replace")), ()
+            return _strip_color(data[len(mark) :].decode(encoding, "replace")), ()
     wide = _wide_encoding(data[:_SAMPLED])
     if wide:
-        return _strip_colour(data.decode(wide, "replace")), ()
+        return _strip_color(data.decode(wide, "replace")), ()
     if is_binary(data[:_SAMPLED]):
         raise EvidenceError(
             f"{name}: expected text, saw binary data; give the output of a command, a ticket or a bundle"
@@ -121,12 +121,12 @@ def decode_text(name: str, data: bytes) -> tuple[str, tuple[Gap, ...]]:
     )
     data = data.replace(b"\0", b"") if zeros else data
     try:
-        return _strip_colour(data.decode("utf-8")), gaps
+        return _strip_color(data.decode("utf-8")), gaps
     except UnicodeDecodeError as error:
         why = f"expected UTF-8, saw byte 0x{data[error.start]:02x}: read as Latin-1, like all such bytes of the file"
         gaps = (*gaps, *_gap_at(name, data, error.start, why))
     text = data.decode("utf-8", "surrogateescape")
-    return _strip_colour(_ESCAPED.sub(lambda found: chr(ord(found[0]) - _ESCAPED_FROM), text)), gaps
+    return _strip_color(_ESCAPED.sub(lambda found: chr(ord(found[0]) - _ESCAPED_FROM), text)), gaps
 
 
 def _gap_at(name: str, data: bytes, place: int, why: str) -> tuple[Gap, ...]:
@@ -231,5 +231,5 @@ def _undecodable(head: bytes) -> float:
     return head.decode("utf-8", "replace").count("\ufffd") / len(head)
 
 
-def _strip_colour(text: str) -> str:
-    return _COLOUR.sub("", text) if "\x1b[" in text else text
+def _strip_color(text: str) -> str:
+    return _COLOR.sub("", text) if "\x1b[" in text else text

@@ -29,7 +29,7 @@ class Format(NamedTuple):
     name: str
     """The command as it is usually typed: `ip addr`, `iptables-save`, `ovs-appctl bond/show`."""
     recognise: Callable[[Source], int]
-    """Give a degree of recognition, 0 to 100, by looking at the first lines only."""
+    """Return a degree of recognition, 0 to 100, by looking at the first lines only."""
     read: Callable[[Source], Reading]
     """Read the whole source. Never raises."""
     decides: bool = True

@@ -3,7 +3,7 @@ leads out of the node.
 
 The far end is a namespace that takes every address for its own, so it answers ARP and connections
 whatever the address: an outside host that answers, which is what the model presumes. It lives
-beside the node's namespaces and is no part of the node. Between the ports of one bond or Open
+beside the node's namespaces and is not part of the node. Between the ports of one bond or Open
 vSwitch bridge and their far end stands a switch (`switches`).
 """
 

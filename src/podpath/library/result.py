@@ -32,7 +32,7 @@ class Printable(ABC):
         """Show it in a notebook."""
         from podpath.report.notebook import render_html  # noqa: PLC0415 - only in a notebook
 
-        return render_html(self.text(Style(colour=True)))
+        return render_html(self.text(Style(color=True)))
 
 
 class Result(Printable):

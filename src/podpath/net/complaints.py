@@ -1,4 +1,4 @@
-"""What people say is wrong, taken from the prose of a ticket: it says what to ask about, and is no
+"""What people say is wrong, taken from the prose of a ticket: it says what to ask about, and is not
 evidence of any state.
 """
 

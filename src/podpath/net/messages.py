@@ -1,8 +1,8 @@
 """What programs and the kernel say in one line, by kind: the words in which logs and errors become
 evidence.
 
-A message is no fact of the node: it says what somebody met at some time. Its kind tells which; its
-values are the words of the line that matter (addresses, devices, names), spelled as they stand
+A message is not a fact of the node: it says what a program met at some time. Its kind tells which;
+its values are the words of the line that matter (addresses, devices, names), spelled as they stand
 there.
 """
 

@@ -124,7 +124,7 @@ class MapOf(NamedTuple):
 
 
 class Opaque(NamedTuple):
-    """An expression that is not modelled, as it is spelled."""
+    """An expression that is not modeled, as it is spelled."""
 
     text: str
 
@@ -277,7 +277,7 @@ class Offload(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """A statement that is not modelled, as it is spelled."""
+    """A statement that is not modeled, as it is spelled."""
 
     text: str
 

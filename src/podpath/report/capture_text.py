@@ -120,9 +120,9 @@ def say_capture_forbids(one: CaptureForbids) -> str:
             assert_never(one)
 
 
-def _head(style: Style, colour: str, word: str, text: str) -> list[str]:
+def _head(style: Style, color: str, word: str, text: str) -> list[str]:
     lines = style.wrap(escape(text), f"{word}: ", "  ")
-    return [style.paint(colour, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
+    return [style.paint(color, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
 
 
 def _points(points: Sequence[CapturedPoint], style: Style) -> list[str]:

@@ -50,7 +50,7 @@ _NAMES: dict[type[Forbids], tuple[str, str]] = {
     ),
     BranchesTruncated: ("{0} walk was not finished", "{0} walks were not finished"),
     NotWalkedToTheEnd: ("{0} walk is undecided", "{0} walks are undecided"),
-    NotModelled: ("{0} thing is not modelled", "{0} things are not modelled"),
+    NotModelled: ("{0} thing is not modeled", "{0} things are not modeled"),
     LinesUnread: (
         "{0} part of the evidence was not read",
         "{0} parts of the evidence were not read",
@@ -96,7 +96,7 @@ def say_forbids(one: Forbids) -> str:  # noqa: C901, PLR0911  # one arm for each
         case NotWalkedToTheEnd(probe=probe, outcome=outcome):
             return f"{probe} was not walked to its end: {spell_reason(outcome.reason)}."
         case NotModelled(what=what):
-            return f"Not modelled: {what}."
+            return f"Not modeled: {what}."
         case LinesUnread(gaps=gaps):
             return f"{_places(len(gaps))} of the evidence could not be read and may hold the deciding line."
         case InputCut(gaps=gaps):

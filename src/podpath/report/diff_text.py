@@ -95,13 +95,13 @@ def _headline(comparison: NodeComparison, style: Style) -> list[str]:
             )
 
 
-def _title(word: str, colour: str, differences: Taken, style: Style) -> list[str]:
-    return _head(word, colour, "; and ".join(escape(each.words) for each in differences), style)
+def _title(word: str, color: str, differences: Taken, style: Style) -> list[str]:
+    return _head(word, color, "; and ".join(escape(each.words) for each in differences), style)
 
 
-def _head(word: str, colour: str, text: str, style: Style) -> list[str]:
+def _head(word: str, color: str, text: str, style: Style) -> list[str]:
     lines = style.wrap(text, f"{word}: ", "  ")
-    return [style.paint(colour, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
+    return [style.paint(color, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
 
 
 def _explanation(explanation: Explanation, style: Style) -> list[str]:

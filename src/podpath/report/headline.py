@@ -76,8 +76,8 @@ def _undecided(diagnosis: Diagnosis) -> str:
     return f"{name_forbids(diagnosis.forbids)}{looked}{asked}"
 
 
-def render_head(style: Style, colour: str, word: str, text: str) -> list[str]:
+def render_head(style: Style, color: str, word: str, text: str) -> list[str]:
     """Write a verdict's word and what it says."""
     lines = style.wrap(escape(text), f"{word}: ", "  ")
-    painted = style.paint(colour, f"{word}:")
+    painted = style.paint(color, f"{word}:")
     return [painted + lines[0][len(word) + 1 :], *lines[1:]]

@@ -39,7 +39,7 @@ def render_quotes(
         head = f"{indent}{place:<{width}} | "
         found = _marked(text, marks)
         lines.append(style.paint("dim", head) + _paint(text, found, style))
-        if found and not style.colour:
+        if found and not style.color:
             lines.append(" " * (len(head) - 2) + "| " + _underline(found))
     return lines
 
@@ -136,7 +136,7 @@ def _marked(text: str, marks: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _paint(text: str, found: Sequence[tuple[int, int]], style: Style) -> str:
-    if not style.colour:
+    if not style.color:
         return text
     parts: list[str] = []
     position = 0

@@ -17,7 +17,7 @@ SGR: dict[str, str] = {
 class Style:
     """What the reader's terminal can show, and how much the reader wants to see."""
 
-    colour: bool = False
+    color: bool = False
     unicode: bool = True
     """False where the output's encoding has ASCII only."""
     verbose: bool = False
@@ -33,7 +33,7 @@ class Style:
 
     def paint(self, meaning: str, text: str) -> str:
         """Return the text in the color of its meaning, or as it is where colors are off."""
-        return f"\x1b[{SGR[meaning]}m{text}\x1b[0m" if self.colour and text else text
+        return f"\x1b[{SGR[meaning]}m{text}\x1b[0m" if self.color and text else text
 
     @property
     def arrived(self) -> str:

@@ -48,7 +48,7 @@ _STEPS = (
 _TICKS = 10
 _CHAR = 6.2
 """Width of a character of a label, in pixels, at 11 pixels' height."""
-_COLOURS = {"told": "#c62828", "inside": "#ef6c00", "other": "#78909c", "failure": "#6a1b9a"}
+_COLORS = {"told": "#c62828", "inside": "#ef6c00", "other": "#78909c", "failure": "#6a1b9a"}
 _STYLE = (
     "text{font:12px sans-serif;fill:#263238}.small{font-size:11px}.title{font-size:15px;font-weight:bold}"
     ".axis{stroke:#90a4ae;stroke-width:1}.lane{stroke:#eceff1;stroke-width:1}.chain{stroke:#c62828;stroke-width:1.5;fill:none}"
@@ -70,7 +70,7 @@ class _Scale(NamedTuple):
 class _Dot(NamedTuple):
     time: float
     lane: str
-    colour: str
+    color: str
     label: str
     marked: Marked | None
 
@@ -104,10 +104,10 @@ def _dots(chronicle: Chronicle) -> Iterator[_Dot]:
         if math.isnan(marked.event.time) or (marked not in told and weigh_mark(marked.mark) < 0.3):
             continue
         inside = window is not None and window.holds(marked.event.time)
-        colour = "told" if marked in told else "inside" if inside else "other"
-        yield _Dot(marked.event.time, marked.mark.kind, _COLOURS[colour], marked.mark.words, marked)
+        color = "told" if marked in told else "inside" if inside else "other"
+        yield _Dot(marked.event.time, marked.mark.kind, _COLORS[color], marked.mark.words, marked)
     for event in chronicle.symptoms:
-        yield _Dot(event.time, "failures", _COLOURS["failure"], event.message, None)
+        yield _Dot(event.time, "failures", _COLORS["failure"], event.message, None)
 
 
 def _scale(window: FailureWindow | None, dots: Sequence[_Dot]) -> _Scale:
@@ -116,7 +116,7 @@ def _scale(window: FailureWindow | None, dots: Sequence[_Dot]) -> _Scale:
     else:
         first, last = (dots[0].time, dots[-1].time) if dots else (0.0, 1.0)
     margin = max((last - first) * _MARGIN, 1.0)
-    told = [dot.time for dot in dots if dot.colour == _COLOURS["told"]]
+    told = [dot.time for dot in dots if dot.color == _COLORS["told"]]
     return _Scale(min([first, *told]) - margin, last + margin)
 
 
@@ -156,9 +156,9 @@ def _band(window: FailureWindow, scale: _Scale, lanes: int) -> Iterator[str]:
         yield f'<text class="small" x="{x + shift}" y="{top - 4}" text-anchor="{anchor}">{text}</text>'
 
 
-def _block(name: str, left: float, right: float, rows: tuple[int, int], colour: str) -> str:
+def _block(name: str, left: float, right: float, rows: tuple[int, int], color: str) -> str:
     width, height = max(right - left, 2.0), rows[1] - rows[0]
-    return f'<rect class="{name}" x="{left}" y="{rows[0]}" width="{width:.1f}" height="{height}" fill="{colour}"/>'
+    return f'<rect class="{name}" x="{left}" y="{rows[0]}" width="{width:.1f}" height="{height}" fill="{color}"/>'
 
 
 def _axis(scale: _Scale, lanes: int, zone: tzinfo) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _draw_dots(
         title = f"{spell_moment(dot.time, zone)} {dot.label}"
         if dot.marked is not None:
             title += f" ({dot.marked.event.span}: {clip(dot.marked.event.message, 200)})"
-        yield f'<circle cx="{x}" cy="{y}" r="5" fill="{dot.colour}"><title>{_safe(title)}</title></circle>'
+        yield f'<circle cx="{x}" cy="{y}" r="5" fill="{dot.color}"><title>{_safe(title)}</title></circle>'
         label = clip(dot.label, 40)
         if x >= free.get(dot.lane, 0.0):
             end = x + 8 + len(label) * _CHAR

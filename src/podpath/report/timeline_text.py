@@ -80,9 +80,9 @@ def _headline(chronicle: Chronicle, style: Style) -> list[str]:
             return _head(style, "warn", "UNDECIDED", what)
 
 
-def _head(style: Style, colour: str, word: str, text: str) -> list[str]:
+def _head(style: Style, color: str, word: str, text: str) -> list[str]:
     lines = style.wrap(escape(text), f"{word}: ", "  ")
-    return [style.paint(colour, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
+    return [style.paint(color, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
 
 
 def _window(window: FailureWindow, style: Style, zone: tzinfo) -> list[str]:

@@ -26,15 +26,13 @@ def render_trace(conversation: Conversation, style: Style, forbids: Sequence[For
     """Render a conversation: its verdict, the path in short, then each packet step by step, then
     the other branches.
     """
-    colour = {"ALWAYS": "good", "NEVER": "bad", "SOMETIMES": "bad"}.get(
-        conversation.verdict, "warn"
-    )
+    color = {"ALWAYS": "good", "NEVER": "bad", "SOMETIMES": "bad"}.get(conversation.verdict, "warn")
     said = f"{escape(str(conversation.probe))} {verdict_in_words(conversation)}"
     if forbids:
         told = f"{said} as far as it was walked, but {escape(name_forbids(forbids))}"
         lines = [style.paint("warn", "UNDECIDED: ") + told, *render_forbids(forbids, style)]
     else:
-        lines = [style.paint(colour, f"{escape(conversation.verdict)}: ") + said]
+        lines = [style.paint(color, f"{escape(conversation.verdict)}: ") + said]
     branch = representative(conversation)
     spans, ask = _decisive(branch), _next_question(conversation, branch, forbids)
     if style.brief:

@@ -42,7 +42,7 @@ def targets(chain: Chain) -> list[str]:
 
 
 def test_a_bad_and_a_good_host_are_options() -> None:
-    """The one not labelled good comes first, and each says where it stands and what printed it."""
+    """The one not labeled good comes first, and each says where it stands and what printed it."""
     fact = forward(
         Output(LIST, GOOD, label="On a good host:"), Output(LIST, BAD, label="On a bad host:")
     )

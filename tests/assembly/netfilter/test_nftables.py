@@ -39,7 +39,7 @@ def test_text_and_json_of_one_moment_are_one_listing() -> None:
     assert [("ip", "kp"), ("inet", "x"), ("netdev", "nd")] == [
         (table.family, table.name) for table in found.listing.items
     ]
-    assert {"not modelled: ct count over 10"} == {gap.why for gap in found.gaps}
+    assert {"not modeled: ct count over 10"} == {gap.why for gap in found.gaps}
     assert ("lo",) == found.listing.items[2].chains["i"].devices
     assert found.listing.complete
 

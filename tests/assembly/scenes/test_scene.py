@@ -36,7 +36,7 @@ def test_namespaces_do_not_mix() -> None:
 
 
 def test_evidence_of_good_hosts_only_is_taken_as_it_is() -> None:
-    """Where every output is labelled as of a good host, the case is about that host."""
+    """Where every output is labeled as of a good host, the case is about that host."""
     case = case_of(Output(f"sysctl {RP_FILTER}", f"{RP_FILTER} = 0", label="On a good host:"))
     assert known(case.node.host.sysctls[RP_FILTER]) == "0"
 

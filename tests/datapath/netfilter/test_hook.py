@@ -56,7 +56,7 @@ def test_an_icmp_error_has_the_address_that_was_asked(hook: str, dst: str, sourc
 
 
 def test_what_is_not_followed_is_undecided() -> None:
-    """A target whose effect is not modelled ends the walk as undecided."""
+    """A target whose effect is not modeled ends the walk as undecided."""
     ended, _ = run("FORWARD -p tcp -j SYNPROXY --mss 1460")
 
     assert isinstance(ended, Undecided)

@@ -30,4 +30,4 @@ def test_a_change_that_is_not_known_ends_a_branch(heading: str, statement: str) 
     assert any(branch.works for branch in found.branches)
     (outcome,) = [outcome for outcome in ended if isinstance(outcome, Undecided)]
     assert isinstance(outcome.reason, StatementNotFollowed)
-    assert "not modelled" in spell_reason(outcome.reason)
+    assert "not modeled" in spell_reason(outcome.reason)

@@ -21,7 +21,7 @@ def test_every_boundary_says_why() -> None:
 
 
 def test_a_boundary_ends_a_walk_with_its_reason() -> None:
-    """The step and the outcome name what is not modelled, and where."""
+    """The step and the outcome name what is not modeled, and where."""
     walk = given_walk(given_node(given_netns("host", "eth0")))
     outcome = boundary(walk, given_skb(walk, packet("10.0.0.1", "10.0.0.2"), "eth0"), "VRF", "eth0")
 
@@ -67,7 +67,7 @@ def host_with(device: str, *more: str, routes: tuple[str, ...] = ("10.0.0.0/8 de
     ],
 )
 def test_walks_that_meet_a_boundary_are_undecided(node: Node, text: str, stage: str) -> None:
-    """What is not modelled ends a walk as Undecided, never by a guess."""
+    """What is not modeled ends a walk as Undecided, never by a guess."""
     found = converse(node, probe(text))
 
     assert ("UNDECIDED", stage) == (found.verdict, last(found).deciding.stage)

@@ -182,7 +182,7 @@ def test_a_queue_forks() -> None:
 
 
 def test_a_syn_proxy_ends_undecided() -> None:
-    """What comes after is not modelled, and the walk says so."""
+    """What comes after is not modeled, and the walk says so."""
     node = given(given_rules("FORWARD -p tcp -j SYNPROXY --mss 1460"))
     sender = Sender(node)
     verdict = sender.send(sender.skb(tcp()), "FORWARD")

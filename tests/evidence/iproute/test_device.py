@@ -260,8 +260,8 @@ def test_a_wrapped_line_is_a_gap() -> None:
     )
 
 
-def test_colours_and_odd_spacing_do_not_matter() -> None:
-    """`ip -c` colours and a paste that lost its indentation are read alike."""
+def test_colors_and_odd_spacing_do_not_matter() -> None:
+    """`ip -c` colors and a paste that lost its indentation are read alike."""
     reading = read(
         block(
             "2: \x1b[36meth0: \x1b[0m<BROADCAST,UP> mtu 1500 qdisc mq state \x1b[32mUP\n"
@@ -288,7 +288,7 @@ def test_colours_and_odd_spacing_do_not_matter() -> None:
          {"id": "42", "remote": "10.0.0.9", "link": "eth0", "port_range": "1-9", "port": "4789", "ageing": "300",
           "learning": "on"}, {}),
         ("    netkit mode l3 type peer addrgenmode eui64", "netkit", None, {}, {}),
-        ("    futurekind colour blue addrgenmode eui64", "futurekind", None, {}, {}),
+        ("    futurekind color blue addrgenmode eui64", "futurekind", None, {}, {}),
     ],
 )  # fmt: skip
 def test_kinds_are_read_from_text(

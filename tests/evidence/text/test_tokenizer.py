@@ -68,7 +68,7 @@ def test_a_line_that_says_something_is_no_ellipsis(line: str) -> None:
     assert not is_ellipsis(line)
 
 
-def test_colours_and_control_characters_are_taken_out() -> None:
+def test_colors_and_control_characters_are_taken_out() -> None:
     """What `ip -c` and a recorded terminal add does not reach the words; text in any script stays."""
     assert "eth0: état 状态" == strip_terminal("\x1b[36m\x1b[1meth0\x1b[0m: état 状态\x07")
 

@@ -53,14 +53,14 @@ def names(server: ApiServer) -> set[str]:
 
 def test_a_label_is_set_and_taken_off(server: ApiServer, client: Client) -> None:
     """A label comes and goes, and others stay."""
-    pod = made(server, client, "labelled")
+    pod = made(server, client, "labeled")
 
     pods.label(client, pod, {"podpath.dev/broken": "95"})
-    assert {"app": "labelled", "podpath.dev/broken": "95"} == server.read(
-        "pod", "labelled", "-n", SPACE
+    assert {"app": "labeled", "podpath.dev/broken": "95"} == server.read(
+        "pod", "labeled", "-n", SPACE
     )["metadata"]["labels"]
     pods.label(client, pod, {"podpath.dev/broken": None})
-    assert {"app": "labelled"} == server.read("pod", "labelled", "-n", SPACE)["metadata"]["labels"]
+    assert {"app": "labeled"} == server.read("pod", "labeled", "-n", SPACE)["metadata"]["labels"]
 
 
 def test_a_successor_of_the_same_name_is_not_labelled_nor_read_as_the_same(

@@ -130,7 +130,7 @@ def test_r5_deletion_has_preconditions_and_the_pods_own_grace(ward: Ward) -> Non
 
 
 def test_r7_a_pod_that_nobody_makes_again_is_spared(ward: Ward) -> None:
-    """A bare pod would be gone for good: it is labelled and reported, and sent away only where the
+    """A bare pod would be gone for good: it is labeled and reported, and sent away only where the
     policy says so.
     """
     controller = ward.controller(actions=("label", "evict"))
@@ -252,23 +252,23 @@ def test_i5_a_label_is_set_once_and_taken_off_when_well(ward: Ward) -> None:
     validator passes.
     """
     controller = ward.controller(actions=("label",))
-    pod = ward.pod("labelled")
+    pod = ward.pod("labeled")
     for second in range(3):
-        controller.consider(ward.read("labelled"), float(second))
-    labels = ward.read("labelled").metadata.labels
+        controller.consider(ward.read("labeled"), float(second))
+    labels = ward.read("labeled").metadata.labels
     ward.server.set_status(
         "pod",
         SPACE,
-        "labelled",
+        "labeled",
         kube.status("linkerd-network-validator", kube.ended(0), kube.ended(95)),
     )
-    controller.consider(ward.read("labelled"), 4.0)
+    controller.consider(ward.read("labeled"), 4.0)
 
     assert {WIDE.label: "true"} == labels
-    assert [event["reason"] for event in ward.events("labelled")] == ["LabelBrokenPod"]
-    assert {} == ward.read("labelled").metadata.labels
+    assert [event["reason"] for event in ward.events("labeled")] == ["LabelBrokenPod"]
+    assert {} == ward.read("labeled").metadata.labels
     assert {("label", "success"): 1, ("unlabel", "success"): 1} == dict(controller.counts)
-    assert pod.metadata.uid == ward.read("labelled").metadata.uid
+    assert pod.metadata.uid == ward.read("labeled").metadata.uid
 
 
 def test_i5_a_label_that_could_not_be_written_is_tried_again(ward: Ward) -> None:

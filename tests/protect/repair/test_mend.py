@@ -217,7 +217,7 @@ def test_a_pod_whose_proxy_listens_is_mended() -> None:
     ],
 )
 def test_what_cannot_be_mended_is_not_tried(pod: Pod, why: str) -> None:
-    """No proxy, no address, a wish that is not modelled: impossible, saying why."""
+    """No proxy, no address, a wish that is not modeled: impossible, saying why."""
     mending = mend(pod, Namespaces({}, 1), Applier())
 
     assert "impossible" == mending.state

@@ -1,4 +1,4 @@
-"""Devices of all namespaces, from every output that speaks of them: ip link and addr, bridge link,
+"""Devices of all namespaces, from every output that mentions them: ip link and addr, bridge link,
 brctl, Open vSwitch.
 
 Each output claims some attributes of some devices. The claims are collected by device and attribute

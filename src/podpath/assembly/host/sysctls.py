@@ -2,7 +2,7 @@
 
 A value that was read is known. It is not, where two outputs differ; where a command in the evidence
 had changed it before it was read, for things failed before; or where only a configuration file or a
-good host speaks of it. Keys of br_netfilter do not exist while it is not loaded, and bridged frames
+good host mentions it. Keys of br_netfilter do not exist while it is not loaded, and bridged frames
 then pass netfilter by: that is what `0` means too.
 """
 

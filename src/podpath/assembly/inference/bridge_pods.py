@@ -1,10 +1,10 @@
 """Pods on a bridge of the host: addresses of the bridge's own subnet that something in the evidence
 speaks of.
 
-A bridge plugin gives the bridge the first address of the node's pod range; whoever else of that
-range is seen in a capture, in the conntrack table, as an endpoint or as a neighbor, sits on a port
-of it. Which port is his the forwarding table may tell; where it does not, the ports are dealt out
-in order, since any is as good for a walk.
+A bridge plugin gives the bridge the first address of the node's pod range; any other address of
+that range seen in a capture, in the conntrack table, as an endpoint or as a neighbor, is behind one
+of its ports. Which port is his the forwarding table may tell; where it does not, the ports are
+dealt out in order, since any is as good for a walk.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Devices that no listing shows but something names: a route, an address, a neighbor, a captured
 line, and `lo`.
 
-They exist, or the line could not stand there.
+They exist, or the line could not be there.
 """
 
 from __future__ import annotations

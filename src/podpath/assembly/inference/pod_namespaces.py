@@ -232,14 +232,14 @@ def _route_in(draft: NodeDraft, host_link: IfName, seed: PodSeed) -> None:
         and link is not None
         and not _leads_out(draft, link)
     ):
-        # what Cilium's program on cilium_host does is modelled from its configuration, where it is
+        # what Cilium's program on cilium_host does is modeled from its configuration, where it is
         # known to run
-        modelled = draft.cilium is not None and link.name == CILIUM_HOST
+        modeled = draft.cilium is not None and link.name == CILIUM_HOST
         if (
             link.name != host_link
             and link.peer is None
             and not looks_like_bridge(link)
-            and not modelled
+            and not modeled
         ):
             lead_to_pod(draft, link, seed)
         return

@@ -287,5 +287,5 @@ def _unread_statements(table: NftTable) -> Iterable[Gap]:
             for statement in rule.statements:
                 if isinstance(statement, nft.Unknown):
                     yield Gap(
-                        rule.span, f"not modelled: {statement.text}", kind=GapKind.NOT_MODELLED
+                        rule.span, f"not modeled: {statement.text}", kind=GapKind.NOT_MODELLED
                     )

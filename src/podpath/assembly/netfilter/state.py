@@ -1,6 +1,6 @@
 """Readings of iptables, ipset and conntrack of one network namespace to what netfilter holds in it.
 
-Several outputs may speak of one chain, in part, at different times, or on different hosts. Where
+Several outputs may mention one chain, in part, at different times, or on different hosts. Where
 they agree they are one known chain; where they differ the chain is an unknown fact whose options
 say which output shows what. What no output shows is marked as not complete, so that a walk asks for
 it.

@@ -1,5 +1,4 @@
-"""Which packets of a long capture tell something: those that a reader, or a check, would look at
-one by one.
+"""Which packets of a long capture matter: those that a reader, or a check, would look at individually.
 
 A connection that may have failed is shown so that nothing about it changes: every silence keeps the
 packets before and after it, and everything that was sent again or reset stays; of what flows in

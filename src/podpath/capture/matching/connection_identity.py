@@ -3,7 +3,7 @@ their ends.
 
 A flow of one device is cut into instances where its ports are used again. Instances with the same
 pair of initial sequence numbers are one connection; those that no point shows from their start, and
-what is no TCP, are put together by a vote of the packets that they have in common, and last by
+what is not TCP, are put together by a vote of the packets that they have in common, and last by
 equal ends.
 """
 

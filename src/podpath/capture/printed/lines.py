@@ -1,8 +1,8 @@
 """Packets to the lines that `tcpdump -nn -e -S -tttt` prints of them: one line a packet, whatever
 it carries.
 
-So a capture is quoted as an engineer would print it. Lines are made to be read by people: what
-becomes of a packet is told by its columns (`collect.captured_records`). A packet in a tunnel stands
+So a capture is quoted as an engineer would print it. Lines are made for people to read: what
+happened to a packet is in its columns (`collect.captured_records`). A packet in a tunnel stands
 behind its outer one on the same line. What is neither IP nor ARP gives an empty line, and of TCP's
 options those are printed that the columns have.
 """

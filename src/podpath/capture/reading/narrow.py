@@ -3,7 +3,7 @@ told apart and judged.
 
 They go into a store batch by batch, wherever it keeps them, and come back as columns of the whole
 capture, in which those that were left out are zero everywhere and take no memory. The rest of some
-packets is read from the file anew.
+packets is read from the file again.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ def _is_traced(quoted: Packet | None) -> bool:
 
 
 def _is_for_many(quoted: Packet | None) -> bool:
-    """Tell whether the error quotes neighbour discovery, a group or a broadcast: nobody waits for
+    """Tell whether the error quotes neighbor discovery, a group or a broadcast: nobody waits for
     an answer of that one.
     """
     if quoted is None:

@@ -5,11 +5,10 @@ What it is
     carried this MAC, and that later frames to it carry another one, with which it never speaks.
 
 Why it breaks
-    The device that has the address does not take frames with another destination MAC, unless it
-    stands in promiscuous mode: they are seen in a capture and lost all the same. Somebody taught
-    the neighbors or the switch the wrong MAC (see foreign-arp, duplicate-address). The other
-    direction is fine, and the neighbors learn better when their entry is renewed, often half a
-    minute later.
+    The device that has the address does not take frames with another destination MAC, unless it is
+    in promiscuous mode: they are seen in a capture and lost anyway. Somebody taught the neighbors
+    or the switch the wrong MAC (see foreign-arp, duplicate-address). The other direction is fine,
+    and the neighbors learn better when their entry is renewed, often half a minute later.
 
 How to confirm
     tcpdump -nei DEVICE host ADDRESS             # destination MAC of what comes, source MAC of what goes

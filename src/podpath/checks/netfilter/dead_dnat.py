@@ -2,8 +2,8 @@
 
 What it is
     A rule of a service, a hostPort (CNI-HOSTPORT-DNAT, CNI-DN-...), a NodePort or a published port
-    of Docker rewrites to an address that is no endpoint of its service, or of which the host's own
-    neighbor table says that nobody answers.
+    of Docker rewrites to an address that is not an endpoint of its service, or one that, by the
+    host's own neighbor table, does not answer.
 
 Why it breaks
     The pod is gone and the rule has stayed: kube-proxy has lost the API server or hangs, the

@@ -12,7 +12,7 @@ How to confirm
     docker network inspect NETWORK
 
 How to fix
-    Create the network again without the option, or attach the container to another network besides.
+    Create the network again without the option, or attach the container to another network as well.
 
 References
     Docker's page on the bridge driver's options

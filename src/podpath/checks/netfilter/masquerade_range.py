@@ -1,8 +1,8 @@
 """masquerade-range: the MASQUERADE rule of a bridge names a range that the bridge is not in.
 
 What it is
-    `-s 172.17.0.0/16 ! -o docker0 -j MASQUERADE` stands there, but docker0 (or cni0) has an address
-    of another range: the rule is left over from before the range changed, or was written by hand.
+    `-s 172.17.0.0/16 ! -o docker0 -j MASQUERADE` exists, but docker0 (or cni0) has an address in
+    another range: the rule is left over from before the range changed, or was written by hand.
 
 Why it breaks
     Packets of the bridge's containers leave with their private source, and nobody outside can

@@ -8,7 +8,7 @@ Why it breaks
     The packets arrive, the answers go nowhere (or to another node's pod with the same address).
     Connections to outside time out, while pods reach each other. A packet that conntrack calls
     INVALID or UNTRACKED is not translated either, whatever the rules say. Where the network routes
-    the pods' range (BGP, cloud routes) nothing needs to be translated, and this is no fault.
+    the pods' range (BGP, cloud routes) nothing needs to be translated, and this is not a fault.
 
 How to confirm
     iptables -t nat -nvL POSTROUTING

@@ -9,9 +9,9 @@ What it is
 
 Why it breaks
     Rules are asked in order and the first verdict counts. A rule that is appended (`-A`) comes
-    after all that stand there, so an ACCEPT that is appended to a chain that rejects already is
-    never asked. RHEL's old RH-Firewall-1-INPUT, to which FORWARD jumps too, ends with a REJECT of
-    everything, and nothing below the jump is reached.
+    after all existing ones, so an ACCEPT appended to a chain that already rejects is never reached.
+    RHEL's old RH-Firewall-1-INPUT, to which FORWARD jumps too, ends with a REJECT of everything,
+    and nothing below the jump is reached.
 
 How to confirm
     iptables -nvL FORWARD --line-numbers     # the counter of the upper rule grows, that of the accept stays 0

@@ -61,14 +61,14 @@ def check(case: Case) -> Iterator[Finding]:
 def _check_selector(policy: Seen, router: Tree, balanced: list[Seen]) -> Iterator[Finding]:
     """Report a selector that none of the services with shown labels fits."""
     wanted = router.at("serviceSelector", "matchLabels")
-    labelled = [
+    labeled = [
         (seen, labels) for seen in balanced if (labels := seen.at("metadata", "labels")) is not None
     ]
-    if wanted is None or not wanted.fields or not labelled or len(labelled) < len(balanced):
+    if wanted is None or not wanted.fields or not labeled or len(labeled) < len(balanced):
         return
     fits = [
         seen
-        for seen, labels in labelled
+        for seen, labels in labeled
         if all(labels.text_at(name) == field.text for name, field in wanted.fields.items())
     ]
     if not fits:

@@ -56,12 +56,12 @@ def check(case: Case) -> Iterator[Finding]:
         )
         if selector is None or not wanted or chosen(case, service):
             continue
-        labelled = [
+        labeled = [
             pod
             for pod in pods(case)
             if pod.labels is not None and is_near(pod.seen.namespace, service.namespace)
         ]
-        near = [pod for pod in labelled if _is_akin(service, wanted, pod)]
+        near = [pod for pod in labeled if _is_akin(service, wanted, pod)]
         if near:
             yield _report(case, service, wanted, near[0])
 

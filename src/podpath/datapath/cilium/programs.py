@@ -1,4 +1,4 @@
-"""Cilium's BPF programs, modelled from its configuration: what they do before the stack sees a
+"""Cilium's BPF programs, modeled from its configuration: what they do before the stack sees a
 packet, and after.
 
 At a pod's host device (`lxc*`) a program delivers to local pods and into the tunnel itself, and

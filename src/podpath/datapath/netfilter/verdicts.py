@@ -40,7 +40,7 @@ class Reject(NamedTuple):
 
 
 class Queued(NamedTuple):
-    """The packet's fate lies with something that is not modelled (a userspace queue, a rule that
+    """The packet's fate lies with something that is not modeled (a userspace queue, a rule that
     never ends).
     """
 

@@ -20,7 +20,7 @@ _ORDER: dict[str, Callable[[int, int], bool]] = {
 
 
 def compile_match(match: nft.Match, place: RulePosition) -> Check:
-    """Compile a condition; one that is not modelled answers with a doubt, and never with yes."""
+    """Compile a condition; one that is not modeled answers with a doubt, and never with yes."""
     try:
         return _compile(match, place)
     except ValueError as error:

@@ -77,7 +77,7 @@ _TRANSPORT: Mapping[str, Mapping[str, tuple[str, Callable[[Packet], int]]]] = {
 
 
 def payload_field(field: nft.Payload) -> Field:
-    """Return a header field; `ValueError` where it is not modelled."""
+    """Return a header field; `ValueError` where it is not modeled."""
     if field.protocol in {"ip", "ip6"}:
         found = (_IP4 if field.protocol == "ip" else _IP6).get(field.field)
         if found is None:
@@ -209,10 +209,10 @@ _META: Mapping[str, Field] = {
 
 
 def meta_field(field: nft.Meta) -> Field:
-    """Return a piece of meta data; `ValueError` where it is not modelled."""
+    """Return a piece of meta data; `ValueError` where it is not modeled."""
     found = _META.get(field.key)
     if found is None:
-        raise ValueError(f"expected a key of meta that is modelled, saw {field.key}")
+        raise ValueError(f"expected a key of meta that is modeled, saw {field.key}")
     return found
 
 
@@ -263,7 +263,7 @@ _CT_TUPLE: Mapping[str, tuple[str, Callable[[ConnTuple], int]]] = {
 
 
 def ct_field(field: nft.Ct) -> Field:
-    """Return what conntrack knows of the packet; `ValueError` where it is not modelled."""
+    """Return what conntrack knows of the packet; `ValueError` where it is not modeled."""
     if field.direction and field.key in _CT_TUPLE:
         datatype, select = _CT_TUPLE[field.key]
         if field.direction == "original":
@@ -273,12 +273,12 @@ def ct_field(field: nft.Ct) -> Field:
         return Field(datatype, _of_connection(lambda _, connection: select(connection.reply)))
     found = _CT.get(field.key)
     if found is None:
-        raise ValueError(f"expected a key of ct that is modelled, saw {field.key}")
+        raise ValueError(f"expected a key of ct that is modeled, saw {field.key}")
     return found
 
 
 def fib_field(field: nft.Fib) -> Field:
-    """Return a look into the routing tables; `ValueError` for one that is not modelled."""
+    """Return a look into the routing tables; `ValueError` for one that is not modeled."""
     flags = frozenset(field.flags)
     if field.result == "type" and flags <= {"saddr", "daddr", "iif", "oif", "mark"}:
         return Field("fib_addrtype", _read_address_type(flags))
@@ -288,7 +288,7 @@ def fib_field(field: nft.Fib) -> Field:
             datatype, _read_way_back(with_mark="mark" in flags, by_name=field.result == "oifname")
         )
     raise ValueError(
-        f"expected a fib lookup that is modelled, saw {' . '.join(field.flags)} {field.result}"
+        f"expected a fib lookup that is modeled, saw {' . '.join(field.flags)} {field.result}"
     )
 
 

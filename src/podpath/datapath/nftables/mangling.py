@@ -66,7 +66,7 @@ _PAYLOAD: Mapping[tuple[str, str], Put] = {
 def compile_change(
     statement: nft.Change, place: RulePosition
 ) -> Callable[[HookState], nft.Verdict | Verdict | None]:
-    """Compile a change; `ValueError` for a field that is not modelled."""
+    """Compile a change; `ValueError` for a field that is not modeled."""
     field = statement.field
     if isinstance(field, nft.Meta | nft.Ct) and (type(field).__name__.lower(), field.key) in SILENT:
         return lambda _: None
@@ -121,7 +121,7 @@ def _target(field: nft.Expression) -> tuple[str, Callable[[HookState, int], None
         case nft.Ct("zone", direction):
             return "integer", _set_zone(direction)
         case _:
-            raise ValueError("a field that is not modelled")
+            raise ValueError("a field that is not modeled")
 
 
 def _put(put: Put) -> Callable[[HookState, int], None]:

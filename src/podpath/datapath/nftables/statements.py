@@ -39,7 +39,7 @@ BREAK = nft.Verdict("break")
 Result = nft.Verdict | Verdict | None
 Op = Callable[[HookState], Result]
 DROPPING = ("xt target", "synproxy", "tproxy")
-"""Statements that are not modelled and may end a packet."""
+"""Statements that are not modeled and may end a packet."""
 DECIDING = nft.Unknown | nft.Vmap | nft.Reject | nft.Queue | nft.Forward
 """What may give a verdict."""
 PASSING = (
@@ -55,7 +55,7 @@ PASSING = (
     "dup ",
     "last",
 )
-"""Beginnings of statements that are not modelled and cannot give a verdict, as nft(8) lists them."""
+"""Beginnings of statements that are not modeled and cannot give a verdict, as nft(8) lists them."""
 
 
 def compile_rule(rule: NftRule, place: RulePosition) -> tuple[Op, ...]:
@@ -84,7 +84,7 @@ def compile_rule(rule: NftRule, place: RulePosition) -> tuple[Op, ...]:
 
 
 def compile_statement(statement: nft.Statement, place: RulePosition) -> Op:  # noqa: C901, PLR0911  # one arm for each kind
-    """Compile one statement; one that is not modelled forks the walk."""
+    """Compile one statement; one that is not modeled forks the walk."""
     try:
         match statement:
             case nft.Match():
@@ -307,9 +307,7 @@ def _compile_limit(statement: nft.Limit, place: RulePosition) -> Op:
     return lambda state: None if settle(state, doubt) else BREAK
 
 
-def _compile_unknown(
-    statement: nft.Statement, place: RulePosition, why: str = "not modelled"
-) -> Op:
+def _compile_unknown(statement: nft.Statement, place: RulePosition, why: str = "not modeled") -> Op:
     text = emit_statement(statement)
     fact = f"what {text} does at {place.where} ({why})"
     options = [

@@ -36,7 +36,7 @@ _FAMILIES: dict[str, Family] = {"ip": 4, "ip6": 6}
 
 
 def compile_nat(statement: nft.Nat, place: RulePosition) -> Op:
-    """Compile a translation; `ValueError` where its address or port is not modelled."""
+    """Compile a translation; `ValueError` where its address or port is not modeled."""
     family = _FAMILIES.get(statement.family or place.table.source.family)
     read = _compile_range(statement, place, family)
     rule = place.rule

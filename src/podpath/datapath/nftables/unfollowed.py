@@ -15,7 +15,7 @@ from podpath.net.provenance import Option
 
 
 def stop_at(state: HookState, place: RulePosition, text: str) -> Verdict:
-    """End the walk at a statement that changes the packet in a way that is not modelled."""
+    """End the walk at a statement that changes the packet in a way that is not modeled."""
     state.decision = Decision("undecided", StatementStops(place.rule, text), place.rule.span)
     return Queued(StatementNotFollowed(text, place.where), place.show)
 

@@ -63,7 +63,7 @@ class Compiled(NamedTuple):
 def compile_value(
     expression: nft.Expression, place: RulePosition, datatype: str = "integer"
 ) -> Compiled:
-    """Compile an expression; `ValueError` for one that is not modelled. `datatype` is what a
+    """Compile an expression; `ValueError` for one that is not modeled. `datatype` is what a
     constant is read as.
     """
     match expression:
@@ -88,7 +88,7 @@ def compile_value(
             return Compiled((datatype,), lambda _: number)
         case _:
             raise ValueError(
-                f"expected an expression that is modelled, saw {emit_expression(expression)}"
+                f"expected an expression that is modeled, saw {emit_expression(expression)}"
             )
     return Compiled((field.datatype,), field.read)
 

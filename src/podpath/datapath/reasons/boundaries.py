@@ -33,7 +33,7 @@ class ChainsTooDeep(NamedTuple):
 
 @distinct
 class TargetNotFollowed(NamedTuple):
-    """The effect of a target is known in words and not modelled."""
+    """The effect of a target is known in words and not modeled."""
 
     target: str
     where: str

@@ -61,7 +61,7 @@ class TargetTaken(NamedTuple):
 
 @distinct
 class StatementTaken(NamedTuple):
-    """A rule's statement, which is not modelled, is taken to drop or accept the packet."""
+    """A rule's statement, which is not modeled, is taken to drop or accept the packet."""
 
     rule: NftRule
     verdict: str
@@ -77,7 +77,7 @@ class QueueTaken(NamedTuple):
 
 @distinct
 class TargetStops(NamedTuple):
-    """A rule's target is known and not modelled: the walk stops."""
+    """A rule's target is known and not modeled: the walk stops."""
 
     rule: Rule
     target: str
@@ -85,7 +85,7 @@ class TargetStops(NamedTuple):
 
 @distinct
 class StatementStops(NamedTuple):
-    """A rule's statement changes the packet in a way that is not modelled: the walk stops."""
+    """A rule's statement changes the packet in a way that is not modeled: the walk stops."""
 
     rule: NftRule
     statement: str

@@ -1,7 +1,7 @@
 """ipset lookups: every dimension of a set's type, most specific network first, `nomatch`
 exceptions, lists of sets.
 
-net/netfilter/ipset/ip_set_core.c:ip_set_test v6.12. Timeouts are not modelled: an element of the
+net/netfilter/ipset/ip_set_core.c:ip_set_test v6.12. Timeouts are not modeled: an element of the
 evidence is there.
 """
 

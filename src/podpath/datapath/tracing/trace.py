@@ -111,7 +111,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undecided:
-    """The walk met something that is not modelled or cannot be known."""
+    """The walk met something that is not modeled or cannot be known."""
 
     netns: str
     reason: Reason

@@ -15,7 +15,7 @@ from podpath.net.addresses import Prefix
 from podpath.net.provenance import Fact, Known, Option, Span, Unknown
 from podpath.node.node import Cilium
 
-NOTE = "modelled from cilium-config, not read from the program"
+NOTE = "modeled from cilium-config, not read from the program"
 _CIDR_OPTIONS = (
     "ipv4-native-routing-cidr",
     "native-routing-cidr",

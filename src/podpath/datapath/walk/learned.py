@@ -1,8 +1,8 @@
-"""What packets leave behind for those that follow: connections, neighbours, bridge ports and BPF
+"""What packets leave behind for those that follow: connections, neighbors, bridge ports and BPF
 maps.
 
 One `Learned` belongs to one branch of a conversation. The evidence is never changed: what a packet
-taught stands here, beside what the node's listings show.
+taught is kept here, beside what the node's listings show.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from podpath.datapath.walk.state import Walk
 
 
 class Boundary(NamedTuple):
-    """One thing that is not modelled."""
+    """One thing that is not modeled."""
 
     name: str
     why: str
@@ -30,12 +30,12 @@ class Boundary(NamedTuple):
 _ENDS = (
     Boundary(
         "VRF",
-        "the device belongs to a VRF, whose tables and hooks are not modelled",
+        "the device belongs to a VRF, whose tables and hooks are not modeled",
         "ip -d link show type vrf; ip vrf",
     ),
     Boundary(
         "multicast delivery",
-        "group membership and multicast routing are not modelled",
+        "group membership and multicast routing are not modeled",
         "ip maddr; ip mroute",
     ),
     Boundary(
@@ -45,20 +45,20 @@ _ENDS = (
     ),
     Boundary(
         "macvlan",
-        "devices that share another device (macvlan, ipvlan) are not modelled inside the node",
+        "devices that share another device (macvlan, ipvlan) are not modeled inside the node",
         "ip -d link",
     ),
     Boundary(
         "VLAN over an inner device",
-        "a VLAN on a bridge or veth is not modelled",
+        "a VLAN on a bridge or veth is not modeled",
         "ip -d link show type vlan",
     ),
-    Boundary("tunnel", "this kind of tunnel is not modelled", "ip -d link show type KIND"),
+    Boundary("tunnel", "this kind of tunnel is not modeled", "ip -d link show type KIND"),
     Boundary("dummy", "what is sent on a dummy device is swallowed", "ip -d link show type dummy"),
     Boundary("circle", "the packet goes in a circle", ""),
     Boundary(
         "Cilium NodePort",
-        "Cilium's translation of services for packets from outside is not modelled",
+        "Cilium's translation of services for packets from outside is not modeled",
         "cilium service list",
     ),
     Boundary(
@@ -68,7 +68,7 @@ _ENDS = (
     ),
     Boundary(
         "IPVS",
-        "IPVS schedules packets for its services at LOCAL_IN; its connections are not modelled",
+        "IPVS schedules packets for its services at LOCAL_IN; its connections are not modeled",
         "ipvsadm -Ln",
     ),
 )
@@ -110,7 +110,7 @@ _PASSED = (
     ),
     Boundary(
         "network policy of BPF",
-        "verdicts of Cilium's policy programs are not modelled",
+        "verdicts of Cilium's policy programs are not modeled",
         "cilium monitor -t drop",
     ),
     Boundary("multicast snooping", "a bridge floods groups", "bridge mdb"),
@@ -153,7 +153,7 @@ BOUNDARIES: dict[str, Boundary] = {
 
 
 def boundary(walk: Walk, skb: Skb, name: str, *about: object) -> Undecided:
-    """End a walk at something that is not modelled, with a Step that names it, and what it was met
+    """End a walk at something that is not modeled, with a Step that names it, and what it was met
     at.
     """
     reason = NotModelled(name, about)

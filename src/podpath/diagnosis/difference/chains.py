@@ -1,5 +1,5 @@
 """The smallest difference between two states of one chain: what moved, what is missing, what is
-there besides.
+extra.
 """
 
 from __future__ import annotations

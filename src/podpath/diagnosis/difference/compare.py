@@ -1,7 +1,7 @@
 """Two nodes compared: what fails on one, what becomes of it on the other, and the least that
 explains it.
 
-What fails is a connection that is walked, or a fault that a check finds on the node as it stands.
+What fails is a connection that is walked, or a fault that a check finds on the node as it is.
 An explanation is proven: the node in trouble with these differences taken over from the other one
 carries the connection, or no longer has the fault.
 """

@@ -1,3 +1,3 @@
-"""What an expert asks for next, by family: rows of facts and commands, with the clues that speak
-for each.
+"""What an expert asks for next, by family: rows of facts and commands, with the clues that support
+each.
 """

@@ -1,5 +1,5 @@
-"""Questions for what no room of the playbook knows: by the circumstances that people tell, and by
-what they show.
+"""Questions for what no room of the playbook covers: by the circumstances that people describe, and
+by what they show.
 """
 
 from __future__ import annotations

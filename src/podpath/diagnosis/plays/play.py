@@ -1,4 +1,4 @@
-"""One thing worth asking for, and the clues that speak for it."""
+"""One thing worth asking for, and the clues that support it."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Play:
     decides: tuple[str, ...]
     """What each answer would mean."""
     signs: Mapping[Clue, int] = field(default_factory=dict)
-    """How much each clue speaks for it: 1 a little, 2 it fits, 4 it is what one thinks of first."""
+    """How much each clue supports it: 1 a little, 2 it fits, 4 it is what one thinks of first."""
     needs: frozenset[Clue] = frozenset()
-    """Clues of which one has to be there; empty where it is worth asking in any case."""
+    """Clues one of which must be present; empty where it is worth asking in any case."""
     held: frozenset[Holding] = frozenset()
     """What the evidence has to hold whole for the question to be answered already; empty where it
     never is.
     """
     base: int = 0
-    """What speaks for it without any clue."""
+    """Its weight without any clue."""
     otherwise: int = 0
-    """What speaks for it where none of the clues is there that it needs: 0 where it is not asked
+    """Its weight where none of the clues that it needs is there: 0 where it is not asked
     then.
     """

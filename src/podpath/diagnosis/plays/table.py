@@ -1,5 +1,5 @@
-"""The whole playbook: of plays that the clues speak for alike, the one that stands first here is
-asked first.
+"""The whole playbook: of plays that the clues support equally, the one listed first here is asked
+first.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ value;`, blocks in braces, sections.
 
 Most languages of configuration are one of a few: words ended by a semicolon or a line, blocks in
 braces or by indentation, sections in brackets. They are told apart by what the lines show. Lines
-are read one by one, in time linear in them; what is no statement is passed over.
+are read one by one, in time linear in them; what is not a statement is skipped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Commands that change a node, as typed at a prompt: facts before and after them differ.
 
-Not modelled: what a script does that is called by its name, and what a changed object of Kubernetes
+Not modeled: what a script does that is called by its name, and what a changed object of Kubernetes
 leads to.
 """
 

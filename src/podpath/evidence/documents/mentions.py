@@ -1,6 +1,6 @@
 """Which software, devices and clouds a text speaks of, prose and outputs alike: one table of words.
 
-A mention is no evidence of anything; it tells which commands are worth asking for.
+A mention is not evidence of anything; it tells which commands are worth asking for.
 """
 
 from __future__ import annotations

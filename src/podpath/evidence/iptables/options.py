@@ -5,7 +5,7 @@ A match that stands in one module of `xtables` has its options there.
 A rule's text alone does not say where an option ends or whose it is: `--comment -j` is a comment,
 `--dport 80` without `-m` belongs to the protocol, and what follows `-j` may still belong to a
 match. Read from iptables 1.8.9 (`iptables -m NAME -h`). An extension that is not in these tables is
-no error: its options are then read up to the next dash.
+not an error: its options are then read up to the next dash.
 """
 
 from __future__ import annotations

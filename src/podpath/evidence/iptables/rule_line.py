@@ -4,7 +4,7 @@ target that it belongs to.
 Words are cut as iptables-restore cuts them (`add_param_to_argv`, iptables/xshared.c 1.8.9): double
 quotes group, and a backslash escapes within them only. Where an option ends and whose it is follow
 from `iptables.options`. A line that is cut, elided or garbled is read as far as it goes and says
-what is wrong, since its rule stands in the chain all the same.
+what is wrong, since its rule stands in the chain anyway.
 """
 
 from __future__ import annotations

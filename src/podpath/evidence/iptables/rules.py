@@ -2,7 +2,7 @@
 
 An output may be whole, cut at either end, filtered, elided in the middle or wrapped. Each table
 block gives one record whose chains say of themselves whether they are shown whole; a line that
-cannot be read is a gap, and if it is a rule it keeps its place in the chain all the same.
+cannot be read is a gap, and if it is a rule it keeps its place in the chain anyway.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""sosreport (sosreport/sos): files named after commands, with all that is no letter made `_`, a
-folder for each plugin.
+"""sosreport (sosreport/sos): files named after commands, with everything that is not a letter
+replaced by `_`, a folder for each plugin.
 
 What was run in a network namespace stands in `namespaces/NAME/` since sos 4, and beside the host's
 own outputs before; the file's name repeats the namespace. Copies of files stand under their own

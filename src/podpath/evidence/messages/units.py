@@ -1,7 +1,7 @@
 """What systemd says of units on which the network rests: that they failed, by the sort of thing
 they do.
 
-That a unit is merely stopped is no error, and no row says so.
+That a unit is merely stopped is not an error, and no row says so.
 """
 
 from __future__ import annotations

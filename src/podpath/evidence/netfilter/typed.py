@@ -1,7 +1,7 @@
 """Reads iptables commands as somebody typed them, at a prompt or in a firewall's script: what was
 done to which chain.
 
-Not modelled: variables of a script, loops and functions: a line with a variable where an address
+Not modeled: variables of a script, loops and functions: a line with a variable where an address
 should be states no address.
 """
 

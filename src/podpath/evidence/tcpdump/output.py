@@ -3,7 +3,7 @@ between them.
 
 A packet is a line that starts one (`tcpdump.frame`), with the lines that go on with it: the second
 line of `-v`, the packet that an ICMP error quotes or a tunnel carries, hex and text dumps. All else
-between is a note, kept as a heading, or a gap. Not modelled: `-q` without names of protocols,
+between is a note, kept as a heading, or a gap. Not modeled: `-q` without names of protocols,
 decoders of application protocols, link types other than Ethernet and Linux cooked.
 """
 

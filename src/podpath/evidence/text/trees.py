@@ -2,9 +2,9 @@
 know their lines.
 
 A library would refuse the whole of what is cut or has one tab in it. Here each line is read by its
-indentation alone, and what is no field, item or text is passed over and told; anchors and tags are
-kept as the words that they are. Nothing is converted: a scalar stays the text that stands there,
-since what `no` and `0600` mean is not for a reader to say.
+indentation alone, and what is not a field, item or text is skipped and reported; anchors and tags
+are kept as the words that they are. Nothing is converted: a scalar stays the text that stands
+there, since what `no` and `0600` mean is not for a reader to say.
 """
 
 from __future__ import annotations

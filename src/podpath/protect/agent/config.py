@@ -2,7 +2,7 @@
 is there.
 
 TOML, since Python reads it without a library, it has comments, and its types (a port is a number,
-`no` is no false) leave nothing to guess. Whatever is unknown, of the wrong kind or meaningless is
+`no` is not false) leave nothing to guess. Whatever is unknown, of the wrong kind or meaningless is
 refused with its line, all at once.
 """
 

@@ -2,8 +2,8 @@
 
 A part (chain, sysctl, order, repair) is one `Keeper`: it starts, says whether what it keeps holds
 and what is wrong, and stops. Most parts are a `Body`, a function that watches and mends until it is
-told to stop, and become a keeper by `ThreadKeeper`, which begins the body anew, ever more slowly,
-where the world fails it: one part that fails takes no other with it.
+told to stop, and become a keeper by `ThreadKeeper`, which restarts the body, more and more slowly,
+where the world fails it: a part that fails takes no other with it.
 
 Parts log through `logging.getLogger("podpath.protect.NAME")`, fields in `extra={"fields": {...}}`;
 the agent writes them as JSON.

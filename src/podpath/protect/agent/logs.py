@@ -1,8 +1,8 @@
 """Logs as JSON, a line for each: time, level, part, message, and the fields that the part gave.
 Secrets are struck out.
 
-No part logs a token, and this is the second lock: what looks like one is struck out of every line,
-whoever wrote it.
+No part logs a token, and this is the second safeguard: anything that looks like one is struck out
+of every line, whichever part wrote it.
 """
 
 from __future__ import annotations

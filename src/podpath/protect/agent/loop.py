@@ -1,8 +1,8 @@
 """The agent: parts started, the configuration watched, health told, and everything ended in order.
 
 The main thread does little: it waits for signals and for changes of the configuration, and turns
-often enough for `/livez` to see that it lives. A configuration that cannot be read is told and the
-old one goes on; of a good one only the parts that it changes begin anew.
+often enough for `/livez` to see that it lives. An unreadable configuration is reported and the old
+one stays in force; a good one restarts only the parts that it changes.
 """
 
 from __future__ import annotations

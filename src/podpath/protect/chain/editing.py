@@ -1,6 +1,6 @@
 """A plugin's entry put into a configuration's text, and taken out of it again. Pure.
 
-What comes in is a file as it stands and the entry; what goes out is the file's new text. Name,
+What comes in is a file as it is and the entry; what goes out is the file's new text. Name,
 version, order and every other key stay as they were; only the list of plugins changes. `strip`
 undoes `chain`: what `chain` made of a file strips to the same JSON.
 """

@@ -1,4 +1,4 @@
-"""A folder of CNI configurations read as it stands, and the plugins' programs that are there.
+"""A folder of CNI configurations as it is, and the plugins' programs that are there.
 
 Nothing is waited for: a symbolic link is read through but marked, a pipe is not opened, a file is
 read no further than four times what containerd takes.

@@ -1,4 +1,4 @@
-"""A kubeconfig for the plugin, made of the service account that the kubelet mounts, and made anew
+"""A kubeconfig for the plugin, made of the service account that the kubelet mounts, and rewritten
 whenever the token is.
 
 It holds a bearer token: it is written with mode 0600, replaced whole, and its content stands in no

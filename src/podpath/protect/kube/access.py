@@ -3,7 +3,7 @@ account, or a user's kubeconfig.
 
 A service account's token is named by its file, never held: the kubelet writes a new one before the
 old one ends, and it is read again when the server says that the old one has. Bare IPv6 addresses
-get their brackets here (installers in the field write `https://fd00::1:443`, which is no URL).
+get their brackets here (installers in the field write `https://fd00::1:443`, which is not a URL).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 cut.
 
 A token that ended is read again within the request (a 401 is answered by the new token), so that
-its rotation is seen by nobody. Certificates that were written anew are read before the next request
+its rotation is seen by nobody. Certificates that were rewritten are read before the next request
 that follows a failure. No header, token or file content stands in any message or log.
 """
 

@@ -3,8 +3,8 @@ expired versions and refusals.
 
 Each way in which a watch ends has its answer. The server ends it in peace: it is opened again where
 it stood. It breaks, or nothing comes for longer than bookmarks take: the same, after a pause that
-doubles. The version has expired (410 Gone): everything is listed anew, and what the list lacks was
-deleted while nobody looked; nothing unchanged is told twice. The server is busy (429): the pause is
+doubles. The version has expired (410 Gone): everything is listed again, and what the list lacks was
+deleted in the meantime; nothing unchanged is reported twice. The server is busy (429): the pause is
 at least what it asks for. It refuses (401, 403): tried again ever more slowly, since roles are
 bound while we run. An attempt that ends at once with nothing heard counts as a failure, whatever
 the server calls it: a library that begins again without a pause takes a whole core while its server

@@ -72,7 +72,7 @@ class Controller:
             memory = self._memories[uid] = Memory(key=pod.key, judgement=judgement)
             self._tell("the pod is broken", pod, judgement.why)
         memory.judgement = judgement
-        memory.labelled = self._policy.label in pod.metadata.labels
+        memory.labeled = self._policy.label in pod.metadata.labels
         held = self._act(pod, memory, now)
         if held != memory.held:
             memory.held = held
@@ -236,7 +236,7 @@ class Controller:
 
     def _label(self, pod: Pod, memory: Memory, now: float) -> None:
         """Label a pod once; where that fails, again with the next look, so often as any deed."""
-        if "label" not in self._policy.actions or memory.labelled or "label" in memory.hopeless:
+        if "label" not in self._policy.actions or memory.labeled or "label" in memory.hopeless:
             return
         self._deeds.announce(pod, "label", memory.judgement)
         outcome = self._deeds.do("label", pod)

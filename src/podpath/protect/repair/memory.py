@@ -21,7 +21,7 @@ class Memory:
     """How often a deed failed in a row."""
     hopeless: set[Action] = field(default_factory=set)
     """Deeds that cannot help this pod."""
-    labelled: bool = False
+    labeled: bool = False
     mended_at: float | None = None
     """When it was mended in place, while it has not shown since whether that helped."""
     mended_seen: str = ""
@@ -44,7 +44,7 @@ class Memory:
         """Remember how a deed came out, and when the next may be."""
         if outcome.result in {"success", "would"}:
             if action == "label":
-                self.labelled = True
+                self.labeled = True
             elif action == "mend" and outcome.result == "success":
                 self.mended_at, self.mended_seen = now, self.judgement.seen
             else:

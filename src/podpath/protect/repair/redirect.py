@@ -6,7 +6,7 @@ it the text for `iptables-restore --noflush` that makes it so in one transaction
 by the proxy's container; what is left out by the annotations that linkerd's and istio's injectors
 and CNI plugins obey.
 
-Not modelled: inclusion and exclusion of address ranges other than linkerd's skipped subnets and
+Not modeled: inclusion and exclusion of address ranges other than linkerd's skipped subnets and
 istio's outbound ranges, annotations of namespaces that an injector did not copy, DNS capture,
 TPROXY, virtual interfaces. A pod that asks for one of those that show on it (`unmodelled`) is
 judged, and never mended in place.

@@ -4,7 +4,7 @@ nf_conntrack_tcp_be_liberal once, when it starts.
 Where the key is 0, kube-proxy has a rule that drops packets that conntrack calls INVALID; where it
 is not, it has none (kubernetes pkg/proxy/iptables/proxier.go, NewProxier;
 pkg/proxy/nftables/proxier.go). Flipped afterwards, the two contradict each other until kube-proxy
-starts anew: either good packets are dropped, or bad ones reset connections.
+restarts: either good packets are dropped, or bad ones reset connections.
 """
 
 from __future__ import annotations

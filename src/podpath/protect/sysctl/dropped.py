@@ -2,8 +2,8 @@
 that the rule counts in.
 
 kube-proxy makes the object where the kernel has them (kubernetes pkg/proxy/metrics,
-`ct_state_invalid_dropped_pkts`), and it counts on when the rules are written anew, which sets their
-own counters back. Numbers are from include/uapi/linux/netfilter/nfnetlink.h and nfnetlink_acct.h
+`ct_state_invalid_dropped_pkts`), and it keeps counting when the rules are rewritten, which resets
+their own counters. Numbers are from include/uapi/linux/netfilter/nfnetlink.h and nfnetlink_acct.h
 (v6.12).
 """
 

@@ -1,4 +1,4 @@
-"""/proc/sys as it stands: values read, patterns expanded, devices listed. It reads and never
+"""/proc/sys as it is: values read, patterns expanded, devices listed. It reads and never
 writes.
 """
 

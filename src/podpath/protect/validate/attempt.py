@@ -1,5 +1,5 @@
-"""One round of probes: every connection is begun at once, and whoever arrives is asked where it
-meant to go.
+"""One round of probes: every connection is opened at once, and each arrival is asked where it meant
+to go.
 
 What comes in are probes; what goes out is an `Outcome` for each: the port of ours at which it
 arrived with the destination that it had before, or the error, or silence. Redirected connections
@@ -83,7 +83,7 @@ class Listeners:
                     self.busy[family, port] = error.strerror or str(error)
 
     def close(self) -> None:
-        """Give all of them back."""
+        """Release all of them."""
         for listener in self.sockets.values():
             listener.close()
 

@@ -39,7 +39,7 @@ class Reflection:
         self._error = self.socket.connect_ex(tuple(reflector))
 
     def close(self) -> None:
-        """Give the socket back."""
+        """Release the socket."""
         self.socket.close()
 
     def turn(self, now: float) -> None:

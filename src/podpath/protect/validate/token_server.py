@@ -1,4 +1,4 @@
-"""linkerd's way: a server that says a token to whoever comes, and a client that must get it from an
+"""linkerd's way: a server that sends a token to every client, and a client that must get it from an
 address that is not ours.
 
 What comes in are the two addresses; what goes out is a `Reply`. The client connects once and reads

@@ -21,7 +21,7 @@ DETAILS = {
 
 
 def spell_boundary(reason: BoundaryReason) -> str:
-    """Say what a walk met that is not modelled."""
+    """Say what a walk met that is not modeled."""
     match reason:
         case boundaries.NotModelled(name, about):
             why = BOUNDARIES[name].why
@@ -33,6 +33,6 @@ def spell_boundary(reason: BoundaryReason) -> str:
         case boundaries.TargetNotFollowed(target, where):
             return f"{NOT_FOLLOWED[target]} at {where}"
         case boundaries.StatementNotFollowed(statement, where):
-            return f"{statement} at {where} changes the packet in a way that is not modelled"
+            return f"{statement} at {where} changes the packet in a way that is not modeled"
         case _:
             assert_never(reason)

@@ -33,7 +33,7 @@ def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # on
         case rules.TargetStops(rule, target):
             return f"{name_rule(rule)}: {NOT_FOLLOWED[target]}"
         case rules.StatementStops(rule, statement):
-            return f"{name_rule(rule)}: what {statement} does with it is not modelled"
+            return f"{name_rule(rule)}: what {statement} does with it is not modeled"
         case rules.SentByRule(rule, link):
             return f"{name_rule(rule)} sends it straight out of {link}"
         case rules.KeptFromConntrack(rule):

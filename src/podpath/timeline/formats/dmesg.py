@@ -3,7 +3,7 @@
 
 The seconds are of a clock that stops while the machine sleeps, and that other clocks drift from:
 they are placed by a boot time that the caller knows or that other logs tell (`timeline.boots`). A
-log of several boots starts anew at each `Linux version`.
+log of several boots starts again at each `Linux version`.
 """
 
 from __future__ import annotations

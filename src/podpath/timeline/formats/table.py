@@ -65,7 +65,7 @@ class LogFormat(NamedTuple):
 
     name: str
     recognise: Callable[[Sequence[str]], float]
-    """Give the share of these lines, 0 to 1, that are of the format."""
+    """Return the share of these lines, 0 to 1, that are of the format."""
     read: Callable[[Source, Clock], LogReading]
     """Read the whole log. Never raises."""
     yearless: bool = False

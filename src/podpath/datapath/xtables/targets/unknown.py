@@ -23,12 +23,12 @@ NOT_FOLLOWED: Mapping[str, str] = {
     "DNPT": "DNPT rewrites an IPv6 prefix without a connection",
     "SNPT": "SNPT rewrites an IPv6 prefix without a connection",
 }
-"""Targets whose effect on the path is known in words and not modelled."""
+"""Targets whose effect on the path is known in words and not modeled."""
 CONTINUES, ACCEPTS, DROPS = "continues", "accepts", "drops"
 
 
 def compile_stop(target: Target, context: RuleContext) -> Act:
-    """Compile to a stop: what comes after is not modelled."""
+    """Compile to a stop: what comes after is not modeled."""
     name = target.name
 
     def stop(state: HookState, compiled: CompiledRule) -> Verdict:
