@@ -1,1 +1,3 @@
-"""Captured packets as NumPy columns, read from pcap and pcapng. Needs the extra `podpath[capture]`."""
+"""Captured packets as NumPy columns, read from pcap and pcapng. Needs the extra
+`podpath[capture]`.
+"""

@@ -33,7 +33,9 @@ TYPES: dict[str, Any] = {
 TIMESTAMPS, SACK_OK, SACK, SCALE = 1, 2, 4, 8
 """Bits of the column `options`: TCP options that the packet has."""
 CUT, MALFORMED = 1, 2
-"""Values of the column `broken`: a header that was not captured whole, or that contradicts itself."""
+"""Values of the column `broken`: a header that was not captured whole, or that contradicts
+itself.
+"""
 SENT_HERE, BROADCAST, MULTICAST, OTHER_HOST, OUTGOING = 1, 2, 3, 4, 5
 """Values of the column `direction`: the cooked capture's packet type and one."""
 DIRECTIONS = {
@@ -44,6 +46,14 @@ DIRECTIONS = {
     OUTGOING: "out",
 }
 """What they are called; 0 has no name."""
+TCPDUMP_DIRECTIONS = {
+    "In": SENT_HERE,
+    "Out": OUTGOING,
+    "B": BROADCAST,
+    "M": MULTICAST,
+    "P": OTHER_HOST,
+}
+"""How tcpdump prints them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,8 +208,11 @@ def join_rows(
     """Put parts of a side table together, in the order of the packets."""
     names = [field.name for field in fields(table)]
     joined = {
-        name: np.concatenate([np.zeros(0, SIDE_TYPES[name]), *(part[name] for part in parts)])
-        for name in names
+        name: _concatenate([part[name] for part in parts], SIDE_TYPES[name]) for name in names
     }
     order = np.argsort(joined["row"], kind="stable")
     return {name: values[order].astype(SIDE_TYPES[name]) for name, values in joined.items()}
+
+
+def _concatenate(parts: list[NDArray[Any]], kind: Any) -> NDArray[Any]:  # noqa: ANN401 - NumPy's
+    return np.concatenate([np.zeros(0, kind), *parts])

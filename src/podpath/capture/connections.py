@@ -152,7 +152,9 @@ class CapturedConnection(Generic[F]):
 
     @property
     def translations(self) -> tuple[CapturedFlow[F], ...]:
-        """The first flow with each pair of ends: the original, then what NAT made of it, in order."""
+        """The first flow with each pair of ends: the original, then what NAT made of it, in
+        order.
+        """
         first: dict[tuple[Endpoint, Endpoint], CapturedFlow[F]] = {}
         for flow in self.flows:
             first.setdefault(flow.ends, flow)

@@ -129,12 +129,11 @@ def _point(file: CapturedFile, word: int, here: NDArray[np.bool_] | slice, numbe
     ifindex, interface, turn = word >> 18, word >> 2 & 0xFFFF, DIRECTIONS[word & 3]
     times = columns.time[here]
     known = interfaces[interface] if interface < len(interfaces) else None
-    device = (
-        file.devices.get(ifindex, f"ifindex {ifindex}")
-        if ifindex
-        else (known.name if known else "") or file.device
-    )
-    dropped = file.dropped if file.dropped is not None else (known.dropped if known else 0) or 0
+    own_name, counted = (known.name, known.dropped) if known else ("", 0)
+    device = own_name or file.device
+    if ifindex:
+        device = file.devices.get(ifindex, f"ifindex {ifindex}")
+    dropped = counted if file.dropped is None else file.dropped
     return Point(
         number=number,
         name=" ".join(word for word in (file.name, device, turn) if word),
@@ -145,7 +144,7 @@ def _point(file: CapturedFile, word: int, here: NDArray[np.bool_] | slice, numbe
         packets=len(times),
         first=int(times.min()),
         last=int(times.max()),
-        dropped=dropped,
+        dropped=dropped or 0,
         cut=int((columns.broken[here] == CUT).sum()),
     )
 

@@ -77,14 +77,9 @@ class Translation:
     @property
     def kind(self) -> str:
         """Say which end was rewritten: `source`, `destination` or `both`."""
-        source = self.original[1:3] != self.translated[1:3]
-        return (
-            "both"
-            if source and self.original[3:] != self.translated[3:]
-            else "source"
-            if source
-            else "destination"
-        )
+        if self.original[1:3] == self.translated[1:3]:
+            return "destination"
+        return "source" if self.original[3:] == self.translated[3:] else "both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +164,9 @@ class Unseen:
     last: SeenPacket
     missing_at: int
     why: str
-    """Why no loss is claimed: `the capture there had not begun`, `the other side acknowledged it`."""
+    """Why no loss is claimed: `the capture there had not begun`, `the other side acknowledged
+    it`.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

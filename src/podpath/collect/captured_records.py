@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from podpath.capture.columns import CUT, DIRECTIONS, MALFORMED
+from podpath.capture.printed.lines import ETHERNET, EVERYBODY, GENEVE, find_places, render_mac
 from podpath.evidence.records import ArpRecord, HeadingRecord, PacketRecord, Reading, Record
 from podpath.evidence.tcpdump.output import parse_point
 from podpath.net import protocols
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
 
 _OPERATIONS = {1: "request", 2: "reply"}
 _OFFSET = 0x1FFF
-_ETHERNET, _DAY, _SECOND = 14, 86_400, 1_000_000_000
-_GENEVE = 6081
-_EVERYBODY = (1 << 48) - 1
+_DAY, _SECOND = 86_400, 1_000_000_000
 _NUMBERED = protocols.SYN | protocols.FIN | protocols.RST
 _FIELDS = (
     "time", "wirelen", "version", "protocol", "flags", "depth", "broken", "direction", "icmp_type", "icmp_code", "sport", "dport",
@@ -82,8 +81,8 @@ class _PacketReader:
         columns = packets.columns
         wanted = list(rows)
         self._values = {name: getattr(columns, name)[wanted].tolist() for name in _FIELDS}
-        self._arps = _find_rows(packets.arps.row.tolist(), rows)
-        self._quotes = _find_rows(packets.quotes.row.tolist(), rows)
+        self._arps = find_places(packets.arps.row, wanted)
+        self._quotes = find_places(packets.quotes.row, wanted)
 
     def is_packet(self, at: int, row: int) -> bool:
         """Tell whether it is IP or ARP."""
@@ -104,7 +103,7 @@ class _PacketReader:
         value = {name: values[at] for name, values in self._values.items()}
         arp = self._read_arp(self._arps[row]) if row in self._arps else None
         link, direction, smac, dmac = self._read_link(value)
-        length = max(value["wirelen"] - _ETHERNET, 0) if smac is not None else None
+        length = max(value["wirelen"] - ETHERNET, 0) if smac is not None else None
         place = partial(
             PacketRecord,
             span=span,
@@ -159,10 +158,10 @@ class _PacketReader:
         arps = self._packets.arps
         sender, target = Address(4, int(arps.sender[place])), Address(4, int(arps.target[place]))
         if arps.operation[place] == 2:
-            return ArpRecord("reply", sender, None, _spell_mac(int(arps.sender_mac[place])), None)
+            return ArpRecord("reply", sender, None, render_mac(int(arps.sender_mac[place])), None)
         mac = int(arps.target_mac[place])
         return ArpRecord(
-            "request", sender, target, None, None if mac in {0, _EVERYBODY} else _spell_mac(mac)
+            "request", sender, target, None, None if mac in {0, EVERYBODY} else render_mac(mac)
         )
 
     def _read_outer(self, value: Row, length: int | None) -> tuple[Packet, str]:
@@ -179,7 +178,7 @@ class _PacketReader:
         if protocol != protocols.UDP:
             return packet, "IPIP"
         ports = (value["outer_sport"], value["outer_dport"])
-        kind = "Geneve" if ports[1] == _GENEVE else "VXLAN"
+        kind = "Geneve" if ports[1] == GENEVE else "VXLAN"
         return packet._replace(sport=ports[0], dport=ports[1]), f"{kind} vni {value['vni']}"
 
     def _read_packet(self, row: int, value: Row, length: int | None) -> Packet:
@@ -241,12 +240,6 @@ def _with_macs(packet: Packet, smac: str | None, dmac: str | None) -> Packet:
     )
 
 
-def _find_rows(known: Sequence[int], rows: Sequence[int]) -> dict[int, int]:
-    """Return the places of rows in a side table, for those that it has."""
-    wanted = set(rows)
-    return {row: place for place, row in enumerate(known) if row in wanted}
-
-
 def _read_time(time: int) -> float:
     """Return the seconds of a time, to the microsecond that its line prints."""
     seconds, rest = divmod(time, _SECOND)
@@ -262,8 +255,4 @@ def _read_tcp(value: Row, packet: Packet) -> Packet:
 
 def _read_macs(source: int, target: int) -> tuple[str | None, str | None]:
     """Spell both MACs; None where the link type has none."""
-    return (_spell_mac(source), _spell_mac(target)) if source or target else (None, None)
-
-
-def _spell_mac(number: int) -> str:
-    return number.to_bytes(6, "big").hex(":")
+    return (render_mac(source), render_mac(target)) if source or target else (None, None)

@@ -112,7 +112,7 @@ def read_packets(
     `MissingExtra` where NumPy is not installed.
     """
     try:
-        from podpath.capture.reading.read import read_capture  # noqa: PLC0415 - NumPy is an extra, and slow to load
+        from podpath.capture.reading.read import read_capture  # noqa: PLC0415 - NumPy is an extra
     except ImportError as error:
         raise MissingExtra(
             f"{name}: reading a capture needs NumPy: pip install 'podpath[capture]'"
@@ -148,7 +148,7 @@ def read_printed(name: str, data: bytes | memoryview, keep: Keep = forget) -> Ev
     """Return of a long printed capture the lines that tell of a failure; None where it is to be
     read line by line.
     """
-    from podpath.collect.printed import read_text  # noqa: PLC0415 - the readers of text are slow to load
+    from podpath.collect.printed import read_text  # noqa: PLC0415 - slow to load
 
     try:
         read = read_text(name, data)

@@ -108,7 +108,9 @@ def _unpacked_members(
 
 
 def _unpack(name: str, data: bytes, limits: Limits) -> bytes:
-    """Unpack a rotated log; what is damaged, or must not be read, stays packed and becomes a gap."""
+    """Unpack a rotated log; what is damaged, or must not be read, stays packed and becomes a
+    gap.
+    """
     try:
         return archives.unpack(name, data, limits).data
     except (EvidenceError, MissingExtra):
@@ -163,7 +165,9 @@ def _manifest_time(folder: Path) -> float | None:
 
 
 def _gather(files: Sequence[tuple[str, bytes]], taken_at: float | None) -> Evidence:
-    """Make a source of each text; captures are no logs, and anything else that is no text is a gap."""
+    """Make a source of each text; captures are no logs, and anything else that is no text is a
+    gap.
+    """
     sources: list[Source] = []
     gaps: list[Gap] = []
     for name, data in files:

@@ -37,7 +37,7 @@ def survey_long(name: str, data: bytes | memoryview, tell: Tell = tell_nobody) -
     """
     if len(data) <= LONGEST * LEAST_RECORD:
         return None
-    from podpath.capture.survey import is_long, survey_capture  # noqa: PLC0415 - NumPy is an extra, and slow to load
+    from podpath.capture.survey import is_long, survey_capture  # noqa: PLC0415 - NumPy is an extra
 
     if not is_long(data, LONGEST):
         return None

@@ -62,7 +62,7 @@ class MatchedCaptures:
 
     def __init__(self, kept: Sequence[Kept], printed: Sequence[PrintedFrames] = ()) -> None:
         """Match all captures; printed ones whose packets have no times are left out."""
-        from podpath.capture.flows.flows import number_flows  # noqa: PLC0415 - NumPy is an extra, and slow to load
+        from podpath.capture.flows.flows import number_flows  # noqa: PLC0415 - NumPy is an extra
         from podpath.capture.points import number_points  # noqa: PLC0415 - as above
 
         self._kept = {capture.name: capture for capture in kept}

@@ -59,7 +59,9 @@ class ForkedWorkers:
 
     @staticmethod
     def share(size: int) -> memoryview:
-        """Return zeros that every worker sees; `LostError` where this process may not have so much."""
+        """Return zeros that every worker sees; `LostError` where this process may not have so
+        much.
+        """
         try:
             return memoryview(
                 mmap.mmap(-1, size, flags=mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | NORESERVE)
@@ -75,7 +77,9 @@ class ForkedWorkers:
                 self._file.madvise(POPULATE_READ, start, stop - start)
 
     def run(self, work: Callable[[int, AllGather], T]) -> list[T]:
-        """Let each worker do its work; `LostError` where a process ended before it gave a result."""
+        """Let each worker do its work; `LostError` where a process ended before it gave a
+        result.
+        """
         children: list[_Child] = []
 
         def meet(value: Any) -> list[Any]:  # noqa: ANN401 - whatever the work says

@@ -99,7 +99,7 @@ def read_text(name: str, data: bytes | memoryview) -> ReadText | None:
 
     `ImportError` where NumPy is missing.
     """
-    from podpath.capture.files.file import as_bytes  # noqa: PLC0415 - NumPy is an extra, and slow to load
+    from podpath.capture.files.file import as_bytes  # noqa: PLC0415 - NumPy is an extra
     from podpath.capture.printed.packets import pack_printed  # noqa: PLC0415 - as above
     from podpath.capture.text.read import read_rows  # noqa: PLC0415 - as above
 
@@ -144,7 +144,7 @@ def _read_left(
 
 
 def _as_packet(record: PacketRecord, first: int, last: int) -> PrintedPacket:
-    from podpath.capture.printed.packets import PrintedPacket  # noqa: PLC0415 - NumPy is an extra, and slow to load
+    from podpath.capture.printed.packets import PrintedPacket  # noqa: PLC0415 - NumPy is an extra
 
     return PrintedPacket(
         lines=(first, last),

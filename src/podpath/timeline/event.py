@@ -74,7 +74,9 @@ class LogReading:
     """Their times, in the same order."""
     gaps: tuple[Gap, ...] = ()
     headings: tuple[Span, ...] = ()
-    """Lines that belong to the format and tell of nothing: titles of columns, `-- Logs begin at`."""
+    """Lines that belong to the format and tell of nothing: titles of columns, `-- Logs begin
+    at`.
+    """
 
 
 class LineEvents(Sequence[LogEvent]):

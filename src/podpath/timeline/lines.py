@@ -20,7 +20,9 @@ from podpath.timeline.stamps import WallClock
 ReadStamp = Callable[[str], float | None]
 """Gives the time of a line; None where the line has no stamp of the format."""
 LINE_WIDTH = 2000
-"""Longer than any line whose shape matters: what stands behind it is still quoted with the source."""
+"""Longer than any line whose shape matters: what stands behind it is still quoted with the
+source.
+"""
 
 
 class LineFormat(NamedTuple):

@@ -29,7 +29,8 @@ class Suspect(NamedTuple):
     score: float
     """0 to 1: by what it is, and by how close to the first failing request it was."""
     before: float
-    """Seconds from it to the beginning of the first failing request; negative where it came after.
+    """Seconds from it to the beginning of the first failing request; negative where it came
+    after.
     """
     times: int = 1
     """How many events of the log say the same."""

@@ -13,7 +13,9 @@ _TURN, _BACK = 6, 10
 are out of order over it.
 """
 _AHEAD = 86_400.0
-"""How far past the moment the log was taken a line may be: its clock, or its zone, may be another."""
+"""How far past the moment the log was taken a line may be: its clock, or its zone, may be
+another.
+"""
 
 
 def first_year(months: Iterable[int], last: tuple[int, int], clock: Clock) -> int:

@@ -1,1 +1,3 @@
-"""Arithmetic on whole arrays that knows nothing of packets: runs, addresses, words of eight bytes."""
+"""Arithmetic on whole arrays that knows nothing of packets: runs, addresses, words of eight
+bytes.
+"""

@@ -16,7 +16,9 @@ from podpath.capture.decoding.work import Layer, Work
 from podpath.capture.files.index import Bytes, CaptureDamage, Index, Interface
 
 CHUNK = 8_192
-"""Packets that are decoded at once: with fewer NumPy's calls cost, with more the cache overflows."""
+"""Packets that are decoded at once: with fewer NumPy's calls cost, with more the cache
+overflows.
+"""
 
 INDEXED = ("time", "offset", "caplen", "wirelen", "interface")
 """Columns that are known of a packet before it is decoded."""

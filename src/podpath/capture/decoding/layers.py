@@ -32,7 +32,9 @@ Sizes = NDArray[np.int32]
 KINDS: dict[str, tuple[np.dtype[Any], np.dtype[Any]]] = {
     kind: (np.dtype(kind), np.dtype(kind).newbyteorder("=")) for kind in ("u1", ">u2", ">u4", ">u8")
 }
-"""By NumPy's word for a field's type, that type and the type of the numbers that are read from it."""
+"""By NumPy's word for a field's type, that type and the type of the numbers that are read from
+it.
+"""
 
 
 class Output:
@@ -88,7 +90,9 @@ def gather(data: Bytes, at: Offsets) -> Bytes:
 
 
 class Members:
-    """Which packets of a block belong to a wide group, in the shapes in which columns are written."""
+    """Which packets of a block belong to a wide group, in the shapes in which columns are
+    written.
+    """
 
     __slots__ = ("_bits", "_chosen", "_rows", "count", "mask")
 
@@ -108,7 +112,9 @@ class Members:
         return self._chosen
 
     def rows(self, rows: Offsets) -> Offsets:
-        """Return the members' places in the columns, where those of the block's packets are `rows`."""
+        """Return the members' places in the columns, where those of the block's packets are
+        `rows`.
+        """
         if self._rows is None:
             self._rows = rows[self.chosen]
         return self._rows

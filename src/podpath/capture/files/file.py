@@ -17,7 +17,9 @@ def as_bytes(buffer: bytes | memoryview) -> Bytes:
 
 
 def index_packets(data: Bytes, contents: Contents) -> Iterator[Index]:
-    """Find all packets of a capture, a window of the file at a time; `ValueError` where it is none."""
+    """Find all packets of a capture, a window of the file at a time; `ValueError` where it is
+    none.
+    """
     head = bytes(data[:16])
     if is_pcap(head):
         return index_pcap(data, contents)

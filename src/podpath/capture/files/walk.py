@@ -1,10 +1,32 @@
 """The walk over a file's records, one after the other in C-sized strides: many lanes at once, and
 exact.
 
-Where a record begins is known only from the one before it, so a walk waits for memory at each. It
-is cut into lanes instead that begin at plausible places and go on side by side. What they give
-counts only where each lane lands exactly on the beginning of the next one; where one does not (a
-capture inside a packet, a damaged file), the careful walk goes over it again.
+Theory of operation
+-------------------
+
+A capture is a chain: where a record begins is known only from the length of the one before it. Who
+follows it step by step waits for memory at each step, and a loop in Python waits for Python.
+Arrays do many steps at once, but only steps that do not depend on each other. So the stretch is cut
+into *lanes*, some hundred chains that are walked side by side, one step of all of them at a time:
+
+    start    cut 1        cut 2        cut 3            stop
+      |--->----->-->|--->->------>|->-->--->----->|--->-->---|
+       lane 0        lane 1        lane 2          lane 3
+
+1. *Guess.* Near each cut, `find_starts` looks for a place at which a record plausibly begins: a
+   head whose length leads to another plausible head, and that to a next one (`framing.chained`). It
+   looks in windows of growing size, since a long packet may hide the next record.
+2. *Walk.* `_walk_lanes` takes `ROUND` steps of all lanes, then drops the lanes that have passed
+   their ends. A step reads no more than the words of the heads.
+3. *Prove.* A guess may be wrong: a packet may carry a capture. But whoever walks from a true
+   beginning passes only true beginnings. Lane 0 begins at one, so if it lands exactly on the
+   beginning of lane 1, that is one too, and so on. `_stitch` checks these landings, and no guess
+   counts that was not landed on.
+4. *Mend.* From a lane that lands elsewhere, or meets a record that cannot be, `walk_carefully` goes
+   on record by record, reports damage and skips it, until it meets the beginning of a later lane.
+
+So lanes change how fast the places are found, and never which. `reading.together` does the same
+with processes in place of lanes.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ from podpath.capture.columns import PacketColumns
 
 Rows = NDArray[np.int64]
 Slabs = Callable[[], Iterable[tuple[int, PacketColumns]]]
-"""Gives a capture's packets, some at a time, with the row of the first; it is asked more than once."""
+"""Gives a capture's packets, some at a time, with the row of the first; it is asked more than
+once.
+"""
 
 
 class _Pairs(NamedTuple):
@@ -76,7 +78,9 @@ def _select_plain(columns: PacketColumns) -> Rows:
 
 
 def _find_odd(slabs: Slabs) -> NDArray[np.uint32]:
-    """Return the addresses that have several MACs, or are reached by several that are no group's."""
+    """Return the addresses that have several MACs, or are reached by several that are no
+    group's.
+    """
     sources, targets = [], []
     for _, columns in slabs():
         plain = _select_plain(columns)

@@ -170,7 +170,9 @@ class _Streams:
         return said
 
     def _judge_repeats(self, repeats: Mask, said: NDArray[np.uint8]) -> None:
-        """Add the bits of what is not new; only connections that have such packets are looked at."""
+        """Add the bits of what is not new; only connections that have such packets are looked
+        at.
+        """
         flow = self.stream >> 1
         troubled = np.zeros(int(flow[-1]) + 1, np.bool_)
         troubled[flow[repeats]] = True

@@ -174,7 +174,9 @@ def _once(parts: Sequence[PassageSegments], depth: Numbers, low: int, high: int)
 
 
 def _merge(items: Sequence[Item]) -> list[Item]:
-    """Put together bytes of one packet that follow each other and were last shown by that packet."""
+    """Put together bytes of one packet that follow each other and were last shown by that
+    packet.
+    """
     merged: dict[tuple[int, int], Item] = {}
     for item in sorted(items, key=lambda item: item.begin):
         row = item.rows[item.last]

@@ -19,7 +19,9 @@ from podpath.capture.matching.joined import Joined
 Numbers = NDArray[np.int64]
 ABSENT = -1
 REPEATED = 10_000_000
-"""Nanoseconds within which the same packet is shown twice by a capture that sees it on two devices."""
+"""Nanoseconds within which the same packet is shown twice by a capture that sees it on two
+devices.
+"""
 MOST_PAIRS = 40_000
 """Pairs of copies that are weighed against each other; beyond (probes of a closed window) copies
 are paired in their order.
@@ -36,7 +38,9 @@ class Copy(NamedTuple):
 
     row: int
     time: int
-    """On a time line that is the same for all passages of a way, as far as transit times are even."""
+    """On a time line that is the same for all passages of a way, as far as transit times are
+    even.
+    """
     stamp: int
     """TCP's timestamp; 0 for none."""
 

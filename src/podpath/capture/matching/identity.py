@@ -147,7 +147,9 @@ def without_numbers(columns: PacketColumns) -> Rows:
 
 
 def digest_payloads(columns: PacketColumns, data: Bytes, width: int, rows: Rows) -> Keys:
-    """Return a number made of the first bytes that each of some packets carries, 0 for all others."""
+    """Return a number made of the first bytes that each of some packets carries, 0 for all
+    others.
+    """
     digests = np.zeros(len(columns), np.uint64)
     for start in range(0, len(rows), CHUNK):
         some = rows[start : start + CHUNK]

@@ -175,7 +175,9 @@ def _assign(
     base: list[list[int]],
     parts: list[list[int]],
 ) -> list[list[int]]:
-    """Add a device's clusters to the parts that they fit best, one each; give those that fit none."""
+    """Add a device's clusters to the parts that they fit best, one each; give those that fit
+    none.
+    """
     marks = _marks(joined, instances, [each for cluster in (*mine, *base) for each in cluster])
     common = [[_common(marks, cluster, other) for other in base] for cluster in mine]
     scores = sorted(

@@ -1,15 +1,45 @@
 """The same packets followed across capture points: `match_captures` puts captures together,
 everything else asks its answer.
 
-    matching = match_captures([CapturedFile(name="node1.pcap", capture=read_capture(data), data=as_bytes(data)), ...])
+    matching = match_captures([CapturedFile(name="node1.pcap", capture=read_capture(data), ...)])
     matching.points                       # Point, in the order of the files
     matching.clocks                       # ClockOffset for each host
     len(matching)                         # connections, of TCP, UDP, SCTP and ICMP echo
-    matching.connection(0)                # Connection: both ways, their passages in order, translations (NAT)
-    matching.numbers("node1.pcap")        # for each packet of a file the number of its connection, or -1 (a tuple)
-    losses.find_losses(matching)          # Losses: lost between X and Y, and what is merely unseen, with the reason
+    matching.connection(0)                # MatchedConnection: passages in order, translations (NAT)
+    matching.numbers("node1.pcap")        # for each packet the number of its connection, or -1
+    losses.find_losses(matching)          # Losses: lost between X and Y, or merely unseen, and why
     journeys.follow_packets(matching, 0)  # Journey: each packet of a connection across the points
-    ladders.lay_out(matching, 0)          # Ladder: the same in columns, for report.ladder and report.ladder_svg
+    ladders.lay_out(matching, 0)          # Ladder: the same in columns, ready to be drawn
+
+Theory of operation
+-------------------
+
+Nothing in a packet names it. A router decrements its TTL, NAT rewrites its ends, a tunnel wraps it,
+a network card cuts it in pieces; so what is the same packet is concluded in steps, of which each
+uses what the one before found:
+
+1. `points` parts the files by device and direction. `flows` numbers, file by file, what has the
+   same two ends; a flow never crosses a point by itself, since its ends may change there.
+2. `identity` gives each packet a key of what nobody on the way rewrites: sequence numbers, flags,
+   lengths, timestamps, payload. Equal keys at two points are a hint, not a proof.
+3. `connection_identity` cuts each flow where its ports are used again, into *instances*: one
+   connection as one device shows it.
+4. `linking` joins instances: first by their pair of initial sequence numbers, which are drawn at
+   random and which no NAT touches; where those are missing or not unique, by a vote of equal keys;
+   last by equal ends. This is a union of sets (`_Links`) that also knows which of two joined
+   instances runs the other way round. Now all devices agree on what a connection is, and on who
+   its client is.
+5. A *passage* is what one point shows of one direction of a connection under one pair of ends; a
+   *way* is one direction of a connection, numbered 2n forward and 2n + 1 backward. `clock` bounds
+   how far the hosts' clocks are apart, by packets that passed both in both directions. Then
+   `path_order` orders the passages of a way by time, and where time does not decide by TTL, by the
+   other direction, by tunnels. Between neighbors whose ends differ stands a translation.
+6. `copies` and `byte_ranges` align the packets of passages that follow each other, which is done
+   only for the ways that somebody asks about. Data are compared byte by byte and not packet by
+   packet, since offload merges and splits segments. `journeys` draws its conclusions from that.
+
+Everything up to the passages is done with arrays over all packets at once; orders, translations and
+alignments are made for one connection at a time, when they are asked for.
 
 Not matched: ARP, ICMP errors (their quotes name their flow), fragments, and what is neither TCP,
 UDP, SCTP nor ICMP echo.

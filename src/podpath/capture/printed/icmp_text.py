@@ -39,12 +39,14 @@ def render_icmp(value: Callable[[str], int], quoted: Mapping[str, Any] | None) -
     that an error is about.
     """
     kind, code = value("icmp_type"), value("icmp_code")
-    if value("protocol") == protocols.ICMPV6:
-        if kind in {128, 129}:
-            return f"ICMP6, echo {'request' if kind == 128 else 'reply'}, id {value('sport')}, seq {value('seq')}"
-        return f"ICMP6, {_TYPES6.get(kind, f'type-#{kind}')}{_about6(kind, code, quoted) if quoted is not None else ''}"
-    if kind in {0, 8}:
-        return f"ICMP echo {'request' if kind == 8 else 'reply'}, id {value('sport')}, seq {value('seq')}"
+    six = value("protocol") == protocols.ICMPV6
+    echoes = {128: "request", 129: "reply"} if six else {8: "request", 0: "reply"}
+    name = "ICMP6," if six else "ICMP"
+    if kind in echoes:
+        return f"{name} echo {echoes[kind]}, id {value('sport')}, seq {value('seq')}"
+    if six:
+        about = "" if quoted is None else _about6(kind, code, quoted)
+        return f"{name} {_TYPES6.get(kind, f'type-#{kind}')}{about}"
     if kind == 11:
         return "ICMP ip reassembly time exceeded" if code == 1 else "ICMP time exceeded in-transit"
     if kind == 3 and quoted is not None:
@@ -60,7 +62,8 @@ def _about6(kind: int, code: int, quoted: Mapping[str, Any]) -> str:
     if kind == 3 and code == 0:
         return f" in-transit for {target}"
     if kind == 1 and code == 4 and protocol in {protocols.TCP, protocols.UDP}:
-        return f", unreachable port, {target} {protocols.protocol_name(protocol)} port {quoted['dport']}"
+        port = f"{protocols.protocol_name(protocol)} port {quoted['dport']}"
+        return f", unreachable port, {target} {port}"
     if kind != 1 or code not in _REASONS6:
         return ""
     return f", {_REASONS6[code]} {target}" + (
@@ -73,7 +76,8 @@ def _unreachable(code: int, quoted: Mapping[str, Any]) -> str:
     if code == 4:
         return f"ICMP {target} unreachable - need to frag (mtu {quoted['mtu']})"
     if code == 3:
-        return f"ICMP {target} {protocols.protocol_name(quoted['protocol'])} port {quoted['dport']} unreachable"
+        port = f"{protocols.protocol_name(quoted['protocol'])} port {quoted['dport']}"
+        return f"ICMP {target} {port} unreachable"
     if code == 2:
         return f"ICMP {target} protocol {quoted['protocol']} unreachable"
     what = "net" if code in {0, 6, 9, 11} else "host"

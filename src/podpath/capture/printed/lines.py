@@ -15,14 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.columns import CUT, MALFORMED, Packets
+from podpath.capture.columns import CUT, MALFORMED, SACK_OK, TCPDUMP_DIRECTIONS, TIMESTAMPS, Packets
 from podpath.capture.printed.icmp_text import render_icmp
 from podpath.net import protocols
 from podpath.net.addresses import Address
 
-_DIRECTIONS = {1: "In", 2: "B", 3: "M", 4: "P", 5: "Out"}
+_DIRECTIONS = {number: word for word, number in TCPDUMP_DIRECTIONS.items()}
 _KINDS = {4: ("IPv4 (0x0800)", "IP"), 6: ("IPv6 (0x86dd)", "IP6"), 0: ("ARP (0x0806)", "ARP,")}
-_GENEVE = 6081
+GENEVE = 6081
+"""The port by which Geneve is known."""
+ETHERNET = 14
+"""Bytes of its header."""
+EVERYBODY = (1 << 48) - 1
 
 
 def render_lines(
@@ -41,7 +45,7 @@ def render_lines(
     return [writer.line(at, str(time)) for at, time in enumerate(times)]
 
 
-def _find_places(known: NDArray[np.int64], rows: list[int]) -> dict[int, int]:
+def find_places(known: NDArray[np.int64], rows: list[int]) -> dict[int, int]:
     """Return the places of rows in a side table, which has its rows in order, for those that it
     has.
     """
@@ -64,7 +68,7 @@ class _Writer:
         self._taken: dict[str, list[int]] = {}
         self._arp, self._quote = packets.arps, packets.quotes
         self._arps, self._quotes = (
-            _find_places(table.row, rows) for table in (packets.arps, packets.quotes)
+            find_places(table.row, rows) for table in (packets.arps, packets.quotes)
         )
 
     def line(self, at: int, time: str) -> str:
@@ -79,7 +83,8 @@ class _Writer:
         if not value("depth"):
             return f"{time} {self._link(value, version)}{inner}"
         outer_version = value("outer_version")
-        return f"{time} {self._link(value, outer_version, 'outer_')}{self._tunnel(value)}{self._inner_link(value, version)}{inner}"
+        around = self._link(value, outer_version, "outer_") + self._tunnel(value)
+        return f"{time} {around}{self._inner_link(value, version)}{inner}"
 
     def _reader(self, at: int) -> Callable[[str], int]:
         taken = self._taken
@@ -124,7 +129,8 @@ class _Writer:
         source, target = value("smac"), value("dmac")
         if not (source or target):
             return f"{word} "
-        return f"{render_mac(source)} > {render_mac(target)}, ethertype {kind}, length {value('length') + 14}: "
+        length = value("length") + ETHERNET
+        return f"{render_mac(source)} > {render_mac(target)}, ethertype {kind}, length {length}: "
 
     def _tunnel(self, value: Callable[[str], int]) -> str:
         """Write the outer packet of a tunnel, up to what it carries."""
@@ -133,10 +139,11 @@ class _Writer:
         if protocol == protocols.UDP:
             name = (
                 "Geneve, Flags [none]"
-                if value("outer_dport") == _GENEVE
+                if value("outer_dport") == GENEVE
                 else "VXLAN, flags [I] (0x08)"
             )
-            return f"{source}.{value('outer_sport')} > {target}.{value('outer_dport')}: {name}, vni {value('vni')}: "
+            near, far = (f"{source}.{value('outer_sport')}", f"{target}.{value('outer_dport')}")
+            return f"{near} > {far}: {name}, vni {value('vni')}: "
         if protocol == protocols.GRE:
             return f"{source} > {target}: GREv0, length {value('length') + 4}: "
         return f"{source} > {target}: "
@@ -146,7 +153,7 @@ class _Writer:
         sender, target = Address(4, int(arp.sender[place])), Address(4, int(arp.target[place]))
         mac = int(arp.target_mac[place])
         if arp.operation[place] == 1:
-            known = f" ({render_mac(mac)})" if mac not in {0, (1 << 48) - 1} else ""
+            known = f" ({render_mac(mac)})" if mac not in {0, EVERYBODY} else ""
             return f"Request who-has {target}{known} tell {sender}, length 28"
         if arp.operation[place] == 2:
             return f"Reply {sender} is-at {render_mac(int(arp.sender_mac[place]))}, length 28"
@@ -163,7 +170,8 @@ class _Writer:
         if protocol == protocols.UDP:
             return f"{ends}UDP, length {payload}"
         if protocol in {protocols.ICMP, protocols.ICMPV6}:
-            return f"{source} > {target}: {render_icmp(value, self._quoted(row))}, length {payload + 8}"
+            message = render_icmp(value, self._quoted(row))
+            return f"{source} > {target}: {message}, length {payload + 8}"
         return f"{source} > {target}: ip-proto-{protocol} {payload}"
 
     def _quoted(self, row: int) -> dict[str, Any] | None:
@@ -184,25 +192,23 @@ class _Writer:
 
 
 def _tcp_text(value: Callable[[str], int], payload: int) -> str:
-    flags = value("flags")
-    seq = value("seq")
-    numbers = (
-        f", seq {seq}:{(seq + payload) & 0xFFFFFFFF}"
-        if payload
-        else f", seq {seq}"
-        if flags & 0x07
-        else ""
-    )
+    flags, seq = value("flags"), value("seq")
+    numbers = ""
+    if payload:
+        numbers = f", seq {seq}:{(seq + payload) & 0xFFFFFFFF}"
+    elif flags & (protocols.SYN | protocols.FIN | protocols.RST):
+        numbers = f", seq {seq}"
     if flags & protocols.ACK:
         numbers += f", ack {value('ack')}"
-    return f"Flags [{protocols.flag_letters(flags)}]{numbers}, win {value('window')}{_options_text(value)}, length {payload}"
+    window = f"win {value('window')}{_options_text(value)}"
+    return f"Flags [{protocols.flag_letters(flags)}]{numbers}, {window}, length {payload}"
 
 
 def _options_text(value: Callable[[str], int]) -> str:
     options = value("options")
     shown = [f"mss {value('mss')}"] if value("mss") else []
-    shown += ["sackOK"] if options & 2 else []
-    shown += [f"TS val {value('tsval')} ecr {value('tsecr')}"] if options & 1 else []
+    shown += ["sackOK"] if options & SACK_OK else []
+    shown += [f"TS val {value('tsval')} ecr {value('tsecr')}"] if options & TIMESTAMPS else []
     return f", options [{','.join(shown)}]" if shown else ""
 
 

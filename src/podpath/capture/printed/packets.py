@@ -201,7 +201,9 @@ def _name_interface(links: Mapping[str, int], otherwise: str) -> str:
 
 
 def row_of(seen: PrintedPacket, addresses: dict[int, int]) -> dict[str, int]:
-    """Return the columns of one packet, its numbers as printed; `addresses` numbers those of IPv6."""
+    """Return the columns of one packet, its numbers as printed; `addresses` numbers those of
+    IPv6.
+    """
     time, packet = round(seen.time * 1_000_000) * 1000, seen.packet
     if packet is None:
         smac, dmac = (_mac_number(mac) for mac in seen.macs)

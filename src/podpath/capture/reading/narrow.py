@@ -30,7 +30,9 @@ WIDTH = sum(np.dtype(TYPES[name]).itemsize for name in KEPT)
 
 
 class Store(Protocol):
-    """Where columns are kept: they are written one piece after the other, and then read as a whole."""
+    """Where columns are kept: they are written one piece after the other, and then read as a
+    whole.
+    """
 
     def append(self, name: str, piece: memoryview) -> None:
         """Add bytes to a column."""

@@ -13,15 +13,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from podpath.capture.columns import (
-    BROADCAST,
-    MULTICAST,
-    OTHER_HOST,
-    OUTGOING,
-    SACK_OK,
-    SENT_HERE,
-    TIMESTAMPS,
-)
+from podpath.capture.columns import SACK_OK, TCPDUMP_DIRECTIONS, TIMESTAMPS
 from podpath.net.protocols import ICMP, ICMPV6, TCP, UDP, read_letters
 
 JOINT = "\u2028"
@@ -79,7 +71,6 @@ _PACKET = re.compile(
     re.VERBOSE,
 )
 _GOES_ON = re.compile(rf"\n(?=[ \t])(?!{_START})", re.VERBOSE)
-_DIRECTIONS = {"In": SENT_HERE, "Out": OUTGOING, "B": BROADCAST, "M": MULTICAST, "P": OTHER_HOST}
 
 
 class LineShape(NamedTuple):
@@ -89,7 +80,9 @@ class LineShape(NamedTuple):
     packet: bool
     """True where they are packets, as far as the shape tells."""
     numbers: tuple[int, ...] = (-1,) * len(DIGITS)
-    """For each of `DIGITS` which number of the line it is; -1 where the lines have no such field."""
+    """For each of `DIGITS` which number of the line it is; -1 where the lines have no such
+    field.
+    """
     texts: tuple[tuple[int, int, int, int], ...] = ((-1, 0, -1, 0),) * len(TEXTS)
     """For each of `TEXTS` the character of the shape at which it begins, how many numbers stand
     before that, and the same of its end; -1 where the lines have no such field.
@@ -122,7 +115,7 @@ def read_shape(text: str) -> LineShape:
         texts=tuple(_find_text(text, *found.span(name)) for name in TEXTS),
         protocol=_find_protocol(found),
         flags=read_letters(found["flags"] or ""),
-        direction=_DIRECTIONS.get(found["direction"], 0),
+        direction=TCPDUMP_DIRECTIONS.get(found["direction"], 0),
         icmp_type=_find_type(found),
         options=TIMESTAMPS * stamped + SACK_OK * permitted,
     )

@@ -25,7 +25,9 @@ _STAMP: Final = re.compile(
 HEADINGS = re.compile(
     r"-- (?:Logs begin at|Journal begins at|Boot [0-9a-f]{32}|Reboot|No entries|cursor:)"
 )
-"""What journalctl prints between events. `-- Reboot --` is told by the kernel's first lines, too."""
+"""What journalctl prints between events. `-- Reboot --` is told by the kernel's first lines,
+too.
+"""
 _WITH_BLANK: Final = 16
 """Characters of a stamp without priority and fraction, and the blank behind it."""
 
