@@ -33,6 +33,12 @@ TEXT, JSON = (
 )
 
 
+def record_name(record: Record) -> str:
+    """Return the name of what a record states."""
+    assert isinstance(record, NftTableRecord | NftChainRecord | NftSetRecord)
+    return record.name
+
+
 def source(text: str, command: str | None = "nft -a list ruleset") -> Source:
     """Return a listing as a source."""
     return Source(name="nft", lines=tuple(text.splitlines()), command=command)
@@ -77,10 +83,8 @@ def test_both_forms_state_the_same() -> None:
     """Tables, chains, sets and rules are the same in text and JSON, but for what JSON leaves out."""
     text, json = read_text(TEXT), nft_json.read(source(JSON))
     for kind in (NftTableRecord, NftChainRecord, NftSetRecord):
-        assert [record.name for record in of(text, kind)] == [  # type: ignore[attr-defined]
-            record.name
-            for record in of(json, kind)  # type: ignore[attr-defined]
-        ]
+        named = [[record_name(record) for record in of(form, kind)] for form in (text, json)]
+        assert named[0] == named[1]
     pairs = zip(of(text, NftRuleRecord), of(json, NftRuleRecord), strict=True)
     unlike = [(one.handle, other.handle) for one, other in pairs if one.handle != other.handle]  # type: ignore[attr-defined]
     assert [] == unlike

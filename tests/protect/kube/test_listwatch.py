@@ -92,10 +92,11 @@ def test_a_cut_watch_goes_on_where_it_stood(server: ApiServer) -> None:
             for cut in range(3):
                 proxy.cut()
                 make(server, "lw-3", f"c-after-{cut}")
-                until(
-                    lambda wanted=f"c-after-{cut}": wanted in following.names,
-                    "a pod after the cut",  # type: ignore[misc]
-                )
+
+                def arrived(name: str = f"c-after-{cut}") -> bool:
+                    return name in following.names
+
+                until(arrived, "a pod after the cut")
 
             assert 1 == following.watch.figures.lists
             assert (
