@@ -199,7 +199,7 @@ def test_rules_of_a_configuration_file_read_the_same() -> None:
 @pytest.mark.parametrize(
     ("command", "scope"),
     [("nft -a list ruleset", "ruleset"), ("nft list table ip x", "table"), ("nft list ruleset | grep drop", "part"),
-     ("nft list ruleset ip", "part"), (None, ""), ("cat /etc/nftables.conf", "")],
+     ("nft list ruleset ip", "tables"), (None, ""), ("cat /etc/nftables.conf", "")],
 )  # fmt: skip
 def test_scope(command: str | None, scope: str) -> None:
     """The command says how much is shown."""
