@@ -17,11 +17,11 @@ from pathlib import Path
 from podpath.collect.netns import inside
 from podpath.protect.agent.keeper import ThreadKeeper
 from podpath.protect.apply import Applier
-from podpath.protect.sysctl.guard import Guard
+from podpath.protect.sysctl.guard import SysctlGuard
 from podpath.protect.sysctl.keeper import keep_sysctls
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.options import SysctlOptions, make_duty
-from podpath.protect.sysctl.settings import Setting
+from podpath.protect.sysctl.settings import SysctlSetting
 
 NAME = "podpath-bench-sysctl"
 HANDLE = f"/run/netns/{NAME}"
@@ -40,7 +40,7 @@ def build() -> None:
 
 def measure_looks(options: SysctlOptions) -> tuple[float, float]:
     """Return the milliseconds of a processor of a quick look and of a thorough one."""
-    guard = Guard(make_duty(options)[0], Applier())
+    guard = SysctlGuard(make_duty(options)[0], Applier())
     guard.look(0.0)
     quick, thorough = [], []
     for number in range(20):
@@ -81,7 +81,7 @@ def measure_fight(options: SysctlOptions, seconds: float) -> tuple[int, float, f
 def main() -> None:
     """Measure and print."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    setting = Setting(key=parse_key("net.ipv4.conf.lxc*.rp_filter"), value="0")
+    setting = SysctlSetting(key=parse_key("net.ipv4.conf.lxc*.rp_filter"), value="0")
     with tempfile.TemporaryDirectory() as root:
         options = SysctlOptions(profiles=(), key=(setting,), root=root)
         build()

@@ -17,7 +17,7 @@ from typing import Any
 
 from podpath.protect.kube import access
 from podpath.protect.kube.client import Client
-from podpath.protect.kube.objects import Pod
+from podpath.protect.kube.objects import KubePod
 from tests import apiserver
 from tests import kube_objects as kube
 
@@ -75,7 +75,7 @@ def follow(kubeconfig: str, pods: int) -> None:
 
     heard: list[float] = []
 
-    def changed(before: Pod | None, _: Pod | None) -> None:
+    def changed(before: KubePod | None, _: KubePod | None) -> None:
         if before is not None:
             heard.append(time.time())
 

@@ -14,7 +14,7 @@ from podpath.lab import apply
 from podpath.lab.apply import LabError, require_lab, run
 from podpath.lab.exchange import KERNEL_SCRIPTS
 from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.script import Command
+from podpath.lab.script import ScriptCommand
 from podpath.lab.topologies import TOPOLOGIES
 from podpath.lab.twin import plan_twin
 from podpath.library.reading import read
@@ -61,7 +61,7 @@ def test_a_missing_program_is_named_with_its_package() -> None:
 def test_a_failing_command_is_told_with_what_it_said() -> None:
     """The message has the command, the place and the error output."""
     with pytest.raises(LabError, match=r"`ls /no-such-folder` in the lab failed: .*no-such-folder"):
-        run(Command(("ls", "/no-such-folder")))
+        run(ScriptCommand(("ls", "/no-such-folder")))
 
 
 def test_every_topology_works_before_anything_is_drawn() -> None:

@@ -282,12 +282,12 @@ def test_an_evidence_format(copy: Copy) -> None:
 LAYOUT = '''\
 """Bundles of toyctl."""
 
-from podpath.evidence.layouts.layout import Layout, Row
+from podpath.evidence.layouts.layout import BundleLayout, LayoutRow
 
-LAYOUT = Layout(
+LAYOUT = BundleLayout(
     name="toyctl dump",
     marks=(r"toy-version",),
-    rows=(Row(r"forwarding", "cat /proc/sys/net/ipv4/ip_forward"), Row(r"toy-version", "toyctl version")),
+    rows=(LayoutRow(r"forwarding", "cat /proc/sys/net/ipv4/ip_forward"), LayoutRow(r"toy-version", "toyctl version")),
 )
 '''
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.checks.category import Category
-from podpath.checks.explains import FELT, SHARP, Way, can_make, excluded_by, explained_by
+from podpath.checks.explains import FELT, SHARP, PacketEnd, can_make, excluded_by, explained_by
 from podpath.net import protocols
 from podpath.net.failures import FailureKind
 
@@ -29,8 +29,8 @@ def test_one_sort_that_can_is_enough() -> None:
     assert can_make((Category.MTU, Category.NO_LISTENER), frozenset({FailureKind.REFUSED}))
 
 
-@pytest.mark.parametrize("way", Way)
-def test_every_way_is_felt_by_every_protocol(way: Way) -> None:
+@pytest.mark.parametrize("way", PacketEnd)
+def test_every_way_is_felt_by_every_protocol(way: PacketEnd) -> None:
     """The table has a row for each way, and a cell for each protocol."""
     assert {protocols.TCP, protocols.UDP, protocols.ICMP} == set(FELT[way])
     assert all(FELT[way].values())

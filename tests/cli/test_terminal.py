@@ -10,7 +10,7 @@ import time
 import pytest
 
 from podpath.cli import terminal
-from podpath.cli.terminal import Progress
+from podpath.cli.terminal import ProgressLine
 from podpath.library.progress import stage
 
 
@@ -29,7 +29,7 @@ def test_share_is_shown_and_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen()
     monkeypatch.setattr(terminal, "PATIENCE", 0.0)
     monkeypatch.setattr("sys.stderr", screen)
-    with stage(Progress(), "reading") as tell:
+    with stage(ProgressLine(), "reading") as tell:
         deadline = time.monotonic() + 5
         while not screen.getvalue() and time.monotonic() < deadline:
             time.sleep(0.001)
@@ -43,10 +43,10 @@ def test_nothing_is_shown_before_patience_ends_or_where_nobody_looks(
 ) -> None:
     """What is fast says nothing on a terminal; into a file nothing is said at all."""
     screen = Screen()
-    with stage(Progress(), "reading") as tell:
+    with stage(ProgressLine(), "reading") as tell:
         tell(0.5)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr("sys.stderr", screen)
-    with stage(Progress(), "reading") as tell:
+    with stage(ProgressLine(), "reading") as tell:
         tell(0.5)
     assert screen.getvalue() == ""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from podpath.collect.limits import Limits
-from podpath.collect.unpacking import DAMAGED, Bounded, Budget, import_zstd, open_unpacked
+from podpath.collect.unpacking import DAMAGED, Bounded, UnpackingBudget, import_zstd, open_unpacked
 from podpath.net.errors import EvidenceError, MissingExtra
 
 CONTENT = bytes(range(256)) * 40
@@ -53,7 +53,7 @@ def test_the_package_for_zstd_may_be_missing(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_a_budget_is_kept(pack: Callable[[bytes], bytes]) -> None:
     """Of several streams together no more comes out than their archive may hold."""
-    budget = Budget("x", 1, Limits(total_bytes=15_000))
+    budget = UnpackingBudget("x", 1, Limits(total_bytes=15_000))
     stream = Bounded(open_unpacked("x", io.BytesIO(pack(CONTENT))), budget)
     assert CONTENT == stream.readall()
     with pytest.raises(EvidenceError, match="lifts the limit"):

@@ -146,8 +146,8 @@ def test_the_catch_all_element_is_the_last_resort() -> None:
     """`*` matches what no other element does."""
     elements = Elements(
         (
-            nft.Element(nft.Literal("*"), nft.Verdict("drop")),
-            nft.Element(nft.Literal("80"), nft.Verdict("accept")),
+            nft.Element(nft.Literal("*"), nft.NftVerdict("drop")),
+            nft.Element(nft.Literal("80"), nft.NftVerdict("accept")),
         ),
         ("inet_service",),
     )

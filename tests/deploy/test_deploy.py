@@ -21,9 +21,9 @@ from lightkube.models import apps_v1, batch_v1, core_v1, rbac_v1
 from podpath.protect.agent.config import load_config
 from podpath.protect.kube import access, taints
 from podpath.protect.kube.client import Client, Refused
-from podpath.protect.repair.keeper import Assignment, Work
+from podpath.protect.repair.keeper import RepairScope, Work
 from podpath.protect.repair.policy import VALIDATORS, Policy
-from podpath.protect.repair.redirect import Redirect, render_restore
+from podpath.protect.repair.redirect import PodRedirect, render_restore
 from tests import kube_objects as kube
 from tests.apiserver import AGENT, AGENT_USER, PROGRAMS, ApiServer
 from tests.command import podpath
@@ -311,10 +311,10 @@ def test_a_real_server_takes_the_workloads(workloads: list[Object], api_server: 
 
 
 REDIRECTS = {
-    "4140": Redirect(
+    "4140": PodRedirect(
         style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102, skip_inbound=("4190", "4191")
     ),
-    "15001": Redirect(
+    "15001": PodRedirect(
         style="istio",
         outbound=15001,
         inbound=15006,
@@ -458,7 +458,7 @@ def test_the_agents_role_is_enough(bound: ApiServer) -> None:
         assert "written" == taints.add(client, "deployed")
         assert "written" == taints.remove(client, "deployed")
         work = Work(
-            Assignment(node="deployed", policy=Policy(actions=("label", "evict")), access=way),
+            RepairScope(node="deployed", policy=Policy(actions=("label", "evict")), access=way),
             client,
         )
         work.once()

@@ -10,7 +10,7 @@ import pytest
 
 from podpath.diagnosis.carried import SUSPECTED, find_broken, tell_walked
 from podpath.diagnosis.diagnose import diagnose
-from podpath.diagnosis.flows import Kind, list_flows
+from podpath.diagnosis.flows import BaselineKind, list_flows
 from podpath.diagnosis.verdict import Verdict
 from podpath.diagnosis.worlds import World
 from podpath.net.addresses import IfName
@@ -68,9 +68,12 @@ def test_a_sound_node_breaks_nothing() -> None:
     made = whole(bridged_node("1"))
     flows = list_flows(made)
     assert ((), ()) == find_broken(World(made), flows)
-    assert {Kind.NODE_TO_POD, Kind.POD_TO_POD, Kind.TO_SERVICE, Kind.TO_WORLD} == {
-        flow.kind for flow in flows
-    }
+    assert {
+        BaselineKind.NODE_TO_POD,
+        BaselineKind.POD_TO_POD,
+        BaselineKind.TO_SERVICE,
+        BaselineKind.TO_WORLD,
+    } == {flow.kind for flow in flows}
     said = tell_walked(flows)
-    assert f"{Kind.POD_TO_POD.value}: 2" in said
+    assert f"{BaselineKind.POD_TO_POD.value}: 2" in said
     assert said in diagnose(case(made)).notes

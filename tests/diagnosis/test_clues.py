@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.diagnosis.clues import Contrast, Road, list_clues
 from podpath.net import protocols
-from podpath.net.complaints import Complaint, End
+from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe
 from podpath.net.technologies import Technology
@@ -14,8 +14,8 @@ from tests.checks.nodes import netns, node, span
 FAILS = Complaint(
     span=span("it fails"),
     works=False,
-    source=End.POD,
-    target=End.SERVICE,
+    source=EndKind.POD,
+    target=EndKind.SERVICE,
     failure=FailureKind.REFUSED,
     same_node=False,
 )

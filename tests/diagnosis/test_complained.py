@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.diagnosis.complained import Complained, How, Side, place_complaints
+from podpath.diagnosis.complained import ChosenBy, Complained, Side, place_complaints
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.forbids import ComplaintUnexplained
 from podpath.diagnosis.verdict import Verdict
@@ -84,7 +84,7 @@ def test_what_was_chosen_is_kept() -> None:
     """Of two pods the first is taken, and the answer can say so; the one that is named is meant."""
     chosen = placed("A pod cannot reach the service api.shop.svc.cluster.local.")
 
-    assert {Side.SOURCE: How.FIRST, Side.TARGET: How.NAMED, Side.PORT: How.ONLY} == {
+    assert {Side.SOURCE: ChosenBy.FIRST, Side.TARGET: ChosenBy.NAMED, Side.PORT: ChosenBy.ONLY} == {
         one.side: one.how for one in chosen.choices
     }
     assert not chosen.is_meant

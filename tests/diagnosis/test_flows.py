@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.diagnosis.flows import OTHER_NODES, PODS, Kind, derive_flows, list_flows
+from podpath.diagnosis.flows import OTHER_NODES, PODS, BaselineKind, derive_flows, list_flows
 from podpath.library.reading import read
 from podpath.node.node import Node
 from tests.diagnosis.scenes import bridged_node, whole
@@ -46,14 +46,14 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Node:
 
 def test_every_kind_is_walked(node: Node) -> None:
     """Rules of kube-proxy and portmap, routes and addresses give each kind its ends."""
-    assert set(Kind) == {flow.kind for flow in list_flows(node)}
+    assert set(BaselineKind) == {flow.kind for flow in list_flows(node)}
 
 
 def test_their_number_is_bounded_and_spread(node: Node) -> None:
     """The first, a middle and the last pod speak; of seven other nodes two are spoken to."""
     flows = list_flows(node)
-    speakers = {str(flow.probe.netns) for flow in flows if flow.kind is Kind.POD_TO_POD}
-    others = [flow for flow in flows if flow.kind is Kind.TO_OTHER_NODE]
+    speakers = {str(flow.probe.netns) for flow in flows if flow.kind is BaselineKind.POD_TO_POD}
+    others = [flow for flow in flows if flow.kind is BaselineKind.TO_OTHER_NODE]
     assert (PODS, {"pod0", "pod2", "pod4"}) == (len(speakers), speakers)
     assert OTHER_NODES == len(others)
     assert len(flows) < 40
@@ -64,7 +64,7 @@ def test_ports_of_the_node_come_from_outside(node: Node) -> None:
     asked = {
         (str(flow.probe.src), flow.probe.dport, flow.probe.in_dev)
         for flow in list_flows(node)
-        if flow.kind is Kind.OPEN_PORT
+        if flow.kind is BaselineKind.OPEN_PORT
     }
     assert {("192.168.50.1", 30080, "eth0"), ("192.168.50.1", 8088, "eth0")} == asked
 

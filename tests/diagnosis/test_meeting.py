@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.diagnosis.diagnose import diagnose
-from podpath.diagnosis.meeting import Meeting, Place, predict_places
+from podpath.diagnosis.meeting import Meeting, NetnsDevice, predict_places
 from podpath.net.failures import Ending
 from podpath.report.parting_text import render_partings
 from podpath.report.sentences.narrative import spell_link
@@ -83,10 +83,13 @@ def test_places_of_a_dropped_packet_end_before_the_drop() -> None:
     assert branch is not None
     syn, *_, ack = branch.traces
 
-    assert Place("host", "eth0") in predict_places(syn)
-    assert Place("host", "lxc1") in predict_places(ack)
-    assert Place("host", "eth0") not in predict_places(ack)
-    assert ["lxc1", "eth0 in netns pod"] == [str(Place("host", "lxc1")), str(Place("pod", "eth0"))]
+    assert NetnsDevice("host", "eth0") in predict_places(syn)
+    assert NetnsDevice("host", "lxc1") in predict_places(ack)
+    assert NetnsDevice("host", "eth0") not in predict_places(ack)
+    assert ["lxc1", "eth0 in netns pod"] == [
+        str(NetnsDevice("host", "lxc1")),
+        str(NetnsDevice("pod", "eth0")),
+    ]
 
 
 def test_parting_is_safe_to_print() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.diagnosis.clues import Shown, list_clues
+from podpath.diagnosis.clues import ShownPart, list_clues
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.holdings import Holding
 from podpath.diagnosis.playbook import MOST, ask_expert, fill, fill_words, is_asked, is_held, weigh
@@ -16,7 +16,7 @@ from podpath.diagnosis.plays.play import Play
 from podpath.diagnosis.plays.table import PLAYS
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.addresses import Address
-from podpath.net.complaints import Complaint, End
+from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Listing
 from podpath.net.technologies import Technology
@@ -36,9 +36,15 @@ def complain(*mentions: Technology, works: bool = False, **said: object) -> Case
 @pytest.mark.parametrize(
     ("case", "word"),
     [
-        (complain(failure=FailureKind.REFUSED, source=End.POD, target=End.SERVICE), "ss -tlnp"),
-        (complain(failure=FailureKind.HANGS, source=End.POD, target=End.OUTSIDE), "ping -M do"),
-        (complain(failure=FailureKind.NAME_NOT_RESOLVED, source=End.POD), "resolv.conf"),
+        (
+            complain(failure=FailureKind.REFUSED, source=EndKind.POD, target=EndKind.SERVICE),
+            "ss -tlnp",
+        ),
+        (
+            complain(failure=FailureKind.HANGS, source=EndKind.POD, target=EndKind.OUTSIDE),
+            "ping -M do",
+        ),
+        (complain(failure=FailureKind.NAME_NOT_RESOLVED, source=EndKind.POD), "resolv.conf"),
         (
             complain(
                 Technology.VXLAN, Technology.FLANNEL, failure=FailureKind.TIMEOUT, same_node=False
@@ -50,22 +56,28 @@ def complain(*mentions: Technology, works: bool = False, **said: object) -> Case
             complain(
                 Technology.AWS,
                 failure=FailureKind.TIMEOUT,
-                source=End.OUTSIDE,
-                target=End.NODE_PORT,
+                source=EndKind.OUTSIDE,
+                target=EndKind.NODE_PORT,
             ),
             "security-groups",
         ),
         (
-            complain(Technology.CNI, failure=FailureKind.NOT_STARTED, source=End.POD),
+            complain(Technology.CNI, failure=FailureKind.NOT_STARTED, source=EndKind.POD),
             "/etc/cni/net.d",
         ),
-        (complain(source=End.POD, target=End.OUTSIDE, failure=FailureKind.TIMEOUT), "ip_forward"),
+        (
+            complain(source=EndKind.POD, target=EndKind.OUTSIDE, failure=FailureKind.TIMEOUT),
+            "ip_forward",
+        ),
         (complain(Technology.ISTIO, failure=FailureKind.ERROR_ANSWER), "istioctl proxy-config"),
         (complain(failure=FailureKind.SOMETIMES), "conntrack -S"),
         (complain(Technology.SECOND_INTERFACE, failure=FailureKind.TIMEOUT), "ip rule"),
         (
             complain(
-                source=End.POD, target=End.SERVICE, same_node=True, failure=FailureKind.TIMEOUT
+                source=EndKind.POD,
+                target=EndKind.SERVICE,
+                same_node=True,
+                failure=FailureKind.TIMEOUT,
             ),
             "br_netfilter",
         ),
@@ -103,10 +115,13 @@ def test_rules_are_asked_for_late_where_nothing_points_to_filtering() -> None:
     rules are.
     """
     rules = next(play.ask for play in PLAYS if play.otherwise)
-    names = ask_expert(complain(failure=FailureKind.NAME_NOT_RESOLVED, source=End.POD))[:3]
+    names = ask_expert(complain(failure=FailureKind.NAME_NOT_RESOLVED, source=EndKind.POD))[:3]
     refused = ask_expert(
         complain(
-            Technology.UFW, failure=FailureKind.REFUSED, source=End.OUTSIDE, target=End.NODE_PORT
+            Technology.UFW,
+            failure=FailureKind.REFUSED,
+            source=EndKind.OUTSIDE,
+            target=EndKind.NODE_PORT,
         )
     )[:3]
 
@@ -128,7 +143,7 @@ def test_what_is_shown_in_part_is_a_clue() -> None:
     )
     case = replace(complain(), node=node(shown))
 
-    assert Shown.POLICY_RULES in list_clues(case)
+    assert ShownPart.POLICY_RULES in list_clues(case)
     assert any("ip monitor rule" in question.ask for question in ask_expert(case)[:3])
 
 

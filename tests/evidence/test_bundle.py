@@ -12,7 +12,7 @@ from podpath.evidence.bundle import (
     locate_member,
 )
 from podpath.evidence.bundle_manifest import parse_time, read_manifest, recognise_manifest
-from podpath.evidence.gathered import Place
+from podpath.evidence.gathered import BundlePlace
 from podpath.evidence.records import BundleRecord, VethPairRecord
 from podpath.net.addresses import IfName
 from tests.evidence.consoles import block
@@ -23,28 +23,28 @@ MANIFEST = """\
  "veths": [{"netns": "host", "link": "veth1", "peer_netns": "cni-1", "peer_link": "eth0"}, "?"]}"""
 
 PLACES = [
-    ("netns/host/sysctl.txt", Place("host", "sysctl -a")),
-    ("top/netns/cni-1/ip6-route.json", Place("cni-1", "ip -6 -d -j route show table all")),
-    ("netns/host/iptables-legacy-save.txt", Place("host", "iptables-legacy-save -c")),
-    ("netns/host/unknown.txt", Place("host", None)),
-    ("node/bond-show.txt", Place(None, "ovs-appctl bond/show")),
-    ("node/cni/10-x.conflist", Place(None, "cat /etc/cni/net.d/10-x.conflist")),
-    ("logs/messages", Place()),
+    ("netns/host/sysctl.txt", BundlePlace("host", "sysctl -a")),
+    ("top/netns/cni-1/ip6-route.json", BundlePlace("cni-1", "ip -6 -d -j route show table all")),
+    ("netns/host/iptables-legacy-save.txt", BundlePlace("host", "iptables-legacy-save -c")),
+    ("netns/host/unknown.txt", BundlePlace("host", None)),
+    ("node/bond-show.txt", BundlePlace(None, "ovs-appctl bond/show")),
+    ("node/cni/10-x.conflist", BundlePlace(None, "cat /etc/cni/net.d/10-x.conflist")),
+    ("logs/messages", BundlePlace()),
 ]
 
 
 @pytest.mark.parametrize(("name", "place"), PLACES)
-def test_names(name: str, place: Place) -> None:
+def test_names(name: str, place: BundlePlace) -> None:
     """A member's name says its namespace and its command."""
     assert place == locate_member(name)
 
 
 def test_captures() -> None:
     """The text of a capture is named after its namespace and its device."""
-    assert Place("cni-1", "tcpdump -i eth0") == locate_capture(
+    assert BundlePlace("cni-1", "tcpdump -i eth0") == locate_capture(
         "captures/cni-1-eth0.txt", {"host", "cni", "cni-1"}
     )
-    assert Place(None, "tcpdump -i cni0") == locate_capture("captures/cni0.txt", {"host"})
+    assert BundlePlace(None, "tcpdump -i cni0") == locate_capture("captures/cni0.txt", {"host"})
     assert locate_capture("netns/host/ss.txt", {"host"}) is None
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.evidence.files import decode_text, has_console_marks, parse_file, split_lines
-from podpath.evidence.gathered import Place
+from podpath.evidence.gathered import BundlePlace
 from podpath.net.errors import EvidenceError
 
 RULES = "*filter\n:FORWARD ACCEPT [0:0]\n-A FORWARD -i cni0 -j ACCEPT\nCOMMIT\n"
@@ -56,7 +56,7 @@ def test_prose_holds_no_evidence() -> None:
 
 def test_a_place_is_kept() -> None:
     """What a bundle says of a file stands in its sources, also where the file is empty."""
-    place = Place("pod-a", "conntrack -L", 5.0)
+    place = BundlePlace("pod-a", "conntrack -L", 5.0)
     (source,) = parse_file("b/conntrack.txt", b"", place).sources
     assert ("pod-a", "conntrack -L", 5.0, ()) == (
         source.netns,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.foreign import NamedFile, Shown, find_bundles, read_bundled
+from podpath.evidence.foreign import BundleFile, NamedFile, find_bundles, read_bundled
 from podpath.evidence.gathered import Evidence, make_gap
 from podpath.net.errors import EvidenceError
 from podpath.net.provenance import GapKind, Source
@@ -36,7 +36,7 @@ def refused() -> Evidence:
 
 def read(name: str) -> Evidence | None:
     """Read one of the files."""
-    return read_bundled(BUNDLES, Shown(name, f"/x/{name}", FILES[name]), sniffed)
+    return read_bundled(BUNDLES, BundleFile(name, f"/x/{name}", FILES[name]), sniffed)
 
 
 def test_an_output_has_its_command_and_its_host() -> None:
@@ -58,9 +58,9 @@ def test_an_empty_file_tells_where_errors_would_stand_in_it() -> None:
     eks = find_bundles(
         [NamedFile("networking/iptables-save.txt", b""), NamedFile("networking/iprule.txt", b"")]
     )
-    assert read_bundled(eks, Shown("networking/iptables-save.txt", "s", b""), sniffed) == Evidence(
-        (), ()
-    )
+    assert read_bundled(
+        eks, BundleFile("networking/iptables-save.txt", "s", b""), sniffed
+    ) == Evidence((), ())
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_log_decides_nothing() -> None:
     found = read("b/var/log/messages")
     assert found is not None
     assert [GapKind.ASIDE] == [gap.kind for gap in found.gaps]
-    binary = read_bundled(BUNDLES, Shown("b/var/log/messages", "m", b""), refused)
+    binary = read_bundled(BUNDLES, BundleFile("b/var/log/messages", "m", b""), refused)
     assert binary is not None
     assert [("no text", GapKind.ASIDE)] == [(gap.why, gap.kind) for gap in binary.gaps]
 
@@ -100,6 +100,6 @@ def test_an_output_that_is_no_text_is_an_error() -> None:
     with pytest.raises(EvidenceError):
         read_bundled(
             BUNDLES,
-            Shown("b/sos_commands/networking/ip_-d_address", "s", b"\x7fELF" + bytes(99)),
+            BundleFile("b/sos_commands/networking/ip_-d_address", "s", b"\x7fELF" + bytes(99)),
             sniffed,
         )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.evidence.json_objects import (
-    Damage,
+    InvalidJson,
     JsonObject,
     decode_first_wins,
     head_of,
@@ -53,7 +53,7 @@ def test_a_cut_object_costs_only_itself() -> None:
     items = list(scan_objects(block(whole[: whole.index('"y"')])))
 
     assert [{"dst": "a"}] == [item.value for item in items if isinstance(item, JsonObject)]
-    assert [(4, 7)] == [(item.first, item.last) for item in items if isinstance(item, Damage)]
+    assert [(4, 7)] == [(item.first, item.last) for item in items if isinstance(item, InvalidJson)]
 
 
 def test_a_damaged_object_in_the_middle_costs_only_itself() -> None:
@@ -61,14 +61,14 @@ def test_a_damaged_object_in_the_middle_costs_only_itself() -> None:
     items = list(scan_objects(block('[{"a":1},{"b":oops},{"c":3}]')))
 
     assert [{"a": 1}, {"c": 3}] == [item.value for item in items if isinstance(item, JsonObject)]
-    assert 1 == sum(isinstance(item, Damage) for item in items)
+    assert 1 == sum(isinstance(item, InvalidJson) for item in items)
 
 
 def test_nesting_without_end_is_damage() -> None:
     """A document that is made to exhaust the stack is refused in part, not raised."""
     items = list(scan_objects(block('[{"a":' + "[" * 100_000)))
 
-    assert [True] == [isinstance(item, Damage) for item in items]
+    assert [True] == [isinstance(item, InvalidJson) for item in items]
 
 
 def test_of_equal_keys_the_first_can_be_kept() -> None:

@@ -21,7 +21,7 @@ from podpath.evidence.nft.records import (
 )
 from podpath.evidence.nft.rule_text import parse_rule
 from podpath.evidence.nft.terms_json import parse_statement
-from podpath.evidence.nft.tokens import Words, scan
+from podpath.evidence.nft.tokens import TokenCursor, scan
 from podpath.evidence.records import Reading, Record
 from podpath.net import nft
 from podpath.net.provenance import Source
@@ -56,7 +56,7 @@ def of(reading: Reading, kind: type[Record]) -> list[Record]:
 
 def statements(text: str) -> tuple[nft.Statement, ...]:
     """Read one rule."""
-    return parse_rule(Words(list(scan([text])))).statements
+    return parse_rule(TokenCursor(list(scan([text])))).statements
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_no_statement_of_the_recording_is_unknown() -> None:
             statement.text
             for record in of(reading, NftRuleRecord)
             for statement in record.statements  # type: ignore[attr-defined]  # its kind
-            if isinstance(statement, nft.Unknown)
+            if isinstance(statement, nft.OpaqueStatement)
         ]
         assert ["ct count over 10"] == unknown
 
@@ -108,39 +108,39 @@ def test_no_statement_of_the_recording_is_unknown() -> None:
         (
             "ip saddr 10.0.0.0/8 drop",
             (
-                nft.Match("==", nft.Payload("ip", "saddr"), nft.Network("10.0.0.0", 8)),
-                nft.Verdict("drop"),
+                nft.NftMatch("==", nft.Payload("ip", "saddr"), nft.PrefixLiteral("10.0.0.0", 8)),
+                nft.NftVerdict("drop"),
             ),
         ),
         (
             "ct state new accept",
-            (nft.Match("in", nft.Ct("state"), nft.Literal("new")), nft.Verdict("accept")),
+            (nft.NftMatch("in", nft.Ct("state"), nft.Literal("new")), nft.NftVerdict("accept")),
         ),
         (
             "tcp dport 80-90 jump web",
             (
-                nft.Match(
+                nft.NftMatch(
                     "==",
                     nft.Payload("tcp", "dport"),
                     nft.Interval(nft.Literal("80"), nft.Literal("90")),
                 ),
-                nft.Verdict("jump", "web"),
+                nft.NftVerdict("jump", "web"),
             ),
         ),
         (
             'iifname "a-b" return',
-            (nft.Match("==", nft.Meta("iifname"), nft.Literal("a-b")), nft.Verdict("return")),
+            (nft.NftMatch("==", nft.Meta("iifname"), nft.Literal("a-b")), nft.NftVerdict("return")),
         ),
         (
             "dnat ip6 to [fd00::1]:80",
             (nft.Nat("dnat", nft.Literal("fd00::1"), nft.Literal("80"), (), "ip6"),),
         ),
         ("redirect to :8080", (nft.Nat("redirect", None, nft.Literal("8080")),)),
-        ("reject with tcp reset", (nft.Reject("tcp reset"),)),
+        ("reject with tcp reset", (nft.NftReject("tcp reset"),)),
         (
             "meta mark set meta mark & 0xff | 0x1",
             (
-                nft.Change(
+                nft.Mangle(
                     nft.Meta("mark"),
                     nft.Binary(
                         "|",
@@ -153,8 +153,8 @@ def test_no_statement_of_the_recording_is_unknown() -> None:
         (
             "tcp dport 80 frobnicate the packet",
             (
-                nft.Match("==", nft.Payload("tcp", "dport"), nft.Literal("80")),
-                nft.Unknown("frobnicate the packet"),
+                nft.NftMatch("==", nft.Payload("tcp", "dport"), nft.Literal("80")),
+                nft.OpaqueStatement("frobnicate the packet"),
             ),
         ),
     ],
@@ -166,9 +166,9 @@ def test_rules(text: str, expected: tuple[nft.Statement, ...]) -> None:
 
 def test_json_that_is_not_known_is_kept() -> None:
     """An unknown statement keeps its spelling, whatever its shape."""
-    assert nft.Unknown("tproxy 5") == parse_statement({"tproxy": {"port": 5}})
-    assert isinstance(parse_statement({"match": {"op": 3}}), nft.Unknown)
-    assert isinstance(parse_statement([1, 2]), nft.Unknown)
+    assert nft.OpaqueStatement("tproxy 5") == parse_statement({"tproxy": {"port": 5}})
+    assert isinstance(parse_statement({"match": {"op": 3}}), nft.OpaqueStatement)
+    assert isinstance(parse_statement([1, 2]), nft.OpaqueStatement)
 
 
 def test_a_cut_listing_is_not_whole() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from podpath.collect.snapshot import CollectedNamespace, collect_bundle
 from podpath.lab import conversation
 from podpath.lab.apply import NETNS_DIRECTORY, inside, run
-from podpath.lab.script import Command
+from podpath.lab.script import ScriptCommand
 
 PODS = {"web": "10.244.1.5", "api": "10.244.1.6", "dns": "10.244.1.7"}
 NAMESPACES = ("host", *PODS, "far")
@@ -103,16 +103,16 @@ def run_lines(lines: Iterator[str] | tuple[str, ...]) -> None:
     for line in lines:
         name, colon, inner = line.removeprefix("in ").partition(": ")
         if line.startswith("in ") and colon:
-            run(Command(("sh", "-c", inner), netns=name))
+            run(ScriptCommand(("sh", "-c", inner), netns=name))
         else:
-            run(Command(("sh", "-c", line)))
+            run(ScriptCommand(("sh", "-c", line)))
 
 
 @contextmanager
 def standing(shape: str, backend: str) -> Iterator[None]:
     """Have the node stand for a block, with servers in every namespace."""
     run_lines(emit_world(shape))
-    run(Command((f"iptables-{backend}-restore",), RULES, "host"))
+    run(ScriptCommand((f"iptables-{backend}-restore",), RULES, "host"))
     servers = conversation.open_servers(PORTS)
     answering = threading.Event()
     thread = threading.Thread(target=_answer, args=(servers.udp, answering), daemon=True)

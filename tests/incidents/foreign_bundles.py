@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypedDict
 import podpath
 from podpath.checks.finding import WEIGHTY
 from podpath.lab.apply import enter_private_world, run
-from podpath.lab.script import Command
+from podpath.lab.script import ScriptCommand
 from podpath.library.case import NodeCase
 from podpath.library.diagnosis import diagnose
 from podpath.report.style import Style
@@ -35,7 +35,7 @@ def printed(command: str, netns: str = HOST) -> str:
     """Return what a command prints in a namespace; what fails prints its error, as collectors keep
     it.
     """
-    return run(Command(("sh", "-c", f"{command} 2>&1 || true"), netns=netns))
+    return run(ScriptCommand(("sh", "-c", f"{command} 2>&1 || true"), netns=netns))
 
 
 def write(path: Path, text: str) -> None:

@@ -18,7 +18,7 @@ from podpath.lab.apply import apply, enter_private_world, run
 from podpath.lab.incidents.incident import Incident
 from podpath.lab.incidents.registry import INCIDENTS
 from podpath.lab.rehearsal import StagedNode, build_stage
-from podpath.lab.script import Command
+from podpath.lab.script import ScriptCommand
 from podpath.library.diagnosis import DiagnosisResult, diagnose
 from podpath.node.node import HOST
 
@@ -70,9 +70,9 @@ def _mend(stage: StagedNode, incident: Incident, answer: DiagnosisResult) -> str
         if not command.startswith(
             "modprobe "
         ):  # the kernel of the tests has its modules loaded already
-            run(Command(("sh", "-c", command), netns=HOST))
+            run(ScriptCommand(("sh", "-c", command), netns=HOST))
     for netns in stage.node.namespaces:
-        run(Command(("ip", "-n", netns, "neigh", "flush", "all"), netns=HOST))
+        run(ScriptCommand(("ip", "-n", netns, "neigh", "flush", "all"), netns=HOST))
     return "diagnosis"
 
 

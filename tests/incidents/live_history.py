@@ -19,7 +19,7 @@ from pathlib import Path
 from podpath.lab.apply import apply, enter_private_world, run
 from podpath.lab.incidents.registry import INCIDENTS
 from podpath.lab.rehearsal import StagedNode, build_stage
-from podpath.lab.script import Command
+from podpath.lab.script import ScriptCommand
 
 NAME = "rp-filter-reset"
 PAUSE = 1.2
@@ -64,7 +64,7 @@ def main() -> None:
     messages, client = folder / "messages", folder / "client.log"
     enter_private_world()
     run(
-        Command(("ip", "link", "set", "lo", "up"))
+        ScriptCommand(("ip", "link", "set", "lo", "up"))
     )  # logger(1) wants to reach a server, though it sends nothing
     stage = build_stage(INCIDENTS[NAME])
     try:

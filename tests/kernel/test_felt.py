@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from podpath.checks.explains import FELT, Way
+from podpath.checks.explains import FELT, PacketEnd
 from podpath.evidence.attempts.failures import parse_result
 from podpath.net import protocols
 from podpath.net.failures import Ending, FailureKind, Result
@@ -50,47 +50,47 @@ ERRNO: dict[str, Result] = {
 class Row(NamedTuple):
     """One way to break it."""
 
-    way: Way
+    way: PacketEnd
     where: str
     command: str
 
 
 ROWS = (
-    Row(Way.LOST, ROUTER, "sysctl -qw net.ipv4.ip_forward=0"),
-    Row(Way.LOST, ROUTER, "iptables -A FORWARD -j DROP"),
-    Row(Way.LOST, SERVER, "iptables -A INPUT -j DROP"),
-    Row(Way.LOST, SERVER, "ip route del default"),
-    Row(Way.LOST, ROUTER, f"ip route add blackhole {TARGET}/32"),
-    Row(Way.NO_NEIGHBOUR, ROUTER, "sysctl -qw net.ipv4.conf.a0.rp_filter=1; ip route add 10.1.0.2/32 dev b0"),
-    Row(Way.NO_NEIGHBOUR, CLIENT, f"ip route add {TARGET}/32 via 10.1.0.9"),
-    Row(Way.NO_NEIGHBOUR, ROUTER, f"ip route add {TARGET}/32 via 10.2.0.9"),
-    Row(Way.DROPPED_BY_SENDER, CLIENT, "iptables -A OUTPUT -j DROP"),
-    Row(Way.DROPPED_BY_SENDER, CLIENT, "iptables -t mangle -A POSTROUTING -j DROP"),
+    Row(PacketEnd.LOST, ROUTER, "sysctl -qw net.ipv4.ip_forward=0"),
+    Row(PacketEnd.LOST, ROUTER, "iptables -A FORWARD -j DROP"),
+    Row(PacketEnd.LOST, SERVER, "iptables -A INPUT -j DROP"),
+    Row(PacketEnd.LOST, SERVER, "ip route del default"),
+    Row(PacketEnd.LOST, ROUTER, f"ip route add blackhole {TARGET}/32"),
+    Row(PacketEnd.NO_NEIGHBOUR, ROUTER, "sysctl -qw net.ipv4.conf.a0.rp_filter=1; ip route add 10.1.0.2/32 dev b0"),
+    Row(PacketEnd.NO_NEIGHBOUR, CLIENT, f"ip route add {TARGET}/32 via 10.1.0.9"),
+    Row(PacketEnd.NO_NEIGHBOUR, ROUTER, f"ip route add {TARGET}/32 via 10.2.0.9"),
+    Row(PacketEnd.DROPPED_BY_SENDER, CLIENT, "iptables -A OUTPUT -j DROP"),
+    Row(PacketEnd.DROPPED_BY_SENDER, CLIENT, "iptables -t mangle -A POSTROUTING -j DROP"),
     *(
-        Row(Way.REJECTED_BY_SENDER, CLIENT, f"iptables -A OUTPUT -d {TARGET} -j REJECT --reject-with {answer}")
+        Row(PacketEnd.REJECTED_BY_SENDER, CLIENT, f"iptables -A OUTPUT -d {TARGET} -j REJECT --reject-with {answer}")
         for answer in ("icmp-port-unreachable", "icmp-host-unreachable", "icmp-net-unreachable", "icmp-admin-prohibited")
     ),
-    Row(Way.REJECTED_BY_SENDER, CLIENT, "iptables -A OUTPUT -j REJECT"),
-    Row(Way.PORT_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT"),
-    Row(Way.HOST_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-host-unreachable"),
-    Row(Way.NET_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-net-unreachable"),
-    Row(Way.HOST_PROHIBITED, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-host-prohibited"),
-    Row(Way.HOST_PROHIBITED, SERVER, "iptables -A INPUT -j REJECT --reject-with icmp-admin-prohibited"),
-    Row(Way.NET_PROHIBITED, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-net-prohibited"),
-    Row(Way.PROTOCOL_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-proto-unreachable"),
-    Row(Way.TTL_EXCEEDED, ROUTER, f"iptables -t mangle -A PREROUTING -d {TARGET} -j TTL --ttl-set 1"),
-    Row(Way.NET_UNREACHABLE, ROUTER, "ip route del 10.2.0.0/24"),
-    Row(Way.HOST_UNREACHABLE, ROUTER, f"ip route add unreachable {TARGET}/32"),
-    Row(Way.HOST_PROHIBITED, ROUTER, f"ip route add prohibit {TARGET}/32"),
-    Row(Way.OWN_NO_ROUTE, CLIENT, "ip route del default"),
-    Row(Way.OWN_NO_ROUTE, CLIENT, "ip link set e0 down"),
-    Row(Way.OWN_NO_ROUTE, CLIENT, f"ip rule add to {TARGET} unreachable"),
-    Row(Way.OWN_UNREACHABLE, CLIENT, f"ip route add unreachable {TARGET}/32"),
-    Row(Way.OWN_PROHIBIT, CLIENT, f"ip route add prohibit {TARGET}/32"),
-    Row(Way.OWN_PROHIBIT, CLIENT, f"ip rule add to {TARGET} prohibit"),
-    Row(Way.OWN_BLACKHOLE, CLIENT, f"ip route add blackhole {TARGET}/32"),
+    Row(PacketEnd.REJECTED_BY_SENDER, CLIENT, "iptables -A OUTPUT -j REJECT"),
+    Row(PacketEnd.PORT_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT"),
+    Row(PacketEnd.HOST_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-host-unreachable"),
+    Row(PacketEnd.NET_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-net-unreachable"),
+    Row(PacketEnd.HOST_PROHIBITED, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-host-prohibited"),
+    Row(PacketEnd.HOST_PROHIBITED, SERVER, "iptables -A INPUT -j REJECT --reject-with icmp-admin-prohibited"),
+    Row(PacketEnd.NET_PROHIBITED, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-net-prohibited"),
+    Row(PacketEnd.PROTOCOL_UNREACHABLE, ROUTER, "iptables -A FORWARD -j REJECT --reject-with icmp-proto-unreachable"),
+    Row(PacketEnd.TTL_EXCEEDED, ROUTER, f"iptables -t mangle -A PREROUTING -d {TARGET} -j TTL --ttl-set 1"),
+    Row(PacketEnd.NET_UNREACHABLE, ROUTER, "ip route del 10.2.0.0/24"),
+    Row(PacketEnd.HOST_UNREACHABLE, ROUTER, f"ip route add unreachable {TARGET}/32"),
+    Row(PacketEnd.HOST_PROHIBITED, ROUTER, f"ip route add prohibit {TARGET}/32"),
+    Row(PacketEnd.OWN_NO_ROUTE, CLIENT, "ip route del default"),
+    Row(PacketEnd.OWN_NO_ROUTE, CLIENT, "ip link set e0 down"),
+    Row(PacketEnd.OWN_NO_ROUTE, CLIENT, f"ip rule add to {TARGET} unreachable"),
+    Row(PacketEnd.OWN_UNREACHABLE, CLIENT, f"ip route add unreachable {TARGET}/32"),
+    Row(PacketEnd.OWN_PROHIBIT, CLIENT, f"ip route add prohibit {TARGET}/32"),
+    Row(PacketEnd.OWN_PROHIBIT, CLIENT, f"ip rule add to {TARGET} prohibit"),
+    Row(PacketEnd.OWN_BLACKHOLE, CLIENT, f"ip route add blackhole {TARGET}/32"),
 )  # fmt: skip
-RESET = Row(Way.RESET, ROUTER, "iptables -A FORWARD -p tcp -j REJECT --reject-with tcp-reset")
+RESET = Row(PacketEnd.RESET, ROUTER, "iptables -A FORWARD -p tcp -j REJECT --reject-with tcp-reset")
 
 
 def run(command: str, *, check: bool = True) -> str:
@@ -174,6 +174,6 @@ def test_a_reset_refuses_tcp_alone(command: str) -> None:
 
     told = try_all()
 
-    assert FELT[Way.RESET][protocols.TCP] == {told[protocols.TCP]}
-    assert told[protocols.UDP] in FELT[Way.PORT_UNREACHABLE][protocols.UDP]
+    assert FELT[PacketEnd.RESET][protocols.TCP] == {told[protocols.TCP]}
+    assert told[protocols.UDP] in FELT[PacketEnd.PORT_UNREACHABLE][protocols.UDP]
     assert told[protocols.ICMP] is Ending.OK

@@ -307,7 +307,7 @@ def test_iif_is_an_index_and_iifname_a_name(word: str, expected: Agreed) -> None
         "c",
         1,
         SPAN,
-        (nft.Match("==", nft.Meta(word), right), nft.Counter(), nft.Verdict("drop")),
+        (nft.NftMatch("==", nft.Meta(word), right), nft.Counter(), nft.NftVerdict("drop")),
     )
     chain = NftChain(
         name="c", type="filter", hook="prerouting", priority=0, policy="accept", rules=(rule,)

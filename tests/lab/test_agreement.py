@@ -9,7 +9,7 @@ from podpath.datapath.reasons.failures import OuterDelivered
 from podpath.datapath.tracing.trace import Branch
 from podpath.lab.agreement import ObservedEvidence, compare, compare_branch, count_frames
 from podpath.lab.conversation import Observation
-from podpath.lab.counters import RulePlace
+from podpath.lab.counters import CountedRule
 from podpath.lab.frames import SeenFrame
 from podpath.lab.topologies import routed_pods
 from podpath.net.probe import Probe
@@ -50,7 +50,7 @@ def test_a_kernel_that_does_what_the_model_says_agrees() -> None:
 def test_a_frame_too_few_a_rule_too_many_and_another_answer_differ() -> None:
     """Each kind of difference is told by its name, with both sides."""
     branch = prediction()
-    place = RulePlace("host", "nft", "filter", "FORWARD", 1)
+    place = CountedRule("host", "nft", "filter", "FORWARD", 1)
     fewer = Observation(as_predicted(branch)[:-1], "timeout")
     differences = compare_branch(branch, seen(branch, observation=fewer, counters={place: 2}))
     assert ["frames", "rules", "application"] == [difference.what for difference in differences]

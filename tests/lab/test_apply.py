@@ -8,7 +8,7 @@ import pytest
 
 from podpath.lab import apply
 from podpath.lab.apply import LabError, run
-from podpath.lab.script import WRITE_SYSCTLS, Command
+from podpath.lab.script import WRITE_SYSCTLS, ScriptCommand
 
 
 def test_sysctls_are_written_where_they_exist(
@@ -18,7 +18,7 @@ def test_sysctls_are_written_where_they_exist(
     monkeypatch.setattr(apply, "SYSCTLS", tmp_path)
     (tmp_path / "net").mkdir()
     (tmp_path / "net/one").write_text("0")
-    assert run(Command(WRITE_SYSCTLS, "net/one = 1\nother/two = 2\n")) == ""
+    assert run(ScriptCommand(WRITE_SYSCTLS, "net/one = 1\nother/two = 2\n")) == ""
     assert (tmp_path / "net/one").read_text() == "1"
 
 
@@ -27,4 +27,4 @@ def test_a_value_that_is_refused_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(apply, "SYSCTLS", tmp_path)
     (tmp_path / "net").mkdir()
     with pytest.raises(LabError, match="net = 1: Is a directory"):
-        run(Command(WRITE_SYSCTLS, "net = 1\n"))
+        run(ScriptCommand(WRITE_SYSCTLS, "net = 1\n"))

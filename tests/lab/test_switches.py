@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podpath.lab.script import Command, emit_shell, emit_twin
+from podpath.lab.script import ScriptCommand, emit_shell, emit_twin
 from podpath.lab.standins import wire_outward_devices
 from podpath.lab.switches import emit_openvswitch, find_segments, make_switch
 from podpath.net.addresses import IfName
@@ -99,7 +99,7 @@ def test_a_script_starts_daemons_and_ends_them() -> None:
     """What stays is started in the background, and the trap kills it."""
     node = switched()
     twin = emit_twin(
-        node, (Command(("sleep", "9"), "", HOST, stays=True),), frozenset({(HOST, "mgmt0")})
+        node, (ScriptCommand(("sleep", "9"), "", HOST, stays=True),), frozenset({(HOST, "mgmt0")})
     )
     script = emit_shell(replace(twin, left_out=()))
     assert 'ip netns exec host sleep 9 &\ndaemons="$daemons $!"' in script

@@ -45,7 +45,7 @@ def test_a_base_chain_says_where_it_stands() -> None:
 
 def test_bit_fields_keep_their_sign() -> None:
     """`ct state == new` and `ct state new` are two conditions."""
-    same = nft.Match("==", nft.Ct("state"), nft.Literal("new"))
+    same = nft.NftMatch("==", nft.Ct("state"), nft.Literal("new"))
     assert ("ct state == new", "ct state new") == (
         emit_statement(same),
         emit_statement(same._replace(op="in")),

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from podpath.protect.agent.keeper import KeeperContext, Status
+from podpath.protect.agent.keeper import KeeperContext, KeeperStatus
 from podpath.protect.apply import Applier
-from podpath.protect.chain.guard import Guard, Look
+from podpath.protect.chain.guard import ChainGuard, FolderState
 from podpath.protect.chain.keeper import keep_chain
 from podpath.protect.chain.options import ChainOptions
 from podpath.protect.chain.removal import Removal, remove
@@ -73,11 +73,11 @@ class CniNode:
             path.name for path in self.conf.iterdir() if not path.name.endswith(".podpath-original")
         )
 
-    def guard(self, *, dry_run: bool = False, **more: object) -> Guard:
+    def guard(self, *, dry_run: bool = False, **more: object) -> ChainGuard:
         """Make a guard."""
-        return Guard(replace(self.options, **more), Applier(dry_run=dry_run))  # type: ignore[arg-type]  # options by name
+        return ChainGuard(replace(self.options, **more), Applier(dry_run=dry_run))  # type: ignore[arg-type]  # options by name
 
-    def look(self, **more: object) -> Look:
+    def look(self, **more: object) -> FolderState:
         """Look once with a guard of its own."""
         return self.guard(**more).look(self.clock)  # type: ignore[arg-type]  # as above
 
@@ -106,10 +106,10 @@ class CniNode:
 class Kept:
     """What a keeper reported."""
 
-    heard: list[Status] = field(default_factory=list)
+    heard: list[KeeperStatus] = field(default_factory=list)
 
     @property
-    def last(self) -> Status:
+    def last(self) -> KeeperStatus:
         """The last report."""
         return self.heard[-1]
 
@@ -125,6 +125,6 @@ class Kept:
         self.wait(lambda: bool(self.heard) and self.last.ready is ready, seconds)
 
 
-def sample(status: Status, name: str) -> float:
+def sample(status: KeeperStatus, name: str) -> float:
     """Return the value of a status' sample."""
     return next(one.value for one in status.samples if one.name == name)

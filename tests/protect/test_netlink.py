@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from podpath.collect.netns import inside
 from podpath.protect import netlink
 from podpath.protect.netlink import (
-    Link,
-    Lost,
-    Message,
+    LinkChange,
+    MessagesLost,
     Monitor,
-    Netconf,
-    Rule,
+    NetconfChange,
+    NetlinkMessage,
+    RuleChange,
     parse_event,
     parse_messages,
 )
@@ -56,9 +56,9 @@ def test_whatever_is_received_is_read_without_an_error(data: bytes) -> None:
     """No bytes make the reader raise or loop."""
     for message in parse_messages(data):
         parse_event(message)
-    parse_event(Message(netlink.NEW_NETCONF, 0, data))
-    parse_event(Message(netlink.NEW_LINK, 0, data))
-    parse_event(Message(10 << 8 | 6, 0, data))
+    parse_event(NetlinkMessage(netlink.NEW_NETCONF, 0, data))
+    parse_event(NetlinkMessage(netlink.NEW_LINK, 0, data))
+    parse_event(NetlinkMessage(10 << 8 | 6, 0, data))
 
 
 def test_a_cut_message_ends_the_reading() -> None:
@@ -81,7 +81,7 @@ def test_changes_of_settings_are_told(namespace: str) -> None:
             (conf / "all/rp_filter").write_text("1", encoding="utf-8")
             (conf / "one/rp_filter").write_text("2", encoding="utf-8")
             Path("/proc/sys/net/ipv6/conf/two/forwarding").write_text("1", encoding="utf-8")
-            events = [event for event in gather(monitor, 3) if isinstance(event, Netconf)]
+            events = [event for event in gather(monitor, 3) if isinstance(event, NetconfChange)]
         names = [netlink.device_name(event.ifindex) for event in events]
 
     assert [(event.family, dict(event.values)) for event in events] == [
@@ -100,7 +100,7 @@ def test_devices_that_come_and_go_are_told(namespace: str) -> None:
             ["ip", "link", "add", "lxc.1", "type", "veth", "peer", "name", "lxc2"], check=True
         )
         subprocess.run(["ip", "link", "delete", "lxc.1"], check=True)
-        events = [event for event in gather(monitor, 4) if isinstance(event, Link)]
+        events = [event for event in gather(monitor, 4) if isinstance(event, LinkChange)]
 
     assert {(event.name, event.gone) for event in events} >= {
         ("lxc.1", False),
@@ -119,7 +119,7 @@ def test_lost_messages_are_an_event(namespace: str) -> None:
             path.write_text(str(number % 2), encoding="utf-8")
         events = gather(monitor, 2)
 
-    assert Lost() in events
+    assert MessagesLost() in events
 
 
 @pytest.mark.kernel("nft")
@@ -130,4 +130,4 @@ def test_changes_of_rules_are_told(namespace: str) -> None:
             ["nft", "add table ip x; add chain ip x c; add rule ip x c counter"], check=True
         )
 
-        assert Rule("x", "c") in gather(monitor, 3)
+        assert RuleChange("x", "c") in gather(monitor, 3)

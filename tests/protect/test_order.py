@@ -19,7 +19,7 @@ import jsonschema
 import pytest
 
 from podpath.collect.netns import inside
-from podpath.protect.agent.keeper import Finding, ThreadKeeper
+from podpath.protect.agent.keeper import AgentFinding, ThreadKeeper
 from podpath.protect.apply import Applier
 from podpath.protect.order.chains import BaseChain, find_disorder, parse_listing
 from podpath.protect.order.guard import OrderGuard
@@ -266,7 +266,7 @@ def test_the_keeper_moves_within_moments_and_says_when_it_is_fought() -> None:
     )
     with inside(HANDLE):
         keeper.start()
-    fought: tuple[Finding, ...] = ()
+    fought: tuple[AgentFinding, ...] = ()
     try:
         began, end = time.monotonic(), time.monotonic() + 20
         while not fought and time.monotonic() < end:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from podpath.cni.conf import ConfFile, Network, Trouble, parse_network
+from podpath.cni.conf import ConfFile, ConfProblem, Network, parse_network
 from podpath.cni.lint import Lint, Remark, lint_folder
 from podpath.cni.runtimes import Programs, RuntimeSettings, judge_containerd, judge_crio
 from tests.protect.folders import BRIDGE, MESH, PORTMAP, folder, listed, single
@@ -43,7 +43,7 @@ def remark(found: Lint, row: str) -> Remark:
 def trouble(text: str, name: str = "10.conflist", **more: Any) -> str:  # noqa: ANN401  # the parser's own options
     """Return why a file is refused."""
     found = parse_network(ConfFile(name=name, content=text.encode()), **more)
-    assert isinstance(found, Trouble), found
+    assert isinstance(found, ConfProblem), found
     return f"{found.row} {found.line}: {found.why}"
 
 

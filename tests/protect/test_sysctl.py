@@ -22,11 +22,11 @@ from podpath.collect.netns import inside
 from podpath.protect import netlink
 from podpath.protect.agent.keeper import ThreadKeeper
 from podpath.protect.apply import Applier
-from podpath.protect.sysctl.guard import Guard
+from podpath.protect.sysctl.guard import SysctlGuard
 from podpath.protect.sysctl.keeper import keep_sysctls
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.options import SysctlOptions, make_duty
-from podpath.protect.sysctl.settings import Setting
+from podpath.protect.sysctl.settings import SysctlSetting
 from tests.protect.unprivileged import as_nobody
 
 NAME = f"psy-rows-{os.getpid()}"
@@ -105,7 +105,7 @@ def kept(root: Path, *keys: str, poll: float = 60.0) -> ThreadKeeper:
     it.
     """
     settings = tuple(
-        Setting(key=parse_key(name), value=value)
+        SysctlSetting(key=parse_key(name), value=value)
         for name, value in (key.split("=") for key in keys)
     )
     options = SysctlOptions(profiles=(), key=settings, root=str(root), poll=poll)
@@ -183,13 +183,15 @@ def test_y2_a_write_that_nothing_tells_of_is_found_by_the_poll(root: Path) -> No
 def test_y3_a_missing_key(root: Path) -> None:
     """A key that does not exist is an error where it is mandatory, and a warning where it is not."""
     options = {
-        mandatory: Setting(key=parse_key("net.ipv4.no_such_key"), value="1", mandatory=mandatory)
+        mandatory: SysctlSetting(
+            key=parse_key("net.ipv4.no_such_key"), value="1", mandatory=mandatory
+        )
         for mandatory in (True, False)
     }
     found = {}
     for mandatory, setting in options.items():
         duty, _ = make_duty(SysctlOptions(profiles=(), key=(setting,), root=str(root)))
-        outcome = Guard(duty, Applier()).look(0.0)
+        outcome = SysctlGuard(duty, Applier()).look(0.0)
         found[mandatory] = [
             (finding.check, finding.severity, outcome.holds) for finding in outcome.findings
         ]
@@ -468,13 +470,13 @@ def test_y12_a_floor_is_content_with_more_and_names_the_owner(root: Path, tmp_pa
     rival = tmp_path / "kube-proxy"
     shutil.copy(shutil.which("sleep") or "/bin/sleep", rival)
     running = subprocess.Popen([rival, "60"])
-    setting = Setting(
+    setting = SysctlSetting(
         key=parse_key("net.netfilter.nf_conntrack_max"), value="131072", policy="floor"
     )
     options = SysctlOptions(profiles=(), key=(setting,), root=str(root), proc_sys=str(tree))
     try:
         size.write_text("262144\n", encoding="utf-8")
-        guard = Guard(make_duty(options)[0], Applier())
+        guard = SysctlGuard(make_duty(options)[0], Applier())
         assert guard.look(0.0).attempts == ()
         size.write_text("65536\n", encoding="utf-8")
         report = make_duty(
@@ -482,7 +484,7 @@ def test_y12_a_floor_is_content_with_more_and_names_the_owner(root: Path, tmp_pa
                 mode="report", profiles=(), key=(setting,), root=str(root), proc_sys=str(tree)
             )
         )[0]
-        (finding,) = Guard(report, Applier()).look(0.0).findings
+        (finding,) = SysctlGuard(report, Applier()).look(0.0).findings
         assert guard.look(1.0).holds
     finally:
         running.kill()
@@ -546,7 +548,7 @@ def test_g24_br_netfilter_is_asked_for_by_the_cni(root: Path, tmp_path: Path) ->
     duty, chosen = make_duty(
         SysctlOptions(mode="report", root=str(root), proc_sys=str(tree), proc=str(tmp_path))
     )
-    outcome = Guard(duty, Applier()).look(0.0)
+    outcome = SysctlGuard(duty, Applier()).look(0.0)
 
     assert dict(chosen) == {"bridge": "CNI plugin flannel"}
     errors = {
@@ -657,7 +659,7 @@ def test_modules_are_loaded_on_request_and_refusals_told(
     (root / "bin/modprobe").write_text(script, encoding="utf-8")
     (root / "bin/modprobe").chmod(0o755)
     monkeypatch.setenv("PATH", f"{root}/bin:/usr/sbin:/usr/bin:/sbin:/bin")
-    setting = Setting(key=parse_key("net.no_such.key"), value="1", module="no_such_module")
+    setting = SysctlSetting(key=parse_key("net.no_such.key"), value="1", module="no_such_module")
     options = SysctlOptions(
         profiles=(),
         key=(setting,),
@@ -666,7 +668,7 @@ def test_modules_are_loaded_on_request_and_refusals_told(
         persist=True,
         root=str(root),
     )
-    outcome = Guard(make_duty(options)[0], Applier()).look(0.0)
+    outcome = SysctlGuard(make_duty(options)[0], Applier()).look(0.0)
 
     assert (root / "bin/ran").read_text(
         encoding="utf-8"

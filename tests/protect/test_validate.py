@@ -18,9 +18,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from podpath.protect.validate.addresses import Family, Surroundings
+from podpath.protect.validate.addresses import Family, PodEnvironment
 from podpath.protect.validate.attempt import ProbeOutcome
-from podpath.protect.validate.judgement import CODES, Check, conclude, judge
+from podpath.protect.validate.judgement import CODES, RedirectionCheck, conclude, judge
 from podpath.protect.validate.kernel import (
     gather_symbols,
     is_legacy_absent,
@@ -688,9 +688,9 @@ def test_with_a_reflector_it_is_as_fast(bare: Pod) -> None:
     assert wall < 0.3 or os.getloadavg()[0] > 2
 
 
-def around(uid: int = 1000, *, may: bool = False, six: bool = True) -> Surroundings:
+def around(uid: int = 1000, *, may: bool = False, six: bool = True) -> PodEnvironment:
     """Make surroundings of a pod."""
-    return Surroundings(
+    return PodEnvironment(
         uid=uid,
         may_change_user=may,
         addresses={4: ("10.9.0.2",), 6: ("fd00::2",) if six else ()},
@@ -779,7 +779,7 @@ def test_an_arrival_without_its_origin_proves_nothing() -> None:
 
 def test_nothing_proven_is_undecided() -> None:
     """Where no check passed and none failed there is no verdict."""
-    assert "undecided" == conclude([Check("inbound", 4, "untested", "x")]).cause
+    assert "undecided" == conclude([RedirectionCheck("inbound", 4, "untested", "x")]).cause
 
 
 @pytest.mark.parametrize(

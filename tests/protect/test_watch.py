@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from podpath.protect import watch
-from podpath.protect.watch import Change, DirectoryWatch
+from podpath.protect.watch import DirectoryChange, DirectoryWatch
 
 PATIENCE = 20.0
 
 
-def settle(watched: DirectoryWatch) -> set[Change]:
+def settle(watched: DirectoryWatch) -> set[DirectoryChange]:
     """Return all changes that come within a moment after the first."""
     seen = set(watched.wait(PATIENCE))
     while more := watched.wait(0.05):
@@ -32,7 +32,7 @@ def test_what_happens_before_the_first_wait_is_seen(tmp_path: Path) -> None:
     with DirectoryWatch([tmp_path]) as watched:
         (tmp_path / "10-a.conflist").write_text("{}")
 
-        assert Change(tmp_path, "10-a.conflist") in settle(watched)
+        assert DirectoryChange(tmp_path, "10-a.conflist") in settle(watched)
 
 
 @pytest.mark.parametrize("deed", ["rename", "hardlink", "symlink", "truncate", "delete", "chmod"])
@@ -56,7 +56,7 @@ def test_every_way_of_changing_a_file_is_seen(tmp_path: Path, deed: str) -> None
     with DirectoryWatch([folder]) as watched:
         deeds[deed]()
 
-        assert {Change(folder, "a.conf")} == settle(watched)
+        assert {DirectoryChange(folder, "a.conf")} == settle(watched)
 
 
 def test_nothing_happens_and_nothing_is_told(tmp_path: Path) -> None:
@@ -76,13 +76,13 @@ def test_a_directory_survives_removal(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     with DirectoryWatch([folder]) as watched:
         shutil.rmtree(tmp_path / "etc")
-        assert Change(folder, "") in settle(watched)
+        assert DirectoryChange(folder, "") in settle(watched)
 
         folder.mkdir(parents=True)
-        assert Change(folder, "") in settle(watched)
+        assert DirectoryChange(folder, "") in settle(watched)
 
         (folder / "10-a.conf").write_text("{}")
-        assert Change(folder, "10-a.conf") in settle(watched)
+        assert DirectoryChange(folder, "10-a.conf") in settle(watched)
 
 
 def test_a_directory_that_comes_late_is_awaited(tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ def test_a_directory_that_comes_late_is_awaited(tmp_path: Path) -> None:
         (tmp_path / "cni").mkdir()
         folder.mkdir()
         (folder / "a.conf").write_text("{}")
-        assert Change(folder, "") in settle(watched)
+        assert DirectoryChange(folder, "") in settle(watched)
 
         (folder / "b.conf").write_text("{}")
-        assert Change(folder, "b.conf") in settle(watched)
+        assert DirectoryChange(folder, "b.conf") in settle(watched)
 
 
 def test_a_directory_that_is_exchanged_is_watched_anew(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_directory_that_is_exchanged_is_watched_anew(tmp_path: Path) -> None:
         settle(watched)
         (folder / "a.conf").write_text("{}")
 
-        assert Change(folder, "a.conf") in settle(watched)
+        assert DirectoryChange(folder, "a.conf") in settle(watched)
 
 
 def test_another_path_to_the_directory_is_noticed(
@@ -130,10 +130,10 @@ def test_another_path_to_the_directory_is_noticed(
     with DirectoryWatch([folder]) as watched:
         (tmp_path / "a").rename(tmp_path / "c")
         (tmp_path / "b").rename(tmp_path / "a")
-        assert {Change(folder, "")} == settle(watched)
+        assert {DirectoryChange(folder, "")} == settle(watched)
 
         (folder / "a.conf").write_text("{}")
-        assert Change(folder, "a.conf") in settle(watched)
+        assert DirectoryChange(folder, "a.conf") in settle(watched)
 
 
 def test_many_changes_are_told_once(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_many_changes_are_told_once(tmp_path: Path) -> None:
         for number in range(200):
             (tmp_path / "a").write_text(str(number))
 
-        assert (Change(tmp_path, "a"),) == watched.wait(PATIENCE)
+        assert (DirectoryChange(tmp_path, "a"),) == watched.wait(PATIENCE)
 
 
 @pytest.mark.kernel
@@ -155,7 +155,7 @@ def test_an_overflowing_queue_loses_nothing(tmp_path: Path) -> None:
         for number in range(limit // 2 + 100):
             (tmp_path / str(number)).touch()
 
-        assert Change(tmp_path, "") in watched.wait(PATIENCE)
+        assert DirectoryChange(tmp_path, "") in watched.wait(PATIENCE)
 
 
 def test_another_descriptor_ends_the_wait(tmp_path: Path) -> None:
@@ -231,4 +231,4 @@ def test_without_the_package_it_polls(tmp_path: Path, monkeypatch: pytest.Monkey
             folder.rmdir,
         ):
             deed()
-            assert (Change(folder, ""),) == watched.wait(PATIENCE)
+            assert (DirectoryChange(folder, ""),) == watched.wait(PATIENCE)

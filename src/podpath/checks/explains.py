@@ -18,7 +18,7 @@ from podpath.net import protocols
 from podpath.net.failures import FailureKind as Kind
 
 
-class Way(Enum):
+class PacketEnd(Enum):
     """How a connection's first packet, or the answer to it, ends."""
 
     LOST = auto()
@@ -83,30 +83,30 @@ def _each(
     return {_TCP: frozenset(tcp), _UDP: frozenset(udp), _PING: frozenset(ping)}
 
 
-FELT: Mapping[Way, Mapping[int, frozenset[Kind]]] = MappingProxyType({
-    Way.LOST: _alike(Kind.TIMEOUT),
-    Way.DROPPED_BY_SENDER: _each({Kind.TIMEOUT}, {Kind.NOT_PERMITTED}, {Kind.NOT_PERMITTED, Kind.TIMEOUT}),
-    Way.REJECTED_BY_SENDER: _each(
+FELT: Mapping[PacketEnd, Mapping[int, frozenset[Kind]]] = MappingProxyType({
+    PacketEnd.LOST: _alike(Kind.TIMEOUT),
+    PacketEnd.DROPPED_BY_SENDER: _each({Kind.TIMEOUT}, {Kind.NOT_PERMITTED}, {Kind.NOT_PERMITTED, Kind.TIMEOUT}),
+    PacketEnd.REJECTED_BY_SENDER: _each(
         {Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.TIMEOUT}, {Kind.NOT_PERMITTED},
         {Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.NOT_PERMITTED, Kind.TIMEOUT}),
-    Way.NO_NEIGHBOUR: _each({Kind.NO_ROUTE_TO_HOST, Kind.TIMEOUT}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST},
+    PacketEnd.NO_NEIGHBOUR: _each({Kind.NO_ROUTE_TO_HOST, Kind.TIMEOUT}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST},
                             {Kind.NO_ROUTE_TO_HOST, Kind.TIMEOUT}),
-    Way.NET_UNREACHABLE: _each({Kind.NETWORK_UNREACHABLE}, {Kind.TIMEOUT, Kind.NETWORK_UNREACHABLE}, {Kind.NETWORK_UNREACHABLE}),
-    Way.HOST_UNREACHABLE: _each({Kind.NO_ROUTE_TO_HOST}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST}, {Kind.NO_ROUTE_TO_HOST}),
-    Way.NET_PROHIBITED: _alike(Kind.NETWORK_UNREACHABLE),
-    Way.HOST_PROHIBITED: _alike(Kind.NO_ROUTE_TO_HOST),
-    Way.PROHIBITED_IPV6: _alike(Kind.ACCESS_DENIED, Kind.NO_ROUTE_TO_HOST),
-    Way.PORT_UNREACHABLE: _each({Kind.REFUSED}, {Kind.REFUSED, Kind.TIMEOUT}, {Kind.REFUSED}),
-    Way.PROTOCOL_UNREACHABLE: _alike(Kind.UNREACHABLE),
-    Way.RESET: _alike(Kind.REFUSED),
-    Way.TTL_EXCEEDED: _each({Kind.NO_ROUTE_TO_HOST}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST}, {Kind.NO_ROUTE_TO_HOST}),
-    Way.OWN_NO_ROUTE: _alike(Kind.NETWORK_UNREACHABLE),
-    Way.OWN_UNREACHABLE: _alike(Kind.NO_ROUTE_TO_HOST),
-    Way.OWN_PROHIBIT: _alike(Kind.ACCESS_DENIED),
-    Way.OWN_BLACKHOLE: _alike(Kind.INVALID_ARGUMENT),
-    Way.TOO_BIG: _alike(Kind.HANGS, Kind.TIMEOUT, Kind.RESET, Kind.SLOW),
-    Way.LATER: _alike(Kind.HANGS, Kind.TIMEOUT, Kind.RESET),
-    Way.MISTAKEN: _alike(Kind.WRONG_PEER, Kind.TIMEOUT, Kind.RESET, Kind.REFUSED, Kind.HANGS, Kind.NO_ROUTE_TO_HOST),
+    PacketEnd.NET_UNREACHABLE: _each({Kind.NETWORK_UNREACHABLE}, {Kind.TIMEOUT, Kind.NETWORK_UNREACHABLE}, {Kind.NETWORK_UNREACHABLE}),
+    PacketEnd.HOST_UNREACHABLE: _each({Kind.NO_ROUTE_TO_HOST}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST}, {Kind.NO_ROUTE_TO_HOST}),
+    PacketEnd.NET_PROHIBITED: _alike(Kind.NETWORK_UNREACHABLE),
+    PacketEnd.HOST_PROHIBITED: _alike(Kind.NO_ROUTE_TO_HOST),
+    PacketEnd.PROHIBITED_IPV6: _alike(Kind.ACCESS_DENIED, Kind.NO_ROUTE_TO_HOST),
+    PacketEnd.PORT_UNREACHABLE: _each({Kind.REFUSED}, {Kind.REFUSED, Kind.TIMEOUT}, {Kind.REFUSED}),
+    PacketEnd.PROTOCOL_UNREACHABLE: _alike(Kind.UNREACHABLE),
+    PacketEnd.RESET: _alike(Kind.REFUSED),
+    PacketEnd.TTL_EXCEEDED: _each({Kind.NO_ROUTE_TO_HOST}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST}, {Kind.NO_ROUTE_TO_HOST}),
+    PacketEnd.OWN_NO_ROUTE: _alike(Kind.NETWORK_UNREACHABLE),
+    PacketEnd.OWN_UNREACHABLE: _alike(Kind.NO_ROUTE_TO_HOST),
+    PacketEnd.OWN_PROHIBIT: _alike(Kind.ACCESS_DENIED),
+    PacketEnd.OWN_BLACKHOLE: _alike(Kind.INVALID_ARGUMENT),
+    PacketEnd.TOO_BIG: _alike(Kind.HANGS, Kind.TIMEOUT, Kind.RESET, Kind.SLOW),
+    PacketEnd.LATER: _alike(Kind.HANGS, Kind.TIMEOUT, Kind.RESET),
+    PacketEnd.MISTAKEN: _alike(Kind.WRONG_PEER, Kind.TIMEOUT, Kind.RESET, Kind.REFUSED, Kind.HANGS, Kind.NO_ROUTE_TO_HOST),
 })  # fmt: skip
 """What a program is told, by protocol. A datagram's sender is told of fatal errors only
 (net/ipv4/icmp.c:icmp_err_convert v6.12).
@@ -122,38 +122,39 @@ SHARP = frozenset({
 proxy or its supervisor.
 """
 
-_DROPS = frozenset({Way.LOST, Way.DROPPED_BY_SENDER, Way.LATER})
+_DROPS = frozenset({PacketEnd.LOST, PacketEnd.DROPPED_BY_SENDER, PacketEnd.LATER})
 _REJECTS = frozenset({
-    Way.REJECTED_BY_SENDER, Way.NET_UNREACHABLE, Way.HOST_UNREACHABLE, Way.NET_PROHIBITED, Way.HOST_PROHIBITED,
-    Way.PROHIBITED_IPV6, Way.PORT_UNREACHABLE, Way.PROTOCOL_UNREACHABLE, Way.RESET,
+    PacketEnd.REJECTED_BY_SENDER, PacketEnd.NET_UNREACHABLE, PacketEnd.HOST_UNREACHABLE, PacketEnd.NET_PROHIBITED, PacketEnd.HOST_PROHIBITED,
+    PacketEnd.PROHIBITED_IPV6, PacketEnd.PORT_UNREACHABLE, PacketEnd.PROTOCOL_UNREACHABLE, PacketEnd.RESET,
 })  # fmt: skip
 _RULES = _DROPS | _REJECTS
 _ROUTES = frozenset({
-    Way.LOST, Way.NO_NEIGHBOUR, Way.NET_UNREACHABLE, Way.HOST_UNREACHABLE, Way.HOST_PROHIBITED, Way.PROHIBITED_IPV6,
-    Way.OWN_NO_ROUTE, Way.OWN_UNREACHABLE, Way.OWN_PROHIBIT, Way.OWN_BLACKHOLE, Way.TTL_EXCEEDED,
+    PacketEnd.LOST, PacketEnd.NO_NEIGHBOUR, PacketEnd.NET_UNREACHABLE, PacketEnd.HOST_UNREACHABLE, PacketEnd.HOST_PROHIBITED,
+    PacketEnd.PROHIBITED_IPV6, PacketEnd.OWN_NO_ROUTE, PacketEnd.OWN_UNREACHABLE, PacketEnd.OWN_PROHIBIT, PacketEnd.OWN_BLACKHOLE,
+    PacketEnd.TTL_EXCEEDED,
 })  # fmt: skip
-_UNHEARD = frozenset({Way.LOST, Way.NO_NEIGHBOUR, Way.LATER})
-_NOBODY = frozenset({Way.RESET, Way.PORT_UNREACHABLE, Way.LOST, Way.LATER})
+_UNHEARD = frozenset({PacketEnd.LOST, PacketEnd.NO_NEIGHBOUR, PacketEnd.LATER})
+_NOBODY = frozenset({PacketEnd.RESET, PacketEnd.PORT_UNREACHABLE, PacketEnd.LOST, PacketEnd.LATER})
 
-WAYS: Mapping[Category, frozenset[Way]] = MappingProxyType({
+WAYS: Mapping[Category, frozenset[PacketEnd]] = MappingProxyType({
     Category.REVERSE_PATH_FILTER: _UNHEARD,
     Category.IP_FORWARD: _UNHEARD,
     Category.ASYMMETRIC_PATH: _RULES | _UNHEARD,
-    Category.FORWARD_POLICY: frozenset({Way.LOST, Way.LATER}),
+    Category.FORWARD_POLICY: frozenset({PacketEnd.LOST, PacketEnd.LATER}),
     Category.CONNTRACK_FULL: _DROPS,
     Category.CONNTRACK_INVALID: _RULES,
     Category.CONNTRACK_RACE: _DROPS,
     Category.TUNNEL_CHECKSUM: _UNHEARD,
-    Category.TUNNEL_BLOCKED: _UNHEARD | {Way.HOST_UNREACHABLE},
-    Category.MTU: frozenset({Way.TOO_BIG, Way.LOST, Way.LATER}),
-    Category.MASQUERADE_MISSING: _UNHEARD | _REJECTS | {Way.NET_UNREACHABLE},
+    Category.TUNNEL_BLOCKED: _UNHEARD | {PacketEnd.HOST_UNREACHABLE},
+    Category.MTU: frozenset({PacketEnd.TOO_BIG, PacketEnd.LOST, PacketEnd.LATER}),
+    Category.MASQUERADE_MISSING: _UNHEARD | _REJECTS | {PacketEnd.NET_UNREACHABLE},
     Category.NO_LISTENER: _NOBODY,
-    Category.ROUTING_LOOP: frozenset({Way.TTL_EXCEEDED, Way.LOST}),
+    Category.ROUTING_LOOP: frozenset({PacketEnd.TTL_EXCEEDED, PacketEnd.LOST}),
     Category.NO_ROUTE: _ROUTES,
-    Category.NEIGHBOUR_UNRESOLVED: _UNHEARD | {Way.HOST_UNREACHABLE, Way.TTL_EXCEEDED},
-    Category.NEIGHBOUR_TABLE_FULL: _UNHEARD | {Way.HOST_UNREACHABLE, Way.OWN_BLACKHOLE},
-    Category.MACVLAN_PARENT: _UNHEARD | {Way.HOST_UNREACHABLE},
-    Category.MAC_NOT_ALLOWED: _UNHEARD | {Way.HOST_UNREACHABLE},
+    Category.NEIGHBOUR_UNRESOLVED: _UNHEARD | {PacketEnd.HOST_UNREACHABLE, PacketEnd.TTL_EXCEEDED},
+    Category.NEIGHBOUR_TABLE_FULL: _UNHEARD | {PacketEnd.HOST_UNREACHABLE, PacketEnd.OWN_BLACKHOLE},
+    Category.MACVLAN_PARENT: _UNHEARD | {PacketEnd.HOST_UNREACHABLE},
+    Category.MAC_NOT_ALLOWED: _UNHEARD | {PacketEnd.HOST_UNREACHABLE},
 })  # fmt: skip
 """By sort of fault, how it ends a connection. A sort that no row names may end it in any way.
 
@@ -163,7 +164,7 @@ route to the host.
 """
 
 
-def kinds_of(ways: Iterable[Way]) -> frozenset[Kind]:
+def kinds_of(ways: Iterable[PacketEnd]) -> frozenset[Kind]:
     """Return every failure that some of the ways can look like, by any protocol."""
     return frozenset(kind for way in ways for kinds in FELT[way].values() for kind in kinds)
 

@@ -30,7 +30,7 @@ WEIGHTY = frozenset({Severity.CAUSE, Severity.FAULT})
 """What forbids an all-clear."""
 
 
-class Ask(NamedTuple):
+class FollowUp(NamedTuple):
     """What would make an uncertain finding certain, or refute it."""
 
     fact: str
@@ -79,7 +79,7 @@ class Finding:
     """How it is kept from coming back."""
     certainty: float = 1.0
     """1 where the evidence decides it; below, a share among the possibilities."""
-    asks: tuple[Ask, ...] = ()
+    asks: tuple[FollowUp, ...] = ()
     """What would settle it, where it is not certain."""
     marks: tuple[str, ...] = ()
     """The words within the evidence lines that decide: `INVALID`, `1002`; reports mark them."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import Meaning, find_said, get_value, tell
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
@@ -80,7 +80,7 @@ class MessageCheck:
     """How it is kept from coming back."""
     certainty: float = 1.0
     """1 only where the line alone proves that it breaks something."""
-    ask: Ask | None = None
+    ask: FollowUp | None = None
     """What decides, where the message leaves it open."""
 
     @property

@@ -22,7 +22,7 @@ TEMPLATES = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Replicatio
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObjectSightings:
     """An object with every sight of it."""
 
     kind: str
@@ -56,7 +56,7 @@ class Seen:
         return next((items for sight in self.sights if (items := sight.tree.items_at(*path))), ())
 
 
-def see(case: Case, *kinds: str) -> tuple[Seen, ...]:
+def see(case: Case, *kinds: str) -> tuple[ObjectSightings, ...]:
     """Return the objects of these kinds, in the order of the evidence; those without a name stand
     alone.
     """
@@ -68,7 +68,8 @@ def see(case: Case, *kinds: str) -> tuple[Seen, ...]:
             space = one.namespace or known
             found.setdefault((one.kind, space, one.name, 0 if one.name else number), []).append(one)
     return tuple(
-        Seen(kind, space, name, tuple(sights)) for (kind, space, name, _), sights in found.items()
+        ObjectSightings(kind, space, name, tuple(sights))
+        for (kind, space, name, _), sights in found.items()
     )
 
 
@@ -76,7 +77,7 @@ def see(case: Case, *kinds: str) -> tuple[Seen, ...]:
 class PodView:
     """A pod, or the template of pods, with what a check asks of it."""
 
-    seen: Seen
+    seen: ObjectSightings
     metadata: Tree | None
     spec: Tree | None
 
@@ -117,7 +118,7 @@ def selects(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
     return all(labels.get(name) == value for name, value in selector.items())
 
 
-def chosen(case: Case, service: Seen) -> tuple[PodView, ...]:
+def chosen(case: Case, service: ObjectSightings) -> tuple[PodView, ...]:
     """Return the pods that a service's selector chooses."""
     selector = service.at("spec", "selector")
     wanted = (
@@ -130,7 +131,7 @@ def chosen(case: Case, service: Seen) -> tuple[PodView, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedConnection:
     """A connection that failed, with or without a place that it started from."""
 
     dst: Address
@@ -139,14 +140,16 @@ class Failure:
     span: Span
 
 
-def failures(case: Case) -> Iterator[Failure]:
+def failures(case: Case) -> Iterator[FailedConnection]:
     """Yield what was tried and failed, where its destination is known."""
     for attempt in case.attempts:
         if attempt.failed:
-            yield Failure(attempt.probe.dst, attempt.probe.dport, attempt.result, attempt.span)
+            yield FailedConnection(
+                attempt.probe.dst, attempt.probe.dport, attempt.result, attempt.span
+            )
     for lost in case.unplaced:
         if lost.dst is not None and (lost.result is None or breaks_path(lost.result)):
-            yield Failure(lost.dst, lost.dport, lost.result, lost.span)
+            yield FailedConnection(lost.dst, lost.dport, lost.result, lost.span)
 
 
 def read_prefix(text: str) -> Prefix | None:
@@ -170,7 +173,7 @@ def covering(prefixes: Sequence[Prefix], address: Address) -> bool:
     return any(prefix.covers(address) for prefix in prefixes)
 
 
-def endpoints(service: Seen, case: Case) -> Seen | None:
+def endpoints(service: ObjectSightings, case: Case) -> ObjectSightings | None:
     """Return the Endpoints of a service; None where no output shows them."""
     shown = (
         one
@@ -180,7 +183,7 @@ def endpoints(service: Seen, case: Case) -> Seen | None:
     return next((one for one in shown if one.at("subsets") is not None), None)
 
 
-def is_without_endpoints(found: Seen | None) -> bool:
+def is_without_endpoints(found: ObjectSightings | None) -> bool:
     """Tell whether Endpoints are shown, and hold no address that is ready."""
     if found is None or found.at("elided") is not None:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
 
@@ -26,7 +26,7 @@ class Meaning(NamedTuple):
     """The same as commands."""
     certainty: float = 1.0
     """Below 1 where the message leaves open whether it breaks what is asked about."""
-    ask: Ask | None = None
+    ask: FollowUp | None = None
     """What decides, where the message leaves it open."""
     severity: Severity = Severity.FAULT
     prevention: str = ""

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.net.addresses import Address
-from podpath.net.complaints import Complaint, End
+from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
-WORKLOADS = frozenset({End.POD, End.CONTAINER, End.GUEST})
-SERVICES = frozenset({End.SERVICE, End.NAME_SERVER, End.API_SERVER})
+WORKLOADS = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.GUEST})
+SERVICES = frozenset({EndKind.SERVICE, EndKind.NAME_SERVER, EndKind.API_SERVER})
 LOSSES = frozenset({
     FailureKind.TIMEOUT, FailureKind.UNREACHABLE, FailureKind.HANGS,
     FailureKind.NAME_NOT_RESOLVED, FailureKind.NAME_SERVER_SILENT,
@@ -60,7 +60,7 @@ def is_forwarded(complaint: Complaint) -> bool:
     """Tell whether what fails has to be forwarded: from a workload to the outside world, or to one on
     another node.
     """
-    leaves = complaint.target is End.OUTSIDE or (
+    leaves = complaint.target is EndKind.OUTSIDE or (
         complaint.target in WORKLOADS and complaint.same_node is False
     )
     return complaint.source in WORKLOADS and leaves and complaint.failure in {None, *LOSSES}
@@ -86,4 +86,4 @@ def is_by_service(complaint: Complaint) -> bool:
 def is_with_own_host(complaint: Complaint) -> bool:
     """Tell whether what fails is between the host itself and what runs on it."""
     ends = {complaint.source, complaint.target}
-    return End.NODE in ends and bool(ends & WORKLOADS) and complaint.same_node is not False
+    return EndKind.NODE in ends and bool(ends & WORKLOADS) and complaint.same_node is not False

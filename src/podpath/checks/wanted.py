@@ -21,7 +21,7 @@ _ROUTES = frozenset({"up", "post-up", "pre-up"})
 
 
 @dataclass(slots=True)
-class Wanted:
+class WantedDevice:
     """What a file wants of one device."""
 
     device: str
@@ -45,16 +45,16 @@ class Wanted:
     """Where the route goes that is being read."""
 
 
-def wanted_devices(case: Case) -> tuple[Wanted, ...]:
+def wanted_devices(case: Case) -> tuple[WantedDevice, ...]:
     """Return what all files of the case want of devices, in the order of the evidence."""
-    found: list[Wanted] = []
+    found: list[WantedDevice] = []
     for file in case.files:
         read = _READERS.get(file.kind)
         found += list(read(file)) if read is not None else []
     return tuple(found)
 
 
-def prefixes(wanted: Wanted) -> Iterator[tuple[Setting, Address, int]]:
+def prefixes(wanted: WantedDevice) -> Iterator[tuple[Setting, Address, int]]:
     """Yield the addresses with the lengths of their networks; what has none, or is none, is left
     out.
     """
@@ -87,14 +87,14 @@ def read_length(text: str) -> int | None:
     return length if mask.value == Prefix.of(Address(4, 0xFFFFFFFF), length).network else None
 
 
-def _read_interfaces(file: SettingsFile) -> Iterator[Wanted]:
+def _read_interfaces(file: SettingsFile) -> Iterator[WantedDevice]:
     """Read stanzas of interfaces(5)."""
-    current: Wanted | None = None
+    current: WantedDevice | None = None
     for setting in file.settings:
         if setting.name == "iface" and len(setting.words) >= 2:
             if current is not None:
                 yield current
-            current = Wanted(setting.words[0], setting.span)
+            current = WantedDevice(setting.words[0], setting.span)
             current.dhcp = (
                 setting.span
                 if setting.words[-1] == "dhcp" and "inet6" not in setting.words
@@ -106,7 +106,7 @@ def _read_interfaces(file: SettingsFile) -> Iterator[Wanted]:
         yield current
 
 
-def _take_interfaces(wanted: Wanted, setting: Setting) -> None:
+def _take_interfaces(wanted: WantedDevice, setting: Setting) -> None:
     name = setting.name.replace("_", "-")
     if name == "address":
         wanted.addresses.append(setting)
@@ -122,13 +122,13 @@ def _take_interfaces(wanted: Wanted, setting: Setting) -> None:
         wanted.on_link = True
 
 
-def _read_ifcfg(file: SettingsFile) -> Iterator[Wanted]:
+def _read_ifcfg(file: SettingsFile) -> Iterator[WantedDevice]:
     """Read the variables of an ifcfg file."""
     head = next(file.all("DEVICE", "NAME"), None)
     device = head.value if head is not None else file.path.rpartition("ifcfg-")[2]
     if not device or not file.settings:
         return
-    wanted = Wanted(device, (head or file.settings[0]).span)
+    wanted = WantedDevice(device, (head or file.settings[0]).span)
     for setting in file.settings:
         name = setting.name.upper().rstrip("0123456789")
         if name == "IPADDR":
@@ -146,9 +146,9 @@ def _read_ifcfg(file: SettingsFile) -> Iterator[Wanted]:
     yield wanted
 
 
-def _read_netplan(file: SettingsFile) -> Iterator[Wanted]:
+def _read_netplan(file: SettingsFile) -> Iterator[WantedDevice]:
     """Read devices of netplan's tree."""
-    found: dict[tuple[str, ...], Wanted] = {}
+    found: dict[tuple[str, ...], WantedDevice] = {}
     for setting in file.settings:
         place = next(
             (place for place, name in enumerate(setting.path) if name in _NETPLAN_SECTIONS), None
@@ -156,13 +156,13 @@ def _read_netplan(file: SettingsFile) -> Iterator[Wanted]:
         if place is None or len(setting.path) < place + 2:
             continue
         key = setting.path[: place + 2]
-        wanted = found.setdefault(key, Wanted(key[-1], setting.span))
+        wanted = found.setdefault(key, WantedDevice(key[-1], setting.span))
         _take_netplan(wanted, setting, setting.path[place + 2 :], is_bridge=key[place] == "bridges")
     yield from found.values()
 
 
 def _take_netplan(
-    wanted: Wanted, setting: Setting, inner: tuple[str, ...], *, is_bridge: bool
+    wanted: WantedDevice, setting: Setting, inner: tuple[str, ...], *, is_bridge: bool
 ) -> None:
     if setting.name == "on-link" and setting.value.lower() in _ON:
         wanted.on_link = True
@@ -182,12 +182,12 @@ def _take_netplan(
         wanted.dhcp = setting.span
 
 
-def _read_networkd(file: SettingsFile) -> Iterator[Wanted]:
+def _read_networkd(file: SettingsFile) -> Iterator[WantedDevice]:
     """Read a .network file."""
     head = next((one for one in file.all("Name") if one.path == ("Match",)), None)
     if head is None or not head.words:
         return
-    wanted = Wanted(head.words[0], head.span)
+    wanted = WantedDevice(head.words[0], head.span)
     for setting in file.settings:
         if setting.name == "Address" and setting.path in {("Network",), ("Address",)}:
             wanted.addresses.append(setting)
@@ -202,14 +202,14 @@ def _read_networkd(file: SettingsFile) -> Iterator[Wanted]:
     yield wanted
 
 
-def _read_keyfile(file: SettingsFile) -> Iterator[Wanted]:
+def _read_keyfile(file: SettingsFile) -> Iterator[WantedDevice]:
     """Read a connection of NetworkManager; the gateway stands behind the address, or in a setting
     of its own.
     """
     head = next(file.all("interface-name"), None)
     if head is None:
         return
-    wanted = Wanted(head.value, head.span)
+    wanted = WantedDevice(head.value, head.span)
     for setting in file.settings:
         if setting.path in {("ipv4",), ("ipv6",)} and setting.name.startswith("address"):
             wanted.addresses.append(setting)
@@ -226,7 +226,7 @@ def _read_keyfile(file: SettingsFile) -> Iterator[Wanted]:
     yield wanted
 
 
-_READERS: Mapping[str, Callable[[SettingsFile], Iterator[Wanted]]] = {
+_READERS: Mapping[str, Callable[[SettingsFile], Iterator[WantedDevice]]] = {
     "ifupdown": _read_interfaces,
     "ifcfg": _read_ifcfg,
     "netplan": _read_netplan,

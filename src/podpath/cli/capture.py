@@ -9,8 +9,8 @@ import click
 
 from podpath.cli.options import F, output_options
 from podpath.cli.output import show, write_drawing
-from podpath.cli.terminal import Progress
-from podpath.diagnosis.capture_filter import Wanted, parse_wanted
+from podpath.cli.terminal import ProgressLine
+from podpath.diagnosis.capture_filter import ConnectionFilter, parse_wanted
 from podpath.library.captures import captures
 
 _WANTED = "podpath.wanted"
@@ -91,8 +91,8 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     \b
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 no packet to judge by.
     """  # noqa: D301  # click wants the backspace itself
-    wanted: list[Wanted] = click.get_current_context().meta[_WANTED]
-    answer = captures(files, wanted, progress=Progress())
+    wanted: list[ConnectionFilter] = click.get_current_context().meta[_WANTED]
+    answer = captures(files, wanted, progress=ProgressLine())
     drawn = answer.with_ladder() if ladder or svg else answer
     if svg:
         write_drawing(svg, drawn.svg())

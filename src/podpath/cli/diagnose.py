@@ -13,7 +13,7 @@ from podpath.cli.options import (
     window_options,
 )
 from podpath.cli.output import show
-from podpath.cli.terminal import Progress
+from podpath.cli.terminal import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.library import diagnosis
 from podpath.library.given import Piece, ThisNode
@@ -79,7 +79,7 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
     \b
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
-    progress = Progress()
+    progress = ProgressLine()
     pieces: tuple[Piece, ...] = (ThisNode(logs=True), *evidence) if live else evidence
     case = read(pieces, asking=probes, node=node, limits=limits, progress=progress)
     good_case = read_one(good, limits=limits, progress=progress) if good else None

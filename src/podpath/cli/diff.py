@@ -7,7 +7,7 @@ import click
 from podpath.cli.evidence import read_one
 from podpath.cli.options import limits_option, output_options
 from podpath.cli.output import show
-from podpath.cli.terminal import Progress
+from podpath.cli.terminal import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.library import diff as comparison
 
@@ -51,7 +51,7 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
     \b
     Exit codes: 0 nothing fails on BAD, 1 a difference explains what fails, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
-    progress = Progress()
+    progress = ProgressLine()
     bad_case = read_one((bad,), probes, limits=limits, progress=progress)
     good_case = read_one((good,), probes, limits=limits, progress=progress)
     answer = comparison.diff(bad_case, good_case, probes, progress=progress)

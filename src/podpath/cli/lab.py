@@ -12,7 +12,7 @@ import click
 from podpath.cli.evidence import read_one
 from podpath.cli.lab_text import render_tally, render_twin
 from podpath.cli.options import evidence_argument
-from podpath.cli.terminal import Progress, choose_style
+from podpath.cli.terminal import ProgressLine, choose_style
 from podpath.lab.agree import Tally, run_case, run_cases
 from podpath.lab.apply import (
     LabError,
@@ -80,7 +80,7 @@ def twin(evidence: tuple[str, ...], probe: str | None) -> None:
         else None
     )
     if chosen is None:
-        case = read_one(evidence, progress=Progress())
+        case = read_one(evidence, progress=ProgressLine())
         asked = _choose_probe(case, probe)
         enter_private_world()
     else:
@@ -89,7 +89,7 @@ def twin(evidence: tuple[str, ...], probe: str | None) -> None:
         asked = _choose_probe(case, probe or str(chosen.asked(1)))
     tracer = DropTracer()
     try:
-        with progress_stage(Progress(), "building the twin"):
+        with progress_stage(ProgressLine(), "building the twin"):
             seen: TwinRun = run_twin(case.node, asked, tracer)
     finally:
         tracer.close()
@@ -110,7 +110,7 @@ def script(evidence: tuple[str, ...], probe: str | None) -> None:
     Examples:
       podpath lab script node-bundle.tar.gz > node.sh && sudo unshare --mount --net sh node.sh
     """  # noqa: D301  # as above
-    case = read_one(evidence, progress=Progress())
+    case = read_one(evidence, progress=ProgressLine())
     plan = plan_twin(
         case.node,
         _choose_probe(case, probe) if probe or case.facts.attempts else None,
@@ -211,7 +211,7 @@ def agree(cases: int, seed: int | None, jobs: int, reproducers: str | None) -> N
     require_lab()
     first = secrets.randbelow(1 << 40) if seed is None else seed
     click.echo(f"seeds {first} to {first + cases - 1}")
-    with progress_stage(Progress(), f"running {cases} cases"):
+    with progress_stage(ProgressLine(), f"running {cases} cases"):
         tally: Tally = run_cases(range(first, first + cases), jobs, lambda _: None)
     click.echo(render_tally(tally), nl=False)
     if reproducers and tally.differing:

@@ -16,11 +16,11 @@ import click
 from podpath.cni.lint import Lint, lint_folder
 from podpath.cni.runtimes import RuntimeSettings, RuntimeVerdict
 from podpath.net.errors import UsageError
-from podpath.protect.agent.keeper import KeeperContext, Status
+from podpath.protect.agent.keeper import KeeperContext, KeeperStatus
 from podpath.protect.apply import Applier, Effect
 from podpath.protect.chain.crictl import compare_loaded
 from podpath.protect.chain.folder import list_programs, probe_programs, read_folder
-from podpath.protect.chain.guard import Guard
+from podpath.protect.chain.guard import ChainGuard
 from podpath.protect.chain.keeper import keep_chain, make_status
 from podpath.protect.chain.options import ChainOptions, KubeconfigOptions
 from podpath.protect.chain.removal import remove as take_out
@@ -134,7 +134,7 @@ def keep(*, dry_run: bool, once: bool, **given: object) -> None:
     _log_to_stderr()
     applier = Applier(dry_run=dry_run, tell=_tell if dry_run else None)
     if once:
-        guard = Guard(options, applier)
+        guard = ChainGuard(options, applier)
         status = _look_once(guard)
         click.get_current_context().exit(0 if status.ready else 1)
     desk = KeeperContext(lambda _: None)
@@ -250,10 +250,10 @@ def _options(given: dict[str, object]) -> ChainOptions:
     return ChainOptions(kubeconfig=kubeconfig, **given)  # type: ignore[arg-type]  # click has checked them
 
 
-def _look_once(guard: Guard) -> Status:
-    from podpath.protect.chain.keeper import Memory  # noqa: PLC0415  # only here
+def _look_once(guard: ChainGuard) -> KeeperStatus:
+    from podpath.protect.chain.keeper import ChainKeeperState  # noqa: PLC0415  # only here
 
-    status = make_status(guard, Memory(), guard.look(time.monotonic()), None, "")
+    status = make_status(guard, ChainKeeperState(), guard.look(time.monotonic()), None, "")
     for finding in status.findings:
         click.echo(escape(finding.claim), err=True)
     return status

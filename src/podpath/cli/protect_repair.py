@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Literal, cast
 import click
 
 from podpath.net.errors import MissingExtra
-from podpath.protect.agent.keeper import KeeperContext, Status
+from podpath.protect.agent.keeper import KeeperContext, KeeperStatus
 from podpath.protect.agent.logs import configure_logs
 from podpath.protect.apply import Applier
 from podpath.protect.tables import parse_tables
 from podpath.report.escape import escape
 
 if TYPE_CHECKING:
-    from podpath.protect.kube.objects import Pod
+    from podpath.protect.kube.objects import KubePod
     from podpath.protect.repair.judgement import PodJudgement
-    from podpath.protect.repair.keeper import Assignment, Work
+    from podpath.protect.repair.keeper import RepairScope, Work
     from podpath.protect.repair.policy import Policy
 
 
@@ -154,12 +154,12 @@ def repair(**given: object) -> None:
         desk.close()
 
 
-def _assign(given: dict[str, object]) -> Assignment:
+def _assign(given: dict[str, object]) -> RepairScope:
     from podpath.protect.kube import access  # noqa: PLC0415  # lightkube is an extra
-    from podpath.protect.repair.keeper import Assignment  # noqa: PLC0415  # as above
+    from podpath.protect.repair.keeper import RepairScope  # noqa: PLC0415  # as above
 
     kubeconfig, state = cast("str | None", given["kubeconfig"]), cast("str | None", given["state"])
-    return Assignment(
+    return RepairScope(
         node=str(given["node"]),
         policy=_policy(given),
         access=access.find(
@@ -179,7 +179,7 @@ def _watch_chain(given: dict[str, object]) -> Callable[[], str]:
     entry = cast("str | None", given["chain_entry"])
     if entry is None:
         return str
-    from podpath.protect.chain.guard import Guard  # noqa: PLC0415  # only where it is asked for
+    from podpath.protect.chain.guard import ChainGuard  # noqa: PLC0415  # only where it is asked for
     from podpath.protect.chain.options import ChainOptions  # noqa: PLC0415  # as above
 
     options = ChainOptions(
@@ -187,7 +187,7 @@ def _watch_chain(given: dict[str, object]) -> Callable[[], str]:
         conf_dir=str(given["conf_dir"]),
         bin_dirs=cast("tuple[str, ...]", given["bin_dirs"]),
     )
-    guard = Guard(options, Applier(dry_run=True))
+    guard = ChainGuard(options, Applier(dry_run=True))
 
     def unhealthy() -> str:
         look = guard.look(time.monotonic())
@@ -231,9 +231,9 @@ def _policy(given: dict[str, object]) -> Policy:
 
 
 def _report(
-    found: tuple[tuple[Pod, PodJudgement], ...],
+    found: tuple[tuple[KubePod, PodJudgement], ...],
     work: Work,
-    assignment: Assignment,
+    assignment: RepairScope,
     *,
     as_json: bool,
 ) -> None:
@@ -273,5 +273,5 @@ def _report(
     click.echo(f"{len(found)} pods, {broken} broken")
 
 
-def _quiet(_: Status) -> None:
+def _quiet(_: KeeperStatus) -> None:
     """Hear how the part stands: the logs tell."""

@@ -11,12 +11,12 @@ from podpath.cli.protect_watch import run_part
 from podpath.cli.terminal import choose_style
 from podpath.net.errors import UsageError
 from podpath.protect.apply import Applier
-from podpath.protect.sysctl.guard import Guard, SysctlOutcome
+from podpath.protect.sysctl.guard import SysctlGuard, SysctlOutcome
 from podpath.protect.sysctl.keeper import keep_sysctls
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.options import SysctlOptions, make_duty
 from podpath.protect.sysctl.profiles import AUTOMATIC, list_profiles, load_profile
-from podpath.protect.sysctl.settings import Policy, Setting
+from podpath.protect.sysctl.settings import Policy, SysctlSetting
 from podpath.report.escape import escape
 
 SCHEMA = "podpath/sysctl/v1"
@@ -123,7 +123,7 @@ def sysctl(  # noqa: PLR0913  # one parameter for each option, as click has it
         raise UsageError(
             f"expected a node that shows which profile it needs, saw none; name one with --profile: {known}"
         )
-    outcome = Guard(duty, applier).look(0.0)
+    outcome = SysctlGuard(duty, applier).look(0.0)
     if as_json:
         click.echo(json.dumps(outcome_document(outcome, dict(chosen)), indent=2))
     else:
@@ -131,14 +131,14 @@ def sysctl(  # noqa: PLR0913  # one parameter for each option, as click has it
     click.get_current_context().exit(0 if outcome.holds else WRONG)
 
 
-def parse_setting(text: str) -> Setting:
+def parse_setting(text: str) -> SysctlSetting:
     """Read `KEY=VALUE`, `KEY>=VALUE` or `KEY<=VALUE`; `UsageError` says what was expected."""
     name, sign, value = text.partition("=")
     if not sign or not value.split():
         raise UsageError(f"--key {text}: expected KEY=VALUE, KEY>=VALUE or KEY<=VALUE")
     policy: Policy = "floor" if name.endswith(">") else "ceiling" if name.endswith("<") else "exact"
     try:
-        return Setting(
+        return SysctlSetting(
             key=parse_key(name.rstrip("<>")), value=" ".join(value.split()), policy=policy
         )
     except ValueError as error:

@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from podpath.protect.agent.keeper import Finding
+from podpath.protect.agent.keeper import AgentFinding
 from podpath.report.escape import escape
 from podpath.report.style import Style
 
 _SIGNS = {"error": "bad", "warning": "warn", "info": "dim"}
 
 
-def render_findings(findings: Iterable[Finding], style: Style) -> str:
+def render_findings(findings: Iterable[AgentFinding], style: Style) -> str:
     """Write each finding with its evidence and what mends it."""
     lines: list[str] = []
     for finding in findings:
@@ -25,6 +25,6 @@ def render_findings(findings: Iterable[Finding], style: Style) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def finding_document(finding: Finding) -> dict[str, object]:
+def finding_document(finding: AgentFinding) -> dict[str, object]:
     """Return a finding as JSON has it."""
     return asdict(finding)

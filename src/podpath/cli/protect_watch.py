@@ -10,7 +10,7 @@ import click
 
 from podpath.cli.protect_text import finding_document, render_findings
 from podpath.cli.terminal import choose_style
-from podpath.protect.agent.keeper import Body, KeeperContext, Status
+from podpath.protect.agent.keeper import Body, KeeperContext, KeeperStatus
 
 
 def run_part(body: Body, schema: str, *, as_json: bool) -> bool:
@@ -19,9 +19,9 @@ def run_part(body: Body, schema: str, *, as_json: bool) -> bool:
     As JSON it prints a line for each look, as text whenever what is wrong changes.
     """
     style = choose_style("auto", verbose=False)
-    last: list[Status] = []
+    last: list[KeeperStatus] = []
 
-    def hear(status: Status) -> None:
+    def hear(status: KeeperStatus) -> None:
         if as_json:
             found = [finding_document(finding) for finding in status.findings]
             click.echo(json.dumps({"schema": schema, "holds": status.ready, "findings": found}))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from podpath.cli.terminal import Progress
+from podpath.cli.terminal import ProgressLine
 from podpath.collect.snapshot import collect_bundle, find_namespaces
 from podpath.library.progress import stage
 
@@ -39,7 +39,7 @@ def snapshot(output: str, *, logs: bool) -> None:
       sudo podpath snapshot -o node1.tar.gz
       sudo podpath snapshot -o before/ && podpath diagnose before/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
     """  # noqa: D301  # click wants the backspace itself
-    with stage(Progress(), "collecting"):
+    with stage(ProgressLine(), "collecting"):
         missing = collect_bundle(Path(output), find_namespaces(), now=time.time(), logs=logs)
     click.echo(output)
     for sentence in missing:

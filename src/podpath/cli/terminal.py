@@ -36,7 +36,7 @@ def choose_style(color: str, *, verbose: bool, brief: bool = False) -> Style:
     )
 
 
-class Progress:
+class ProgressLine:
     """Says on a terminal's standard error what takes so long, with its share where that is known,
     and takes the line back.
     """

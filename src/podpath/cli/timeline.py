@@ -6,7 +6,7 @@ import click
 
 from podpath.cli.options import output_options, window_options
 from podpath.cli.output import show, write_drawing
-from podpath.cli.terminal import Progress
+from podpath.cli.terminal import ProgressLine
 from podpath.library import timeline as chronicle
 from podpath.library.when import When
 
@@ -46,7 +46,7 @@ def timeline(  # noqa: PLR0913 - click gives each option as one argument
     Exit codes: 0 nothing changed in the window, 1 something did that breaks networks, 2 usage error or unreadable input,
     3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
-    answer = chronicle.timeline(logs, when, progress=Progress())
+    answer = chronicle.timeline(logs, when, progress=ProgressLine())
     if svg is not None:
         write_drawing(svg, answer.svg())
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

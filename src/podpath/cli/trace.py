@@ -7,7 +7,7 @@ import click
 from podpath.cli.evidence import read_one
 from podpath.cli.options import limits_option, live_option, node_option, output_options
 from podpath.cli.output import show
-from podpath.cli.terminal import Progress
+from podpath.cli.terminal import ProgressLine
 from podpath.collect.limits import Limits
 from podpath.library import trace as tracing
 from podpath.library.given import Piece, ThisNode
@@ -51,7 +51,7 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
     \b
     Exit codes: 0 it works, 1 it never works or only sometimes, 2 usage error or unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
-    progress = Progress()
+    progress = ProgressLine()
     pieces: tuple[Piece, ...] = (ThisNode(), *evidence) if live else evidence
     case = read_one(pieces, (probe,), node=node, limits=limits, progress=progress)
     show(

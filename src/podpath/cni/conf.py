@@ -2,7 +2,7 @@
 it is refused.
 
 What comes in is a file's name and bytes, and the files of the drop-in directory named after its
-network; what goes out is a `Network` or a `Trouble` with the line it stands in. The rules are those
+network; what goes out is a `Network` or a `ConfProblem` with the line it stands in. The rules are those
 of libcni 1.3 (`libcni/conf.go`), row P1 to P5 of parity.md; where an older libcni decides otherwise
 (drop-in directories came with 1.3.0), `drop_ins` says which is meant.
 """
@@ -30,7 +30,7 @@ _GO_KINDS = {
 _FLAGS = ("disableCheck", "disableGC", "loadOnlyInlinedPlugins")
 
 
-class Trouble(NamedTuple):
+class ConfProblem(NamedTuple):
     """Why a file, or a part of it, is not taken."""
 
     row: str
@@ -105,34 +105,38 @@ class Network:
 
 def parse_network(
     file: ConfFile, folder: Sequence[ConfFile] = (), *, drop_ins: bool = True
-) -> Network | Trouble:
+) -> Network | ConfProblem:
     """Read a file as a runtime does: a list where it is a `.conflist`, one plugin otherwise."""
     if file.content is None:
-        return Trouble("D2", file.name, 1, f"it cannot be read: {file.obstacle}")
+        return ConfProblem("D2", file.name, 1, f"it cannot be read: {file.obstacle}")
     value = parse_json(file)
-    if isinstance(value, Trouble):
+    if isinstance(value, ConfProblem):
         return value
     if file.extension != ".conflist":
         return _parse_single(file, value)
     network = _parse_list(file, value, drop_ins=drop_ins)
-    if isinstance(network, Trouble) or not drop_ins or "loadOnlyInlinedPlugins" in network.flags:
+    if (
+        isinstance(network, ConfProblem)
+        or not drop_ins
+        or "loadOnlyInlinedPlugins" in network.flags
+    ):
         return network
     return _with_drop_ins(file, network, folder)
 
 
-def parse_json(file: ConfFile) -> Mapping[str, object] | Trouble:
+def parse_json(file: ConfFile) -> Mapping[str, object] | ConfProblem:
     """Read a file's JSON object by Go's rules: no byte order mark, no NaN, nothing behind it."""
     try:
         value: object = json.loads(file.text, parse_constant=_refuse_constant)
     except RecursionError:
-        return Trouble("D2", file.name, 1, "its JSON is nested too deep")
+        return ConfProblem("D2", file.name, 1, "its JSON is nested too deep")
     except ValueError as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
         said = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         what = "it is empty" if not file.text.strip() else f"it is not JSON: {said}"
-        return Trouble("D2", file.name, line, what)
+        return ConfProblem("D2", file.name, line, what)
     if not isinstance(value, dict):
-        return Trouble("D2", file.name, 1, f"expected an object of JSON, saw {_kind(value)}")
+        return ConfProblem("D2", file.name, 1, f"expected an object of JSON, saw {_kind(value)}")
     return value
 
 
@@ -146,17 +150,17 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no value of JSON")
 
 
-def _parse_single(file: ConfFile, value: Mapping[str, object]) -> Network | Trouble:
+def _parse_single(file: ConfFile, value: Mapping[str, object]) -> Network | ConfProblem:
     if "plugins" in value and not value.get("type"):
         line = file.line_of(r'"plugins"\s*:')
-        return Trouble(
+        return ConfProblem(
             "D5",
             file.name,
             line,
             "it is a list of plugins under the name of a single one: it must end in .conflist",
         )
     plugin = _parse_plugin(file, value, 1)
-    if isinstance(plugin, Trouble):
+    if isinstance(plugin, ConfProblem):
         return plugin
     name, version = value.get("name") or "", value.get("cniVersion") or ""
     return Network(
@@ -166,61 +170,63 @@ def _parse_single(file: ConfFile, value: Mapping[str, object]) -> Network | Trou
 
 def _parse_list(
     file: ConfFile, value: Mapping[str, object], *, drop_ins: bool
-) -> Network | Trouble:
+) -> Network | ConfProblem:
     name = value.get("name")
     if "name" not in value:
-        return Trouble("P1", file.name, 1, "it has no name")
+        return ConfProblem("P1", file.name, 1, "it has no name")
     if not isinstance(name, str):
-        return Trouble(
+        return ConfProblem(
             "P1", file.name, file.line_of(r'"name"\s*:'), f"its name is no string but {_kind(name)}"
         )
     version = _choose_version(file, value)
-    if isinstance(version, Trouble):
+    if isinstance(version, ConfProblem):
         return version
     flags = _read_flags(file, value)
-    if isinstance(flags, Trouble):
+    if isinstance(flags, ConfProblem):
         return flags
     network = Network(file=file.name, name=name, version=version, plugins=(), flags=flags)
     if "plugins" not in value:
         if not drop_ins:
-            return Trouble("P4", file.name, 1, "it has no key plugins")
+            return ConfProblem("P4", file.name, 1, "it has no key plugins")
         if "loadOnlyInlinedPlugins" in flags:
             line = file.line_of('"loadOnlyInlinedPlugins"')
-            return Trouble(
+            return ConfProblem(
                 "P4", file.name, line, "loadOnlyInlinedPlugins is true, and there is no key plugins"
             )
         return network
     listed, line = value["plugins"], file.line_of(r'"plugins"\s*:')
     if not isinstance(listed, list):
-        return Trouble("P4", file.name, line, f"its plugins are no list but {_kind(listed)}")
+        return ConfProblem("P4", file.name, line, f"its plugins are no list but {_kind(listed)}")
     if not listed:
-        return Trouble("P4", file.name, line, "its list of plugins is empty")
+        return ConfProblem("P4", file.name, line, "its list of plugins is empty")
     plugins = tuple(_parse_plugin(file, entry, number + 1) for number, entry in enumerate(listed))
-    trouble = next((plugin for plugin in plugins if isinstance(plugin, Trouble)), None)
+    trouble = next((plugin for plugin in plugins if isinstance(plugin, ConfProblem)), None)
     return trouble or replace(
         network, plugins=tuple(plugin for plugin in plugins if isinstance(plugin, Plugin))
     )
 
 
-def _choose_version(file: ConfFile, value: Mapping[str, object]) -> str | Trouble:
+def _choose_version(file: ConfFile, value: Mapping[str, object]) -> str | ConfProblem:
     """Choose the highest version of `cniVersion` and `cniVersions` that libcni knows."""
     single, listed = value.get("cniVersion", ""), value.get("cniVersions")
     line = file.line_of(r'"cniVersions?"\s*:')
     if not isinstance(single, str):
-        return Trouble("P2", file.name, line, f"its cniVersion is no string but {_kind(single)}")
+        return ConfProblem(
+            "P2", file.name, line, f"its cniVersion is no string but {_kind(single)}"
+        )
     if "cniVersions" not in value:
         return single
     if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
-        return Trouble("P2", file.name, line, "its cniVersions are no list of strings")
+        return ConfProblem("P2", file.name, line, "its cniVersions are no list of strings")
     offered = [*listed, single] if single else listed
     wrong = next((entry for entry in offered if not entry or parse_version(entry) is None), None)
     if wrong is not None:
-        return Trouble("P2", file.name, line, f"{wrong!r} is no version")
+        return ConfProblem("P2", file.name, line, f"{wrong!r} is no version")
     known = [entry for entry in offered if (parse_version(entry) or CURRENT) <= CURRENT]
     return max(known, key=lambda entry: parse_version(entry) or CURRENT) if known else single
 
 
-def _read_flags(file: ConfFile, value: Mapping[str, object]) -> tuple[str, ...] | Trouble:
+def _read_flags(file: ConfFile, value: Mapping[str, object]) -> tuple[str, ...] | ConfProblem:
     flags: list[str] = []
     for key in _FLAGS:
         held = value.get(key, False)
@@ -232,7 +238,7 @@ def _read_flags(file: ConfFile, value: Mapping[str, object]) -> tuple[str, ...] 
             else ""
         )
         if word not in {"true", "false"}:
-            return Trouble(
+            return ConfProblem(
                 "P3",
                 file.name,
                 file.line_of(f'"{key}"'),
@@ -242,13 +248,13 @@ def _read_flags(file: ConfFile, value: Mapping[str, object]) -> tuple[str, ...] 
     return tuple(flags)
 
 
-def _parse_plugin(file: ConfFile, value: object, number: int) -> Plugin | Trouble:
+def _parse_plugin(file: ConfFile, value: object, number: int) -> Plugin | ConfProblem:
     """Read one plugin's configuration; its keys are found in any case, as encoding/json finds them
     for a struct.
     """
     which = f"plugin {number}"
     if not isinstance(value, dict):
-        return Trouble(
+        return ConfProblem(
             "P5",
             file.name,
             file.line_of(r'"plugins"\s*:'),
@@ -258,12 +264,12 @@ def _parse_plugin(file: ConfFile, value: object, number: int) -> Plugin | Troubl
     for key in ("type", "name", "cniversion"):
         if not isinstance(fields.get(key), str | None):
             line = file.line_of(rf'(?i)"{key}"\s*:')
-            return Trouble(
+            return ConfProblem(
                 "P5", file.name, line, f"the {key} of {which} is no string but {_kind(fields[key])}"
             )
     wrong = next(_misshapen(fields), None)
     if wrong is not None:
-        return Trouble(
+        return ConfProblem(
             "P5",
             file.name,
             file.line_of(rf'(?i)"{wrong}"\s*:'),
@@ -271,7 +277,7 @@ def _parse_plugin(file: ConfFile, value: object, number: int) -> Plugin | Troubl
         )
     kind = fields.get("type")
     if not kind or not isinstance(kind, str):
-        return Trouble("P5", file.name, file.line_of(r'"plugins"\s*:'), f"{which} has no type")
+        return ConfProblem("P5", file.name, file.line_of(r'"plugins"\s*:'), f"{which} has no type")
     line = file.line_of(rf'(?i)"type"\s*:\s*"{re.escape(kind)}"')
     return Plugin(type=kind, conf=value, file=file.name, line=line)
 
@@ -294,7 +300,7 @@ def _misshapen(fields: Mapping[str, object]) -> Iterator[str]:
 
 def _with_drop_ins(
     file: ConfFile, network: Network, folder: Sequence[ConfFile]
-) -> Network | Trouble:
+) -> Network | ConfProblem:
     added: list[Plugin] = []
     for other in sorted(folder, key=lambda other: other.name):
         if (
@@ -306,14 +312,14 @@ def _with_drop_ins(
         value = (
             parse_json(other)
             if other.content is not None
-            else Trouble("P4", other.name, 1, other.obstacle)
+            else ConfProblem("P4", other.name, 1, other.obstacle)
         )
-        plugin = value if isinstance(value, Trouble) else _parse_plugin(other, value, 1)
-        if isinstance(plugin, Trouble):
+        plugin = value if isinstance(value, ConfProblem) else _parse_plugin(other, value, 1)
+        if isinstance(plugin, ConfProblem):
             return plugin
         added.append(plugin)
     if not network.plugins and not added:
-        return Trouble(
+        return ConfProblem(
             "P4", file.name, 1, f"it lists no plugin, and {network.name}/ has none either"
         )
     return replace(network, plugins=(*network.plugins, *added))

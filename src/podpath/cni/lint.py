@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from podpath.cni.conf import CURRENT, ConfFile, Network, Trouble, parse_network, parse_version
+from podpath.cni.conf import CURRENT, ConfFile, ConfProblem, Network, parse_network, parse_version
 from podpath.cni.runtimes import (
     Programs,
     RuntimeSettings,
@@ -76,7 +76,7 @@ def lint_folder(
         *(
             remark
             for file, found in parsed
-            if isinstance(found, Trouble)
+            if isinstance(found, ConfProblem)
             for remark in _trouble_remarks(file, found, verdicts)
         ),
         *(
@@ -156,7 +156,7 @@ def _file_remarks(files: Sequence[ConfFile]) -> Iterator[Remark]:
 
 
 def _trouble_remarks(
-    file: ConfFile, trouble: Trouble, verdicts: Sequence[RuntimeVerdict]
+    file: ConfFile, trouble: ConfProblem, verdicts: Sequence[RuntimeVerdict]
 ) -> Iterator[Remark]:
     decisions = {
         verdict.runtime: decision.action
@@ -300,7 +300,7 @@ def _chain_remarks(file: ConfFile, network: Network) -> Iterator[Remark]:
 
 def _drop_in_remarks(
     files: Sequence[ConfFile],
-    parsed: Sequence[tuple[ConfFile, Network | Trouble]],
+    parsed: Sequence[tuple[ConfFile, Network | ConfProblem]],
     settings: RuntimeSettings,
 ) -> Iterator[Remark]:
     networks = {

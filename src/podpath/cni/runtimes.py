@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from podpath.cni.conf import EXTENSIONS, ConfFile, Network, Trouble, parse_network
+from podpath.cni.conf import EXTENSIONS, ConfFile, ConfProblem, Network, parse_network
 
 CONTAINERD, CRIO = "containerd", "cri-o"
 SIZE_LIMIT = 2 * 1024 * 1024
@@ -24,7 +24,7 @@ asked them.
 """
 
 
-class Decision(NamedTuple):
+class RuntimeDecision(NamedTuple):
     """What a runtime does with one file."""
 
     file: str
@@ -43,7 +43,7 @@ class RuntimeVerdict:
     """The network that pods get; None where the node is not ready."""
     others: tuple[Network, ...] = ()
     """Further networks that it holds: pods get them only where something asks for them."""
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[RuntimeDecision, ...] = ()
     """One for each file with a CNI extension, in the order of reading."""
     why_none: str = ""
 
@@ -75,25 +75,25 @@ def candidates(files: Sequence[ConfFile]) -> list[ConfFile]:
 
 def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> RuntimeVerdict:
     """Say what containerd would load."""
-    decisions: list[Decision] = []
+    decisions: list[RuntimeDecision] = []
     networks: list[Network] = []
     waiting = candidates(files)
     for file in waiting:
         if settings.max_conf_num > 0 and len(networks) == settings.max_conf_num:
             decisions.append(
-                Decision(file.name, "not reached", f"{networks[0].file} comes first", "D1")
+                RuntimeDecision(file.name, "not reached", f"{networks[0].file} comes first", "D1")
             )
             continue
         found = (
-            Trouble("D2", file.name, 1, f"it is larger than {SIZE_LIMIT} bytes")
+            ConfProblem("D2", file.name, 1, f"it is larger than {SIZE_LIMIT} bytes")
             if len(file.content or b"") > SIZE_LIMIT
             else parse_network(file, files, drop_ins=settings.drop_ins)
         )
-        if isinstance(found, Trouble):
-            decisions.append(Decision(file.name, "fails", found.why, found.row, found.line))
+        if isinstance(found, ConfProblem):
+            decisions.append(RuntimeDecision(file.name, "fails", found.why, found.row, found.line))
             rest = waiting[len(decisions) :]
             decisions += [
-                Decision(other.name, "not reached", f"loading ended at {file.name}", "D2")
+                RuntimeDecision(other.name, "not reached", f"loading ended at {file.name}", "D2")
                 for other in rest
             ]
             return RuntimeVerdict(
@@ -104,7 +104,7 @@ def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> Ru
             )
         networks.append(found)
         decisions.append(
-            Decision(
+            RuntimeDecision(
                 file.name,
                 "loaded",
                 "the first by name" if len(networks) == 1 else "max_conf_num allows it",
@@ -127,19 +127,21 @@ def judge_crio(
     files: Sequence[ConfFile], settings: RuntimeSettings, programs: Programs | None = None
 ) -> RuntimeVerdict:
     """Say what CRI-O would load; without `programs` every plugin's program is taken to be there."""
-    decisions: list[Decision] = []
+    decisions: list[RuntimeDecision] = []
     networks: dict[str, Network] = {}
     for file in candidates(files):
         found = parse_network(file, files, drop_ins=settings.drop_ins)
         if isinstance(found, Network):
             found = lacking(found, programs) or found
-        if isinstance(found, Trouble):
-            decisions.append(Decision(file.name, "skipped", found.why, found.row, found.line))
+        if isinstance(found, ConfProblem):
+            decisions.append(
+                RuntimeDecision(file.name, "skipped", found.why, found.row, found.line)
+            )
             continue
         name = found.name or file.name
         if name in networks:
             decisions.append(
-                Decision(
+                RuntimeDecision(
                     file.name,
                     "skipped",
                     f"{networks[name].file} has a network {name!r} already",
@@ -153,7 +155,7 @@ def judge_crio(
             else "held for pods that ask for it by name"
         )
         networks[name] = found
-        decisions.append(Decision(file.name, "loaded", why, "D1"))
+        decisions.append(RuntimeDecision(file.name, "loaded", why, "D1"))
     wanted = settings.default_network or next(iter(networks), "")
     chosen = networks.get(wanted)
     why_none = (
@@ -169,7 +171,7 @@ def judge_crio(
     )
 
 
-def lacking(network: Network, programs: Programs | None) -> Trouble | None:
+def lacking(network: Network, programs: Programs | None) -> ConfProblem | None:
     """Return what CRI-O's probe with CNI_COMMAND=VERSION would find missing; None where nothing is."""
     if programs is None:
         return None
@@ -177,7 +179,7 @@ def lacking(network: Network, programs: Programs | None) -> Trouble | None:
     for plugin in network.plugins:
         supported = programs.get(plugin.type)
         if supported is None:
-            return Trouble(
+            return ConfProblem(
                 "D3",
                 plugin.file,
                 plugin.line,
@@ -185,7 +187,7 @@ def lacking(network: Network, programs: Programs | None) -> Trouble | None:
             )
         if supported and version not in supported:
             why = f"the plugin {plugin.type} does not support version {version} (it says: {', '.join(supported)})"
-            return Trouble("P11", plugin.file, plugin.line, why)
+            return ConfProblem("P11", plugin.file, plugin.line, why)
     return None
 
 

@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple, cast
 from podpath.collect import zips
 from podpath.collect.limits import Limits
 from podpath.collect.members import Member, inner_name, leave_out_large
-from podpath.collect.unpacking import DAMAGED, PACKED, Bounded, Budget, open_unpacked
+from podpath.collect.unpacking import DAMAGED, PACKED, Bounded, UnpackingBudget, open_unpacked
 from podpath.net.errors import EvidenceError
 
 TAR = b"ustar"
@@ -68,7 +68,7 @@ def read_members(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterat
 
 
 def _read_tar(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterator[Member]:
-    stream = Bounded(open_unpacked(name, file), Budget(name, size, limits))
+    stream = Bounded(open_unpacked(name, file), UnpackingBudget(name, size, limits))
     try:
         with tarfile.open(fileobj=cast("BinaryIO", stream), mode="r|", tarinfo=_Header) as archive:
             for count, info in enumerate(archive):
@@ -123,7 +123,7 @@ def read_blocks(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterato
     """Yield the content of a single packed file block by block, within the limits but for that of
     one output.
     """
-    stream = Bounded(open_unpacked(name, file), Budget(name, size, limits))
+    stream = Bounded(open_unpacked(name, file), UnpackingBudget(name, size, limits))
     try:
         while block := stream.read():
             yield block

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from podpath.collect.long_captures import Tell, survey_long, tell_nobody
 from podpath.collect.mapping import map_file
 from podpath.collect.parallel import count_workers, plan_workers
-from podpath.evidence.gathered import NOWHERE, Evidence, Place, make_gap
+from podpath.evidence.gathered import NOWHERE, BundlePlace, Evidence, make_gap
 from podpath.evidence.records import Reading
 from podpath.net.addresses import Address
 from podpath.net.errors import EvidenceError, MissingExtra
@@ -59,7 +59,7 @@ class Kept(NamedTuple):
     name: str
     capture: DecodedCapture
     data: bytes | memoryview
-    place: Place
+    place: BundlePlace
     devices: Mapping[int, str]
     """Names of devices by their index."""
     printed: ReadText | None = None
@@ -101,7 +101,7 @@ def read_mapped(
 def read_packets(
     name: str,
     data: bytes | memoryview,
-    place: Place = NOWHERE,
+    place: BundlePlace = NOWHERE,
     devices: Mapping[int, str] | None = None,
     keep: Keep = forget,
     tell: Tell = tell_nobody,

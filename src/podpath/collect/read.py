@@ -22,9 +22,9 @@ from podpath.collect.members import Member
 from podpath.collect.printed import is_printed
 from podpath.evidence.bundle import ReadPackets, assemble_bundle, is_bundle
 from podpath.evidence.files import parse_file, split_lines
-from podpath.evidence.foreign import NamedFile, Shown, find_bundles, is_single, read_bundled
+from podpath.evidence.foreign import BundleFile, NamedFile, find_bundles, is_single, read_bundled
 from podpath.evidence.formats import LIKELY
-from podpath.evidence.gathered import Evidence, Place, join, make_cut, make_gap
+from podpath.evidence.gathered import BundlePlace, Evidence, join, make_cut, make_gap
 from podpath.evidence.recognition import recognise
 from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Cut, Gap, GapKind, Source
@@ -235,7 +235,7 @@ def _assemble(files: list[_File], limits: Limits, keep: captures.Keep) -> Eviden
     for file in files:
         sniff = partial(_parse_whole, file.shown, file.data, limits, keep)
         try:
-            parts.append(read_bundled(bundles, Shown(*file), sniff) or sniff())
+            parts.append(read_bundled(bundles, BundleFile(*file), sniff) or sniff())
         except (EvidenceError, MissingExtra) as error:
             gaps.append(make_gap(file.shown, str(error)))
     found = join(parts)
@@ -247,7 +247,7 @@ def _read_single(name: str, data: bytes) -> Evidence | None:
     if not is_single(data):
         return None
     bundles = find_bundles([NamedFile(name, data)])
-    return read_bundled(bundles, Shown(name, name, data), lambda: parse_file(name, data))
+    return read_bundled(bundles, BundleFile(name, name, data), lambda: parse_file(name, data))
 
 
 def _unpack(files: list[_File], limits: Limits, gaps: list[Gap]) -> Iterator[_File]:
@@ -302,7 +302,7 @@ def _packets_reader(files: list[_File], keep: captures.Keep) -> ReadPackets:
     """
     listings = {name: data for name, _, data in files if name.endswith("/ip-link.json")}
 
-    def read(shown: str, data: bytes, place: Place) -> Evidence:
+    def read(shown: str, data: bytes, place: BundlePlace) -> Evidence:
         ending = f"netns/{place.netns or 'host'}/ip-link.json"
         listing = next(
             (listing for name, listing in listings.items() if name.endswith(ending)), b""

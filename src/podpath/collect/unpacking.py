@@ -31,7 +31,7 @@ DAMAGED = (EOFError, zlib.error, lzma.LZMAError, OSError, ValueError)
 """What the readers of packed data raise where it is damaged or ends early."""
 
 
-class Budget:
+class UnpackingBudget:
     """What may still come out of an archive: more than an honest one of that size holds is refused."""
 
     def __init__(self, name: str, size: int, limits: Limits) -> None:
@@ -56,7 +56,7 @@ class Budget:
 class Bounded(io.RawIOBase):
     """A stream that raises when more comes out of it than its budget allows."""
 
-    def __init__(self, inner: BinaryIO, budget: Budget) -> None:
+    def __init__(self, inner: BinaryIO, budget: UnpackingBudget) -> None:
         """Take the stream, and what may come out of it."""
         self._inner, self._budget = inner, budget
 

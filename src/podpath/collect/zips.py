@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from podpath.collect.limits import Limits
 from podpath.collect.members import Member, inner_name, leave_out_large
-from podpath.collect.unpacking import DAMAGED, Budget
+from podpath.collect.unpacking import DAMAGED, UnpackingBudget
 from podpath.net.errors import EvidenceError
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
@@ -27,7 +27,7 @@ def read_members(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterat
     """Yield the files of a zip, within the limits; `EvidenceError` where it is damaged or must not
     be read.
     """
-    budget = Budget(name, size, limits)
+    budget = UnpackingBudget(name, size, limits)
     try:
         with zipfile.ZipFile(file) as archive:
             infos = archive.infolist()
@@ -44,7 +44,11 @@ def read_members(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterat
 
 
 def _read_member(
-    archive: zipfile.ZipFile, info: zipfile.ZipInfo, shown: str, budget: Budget, limits: Limits
+    archive: zipfile.ZipFile,
+    info: zipfile.ZipInfo,
+    shown: str,
+    budget: UnpackingBudget,
+    limits: Limits,
 ) -> Member:
     kind = info.external_attr >> 16
     if stat.S_IFMT(kind) not in {0, stat.S_IFREG}:

@@ -26,7 +26,7 @@ _END = re.compile(
 )
 
 
-class End(NamedTuple):
+class FilterEnd(NamedTuple):
     """One end that is asked about."""
 
     address: Address | None
@@ -39,12 +39,12 @@ class End(NamedTuple):
         return (self.address is None or self.address == end[0]) and self.port in (0, end[1])
 
 
-class Wanted(NamedTuple):
+class ConnectionFilter(NamedTuple):
     """The connections that are asked about: one between both ends, in either direction."""
 
     protocol: int | None
-    one: End
-    other: End
+    one: FilterEnd
+    other: FilterEnd
 
     def fits(self, flow: CapturedFlow[Sighting]) -> bool:
         """Tell whether a connection is asked about, as one point shows it."""
@@ -71,10 +71,10 @@ class Wanted(NamedTuple):
         )
 
 
-ANY = End(None, 0)
+ANY = FilterEnd(None, 0)
 
 
-def parse_wanted(text: str) -> Wanted:
+def parse_wanted(text: str) -> ConnectionFilter:
     """Read `tcp 10.0.0.1:1024 > 10.0.0.2:80`, or less: an address, a port (`:80`), two ends;
     `UsageError` where it is none.
     """
@@ -85,14 +85,14 @@ def parse_wanted(text: str) -> Wanted:
         )
     name = found["protocol"] or found["alone_protocol"]
     ends = [parse_end(part) for part in (found["one"], found["other"], found["alone"]) if part]
-    return Wanted(
+    return ConnectionFilter(
         protocols.protocol_number(name) if name else None,
         ends[0],
         ends[1] if len(ends) > 1 else ANY,
     )
 
 
-def parse_end(text: str) -> End:
+def parse_end(text: str) -> FilterEnd:
     """Read an address, `ADDRESS:PORT`, tcpdump's `ADDRESS.PORT`, or `:PORT`."""
     found = _END.fullmatch(text)
     try:
@@ -100,13 +100,13 @@ def parse_end(text: str) -> End:
             address = found["six"] or found["four"]
             port = int(found["port"] or 0)
             if port < 1 << 16:
-                return End(Address.parse(address) if address else None, port)
-        return End(Address.parse(text), 0)
+                return FilterEnd(Address.parse(address) if address else None, port)
+        return FilterEnd(Address.parse(text), 0)
     except ValueError:
         raise UsageError(f"expected an address with or without a port, saw {text!r}") from None
 
 
-def narrow(case: Case, wanted: Sequence[Wanted]) -> Case:
+def narrow(case: Case, wanted: Sequence[ConnectionFilter]) -> Case:
     """Keep what belongs to the connections: at every point, under every address, with ARP and ICMP
     errors about their ends.
 

@@ -25,7 +25,7 @@ from podpath.checks.services import no_endpoints, no_listener
 from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.conclusion import Conclusion
 from podpath.diagnosis.explanations import assess
-from podpath.diagnosis.flows import Flow, Kind, uplinks
+from podpath.diagnosis.flows import BaselineFlow, BaselineKind, uplinks
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import World
 from podpath.net.addresses import Address
@@ -58,7 +58,7 @@ class Broken(NamedTuple):
     """Those that may be kept out on purpose."""
 
 
-def find_broken(base: World, flows: Sequence[Flow]) -> Broken:
+def find_broken(base: World, flows: Sequence[BaselineFlow]) -> Broken:
     """Return those connections that fail on stated facts, parted by whether the failure can be
     meant.
     """
@@ -106,14 +106,14 @@ def doubt(concluded: Conclusion) -> Conclusion:
     return replace(concluded, causes=(), possible=(*causes, *concluded.possible))
 
 
-def tell_walked(flows: Sequence[Flow]) -> str:
+def tell_walked(flows: Sequence[BaselineFlow]) -> str:
     """Say what was walked where nobody named a connection: how many of each kind."""
     counts = Counter(flow.kind for flow in flows)
-    kinds = "; ".join(f"{kind.value}: {counts[kind]}" for kind in Kind if counts[kind])
+    kinds = "; ".join(f"{kind.value}: {counts[kind]}" for kind in BaselineKind if counts[kind])
     return f"No connection was named, so the ones that any node should carry were walked ({kinds})."
 
 
-def _is_fault(node: Node, flow: Flow, cause: Cause) -> bool | None:
+def _is_fault(node: Node, flow: BaselineFlow, cause: Cause) -> bool | None:
     """Tell whether a failure is a fault; False where it may be meant, None where it says nothing."""
     ends = {HOST, flow.probe.netns, _owner(node, flow.probe.dst)}
     if cause.check in SILENT or cause.step.netns not in ends:
@@ -127,7 +127,7 @@ def _is_fault(node: Node, flow: Flow, cause: Cause) -> bool | None:
     return True if cause.step.netns == HOST else None
 
 
-def _is_unmeant(flow: Flow, cause: Cause) -> bool | None:
+def _is_unmeant(flow: BaselineFlow, cause: Cause) -> bool | None:
     """Tell whether a rule drops what any node should carry; None where it is of those that are
     filled to drop.
     """
@@ -137,12 +137,12 @@ def _is_unmeant(flow: Flow, cause: Cause) -> bool | None:
         or POLICED.match(cause.place.table.name)
     ):
         return None
-    if flow.kind is Kind.OPEN_PORT and cause.place.chain.name.startswith("KUBE-"):
+    if flow.kind is BaselineKind.OPEN_PORT and cause.place.chain.name.startswith("KUBE-"):
         return None
-    return flow.kind not in {Kind.OPEN_PORT, Kind.TO_WORLD}
+    return flow.kind not in {BaselineKind.OPEN_PORT, BaselineKind.TO_WORLD}
 
 
-def _is_beyond(node: Node, flow: Flow, cause: Cause) -> bool:
+def _is_beyond(node: Node, flow: BaselineFlow, cause: Cause) -> bool:
     """Tell whether the packet was lost where the evidence does not reach: the address only stands
     for a machine elsewhere.
 
@@ -157,7 +157,7 @@ def _is_beyond(node: Node, flow: Flow, cause: Cause) -> bool:
         and leaving in uplinks(node)
     ):
         return True  # a machine beside the node is down, or not there: that is no fault of this one
-    if flow.kind is Kind.TO_WORLD:
+    if flow.kind is BaselineKind.TO_WORLD:
         return cause.step.netns != flow.probe.netns
     source = node.namespaces.get(flow.probe.netns or HOST)
     target = node.namespaces.get(_owner(node, flow.probe.dst) or HOST)

@@ -38,7 +38,7 @@ REFUSED = "refused"
 """The kind of a branch that ends where nobody listens."""
 
 
-class Walked(NamedTuple):
+class WalkedConnection(NamedTuple):
     """A connection in question, walked under every likely answer to what is not known."""
 
     probe: Probe
@@ -48,7 +48,7 @@ class Walked(NamedTuple):
 
 
 def forbid_all_clear(
-    case: Case, walked: Sequence[Walked], suggested: Iterable[Probe] = ()
+    case: Case, walked: Sequence[WalkedConnection], suggested: Iterable[Probe] = ()
 ) -> tuple[Forbids, ...]:
     """Return everything that forbids the all-clear; empty where it may be given."""
     found: list[Forbids] = []
@@ -96,7 +96,7 @@ def forbid_by_complaints(case: Case, complained: Sequence[Complained]) -> Iterat
         yield ComplaintUnexplained(probe=None, spans=tuple(failing[:1]))
 
 
-def _judge(one: Walked) -> Iterator[Forbids]:
+def _judge(one: WalkedConnection) -> Iterator[Forbids]:
     conversation, branches = one.conversation, one.conversation.branches
     failing = [
         branch
@@ -130,7 +130,7 @@ def _is_settled(branch: Branch) -> bool:
     return any(made.rank and not made.random for made in branch.assumptions)
 
 
-def _judge_alternatives(case: Case, one: Walked) -> Iterator[Forbids]:
+def _judge_alternatives(case: Case, one: WalkedConnection) -> Iterator[Forbids]:
     for other in case.alternatives:
         if other.good or one.works:
             continue
@@ -157,7 +157,9 @@ def _passed(conversation: Conversation) -> Iterator[str]:
             yield from (step.netns for step in trace.steps)
 
 
-def _find_unshown(node: Node, walked: Sequence[Walked], passed: Iterable[str]) -> Iterator[Forbids]:
+def _find_unshown(
+    node: Node, walked: Sequence[WalkedConnection], passed: Iterable[str]
+) -> Iterator[Forbids]:
     """Yield the listings that a walk took for whole and no output shows whole, in the namespaces
     that it passed.
     """
@@ -212,7 +214,7 @@ _WITH_SOCKETS = frozenset({6, 17})
 """Protocols in which somebody has to listen: TCP and UDP."""
 
 
-def _find_unlisted_devices(node: Node, walked: Sequence[Walked]) -> Iterator[NotShown]:
+def _find_unlisted_devices(node: Node, walked: Sequence[WalkedConnection]) -> Iterator[NotShown]:
     """Yield the devices that a walk passed and no listing has: a route names one that is not there."""
     used = {
         (step.netns, step.link)

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from podpath.net import protocols
 from podpath.net.addresses import Address
-from podpath.net.complaints import Complaint, End
+from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import NAMES, Ending, FailureKind, is_failure
 from podpath.net.technologies import Technology
 from podpath.node.case import Attempt, Case
@@ -43,7 +43,7 @@ class Contrast(StrEnum):
     PING_FAILS = "ping fails"
 
 
-class Shown(StrEnum):
+class ShownPart(StrEnum):
     """What outputs show in part: an expert asks on from what somebody thought worth showing."""
 
     RULES = "rules of a firewall"
@@ -57,17 +57,17 @@ class Shown(StrEnum):
     FORWARDS = "a switch of forwarding"
 
 
-Clue = FailureKind | Road | Contrast | Technology | Shown
+Clue = FailureKind | Road | Contrast | Technology | ShownPart
 
 DNS_PORT = 53
-_WORKLOADS = frozenset({End.POD, End.CONTAINER})
-_MACHINES = frozenset({End.NODE, End.GUEST})
-_ROADS: dict[End, Road] = {
-    End.SERVICE: Road.TO_SERVICE,
-    End.NAME_SERVER: Road.TO_NAME_SERVER,
-    End.API_SERVER: Road.TO_API_SERVER,
-    End.NODE_PORT: Road.FROM_WORLD,
-    End.LOAD_BALANCER: Road.FROM_WORLD,
+_WORKLOADS = frozenset({EndKind.POD, EndKind.CONTAINER})
+_MACHINES = frozenset({EndKind.NODE, EndKind.GUEST})
+_ROADS: dict[EndKind, Road] = {
+    EndKind.SERVICE: Road.TO_SERVICE,
+    EndKind.NAME_SERVER: Road.TO_NAME_SERVER,
+    EndKind.API_SERVER: Road.TO_API_SERVER,
+    EndKind.NODE_PORT: Road.FROM_WORLD,
+    EndKind.LOAD_BALANCER: Road.FROM_WORLD,
 }
 _SPOKEN: dict[Technology, Road] = {
     Technology.NODE_PORT: Road.FROM_WORLD,
@@ -102,7 +102,7 @@ def _of_complaint(complaint: Complaint) -> Iterator[Clue]:
         yield _ROADS[source]
     if source in _WORKLOADS and target in _WORKLOADS:
         yield Road.POD_TO_POD
-    if source in _WORKLOADS and target is End.OUTSIDE:
+    if source in _WORKLOADS and target is EndKind.OUTSIDE:
         yield Road.TO_WORLD
     if source in _WORKLOADS and target in _MACHINES:
         yield Road.POD_TO_HOST
@@ -110,9 +110,9 @@ def _of_complaint(complaint: Complaint) -> Iterator[Clue]:
         yield Road.NODE_TO_POD
     if source in _MACHINES and target in _MACHINES:
         yield Road.HOST_TO_HOST
-    if source is End.OUTSIDE and target is not End.OUTSIDE:
+    if source is EndKind.OUTSIDE and target is not EndKind.OUTSIDE:
         yield Road.FROM_WORLD
-    if End.GUEST in {source, target}:
+    if EndKind.GUEST in {source, target}:
         yield Road.GUEST
     if complaint.same_node is not None:
         yield Road.SAME_NODE if complaint.same_node else Road.OTHER_NODE
@@ -172,29 +172,29 @@ def _shown(case: Case) -> Iterator[Clue]:
     if any(table.name != "nat" for table in tables) or any(
         netns.nftables.items for netns in spaces
     ):
-        yield Shown.RULES
+        yield ShownPart.RULES
     if any(table.name == "nat" for table in tables):
-        yield Shown.NAT
+        yield ShownPart.NAT
     if any(rule.span is not None for netns in spaces for rule in netns.rules.items):
-        yield Shown.POLICY_RULES
+        yield ShownPart.POLICY_RULES
     if any(
         route.span is not None and route.prefix.family == 6
         for netns in spaces
         for route in netns.routes.items
     ):
-        yield Shown.IPV6
+        yield ShownPart.IPV6
     if any(netns.conntrack.items for netns in spaces):
-        yield Shown.CONNTRACK
+        yield ShownPart.CONNTRACK
     if case.contradictions:
-        yield Shown.DISAGREEMENT
+        yield ShownPart.DISAGREEMENT
     if case.messages:
-        yield Shown.LINES
+        yield ShownPart.LINES
     if any(netns.sysctls for netns in spaces):
-        yield Shown.SYSCTLS
+        yield ShownPart.SYSCTLS
     if any(
         key.endswith((".ip_forward", ".forwarding")) for netns in spaces for key in netns.sysctls
     ):
-        yield Shown.FORWARDS
+        yield ShownPart.FORWARDS
 
 
 def _pings(tried: Iterable[tuple[bool, int | None]]) -> set[bool]:

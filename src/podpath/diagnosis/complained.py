@@ -18,7 +18,7 @@ from podpath.checks.explains import SHARP
 from podpath.diagnosis.flows import OUTSIDE, host_address
 from podpath.net import protocols
 from podpath.net.addresses import Address
-from podpath.net.complaints import Complaint, End
+from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import NAMES, FailureKind
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
@@ -47,7 +47,7 @@ class Side(Enum):
     PORT = "port"
 
 
-class How(Enum):
+class ChosenBy(Enum):
     """How a part was found."""
 
     NAMED = "the complaint names it"
@@ -61,7 +61,7 @@ class Choice(NamedTuple):
 
     side: Side
     value: str
-    how: How
+    how: ChosenBy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Complained:
         no other of their sort.
         """
         return all(
-            choice.how in {How.NAMED, How.ONLY}
+            choice.how in {ChosenBy.NAMED, ChosenBy.ONLY}
             for choice in self.choices
             if choice.side is not Side.PORT
         )
@@ -88,7 +88,7 @@ class Complained:
 
 class _Found(NamedTuple):
     address: Address
-    how: How
+    how: ChosenBy
     name: str = ""
     netns: str | None = None
     port: ServicePort | None = None
@@ -128,20 +128,20 @@ def _place(node: Node, complaint: Complaint) -> Complained | None:
     return Complained(probe=probe, kind=kind, span=complaint.span, choices=choices)
 
 
-def _find_port(complaint: Complaint, target: _Found) -> tuple[int, int, How]:
+def _find_port(complaint: Complaint, target: _Found) -> tuple[int, int, ChosenBy]:
     """Return the protocol and the port that a complaint is about."""
     if complaint.protocol in {protocols.ICMP, protocols.ICMPV6}:
-        return protocols.ICMP if target.address.family == 4 else protocols.ICMPV6, 0, How.NAMED
+        return protocols.ICMP if target.address.family == 4 else protocols.ICMPV6, 0, ChosenBy.NAMED
     if complaint.ports:
-        return complaint.protocol or protocols.TCP, complaint.ports[0], How.NAMED
+        return complaint.protocol or protocols.TCP, complaint.ports[0], ChosenBy.NAMED
     if target.port is not None:
-        return target.port.protocol, target.port.port, How.ONLY
-    if complaint.target is End.NAME_SERVER or _is_of_names(complaint):
-        return protocols.UDP, DNS_PORT, How.USUAL
+        return target.port.protocol, target.port.port, ChosenBy.ONLY
+    if complaint.target is EndKind.NAME_SERVER or _is_of_names(complaint):
+        return protocols.UDP, DNS_PORT, ChosenBy.USUAL
     return (
         complaint.protocol or protocols.TCP,
-        API_PORT if complaint.target is End.API_SERVER else 80,
-        How.USUAL,
+        API_PORT if complaint.target is EndKind.API_SERVER else 80,
+        ChosenBy.USUAL,
     )
 
 
@@ -149,18 +149,19 @@ def _targets(node: Node, complaint: Complaint) -> Iterator[_Found]:
     """Yield whom the complaint is about, named ones first."""
     to = [address for address in complaint.addresses if address not in complaint.sources]
     for address in to:
-        yield _Found(address, How.NAMED, port=_service_port(node, address, complaint))
+        yield _Found(address, ChosenBy.NAMED, port=_service_port(node, address, complaint))
     services = [
         service
         for service in node.services
         if service.addresses and _names(complaint, service.name, service.namespace)
     ]
-    yield from (_of_service(service, How.NAMED, complaint) for service in services)
-    if complaint.target is not End.SERVICE and not _is_of_names(complaint):
+    yield from (_of_service(service, ChosenBy.NAMED, complaint) for service in services)
+    if complaint.target is not EndKind.SERVICE and not _is_of_names(complaint):
         named = [
             pod
             for pod in _pods(node)
-            if _names(complaint, pod.name, "") and complaint.target in {End.POD, End.CONTAINER}
+            if _names(complaint, pod.name, "")
+            and complaint.target in {EndKind.POD, EndKind.CONTAINER}
         ]
         yield from named[-1:]
     yield from _described(node, complaint)
@@ -176,29 +177,29 @@ def _is_of_names(complaint: Complaint) -> bool:
 def _described(node: Node, complaint: Complaint) -> Iterator[_Found]:
     """Yield what a complaint only describes: the name server, another pod, the node, the world."""
     target = complaint.target
-    if target is End.NAME_SERVER or _is_of_names(complaint):
+    if target is EndKind.NAME_SERVER or _is_of_names(complaint):
         yield from _services(
             complaint,
             [one for one in node.services if any(port.port == DNS_PORT for port in one.ports)],
         )
-    elif target is End.API_SERVER:
+    elif target is EndKind.API_SERVER:
         yield from _services(
             complaint, [one for one in node.services if (one.namespace, one.name) == API]
         )
-    elif target is End.SERVICE:
+    elif target is EndKind.SERVICE:
         own = [
             one
             for one in node.services
             if one.namespace != "kube-system" and (one.namespace, one.name) != API
         ]
         yield from _services(complaint, own or list(node.services))
-    elif target in {End.POD, End.CONTAINER}:
+    elif target in {EndKind.POD, EndKind.CONTAINER}:
         pods = _counted(list(_pods(node)))
         yield from reversed(pods)
-    elif target is End.NODE:
+    elif target is EndKind.NODE:
         yield from _hosts(node)
-    elif target is End.OUTSIDE:
-        yield _Found(OUTSIDE, How.USUAL, "an address on the Internet")
+    elif target is EndKind.OUTSIDE:
+        yield _Found(OUTSIDE, ChosenBy.USUAL, "an address on the Internet")
 
 
 def _sources(node: Node, complaint: Complaint) -> Iterator[_Found]:
@@ -206,27 +207,29 @@ def _sources(node: Node, complaint: Complaint) -> Iterator[_Found]:
     host.
     """
     for address in complaint.sources:
-        yield _Found(address, How.NAMED, netns=_owner(node, address))
+        yield _Found(address, ChosenBy.NAMED, netns=_owner(node, address))
     pods = list(_pods(node))
-    if complaint.source is not End.NODE:
-        yield from (pod._replace(how=How.NAMED) for pod in pods if _names(complaint, pod.name, ""))
-    if complaint.source in {End.NODE, End.GUEST}:
+    if complaint.source is not EndKind.NODE:
+        yield from (
+            pod._replace(how=ChosenBy.NAMED) for pod in pods if _names(complaint, pod.name, "")
+        )
+    if complaint.source in {EndKind.NODE, EndKind.GUEST}:
         yield from _hosts(node)
         return
-    if complaint.source is End.OUTSIDE:
+    if complaint.source is EndKind.OUTSIDE:
         return
     counted = _counted(pods)
     yield from (
         counted
-        if complaint.source in {End.POD, End.CONTAINER}
-        else (pod._replace(how=How.FIRST) for pod in counted)
+        if complaint.source in {EndKind.POD, EndKind.CONTAINER}
+        else (pod._replace(how=ChosenBy.FIRST) for pod in counted)
     )
     if complaint.source is None:
-        yield from (host._replace(how=How.USUAL) for host in _hosts(node))
+        yield from (host._replace(how=ChosenBy.USUAL) for host in _hosts(node))
 
 
 def _counted(pods: Sequence[_Found]) -> list[_Found]:
-    return [pod._replace(how=How.ONLY if len(pods) == 1 else How.FIRST) for pod in pods]
+    return [pod._replace(how=ChosenBy.ONLY if len(pods) == 1 else ChosenBy.FIRST) for pod in pods]
 
 
 def _pods(node: Node) -> Iterator[_Found]:
@@ -235,7 +238,7 @@ def _pods(node: Node) -> Iterator[_Found]:
     for name, netns in node.namespaces.items():
         address = _address(netns)
         if name != HOST and netns.role == "pod" and address is not None:
-            yield _Found(address, How.FIRST, names.get(address, name), name)
+            yield _Found(address, ChosenBy.FIRST, names.get(address, name), name)
 
 
 def _address(netns: Netns) -> Address | None:
@@ -250,15 +253,15 @@ def _address(netns: Netns) -> Address | None:
 def _hosts(node: Node) -> Iterator[_Found]:
     address = host_address(node)
     if address is not None:
-        yield _Found(address, How.ONLY, "the node", HOST)
+        yield _Found(address, ChosenBy.ONLY, "the node", HOST)
 
 
 def _services(complaint: Complaint, services: Sequence[Service]) -> Iterator[_Found]:
-    how = How.ONLY if len(services) == 1 else How.FIRST
+    how = ChosenBy.ONLY if len(services) == 1 else ChosenBy.FIRST
     yield from (_of_service(service, how, complaint) for service in services if service.addresses)
 
 
-def _of_service(service: Service, how: How, complaint: Complaint) -> _Found:
+def _of_service(service: Service, how: ChosenBy, complaint: Complaint) -> _Found:
     return _Found(
         service.addresses[0],
         how,

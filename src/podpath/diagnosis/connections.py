@@ -29,7 +29,7 @@ BEGINS = ("SYN", "request", "datagram")
 """Kinds of packet that begin a connection."""
 
 
-class Place(NamedTuple):
+class FramePlace(NamedTuple):
     """Where a capture saw a frame."""
 
     capture: int
@@ -38,7 +38,7 @@ class Place(NamedTuple):
     direction: str | None
 
 
-class Seen(NamedTuple):
+class ConnectionFrame(NamedTuple):
     """One frame of a connection."""
 
     kind: str
@@ -48,7 +48,7 @@ class Seen(NamedTuple):
     original: bool
     """True in the direction of the first packet."""
     packet: Packet
-    place: Place
+    place: FramePlace
     time: float | None
     span: Span
 
@@ -57,7 +57,7 @@ class Missing(NamedTuple):
     """A packet that came to one place of a capture and never to another that it had to pass."""
 
     kind: str
-    place: Place
+    place: FramePlace
     """Where it was not seen."""
     span: Span
     """Where it was seen last."""
@@ -67,7 +67,7 @@ class Observed(NamedTuple):
     """A connection as captures show it."""
 
     probe: Probe
-    seen: tuple[Seen, ...]
+    seen: tuple[ConnectionFrame, ...]
     """In the order of the capture."""
     missing: tuple[Missing, ...]
 
@@ -132,11 +132,11 @@ def _observe_strands(strands: list[list[_Numbered]]) -> Observed | None:
         return None
     clients = {_client(strand) for strand in strands}
     seen = tuple(
-        Seen(
+        ConnectionFrame(
             kind_of(frame.packet),
             (frame.packet.src, frame.packet.sport) in clients,
             frame.packet,
-            Place(frame.capture, frame.netns, frame.link, frame.direction),
+            FramePlace(frame.capture, frame.netns, frame.link, frame.direction),
             frame.time,
             frame.span,
         )
@@ -162,7 +162,7 @@ def _client(strand: list[_Numbered]) -> tuple[Address, int]:
     return min((first.src, first.sport), (first.dst, first.dport), key=lambda end: -end[1])
 
 
-def _find_missing(seen: Sequence[Seen]) -> Iterator[Missing]:
+def _find_missing(seen: Sequence[ConnectionFrame]) -> Iterator[Missing]:
     """Find what entered by a place and did not leave by the one by which the SYN had left.
 
     Only a capture that saw the SYN at both places says that a later packet of the same direction

@@ -17,7 +17,12 @@ from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.captured import add_captured
 from podpath.diagnosis.carried import Broken, doubt, find_broken, find_complained, tell_walked
 from podpath.diagnosis.check_proof import prove_check
-from podpath.diagnosis.clearance import REFUSED, Walked, forbid_all_clear, forbid_by_complaints
+from podpath.diagnosis.clearance import (
+    REFUSED,
+    WalkedConnection,
+    forbid_all_clear,
+    forbid_by_complaints,
+)
 from podpath.diagnosis.comparison import compare_with_good
 from podpath.diagnosis.complained import Complained, place_complaints
 from podpath.diagnosis.conclusion import Conclusion, conclude
@@ -177,7 +182,7 @@ def _list_assumed(
 
 def _walk_in_question(
     base: World, concluded: Conclusion, flows: Sequence[Probe]
-) -> tuple[Walked, ...]:
+) -> tuple[WalkedConnection, ...]:
     """Walk the connections in question under every likely answer to what is not known.
 
     Those are the ones that somebody names. Where nobody names any, they are what every node should
@@ -187,8 +192,8 @@ def _walk_in_question(
         (judgement.symptom.probe, _seen_to_work(judgement)) for judgement in concluded.judgements
     ]
     if named:
-        return tuple(Walked(probe, _fork(base, probe), works) for probe, works in named)
-    walked = (Walked(probe, _fork(base, probe)) for probe in flows)
+        return tuple(WalkedConnection(probe, _fork(base, probe), works) for probe, works in named)
+    walked = (WalkedConnection(probe, _fork(base, probe)) for probe in flows)
     return tuple(
         one
         for one in walked

@@ -9,36 +9,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podpath.checks.explains import FELT, Way
+from podpath.checks.explains import FELT, PacketEnd
 from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
 from podpath.net import protocols
 from podpath.net.failures import VAGUE, FailureKind
 
-ANSWERS: Mapping[str, Way] = {
-    "EHOSTUNREACH": Way.NO_NEIGHBOUR,
-    "icmp-net-unreachable": Way.NET_UNREACHABLE, "icmp6-no-route": Way.NET_UNREACHABLE,
-    "icmp-host-unreachable": Way.HOST_UNREACHABLE, "icmp6-addr-unreachable": Way.HOST_UNREACHABLE,
-    "icmp-net-prohibited": Way.NET_PROHIBITED,
-    "icmp-host-prohibited": Way.HOST_PROHIBITED, "icmp-admin-prohibited": Way.HOST_PROHIBITED,
-    "icmp-pkt-filtered": Way.HOST_PROHIBITED,
-    "icmp6-adm-prohibited": Way.PROHIBITED_IPV6, "icmp6-policy-fail": Way.PROHIBITED_IPV6,
-    "icmp6-reject-route": Way.PROHIBITED_IPV6,
-    "icmp-port-unreachable": Way.PORT_UNREACHABLE, "icmp6-port-unreachable": Way.PORT_UNREACHABLE,
-    "icmp-proto-unreachable": Way.PROTOCOL_UNREACHABLE,
-    "tcp-reset": Way.RESET,
-    "icmp-ttl-exceeded": Way.TTL_EXCEEDED,
-    "icmp-frag-needed": Way.TOO_BIG, "EMSGSIZE": Way.TOO_BIG,
+ANSWERS: Mapping[str, PacketEnd] = {
+    "EHOSTUNREACH": PacketEnd.NO_NEIGHBOUR,
+    "icmp-net-unreachable": PacketEnd.NET_UNREACHABLE, "icmp6-no-route": PacketEnd.NET_UNREACHABLE,
+    "icmp-host-unreachable": PacketEnd.HOST_UNREACHABLE, "icmp6-addr-unreachable": PacketEnd.HOST_UNREACHABLE,
+    "icmp-net-prohibited": PacketEnd.NET_PROHIBITED,
+    "icmp-host-prohibited": PacketEnd.HOST_PROHIBITED, "icmp-admin-prohibited": PacketEnd.HOST_PROHIBITED,
+    "icmp-pkt-filtered": PacketEnd.HOST_PROHIBITED,
+    "icmp6-adm-prohibited": PacketEnd.PROHIBITED_IPV6, "icmp6-policy-fail": PacketEnd.PROHIBITED_IPV6,
+    "icmp6-reject-route": PacketEnd.PROHIBITED_IPV6,
+    "icmp-port-unreachable": PacketEnd.PORT_UNREACHABLE, "icmp6-port-unreachable": PacketEnd.PORT_UNREACHABLE,
+    "icmp-proto-unreachable": PacketEnd.PROTOCOL_UNREACHABLE,
+    "tcp-reset": PacketEnd.RESET,
+    "icmp-ttl-exceeded": PacketEnd.TTL_EXCEEDED,
+    "icmp-frag-needed": PacketEnd.TOO_BIG, "EMSGSIZE": PacketEnd.TOO_BIG,
 }  # fmt: skip
 """What an answer to a rejected packet stands for; one that is not here says nothing."""
-OWN_ERRORS: Mapping[str, Way] = {
-    "ENETUNREACH": Way.OWN_NO_ROUTE, "EHOSTUNREACH": Way.OWN_UNREACHABLE, "EACCES": Way.OWN_PROHIBIT, "EINVAL": Way.OWN_BLACKHOLE,
+OWN_ERRORS: Mapping[str, PacketEnd] = {
+    "ENETUNREACH": PacketEnd.OWN_NO_ROUTE, "EHOSTUNREACH": PacketEnd.OWN_UNREACHABLE, "EACCES": PacketEnd.OWN_PROHIBIT,
+    "EINVAL": PacketEnd.OWN_BLACKHOLE,
 }  # fmt: skip
 """The same for an error number of the sender's own output routing."""
 OUTPUT_HOOKS = ("OUTPUT", "POSTROUTING")
 OPENING = frozenset({"SYN", "SYN-ACK"})
 """Packets of TCP before its connection stands; any packet of the other protocols counts as such."""
-_ENDS: Mapping[str, Way] = {
-    "refused": Way.RESET, "stray": Way.LATER, "reply not translated": Way.MISTAKEN,
+_ENDS: Mapping[str, PacketEnd] = {
+    "refused": PacketEnd.RESET, "stray": PacketEnd.LATER, "reply not translated": PacketEnd.MISTAKEN,
 }  # fmt: skip
 """By the kind of a branch, where no packet of it was dropped or rejected; what a stranger answers
 is anything.
@@ -64,12 +65,12 @@ def felt_by(branch: Branch) -> frozenset[FailureKind]:
     if way is None:
         return frozenset()
     protocol = branch.traces[0].packet.protocol
-    if way is Way.RESET and protocol != protocols.TCP:
-        way = Way.PORT_UNREACHABLE
+    if way is PacketEnd.RESET and protocol != protocols.TCP:
+        way = PacketEnd.PORT_UNREACHABLE
     return FELT[way][protocols.ICMP if protocol not in FELT[way] else protocol]
 
 
-def find_way(branch: Branch) -> Way | None:
+def find_way(branch: Branch) -> PacketEnd | None:
     """Return the way in which a branch's connection ends; None where it works or is undecided."""
     if branch.works is not False or not branch.traces:
         return None
@@ -78,13 +79,13 @@ def find_way(branch: Branch) -> Way | None:
         return _ENDS.get(branch.kind)
     first = ended is branch.traces[0]
     if not first and ended.name not in OPENING and ended.packet.protocol == protocols.TCP:
-        return Way.TOO_BIG if _is_too_big(ended) else Way.LATER
+        return PacketEnd.TOO_BIG if _is_too_big(ended) else PacketEnd.LATER
     if isinstance(ended.outcome, Dropped):
-        return Way.DROPPED_BY_SENDER if first and _is_own_output(ended) else Way.LOST
-    return _rejected(branch, ended, ended.outcome) if first else Way.LOST
+        return PacketEnd.DROPPED_BY_SENDER if first and _is_own_output(ended) else PacketEnd.LOST
+    return _rejected(branch, ended, ended.outcome) if first else PacketEnd.LOST
 
 
-def _rejected(branch: Branch, ended: Trace, outcome: Rejected) -> Way | None:
+def _rejected(branch: Branch, ended: Trace, outcome: Rejected) -> PacketEnd | None:
     """Return what the first packet's sender is told; an error that does not get back to it is a
     loss.
     """
@@ -92,9 +93,9 @@ def _rejected(branch: Branch, ended: Trace, outcome: Rejected) -> Way | None:
     if own and ended.deciding.stage in _ROUTING:
         return OWN_ERRORS.get(outcome.answer)
     if own and _is_own_output(ended) and outcome.answer != "tcp-reset":
-        return Way.REJECTED_BY_SENDER
+        return PacketEnd.REJECTED_BY_SENDER
     told = not branch.answers or isinstance(branch.answers[0].outcome, Delivered | Transmitted)
-    return ANSWERS.get(outcome.answer) if told or own else Way.LOST
+    return ANSWERS.get(outcome.answer) if told or own else PacketEnd.LOST
 
 
 _ROUTING = frozenset({"route output", "reroute"})
@@ -106,4 +107,7 @@ def _is_own_output(trace: Trace) -> bool:
 
 
 def _is_too_big(trace: Trace) -> bool:
-    return isinstance(trace.outcome, Rejected) and ANSWERS.get(trace.outcome.answer) is Way.TOO_BIG
+    return (
+        isinstance(trace.outcome, Rejected)
+        and ANSWERS.get(trace.outcome.answer) is PacketEnd.TOO_BIG
+    )

@@ -31,7 +31,7 @@ DNS_PORT = 53
 TUNNELS = frozenset({"vxlan", "geneve", "ipip", "sit", "wireguard", "gre"})
 
 
-class Kind(Enum):
+class BaselineKind(Enum):
     """Who should reach whom on any node."""
 
     NODE_TO_POD = "node to pod, as the kubelet probes it"
@@ -44,10 +44,10 @@ class Kind(Enum):
     OPEN_PORT = "outside to hostPort or NodePort"
 
 
-class Flow(NamedTuple):
+class BaselineFlow(NamedTuple):
     """A connection that any node should carry."""
 
-    kind: Kind
+    kind: BaselineKind
     probe: Probe
 
 
@@ -55,7 +55,7 @@ class _Service(NamedTuple):
     protocol: int
     address: Address
     port: int
-    kind: Kind = Kind.TO_SERVICE
+    kind: BaselineKind = BaselineKind.TO_SERVICE
 
 
 _Pods = Sequence[tuple[Netns, Address]]
@@ -68,7 +68,7 @@ def derive_flows(node: Node) -> tuple[Probe, ...]:
     return tuple(dict.fromkeys(flow.probe for flow in list_flows(node)))
 
 
-def list_flows(node: Node) -> tuple[Flow, ...]:
+def list_flows(node: Node) -> tuple[BaselineFlow, ...]:
     """Return the same with the kind of each."""
     pods = _spread(
         [
@@ -155,13 +155,14 @@ def uplinks(node: Node) -> frozenset[IfName | None]:
     return frozenset(hop.link for route in routes for hop in route.nexthops)
 
 
-def _to_pods(node: Node, pods: _Pods) -> Iterator[Flow]:
+def _to_pods(node: Node, pods: _Pods) -> Iterator[BaselineFlow]:
     source = host_address(node)
     for namespace, address in pods:
         port = _listening(namespace)
         if source is not None:
-            yield Flow(
-                Kind.NODE_TO_POD, Probe(protocols.TCP, source, address, dport=port, netns=HOST)
+            yield BaselineFlow(
+                BaselineKind.NODE_TO_POD,
+                Probe(protocols.TCP, source, address, dport=port, netns=HOST),
             )
     for client, source_address in pods:
         for server, address in pods:
@@ -173,7 +174,7 @@ def _to_pods(node: Node, pods: _Pods) -> Iterator[Flow]:
                     dport=_listening(server),
                     netns=client.name,
                 )
-                yield Flow(Kind.POD_TO_POD, probe)
+                yield BaselineFlow(BaselineKind.POD_TO_POD, probe)
 
 
 def _listening(namespace: Netns) -> int:
@@ -185,11 +186,11 @@ def _listening(namespace: Netns) -> int:
     return ports[0] if ports else 80
 
 
-def _to_services(node: Node, pods: _Pods) -> Iterator[Flow]:
+def _to_services(node: Node, pods: _Pods) -> Iterator[BaselineFlow]:
     services = _services(node)
     for client, source in pods:
         for service in services:
-            yield Flow(
+            yield BaselineFlow(
                 service.kind,
                 Probe(
                     service.protocol, source, service.address, dport=service.port, netns=client.name
@@ -217,7 +218,7 @@ def _services(node: Node) -> list[_Service]:
         if port.endpoints and address.family == 4
     ]
     found = described if described or node.cilium is not None else list(_services_by_rules(node))
-    order = {Kind.DNS: 0, Kind.API: 1}
+    order = {BaselineKind.DNS: 0, BaselineKind.API: 1}
     best = sorted(dict.fromkeys(found), key=lambda service: order.get(service.kind, 2))[:SERVICES]
     return (
         best
@@ -226,10 +227,10 @@ def _services(node: Node) -> list[_Service]:
     )
 
 
-def _kind_of(port: int, name: str) -> Kind:
+def _kind_of(port: int, name: str) -> BaselineKind:
     if port == DNS_PORT:
-        return Kind.DNS
-    return Kind.API if name.startswith("default/kubernetes") else Kind.TO_SERVICE
+        return BaselineKind.DNS
+    return BaselineKind.API if name.startswith("default/kubernetes") else BaselineKind.TO_SERVICE
 
 
 def _services_by_rules(node: Node) -> Iterator[_Service]:
@@ -283,7 +284,7 @@ def _values(rule: Rule, option: str) -> Iterator[str]:
         yield from option_values(rule, match.name, option)
 
 
-def _to_other_nodes(node: Node, pods: _Pods) -> Iterator[Flow]:
+def _to_other_nodes(node: Node, pods: _Pods) -> Iterator[BaselineFlow]:
     """Yield connections to the pods of other nodes: ranges that the host routes into a tunnel, or
     to a node beside it.
 
@@ -303,24 +304,24 @@ def _to_other_nodes(node: Node, pods: _Pods) -> Iterator[Flow]:
     for namespace, address in pods[:1]:
         for prefix in list(dict.fromkeys(ranges))[:OTHER_NODES]:
             target = Address(4, prefix.address.value + 2)
-            yield Flow(
-                Kind.TO_OTHER_NODE,
+            yield BaselineFlow(
+                BaselineKind.TO_OTHER_NODE,
                 Probe(protocols.TCP, address, target, dport=80, netns=namespace.name),
             )
 
 
-def _to_outside(node: Node, pods: _Pods) -> Iterator[Flow]:
+def _to_outside(node: Node, pods: _Pods) -> Iterator[BaselineFlow]:
     if any(
         route.prefix.length == 0 and route.prefix.family == 4 for route in node.host.routes.items
     ):
         for namespace, address in pods:
-            yield Flow(
-                Kind.TO_WORLD,
+            yield BaselineFlow(
+                BaselineKind.TO_WORLD,
                 Probe(protocols.TCP, address, OUTSIDE, dport=443, netns=namespace.name),
             )
 
 
-def _to_open_ports(node: Node) -> Iterator[Flow]:
+def _to_open_ports(node: Node) -> Iterator[BaselineFlow]:
     """Yield connections from the router to ports of the node that rules rewrite to a pod: hostPorts
     and NodePorts.
     """
@@ -335,8 +336,9 @@ def _to_open_ports(node: Node) -> Iterator[Flow]:
     if own is None or not hops or hops[0].gateway is None:
         return
     for protocol, port in list(dict.fromkeys(_open_ports(node)))[:OPEN_PORTS]:
-        yield Flow(
-            Kind.OPEN_PORT, Probe(protocol, hops[0].gateway, own, dport=port, in_dev=hops[0].link)
+        yield BaselineFlow(
+            BaselineKind.OPEN_PORT,
+            Probe(protocol, hops[0].gateway, own, dport=port, in_dev=hops[0].link),
         )
 
 

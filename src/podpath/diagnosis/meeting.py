@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.checks.finding import Finding
 from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
-from podpath.diagnosis.connections import Observed, Seen, kind_of
+from podpath.diagnosis.connections import ConnectionFrame, Observed, kind_of
 from podpath.diagnosis.fit import Fit
 from podpath.net.provenance import Span
 from podpath.node.node import HOST
@@ -28,7 +28,7 @@ QUOTED = 2
 """Lines of each side that are quoted."""
 
 
-class Place(NamedTuple):
+class NetnsDevice(NamedTuple):
     """A device in a namespace."""
 
     netns: str
@@ -80,17 +80,17 @@ def meet(symptom: Symptom, branch: Branch) -> tuple[Meeting, ...]:
     return tuple(meetings)
 
 
-def predict_places(trace: Trace) -> tuple[Place, ...]:
+def predict_places(trace: Trace) -> tuple[NetnsDevice, ...]:
     """Return the devices that a capture would show a packet on, in their order."""
-    found: dict[Place, None] = {}
+    found: dict[NetnsDevice, None] = {}
     for step in trace.steps:
         if step.link is not None:
-            found.setdefault(Place(step.netns, step.link))
+            found.setdefault(NetnsDevice(step.netns, step.link))
     places = list(found)
     if isinstance(trace.outcome, Transmitted):
         places = [
             *(place for place in places if place != (trace.outcome.netns, trace.outcome.link)),
-            Place(trace.outcome.netns, trace.outcome.link),
+            NetnsDevice(trace.outcome.netns, trace.outcome.link),
         ]
     if isinstance(trace.outcome, (Dropped, Rejected)):
         here = [place for place in places if place.netns == trace.outcome.netns]
@@ -101,7 +101,9 @@ def predict_places(trace: Trace) -> tuple[Place, ...]:
     return tuple(places)
 
 
-def _meet(symptom: Symptom, trace: Trace, mine: Sequence[Seen], hops: Sequence[Place]) -> Meeting:
+def _meet(
+    symptom: Symptom, trace: Trace, mine: Sequence[ConnectionFrame], hops: Sequence[NetnsDevice]
+) -> Meeting:
     shown = {_place(seen): seen for seen in reversed(mine)}
     missing = [hop for hop in hops if hop not in shown]
     beyond = [place for place in shown if place not in predict_places(trace)]
@@ -116,11 +118,11 @@ def _meet(symptom: Symptom, trace: Trace, mine: Sequence[Seen], hops: Sequence[P
     )
 
 
-def _place(seen: Seen) -> Place:
-    return Place(seen.place.netns or HOST, seen.place.link or "")
+def _place(seen: ConnectionFrame) -> NetnsDevice:
+    return NetnsDevice(seen.place.netns or HOST, seen.place.link or "")
 
 
-def _predicted(trace: Trace, hops: Sequence[Place]) -> str:
+def _predicted(trace: Trace, hops: Sequence[NetnsDevice]) -> str:
     way = f"passes {', '.join(map(str, hops))}" if hops else "passes no device that was captured"
     match trace.outcome:
         case Dropped() | Rejected():
@@ -135,14 +137,14 @@ def _predicted(trace: Trace, hops: Sequence[Place]) -> str:
             return f"{way}; what happens to it is undecided"
 
 
-def _deciding_lines(trace: Trace, missing: Sequence[Place]) -> tuple[Span, ...]:
+def _deciding_lines(trace: Trace, missing: Sequence[NetnsDevice]) -> tuple[Span, ...]:
     """Return the lines of the step that ends the packet, or of the steps that send it to where it
     was not seen.
     """
     steps = [
         step
         for step in trace.steps
-        if step.link is not None and Place(step.netns, step.link) in missing
+        if step.link is not None and NetnsDevice(step.netns, step.link) in missing
     ]
     chosen = (
         steps
@@ -157,7 +159,11 @@ def _deciding_lines(trace: Trace, missing: Sequence[Place]) -> tuple[Span, ...]:
     return tuple(dict.fromkeys(spans))[:QUOTED]
 
 
-def _seen_words(shown: dict[Place, Seen], missing: Sequence[Place], beyond: Sequence[Place]) -> str:
+def _seen_words(
+    shown: dict[NetnsDevice, ConnectionFrame],
+    missing: Sequence[NetnsDevice],
+    beyond: Sequence[NetnsDevice],
+) -> str:
     parts = []
     usual = [f"{place} ({seen.span})" for place, seen in shown.items() if place not in beyond]
     if usual:
@@ -222,7 +228,7 @@ def _add_observation(finding: Finding, judgements: Sequence[Judgement]) -> Findi
     )
 
 
-def _unreached(observed: Sequence[Observed], trace: Trace) -> list[Place]:
+def _unreached(observed: Sequence[Observed], trace: Trace) -> list[NetnsDevice]:
     """Return the places that the first packet of the same direction was seen on, and this one never
     was.
     """

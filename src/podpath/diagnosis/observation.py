@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
-from podpath.diagnosis.connections import Missing, Seen, kind_of
+from podpath.diagnosis.connections import ConnectionFrame, Missing, kind_of
 from podpath.diagnosis.symptoms import Symptom
 from podpath.net.packet import Packet
 from podpath.net.provenance import Span
@@ -73,7 +73,7 @@ def compare(branch: Branch, symptom: Symptom) -> Agreement:
     return Agreement(len(matched), tuple(dict.fromkeys(against)))
 
 
-def _weigh(branch: Branch, seen: Seen) -> bool | None:
+def _weigh(branch: Branch, seen: ConnectionFrame) -> bool | None:
     """Return True where the frame is predicted as it was seen, False where it could not have been
     seen, None where neither.
     """
@@ -94,7 +94,7 @@ def _weigh(branch: Branch, seen: Seen) -> bool | None:
     return False if gone and seen.place.direction == "out" else None
 
 
-def _could_be_sent(branch: Branch, seen: Seen) -> bool:
+def _could_be_sent(branch: Branch, seen: ConnectionFrame) -> bool:
     """Tell whether a packet that the branch does not walk could be sent all the same, as what
     causes it had arrived.
     """
@@ -120,7 +120,7 @@ def _part(trace: Trace) -> tuple[str, bool]:
     return kind_of(trace.packet), trace.direction == "original"
 
 
-def _came_home(branch: Branch, seen: Seen) -> bool:
+def _came_home(branch: Branch, seen: ConnectionFrame) -> bool:
     """Tell whether a reply was captured in the namespace that asked, other than the host's, which
     all pass.
     """
@@ -140,7 +140,7 @@ def _enters(trace: Trace, netns: str | None) -> bool:
     )
 
 
-def _is_there(netns: str | None, link: str | None, seen: Seen) -> bool:
+def _is_there(netns: str | None, link: str | None, seen: ConnectionFrame) -> bool:
     """Tell whether a place of a walk may be the one where a frame was captured; devices of two
     namespaces may share a name.
     """

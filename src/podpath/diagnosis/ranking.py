@@ -28,12 +28,12 @@ from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.explains import explained_by
-from podpath.checks.finding import WEIGHTY, Ask, Finding, Severity
+from podpath.checks.finding import WEIGHTY, Finding, FollowUp, Severity
 from podpath.checks.registry import find_check
 from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.clues import list_clues
 from podpath.diagnosis.following import follows_from
-from podpath.diagnosis.sharing import Ends, list_ends, shares_ends
+from podpath.diagnosis.sharing import ComplainedEnds, list_ends, shares_ends
 from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe
 from podpath.node.case import Case
@@ -95,7 +95,7 @@ def _set_aside(finding: Finding, kinds: frozenset[FailureKind]) -> Finding:
     )
 
 
-def _doubt_rivals(findings: Sequence[Finding], ends: Ends) -> list[Finding]:
+def _doubt_rivals(findings: Sequence[Finding], ends: ComplainedEnds) -> list[Finding]:
     """Return the findings with those possible that compete with others for the symptom and have
     less to do with it.
     """
@@ -127,7 +127,7 @@ def _doubt(finding: Finding) -> Finding:
 
 
 def _raise_only(
-    findings: Sequence[Finding], ends: Ends, kinds: frozenset[FailureKind]
+    findings: Sequence[Finding], ends: ComplainedEnds, kinds: frozenset[FailureKind]
 ) -> list[Finding]:
     """Return the findings with a possible fault certain that stands alone and proves what is
     stated.
@@ -166,4 +166,4 @@ def _with_ask(finding: Finding) -> Finding:
     ):
         return finding
     decides = f"if it shows what `podpath explain {check.name}` describes, this is it; otherwise look at the next one"
-    return replace(finding, asks=(Ask(check.summary, check.confirm[0], decides),))
+    return replace(finding, asks=(FollowUp(check.summary, check.confirm[0], decides),))

@@ -28,7 +28,7 @@ _ADDRESSES = re.compile(
 _NAMES = re.compile(r"[A-Za-z0-9](?:[\w-]*[A-Za-z0-9])?")
 
 
-class Ends(NamedTuple):
+class ComplainedEnds(NamedTuple):
     """What people name of the connections that fail."""
 
     addresses: frozenset[Address]
@@ -45,7 +45,7 @@ class Ends(NamedTuple):
         return bool(self.addresses or self.names)
 
 
-def list_ends(case: Case, probes: Iterable[Probe] = ()) -> Ends:
+def list_ends(case: Case, probes: Iterable[Probe] = ()) -> ComplainedEnds:
     """Return the ends of what fails, or is asked about."""
     tried = [*probes, *(attempt.probe for attempt in case.attempts if attempt.is_bad)]
     failing = [complaint for complaint in case.complaints if not complaint.works]
@@ -59,7 +59,7 @@ def list_ends(case: Case, probes: Iterable[Probe] = ()) -> Ends:
     ports |= {port for complaint in failing for port in complaint.ports}
     leaving = frozenset(str(name) for name in uplinks(case.node) if name is not None)
     known = _with_partners(
-        case.node, Ends(frozenset(addresses), frozenset(names), frozenset(ports), leaving)
+        case.node, ComplainedEnds(frozenset(addresses), frozenset(names), frozenset(ports), leaving)
     )
     return known._replace(
         addresses=frozenset(
@@ -68,7 +68,7 @@ def list_ends(case: Case, probes: Iterable[Probe] = ()) -> Ends:
     )
 
 
-def _with_partners(node: Node, ends: Ends) -> Ends:
+def _with_partners(node: Node, ends: ComplainedEnds) -> ComplainedEnds:
     """Add the names of named addresses, and the addresses of named pods and services."""
     owners = [
         (frozenset((pod.address,)) if pod.address is not None else frozenset(), pod.name)
@@ -86,7 +86,7 @@ def _with_partners(node: Node, ends: Ends) -> Ends:
     )
 
 
-def shares_ends(finding: Finding, ends: Ends) -> bool:
+def shares_ends(finding: Finding, ends: ComplainedEnds) -> bool:
     """Tell whether a finding is about one of the ends: a walk's is about the connection that was
     walked.
     """
@@ -95,7 +95,7 @@ def shares_ends(finding: Finding, ends: Ends) -> bool:
     return any(_speaks_of(span, ends) for span in finding.evidence)
 
 
-def _speaks_of(span: Span, ends: Ends) -> bool:
+def _speaks_of(span: Span, ends: ComplainedEnds) -> bool:
     text = span.text[:LONGEST_LINE]
     if any(_holds(prefix, address) for prefix in _prefixes(text) for address in ends.addresses):
         return True

@@ -27,12 +27,12 @@ node are guessed alike.
 """
 
 
-class _Thing(Protocol):
+class _Inferable(Protocol):
     @property
     def inferred(self) -> Inferred | None: ...
 
 
-ThingT = TypeVar("ThingT", bound=_Thing)
+ThingT = TypeVar("ThingT", bound=_Inferable)
 
 
 def lower_guessed(case: Case, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -100,7 +100,7 @@ def _key(finding: Finding) -> object:
 
 def _list_guesses(node: Node) -> Iterator[Inferred]:
     for namespace in node.namespaces.values():
-        listed: tuple[_Thing, ...] = (
+        listed: tuple[_Inferable, ...] = (
             namespace,
             *namespace.links.items,
             *namespace.addresses.items,

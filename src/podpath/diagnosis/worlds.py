@@ -134,7 +134,7 @@ class World:
         return World(self.node, (*self.suppositions, *suppositions), settled, self.engine)
 
 
-class Turn(NamedTuple):
+class DecisiveAssumption(NamedTuple):
     """An assumption without which the connection works, and the one with which it does."""
 
     made: Assumption
@@ -153,7 +153,7 @@ class Judgement(NamedTuple):
     world: World | None = None
 
     @property
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> tuple[DecisiveAssumption, ...]:
         """Return the assumptions that the explanation rests on, stated or not: with one of them
         turned, the connection works.
         """
@@ -164,7 +164,7 @@ class Judgement(NamedTuple):
         )
 
     @property
-    def guesses(self) -> tuple[Turn, ...]:
+    def guesses(self) -> tuple[DecisiveAssumption, ...]:
         """Return those of them that no line speaks for."""
         return tuple(turn for turn in self.turns if turn.made.span is None)
 
@@ -199,7 +199,9 @@ def deviations_of(branch: Branch) -> tuple[Assumption, ...]:
     return tuple(made for made in branch.assumptions if made.rank and not made.random)
 
 
-def essential_assumptions(conversation: Conversation, branch: Branch) -> Iterator[Turn]:
+def essential_assumptions(
+    conversation: Conversation, branch: Branch
+) -> Iterator[DecisiveAssumption]:
     """Yield the branch's assumptions without which the connection works: another branch turns one
     of them, and it does.
     """
@@ -212,7 +214,7 @@ def essential_assumptions(conversation: Conversation, branch: Branch) -> Iterato
             ]
             if len(turned) == 1 and turned[0].fact not in told:
                 told.add(turned[0].fact)
-                yield Turn(mine[turned[0].fact], turned[0])
+                yield DecisiveAssumption(mine[turned[0].fact], turned[0])
 
 
 def list_worlds(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from podpath.evidence.bundle_manifest import load_manifest, parse_time
 from podpath.evidence.files import parse_file
-from podpath.evidence.gathered import Evidence, Place, make_gap
+from podpath.evidence.gathered import BundlePlace, Evidence, make_gap
 from podpath.evidence.records import Reading
 from podpath.net.errors import EvidenceError, MissingExtra
 from podpath.net.provenance import Gap, Source
@@ -23,7 +23,7 @@ _MEMBER = re.compile(
     r"(?:(?P<top>.*)/)?netns/(?P<netns>[^/]+)/(?P<file>[^/]+)|(?:.*/)?node/(?P<node>[^/]+)|(?:.*/)?node/cni/(?P<cni>[^/]+)"
 )
 _CAPTURE = re.compile(r"(?:.*/)?captures/(?P<point>[^/]+)\.(?:txt|log|pcap|pcapng)")
-ReadPackets = Callable[[str, bytes, Place], Evidence]
+ReadPackets = Callable[[str, bytes, BundlePlace], Evidence]
 """Reads a capture's packets: its name to show, its content, and where it was taken."""
 _IP_FILE = re.compile(r"ip(?P<six>6)?-(?P<object>link|addr|route|rule|neigh)\.(?P<kind>json|txt)")
 _SAVE_FILE = re.compile(r"(?P<six>ip6tables|iptables)(?P<legacy>-legacy)?-save\.txt")
@@ -87,19 +87,19 @@ def assemble_bundle(
     return Evidence(tuple(sources), tuple(gaps), readings=tuple(readings))
 
 
-def locate_member(name: str) -> Place:
+def locate_member(name: str) -> BundlePlace:
     """Say which namespace and command a member of a bundle is from, by its name."""
     found = _MEMBER.fullmatch(name)
     if found is None:
-        return Place()
+        return BundlePlace()
     if found["cni"] is not None:
-        return Place(command=f"cat /etc/cni/net.d/{found['cni']}")
+        return BundlePlace(command=f"cat /etc/cni/net.d/{found['cni']}")
     if found["node"] is not None:
-        return Place(command=_FILES.get(found["node"]))
-    return Place(found["netns"], command_of(found["file"]))
+        return BundlePlace(command=_FILES.get(found["node"]))
+    return BundlePlace(found["netns"], command_of(found["file"]))
 
 
-def locate_capture(name: str, spaces: Collection[str]) -> Place | None:
+def locate_capture(name: str, spaces: Collection[str]) -> BundlePlace | None:
     """Say where the text of a capture was taken, by its name; None for other members."""
     found = _CAPTURE.fullmatch(name)
     if found is None:
@@ -107,7 +107,7 @@ def locate_capture(name: str, spaces: Collection[str]) -> Place | None:
     point = found["point"]
     netns = max((space for space in spaces if point.startswith(f"{space}-")), key=len, default=None)
     device = point if netns is None else point[len(netns) + 1 :]
-    return Place(netns, f"tcpdump -i {device}")
+    return BundlePlace(netns, f"tcpdump -i {device}")
 
 
 def command_of(file: str) -> str | None:

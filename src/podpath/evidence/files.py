@@ -16,7 +16,7 @@ from podpath.evidence.documents.prompts import match_prompt
 from podpath.evidence.documents.prose import reads_as_prose
 from podpath.evidence.documents.shapes import match_shape
 from podpath.evidence.formats import LIKELY
-from podpath.evidence.gathered import NOWHERE, Evidence, Place, make_gap
+from podpath.evidence.gathered import NOWHERE, BundlePlace, Evidence, make_gap
 from podpath.evidence.recognition import recognise
 from podpath.net.complaints import Complaint
 from podpath.net.errors import EvidenceError
@@ -56,7 +56,7 @@ _BOMS: tuple[tuple[bytes, str], ...] = (
 )
 
 
-def parse_file(name: str, data: bytes, place: Place = NOWHERE) -> Evidence:
+def parse_file(name: str, data: bytes, place: BundlePlace = NOWHERE) -> Evidence:
     """Return the sources of one file; `EvidenceError` where it is no text at all."""
     text, gaps = decode_text(name, data)
     lines = split_lines(text)
@@ -206,7 +206,7 @@ def has_console_marks(text: str) -> bool:
     return False
 
 
-def _place(source: Source, place: Place) -> Source:
+def _place(source: Source, place: BundlePlace) -> Source:
     return Source(
         name=source.name,
         lines=source.lines,

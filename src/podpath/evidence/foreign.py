@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from podpath.evidence.files import decode_text, split_lines
 from podpath.evidence.gathered import Evidence, make_gap
-from podpath.evidence.layouts.layout import How, Part, Placed, split_parts
+from podpath.evidence.layouts.layout import LaidOutFile, Part, ReadAs, split_parts
 from podpath.evidence.layouts.table import Bundle, NamedFile, find_bundles, is_single, place_file
 from podpath.net.errors import EvidenceError
 from podpath.net.provenance import GapKind, Source
@@ -22,7 +22,7 @@ Sniff = Callable[[], Evidence]
 _NOT_OF_A_NETWORK = "states nothing of a network: left out"
 
 
-class Shown(NamedTuple):
+class BundleFile(NamedTuple):
     """A file of a bundle as the user finds it."""
 
     name: str
@@ -31,7 +31,7 @@ class Shown(NamedTuple):
     data: bytes
 
 
-def read_bundled(bundles: tuple[Bundle, ...], file: Shown, sniff: Sniff) -> Evidence | None:
+def read_bundled(bundles: tuple[Bundle, ...], file: BundleFile, sniff: Sniff) -> Evidence | None:
     """Read a file as its bundle's layout says; None for a file of no bundle."""
     found = place_file(bundles, file.name)
     if found is None:
@@ -39,7 +39,7 @@ def read_bundled(bundles: tuple[Bundle, ...], file: Shown, sniff: Sniff) -> Evid
     bundle, placed = found
     if placed is None:
         return _put(sniff(), None, bundle.host)
-    if placed.row.how is How.ASIDE:
+    if placed.row.how is ReadAs.ASIDE:
         return Evidence(
             (),
             (
@@ -50,15 +50,15 @@ def read_bundled(bundles: tuple[Bundle, ...], file: Shown, sniff: Sniff) -> Evid
                 ),
             ),
         )
-    if placed.row.how is How.OUTPUT:
+    if placed.row.how is ReadAs.OUTPUT:
         return _read_outputs(file, placed, empty_tells=bundle.layout.empty_tells)
     try:
         read = _put(sniff(), placed.netns, placed.host)
     except EvidenceError as error:
-        if placed.row.how is How.SNIFFED:
+        if placed.row.how is ReadAs.SNIFFED:
             raise
         return Evidence((), (make_gap(file.shown, str(error), kind=GapKind.ASIDE),))
-    if placed.row.how is How.LOG:
+    if placed.row.how is ReadAs.LOG:
         return read._replace(
             gaps=tuple(gap if gap.cut else gap._replace(kind=GapKind.ASIDE) for gap in read.gaps)
         )
@@ -76,7 +76,7 @@ def _put(found: Evidence, netns: str | None, host: str | None) -> Evidence:
     return found._replace(sources=tuple(sources))
 
 
-def _read_outputs(file: Shown, placed: Placed, *, empty_tells: bool) -> Evidence:
+def _read_outputs(file: BundleFile, placed: LaidOutFile, *, empty_tells: bool) -> Evidence:
     """Return a source for each output in a file; none for an empty one, unless its tool keeps no
     file of what did not run.
     """
@@ -99,7 +99,7 @@ def _read_outputs(file: Shown, placed: Placed, *, empty_tells: bool) -> Evidence
     return Evidence(sources, gaps)
 
 
-def _make_source(file: Shown, placed: Placed, part: Part) -> Source:
+def _make_source(file: BundleFile, placed: LaidOutFile, part: Part) -> Source:
     return Source(
         name=f"{file.shown}/{part.name}" if part.name else file.shown,
         lines=part.lines,

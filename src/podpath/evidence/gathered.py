@@ -39,7 +39,7 @@ def join(parts: Iterable[Evidence]) -> Evidence:
     )
 
 
-class Place(NamedTuple):
+class BundlePlace(NamedTuple):
     """What a bundle's layout says of one of its files."""
 
     netns: str | None = None
@@ -48,7 +48,7 @@ class Place(NamedTuple):
     host: str | None = None
 
 
-NOWHERE = Place()
+NOWHERE = BundlePlace()
 """A file that no bundle places."""
 
 

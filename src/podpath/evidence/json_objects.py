@@ -30,7 +30,7 @@ class JsonObject(NamedTuple):
     """Its own JSON text."""
 
 
-class Damage(NamedTuple):
+class InvalidJson(NamedTuple):
     """A part that is no JSON."""
 
     first: int
@@ -54,7 +54,7 @@ def read_objects(source: Source, build: Build, expected: str) -> Reading:
     """
     ledger = Ledger(source)
     for item in scan_objects(source):
-        if isinstance(item, Damage):
+        if isinstance(item, InvalidJson):
             ledger.gap(item.first, item.why, item.last)
             continue
         why = (
@@ -73,7 +73,7 @@ def read_objects(source: Source, build: Build, expected: str) -> Reading:
     return ledger.close(expected)
 
 
-def scan_objects(source: Source, start: int = 0) -> Iterator[JsonObject | Damage]:
+def scan_objects(source: Source, start: int = 0) -> Iterator[JsonObject | InvalidJson]:
     """Yield the objects of the top-level array, and what is damaged between them; from a place in
     the text on.
     """
@@ -89,7 +89,7 @@ def scan_objects(source: Source, start: int = 0) -> Iterator[JsonObject | Damage
         if isinstance(value, dict):
             yield JsonObject(value, line, last, text[start:end])
         else:
-            yield Damage(line, last - (text[end - 1 : end] == "\n"), why, text[start:end])
+            yield InvalidJson(line, last - (text[end - 1 : end] == "\n"), why, text[start:end])
         place, line = end, last
 
 

@@ -23,7 +23,7 @@ from podpath.datapath.tracing.trace import (
     Trace,
 )
 from podpath.lab.conversation import Observation
-from podpath.lab.counters import RulePlace
+from podpath.lab.counters import CountedRule
 from podpath.lab.entries import ComparedEntry
 from podpath.lab.exchange import LAST_ACK
 from podpath.lab.frames import SeenFrame
@@ -50,7 +50,7 @@ class ObservedEvidence:
     """Everything that was seen of one probe."""
 
     observation: Observation
-    counters: Mapping[RulePlace, int]
+    counters: Mapping[CountedRule, int]
     drops: tuple[str, ...]
     """Reasons of freed IP packets, in order."""
     entries: tuple[ComparedEntry, ...] = ()
@@ -131,7 +131,7 @@ def _predicted_drop(trace: Trace) -> str:
     return trace.outcome.reason if isinstance(trace.outcome, Dropped | Rejected) else ""
 
 
-def _predicted_hits(branch: Branch) -> Counter[RulePlace]:
+def _predicted_hits(branch: Branch) -> Counter[CountedRule]:
     return Counter(
         place
         for trace in (*branch.traces, *branch.answers)
@@ -140,19 +140,19 @@ def _predicted_hits(branch: Branch) -> Counter[RulePlace]:
     )
 
 
-def _place(hit: RuleHit) -> RulePlace | None:
+def _place(hit: RuleHit) -> CountedRule | None:
     """Name the rule as the kernel's counters do; None for a native rule that has no counter."""
     rule = hit.rule
     if isinstance(rule, Rule):
-        return RulePlace(hit.netns, hit.flavour, rule.table, rule.chain, rule.position)
+        return CountedRule(hit.netns, hit.flavour, rule.table, rule.chain, rule.position)
     if not any(isinstance(statement, nft.Counter) for statement in rule.statements):
         return None
-    return RulePlace(
+    return CountedRule(
         hit.netns, hit.flavour, f"{rule.family} {rule.table}", rule.chain, rule.position
     )
 
 
-def _spell_hits(hits: Counter[RulePlace]) -> str:
+def _spell_hits(hits: Counter[CountedRule]) -> str:
     return ", ".join(
         f"{count}x {place.netns} {place.flavour} {place.table} {place.chain}:{place.position}"
         for place, count in sorted(hits.items())

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from podpath.collect import netns as netns_file
-from podpath.lab.script import WRITE_SYSCTLS, Command
+from podpath.lab.script import WRITE_SYSCTLS, ScriptCommand
 from podpath.lab.switches import SCHEMA
 from podpath.net.errors import PodpathError
 
@@ -72,7 +72,7 @@ def enter_private_world() -> None:
     ).is_dir():  # where the machine has it mounted already, a second mount is refused as busy
         mounts.append(("-t", "tracefs", "none", str(TRACING)))
     for arguments in mounts:
-        run(Command(("mount", *arguments)))
+        run(ScriptCommand(("mount", *arguments)))
 
 
 def die_with_parent(parent: int) -> None:
@@ -88,7 +88,7 @@ def die_with_parent(parent: int) -> None:
         os._exit(1)
 
 
-def run(command: Command) -> str:
+def run(command: ScriptCommand) -> str:
     """Run one command to its end and give what it printed; `LabError` with its error output where
     it fails.
     """
@@ -112,7 +112,7 @@ def run(command: Command) -> str:
     return done.stdout
 
 
-def _start(command: Command) -> str:
+def _start(command: ScriptCommand) -> str:
     """Start a daemon that the kernel ends with this process, however that ends."""
     bound = ("setpriv", "--pdeathsig", "KILL", *command.arguments)
     nothing = subprocess.DEVNULL
@@ -128,11 +128,11 @@ def stop_daemons() -> None:
         daemon.wait()
 
 
-def _name(command: Command) -> str:
+def _name(command: ScriptCommand) -> str:
     return f"`{' '.join(command.arguments)}` in {command.netns or 'the lab'}"
 
 
-def _write_sysctls(command: Command) -> str:
+def _write_sysctls(command: ScriptCommand) -> str:
     """Do what sysctl(8) does, without a process of its own for each namespace of each twin: it
     takes a tenth of the time.
     """
@@ -147,7 +147,7 @@ def _write_sysctls(command: Command) -> str:
     return ""
 
 
-def apply(commands: Iterable[Command]) -> None:
+def apply(commands: Iterable[ScriptCommand]) -> None:
     """Run commands in order; the first that fails ends it with `LabError`."""
     for command in commands:
         run(command)
@@ -155,7 +155,7 @@ def apply(commands: Iterable[Command]) -> None:
 
 def read_neighbours(netns: str) -> Iterator[tuple[str, str]]:
     """Yield the (address, MAC) pairs that a namespace holds."""
-    for entry in json.loads(run(Command(("ip", "-n", netns, "-j", "neigh"))) or "[]"):
+    for entry in json.loads(run(ScriptCommand(("ip", "-n", netns, "-j", "neigh"))) or "[]"):
         if "lladdr" in entry:
             yield entry["dst"], entry["lladdr"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podpath.lab.script import Command
+from podpath.lab.script import ScriptCommand
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
@@ -23,7 +23,9 @@ OPTION = "enable-bpf-masquerade"
 ROUTER = "cilium_host"
 
 
-def emulate_programs(node: Node, probe: Probe, outward: tuple[str, ...]) -> tuple[Command, ...]:
+def emulate_programs(
+    node: Node, probe: Probe, outward: tuple[str, ...]
+) -> tuple[ScriptCommand, ...]:
     """Write the chains that do to the probe's connection what Cilium's programs do; none on a node
     without Cilium.
     """
@@ -44,7 +46,11 @@ def emulate_programs(node: Node, probe: Probe, outward: tuple[str, ...]) -> tupl
             for chain in _masquerade(node, probe, name, str(addresses[name]))
         ]
     return (
-        (Command(("nft", "-f", "-"), "table netdev programs {\n" + "".join(chains) + "}\n", HOST),)
+        (
+            ScriptCommand(
+                ("nft", "-f", "-"), "table netdev programs {\n" + "".join(chains) + "}\n", HOST
+            ),
+        )
         if chains
         else ()
     )

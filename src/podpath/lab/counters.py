@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from podpath.lab.apply import run
-from podpath.lab.script import Command
+from podpath.lab.script import ScriptCommand
 from podpath.node.node import Netns, Node
 
 _TABLE = re.compile(r"\*(\w+)")
 _RULE = re.compile(r"\[(\d+):\d+\] -A (\S+) ?(.*)")
 
 
-class RulePlace(NamedTuple):
+class CountedRule(NamedTuple):
     """Where a rule stands."""
 
     netns: str
@@ -25,23 +25,23 @@ class RulePlace(NamedTuple):
     position: int
 
 
-def read_counters(node: Node) -> Mapping[RulePlace, int]:
+def read_counters(node: Node) -> Mapping[CountedRule, int]:
     """Return the packet counter of every rule of the node's twin that matched at all."""
-    counts: dict[RulePlace, int] = {}
+    counts: dict[CountedRule, int] = {}
     for netns in node.namespaces.values():
         flavours = {
             table.flavour for netfilter in netns.netfilter.values() for table in netfilter.tables
         }
         for flavour in sorted(flavours):
-            text = run(Command((f"iptables-{flavour}-save", "-c"), netns=netns.name))
+            text = run(ScriptCommand((f"iptables-{flavour}-save", "-c"), netns=netns.name))
             counts |= {place: count for place, count in _parse(text, netns.name, flavour) if count}
         if netns.nftables.items:
-            text = run(Command(("nft", "-j", "list", "ruleset"), netns=netns.name))
+            text = run(ScriptCommand(("nft", "-j", "list", "ruleset"), netns=netns.name))
             counts |= {place: count for place, count in _parse_native(text, netns) if count}
     return counts
 
 
-def _parse_native(text: str, netns: Netns) -> Iterator[tuple[RulePlace, int]]:
+def _parse_native(text: str, netns: Netns) -> Iterator[tuple[CountedRule, int]]:
     """Read the counters of native rules; a rule without one counts nothing."""
     tables = {(table.family, table.name) for table in netns.nftables.items}
     positions: dict[tuple[str, str, str], int] = {}
@@ -55,13 +55,13 @@ def _parse_native(text: str, netns: Netns) -> Iterator[tuple[RulePlace, int]]:
             part["counter"] for part in rule["expr"] if isinstance(part, dict) and "counter" in part
         ]
         if counters:
-            place = RulePlace(
+            place = CountedRule(
                 netns.name, "native", f"{rule['family']} {rule['table']}", rule["chain"], position
             )
             yield place, counters[0]["packets"]
 
 
-def _parse(text: str, netns: str, flavour: str) -> Iterator[tuple[RulePlace, int]]:
+def _parse(text: str, netns: str, flavour: str) -> Iterator[tuple[CountedRule, int]]:
     table = ""
     positions: dict[tuple[str, str], int] = {}
     for line in text.splitlines():
@@ -71,4 +71,4 @@ def _parse(text: str, netns: str, flavour: str) -> Iterator[tuple[RulePlace, int
         rule = _RULE.match(line)
         if rule:
             position = positions[table, rule[2]] = positions.get((table, rule[2]), 0) + 1
-            yield RulePlace(netns, flavour, table, rule[2], position), int(rule[1])
+            yield CountedRule(netns, flavour, table, rule[2], position), int(rule[1])

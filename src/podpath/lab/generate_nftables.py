@@ -77,7 +77,7 @@ class _Drawing:
             nft.Element(nft.Concat((element.key, nft.Literal("80")))) for element in hosts
         )
         networks = (
-            nft.Element(nft.Network("10.1.0.0", 24)),
+            nft.Element(nft.PrefixLiteral("10.1.0.0", 24)),
             nft.Element(nft.Interval(nft.Literal("172.31.0.1"), nft.Literal("172.31.0.9"))),
         )
         return {
@@ -112,7 +112,7 @@ class _Drawing:
         self.protocol = self.chance.choice(("tcp", "tcp", "udp"))
         # IPv6 of the kernel's own making would be counted, too
         statements: list[nft.Statement] = (
-            [nft.Match("==", nft.Meta("nfproto"), nft.Literal("ipv4"))]
+            [nft.NftMatch("==", nft.Meta("nfproto"), nft.Literal("ipv4"))]
             if self.family == "inet"
             else []
         )
@@ -147,21 +147,21 @@ class _Drawing:
         address = str(chance.choice(self.addresses))
         field = nft.Payload("ip", chance.choice(("saddr", "daddr")))
         if chance.random() < 0.2:
-            return nft.Match(
+            return nft.NftMatch(
                 "==", nft.Concat((field, nft.Payload(self.protocol, "dport"))), nft.SetRef("pairs")
             )
         rights: tuple[nft.Expression, ...] = (
             nft.Literal(address),
-            nft.Network(_network(address), 24),
+            nft.PrefixLiteral(_network(address), 24),
             nft.SetRef("hosts"),
             nft.SetRef("networks"),
         )
-        return nft.Match(self._sign(), field, chance.choice(rights))
+        return nft.NftMatch(self._sign(), field, chance.choice(rights))
 
     def _port(self) -> nft.Statement:
         chance = self.chance
         if self.protocol == "tcp" and chance.random() < 0.3:
-            return nft.Match(
+            return nft.NftMatch(
                 "==", _flags("fin", "syn", "rst", "ack"), nft.Literal(chance.choice(("syn", "ack")))
             )
         rights: tuple[nft.Expression, ...] = (
@@ -176,7 +176,7 @@ class _Drawing:
             nft.Payload("th", "sport"),
         )
         field = chance.choice(fields)
-        return nft.Match(self._sign(), field, chance.choice(rights))
+        return nft.NftMatch(self._sign(), field, chance.choice(rights))
 
     def _connection(self) -> nft.Statement:
         chance = self.chance
@@ -184,11 +184,11 @@ class _Drawing:
         status = nft.Literal(chance.choice(("assured", "confirmed", "snat", "dnat", "seen-reply")))
         direction = chance.choice(("original", "reply"))
         matches = (
-            nft.Match("in", nft.Ct("state"), states),
-            nft.Match("in", nft.Ct("state"), states.items[0]),
-            nft.Match("in", nft.Ct("status"), status),
-            nft.Match("==", nft.Ct("direction"), nft.Literal(direction)),
-            nft.Match(
+            nft.NftMatch("in", nft.Ct("state"), states),
+            nft.NftMatch("in", nft.Ct("state"), states.items[0]),
+            nft.NftMatch("in", nft.Ct("status"), status),
+            nft.NftMatch("==", nft.Ct("direction"), nft.Literal(direction)),
+            nft.NftMatch(
                 self._sign(),
                 nft.Ct("ip daddr", direction),
                 nft.Literal(str(chance.choice(self.addresses))),
@@ -200,20 +200,20 @@ class _Drawing:
         chance = self.chance
         masked = nft.Binary("&", nft.Meta("mark"), nft.Literal("0xff"))
         matches = (
-            nft.Match("==", nft.Meta("l4proto"), nft.Literal(self.protocol)),
-            nft.Match(self._sign(), masked, nft.Literal("0x1")),
-            nft.Match(
+            nft.NftMatch("==", nft.Meta("l4proto"), nft.Literal(self.protocol)),
+            nft.NftMatch(self._sign(), masked, nft.Literal("0x1")),
+            nft.NftMatch(
                 self._sign(),
                 nft.Meta(chance.choice(("iifname", "oifname"))),
                 nft.Literal(self._device()),
             ),
-            nft.Match(
+            nft.NftMatch(
                 chance.choice(("<", ">", "<=", ">=")),
                 nft.Payload("ip", "ttl"),
                 nft.Literal(chance.choice(("63", "64"))),
             ),
-            nft.Match("==", nft.Meta("pkttype"), nft.Literal("host")),
-            nft.Match(
+            nft.NftMatch("==", nft.Meta("pkttype"), nft.Literal("host")),
+            nft.NftMatch(
                 chance.choice(("<", ">")),
                 nft.Meta("length"),
                 nft.Literal(chance.choice(("60", "84"))),
@@ -228,12 +228,12 @@ class _Drawing:
     def _lookup(self, hook: str) -> nft.Statement:
         """Draw a look into the routing tables; the way back is asked where the packet came in."""
         if hook == "prerouting" and self.chance.random() < 0.5:
-            return nft.Match(
+            return nft.NftMatch(
                 "==",
                 nft.Fib(("saddr", "iif"), "oif"),
                 nft.Literal(self.chance.choice(("missing", "exists"))),
             )
-        return nft.Match(
+        return nft.NftMatch(
             "==",
             nft.Fib((self.chance.choice(("saddr", "daddr")),), "type"),
             nft.Literal(self.chance.choice(("local", "unicast"))),
@@ -242,12 +242,12 @@ class _Drawing:
     def _change(self, hook: str) -> nft.Statement:
         chance = self.chance
         changes: list[nft.Statement] = [
-            nft.Change(nft.Meta("mark"), nft.Literal(chance.choice(("0x1", "0x2", "0x4000")))),
-            nft.Change(nft.Meta("mark"), nft.Binary("|", nft.Meta("mark"), nft.Literal("0x4000"))),
-            nft.Change(nft.Meta("mark"), nft.Ct("mark")),
-            nft.Change(nft.Ct("mark"), nft.Meta("mark")),
-            nft.Change(nft.Payload("ip", "dscp"), nft.Literal("cs1")),
-            nft.Change(
+            nft.Mangle(nft.Meta("mark"), nft.Literal(chance.choice(("0x1", "0x2", "0x4000")))),
+            nft.Mangle(nft.Meta("mark"), nft.Binary("|", nft.Meta("mark"), nft.Literal("0x4000"))),
+            nft.Mangle(nft.Meta("mark"), nft.Ct("mark")),
+            nft.Mangle(nft.Ct("mark"), nft.Meta("mark")),
+            nft.Mangle(nft.Payload("ip", "dscp"), nft.Literal("cs1")),
+            nft.Mangle(
                 nft.Meta("mark"),
                 nft.MapOf(
                     nft.Payload("ip", "daddr"),
@@ -268,21 +268,23 @@ class _Drawing:
         chance = self.chance
         choices: list[list[nft.Statement]] = [
             [],
-            [nft.Verdict("accept")],
-            [nft.Verdict("return")],
-            [nft.Verdict("continue")],
+            [nft.NftVerdict("accept")],
+            [nft.NftVerdict("return")],
+            [nft.NftVerdict("continue")],
         ]
-        choices += [[nft.Verdict(chance.choice(("jump", "jump", "goto")), name)] for name in below]
+        choices += [
+            [nft.NftVerdict(chance.choice(("jump", "jump", "goto")), name)] for name in below
+        ]
         if chance.random() < 0.15:
-            choices = [[nft.Verdict("drop")]]
+            choices = [[nft.NftVerdict("drop")]]
         elif hook in {"input", "forward", "output"}:
             choices.append(
                 [
                     chance.choice(
                         (
-                            nft.Reject(),
-                            nft.Reject("icmp", "host-unreachable"),
-                            nft.Reject("icmp", "admin-prohibited"),
+                            nft.NftReject(),
+                            nft.NftReject("icmp", "host-unreachable"),
+                            nft.NftReject("icmp", "admin-prohibited"),
                         )
                     )
                 ]
@@ -290,8 +292,8 @@ class _Drawing:
         elif chance.random() < 0.2:
             data = nft.SetOf(
                 (
-                    nft.Element(nft.Literal("tcp"), nft.Verdict("accept")),
-                    nft.Element(nft.Literal("udp"), nft.Verdict("return")),
+                    nft.Element(nft.Literal("tcp"), nft.NftVerdict("accept")),
+                    nft.Element(nft.Literal("udp"), nft.NftVerdict("return")),
                 )
             )
             choices = [[nft.Vmap(nft.Meta("l4proto"), data)]]
@@ -303,7 +305,7 @@ class _Drawing:
         family = "ip" if self.family == "inet" else ""
         conditions = [self._condition(hook)] if chance.random() < 0.5 else []
         ports: list[nft.Statement] = [
-            nft.Match("==", nft.Meta("l4proto"), nft.Literal(self.protocol))
+            nft.NftMatch("==", nft.Meta("l4proto"), nft.Literal(self.protocol))
         ]
         target = nft.Literal(str(chance.choice(self.addresses[:-1])))
         if hook in {"prerouting", "output"}:

@@ -1,6 +1,6 @@
 """A Node as the commands that build it: pure data, which `lab.apply` runs and `lab script` prints.
 
-What comes in is the frozen Node; what goes out is a list of `Command`s, each an argument list with
+What comes in is the frozen Node; what goes out is a list of `ScriptCommand`s, each an argument list with
 the text it reads. The order is that of dependence: namespaces, links, link attributes, addresses,
 sysctls, neighbors, routes, rules, sets, tables. What this kernel cannot hold (a bond, a BPF
 program) is named in `Twin.left_out`, never silently missing.
@@ -46,7 +46,7 @@ RUNNING = "/run/netns/.openvswitch"
 """Where daemons of the lab keep their files: a place that goes with the lab's world."""
 
 
-class Command(NamedTuple):
+class ScriptCommand(NamedTuple):
     """One command of the script."""
 
     arguments: tuple[str, ...]
@@ -72,14 +72,16 @@ class Command(NamedTuple):
 class Twin:
     """The script of one node."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[ScriptCommand, ...]
     namespaces: tuple[str, ...]
     left_out: tuple[str, ...]
     """What the script does not rebuild, one sentence each."""
 
 
 def emit_twin(
-    node: Node, switches: tuple[Command, ...] = (), given: frozenset[tuple[str, str]] = frozenset()
+    node: Node,
+    switches: tuple[ScriptCommand, ...] = (),
+    given: frozenset[tuple[str, str]] = frozenset(),
 ) -> Twin:
     """Write the commands that rebuild a node in network namespaces; `switches` make the `given`
     (namespace, device) pairs.
@@ -89,7 +91,9 @@ def emit_twin(
     made: set[tuple[str, str]] = set(given)
     create = list(_creations(node, made, left_out))
     commands = [
-        Command(("ip", "-batch", "-"), _batch([*(f"netns add {name}" for name in names), *create])),
+        ScriptCommand(
+            ("ip", "-batch", "-"), _batch([*(f"netns add {name}" for name in names), *create])
+        ),
         *switches,
     ]
     for netns in node.namespaces.values():
@@ -99,16 +103,18 @@ def emit_twin(
     return Twin(commands=tuple(commands), namespaces=names, left_out=tuple(left_out))
 
 
-def emit_removal(twin: Twin) -> Command:
+def emit_removal(twin: Twin) -> ScriptCommand:
     """Write the command that takes a twin down."""
-    return Command(("ip", "-batch", "-"), _batch(f"netns del {name}" for name in twin.namespaces))
+    return ScriptCommand(
+        ("ip", "-batch", "-"), _batch(f"netns del {name}" for name in twin.namespaces)
+    )
 
 
 _IPV6 = "-6 "
 """Begins a route or rule of IPv6, as `ip` takes it outside a batch."""
 
 
-def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[Command]:
+def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[ScriptCommand]:
     """Write what one namespace holds: few commands, since each costs more than what it does."""
     links = [link for link in netns.links.items if link.name in built]
     lines = ["link set lo up", *(line for link in links for line in _vxlan(link))]
@@ -122,13 +128,13 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
         _policy_rules(netns)
     )
     lines += [way for way in ways if not way.startswith(_IPV6)]
-    yield Command(("ip", "-n", netns.name, "-batch", "-"), _batch(lines))
+    yield ScriptCommand(("ip", "-n", netns.name, "-batch", "-"), _batch(lines))
     lines = [way.removeprefix(_IPV6) for way in ways if way.startswith(_IPV6)]
     if lines:  # the family is no word of a batch
-        yield Command(("ip", "-6", "-n", netns.name, "-batch", "-"), _batch(lines))
+        yield ScriptCommand(("ip", "-6", "-n", netns.name, "-batch", "-"), _batch(lines))
     entries = list(_fdb(netns))
     if entries:
-        yield Command(("bridge", "-n", netns.name, "-batch", "-"), _batch(entries))
+        yield ScriptCommand(("bridge", "-n", netns.name, "-batch", "-"), _batch(entries))
     settings = list(_settings(netns, {*built, "all", "default", "lo"}))
     for link in links:
         # A proxy answers at once instead of within 0.8 s, and a neighbor that does not answer has
@@ -142,11 +148,11 @@ def _emit_state(netns: Netns, built: set[str], left_out: list[str]) -> Iterator[
         "net/ipv4/tcp_early_retrans = 0"
     )  # else a lost segment goes out again within milliseconds
     if settings:
-        yield Command(WRITE_SYSCTLS, _batch(settings), netns.name)
+        yield ScriptCommand(WRITE_SYSCTLS, _batch(settings), netns.name)
     yield from _netfilter(netns, left_out)
     entries = [line for entry in netns.conntrack.items if (line := emit_connection(entry))]
     if entries:
-        yield Command(("conntrack", "-R", "-"), _batch(entries), netns.name)
+        yield ScriptCommand(("conntrack", "-R", "-"), _batch(entries), netns.name)
 
 
 def _batch(lines: Iterator[str] | list[str]) -> str:
@@ -380,10 +386,10 @@ def _ports(ports: tuple[int, int] | None) -> str | None:
     return None if ports is None else f"{ports[0]}-{ports[1]}"
 
 
-def _netfilter(netns: Netns, left_out: list[str]) -> Iterator[Command]:
+def _netfilter(netns: Netns, left_out: list[str]) -> Iterator[ScriptCommand]:
     for family, netfilter in netns.netfilter.items():
         if netfilter.sets and family == 4:
-            yield Command(
+            yield ScriptCommand(
                 ("ipset", "restore", "-exist"),
                 "".join(map(emit_set, netfilter.sets.values())),
                 netns.name,
@@ -392,10 +398,10 @@ def _netfilter(netns: Netns, left_out: list[str]) -> Iterator[Command]:
             tables = [table for table in netfilter.tables if table.flavour == flavour]
             text = "".join(emit_table(table, left_out) for table in tables)
             if text:
-                yield Command((restore_program(family, flavour), "-c"), text, netns.name)
+                yield ScriptCommand((restore_program(family, flavour), "-c"), text, netns.name)
     native = "".join(map(nftables_text.emit_table, netns.nftables.items))
     if native:
-        yield Command(("nft", "-f", "-"), native, netns.name)
+        yield ScriptCommand(("nft", "-f", "-"), native, netns.name)
 
 
 def restore_program(family: Family, flavour: str) -> str:
@@ -469,7 +475,9 @@ def emit_set(ipset: IpSet) -> str:
     return "\n".join(lines) + "\n"
 
 
-def emit_shell(twin: Twin, standins: tuple[Command, ...] = (), notes: tuple[str, ...] = ()) -> str:
+def emit_shell(
+    twin: Twin, standins: tuple[ScriptCommand, ...] = (), notes: tuple[str, ...] = ()
+) -> str:
     """Write a whole twin as a shell script that a stranger can read, run as root and attach to a
     report.
     """

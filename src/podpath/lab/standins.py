@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from podpath.lab.script import Command
+from podpath.lab.script import ScriptCommand
 from podpath.lab.switches import (
     SwitchSegment,
     emit_openvswitch,
@@ -40,9 +40,9 @@ class Wired:
     """Which far end is behind each of these."""
     given: frozenset[tuple[str, str]]
     """(namespace, device) pairs that `switches` make."""
-    switches: tuple[Command, ...]
+    switches: tuple[ScriptCommand, ...]
     """What makes devices that ip(8) cannot make: Open vSwitch. They run before devices are set up."""
-    commands: tuple[Command, ...]
+    commands: tuple[ScriptCommand, ...]
     """What makes the far ends answer; they run after the twin is built."""
     notes: tuple[str, ...]
     """What was replaced, one sentence each."""
@@ -84,7 +84,7 @@ class _Wiring:
     added: list[str] = field(default_factory=list)
     behind: dict[str, str] = field(default_factory=dict)
     given: set[tuple[str, str]] = field(default_factory=set)
-    commands: list[Command] = field(default_factory=list)
+    commands: list[ScriptCommand] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     wires: set[tuple[str, str]] = field(default_factory=set)
     """(namespace, device) pairs that lead to a far end."""
@@ -227,7 +227,7 @@ def _gateway_mac(home: Netns, devices: tuple[str, ...]) -> Mac | None:
     )
 
 
-def _answer_for_all(name: str) -> tuple[Command, ...]:
+def _answer_for_all(name: str) -> tuple[ScriptCommand, ...]:
     """Make every address local to what comes in, and everything outward to what goes out.
 
     The local table holds them: a sender's source is looked up there
@@ -246,6 +246,6 @@ def _answer_for_all(name: str) -> tuple[Command, ...]:
         "net.ipv4.conf.all.rp_filter = 0",
     )
     return (
-        Command(("ip", "-n", name, "-batch", "-"), "".join(f"{line}\n" for line in lines)),
-        Command(("sysctl", "-q", "-p", "-"), "".join(f"{key}\n" for key in keys), name),
+        ScriptCommand(("ip", "-n", name, "-batch", "-"), "".join(f"{line}\n" for line in lines)),
+        ScriptCommand(("sysctl", "-q", "-p", "-"), "".join(f"{key}\n" for key in keys), name),
     )

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from podpath.datapath.devices.openvswitch import is_internal
-from podpath.lab.script import RUNNING, Command
+from podpath.lab.script import RUNNING, ScriptCommand
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Known, Listing
 from podpath.node.links import Bridge, BridgePort, Link, OvsBridge, Peer
@@ -102,7 +102,7 @@ def _mac(number: int, place: int) -> Mac:
     return Mac(f"02:77:01:00:{number:02x}:{place:02x}")
 
 
-def emit_openvswitch(node: Node, segments: tuple[SwitchSegment, ...]) -> tuple[Command, ...]:
+def emit_openvswitch(node: Node, segments: tuple[SwitchSegment, ...]) -> tuple[ScriptCommand, ...]:
     """Write what starts Open vSwitch in the host's namespace and makes its bridges; nothing where
     there is none.
     """
@@ -118,12 +118,18 @@ def emit_openvswitch(node: Node, segments: tuple[SwitchSegment, ...]) -> tuple[C
         for place, name in enumerate(ports)
     )
     return (
-        Command(("mkdir", "-p", RUNNING)),
-        Command(("ovsdb-tool", "create", database, SCHEMA)),
-        Command((*env, "ovsdb-server", *quiet, f"--remote=punix:{socket}", database), stays=True),
-        Command((*env, "ovs-vswitchd", *quiet, f"unix:{socket}"), "", HOST, stays=True),
-        Command((*env, "ovs-vsctl", f"--db=unix:{socket}", "--retry", "--timeout=30", *configured)),
-        Command(("nft", "-f", "-"), f"table netdev taken_by_openvswitch {{\n{closed}}}\n", HOST),
+        ScriptCommand(("mkdir", "-p", RUNNING)),
+        ScriptCommand(("ovsdb-tool", "create", database, SCHEMA)),
+        ScriptCommand(
+            (*env, "ovsdb-server", *quiet, f"--remote=punix:{socket}", database), stays=True
+        ),
+        ScriptCommand((*env, "ovs-vswitchd", *quiet, f"unix:{socket}"), "", HOST, stays=True),
+        ScriptCommand(
+            (*env, "ovs-vsctl", f"--db=unix:{socket}", "--retry", "--timeout=30", *configured)
+        ),
+        ScriptCommand(
+            ("nft", "-f", "-"), f"table netdev taken_by_openvswitch {{\n{closed}}}\n", HOST
+        ),
     )
 
 

@@ -13,12 +13,12 @@ from podpath.lab.agreement import Disagreement, ObservedEvidence, compare_branch
 from podpath.lab.apply import apply, has_openvswitch, read_neighbours
 from podpath.lab.bpf_standin import emulate_programs
 from podpath.lab.conversation import USUAL, Patience
-from podpath.lab.counters import RulePlace, read_counters
+from podpath.lab.counters import CountedRule, read_counters
 from podpath.lab.drops import DropTracer, FreedPacket
 from podpath.lab.entries import ComparedEntry, read_entries
 from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
 from podpath.lab.frames import Tap
-from podpath.lab.script import Command, Twin, emit_twin
+from podpath.lab.script import ScriptCommand, Twin, emit_twin
 from podpath.lab.standins import Wired, wire_outward_devices
 from podpath.net import protocols
 from podpath.net.probe import Probe
@@ -55,10 +55,10 @@ class Plan:
 
     wired: Wired
     twin: Twin
-    standins: tuple[Command, ...]
+    standins: tuple[ScriptCommand, ...]
 
     @property
-    def commands(self) -> tuple[Command, ...]:
+    def commands(self) -> tuple[ScriptCommand, ...]:
         """All commands, in order."""
         return (*self.twin.commands, *self.standins)
 
@@ -106,7 +106,7 @@ def run_twin(node: Node, probe: Probe, tracer: DropTracer) -> TwinRun:
     plan = plan_twin(node, probe, openvswitch=has_openvswitch())
     apply(plan.commands)
     runs: list[TwinRun] = []
-    counted: Mapping[RulePlace, int] = {}
+    counted: Mapping[CountedRule, int] = {}
     for draw in range(DRAWS):
         asked = probe if draw == 0 else probe._replace(sport=probe.sport % 60000 + 1000 + draw)
         predictions = [_predict(*variant) for variant in _variants(node, asked, plan.wired)]
@@ -195,7 +195,7 @@ def _learned(node: Node, wired: Wired) -> tuple[str, ...]:
     )
 
 
-def _since(evidence: ObservedEvidence, counted: Mapping[RulePlace, int]) -> ObservedEvidence:
+def _since(evidence: ObservedEvidence, counted: Mapping[CountedRule, int]) -> ObservedEvidence:
     """Take off what the rules had counted before this try."""
     counters = {place: count - counted.get(place, 0) for place, count in evidence.counters.items()}
     return replace(evidence, counters={place: count for place, count in counters.items() if count})
@@ -264,7 +264,7 @@ class _Notes:
         held = any(netns.conntrack.items for netns in node.namespaces.values())
         self._standing = frozenset(self._tracked()) if held else frozenset[ComparedEntry]()
         """Entries of the evidence, not of this try."""
-        self._counters: dict[RulePlace, int] = {}
+        self._counters: dict[CountedRule, int] = {}
         self._drops: list[FreedPacket] = []
         self._entries: list[ComparedEntry] = []
         tracer.read()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from podpath.checks.finding import Finding
 from podpath.collect.capture_files import are_captures
 from podpath.diagnosis.capture_answer import CaptureAnswer, ConnectionSummary, answer_captures
-from podpath.diagnosis.capture_filter import Wanted, narrow, parse_wanted
+from podpath.diagnosis.capture_filter import ConnectionFilter, narrow, parse_wanted
 from podpath.library.captured import match_captures, read_captures_alone
 from podpath.library.case import NodeCase
 from podpath.library.given import Given, list_paths, list_pieces
@@ -34,7 +34,7 @@ class CapturesResult(Result):
     """All that is known, as data."""
     case: NodeCase
     """The packets, and the captures put together."""
-    wanted: tuple[Wanted, ...] = ()
+    wanted: tuple[ConnectionFilter, ...] = ()
     """What the answer was narrowed to."""
     drawn: Ladder | None = None
     """The ladder that the text shows; None where it shows none."""
@@ -105,7 +105,7 @@ class CapturesResult(Result):
 
 
 def captures(
-    evidence: Given, only: Sequence[str | Wanted] = (), *, progress: Progress = silent
+    evidence: Given, only: Sequence[str | ConnectionFilter] = (), *, progress: Progress = silent
 ) -> CapturesResult:
     """Find what captures alone show, each finding with the packets that show it.
 
@@ -113,7 +113,7 @@ def captures(
     answer to connections: as much of one as is known, such as `tcp 10.0.0.1:1024 > 10.0.0.2:80`,
     `10.0.0.2` or `:443`.
     """
-    wanted = tuple(one if isinstance(one, Wanted) else parse_wanted(one) for one in only)
+    wanted = tuple(one if isinstance(one, ConnectionFilter) else parse_wanted(one) for one in only)
     read = _read(evidence, wanted, progress)
     facts = narrow(read.facts, wanted) if wanted else read.facts
     with collecting_seldom(), stage(progress, "looking for faults"):
@@ -125,7 +125,7 @@ def captures(
     )
 
 
-def _read(evidence: Given, wanted: Sequence[Wanted], progress: Progress) -> NodeCase:
+def _read(evidence: Given, wanted: Sequence[ConnectionFilter], progress: Progress) -> NodeCase:
     """Read capture files by themselves without the readers of anything else, which take most of the
     time of a short call.
     """

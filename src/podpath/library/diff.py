@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from podpath.diagnosis.difference.compare import Explanation, NodeComparison, compare_cases
+from podpath.diagnosis.difference.compare import MinimalCure, NodeComparison, compare_cases
 from podpath.diagnosis.difference.difference import Difference
 from podpath.library.case import Case
 from podpath.library.given import Asked, Given, place_probes
@@ -30,7 +30,7 @@ class DiffResult(Result):
         return self.comparison.verdict
 
     @property
-    def explanations(self) -> tuple[Explanation, ...]:
+    def explanations(self) -> tuple[MinimalCure, ...]:
         """The smallest sets of differences that explain what fails, each proven by walking."""
         return self.comparison.explanations
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation
-from podpath.diagnosis.clearance import Walked, forbid_all_clear, forbid_failure
+from podpath.diagnosis.clearance import WalkedConnection, forbid_all_clear, forbid_failure
 from podpath.diagnosis.forbids import Forbids
 from podpath.library.case import Case
 from podpath.library.given import Asked, Given, place_probes
@@ -76,7 +76,7 @@ def _forbid(read: Case, asked: Probe, conversation: Conversation) -> tuple[Forbi
     """Return what forbids to say what the walk alone would."""
     match conversation.verdict:
         case "ALWAYS":
-            return forbid_all_clear(read.facts, (Walked(asked, conversation),))
+            return forbid_all_clear(read.facts, (WalkedConnection(asked, conversation),))
         case "NEVER":
             return forbid_failure(conversation)
         case _:

@@ -12,7 +12,7 @@ from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
 
 
-class End(StrEnum):
+class EndKind(StrEnum):
     """What sort of thing stands at an end of a connection, in the words of people."""
 
     POD = "pod"
@@ -36,8 +36,8 @@ class Complaint:
     """True where the sentence says that it works: what works narrows down what does not."""
     failure: FailureKind | None = None
     """How it fails; None where the sentence does not say."""
-    source: End | None = None
-    target: End | None = None
+    source: EndKind | None = None
+    target: EndKind | None = None
     same_node: bool | None = None
     """True or False where it says that both ends are on one node, or on two."""
     protocol: int | None = None

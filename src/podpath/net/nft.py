@@ -3,7 +3,7 @@ libnftables-json(5) spell them.
 
 Readers make them and walks evaluate them, so they stand below both. A constant stays text
 (`Literal`): what it stands for depends on what it is compared with, and a walk that first meets the
-rule finds out. What nobody here knows is kept whole (`Opaque`, `Unknown`), so that a rule never
+rule finds out. What nobody here knows is kept whole (`OpaqueExpression`, `OpaqueStatement`), so that a rule never
 loses a condition in silence.
 """
 
@@ -18,7 +18,7 @@ class Literal(NamedTuple):
     text: str
 
 
-class Network(NamedTuple):
+class PrefixLiteral(NamedTuple):
     """A constant prefix: `10.0.0.0/8`."""
 
     address: str
@@ -123,13 +123,13 @@ class MapOf(NamedTuple):
     data: SetRef | SetOf
 
 
-class Opaque(NamedTuple):
+class OpaqueExpression(NamedTuple):
     """An expression that is not modeled, as it is spelled."""
 
     text: str
 
 
-class Verdict(NamedTuple):
+class NftVerdict(NamedTuple):
     """What becomes of a packet: accept, drop, continue, return, jump, goto."""
 
     kind: str
@@ -141,7 +141,7 @@ class Element(NamedTuple):
     """One element of a set, or of a map with what it leads to."""
 
     key: Expression
-    """`Literal`, `Network`, `Interval`, or a `Concat` of them; the literal `*` matches what no
+    """`Literal`, `PrefixLiteral`, `Interval`, or a `Concat` of them; the literal `*` matches what no
     other element does.
     """
     data: Expression | None = None
@@ -151,7 +151,7 @@ class Element(NamedTuple):
 
 Expression = (
     Literal
-    | Network
+    | PrefixLiteral
     | Interval
     | Flags
     | Payload
@@ -165,12 +165,12 @@ Expression = (
     | SetRef
     | SetOf
     | MapOf
-    | Verdict
-    | Opaque
+    | NftVerdict
+    | OpaqueExpression
 )
 
 
-class Match(NamedTuple):
+class NftMatch(NamedTuple):
     """A condition: `ip saddr 10.0.0.0/8`, `ct state established,related`."""
 
     op: str
@@ -186,7 +186,7 @@ class Vmap(NamedTuple):
     data: SetRef | SetOf
 
 
-class Change(NamedTuple):
+class Mangle(NamedTuple):
     """A field given a new value: `meta mark set 0x1`, `ip saddr set 10.0.0.1`."""
 
     field: Expression
@@ -204,7 +204,7 @@ class Nat(NamedTuple):
     """`ip` or `ip6` where the rule says it (in tables of family inet)."""
 
 
-class Reject(NamedTuple):
+class NftReject(NamedTuple):
     """Drop, and tell the sender."""
 
     kind: str = ""
@@ -270,25 +270,25 @@ class SetUpdate(NamedTuple):
     """The words behind the key: timeouts and statements of the element."""
 
 
-class Offload(NamedTuple):
+class FlowOffload(NamedTuple):
     """`flow add @table`: later packets of the connection bypass the hooks."""
 
     name: str
 
 
-class Unknown(NamedTuple):
+class OpaqueStatement(NamedTuple):
     """A statement that is not modeled, as it is spelled."""
 
     text: str
 
 
 Statement = (
-    Match
+    NftMatch
     | Vmap
-    | Verdict
-    | Change
+    | NftVerdict
+    | Mangle
     | Nat
-    | Reject
+    | NftReject
     | Counter
     | Limit
     | Log
@@ -297,6 +297,6 @@ Statement = (
     | Forward
     | Duplicate
     | SetUpdate
-    | Offload
-    | Unknown
+    | FlowOffload
+    | OpaqueStatement
 )

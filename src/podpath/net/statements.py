@@ -32,7 +32,7 @@ class RouteAnswer(NamedTuple):
     """What it said instead of a way: `Network is unreachable`."""
 
 
-class Offload(NamedTuple):
+class OffloadFeature(NamedTuple):
     """A feature of a device, as `ethtool -k` lists it."""
 
     link: IfName
@@ -132,6 +132,6 @@ class BondState(NamedTuple):
 
 
 Statement = (
-    RouteAnswer | Offload | DeviceCount | ArpAnswer | Hop | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState
+    RouteAnswer | OffloadFeature | DeviceCount | ArpAnswer | Hop | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState
     | ListenQueue | FirewallStatement
 )  # fmt: skip

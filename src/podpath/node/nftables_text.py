@@ -74,19 +74,19 @@ def _emit_element(element: nft.Element) -> str:
 def emit_statement(statement: nft.Statement) -> str:  # noqa: C901, PLR0911, PLR0912  # one arm for each kind of statement
     """Spell one statement."""
     match statement:
-        case nft.Match(op, left, right):
+        case nft.NftMatch(op, left, right):
             sign = "" if op == "in" or (op == "==" and not _needs_sign(left)) else f" {op}"
             return f"{emit_expression(left)}{sign} {_emit_constant(left, right)}"
         case nft.Vmap(key, data):
             return f"{emit_expression(key)} vmap {emit_expression(data)}"
-        case nft.Verdict(kind, chain):
+        case nft.NftVerdict(kind, chain):
             return f"{kind} {chain}".rstrip()
-        case nft.Change(field, value):
+        case nft.Mangle(field, value):
             name = f"meta {field.key}" if isinstance(field, nft.Meta) else emit_expression(field)
             return f"{name} set {_emit_constant(field, value)}"
         case nft.Nat():
             return _emit_nat(statement)
-        case nft.Reject(kind, code):
+        case nft.NftReject(kind, code):
             return " ".join(word for word in ("reject", "with" if kind else "", kind, code) if word)
         case nft.Counter(packets, octets, name):
             if name:
@@ -108,9 +108,9 @@ def emit_statement(statement: nft.Statement) -> str:  # noqa: C901, PLR0911, PLR
             return f"dup to {text}"
         case nft.SetUpdate(op, key, name, text):
             return f"{op} @{name} {{ {f'{emit_expression(key)} {text}'.rstrip()} }}"
-        case nft.Offload(name):
+        case nft.FlowOffload(name):
             return f"flow add @{name}"
-        case nft.Unknown(text):
+        case nft.OpaqueStatement(text):
             return text
         case _:
             assert_never(statement)
@@ -151,7 +151,7 @@ def emit_expression(expression: nft.Expression) -> str:  # noqa: C901, PLR0911, 
     match expression:
         case nft.Literal(text):
             return text if _PLAIN.fullmatch(text) else _quote(text)
-        case nft.Network(address, length):
+        case nft.PrefixLiteral(address, length):
             return f"{address}/{length}"
         case nft.Interval(first, last):
             return f"{first.text}-{last.text}"
@@ -179,9 +179,9 @@ def emit_expression(expression: nft.Expression) -> str:  # noqa: C901, PLR0911, 
             return f"{{ {', '.join(map(_emit_element, elements))} }}"
         case nft.MapOf(key, data):
             return f"{emit_expression(key)} map {emit_expression(data)}"
-        case nft.Verdict(kind, chain):
+        case nft.NftVerdict(kind, chain):
             return f"{kind} {chain}".rstrip()
-        case nft.Opaque(text):
+        case nft.OpaqueExpression(text):
             return text
         case _:
             assert_never(expression)

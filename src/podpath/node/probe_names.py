@@ -25,7 +25,7 @@ _SHOWN = 6
 """Names that an error lists."""
 
 
-class End(NamedTuple):
+class NamedEnd(NamedTuple):
     """One way to spell an end with an address."""
 
     address: Address
@@ -63,7 +63,7 @@ def resolve_probe(text: str, node: Node) -> Probe:
     )
 
 
-def _spell(found: re.Match[str], source: End, destination: End) -> Probe:
+def _spell(found: re.Match[str], source: NamedEnd, destination: NamedEnd) -> Probe:
     """Read the probe with its names replaced; a pod's namespace sends, unless the probe says where
     it starts.
     """
@@ -72,11 +72,11 @@ def _spell(found: re.Match[str], source: End, destination: End) -> Probe:
     return probe if place or source.netns is None else probe._replace(netns=source.netns)
 
 
-def _resolve(text: str, node: Node, protocol: int) -> tuple[End, ...]:
+def _resolve(text: str, node: Node, protocol: int) -> tuple[NamedEnd, ...]:
     """Return the ways to spell an end: the one that it has, or those of what it names."""
     found = _NAMED.fullmatch(text)
     if found is None:
-        return (End(*parse_endpoint(text)),)
+        return (NamedEnd(*parse_endpoint(text)),)
     if found["host"]:
         ends = tuple(_hosts(node, int(found["at"] or 0)))
     elif found["kind"].startswith("p"):
@@ -90,7 +90,7 @@ def _resolve(text: str, node: Node, protocol: int) -> tuple[End, ...]:
     return ends
 
 
-def _hosts(node: Node, port: int) -> Iterator[End]:
+def _hosts(node: Node, port: int) -> Iterator[NamedEnd]:
     """Yield the host's addresses, those on the devices of default routes first."""
     uplinks = {
         hop.link
@@ -104,12 +104,12 @@ def _hosts(node: Node, port: int) -> Iterator[End]:
         if item.scope == "global" and not item.address.is_loopback
     ]
     yield from (
-        End(item.address, port, HOST)
+        NamedEnd(item.address, port, HOST)
         for item in sorted(own, key=lambda item: item.link not in uplinks)
     )
 
 
-def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Iterator[End]:
+def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Iterator[NamedEnd]:
     """Yield a pod's addresses: as kubectl shows them, or those in the namespace that is called as
     the pod is.
     """
@@ -125,11 +125,11 @@ def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Ite
         )
     for pod in found:
         if pod.address is not None:
-            yield End(pod.address, number, pod.netns or _owner(node, pod.address))
+            yield NamedEnd(pod.address, number, pod.netns or _owner(node, pod.address))
     inside = node.namespaces.get(name) if not found else None
     for item in inside.addresses.items if inside is not None else ():
         if item.scope == "global" and not item.address.is_loopback:
-            yield End(item.address, number, name)
+            yield NamedEnd(item.address, number, name)
 
 
 def _owner(node: Node, address: Address) -> str | None:
@@ -142,7 +142,7 @@ def _owner(node: Node, address: Address) -> str | None:
     return next((netns.name for netns in owners if netns.name != HOST), None)
 
 
-def _services(node: Node, found: re.Match[str], protocol: int) -> Iterator[End]:
+def _services(node: Node, found: re.Match[str], protocol: int) -> Iterator[NamedEnd]:
     """Yield a service's addresses at the port that is asked for, by number or name; at its only one
     where none is.
     """
@@ -158,7 +158,7 @@ def _services(node: Node, found: re.Match[str], protocol: int) -> Iterator[End]:
         )
     for service in services:
         port = _service_port(service, found["port"], protocol)
-        yield from (End(address, port) for address in service.addresses)
+        yield from (NamedEnd(address, port) for address in service.addresses)
 
 
 def _service_port(service: Service, asked: str | None, protocol: int) -> int:

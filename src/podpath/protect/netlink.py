@@ -40,7 +40,7 @@ _BUFFER = 1 << 20
 _TYPE_MASK = 0x3FFF
 
 
-class Message(NamedTuple):
+class NetlinkMessage(NamedTuple):
     """One netlink message, not yet looked into."""
 
     kind: int
@@ -48,7 +48,7 @@ class Message(NamedTuple):
     body: bytes
 
 
-class Netconf(NamedTuple):
+class NetconfChange(NamedTuple):
     """What the kernel says of a device's settings; only those that it tells of are there."""
 
     family: int
@@ -59,7 +59,7 @@ class Netconf(NamedTuple):
     gone: bool = False
 
 
-class Link(NamedTuple):
+class LinkChange(NamedTuple):
     """A device that came, changed or went."""
 
     ifindex: int
@@ -67,34 +67,34 @@ class Link(NamedTuple):
     gone: bool = False
 
 
-class Lost(NamedTuple):
+class MessagesLost(NamedTuple):
     """Messages were lost: whatever is watched must be looked at anew."""
 
 
-class Rule(NamedTuple):
+class RuleChange(NamedTuple):
     """A rule of nftables came or went; iptables-nft's rules are such."""
 
     table: str
     chain: str
 
 
-class Changed(NamedTuple):
+class OtherChange(NamedTuple):
     """Something else changed in what is subscribed to."""
 
     kind: int
 
 
-Event = Netconf | Link | Rule | Lost | Changed
+Event = NetconfChange | LinkChange | RuleChange | MessagesLost | OtherChange
 
 
-def parse_messages(data: bytes) -> Iterator[Message]:
+def parse_messages(data: bytes) -> Iterator[NetlinkMessage]:
     """Split what was received into messages; a cut one ends it."""
     place = 0
     while place + _HEADER.size <= len(data):
         length, kind, flags, _, _ = _HEADER.unpack_from(data, place)
         if length < _HEADER.size or place + length > len(data):
             return
-        yield Message(kind, flags, data[place + _HEADER.size : place + length])
+        yield NetlinkMessage(kind, flags, data[place + _HEADER.size : place + length])
         place += (length + 3) & ~3
 
 
@@ -109,7 +109,7 @@ def parse_attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         place += (length + 3) & ~3
 
 
-def parse_event(message: Message) -> Event | None:
+def parse_event(message: NetlinkMessage) -> Event | None:
     """Read a message; None where it is cut, or is the kernel's answer to something."""
     if message.kind in {ERROR, DONE}:
         return None
@@ -119,10 +119,10 @@ def parse_event(message: Message) -> Event | None:
         return _parse_link(message)
     if message.kind in _RULES:
         return _parse_rule(message)
-    return Changed(message.kind)
+    return OtherChange(message.kind)
 
 
-def _parse_netconf(message: Message) -> Netconf | None:
+def _parse_netconf(message: NetlinkMessage) -> NetconfChange | None:
     if not message.body:
         return None
     attributes = {
@@ -136,22 +136,22 @@ def _parse_netconf(message: Message) -> Netconf | None:
     values = tuple(
         (name, attributes[kind]) for kind, name in _ATTRIBUTES.items() if kind in attributes
     )
-    return Netconf(message.body[0], index, values, message.kind == DELETE_NETCONF)
+    return NetconfChange(message.body[0], index, values, message.kind == DELETE_NETCONF)
 
 
-def _parse_link(message: Message) -> Link | None:
+def _parse_link(message: NetlinkMessage) -> LinkChange | None:
     if len(message.body) < 16:
         return None
     names = [value for kind, value in parse_attributes(message.body[16:]) if kind == _IFLA_IFNAME]
     if not names:
         return None
-    return Link(_integer(message.body[4:8]), _text(names[0]), message.kind == DELETE_LINK)
+    return LinkChange(_integer(message.body[4:8]), _text(names[0]), message.kind == DELETE_LINK)
 
 
-def _parse_rule(message: Message) -> Rule | None:
+def _parse_rule(message: NetlinkMessage) -> RuleChange | None:
     attributes = dict(parse_attributes(message.body[4:]))
     table, chain = attributes.get(_RULE_TABLE), attributes.get(_RULE_CHAIN)
-    return None if table is None or chain is None else Rule(_text(table), _text(chain))
+    return None if table is None or chain is None else RuleChange(_text(table), _text(chain))
 
 
 def _text(data: bytes) -> str:
@@ -198,7 +198,7 @@ class Monitor:
             except OSError as error:
                 if error.errno != errno.ENOBUFS:
                     raise
-                found.append(Lost())
+                found.append(MessagesLost())
                 continue
             found += [
                 event

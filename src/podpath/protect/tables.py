@@ -45,7 +45,7 @@ def parse_tables(text: str, name: str, kind: type[T]) -> T:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise TableError(f"{name}: expected TOML, saw {error}") from error
-    reader = _Reader()
+    reader = _TableReader()
     value = reader.table(kind, data, ())
     if reader.faults:
         raise TableError(
@@ -94,7 +94,7 @@ def _holds(data: Any, place: Place) -> bool:  # noqa: ANN401  # whatever TOML ho
     return True
 
 
-class _Reader:
+class _TableReader:
     """Reads values by their types, and gathers the faults with their places."""
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Directories watched for changes, so that no change is missed: not the one before the first look,
 not the one after a removal.
 
-What comes in are directories, which need not exist; what goes out are `Change`s. The watch is armed
+What comes in are directories, which need not exist; what goes out are `DirectoryChange`s. The watch is armed
 when it is made, so a caller who looks afterwards has seen everything. A directory that is removed,
 moved away, mounted over or not yet there is waited for at its nearest ancestor, and watched again
 when it is back. Where inotify is used up (fs.inotify.max_user_instances and the like) or the
@@ -40,7 +40,7 @@ RETRY_SECONDS = 60.0
 Listing = tuple[tuple[object, ...], ...]
 
 
-class Change(NamedTuple):
+class DirectoryChange(NamedTuple):
     """Something changed in a directory."""
 
     directory: Path
@@ -80,7 +80,7 @@ class DirectoryWatch:
         """
         return max(0.0, self._next_look - time.monotonic())
 
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[DirectoryChange, ...]:
         """Return what changed since it was last asked, without waiting."""
         seen = self._read() if self._inotify is not None else []
         now = time.monotonic()
@@ -88,7 +88,7 @@ class DirectoryWatch:
             seen += self._look(now)
         return tuple(dict.fromkeys(seen))
 
-    def wait(self, seconds: float, *others: int) -> tuple[Change, ...]:
+    def wait(self, seconds: float, *others: int) -> tuple[DirectoryChange, ...]:
         """Wait for a change, at most so long, or until another descriptor is readable."""
         deadline = time.monotonic() + seconds
         while not (seen := self.changes()):
@@ -172,21 +172,23 @@ class DirectoryWatch:
             place = directory  # it came while its ancestor was being armed
         self._identities[directory] = _identity(directory)
 
-    def _read(self) -> list[Change]:
-        seen: list[Change] = []
+    def _read(self) -> list[DirectoryChange]:
+        seen: list[DirectoryChange] = []
         anew = False
         for number, mask, _, name in self._inotify.read(timeout=0):
             if mask & OVERFLOW:
-                seen += [Change(directory, "") for directory in self.directories]
+                seen += [DirectoryChange(directory, "") for directory in self.directories]
             if mask & GONE:
                 anew = anew or number in self._watched or number in self._awaited
             elif any(name == awaited for _, awaited in self._awaited.get(number, ())):
                 anew = True
             else:
-                seen += [Change(directory, name) for directory in self._watched.get(number, ())]
+                seen += [
+                    DirectoryChange(directory, name) for directory in self._watched.get(number, ())
+                ]
         return seen + self._arm_anew() if anew else seen
 
-    def _look(self, now: float) -> list[Change]:
+    def _look(self, now: float) -> list[DirectoryChange]:
         if self._inotify is not None:
             self._next_look = now + SAFETY_SECONDS
             same = all(
@@ -197,7 +199,7 @@ class DirectoryWatch:
         self._next_look = now + self.poll_seconds
         listings = {directory: _list(directory) for directory in self.directories}
         seen = [
-            Change(directory, "")
+            DirectoryChange(directory, "")
             for directory in self.directories
             if listings[directory] != self._listings[directory]
         ]
@@ -207,11 +209,11 @@ class DirectoryWatch:
             seen += (
                 []
                 if self.why_polling
-                else [Change(directory, "") for directory in self.directories]
+                else [DirectoryChange(directory, "") for directory in self.directories]
             )
         return seen
 
-    def _arm_anew(self) -> list[Change]:
+    def _arm_anew(self) -> list[DirectoryChange]:
         """Watch all directories anew and tell of each that is there or was: what happened between
         the watches is not known.
         """
@@ -219,7 +221,9 @@ class DirectoryWatch:
         self.close()
         self._start()
         there.update(directory for directory in self.directories if _identity(directory))
-        return [Change(directory, "") for directory in self.directories if directory in there]
+        return [
+            DirectoryChange(directory, "") for directory in self.directories if directory in there
+        ]
 
 
 def _child(ancestor: Path, directory: Path) -> Path:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.complained import Complained, How
+from podpath.diagnosis.complained import ChosenBy, Complained
 
-_WORDS: dict[How, str] = {
-    How.NAMED: "named",
-    How.ONLY: "the only one shown",
-    How.FIRST: "the first of several shown",
-    How.USUAL: "the usual choice, as nothing is said",
+_WORDS: dict[ChosenBy, str] = {
+    ChosenBy.NAMED: "named",
+    ChosenBy.ONLY: "the only one shown",
+    ChosenBy.FIRST: "the first of several shown",
+    ChosenBy.USUAL: "the usual choice, as nothing is said",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from podpath.diagnosis.difference.compare import Explanation, NodeComparison, Outcome
+from podpath.diagnosis.difference.compare import ComparedOutcome, MinimalCure, NodeComparison
 from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.smallest import Taken
 from podpath.diagnosis.proof import describe
@@ -33,7 +33,7 @@ def render_diff_json(comparison: NodeComparison) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _explanation(explanation: Explanation) -> dict[str, object]:
+def _explanation(explanation: MinimalCure) -> dict[str, object]:
     return {
         "differences": _differences(explanation.differences),
         "alternatives": [_differences(taken) for taken in explanation.others],
@@ -62,7 +62,7 @@ def _difference(each: Difference) -> dict[str, object]:
     }
 
 
-def _outcome(outcome: Outcome) -> dict[str, object]:
+def _outcome(outcome: ComparedOutcome) -> dict[str, object]:
     branch = representative(outcome.here) if outcome.fails_here else None
     return {
         "probe": escape(str(outcome.probe)),

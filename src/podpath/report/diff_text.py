@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TypeVar
 
-from podpath.diagnosis.difference.compare import Explanation, NodeComparison, Outcome
+from podpath.diagnosis.difference.compare import ComparedOutcome, MinimalCure, NodeComparison
 from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.smallest import Taken
 from podpath.diagnosis.proof import describe
@@ -104,7 +104,7 @@ def _head(word: str, color: str, text: str, style: Style) -> list[str]:
     return [style.paint(color, f"{word}:") + lines[0][len(word) + 1 :], *lines[1:]]
 
 
-def _explanation(explanation: Explanation, style: Style) -> list[str]:
+def _explanation(explanation: MinimalCure, style: Style) -> list[str]:
     lines = ["", f"  {style.paint('head', 'explains')}"]
     for probe in explanation.probes:
         lines += style.wrap(
@@ -158,7 +158,7 @@ def _walked(comparison: NodeComparison, style: Style) -> list[str]:
     return ["", style.paint("head", "Walked"), *lines] if lines else []
 
 
-def _failure(outcome: Outcome, style: Style) -> list[str]:
+def _failure(outcome: ComparedOutcome, style: Style) -> list[str]:
     branch = representative(outcome.here) if outcome.fails_here else None
     return (
         style.wrap(f"here: {escape(spell_failure(branch.failure))}", INDENT)

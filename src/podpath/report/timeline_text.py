@@ -158,7 +158,7 @@ def _suspect(suspect: Suspect, style: Style, zone: tzinfo) -> list[str]:
     ]
 
 
-class _Row(NamedTuple):
+class _TimelineRow(NamedTuple):
     time: float
     order: int
     sign: str
@@ -188,7 +188,7 @@ def _rows(chronicle: Chronicle, style: Style, zone: tzinfo) -> list[str]:
     return lines
 
 
-def _events(chronicle: Chronicle, style: Style) -> Iterator[_Row]:
+def _events(chronicle: Chronicle, style: Style) -> Iterator[_TimelineRow]:
     window = chronicle.window
     told = {one.marked for story in chronicle.stories for one in story.told}
     for marked in chronicle.marked:
@@ -205,21 +205,25 @@ def _events(chronicle: Chronicle, style: Style) -> Iterator[_Row]:
         )
         often = f" (x{marked.event.repeats})" if marked.event.repeats > 1 else ""
         place = style.paint("dim", escape(str(marked.event.span)))
-        yield _Row(marked.event.time, 1, sign, f"{escape(marked.mark.words)}{often}  {place}")
+        yield _TimelineRow(
+            marked.event.time, 1, sign, f"{escape(marked.mark.words)}{often}  {place}"
+        )
     for event in chronicle.symptoms:
         text = clip(
             escape(f"{event.program}: {event.message}" if event.program else event.message), _TEXT
         )
-        yield _Row(
+        yield _TimelineRow(
             event.time, 3, style.broken, f"{text}  {style.paint('dim', escape(str(event.span)))}"
         )
     if window is not None:
         bar = "-" * 8
         if window.last_ok is not None:
-            yield _Row(window.last_ok, 0, bar, style.paint("good", "last success"))
+            yield _TimelineRow(window.last_ok, 0, bar, style.paint("good", "last success"))
         if window.timeout is not None:
-            yield _Row(window.began, 2, bar, style.paint("bad", "first failing request began"))
-        yield _Row(window.failed_at, 2, bar, style.paint("bad", "first failure"))
+            yield _TimelineRow(
+                window.began, 2, bar, style.paint("bad", "first failing request began")
+            )
+        yield _TimelineRow(window.failed_at, 2, bar, style.paint("bad", "first failure"))
 
 
 def _remarks(chronicle: Chronicle, style: Style) -> list[str]:

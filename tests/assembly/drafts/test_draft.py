@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft, ask_in
-from podpath.assembly.drafts.lookup import Addresses, Routes
+from podpath.assembly.drafts.lookup import NamespaceAddresses, NamespaceRoutes
 from podpath.net.addresses import IfName, Prefix
 from podpath.node.links import InterfaceAddress, Link
 from podpath.node.routing import Nexthop, Route
@@ -33,7 +33,7 @@ def test_likely_route() -> None:
     """The longest prefix wins, then the lowest metric; a route without a way does not count."""
     netns = NetnsDraft(
         name="host",
-        routes=Routes(
+        routes=NamespaceRoutes(
             [_route("default", "a"), _route("10.9.0.0/16", "b", 9), _route("10.9.0.0/16", "c", 3)]
         ),
     )
@@ -47,7 +47,7 @@ def test_address_on_a_link() -> None:
     """The closest subnet of an own address holds a neighbour; an address alone holds none."""
     netns = NetnsDraft(
         name="host",
-        addresses=Addresses(
+        addresses=NamespaceAddresses(
             [_own("10.1.0.7", 16, "a"), _own("10.1.2.7", 24, "b"), _own("10.1.2.9", 32, "c")]
         ),
     )
@@ -61,8 +61,8 @@ def test_what_leads_out() -> None:
     """A device leads out that has the default route, a subnet, or a master that is no bridge."""
     netns = NetnsDraft(
         name="host",
-        routes=Routes([_route("default", "a")]),
-        addresses=Addresses([_own("10.1.0.7", 24, "b"), _own("10.9.0.1", 32, "c")]),
+        routes=NamespaceRoutes([_route("default", "a")]),
+        addresses=NamespaceAddresses([_own("10.1.0.7", 24, "b"), _own("10.9.0.1", 32, "c")]),
     )
     netns.links = {
         IfName("br"): Link(name=IfName("br"), kind="bridge"),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.drafts.lookup import Addresses, Owners, PrefixTable, Routes
+from podpath.assembly.drafts.lookup import NamespaceAddresses, NamespaceRoutes, Owners, PrefixTable
 from podpath.net.addresses import WIDTH, Address, IfName, Prefix
 from podpath.node.links import InterfaceAddress
 from podpath.node.routing import MAIN, Nexthop, Route
@@ -48,7 +48,7 @@ def test_addresses_are_found_as_by_going_through_them(
     owns: list[InterfaceAddress], asked: Address
 ) -> None:
     """The closest subnet wins, and of equal ones the first."""
-    table = Addresses(owns)
+    table = NamespaceAddresses(owns)
     holders = [own for own in owns if own.prefix.covers(asked) and own.length < WIDTH[asked.family]]
     assert max(holders, key=lambda own: own.length, default=None) is table.subnets.longest(asked)
     assert any(own.address == asked for own in owns) == (asked in table.own)
@@ -64,7 +64,7 @@ def test_routes_are_found_as_by_going_through_them(routes: list[Route], asked: A
         if route.prefix.covers(asked) and route.table == MAIN and route.nexthops
     ]
     expected = min(fitting, key=lambda route: (-route.prefix.length, route.metric), default=None)
-    assert expected is Routes(routes).main.longest(asked)
+    assert expected is NamespaceRoutes(routes).main.longest(asked)
 
 
 def test_the_first_namespace_owns_an_address() -> None:

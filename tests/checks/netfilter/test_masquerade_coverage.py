@@ -8,14 +8,16 @@ import pytest
 
 from podpath.checks.netfilter.masquerade_coverage import check
 from podpath.net.addresses import Prefix
-from podpath.net.complaints import Complaint, End
+from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source, Span
 from tests.checks.pasted import case_of
 
 SPAN = Span(Source(name="ticket.md", lines=("Pods cannot reach the internet.",)), 1, 1)
 PODS = Prefix.parse("10.244.0.0/16")
-NO_WAY = Complaint(span=SPAN, works=False, source=End.POD, target=End.OUTSIDE, prefixes=(PODS,))
+NO_WAY = Complaint(
+    span=SPAN, works=False, source=EndKind.POD, target=EndKind.OUTSIDE, prefixes=(PODS,)
+)
 HIDDEN = Complaint(
     span=SPAN, works=False, failure=FailureKind.WRONG_PEER, prefixes=(Prefix.parse("10.20.0.0/16"),)
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.checks.services.balancer_pending import check
-from podpath.net.complaints import Complaint, End
+from podpath.net.complaints import Complaint, EndKind
 from tests.assembly.evidence_text import case_of_document
 
 TICKET = """
@@ -22,7 +22,7 @@ def test_an_address_that_is_missed_is_certain() -> None:
     """The prose says that those outside do not reach it."""
     case = case_of_document(TICKET.format(outer="<pending>"))
     (possible,) = check(case)
-    complaint = Complaint(span=possible.evidence[0], works=False, source=End.OUTSIDE)
+    complaint = Complaint(span=possible.evidence[0], works=False, source=EndKind.OUTSIDE)
     (certain,) = check(replace(case, complaints=(complaint,)))
 
     assert (0.6, 1.0) == (possible.certainty, certain.certainty)

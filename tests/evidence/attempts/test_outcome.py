@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.evidence.attempts.outcome import Outcome, add_attempt, origin_of
+from podpath.evidence.attempts.outcome import AttemptOutcome, add_attempt, origin_of
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source
@@ -19,5 +19,5 @@ def test_origins() -> None:
 def test_a_destination_without_an_address() -> None:
     """It is a gap, not an attempt."""
     ledger = LineLedger(Source(name="x", lines=("curl: (28)",)))
-    add_attempt(ledger, "curl", (6, None, 80), Outcome(FailureKind.TIMEOUT, "", 0, 0))
+    add_attempt(ledger, "curl", (6, None, 80), AttemptOutcome(FailureKind.TIMEOUT, "", 0, 0))
     assert ([], 1) == (ledger.records, len(ledger.gaps))

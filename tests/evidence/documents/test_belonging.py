@@ -6,13 +6,13 @@ import pytest
 
 from podpath.evidence.documents.belonging import Context, is_annotation, is_place_note
 from podpath.evidence.documents.document import split_document
-from podpath.evidence.documents.regions import Line
+from podpath.evidence.documents.regions import DocumentLine
 
 PACKET = "10:00:00.1 IP 10.0.0.1.5 > 10.0.0.2.80: Flags [S], seq 1, win 5, length 0"
 
 
 def _context(text: str, below: str = PACKET, *, fenced: bool = False) -> Context:
-    return Context((Line(1, text), Line(2, below)), 0, fenced, False)
+    return Context((DocumentLine(1, text), DocumentLine(2, below)), 0, fenced, False)
 
 
 @pytest.mark.parametrize(

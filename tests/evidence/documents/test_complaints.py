@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from podpath.evidence.documents.complaints import MOST, read_complaints
 from podpath.net import protocols
-from podpath.net.complaints import Complaint, End
+from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source
 
@@ -49,7 +49,7 @@ def test_ends_protocol_ports_and_addresses_are_read() -> None:
         "From a pod on another node I cannot ping the host 10.0.0.7 or open port 8080."
     )
 
-    assert (End.POD, False, protocols.ICMP) == (
+    assert (EndKind.POD, False, protocols.ICMP) == (
         complaint.source,
         complaint.same_node,
         complaint.protocol,
@@ -81,7 +81,7 @@ def test_heading_complains_too_and_labels_do_not() -> None:
     """A heading is a sentence; two words are a label."""
     (complaint,) = read("# Pods cannot reach the API server\n\nBroken interface:\n")
 
-    assert (1, End.API_SERVER) == (complaint.span.line, complaint.target)
+    assert (1, EndKind.API_SERVER) == (complaint.span.line, complaint.target)
 
 
 def test_complaints_are_limited() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.commands.typed import parse_typed
-from podpath.evidence.documents.places import Places, named_by_prompt
+from podpath.evidence.documents.places import ShellTracker, named_by_prompt
 from podpath.evidence.documents.prompts import Prompt
 
 
 def _walk(*typed: tuple[str, str]) -> list[str | None]:
-    places = Places()
+    places = ShellTracker()
     return [
         places.locate(Prompt(sign, command, "", True), parse_typed(command), 1)
         for sign, command in typed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.documents.regions import (
-    Line,
+    DocumentLine,
     decode_line,
     is_fence,
     split_regions,
@@ -55,7 +55,8 @@ def test_a_longer_fence_holds_shorter_ones() -> None:
 def test_lines_keep_their_numbers() -> None:
     """Numbers are those of the file."""
     lines = [
-        Line(number, text) for number, text in enumerate(["a", "```", "x", "y", "```", "b"], 1)
+        DocumentLine(number, text)
+        for number, text in enumerate(["a", "```", "x", "y", "```", "b"], 1)
     ]
     assert [[1], [3, 4], [6]] == [
         [line.number for line in region.lines] for region in split_regions(lines)
@@ -74,7 +75,7 @@ def test_entities(text: str, decoded: str) -> None:
 def test_quotations() -> None:
     """Signs of quotation go where console stands in the run, and stay elsewhere."""
     lines = [
-        Line(number, text)
+        DocumentLine(number, text)
         for number, text in enumerate(["> we see", "> $ ip a", "x", "> GET /"], 1)
     ]
     assert ["we see", "$ ip a", "x", "> GET /"] == [

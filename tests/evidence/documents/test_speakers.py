@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.documents.regions import Line
+from podpath.evidence.documents.regions import DocumentLine
 from podpath.evidence.documents.speakers import strip_speakers
 
 SAID = ["hi", "$ ip route", "default via 10.0.0.1 dev ens3", "    inet 10.0.0.2/24"]
@@ -22,7 +22,7 @@ SAID = ["hi", "$ ip route", "default via 10.0.0.1 dev ens3", "    inet 10.0.0.2/
 )
 def test_chat(prefix: str) -> None:
     """What was said and pasted is left, its own indentation included."""
-    lines = [Line(number, prefix + text) for number, text in enumerate(SAID, 1)]
+    lines = [DocumentLine(number, prefix + text) for number, text in enumerate(SAID, 1)]
     assert SAID == [line.text for line in strip_speakers(lines)]
 
 
@@ -38,7 +38,11 @@ def test_chat(prefix: str) -> None:
 )
 def test_single_lines_of_outputs(text: str) -> None:
     """A line of an output that begins like a chat's stays among others that do not."""
-    lines = [Line(1, text), Line(2, "$ ip route"), Line(3, "default via 10.0.0.1 dev ens3")]
+    lines = [
+        DocumentLine(1, text),
+        DocumentLine(2, "$ ip route"),
+        DocumentLine(3, "default via 10.0.0.1 dev ens3"),
+    ]
     assert lines == list(strip_speakers(lines))
 
 
@@ -49,5 +53,5 @@ def test_single_lines_of_outputs(text: str) -> None:
 )  # fmt: skip
 def test_whole_outputs(text: str) -> None:
     """Captures, links, kernel logs and responses are no chat, however many lines they have."""
-    lines = [Line(number, text) for number in range(9)]
+    lines = [DocumentLine(number, text) for number in range(9)]
     assert lines == list(strip_speakers(lines))

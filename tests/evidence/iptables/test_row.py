@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.iptables.row import (
-    Columns,
+    ListingColumns,
     list_columns,
     parse_counter,
     parse_header,
@@ -40,7 +40,7 @@ SPAN = Span(Source(name="ticket.md", lines=("",)), 1, 1)
         ("target of the packets", None),
     ],
 )
-def test_the_header_names_the_columns(line: str, columns: Columns | None) -> None:
+def test_the_header_names_the_columns(line: str, columns: ListingColumns | None) -> None:
     """Options of the command add and drop columns."""
     found = parse_header(line)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.evidence.iptables.command import IptablesCommand
-from podpath.evidence.iptables.ruleset_block import Block
+from podpath.evidence.iptables.ruleset_block import RulesetBlock
 from podpath.evidence.iptables.ruleset_lines import Wrap
 from podpath.net.provenance import Source
 
@@ -11,14 +11,14 @@ SOURCE = Source(name="rules", first_line=10, lines=("",) * 20)
 LISTED = IptablesCommand(program="iptables", family=4, action="S")
 
 
-def whole(block: Block, command: IptablesCommand) -> dict[str, bool]:
+def whole(block: RulesetBlock, command: IptablesCommand) -> dict[str, bool]:
     """Say which chains are whole."""
     return {name: chain.whole for name, chain in block.record(command, 4, None).chains.items()}
 
 
 def test_a_block_reaches_over_its_content() -> None:
     """From the first to the last line that states something."""
-    block = Block(SOURCE, 2, None)
+    block = RulesetBlock(SOURCE, 2, None)
     block.add_rule("A", 7)
     block.add_rule("A", 5)
     block.wrap(7, Wrap(8, " "))
@@ -30,7 +30,7 @@ def test_a_block_reaches_over_its_content() -> None:
 
 def test_a_block_with_both_ends_is_whole() -> None:
     """`*table`, its chains, COMMIT."""
-    block = Block(SOURCE, 0, "nat")
+    block = RulesetBlock(SOURCE, 0, "nat")
     block.declare("PREROUTING", 1, saved=True)
     block.commit(3)
 
@@ -40,7 +40,7 @@ def test_a_block_with_both_ends_is_whole() -> None:
 
 def test_an_ellipsis_among_declarations_hides_chains_only() -> None:
     """The rules come below, so those of the chains that are there are all there."""
-    block = Block(SOURCE, 0, "nat")
+    block = RulesetBlock(SOURCE, 0, "nat")
     block.declare("A", 1, saved=True)
     block.elisions.append(2)
     block.declare("B", 3, saved=True)
@@ -53,7 +53,7 @@ def test_an_ellipsis_among_declarations_hides_chains_only() -> None:
 
 def test_one_rule_of_a_chain_is_not_the_chain() -> None:
     """`iptables -S CHAIN 3` prints one."""
-    block = Block(SOURCE, 0, None)
+    block = RulesetBlock(SOURCE, 0, None)
     block.add_rule("A", 1)
 
     assert whole(block, LISTED._replace(chain="A", number=3)) == {"A": False}
@@ -65,6 +65,6 @@ def test_one_rule_of_a_chain_is_not_the_chain() -> None:
 
 def test_an_empty_block_is_none() -> None:
     """Nothing was stated."""
-    block = Block(SOURCE, 0, None)
+    block = RulesetBlock(SOURCE, 0, None)
 
     assert block.is_empty

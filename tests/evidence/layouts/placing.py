@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from podpath.evidence.layouts.layout import How, Layout, place
+from podpath.evidence.layouts.layout import BundleLayout, ReadAs, place
 
 
 class Told(NamedTuple):
@@ -13,10 +13,10 @@ class Told(NamedTuple):
     command: str
     netns: str | None = None
     host: str | None = None
-    how: How = How.OUTPUT
+    how: ReadAs = ReadAs.OUTPUT
 
 
-def told(layout: Layout, path: str, host: str | None = None) -> Told | None:
+def told(layout: BundleLayout, path: str, host: str | None = None) -> Told | None:
     """Return what a layout says of a path; None where no row knows it."""
     placed = place(layout, path, host)
     return (

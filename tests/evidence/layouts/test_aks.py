@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.layouts.aks import LAYOUT
-from podpath.evidence.layouts.layout import How
+from podpath.evidence.layouts.layout import ReadAs
 from podpath.evidence.layouts.table import NamedFile, find_bundles
 from tests.evidence.layouts.placing import Told, told
 
@@ -15,8 +15,8 @@ PATHS = [
     ("collect/ip_netns_cni-1/iptables.txt", Told("iptables -L -vn --line-numbers", "cni-1")),
     ("collect/ip_netns_cni-1/nftables.txt", Told("nft -n list ruleset")),
     ("collect/sysctl.txt", Told("sysctl -a")),
-    ("var/log/syslog", Told("", how=How.LOG)),
-    ("collect/lscpu.txt", Told("", how=How.ASIDE)),
+    ("var/log/syslog", Told("", how=ReadAs.LOG)),
+    ("collect/lscpu.txt", Told("", how=ReadAs.ASIDE)),
 ]  # fmt: skip
 
 

@@ -5,28 +5,28 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.layouts.calico import CLUSTER, NODE
-from podpath.evidence.layouts.layout import How, Layout
+from podpath.evidence.layouts.layout import BundleLayout, ReadAs
 from podpath.evidence.layouts.table import NamedFile, find_bundles
 from tests.evidence.layouts.placing import Told, told
 
 PATHS = [
     (NODE, "ipv4_tables", Told("iptables-save -c")),
     (NODE, "ipv4_addr", Told("ip -4 addr")),
-    (NODE, "logs/calico-node.log", Told("", how=How.LOG)),
+    (NODE, "logs/calico-node.log", Told("", how=ReadAs.LOG)),
     (CLUSTER, "nodes/n1/ip-route.txt", Told("ip route show table all", None, "n1")),
     (CLUSTER, "nodes/n1/iptables-nft-save.txt", Told("iptables-nft-save -c", None, "n1")),
-    (CLUSTER, "nodes/n1/calico-system/calico-node-x.log", Told("", None, "n1", How.LOG)),
+    (CLUSTER, "nodes/n1/calico-system/calico-node-x.log", Told("", None, "n1", ReadAs.LOG)),
     (
         CLUSTER,
         "cluster/networkpolicies.yaml",
         Told("kubectl get networkpolicies --all-namespaces -o yaml"),
     ),
-    (CLUSTER, "links/calico-system/x.log", Told("", how=How.ASIDE)),
+    (CLUSTER, "links/calico-system/x.log", Told("", how=ReadAs.ASIDE)),
 ]
 
 
 @pytest.mark.parametrize(("layout", "path", "expected"), PATHS)
-def test_what_files_hold(layout: Layout, path: str, expected: Told) -> None:
+def test_what_files_hold(layout: BundleLayout, path: str, expected: Told) -> None:
     """A file's path says its command and its host."""
     assert expected == told(layout, path)
 

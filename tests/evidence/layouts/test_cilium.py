@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.layouts.cilium import BUGTOOL, SYSDUMP, mangle
-from podpath.evidence.layouts.layout import How, Layout
+from podpath.evidence.layouts.layout import BundleLayout, ReadAs
 from podpath.evidence.layouts.table import NamedFile, find_bundles, place_file
 from tests.evidence.layouts.placing import Told, told
 
@@ -14,20 +14,20 @@ PATHS = [
     (BUGTOOL, "cmd/ip--d--s-l.md", Told("ip -d -s l")),
     (BUGTOOL, "cmd/ip--4-route-show-table-2004.md", Told("ip -4 route show table 2004")),
     (BUGTOOL, "cmd/cilium-dbg-status---verbose.md", Told("status --verbose")),
-    (BUGTOOL, "cmd/gops-stack.md", Told("", how=How.ASIDE)),
-    (BUGTOOL, "cmd/dmesg---time-format=iso.md", Told("", how=How.LOG)),
+    (BUGTOOL, "cmd/gops-stack.md", Told("", how=ReadAs.ASIDE)),
+    (BUGTOOL, "cmd/dmesg---time-format=iso.md", Told("", how=ReadAs.LOG)),
     (SYSDUMP, f"k8s-services-{STAMP}.yaml", Told("kubectl get services --all-namespaces -o yaml")),
     (
         SYSDUMP,
         f"ciliumnetworkpolicies-{STAMP}.yaml",
         Told("kubectl get ciliumnetworkpolicies --all-namespaces -o yaml"),
     ),
-    (SYSDUMP, f"logs-cilium-abcde-cilium-agent-{STAMP}.log", Told("", how=How.LOG)),
+    (SYSDUMP, f"logs-cilium-abcde-cilium-agent-{STAMP}.log", Told("", how=ReadAs.LOG)),
 ]
 
 
 @pytest.mark.parametrize(("layout", "path", "expected"), PATHS)
-def test_what_files_hold(layout: Layout, path: str, expected: Told) -> None:
+def test_what_files_hold(layout: BundleLayout, path: str, expected: Told) -> None:
     """A file's name is its command, with spaces and slashes made dashes."""
     assert expected == told(layout, path)
 

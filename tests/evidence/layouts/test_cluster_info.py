@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.layouts.cluster_info import LAYOUT
-from podpath.evidence.layouts.layout import How
+from podpath.evidence.layouts.layout import ReadAs
 from podpath.evidence.layouts.table import NamedFile, find_bundles
 from tests.evidence.layouts.placing import Told, told
 
 PATHS = [
     ("shop/pods.json", Told("kubectl -n shop get pods -o json")),
     ("nodes.yaml", Told("kubectl get nodes -o yaml")),
-    ("shop/web-0/logs.txt", Told("", how=How.LOG)),
-    ("shop/deployments.json", Told("", how=How.ASIDE)),
+    ("shop/web-0/logs.txt", Told("", how=ReadAs.LOG)),
+    ("shop/deployments.json", Told("", how=ReadAs.ASIDE)),
 ]  # fmt: skip
 
 

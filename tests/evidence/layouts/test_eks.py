@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.layouts.eks import LAYOUT
-from podpath.evidence.layouts.layout import How
+from podpath.evidence.layouts.layout import ReadAs
 from podpath.evidence.layouts.table import NamedFile, find_bundles
 from tests.evidence.layouts.placing import Told, told
 
@@ -14,8 +14,8 @@ PATHS = [
     ("networking/ip6tables-nat.txt", Told("ip6tables --wait 1 --numeric --verbose --list --table nat")),
     ("networking/iproute.txt", Told("ip route show table all")),
     ("cni/10-aws.conflist", Told("cat /etc/cni/net.d/10-aws.conflist")),
-    ("var_log/aws-routed-eni/ipamd.log", Told("", how=How.LOG)),
-    ("system/ps.txt", Told("", how=How.ASIDE)),
+    ("var_log/aws-routed-eni/ipamd.log", Told("", how=ReadAs.LOG)),
+    ("system/ps.txt", Told("", how=ReadAs.ASIDE)),
     ("notes.txt", None),
 ]  # fmt: skip
 

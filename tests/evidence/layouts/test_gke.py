@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.layouts.gke import LAYOUT
-from podpath.evidence.layouts.layout import How
+from podpath.evidence.layouts.layout import ReadAs
 from podpath.evidence.layouts.table import NamedFile, find_bundles
 from tests.evidence.layouts.placing import Told, told
 
@@ -13,8 +13,8 @@ PATHS = [
     ("nodes/10.200.0.3/commands/sudo_ip_addr", Told("ip addr", None, "10.200.0.3")),
     ("nodes/n1/commands/iptables-save_--counters", Told("iptables-save -c", None, "n1")),
     ("nodes/n1/commands/ip_route_list_table_all", Told("ip route show table all", None, "n1")),
-    ("gke-np-1/kubelet.log", Told("", None, "gke-np-1", How.LOG)),
-    ("nodes/n1/commands/df_-h", Told("", None, None, How.ASIDE)),
+    ("gke-np-1/kubelet.log", Told("", None, "gke-np-1", ReadAs.LOG)),
+    ("nodes/n1/commands/df_-h", Told("", None, None, ReadAs.ASIDE)),
 ]  # fmt: skip
 
 

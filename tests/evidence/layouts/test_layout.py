@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from podpath.evidence.layouts.layout import Layout, Part, Row, outputs, place, split_parts
+from podpath.evidence.layouts.layout import (
+    BundleLayout,
+    LayoutRow,
+    Part,
+    outputs,
+    place,
+    split_parts,
+)
 
 ROWS = (
-    Row(r"(?P<netns>[^/]+)/(?P<tool>\w+)\.txt", "{tool} -a {device}"),
-    Row(r".*\.txt", "second"),
+    LayoutRow(r"(?P<netns>[^/]+)/(?P<tool>\w+)\.txt", "{tool} -a {device}"),
+    LayoutRow(r".*\.txt", "second"),
 )
-LAYOUT = Layout("a layout", (), ROWS)
+LAYOUT = BundleLayout("a layout", (), ROWS)
 
 
 def test_the_first_row_that_fits_decides() -> None:
@@ -22,16 +29,16 @@ def test_the_first_row_that_fits_decides() -> None:
 def test_headings_part_a_file() -> None:
     """Each part begins behind its heading, or with it where the heading is the output's own line."""
     lines = ["=== ip rule", "0: from all lookup local", "=== ip route", "default via 10.0.0.1"]
-    told = Row("", heading=r"=== (?P<command>.+)")
+    told = LayoutRow("", heading=r"=== (?P<command>.+)")
     assert [
         Part("ip rule", ("0: from all lookup local",), 2),
         Part("ip route", ("default via 10.0.0.1",), 4),
     ] == [*split_parts(told, "", lines)]
-    kept = Row("", heading=r"(?P<keep>Name: )")
+    kept = LayoutRow("", heading=r"(?P<keep>Name: )")
     assert [Part("ipset list", ("Name: A",), 1), Part("ipset list", ("Name: B",), 2)] == [
         *split_parts(kept, "ipset list", ["Name: A", "Name: B"])
     ]
-    named = Row("", heading=r"Interface (?P<device>\S+)")
+    named = LayoutRow("", heading=r"Interface (?P<device>\S+)")
     assert [Part("ethtool -S eth0", ("NIC statistics:",), 2)] == [
         *split_parts(named, "ethtool -S {device}", ["Interface eth0", "NIC statistics:"])
     ]
@@ -40,7 +47,7 @@ def test_headings_part_a_file() -> None:
 def test_noise_keeps_line_numbers() -> None:
     """Lines that the collector wrote become empty, and the others keep their numbers."""
     assert [Part("x", ("a", "", "b"))] == [
-        *split_parts(Row("", noise="=+"), "x", ["a", "====", "b"])
+        *split_parts(LayoutRow("", noise="=+"), "x", ["a", "====", "b"])
     ]
 
 
@@ -49,6 +56,6 @@ def test_rows_of_files_named_after_commands() -> None:
     (row,) = outputs(
         "cmd/", ("ethtool -k {device}",), lambda command: command.replace(" ", "_"), r"\.md"
     )
-    placed = place(Layout("x", (), (row,)), "cmd/ethtool_-k_eth0.md")
+    placed = place(BundleLayout("x", (), (row,)), "cmd/ethtool_-k_eth0.md")
     assert placed is not None
     assert placed.command == "ethtool -k eth0"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.layouts.layout import How
+from podpath.evidence.layouts.layout import ReadAs
 from podpath.evidence.layouts.retina import LAYOUT
 from podpath.evidence.layouts.table import NamedFile, find_bundles
 from tests.evidence.layouts.placing import Told, told
@@ -12,9 +12,9 @@ from tests.evidence.layouts.placing import Told, told
 PATHS = [
     ("proc-net/route", Told("cat /proc/net/route")),
     ("proc-sys-net/ipv4/conf/eth0/rp_filter", Told("cat /proc/sys/net/ipv4/conf/eth0/rp_filter")),
-    ("proc-sys-net/ipv4/tcp_wmem", Told("", how=How.ASIDE)),
-    ("tcpdump.log", Told("", how=How.LOG)),
-    ("c.pcap", Told("", how=How.SNIFFED)),
+    ("proc-sys-net/ipv4/tcp_wmem", Told("", how=ReadAs.ASIDE)),
+    ("tcpdump.log", Told("", how=ReadAs.LOG)),
+    ("c.pcap", Told("", how=ReadAs.SNIFFED)),
 ]  # fmt: skip
 
 

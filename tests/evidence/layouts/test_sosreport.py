@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.layouts.layout import How
+from podpath.evidence.layouts.layout import ReadAs
 from podpath.evidence.layouts.sosreport import LAYOUT, mangle
 from podpath.evidence.layouts.table import NamedFile, find_bundles
 from tests.evidence.layouts.placing import Told, told
@@ -15,12 +15,12 @@ PATHS = [
     ("sos_commands/networking/namespaces/cni-1/ip_netns_exec_cni-1_ip_-4_rule_list", Told("ip -4 rule list", "cni-1")),
     ("sos_commands/networking/namespaces/a_b/ip_netns_exec_a_b_sysctl_-a", Told("sysctl -a", "a_b")),
     ("sos_commands/networking/ip_netns_exec_qrouter-1_iptables-save", Told("iptables-save", "qrouter-1")),
-    ("sos_commands/networking/namespaces/cni-1/whatever", Told("", "cni-1", how=How.SNIFFED)),
+    ("sos_commands/networking/namespaces/cni-1/whatever", Told("", "cni-1", how=ReadAs.SNIFFED)),
     ("sos_commands/firewall_tables/iptables_-t_nat_-nvL", Told("iptables -t nat -nvL")),
     ("sos_commands/kernel/sysctl_-a", Told("sysctl -a")),
     ("proc/sys/net/ipv4/ip_forward", Told("cat /proc/sys/net/ipv4/ip_forward")),
-    ("var/log/messages", Told("", how=How.LOG)),
-    ("sos_commands/yum/yum_list", Told("", how=How.ASIDE)),
+    ("var/log/messages", Told("", how=ReadAs.LOG)),
+    ("sos_commands/yum/yum_list", Told("", how=ReadAs.ASIDE)),
 ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.layouts.layout import How
+from podpath.evidence.layouts.layout import ReadAs
 from podpath.evidence.layouts.table import NamedFile, find_bundles
 from podpath.evidence.layouts.troubleshoot import (
     LAYOUT,
@@ -19,10 +19,10 @@ PATHS = [
     ("cluster-resources/nodes.json", Told("kubectl get nodes -o json")),
     ("host-collectors/node-2/system/sysctl.json", Told("", None, "node-2")),
     ("host-collectors/system/sysctl.json", Told("")),
-    ("host-collectors/run-host/iptables.txt", Told("", how=How.SNIFFED)),
-    ("host-collectors/system/cpu.json", Told("", how=How.ASIDE)),
+    ("host-collectors/run-host/iptables.txt", Told("", how=ReadAs.SNIFFED)),
+    ("host-collectors/system/cpu.json", Told("", how=ReadAs.ASIDE)),
     ("sysctl/node-1", Told("sysctl -a", None, "node-1")),
-    ("cluster-resources/pods/logs/shop/web-0/c.log", Told("", how=How.LOG)),
+    ("cluster-resources/pods/logs/shop/web-0/c.log", Told("", how=ReadAs.LOG)),
 ]
 
 

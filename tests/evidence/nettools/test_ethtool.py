@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.evidence.records import StatementRecord
 from podpath.net.addresses import IfName
-from podpath.net.statements import DeviceCount, Offload
+from podpath.net.statements import DeviceCount, OffloadFeature
 from tests.evidence.consoles import block, read
 
 
@@ -25,14 +25,14 @@ tx-checksumming: on
 """)
 
     assert found[1:] == [
-        Offload(IfName("flannel.1"), "tx-checksum-ipv4", False, True),
-        Offload(IfName("flannel.1"), "tx-checksum-ip-generic", True),
+        OffloadFeature(IfName("flannel.1"), "tx-checksum-ipv4", False, True),
+        OffloadFeature(IfName("flannel.1"), "tx-checksum-ip-generic", True),
     ]
 
 
 def test_a_grep_takes_its_device_from_the_command() -> None:
     """A filtered list has no title."""
-    assert [Offload(IfName("eth0"), "tx-checksum-ip-generic", True)] == stated(
+    assert [OffloadFeature(IfName("eth0"), "tx-checksum-ip-generic", True)] == stated(
         "tx-checksum-ip-generic: on", "ethtool -k eth0 | grep generic"
     )
 

@@ -9,10 +9,10 @@ import threading
 import time
 
 from podpath.net.errors import PodpathError
-from podpath.protect.agent.keeper import STARTING, KeeperContext, Status, ThreadKeeper
+from podpath.protect.agent.keeper import STARTING, KeeperContext, KeeperStatus, ThreadKeeper
 
 
-def wait_for(keeper: ThreadKeeper, *, ready: bool) -> Status:
+def wait_for(keeper: ThreadKeeper, *, ready: bool) -> KeeperStatus:
     """Wait until a keeper reports, at most five seconds."""
     end = time.monotonic() + 5
     while (
@@ -26,7 +26,7 @@ def test_a_body_reports_and_stops_at_once() -> None:
     """What a body reports is the keeper's status; stop wakes it from a long wait."""
 
     def body(desk: KeeperContext) -> None:
-        desk.report(Status(ready=True))
+        desk.report(KeeperStatus(ready=True))
         desk.wait(60)
 
     keeper = ThreadKeeper("part", body)
@@ -48,7 +48,7 @@ def test_a_body_that_fails_begins_anew() -> None:
         tries.append(len(tries))
         if len(tries) < 3:
             raise PodpathError("the disk is full")
-        desk.report(Status(ready=True))
+        desk.report(KeeperStatus(ready=True))
         desk.wait(60)
 
     keeper = ThreadKeeper("part", body, first_pause=0.05)

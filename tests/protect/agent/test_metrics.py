@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from podpath.protect.agent.keeper import Finding, Sample, Status
+from podpath.protect.agent.keeper import AgentFinding, KeeperStatus, Sample
 from podpath.protect.agent.metrics import gather_samples, render_metrics
 
 LINE = re.compile(
     r'[a-z_][a-z0-9_]*(?:\{[a-z_]+="(?:[^"\\\n]|\\[\\"n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\[\\"n])*")*\})? -?[0-9.e+-]+'
 )
-FINDING = Finding(
+FINDING = AgentFinding(
     check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error", claim="it is 0"
 )
 
@@ -39,8 +39,8 @@ def test_samples_are_families() -> None:
 def test_findings_are_counted_by_kind() -> None:
     """Labels hold kinds and never names, so that a thousand pods are no thousand series."""
     statuses = {
-        "sysctl": Status(ready=False, findings=(FINDING, FINDING)),
-        "order": Status(ready=True, degraded=True),
+        "sysctl": KeeperStatus(ready=False, findings=(FINDING, FINDING)),
+        "order": KeeperStatus(ready=True, degraded=True),
     }
     text = render_metrics(gather_samples(statuses))
 

@@ -12,28 +12,28 @@ from typing import Any
 import pytest
 
 from podpath.protect.agent.config import KubernetesOptions
-from podpath.protect.agent.keeper import Finding, Status, ThreadKeeper
-from podpath.protect.agent.node import NodeReporting, Taint, camel, speak_of_node
+from podpath.protect.agent.keeper import AgentFinding, KeeperStatus, ThreadKeeper
+from podpath.protect.agent.node import NodeReporting, TaintPolicy, camel, speak_of_node
 from tests import kube_objects as kube
 from tests.apiserver import ApiServer
 
 NODE = "spoken-of"
 KEY = "podpath.dev/not-ready"
-GOOD = Status(ready=True)
-BAD = Status(
+GOOD = KeeperStatus(ready=True)
+BAD = KeeperStatus(
     ready=False, why="ip_forward is 0",
-    findings=(Finding(check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error", claim="it is 0, and shall be 1"),),
+    findings=(AgentFinding(check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error", claim="it is 0, and shall be 1"),),
 )  # fmt: skip
 
 
 class Parts:
     """How the parts stand, set by the test."""
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, status: KeeperStatus) -> None:
         """Begin with one part."""
         self.standing = {"sysctl": status}
 
-    def __call__(self) -> dict[str, Status]:
+    def __call__(self) -> dict[str, KeeperStatus]:
         """Say it."""
         return dict(self.standing)
 
@@ -51,7 +51,7 @@ def speaking(server: ApiServer) -> Iterator[Callable[..., tuple[Parts, ThreadKee
     """Start speakers, and end them."""
     started: list[ThreadKeeper] = []
 
-    def start(status: Status, **options: Any) -> tuple[Parts, ThreadKeeper]:  # noqa: ANN401  # options of any kind
+    def start(status: KeeperStatus, **options: Any) -> tuple[Parts, ThreadKeeper]:  # noqa: ANN401  # options of any kind
         parts = Parts(status)
         chosen = replace(
             KubernetesOptions(kubeconfig=str(server.kubeconfig()), grace=0.5), **options
@@ -100,10 +100,10 @@ def test_the_taint_is_there_from_the_start_until_ready_and_comes_back(
     """Before any part has looked it is put there; it goes when all are ready, and is put back on
     regression (G14).
     """
-    parts, keeper = speaking(Status(ready=False, why="it has not looked yet"))
+    parts, keeper = speaking(KeeperStatus(ready=False, why="it has not looked yet"))
     parts.standing = {}
     assert wait_until(lambda: tainted(server))
-    parts.standing = {"sysctl": Status(ready=False, why="it has not looked yet")}
+    parts.standing = {"sysctl": KeeperStatus(ready=False, why="it has not looked yet")}
     time.sleep(1.5)
     assert tainted(server)
     parts.standing = {"sysctl": GOOD}
@@ -167,7 +167,7 @@ def test_who_may_not_write_says_so(
 
 def test_a_moment_of_drift_is_no_regression() -> None:
     """The taint comes back after the grace, and not before; ready again, the grace begins anew."""
-    taint = Taint(10.0)
+    taint = TaintPolicy(10.0)
 
     heard = [(True, 0), (False, 5), (True, 14), (False, 20), (False, 29), (False, 30), (True, 31)]
     assert [taint.hear(ready, now) for ready, now in heard] == [
@@ -179,7 +179,7 @@ def test_a_moment_of_drift_is_no_regression() -> None:
         True,
         False,
     ]
-    assert Taint(10.0).hear(False, 0) is True
+    assert TaintPolicy(10.0).hear(False, 0) is True
 
 
 def test_reasons_are_spelled_as_kubernetes_does() -> None:

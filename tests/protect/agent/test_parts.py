@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from podpath.protect.agent.config import AgentConfig, KubernetesOptions, load_config
-from podpath.protect.agent.keeper import Status
+from podpath.protect.agent.keeper import KeeperStatus
 from podpath.protect.agent.parts import (
     NEEDED,
-    Surroundings,
+    AgentContext,
     describe_lacks,
     list_recipes,
     make_keeper,
@@ -42,7 +42,7 @@ def test_every_part_can_be_made(tmp_path: Path) -> None:
     path = tmp_path / "agent.toml"
     path.write_text(WHOLE, encoding="utf-8")
     config, _ = load_config(path)
-    surroundings = Surroundings(environment={"NODE_NAME": "n"}, statuses=dict)
+    surroundings = AgentContext(environment={"NODE_NAME": "n"}, statuses=dict)
 
     made = [
         make_keeper(name, config, surroundings) for name in list_recipes(config, {"NODE_NAME": "n"})
@@ -61,8 +61,8 @@ def test_every_part_can_be_made(tmp_path: Path) -> None:
 def test_repair_asks_whether_the_chain_is_well() -> None:
     """No chain kept here is no obstacle; one that is not ready is, with its reason."""
     assert unhealthy_chain({}) == ""
-    assert unhealthy_chain({"chain": Status(ready=True, why="a rival writes")}) == ""
-    assert unhealthy_chain({"chain": Status(ready=False, why="no network")}) == "no network"
+    assert unhealthy_chain({"chain": KeeperStatus(ready=True, why="a rival writes")}) == ""
+    assert unhealthy_chain({"chain": KeeperStatus(ready=False, why="no network")}) == "no network"
 
 
 def test_each_part_says_what_it_lacks() -> None:

@@ -17,7 +17,7 @@ from typing import Self
 from podpath.protect.kube import access
 from podpath.protect.kube.client import Client
 from podpath.protect.kube.listwatch import ListWatch
-from podpath.protect.kube.objects import Pod
+from podpath.protect.kube.objects import KubePod
 
 PATIENCE = 90.0
 
@@ -44,7 +44,7 @@ class Following:
         """Prepare; nothing runs before the `with`."""
         self._expects_sync = expects_sync
         self.client = Client(access.find(kubeconfig), silence_seconds=silence_seconds)
-        self.heard: list[tuple[Pod | None, Pod | None]] = []
+        self.heard: list[tuple[KubePod | None, KubePod | None]] = []
         self.watch = ListWatch(
             self.client,
             query,

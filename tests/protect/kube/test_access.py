@@ -10,7 +10,7 @@ import pytest
 
 from podpath.protect.kube import access
 from podpath.protect.kube.client import Client
-from podpath.protect.kube.objects import Status
+from podpath.protect.kube.objects import KubeStatus
 from tests.apiserver import ADMIN, AGENT, ApiServer, home, missing
 from tests.protect.kube.scripted import Answer, Scripted, write_kubeconfig
 
@@ -122,7 +122,7 @@ def test_a_context_without_a_user_is_a_way(tmp_path: Path) -> None:
             encoding="utf-8",
         )
         with Client(access.find(path)) as client:
-            assert Status() == client.read(Status, "/version")
+            assert KubeStatus() == client.read(KubeStatus, "/version")
 
 
 def test_a_service_account_reaches_the_real_server(api_server: ApiServer, account: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from podpath.protect.kube import access
 from podpath.protect.kube.client import Client, Refused, Unreachable, decode
-from podpath.protect.kube.objects import Pod, PodList
+from podpath.protect.kube.objects import KubePod, PodList
 from tests.apiserver import ADMIN, NOBODY, ApiServer, free_port
 from tests.protect.kube.scripted import Answer, Asked, Scripted, refusal, write_kubeconfig
 
@@ -32,7 +32,7 @@ def test_refusals_carry_code_and_reason(api_server: ApiServer) -> None:
         assert (403, "Forbidden") == (forbidden.value.code, forbidden.value.reason)
 
     with Client(access.find(api_server.kubeconfig())) as client, pytest.raises(Refused) as missing:
-        client.read(Pod, "/api/v1/namespaces/default/pods/nobody-knows")
+        client.read(KubePod, "/api/v1/namespaces/default/pods/nobody-knows")
     assert (404, "NotFound") == (missing.value.code, missing.value.reason)
 
 

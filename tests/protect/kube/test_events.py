@@ -12,8 +12,15 @@ import pytest
 
 from podpath.protect.kube import access
 from podpath.protect.kube.client import Client, KubeError
-from podpath.protect.kube.events import CONTROLLER, NOTE, QUIET_SECONDS, Event, Recorder, Regarding
-from podpath.protect.kube.objects import Pod
+from podpath.protect.kube.events import (
+    CONTROLLER,
+    NOTE,
+    QUIET_SECONDS,
+    KubeEvent,
+    Recorder,
+    Regarding,
+)
+from podpath.protect.kube.objects import KubePod
 from podpath.protect.kube.pods import path
 from tests import kube_objects as kube
 from tests.apiserver import NOBODY, ApiServer
@@ -58,12 +65,12 @@ def about(
     client: Client,
     reason: str = "EvictBrokenPod",
     note: str = "the validator ended with 95",
-) -> Event:
+) -> KubeEvent:
     """Make an event about the pod."""
-    pod = client.read(Pod, "/api/v1/namespaces/events/pods/spoken-of")
+    pod = client.read(KubePod, "/api/v1/namespaces/events/pods/spoken-of")
     assert path(pod) == "/api/v1/namespaces/events/pods/spoken-of"
     assert server.read("pod", "spoken-of", "-n", "events")["metadata"]["uid"] == pod.metadata.uid
-    return Event(regarding=Regarding.of_pod(pod), reason=reason, action="Evicting", note=note)
+    return KubeEvent(regarding=Regarding.of_pod(pod), reason=reason, action="Evicting", note=note)
 
 
 def told(server: ApiServer, reason: str) -> list[dict[str, object]]:
@@ -116,7 +123,7 @@ def test_an_event_about_a_node_is_one_that_describe_finds(
     server.apply(kube.node("node-told"))
 
     speaker(client).publish(
-        Event(
+        KubeEvent(
             regarding=Regarding.of_node("node-told"),
             reason="ChainMended",
             action="Mending",

@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from podpath.protect.kube.client import Unreachable, decode
-from podpath.protect.kube.objects import Pod, Trim
+from podpath.protect.kube.objects import KubePod, Trim
 from tests import kube_objects as kube
 
 
-def read(**more: object) -> Pod:
+def read(**more: object) -> KubePod:
     """Read a pod as a server would send it."""
     labels = {"app": "web", "pod-template-hash": "5d9c"}
     sent = kube.pod(
@@ -25,7 +25,7 @@ def read(**more: object) -> Pod:
         "resourceVersion": "7",
         "managedFields": [{"manager": "kubelet"}],
     }
-    return msgspec.json.decode(msgspec.json.encode(sent | more), type=Pod)
+    return msgspec.json.decode(msgspec.json.encode(sent | more), type=KubePod)
 
 
 def test_what_is_judged_is_read() -> None:
@@ -82,7 +82,7 @@ def test_nulls_are_as_good_as_absent() -> None:
     """
     sent = b'{"metadata":{"name":"w","labels":null,"ownerReferences":null},"spec":{"containers":null},"status":{"podIPs":null}}'
 
-    pod = decode(Pod, sent, "/pods")
+    pod = decode(KubePod, sent, "/pods")
     assert ({}, (), ()) == (pod.metadata.labels, pod.spec.containers, pod.addresses)
     with pytest.raises(Unreachable, match="promises"):
-        decode(Pod, b'{"metadata":{"name":null}}', "/pods")
+        decode(KubePod, b'{"metadata":{"name":null}}', "/pods")

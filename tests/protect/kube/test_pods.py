@@ -11,13 +11,13 @@ import pytest
 
 from podpath.protect.kube import access, pods
 from podpath.protect.kube.client import Client, Refused
-from podpath.protect.kube.objects import Metadata, Pod
+from podpath.protect.kube.objects import KubePod, Metadata
 from tests import kube_objects as kube
 from tests.apiserver import ApiServer
 from tests.protect.kube.scripted import Answer, Asked, Scripted, refusal
 
 SPACE = "verbs"
-SOME = Pod(metadata=Metadata(name="web-1", namespace="shop", uid="u-1", resource_version="7"))
+SOME = KubePod(metadata=Metadata(name="web-1", namespace="shop", uid="u-1", resource_version="7"))
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def client(server: ApiServer) -> Iterator[Client]:
         yield client
 
 
-def made(server: ApiServer, client: Client, name: str) -> Pod:
+def made(server: ApiServer, client: Client, name: str) -> KubePod:
     """Create a pod that runs and is ready, for others may always be evicted, and read it."""
     server.apply(kube.pod(name, namespace=SPACE, labels={"app": name}))
     server.set_status(
@@ -43,7 +43,7 @@ def made(server: ApiServer, client: Client, name: str) -> Pod:
         name,
         {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
     )
-    return client.read(Pod, f"/api/v1/namespaces/{SPACE}/pods/{name}")
+    return client.read(KubePod, f"/api/v1/namespaces/{SPACE}/pods/{name}")
 
 
 def names(server: ApiServer) -> set[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from podpath.protect.agent.keeper import KeeperContext, Status
+from podpath.protect.agent.keeper import KeeperContext, KeeperStatus
 from podpath.protect.reflect.keeper import UNKNOWN, make_body
 from podpath.protect.reflect.options import ReflectOptions
 from podpath.protect.validate.sockets import SocketEnd
@@ -82,7 +82,7 @@ def test_an_address_that_is_not_there_makes_no_node_unready(
     listen: tuple[SocketEnd, ...], why: str
 ) -> None:
     """It is told, tried again, and ready all the same: pods start without that proof."""
-    heard: list[Status] = []
+    heard: list[KeeperStatus] = []
     desk = KeeperContext(heard.append)
     thread = threading.Thread(target=make_body(ReflectOptions(listen=listen), {}), args=(desk,))
     thread.start()

@@ -12,8 +12,8 @@ from podpath.protect.reflect.messages import (
     FATES,
     LONGEST,
     NO_COOKIE,
-    Ask,
     Cookie,
+    ReflectRequest,
     Report,
     emit,
     parse_answer,
@@ -27,7 +27,7 @@ PORTS = st.lists(st.integers(1, 65535), min_size=1, max_size=16, unique=True).ma
 @given(HEX, PORTS, HEX)
 def test_an_ask_is_read_as_it_was_written(token: str, ports: tuple[int, ...], cookie: str) -> None:
     """Reading is the inverse of writing, within one datagram's bound."""
-    ask = Ask(token, ports, cookie)
+    ask = ReflectRequest(token, ports, cookie)
 
     assert (ask, None) == (parse_ask(emit(ask)), parse_answer(emit(ask)))
     assert len(emit(ask)) <= LONGEST
@@ -56,7 +56,7 @@ def test_a_stranger_gets_less_than_it_sent(token: str, ports: tuple[int, ...]) -
     """What answers an ask without a cookie is shorter than it: a forged sender is no amplifier's
     victim.
     """
-    assert len(emit(Cookie(token, NO_COOKIE))) < len(emit(Ask(token, ports)))
+    assert len(emit(Cookie(token, NO_COOKIE))) < len(emit(ReflectRequest(token, ports)))
 
 
 @given(st.binary(max_size=600))

@@ -16,8 +16,8 @@ from podpath.collect.netns import inside
 from podpath.protect.reflect.messages import (
     MOST_PORTS,
     NO_COOKIE,
-    Ask,
     Cookie,
+    ReflectRequest,
     Report,
     emit,
     parse_answer,
@@ -62,7 +62,7 @@ def asker(made: Reflector, address: str = "127.0.0.1") -> Iterator[socket.socket
 
 
 def exchange(
-    made: Reflector, one: socket.socket, message: Ask, seconds: float = 0.03
+    made: Reflector, one: socket.socket, message: ReflectRequest, seconds: float = 0.03
 ) -> Cookie | Report | None:
     """Send a request, let the reflector work, and give its answer."""
     one.send(emit(message))
@@ -73,11 +73,11 @@ def exchange(
         return None
 
 
-def proven(made: Reflector, one: socket.socket, *ports: int, token: str = TOKEN) -> Ask:
+def proven(made: Reflector, one: socket.socket, *ports: int, token: str = TOKEN) -> ReflectRequest:
     """Return a request that has its cookie."""
-    cookie = exchange(made, one, Ask(token, ports))
+    cookie = exchange(made, one, ReflectRequest(token, ports))
     assert isinstance(cookie, Cookie)
-    return Ask(token, ports, cookie.cookie)
+    return ReflectRequest(token, ports, cookie.cookie)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
@@ -125,7 +125,8 @@ def test_without_a_cookie_nothing_is_connected() -> None:
         server.setblocking(False)
         for cookie in (NO_COOKIE, "f" * 32):
             assert isinstance(
-                exchange(made, one, Ask(TOKEN, (server.getsockname()[1],), cookie)), Cookie
+                exchange(made, one, ReflectRequest(TOKEN, (server.getsockname()[1],), cookie)),
+                Cookie,
             )
         with pytest.raises(BlockingIOError):
             server.accept()
@@ -159,12 +160,12 @@ def test_a_cookie_is_for_its_address_port_token_and_ports() -> None:
 
 def test_a_cookie_ends() -> None:
     """It is good for half a minute at least and for a minute at most."""
-    asked = Ask(TOKEN, (9,))
+    asked = ReflectRequest(TOKEN, (9,))
     with reflector() as made, asker(made) as one:
         name = one.getsockname()
         began = (time.monotonic() // COOKIE_SECONDS + 1000) * COOKIE_SECONDS
 
-        def consider(ask: Ask, now: float) -> str:
+        def consider(ask: ReflectRequest, now: float) -> str:
             return made._consider(made._listeners[0], ask, name, 1, now)
 
         assert "challenged" == consider(asked, began)
@@ -211,7 +212,7 @@ def test_networks_and_garbage() -> None:
     made = Reflector([SocketEnd("127.0.0.1", 0)], parse_networks(["10.0.0.0/8"]))
     try:
         with asker(made) as one:
-            assert exchange(made, one, Ask(TOKEN, (9,))) is None
+            assert exchange(made, one, ReflectRequest(TOKEN, (9,))) is None
             one.send(b"hello")
             one.send(b"x" * 2000)
             made.serve(0.05)
@@ -230,7 +231,7 @@ def test_whoever_comes_by_a_default_routes_device_is_foreign() -> None:
         made = Reflector([SocketEnd("127.0.0.1", 0)], uplinks=lambda uplinks=uplinks: uplinks)  # type: ignore[misc]  # bound now
         try:
             with asker(made) as one:
-                seen.append(exchange(made, one, Ask(TOKEN, (9,))) is None)
+                seen.append(exchange(made, one, ReflectRequest(TOKEN, (9,))) is None)
         finally:
             made.close()
 
@@ -281,7 +282,11 @@ def test_what_is_kept_of_askers_is_bounded() -> None:
     """A thousand addresses and one more: the oldest is forgotten."""
     with reflector() as made:
         for number in range(MOST_ASKERS + 50):
-            made._may(f"10.0.{number // 256}.{number % 256}", Ask(TOKEN, (9,)), time.monotonic())
+            made._may(
+                f"10.0.{number // 256}.{number % 256}",
+                ReflectRequest(TOKEN, (9,)),
+                time.monotonic(),
+            )
 
         assert MOST_ASKERS == len(made._askers)
 

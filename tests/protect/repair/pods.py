@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
-from podpath.protect.kube.objects import Pod
+from podpath.protect.kube.objects import KubePod
 from tests import kube_objects as kube
 
 LINKERD, ISTIO = "linkerd-network-validator", "istio-validation"
 
 
-def read(sent: dict[str, Any]) -> Pod:
+def read(sent: dict[str, Any]) -> KubePod:
     """Read an object as a server would send it."""
-    return msgspec.json.decode(msgspec.json.encode(sent), type=Pod)
+    return msgspec.json.decode(msgspec.json.encode(sent), type=KubePod)
 
 
 def pod(
@@ -25,7 +25,7 @@ def pod(
     validator: str = LINKERD,
     uid: str = "",
     **more: Any,  # noqa: ANN401  # fields of the manifest and the status
-) -> Pod:
+) -> KubePod:
     """Make a pod whose validator is in a state; without one where no state is given."""
     status = more.pop("status", {})
     phase, ips = more.pop("phase", "Pending"), more.pop("ips", ())

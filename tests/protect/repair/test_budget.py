@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.protect.repair.budget import HOUR, Budget
+from podpath.protect.repair.budget import HOUR, RepairBudget
 from podpath.protect.repair.policy import Policy
 
 POLICY = Policy(
@@ -25,7 +25,7 @@ POLICY = Policy(
 
 def test_r7_a_node_spends_no_more_than_its_burst() -> None:
     """Ten owners want a deed at once: three get it, the others are told how long to wait."""
-    budget = Budget(POLICY, 0.0)
+    budget = RepairBudget(POLICY, 0.0)
 
     waits = [budget.take(f"owner-{number}", 0.0) for number in range(10)]
 
@@ -35,7 +35,7 @@ def test_r7_a_node_spends_no_more_than_its_burst() -> None:
 
 def test_r7_an_owner_spends_no_more_than_its_burst() -> None:
     """The second pod of one owner waits for the owner's bucket, and takes nothing from the node's."""
-    budget = Budget(POLICY, 0.0)
+    budget = RepairBudget(POLICY, 0.0)
     budget.take("web", 0.0)
 
     assert HOUR / 4 == budget.take("web", 0.0)
@@ -44,7 +44,7 @@ def test_r7_an_owner_spends_no_more_than_its_burst() -> None:
 
 def test_what_did_not_happen_costs_nothing() -> None:
     """Tokens that are given back can be taken again, and never make more than the burst."""
-    budget = Budget(POLICY, 0.0)
+    budget = RepairBudget(POLICY, 0.0)
     budget.take("web", 0.0)
     budget.give_back("web", 0.0)
     budget.give_back("web", 0.0)
@@ -57,7 +57,7 @@ def test_a_token_is_there_when_it_is_whole() -> None:
     """Half a second before it is not: nothing is taken, and the half second is what there is to
     wait.
     """
-    budget = Budget(replace(POLICY, mend_burst=1, mend_per_hour=12), 0.0)
+    budget = RepairBudget(replace(POLICY, mend_burst=1, mend_per_hour=12), 0.0)
     for number in range(3):
         budget.take(f"owner-{number}", 0.0)
     budget.take_mend(0.0)
@@ -71,7 +71,7 @@ def test_what_is_given_back_is_one_token() -> None:
     """Of two that were taken one is there again; an owner of whom nothing is known has done nothing
     in vain.
     """
-    budget = Budget(POLICY, 0.0)
+    budget = RepairBudget(POLICY, 0.0)
     budget.take("web", 0.0)
     budget.take("shop", 0.0)
     budget.give_back("web", 0.0)
@@ -81,7 +81,7 @@ def test_what_is_given_back_is_one_token() -> None:
 
 def test_g3_successors_that_are_born_broken_slow_down_what_is_done() -> None:
     """Each deed in vain doubles the owner's pause, up to the longest."""
-    budget = Budget(POLICY, 0.0)
+    budget = RepairBudget(POLICY, 0.0)
 
     pauses = [budget.sent_away("web", 0.0) for _ in range(9)]
 
@@ -92,7 +92,7 @@ def test_g3_successors_that_are_born_broken_slow_down_what_is_done() -> None:
 
 def test_a_healthy_successor_ends_the_pauses() -> None:
     """Once a pod of the owner came well, the next deed is not held against the last ones."""
-    budget = Budget(POLICY, 0.0)
+    budget = RepairBudget(POLICY, 0.0)
     budget.sent_away("web", 0.0)
     budget.came_well("web")
 
@@ -104,7 +104,7 @@ def test_a_killed_controller_finds_its_budget_as_it_left_it() -> None:
     spent = 0
     saved: object = None
     for _ in range(20):
-        budget = Budget(POLICY, 0.0)
+        budget = RepairBudget(POLICY, 0.0)
         if saved is not None:
             assert budget.load(saved, 0.0)
         if budget.take(f"owner-{spent}", 0.0) == 0:
@@ -118,7 +118,7 @@ def test_what_was_saved_by_somebody_else_is_not_taken() -> None:
     """A state that cannot be read leaves the budget as it is, and one that claims too much is cut
     to the burst.
     """
-    budget = Budget(POLICY, 0.0)
+    budget = RepairBudget(POLICY, 0.0)
 
     assert [False] * 3 == [
         budget.load(saved, 0.0) for saved in (None, {"node": "x"}, {"node": [1, 2]})
@@ -132,7 +132,7 @@ def test_what_was_saved_by_somebody_else_is_not_taken() -> None:
 
 def test_owners_that_are_long_gone_are_forgotten() -> None:
     """A thousand owners that came and went leave nothing behind."""
-    budget = Budget(POLICY, 0.0)
+    budget = RepairBudget(POLICY, 0.0)
     for number in range(1000):
         budget.take(f"owner-{number}", number * HOUR)
 
@@ -143,7 +143,7 @@ def test_owners_that_are_long_gone_are_forgotten() -> None:
 
 def test_an_owner_is_not_forgotten_because_another_came() -> None:
     """What an owner spent stays spent, and its pause stays a pause, until it was quiet for hours."""
-    budget = Budget(POLICY, 0.0)
+    budget = RepairBudget(POLICY, 0.0)
     budget.take("web", 0.0)
     budget.sent_away("shop", 0.0)
     budget.take("other", 1.0)
@@ -157,7 +157,7 @@ def test_an_owner_is_not_forgotten_because_another_came() -> None:
 
 def test_mending_has_its_own_budget() -> None:
     """Mending in place takes from a wider bucket, and leaves the one for sending away alone."""
-    budget = Budget(POLICY, 0.0)
+    budget = RepairBudget(POLICY, 0.0)
 
     assert POLICY.mend_burst == sum(budget.take_mend(0.0) == 0 for _ in range(100))
     assert 3.0 == budget.tokens(0.0)
@@ -170,7 +170,7 @@ def test_no_order_of_times_buys_more(times: list[tuple[float, int]]) -> None:
     """However the clock jumps, no more is spent than burst and rate allow for the time between its
     furthest ends.
     """
-    budget = Budget(POLICY, 0.0)
+    budget = RepairBudget(POLICY, 0.0)
     spent = sum(budget.take(f"owner-{owner}", now) == 0 for now, owner in times)
 
     furthest = max([0.0, *(now for now, _ in times)])

@@ -15,10 +15,10 @@ from typing import Self
 
 import pytest
 
-from podpath.protect.agent.keeper import STARTING, KeeperContext, Status
+from podpath.protect.agent.keeper import STARTING, KeeperContext, KeeperStatus
 from podpath.protect.kube import access
 from podpath.protect.kube.client import Client, Unreachable
-from podpath.protect.repair.keeper import BOOT, Assignment, Work, make_body, query_of
+from podpath.protect.repair.keeper import BOOT, RepairScope, Work, make_body, query_of
 from podpath.protect.repair.policy import Policy
 from tests import kube_objects as kube
 from tests.apiserver import AGENT, AGENT_USER, ApiServer
@@ -30,9 +30,9 @@ from tests.protect.repair.ward import SPACE, WIDE, Ward
 class Running:
     """A keeper's body in a thread, as the agent runs it."""
 
-    def __init__(self, assignment: Assignment) -> None:
+    def __init__(self, assignment: RepairScope) -> None:
         """Prepare the desk."""
-        self.heard: Status = STARTING
+        self.heard: KeeperStatus = STARTING
         self.desk = KeeperContext(self._hear)
         self._thread = threading.Thread(
             target=make_body(assignment), args=(self.desk,), daemon=True
@@ -50,7 +50,7 @@ class Running:
         assert not self._thread.is_alive()
         self.desk.close()
 
-    def _hear(self, status: Status) -> None:
+    def _hear(self, status: KeeperStatus) -> None:
         self.heard = status
 
     def sample(self, name: str, **labels: str) -> float:
@@ -66,9 +66,9 @@ class Running:
         )
 
 
-def assign(ward: Ward, policy: Policy = WIDE, **changes: object) -> Assignment:
+def assign(ward: Ward, policy: Policy = WIDE, **changes: object) -> RepairScope:
     """Make the assignment of a ward's node."""
-    assignment = Assignment(
+    assignment = RepairScope(
         node=ward.node, policy=policy, access=access.find(ward.server.kubeconfig())
     )
     return replace(assignment, **changes)  # type: ignore[arg-type]  # each by its field's type

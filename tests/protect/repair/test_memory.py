@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.protect.repair.deeds import RepairOutcome
 from podpath.protect.repair.judgement import PodJudgement
-from podpath.protect.repair.memory import Memory
+from podpath.protect.repair.memory import BrokenPod
 from podpath.protect.repair.policy import Policy
 
 POLICY = Policy(
@@ -12,9 +12,9 @@ POLICY = Policy(
 )
 
 
-def memory(seen: str = "1:") -> Memory:
+def memory(seen: str = "1:") -> BrokenPod:
     """Remember a pod that was just found."""
-    return Memory(key="shop/web-1", judgement=PodJudgement(state="broken", why="95", seen=seen))
+    return BrokenPod(key="shop/web-1", judgement=PodJudgement(state="broken", why="95", seen=seen))
 
 
 def test_i7_each_deed_is_tried_so_often_and_then_the_next_is() -> None:

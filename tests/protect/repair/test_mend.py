@@ -13,7 +13,7 @@ import pytest
 
 from podpath.collect.netns import inside as inside_of
 from podpath.protect.apply import Applier
-from podpath.protect.kube.objects import Pod
+from podpath.protect.kube.objects import KubePod
 from podpath.protect.repair.mend import MendError, families_of, hold, mend, see
 from podpath.protect.repair.namespaces import NamespacePath, Namespaces, read_namespaces
 from tests.protect.pods import pod as node_and_pod
@@ -23,7 +23,7 @@ from tests.protect.repair.netns import fresh_addresses, inside, pod_namespace
 KERNEL = pytest.mark.kernel("iptables-nft-save", "ip6tables-nft-save", "nft", "nsenter")
 
 
-def meshed(*addresses: str, mesh: str = "linkerd", **more: object) -> Pod:
+def meshed(*addresses: str, mesh: str = "linkerd", **more: object) -> KubePod:
     """Make a pod with a mesh's proxy and addresses."""
     ips = [{"ip": address.partition("/")[0]} for address in addresses]
     status = {"phase": "Running", "podIP": ips[0]["ip"] if ips else "", "podIPs": ips}
@@ -216,7 +216,7 @@ def test_a_pod_whose_proxy_listens_is_mended() -> None:
         ),
     ],
 )
-def test_what_cannot_be_mended_is_not_tried(pod: Pod, why: str) -> None:
+def test_what_cannot_be_mended_is_not_tried(pod: KubePod, why: str) -> None:
     """No proxy, no address, a wish that is not modeled: impossible, saying why."""
     mending = mend(pod, Namespaces({}, 1), Applier())
 
@@ -247,7 +247,7 @@ def test_a_pod_that_failed_for_good_is_not_mended() -> None:
     assert "impossible" == mend(failed, Namespaces({}, 1), Applier()).state
 
 
-def _sent(pod: Pod) -> dict[str, object]:
+def _sent(pod: KubePod) -> dict[str, object]:
     names = [{"name": container.name} for container in pod.spec.containers]
     return {
         "metadata": {"name": "web-1", "namespace": "shop", "uid": "u"},

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from podpath.protect.repair.redirect import MULTIPORT, Redirect, asked, render_restore
+from podpath.protect.repair.redirect import MULTIPORT, PodRedirect, asked, render_restore
 from tests.protect.repair.pods import pod
 
 Kind = dict[str, Any]
@@ -17,7 +17,7 @@ LINKERD: Kind = {"containers": ("app", "linkerd-proxy")}
 ISTIO: Kind = {"containers": ("app", "istio-proxy")}
 
 
-def of(kind: Kind, **annotations: str) -> Redirect:
+def of(kind: Kind, **annotations: str) -> PodRedirect:
     """Read what a pod with a mesh's proxy and annotations asks for."""
     prefix = "config.linkerd.io/" if kind is LINKERD else "traffic.sidecar.istio.io/"
     redirect = asked(

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.protect.repair.redirect import Redirect
+from podpath.protect.repair.redirect import PodRedirect
 from podpath.protect.repair.rules import find_redirect, look, parse_nat
 from tests.protect.repair.netns import inside, pod_namespace
 
-LINKERD = Redirect(style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102)
+LINKERD = PodRedirect(style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102)
 
 
 def found(*rules: str, base: str = "OUTPUT", port: int = 4140) -> str | None:

@@ -13,9 +13,9 @@ from podpath.protect.apply import Applier
 from podpath.protect.kube import access
 from podpath.protect.kube.client import Client
 from podpath.protect.kube.events import Recorder
-from podpath.protect.kube.objects import Pod
+from podpath.protect.kube.objects import KubePod
 from podpath.protect.kube.pods import Evictor
-from podpath.protect.repair.budget import Budget
+from podpath.protect.repair.budget import RepairBudget
 from podpath.protect.repair.controller import Controller
 from podpath.protect.repair.deeds import Deeds
 from podpath.protect.repair.namespaces import Namespaces, read_namespaces
@@ -76,7 +76,7 @@ class Ward:
         return Controller(
             policy,
             self.deeds,
-            Budget(policy, 0.0),
+            RepairBudget(policy, 0.0),
             own_pod=f"{SPACE}/own",
             chain=lambda: self.chain,
         )
@@ -87,7 +87,7 @@ class Ward:
         state: kube.Object | None = None,
         last: kube.Object | None = None,
         **more: Any,  # noqa: ANN401
-    ) -> Pod:
+    ) -> KubePod:
         """Create a pod on the node, write its status as a kubelet would, and read it; broken unless
         told otherwise.
         """
@@ -110,9 +110,9 @@ class Ward:
         )
         return self.read(name)
 
-    def read(self, name: str) -> Pod:
+    def read(self, name: str) -> KubePod:
         """Read a pod."""
-        return self.client.read(Pod, f"/api/v1/namespaces/{SPACE}/pods/{name}")
+        return self.client.read(KubePod, f"/api/v1/namespaces/{SPACE}/pods/{name}")
 
     def there(self, name: str) -> bool:
         """Tell whether a pod is there."""

@@ -16,7 +16,7 @@ from podpath.collect.netns import inside
 from podpath.protect.netlink import NETFILTER
 from podpath.protect.sysctl.conntrack import ProxyListing, find_contradictions
 from podpath.protect.sysctl.dropped import NAME, emit_request, parse_packets, read_dropped
-from podpath.protect.sysctl.tree import Tree
+from podpath.protect.sysctl.tree import SysctlTree
 
 SPACE = f"psy-acct-{os.getpid()}"
 NEW, CREATE_ACKNOWLEDGED = 7 << 8, 0x1 | 0x4 | 0x400
@@ -65,7 +65,7 @@ def test_g22_dropped_packets_are_counted(space: str) -> None:
         after = read_dropped()
         subprocess.run(["sysctl", "-qw", "net.netfilter.nf_conntrack_tcp_be_liberal=1"], check=True)
         (found,) = find_contradictions(
-            Tree(), [ProxyListing("iptables-nft -S", f"-N KUBE-FORWARD\n{RULE}\n")], after
+            SysctlTree(), [ProxyListing("iptables-nft -S", f"-N KUBE-FORWARD\n{RULE}\n")], after
         )
 
     assert (0, 3) == (before, after)

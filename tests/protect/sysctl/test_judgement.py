@@ -9,31 +9,31 @@ from podpath.protect.sysctl.judgement import SettingJudgement, judge_settings
 from podpath.protect.sysctl.keys import Key, parse_key
 from podpath.protect.sysctl.mending import plan_writes
 from podpath.protect.sysctl.rivals import Rivals
-from podpath.protect.sysctl.settings import Setting
-from podpath.protect.sysctl.tree import Tree
+from podpath.protect.sysctl.settings import SysctlSetting
+from podpath.protect.sysctl.tree import SysctlTree
 
 
-def plant(root: Path, **values: str) -> Tree:
+def plant(root: Path, **values: str) -> SysctlTree:
     """Make a tree of rp_filter by device."""
     for device, value in values.items():
         folder = root / "net/ipv4/conf" / device.replace("__", ".")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "rp_filter").write_text(value + "\n", encoding="utf-8")
-    return Tree(root=root)
+    return SysctlTree(root=root)
 
 
-def declare(text: str, value: str = "0", *, raw: bool = False) -> Setting:
+def declare(text: str, value: str = "0", *, raw: bool = False) -> SysctlSetting:
     """Declare a key."""
-    return Setting(key=parse_key(text), value=value, raw=raw)
+    return SysctlSetting(key=parse_key(text), value=value, raw=raw)
 
 
-def judge(tree: Tree, *settings: Setting) -> dict[str, SettingJudgement]:
+def judge(tree: SysctlTree, *settings: SysctlSetting) -> dict[str, SettingJudgement]:
     """Judge, by key."""
     return {str(judgement.key): judgement for judgement in judge_settings(settings, tree, 2)}
 
 
 def writes(
-    tree: Tree, *settings: Setting, settled: str = "", lower_all: bool = True
+    tree: SysctlTree, *settings: SysctlSetting, settled: str = "", lower_all: bool = True
 ) -> list[tuple[str, str, str]]:
     """Plan, as text."""
     right_before = frozenset({parse_key(settled)}) if settled else frozenset()
@@ -143,14 +143,15 @@ def test_raw_settings_look_at_the_device_alone(tmp_path: Path) -> None:
 
 def test_a_key_that_does_not_exist(tmp_path: Path) -> None:
     """A missing key is told, and nothing is planned for it (Y3)."""
-    setting = Setting(
+    setting = SysctlSetting(
         key=parse_key("net.bridge.bridge-nf-call-iptables"), value="1", module="br_netfilter"
     )
 
     assert (
-        judge(Tree(root=tmp_path), setting)["net.bridge.bridge-nf-call-iptables"].state == "missing"
+        judge(SysctlTree(root=tmp_path), setting)["net.bridge.bridge-nf-call-iptables"].state
+        == "missing"
     )
-    assert writes(Tree(root=tmp_path), setting) == []
+    assert writes(SysctlTree(root=tmp_path), setting) == []
 
 
 def test_keys_that_set_every_device_are_written_first(tmp_path: Path) -> None:
@@ -168,12 +169,16 @@ def test_a_part_of_the_tree_that_is_not_mounted_is_told(tmp_path: Path) -> None:
     missing.
     """
     plant(tmp_path, all="0")
-    setting = Setting(key=parse_key("kernel.unprivileged_bpf_disabled"), value="1", mandatory=False)
-    (judgement,) = judge_settings((setting,), Tree(root=tmp_path), 1)
+    setting = SysctlSetting(
+        key=parse_key("kernel.unprivileged_bpf_disabled"), value="1", mandatory=False
+    )
+    (judgement,) = judge_settings((setting,), SysctlTree(root=tmp_path), 1)
 
     assert (judgement.state, judgement.why) == (
         "missing",
         f"{tmp_path}/kernel is not to be seen here",
     )
-    (finding,) = find_faults((judgement,), Circumstances(Tree(root=tmp_path), Rivals(), {}, ()))
+    (finding,) = find_faults(
+        (judgement,), Circumstances(SysctlTree(root=tmp_path), Rivals(), {}, ())
+    )
     assert finding.claim.startswith("kernel.unprivileged_bpf_disabled cannot be judged, since")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.netlink import ALL, Changed, Event, Link, Lost, Netconf
+from podpath.protect.netlink import ALL, Event, LinkChange, MessagesLost, NetconfChange, OtherChange
 from podpath.protect.sysctl.dropins import DIRECTORIES
 from podpath.protect.sysctl.keeper import concerns, watched_directories
 from podpath.protect.sysctl.keys import parse_key
@@ -20,16 +20,16 @@ KEYS = tuple(
 @pytest.mark.parametrize(
     ("event", "concerned"),
     [
-        (Link(7, "lxc9"), True),
-        (Link(7, "eth0"), False),
-        (Link(7, "lxc9", gone=True), False),
-        (Netconf(socket.AF_INET, ALL, (("rp_filter", 1),)), True),
-        (Netconf(socket.AF_INET, ALL, (("forwarding", 1),)), True),
-        (Netconf(socket.AF_INET, ALL, (("proxy_neigh", 1),)), False),
-        (Netconf(socket.AF_INET, 1, (("rp_filter", 1),)), False),
-        (Netconf(socket.AF_INET, 1 << 20, (("rp_filter", 1),)), False),
-        (Lost(), True),
-        (Changed(99), True),
+        (LinkChange(7, "lxc9"), True),
+        (LinkChange(7, "eth0"), False),
+        (LinkChange(7, "lxc9", gone=True), False),
+        (NetconfChange(socket.AF_INET, ALL, (("rp_filter", 1),)), True),
+        (NetconfChange(socket.AF_INET, ALL, (("forwarding", 1),)), True),
+        (NetconfChange(socket.AF_INET, ALL, (("proxy_neigh", 1),)), False),
+        (NetconfChange(socket.AF_INET, 1, (("rp_filter", 1),)), False),
+        (NetconfChange(socket.AF_INET, 1 << 20, (("rp_filter", 1),)), False),
+        (MessagesLost(), True),
+        (OtherChange(99), True),
     ],
 )
 def test_events_are_sorted(event: Event, *, concerned: bool) -> None:

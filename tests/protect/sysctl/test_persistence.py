@@ -11,18 +11,22 @@ from podpath.protect.sysctl.dropins import lookup_winner, parse_dropin, read_ass
 from podpath.protect.sysctl.judgement import SettingJudgement
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.persistence import DROPIN, emit_dropin, find_losses, persist_settings
-from podpath.protect.sysctl.settings import Setting
+from podpath.protect.sysctl.settings import SysctlSetting
 
-FORWARD = Setting(key=parse_key("net.ipv4.ip_forward"), value="1", why="pods are routed")
-SIZE = Setting(key=parse_key("net.netfilter.nf_conntrack_max"), value="131072", policy="floor")
+FORWARD = SysctlSetting(key=parse_key("net.ipv4.ip_forward"), value="1", why="pods are routed")
+SIZE = SysctlSetting(
+    key=parse_key("net.netfilter.nf_conntrack_max"), value="131072", policy="floor"
+)
 
 
 def test_the_drop_in_is_read_back_as_declared() -> None:
     """Each setting is a line that systemd reads as the same key; patterns and optional keys may
     fail.
     """
-    lxc = Setting(key=parse_key("net.ipv4.conf.lxc*.rp_filter"), value="0")
-    dotted = Setting(key=parse_key("net/ipv4/conf/eth0.1/rp_filter"), value="2", mandatory=False)
+    lxc = SysctlSetting(key=parse_key("net.ipv4.conf.lxc*.rp_filter"), value="0")
+    dotted = SysctlSetting(
+        key=parse_key("net/ipv4/conf/eth0.1/rp_filter"), value="2", mandatory=False
+    )
     text = emit_dropin((FORWARD, lxc, dotted), (), 2)
 
     assert [(each.pattern, each.value) for each in parse_dropin(text, "x")] == [
@@ -72,7 +76,7 @@ def test_a_line_for_all_that_overrules_a_device_is_a_loss(tmp_path: Path) -> Non
     folder = tmp_path / "etc/sysctl.d"
     folder.mkdir(parents=True)
     (folder / "10-hardening.conf").write_text("net.ipv4.conf.all.rp_filter = 1\n", encoding="utf-8")
-    setting = Setting(key=parse_key("net.ipv4.conf.lxc*.rp_filter"), value="0")
+    setting = SysctlSetting(key=parse_key("net.ipv4.conf.lxc*.rp_filter"), value="0")
     key = parse_key("net.ipv4.conf.lxc1.rp_filter")
     judgement = SettingJudgement(
         key=key, setting=setting, state="holds", want="0", raw="0", in_force="0"

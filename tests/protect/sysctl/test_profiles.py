@@ -9,13 +9,13 @@ import pytest
 from podpath.net.errors import UsageError
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.profiles import (
-    Scene,
+    NodeTraits,
     detect_profiles,
     gather_settings,
     list_profiles,
     load_profile,
 )
-from podpath.protect.sysctl.settings import Setting
+from podpath.protect.sysctl.settings import SysctlSetting
 
 
 @pytest.mark.parametrize("name", list_profiles())
@@ -44,16 +44,16 @@ def test_an_unknown_profile_is_refused() -> None:
 @pytest.mark.parametrize(
     ("scene", "found"),
     [
-        (Scene(cni_types=frozenset({"flannel", "portmap"})), {"bridge": "CNI plugin flannel"}),
-        (Scene(devices=frozenset({"lxc1a2b", "eth0"})), {"cilium": "device lxc1a2b"}),
+        (NodeTraits(cni_types=frozenset({"flannel", "portmap"})), {"bridge": "CNI plugin flannel"}),
+        (NodeTraits(devices=frozenset({"lxc1a2b", "eth0"})), {"cilium": "device lxc1a2b"}),
         (
-            Scene(devices=frozenset({"eth0"}), programs=frozenset({"kube-proxy"})),
+            NodeTraits(devices=frozenset({"eth0"}), programs=frozenset({"kube-proxy"})),
             {"kube-proxy": "program kube-proxy"},
         ),
-        (Scene(devices=frozenset({"eth0"})), {}),
+        (NodeTraits(devices=frozenset({"eth0"})), {}),
     ],
 )
-def test_a_node_shows_which_profiles_it_needs(scene: Scene, found: dict[str, str]) -> None:
+def test_a_node_shows_which_profiles_it_needs(scene: NodeTraits, found: dict[str, str]) -> None:
     """By the plugins of its CNI configuration, its devices and its programs (G24)."""
     assert detect_profiles(scene) == found
 
@@ -64,7 +64,7 @@ def test_profiles_join_and_an_own_setting_wins() -> None:
     """
     key = parse_key("net.bridge.bridge-nf-call-iptables")
     joined = {setting.key: setting for setting in gather_settings(("istio", "bridge"))}
-    own = Setting(key=key, value="0")
+    own = SysctlSetting(key=key, value="0")
 
     assert joined[key].mandatory
     assert joined[key].profile == "istio, bridge"

@@ -28,7 +28,7 @@ _MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}", re.IGNORECASE)
 _NOWHERE = Address(4, 0)
 
 
-class Capture(NamedTuple):
+class CaptureOrigin(NamedTuple):
     """Where and how one capture was taken."""
 
     number: int
@@ -42,7 +42,7 @@ class Sightings(NamedTuple):
 
     packets: tuple[Sighting, ...]
     arps: tuple[ArpSighting, ...]
-    captures: tuple[Capture, ...]
+    captures: tuple[CaptureOrigin, ...]
     elsewhere: frozenset[int] = frozenset()
     """Captures that were taken on another host."""
     connections: tuple[CapturedConnection[Sighting], ...] = ()
@@ -55,7 +55,7 @@ def assemble_sightings(draft: NodeDraft, evidence: SceneEvidence, disputes: Disp
     """Place all frames that the evidence shows."""
     shown = [(scene, record) for scene, record in evidence.records(PacketRecord)]
     words = _explain_words(draft, [record for _, record in shown])
-    captures: dict[tuple[str, object], Capture] = {}
+    captures: dict[tuple[str, object], CaptureOrigin] = {}
     packets: dict[tuple[object, ...], Sighting] = {}
     arps: dict[tuple[object, ...], ArpSighting] = {}
     askers: dict[tuple[int, Address], Address] = {}
@@ -109,13 +109,13 @@ def _find_capture(
     scene: Scene,
     draft: NodeDraft,
     evidence: SceneEvidence,
-    captures: dict[tuple[str, object], Capture],
-) -> Capture:
+    captures: dict[tuple[str, object], CaptureOrigin],
+) -> CaptureOrigin:
     """Return the capture that a source shows: two printings of one file are one capture."""
     file = scene.command.option("-r")
     key = (scene.netns, file if file is not None else scene.number)
     if key not in captures:
-        captures[key] = Capture(
+        captures[key] = CaptureOrigin(
             len(captures), scene.netns, _captured_link(scene, file, draft, evidence)
         )
     return captures[key]
@@ -212,7 +212,7 @@ def _read_mac(text: str | None, words: Mapping[str, Mac]) -> Mac | None:
 
 def _make_arp(
     record: PacketRecord,
-    capture: Capture,
+    capture: CaptureOrigin,
     words: Mapping[str, Mac],
     askers: dict[tuple[int, Address], Address],
 ) -> ArpSighting | None:

@@ -26,7 +26,7 @@ _STACKED = frozenset({"vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "vxlan",
 """Kinds whose `@` names the device that they sit on."""
 
 
-class _End(NamedTuple):
+class _NamedPeer(NamedTuple):
     """A device that its listing shows with an `@`."""
 
     netns: str
@@ -43,7 +43,7 @@ _Pair = tuple[int | None, int | None]
 def assemble_peers(draft: NodeDraft, evidence: SceneEvidence) -> None:
     """Join the ends of veth pairs, and devices with those that they sit on."""
     ends = list(_list_ends(draft, evidence))
-    pairs: dict[_Pair, list[_End]] = {}
+    pairs: dict[_Pair, list[_NamedPeer]] = {}
     for end in ends:
         pairs.setdefault((end.link.ifindex, end.peer_ifindex), []).append(end)
     for end in ends:
@@ -58,7 +58,7 @@ def assemble_peers(draft: NodeDraft, evidence: SceneEvidence) -> None:
             _join(draft, end, _find_peers(draft, end, pairs))
 
 
-def _list_ends(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[_End]:
+def _list_ends(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[_NamedPeer]:
     seen: set[tuple[str, IfName]] = set()
     for scene, record in evidence.records(LinkRecord):
         key = (scene.netns, record.name)
@@ -69,10 +69,14 @@ def _list_ends(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[_End]:
         if parse_family(scene.source) == 6 and link.kind not in _STACKED:
             continue
         seen.add(key)
-        yield _End(scene.netns, link, record.peer_name, record.peer_ifindex, record.peer_netns)
+        yield _NamedPeer(
+            scene.netns, link, record.peer_name, record.peer_ifindex, record.peer_netns
+        )
 
 
-def _find_peers(draft: NodeDraft, end: _End, pairs: Mapping[_Pair, Sequence[_End]]) -> list[Peer]:
+def _find_peers(
+    draft: NodeDraft, end: _NamedPeer, pairs: Mapping[_Pair, Sequence[_NamedPeer]]
+) -> list[Peer]:
     """Return the devices that may be the other end: those of that name or index, the ones that
     point back first.
     """
@@ -100,7 +104,7 @@ def _find_peers(draft: NodeDraft, end: _End, pairs: Mapping[_Pair, Sequence[_End
     return [Peer(netns=name_netns(end.peer_netns), link=link.name) for link in same]
 
 
-def _join(draft: NodeDraft, end: _End, peers: Sequence[Peer]) -> None:
+def _join(draft: NodeDraft, end: _NamedPeer, peers: Sequence[Peer]) -> None:
     """Set a veth's peer where it was found; where it was not, the device stays one that leads to an
     unseen namespace.
     """
@@ -122,7 +126,7 @@ def _join(draft: NodeDraft, end: _End, peers: Sequence[Peer]) -> None:
     netns.links[link.name] = replace(link, kind=kind, peer=_spell_peer(end, peers))
 
 
-def _spell_peer(end: _End, peers: Sequence[Peer]) -> Fact[Peer] | None:
+def _spell_peer(end: _NamedPeer, peers: Sequence[Peer]) -> Fact[Peer] | None:
     if len(peers) == 1:
         return Known(peers[0], end.link.span)
     if not peers:
@@ -137,7 +141,7 @@ def _spell_peer(end: _End, peers: Sequence[Peer]) -> Fact[Peer] | None:
     )
 
 
-def _name_of(draft: NodeDraft, end: _End) -> str | None:
+def _name_of(draft: NodeDraft, end: _NamedPeer) -> str | None:
     links = draft.namespaces[end.netns].links.values()
     return next(
         (

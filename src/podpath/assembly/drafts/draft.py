@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from podpath.assembly.drafts.lookup import Addresses, Owners, Routes
+from podpath.assembly.drafts.lookup import NamespaceAddresses, NamespaceRoutes, Owners
 from podpath.net.addresses import Address, Family, IfName
 from podpath.net.provenance import Fact, Inferred, Known, Listing, Span
 from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsBridge
@@ -43,8 +43,8 @@ class NetnsDraft:
     role: str = "pod"
     inferred: Inferred | None = None
     links: dict[IfName, Link] = field(default_factory=dict)
-    addresses: Addresses = field(default_factory=Addresses)
-    routes: Routes = field(default_factory=Routes)
+    addresses: NamespaceAddresses = field(default_factory=NamespaceAddresses)
+    routes: NamespaceRoutes = field(default_factory=NamespaceRoutes)
     rules: list[PolicyRule] = field(default_factory=list)
     neighbours: list[Neighbour] = field(default_factory=list)
     fdb: list[FdbEntry] = field(default_factory=list)

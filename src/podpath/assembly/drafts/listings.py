@@ -30,7 +30,7 @@ class ListingSnapshot(NamedTuple, Generic[T]):
     standing: Standing = Standing.PLAIN
 
 
-class Turn(NamedTuple, Generic[T]):
+class ListingCommand(NamedTuple, Generic[T]):
     """A command between outputs that changes the listing."""
 
     span: Span
@@ -39,7 +39,7 @@ class Turn(NamedTuple, Generic[T]):
     undo: Callable[[Items[T]], Items[T]]
 
 
-class Merged(NamedTuple, Generic[T]):
+class MergedListing(NamedTuple, Generic[T]):
     """The listing in the state that was taken."""
 
     items: tuple[T, ...]
@@ -47,7 +47,7 @@ class Merged(NamedTuple, Generic[T]):
     span: Span | None
 
 
-class _State(NamedTuple):
+class _ListingState(NamedTuple):
     """A state of the listing: equal where it holds the same things."""
 
     keys: frozenset[Hashable]
@@ -59,8 +59,8 @@ def merge_snapshots(
     ask: str,
     snapshots: Sequence[ListingSnapshot[T]],
     disputes: Disputes,
-    turns: Sequence[Turn[T]] = (),
-) -> Merged[T]:
+    turns: Sequence[ListingCommand[T]] = (),
+) -> MergedListing[T]:
     """Return the listing in its likeliest state (or the one that this run is told to take)."""
     pool: dict[Hashable, T] = {}
     for snapshot in snapshots:
@@ -69,12 +69,12 @@ def merge_snapshots(
     later = [_place(snapshot, turns) for snapshot in snapshots]
     claims = list(_claim_states(later))
     if not claims:
-        return Merged((), False, None)
+        return MergedListing((), False, None)
     claims += _claim_turns(claims, pool, turns)
     if all(claim.standing is Standing.ELSEWHERE for claim in claims):
         claims.append(
             DisputeClaim(
-                _State(frozenset(), False),
+                _ListingState(frozenset(), False),
                 None,
                 Standing.PLAIN,
                 "not shown of this node",
@@ -84,12 +84,12 @@ def merge_snapshots(
     state = disputes.decide(fact, ask, claims)
     span = next((claim.span for claim in claims if claim.value == state), None)
     order = [key for snapshot in later for key in snapshot.items] + list(pool)
-    return Merged(
+    return MergedListing(
         tuple(pool[key] for key in dict.fromkeys(order) if key in state.keys), state.whole, span
     )
 
 
-def _place(snapshot: ListingSnapshot[T], turns: Iterable[Turn[T]]) -> ListingSnapshot[T]:
+def _place(snapshot: ListingSnapshot[T], turns: Iterable[ListingCommand[T]]) -> ListingSnapshot[T]:
     """Mark an output that stands below a command which changes the listing as of a later state."""
     if snapshot.standing is Standing.PLAIN and any(
         stands_after(snapshot.span, turn.span) for turn in turns
@@ -98,7 +98,7 @@ def _place(snapshot: ListingSnapshot[T], turns: Iterable[Turn[T]]) -> ListingSna
     return snapshot
 
 
-def _claim_states(snapshots: Sequence[ListingSnapshot[T]]) -> Iterable[DisputeClaim[_State]]:
+def _claim_states(snapshots: Sequence[ListingSnapshot[T]]) -> Iterable[DisputeClaim[_ListingState]]:
     """Yield each state that outputs of one standing show together."""
     for standing in dict.fromkeys(snapshot.standing for snapshot in snapshots):
         same = [snapshot for snapshot in snapshots if snapshot.standing is standing]
@@ -106,20 +106,22 @@ def _claim_states(snapshots: Sequence[ListingSnapshot[T]]) -> Iterable[DisputeCl
         parts = [snapshot for snapshot in same if not snapshot.whole]
         if not wholes:
             keys = frozenset[Hashable]().union(*(part.items for part in parts))
-            yield DisputeClaim(_State(keys, False), parts[0].span, standing)
+            yield DisputeClaim(_ListingState(keys, False), parts[0].span, standing)
             continue
         first = frozenset[Hashable](wholes[0].items)
         for snapshot in same:
             keys = frozenset(snapshot.items)
             if snapshot.whole:
-                yield DisputeClaim(_State(keys, True), snapshot.span, standing)
+                yield DisputeClaim(_ListingState(keys, True), snapshot.span, standing)
             elif not any(keys <= frozenset(whole.items) for whole in wholes):
-                yield DisputeClaim(_State(keys | first, True), snapshot.span, standing)
+                yield DisputeClaim(_ListingState(keys | first, True), snapshot.span, standing)
 
 
 def _claim_turns(
-    claims: Sequence[DisputeClaim[_State]], pool: dict[Hashable, T], turns: Sequence[Turn[T]]
-) -> list[DisputeClaim[_State]]:
+    claims: Sequence[DisputeClaim[_ListingState]],
+    pool: dict[Hashable, T],
+    turns: Sequence[ListingCommand[T]],
+) -> list[DisputeClaim[_ListingState]]:
     """Return the state on the other side of the commands that change the listing."""
     if not turns:
         return []
@@ -135,7 +137,11 @@ def _claim_turns(
     standing = Standing.PLAIN if after else Standing.AFTER
     return [
         DisputeClaim(
-            _State(frozenset(turned), known.value.whole), place.span, standing, meaning, shown=False
+            _ListingState(frozenset(turned), known.value.whole),
+            place.span,
+            standing,
+            meaning,
+            shown=False,
         )
     ]
 

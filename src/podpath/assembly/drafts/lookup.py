@@ -74,7 +74,7 @@ class Owners:
         return self._names.get(address)
 
 
-class Addresses(list[InterfaceAddress]):
+class NamespaceAddresses(list[InterfaceAddress]):
     """The addresses of one namespace; they are only ever added."""
 
     def __init__(self, addresses: Iterable[InterfaceAddress] = ()) -> None:
@@ -114,7 +114,7 @@ class Addresses(list[InterfaceAddress]):
             self.append(own)
 
 
-class Routes(list[Route]):
+class NamespaceRoutes(list[Route]):
     """The routes of one namespace; they are only ever added."""
 
     def __init__(self, routes: Iterable[Route] = ()) -> None:

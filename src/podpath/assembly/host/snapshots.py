@@ -44,7 +44,7 @@ _AFTER = re.compile(
 _COMMON_RULES = frozenset({"local", "main", "default"})
 
 
-class _Thing(NamedTuple):
+class _ListedThing(NamedTuple):
     """What an output lists: a name by which it is found again, and what may differ about it."""
 
     value: object
@@ -57,24 +57,24 @@ class _Thing(NamedTuple):
     """True where every host has it."""
 
 
-class _State(NamedTuple):
+class _OutputState(NamedTuple):
     """One output's things of one kind."""
 
     scene: Scene
-    things: dict[object, _Thing]
+    things: dict[object, _ListedThing]
 
 
 def list_shifts(evidence: SceneEvidence) -> tuple[Shift, ...]:
     """Return what differs between neighboring outputs of one kind, the first pair's first."""
     found: list[Shift] = []
     for kind, record_type in _TYPES:
-        groups: dict[object, dict[int, _State]] = {}
+        groups: dict[object, dict[int, _OutputState]] = {}
         for scene, record in evidence.records(record_type):
             thing = _read(kind, record)
             if thing is None or scene.is_elsewhere or scene.command.filters:
                 continue
             state = groups.setdefault((scene.netns, _subject(scene)), {}).setdefault(
-                scene.number, _State(scene, {})
+                scene.number, _OutputState(scene, {})
             )
             state.things.setdefault(*thing)
         for states in groups.values():
@@ -110,7 +110,7 @@ _SHORT = {
 }  # fmt: skip
 
 
-def _compare(kind: ShiftKind, one: _State, other: _State) -> Iterator[Shift]:
+def _compare(kind: ShiftKind, one: _OutputState, other: _OutputState) -> Iterator[Shift]:
     differing = {
         key for key in {**one.things, **other.things} if _value(one, key) != _value(other, key)
     }
@@ -149,12 +149,12 @@ def _compare(kind: ShiftKind, one: _State, other: _State) -> Iterator[Shift]:
             )
 
 
-def _value(state: _State, key: object) -> object:
+def _value(state: _OutputState, key: object) -> object:
     thing = state.things.get(key)
     return None if thing is None else (thing.value,)
 
 
-def _direct(one: _State, other: _State) -> bool | None:
+def _direct(one: _OutputState, other: _OutputState) -> bool | None:
     """Tell whether the second output shows the failure (True) or the first one (False); None where
     no words say it.
     """
@@ -179,7 +179,7 @@ def _direct(one: _State, other: _State) -> bool | None:
     return None
 
 
-def _read(kind: ShiftKind, record: Record) -> tuple[object, _Thing] | None:
+def _read(kind: ShiftKind, record: Record) -> tuple[object, _ListedThing] | None:
     if isinstance(record, AddressRecord):
         return _read_address(record)
     if isinstance(record, RouteRecord):
@@ -195,34 +195,36 @@ def _read(kind: ShiftKind, record: Record) -> tuple[object, _Thing] | None:
     ):
         setting = record.statement
         key = (setting.zone, setting.key)
-        return key, _Thing(
+        return key, _ListedThing(
             frozenset(setting.values), record.span, f"`{setting.key}` of zone {setting.zone}"
         )
     return None
 
 
-def _read_address(record: AddressRecord) -> tuple[object, _Thing] | None:
+def _read_address(record: AddressRecord) -> tuple[object, _ListedThing] | None:
     if record.scope in ("link", "host") or record.address.is_loopback:
         return None
     flags = frozenset(record.flags) & {"tentative", "dadfailed", "deprecated"}
     link = str(record.link or "")
     name = f"{record.address}/{record.length}{f' on {link}' if link else ''}"
-    return (link, record.address, record.length), _Thing(
+    return (link, record.address, record.length), _ListedThing(
         flags, record.span, name, address=record.address, link=link
     )
 
 
-def _read_route(record: RouteRecord) -> tuple[object, _Thing] | None:
+def _read_route(record: RouteRecord) -> tuple[object, _ListedThing] | None:
     if record.table == "local" or record.type in ("local", "broadcast", "multicast", "anycast"):
         return None
     hops = frozenset((str(hop.link or ""), hop.gateway) for hop in record.nexthops)
     name = "the default route" if record.prefix.length == 0 else f"the route to {record.prefix}"
     link = next((str(hop.link) for hop in record.nexthops if hop.link), "")
     key = (record.prefix, record.table, record.metric if record.prefix.length == 0 else None)
-    return key, _Thing((record.type, hops), record.span, name, prefix=record.prefix, link=link)
+    return key, _ListedThing(
+        (record.type, hops), record.span, name, prefix=record.prefix, link=link
+    )
 
 
-def _read_rule(record: PolicyRuleRecord) -> tuple[object, _Thing] | None:
+def _read_rule(record: PolicyRuleRecord) -> tuple[object, _ListedThing] | None:
     if record.unread:
         return None
     selectors = (
@@ -236,11 +238,13 @@ def _read_rule(record: PolicyRuleRecord) -> tuple[object, _Thing] | None:
     )
     plain = not any(selectors[:5]) and record.table in _COMMON_RULES
     name = f"the policy rule `{record.span.text.strip()}`"
-    return (selectors, record.table, record.action), _Thing(None, record.span, name, common=plain)
+    return (selectors, record.table, record.action), _ListedThing(
+        None, record.span, name, common=plain
+    )
 
 
-def _read_listener(record: SocketRecord) -> tuple[object, _Thing] | None:
+def _read_listener(record: SocketRecord) -> tuple[object, _ListedThing] | None:
     if record.state != "LISTEN" or record.port is None:
         return None
     name = f"the listener of port {record.port}"
-    return (record.protocol, record.local, record.port), _Thing(None, record.span, name)
+    return (record.protocol, record.local, record.port), _ListedThing(None, record.span, name)

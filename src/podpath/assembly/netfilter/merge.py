@@ -32,30 +32,30 @@ class Showing(NamedTuple):
         return judge_source(self.span.source)
 
 
-class Merged(NamedTuple):
+class MergedChain(NamedTuple):
     """What all outputs of a chain say together."""
 
     fact: Fact[Chain]
     contradictions: tuple[Contradiction, ...] = ()
 
 
-class _State(NamedTuple):
+class _ChainState(NamedTuple):
     """One state of the chain, and the output that speaks for it."""
 
     chain: Chain
     showing: Showing
 
 
-def merge_chains(showings: Iterable[Showing], *, fact: str, ask: str) -> Merged:
+def merge_chains(showings: Iterable[Showing], *, fact: str, ask: str) -> MergedChain:
     """Make one fact of all outputs of a chain (at least one)."""
-    states: list[_State] = []
+    states: list[_ChainState] = []
     contradictions: list[Contradiction] = []
     for showing in sorted(showings, key=lambda each: each.standing):
         contradiction = _absorb(states, showing, fact)
         contradictions += [] if contradiction is None else [contradiction]
     if len(states) == 1 and states[0].showing.standing is not Standing.ELSEWHERE:
         only = states[0]
-        return Merged(
+        return MergedChain(
             Known(only.chain, only.showing.span, only.showing.because), tuple(contradictions)
         )
     options = tuple(
@@ -63,7 +63,7 @@ def merge_chains(showings: Iterable[Showing], *, fact: str, ask: str) -> Merged:
         for state in states
     )
     why = "two outputs disagree" if len(states) > 1 else "only another host's output shows it"
-    return Merged(Unknown(fact, ask, options, why), tuple(contradictions))
+    return MergedChain(Unknown(fact, ask, options, why), tuple(contradictions))
 
 
 def spell_showing(span: Span) -> str:
@@ -77,7 +77,7 @@ def spell_showing(span: Span) -> str:
     return " ".join(words)
 
 
-def _absorb(states: list[_State], showing: Showing, fact: str) -> Contradiction | None:
+def _absorb(states: list[_ChainState], showing: Showing, fact: str) -> Contradiction | None:
     """Put an output to a state that it agrees with, or start another one."""
     for place, state in enumerate(states):
         joined = _join(state.chain, showing.chain)
@@ -90,15 +90,15 @@ def _absorb(states: list[_State], showing: Showing, fact: str) -> Contradiction 
                 joined = _interleave(state.chain, showing.chain)
             else:
                 whole = showing if showing.chain.complete else state.showing
-                states[place] = _State(whole.chain, whole) if whole is showing else state
+                states[place] = _ChainState(whole.chain, whole) if whole is showing else state
                 return _contradict(state.showing, showing, fact)
         if joined is not None:
             leading = (
                 showing if showing.chain.complete and not state.chain.complete else state.showing
             )
-            states[place] = _State(joined, leading)
+            states[place] = _ChainState(joined, leading)
             return None
-    states.append(_State(showing.chain, showing))
+    states.append(_ChainState(showing.chain, showing))
     return None
 
 

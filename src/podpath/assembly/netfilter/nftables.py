@@ -42,7 +42,7 @@ class NftablesAssembly(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Draft:
+class _TableDraft:
     """A table under construction."""
 
     record: NftTableRecord
@@ -143,11 +143,11 @@ def _without_owned(
 
 
 def _assemble_tables(reading: Reading, listing: NftListingRecord) -> dict[TableKey, NftTable]:
-    drafts: dict[TableKey, _Draft] = {}
+    drafts: dict[TableKey, _TableDraft] = {}
     for record in reading.records:
         match record:
             case NftTableRecord():
-                draft = drafts.setdefault((record.family, record.name), _Draft(record))
+                draft = drafts.setdefault((record.family, record.name), _TableDraft(record))
                 draft.objects += record.objects
             case NftChainRecord():
                 _draft_of(drafts, record).chains.setdefault(record.name, record)
@@ -163,10 +163,10 @@ def _assemble_tables(reading: Reading, listing: NftListingRecord) -> dict[TableK
 
 
 def _draft_of(
-    drafts: dict[TableKey, _Draft], record: NftChainRecord | NftRuleRecord | NftSetRecord
-) -> _Draft:
+    drafts: dict[TableKey, _TableDraft], record: NftChainRecord | NftRuleRecord | NftSetRecord
+) -> _TableDraft:
     empty = NftTableRecord(span=record.span, family=record.family, name=record.table)
-    return drafts.setdefault((record.family, record.table), _Draft(empty))
+    return drafts.setdefault((record.family, record.table), _TableDraft(empty))
 
 
 def _assemble_set(record: NftSetRecord) -> NftSet:
@@ -182,7 +182,7 @@ def _assemble_set(record: NftSetRecord) -> NftSet:
     )
 
 
-def _finish(draft: _Draft, *, whole: bool, shown: bool) -> NftTable:
+def _finish(draft: _TableDraft, *, whole: bool, shown: bool) -> NftTable:
     record = draft.record
     names = [*draft.chains, *(name for name in draft.rules if name not in draft.chains)]
     chains = {
@@ -258,7 +258,7 @@ def _unread_count(table: NftTable) -> int:
         for rule in chain.rules
         for statement in rule.statements
     )
-    return sum(isinstance(statement, nft.Unknown) for statement in statements)
+    return sum(isinstance(statement, nft.OpaqueStatement) for statement in statements)
 
 
 def _same(one: NftTable, other: NftTable) -> bool:
@@ -285,7 +285,7 @@ def _unread_statements(table: NftTable) -> Iterable[Gap]:
     for chain in table.chains.values():
         for rule in chain.rules:
             for statement in rule.statements:
-                if isinstance(statement, nft.Unknown):
+                if isinstance(statement, nft.OpaqueStatement):
                     yield Gap(
                         rule.span, f"not modeled: {statement.text}", kind=GapKind.NOT_MODELLED
                     )

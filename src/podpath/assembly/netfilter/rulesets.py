@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from podpath.assembly.netfilter.chains import LazyChains, OverlaidChains, assemble_chain
 from podpath.assembly.netfilter.merge import Showing, merge_chains
-from podpath.assembly.netfilter.tables import Placed, place_rulesets
+from podpath.assembly.netfilter.tables import TableChains, place_rulesets
 from podpath.assembly.scenes.labels import Standing, judge_source
 from podpath.evidence.iptables.command import parse_iptables_command
 from podpath.evidence.iptables.notes import parse_generated
@@ -61,7 +61,7 @@ def assemble_rulesets(read: Read, family: Family, netns: str) -> RulesetAssembly
     )
     hidden = [note for note in notes if note.kind == "incompatible"]
     contradictions: list[Contradiction] = []
-    makers: dict[tuple[str, str], list[Placed]] = {}
+    makers: dict[tuple[str, str], list[TableChains]] = {}
     default = _judge_flavour(rulesets)
     for placed in place_rulesets(rulesets):
         makers.setdefault((placed.table, placed.record.flavour or default), []).append(placed)
@@ -102,7 +102,7 @@ class _TableMaker:
         self._where = where
         self._asker = asker
 
-    def make(self, shown: Sequence[Placed], contradictions: list[Contradiction]) -> Table:
+    def make(self, shown: Sequence[TableChains], contradictions: list[Contradiction]) -> Table:
         """Take the fullest output as the base and lay over it what others make of the chains that
         they show too.
         """
@@ -137,7 +137,7 @@ class _TableMaker:
         )
 
     def _merge(
-        self, chain: str, shown: Sequence[Placed], contradictions: list[Contradiction]
+        self, chain: str, shown: Sequence[TableChains], contradictions: list[Contradiction]
     ) -> Fact[Chain]:
         """Make one fact of all outputs that show a chain."""
         showings = []
@@ -164,7 +164,7 @@ def _judge_flavour(records: Sequence[RulesetRecord]) -> str:
     return next(iter(told)) if len(told) == 1 else _MODERN
 
 
-def _is_elsewhere(placed: Placed) -> bool:
+def _is_elsewhere(placed: TableChains) -> bool:
     return judge_source(placed.record.span.source) is Standing.ELSEWHERE
 
 

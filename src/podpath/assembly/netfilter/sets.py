@@ -28,7 +28,7 @@ class SetsAssembly(NamedTuple):
     gaps: tuple[Gap, ...]
 
 
-class _Draft:
+class _SetDraft:
     """A set while its members are collected. Mutable, local to one assembly."""
 
     __slots__ = ("cut", "members", "record")
@@ -54,7 +54,7 @@ class _Draft:
 def assemble_sets(readings: Iterable[tuple[Source, Reading]]) -> SetsAssembly:
     """Return every set that the evidence shows; of one that is shown twice the likelier state."""
     gaps: list[Gap] = []
-    drafts: dict[str, _Draft] = {}
+    drafts: dict[str, _SetDraft] = {}
     complete = False
     for source, reading in sorted(readings, key=lambda each: judge_source(each[0])):
         if judge_source(source) is Standing.ELSEWHERE:
@@ -72,13 +72,13 @@ def assemble_sets(readings: Iterable[tuple[Source, Reading]]) -> SetsAssembly:
     return SetsAssembly(families, complete, tuple(gaps))
 
 
-def _collect(source: Source, reading: Reading, gaps: list[Gap]) -> Mapping[str, _Draft]:
+def _collect(source: Source, reading: Reading, gaps: list[Gap]) -> Mapping[str, _SetDraft]:
     """Return the sets of one output with their members."""
-    drafts: dict[str, _Draft] = {}
+    drafts: dict[str, _SetDraft] = {}
     cut = _is_cut(source, reading)
     for record in reading.records:
         if isinstance(record, IpSetRecord):
-            drafts[record.name] = draft = _Draft(record)
+            drafts[record.name] = draft = _SetDraft(record)
             draft.cut = cut
         elif isinstance(record, IpSetEntryRecord):
             member = SetMember(

@@ -39,7 +39,7 @@ _MATCH_TABLES: Mapping[str, frozenset[str]] = {
 }
 
 
-class Placed(NamedTuple):
+class TableChains(NamedTuple):
     """Chains of one output that are of one table."""
 
     record: RulesetRecord
@@ -51,10 +51,10 @@ class Placed(NamedTuple):
     """Why it is taken to be that table, where the output does not say."""
 
 
-def place_rulesets(records: Sequence[RulesetRecord]) -> list[Placed]:
+def place_rulesets(records: Sequence[RulesetRecord]) -> list[TableChains]:
     """Return each record's chains with their table; a record without one may be split over several."""
     placed = [
-        Placed(record, record.table, record.chains, record.whole)
+        TableChains(record, record.table, record.chains, record.whole)
         for record in records
         if record.table is not None
     ]
@@ -69,7 +69,7 @@ def place_rulesets(records: Sequence[RulesetRecord]) -> list[Placed]:
     return placed
 
 
-class _Piece(NamedTuple):
+class _RulePiece(NamedTuple):
     """Rules of one record that may be of several tables only if they contradict one another."""
 
     record: RulesetRecord
@@ -81,7 +81,7 @@ class _Piece(NamedTuple):
     """True where all its chains are surely of one table."""
 
 
-class _Group:
+class _ChainGroup:
     """Chains that jumps tie together, so that they are of one table. Mutable while groups are
     united.
     """
@@ -104,22 +104,22 @@ class _Group:
         return next((name for name in _PREFERENCE if name in self.tables), "filter")
 
 
-class _Groups:
+class _ChainGroups:
     """Groups, found by the user chains in them. Mutable while they are united."""
 
     __slots__ = ("_of",)
 
     def __init__(self) -> None:
-        self._of: dict[str, list[_Group]] = {}
+        self._of: dict[str, list[_ChainGroup]] = {}
 
-    def find(self, users: Iterable[str]) -> list[_Group]:
+    def find(self, users: Iterable[str]) -> list[_ChainGroup]:
         """Return the groups that hold one of the chains."""
-        found: list[_Group] = []
+        found: list[_ChainGroup] = []
         for user in users:
             found += [group for group in self._of.get(user, ()) if group not in found]
         return found
 
-    def add(self, new: _Group) -> None:
+    def add(self, new: _ChainGroup) -> None:
         """Take a group in, united with all that share a chain with it and may be of the same table."""
         for user in new.users:
             self._of.setdefault(user, []).append(new)
@@ -128,7 +128,7 @@ class _Groups:
             if group.tables & new.tables:
                 new = self._unite(group, new)
 
-    def _unite(self, first: _Group, second: _Group) -> _Group:
+    def _unite(self, first: _ChainGroup, second: _ChainGroup) -> _ChainGroup:
         small, large = sorted((first, second), key=lambda group: len(group.users))
         for user in small.users:
             groups = self._of[user]
@@ -141,11 +141,11 @@ class _Groups:
         large.pieces |= small.pieces
         return large
 
-    def __iter__(self) -> Iterator[_Group]:
+    def __iter__(self) -> Iterator[_ChainGroup]:
         return iter({id(group): group for groups in self._of.values() for group in groups}.values())
 
 
-def _cut_pieces(record: RulesetRecord) -> Iterator[_Piece]:
+def _cut_pieces(record: RulesetRecord) -> Iterator[_RulePiece]:
     """Cut a record where the next table may start: iptables prints a table's base chains before the
     others.
     """
@@ -155,18 +155,18 @@ def _cut_pieces(record: RulesetRecord) -> Iterator[_Piece]:
     )
     declared = {name for name, chain in record.chains.items() if chain.span is not None}
     if record.whole or declared & ALL_HOOKS or not rules:
-        yield _Piece(record, tuple(rules), frozenset(record.chains), single=True)
+        yield _RulePiece(record, tuple(rules), frozenset(record.chains), single=True)
         return
     start, in_users = 0, False
     for index, rule in enumerate(rules):
         if rule.chain in ALL_HOOKS and in_users:
             piece = tuple(rules[start:index])
-            yield _Piece(record, piece, frozenset(each.chain for each in piece), single=False)
+            yield _RulePiece(record, piece, frozenset(each.chain for each in piece), single=False)
             start = index
         in_users = rule.chain not in ALL_HOOKS
     rest = tuple(rules[start:])
     names = frozenset(rule.chain for rule in rest) | (declared if start == 0 else frozenset())
-    yield _Piece(record, rest, names, single=False)
+    yield _RulePiece(record, rest, names, single=False)
 
 
 def allowed_tables(rule: RuleText) -> frozenset[str]:
@@ -187,11 +187,11 @@ def _jump(rule: RuleText) -> str | None:
     return None if name is None or name in VERDICTS or name in TARGETS else name
 
 
-def _gather(pieces: Sequence[_Piece], placed: Sequence[Placed]) -> _Groups:
+def _gather(pieces: Sequence[_RulePiece], placed: Sequence[TableChains]) -> _ChainGroups:
     """Make the groups of each piece, then unite them over the pieces and tie them to the tables
     that other outputs name.
     """
-    united = _Groups()
+    united = _ChainGroups()
     for number, piece in enumerate(pieces):
         if piece.single:
             united.add(_gather_single(piece, number))
@@ -207,11 +207,11 @@ def _gather(pieces: Sequence[_Piece], placed: Sequence[Placed]) -> _Groups:
     return united
 
 
-def _gather_tied(piece: _Piece, number: int) -> _Groups:
+def _gather_tied(piece: _RulePiece, number: int) -> _ChainGroups:
     """Tie the user chains of a piece by the jumps between them, then by the base chains that lead
     to them.
     """
-    groups = _Groups()
+    groups = _ChainGroups()
     for rule in piece.rules:
         if rule.chain not in ALL_HOOKS:
             hooks = (
@@ -219,20 +219,20 @@ def _gather_tied(piece: _Piece, number: int) -> _Groups:
                 if rule.target is not None
                 else ALL_HOOKS
             )
-            groups.add(_Group(_users(rule), allowed_tables(rule), hooks, number))
+            groups.add(_ChainGroup(_users(rule), allowed_tables(rule), hooks, number))
     for rule in piece.rules:
         users = _users(rule)
         if rule.chain not in ALL_HOOKS or not users:
             continue
         found = groups.find(users)
         if not found:
-            groups.add(_Group(users, allowed_tables(rule), ALL_HOOKS, number))
+            groups.add(_ChainGroup(users, allowed_tables(rule), ALL_HOOKS, number))
         elif _leads_to(rule, found[0]):
             found[0].tables &= allowed_tables(rule)
     return groups
 
 
-def _gather_single(piece: _Piece, number: int) -> _Group:
+def _gather_single(piece: _RulePiece, number: int) -> _ChainGroup:
     """Make the one group of a piece that is of one table, by its base chains and all its rules."""
     base = piece.names & ALL_HOOKS
     tables = (
@@ -250,7 +250,7 @@ def _gather_single(piece: _Piece, number: int) -> _Group:
     for rule in piece.rules:
         tables = tables & allowed_tables(rule) or tables
         users |= _users(rule)
-    return _Group(users, tables, ALL_HOOKS, number)
+    return _ChainGroup(users, tables, ALL_HOOKS, number)
 
 
 def _users(rule: RuleText) -> set[str]:
@@ -260,7 +260,7 @@ def _users(rule: RuleText) -> set[str]:
     }
 
 
-def _leads_to(rule: RuleText, group: _Group) -> bool:
+def _leads_to(rule: RuleText, group: _ChainGroup) -> bool:
     """Tell whether a base chain's rule is of the table of the group that it jumps to: could be, and
     would be in practice.
     """
@@ -270,12 +270,14 @@ def _leads_to(rule: RuleText, group: _Group) -> bool:
     return group.hooks != ALL_HOOKS or not usual or bool(usual & _USUAL[rule.chain])
 
 
-def _place_piece(number: int, piece: _Piece, groups: _Groups) -> Iterator[Placed]:
+def _place_piece(number: int, piece: _RulePiece, groups: _ChainGroups) -> Iterator[TableChains]:
     """Yield the piece's chains, by table."""
     if piece.single:
         group = next((group for group in groups.find(piece.names) if number in group.pieces), None)
         table = group.table if group is not None else _gather_single(piece, number).table
-        yield Placed(piece.record, table, piece.record.chains, piece.record.whole, _because(table))
+        yield TableChains(
+            piece.record, table, piece.record.chains, piece.record.whole, _because(table)
+        )
         return
     rules: dict[str, dict[str, list[RuleText]]] = {}
     for rule in piece.rules:
@@ -287,7 +289,7 @@ def _place_piece(number: int, piece: _Piece, groups: _Groups) -> Iterator[Placed
             rules.setdefault(table, {})[name] = []
     for table, chains in rules.items():
         texts = {name: _part(piece.record.chains[name], own) for name, own in chains.items()}
-        yield Placed(piece.record, table, texts, whole=False, because=_because(table))
+        yield TableChains(piece.record, table, texts, whole=False, because=_because(table))
 
 
 def _part(chain: ChainText, rules: list[RuleText]) -> ChainText:
@@ -297,7 +299,7 @@ def _part(chain: ChainText, rules: list[RuleText]) -> ChainText:
     return chain._replace(rules=tuple(rules), whole=False)
 
 
-def _table_of_rule(number: int, rule: RuleText, groups: _Groups) -> str:
+def _table_of_rule(number: int, rule: RuleText, groups: _ChainGroups) -> str:
     """Return the rule's table: that of the chains it is tied to, unless the kernel would not take
     it there.
     """

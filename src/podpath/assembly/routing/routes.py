@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
-from podpath.assembly.drafts.listings import Items, ListingSnapshot, Turn, merge_snapshots
+from podpath.assembly.drafts.listings import Items, ListingCommand, ListingSnapshot, merge_snapshots
 from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.completeness import listed_families, listed_tables
 from podpath.assembly.scenes.deeds import Effect, RouteDeed
@@ -31,7 +31,7 @@ def assemble_routes(
     for scene in evidence.scenes:
         for key, snapshot in _read_scene(scene, tables):
             snapshots.setdefault(key, []).append(snapshot)
-    turns: dict[_Key, list[Turn[Route]]] = {}
+    turns: dict[_Key, list[ListingCommand[Route]]] = {}
     for effect in effects:
         if isinstance(effect, RouteDeed):
             key = (effect.netns, effect.prefix.family, tables.number(effect.table))
@@ -138,7 +138,7 @@ def _make_nexthop(hop: NexthopRecord, flags: tuple[str, ...]) -> Nexthop:
     )
 
 
-def _make_turn(deed: RouteDeed, table: int) -> Turn[Route]:
+def _make_turn(deed: RouteDeed, table: int) -> ListingCommand[Route]:
     def without(routes: Items[Route]) -> Items[Route]:
         return {key: route for key, route in routes.items() if not _names(deed, route)}
 
@@ -148,7 +148,7 @@ def _make_turn(deed: RouteDeed, table: int) -> Turn[Route]:
         route = _implied_route(deed, table)
         return {**routes, key_of(route): route}
 
-    return Turn(
+    return ListingCommand(
         deed.span,
         deed.command,
         having if deed.added else without,

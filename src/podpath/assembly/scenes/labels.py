@@ -56,7 +56,7 @@ _FIX_WORD = (
 )
 
 
-class _Words(NamedTuple):
+class _StateWords(NamedTuple):
     """What labels say, by what it says of the state."""
 
     bad: re.Pattern[str]
@@ -67,11 +67,11 @@ class _Words(NamedTuple):
 
 
 @cache
-def _words() -> _Words:
+def _words() -> _StateWords:
     """Compile the words when the first label is judged: it takes longer than all else that is done
     where none stands.
     """
-    return _Words(
+    return _StateWords(
         bad=re.compile(
             rf"(?<![\w-]){_BAD_WORD}(?![\w-])|^\W*(?:before|vorher|antes|之前)\W*$|不正常|异常|故障(?!恢复|修复|排除)|有问题|坏的|修复前|恢复前|不通|失败",
             re.IGNORECASE,

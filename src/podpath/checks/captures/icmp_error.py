@@ -33,7 +33,7 @@ from podpath.capture.connections import CapturedFlow
 from podpath.capture.frames import errors_about
 from podpath.checks.captured import CapturedTraffic, quote, times
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.told import list_failing_addresses
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -72,7 +72,7 @@ _OTHERS6 = {
 }
 POSSIBLE = 0.5
 """Of an error about another connection than the one that people complain of."""
-ASK = Ask(
+ASK = FollowUp(
     "whether what is refused is the connection that fails",
     "tcpdump -nvi any 'icmp[icmptype] != icmp-echo and icmp[icmptype] != icmp-echoreply'",
     "the error quotes the ends of the connection that fails: look at who sent the error",

@@ -49,7 +49,7 @@ _BASES = {
 }
 
 
-class Loss(NamedTuple):
+class LostBetween(NamedTuple):
     """Where packets of one direction were seen last, and where they should have been seen next."""
 
     near: CapturedFlow[Sighting]
@@ -125,7 +125,7 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
     )
 
 
-def find_loss(connection: CapturedConnection[Sighting]) -> Loss | None:
+def find_loss(connection: CapturedConnection[Sighting]) -> LostBetween | None:
     """Return the last two points of one capture between which all that follows the SYN is lost;
     None where something passes.
     """
@@ -145,7 +145,7 @@ def find_loss(connection: CapturedConnection[Sighting]) -> Loss | None:
             if opening(seen.packet) & (protocols.SYN | protocols.RST) == 0
         ]
         if len(later) > 1 and not any(is_forwarded(seen, far.forward) for seen in later):
-            found = Loss(near, far, later, (near.syns[0], far.syns[0]))
+            found = LostBetween(near, far, later, (near.syns[0], far.syns[0]))
     return found
 
 
@@ -156,7 +156,7 @@ def _takes_part(flow: CapturedFlow[Sighting]) -> bool:
     return any(not seen.packet.flags & (protocols.SYN | protocols.RST) for seen in flow.backward)
 
 
-def _report(loss: Loss) -> Finding:
+def _report(loss: LostBetween) -> Finding:
     near, far = loss.near, loss.far
     again = max(
         (times_sent([one for one in loss.lost if _same(one, seen)]) for seen in loss.lost), key=len

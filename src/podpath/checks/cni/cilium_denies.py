@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Finding, FollowUp
 from podpath.checks.said import Meaning, find_said, get_value, tell
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
@@ -41,7 +41,7 @@ NOISE = (
     "local host is unreachable", "multicast", "arp",
 )  # fmt: skip
 """How reasons begin that healthy nodes log as well, of packets that no connection in question sent."""
-ASK = Ask(
+ASK = FollowUp(
     fact="whether the dropped packets are those of the connection that fails",
     command="cilium monitor --type drop --related-to ENDPOINT (or hubble observe --verdict DROPPED --pod POD)",
     decides="its addresses and port are those of the failing connection: the reason that is told is the cause",

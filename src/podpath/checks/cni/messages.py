@@ -5,7 +5,7 @@ itself.
 from __future__ import annotations
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask
+from podpath.checks.finding import FollowUp
 from podpath.checks.message_check import ASIDE, SPACED, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -142,7 +142,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="start the agent, or remove the configuration of a plugin that is no longer used",
         commands=("ls /etc/cni/net.d",),
         certainty=0.6,
-        ask=Ask(
+        ask=FollowUp(
             fact="why the network agent does not run on the node",
             command="kubectl get pods -A -o wide; kubectl logs -n NAMESPACE AGENT-POD --previous; ls /etc/cni/net.d",
             decides="its own log names the cause; no such pod: the configuration is a leftover",
@@ -166,7 +166,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="every pod of the node that needs a network",
         cure="install the network plugin, or fix its agent or its file",
         certainty=0.4,
-        ask=Ask(
+        ask=FollowUp(
             fact="what stands in the folder of CNI configurations, and whether the network agent runs",
             command="ls -l /etc/cni/net.d; cat /etc/cni/net.d/*; kubectl get pods -A -o wide",
             decides="an empty folder: the agent has not written its file; an invalid file: it is the cause",
@@ -272,7 +272,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="read why the verifier or the compiler refuses, and run a kernel that the agent supports",
         commands=("uname -r; mount -t bpf; bpftool prog",),
         certainty=0.7,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether the programs were loaded at a later attempt",
             command="cilium status --verbose; cilium endpoint list; tc filter show dev DEV ingress",
             decides="endpoints that are not ready, devices without a program: it is the cause",
@@ -297,7 +297,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="pods of the node: the agent starts none before the gateway answers",
         cure="find where the packets to the gateway end",
         certainty=0.4,
-        ask=Ask(
+        ask=FollowUp(
             fact="where the packets to the gateway end",
             command="ip route get GATEWAY; ovs-vsctl show; ovs-appctl ofproto/trace br-int FLOW; ovn-sbctl show",
             decides="no route or device on the node: the agent; a chassis that is missing: its controller; "
@@ -366,7 +366,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="that pod: it stays in ContainerCreating",
         cure="fix what the innermost error names",
         certainty=0.6,
-        ask=Ask(
+        ask=FollowUp(
             fact="what the plugin's agent says at that time",
             command="kubectl logs -n kube-system -l k8s-app=AGENT --tail=100; journalctl -u kubelet -u containerd",
             decides="its error names the cause",
@@ -390,7 +390,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="install it, or fix PATH",
         commands=("command -v {program}",),
         certainty=0.7,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether what would run that program goes on without it",
             command="command -v iptables nft ip conntrack; the log of the component after that line",
             decides="it ends, or its rules are missing: it is the cause",
@@ -448,7 +448,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="that pod",
         cure="let the pod be recreated",
         certainty=0.5,
-        ask=Ask(
+        ask=FollowUp(
             fact="why the sandbox ended",
             command="crictl pods; journalctl -u containerd",
             decides="it was killed or the runtime was restarted: that is the cause",
@@ -471,7 +471,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="what is to have that name or take that network down",
         cure="disconnect the stale endpoint by force",
         certainty=0.7,
-        ask=Ask(
+        ask=FollowUp(
             fact="which endpoints the network has",
             command="docker network inspect NETWORK",
             decides="one of no container: it is stale",

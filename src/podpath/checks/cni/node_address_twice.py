@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, see
+from podpath.checks.objects import ObjectSightings, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -70,8 +70,8 @@ def check(case: Case) -> Iterator[Finding]:
                 yield _report_other(node, told, name, own)
 
 
-def _twice(told: list[tuple[Seen, Tree | None]]) -> Iterator[Finding]:
-    first: dict[str, tuple[Seen, Tree]] = {}
+def _twice(told: list[tuple[ObjectSightings, Tree | None]]) -> Iterator[Finding]:
+    first: dict[str, tuple[ObjectSightings, Tree]] = {}
     for node, place in told:
         text = "" if place is None else place.text.partition("/")[0]
         if place is None or not text:
@@ -81,7 +81,9 @@ def _twice(told: list[tuple[Seen, Tree | None]]) -> Iterator[Finding]:
             yield _report_same(known[0], node, text, (known[1], place))
 
 
-def _report_same(one: Seen, other: Seen, address: str, places: tuple[Tree, Tree]) -> Finding:
+def _report_same(
+    one: ObjectSightings, other: ObjectSightings, address: str, places: tuple[Tree, Tree]
+) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -94,7 +96,7 @@ def _report_same(one: Seen, other: Seen, address: str, places: tuple[Tree, Tree]
     )
 
 
-def _report_other(node: Seen, told: Tree, name: str, own: set[str]) -> Finding:
+def _report_other(node: ObjectSightings, told: Tree, name: str, own: set[str]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,

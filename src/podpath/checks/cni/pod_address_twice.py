@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, see
+from podpath.checks.objects import ObjectSightings, see
 from podpath.node.case import Case
 
 CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.IPAM)
@@ -41,7 +41,7 @@ def check(case: Case) -> Iterator[Finding]:
         for item in node.items_at("status", "addresses")
     }
     hosts |= {str(item.address) for item in case.node.host.addresses.items}
-    by_address: dict[str, list[Seen]] = {}
+    by_address: dict[str, list[ObjectSightings]] = {}
     for pod in see(case, "Pod"):
         address = pod.text_at("status", "podIP")
         runs = (
@@ -56,7 +56,7 @@ def check(case: Case) -> Iterator[Finding]:
             yield _report(address, owners)
 
 
-def _report(address: str, owners: list[Seen]) -> Finding:
+def _report(address: str, owners: list[ObjectSightings]) -> Finding:
     one, other = owners
     return Finding(
         check=NAME,

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, covering, read_address, read_prefix, see
+from podpath.checks.objects import ObjectSightings, covering, read_address, read_prefix, see
 from podpath.net.addresses import Prefix
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
@@ -182,7 +182,7 @@ def _is_pooled(case: Case) -> bool:
     return bool(see(case, "IPPool", "CiliumNode", "IPAMBlock")) or case.node.cilium is not None
 
 
-def _report_pod(pod: Seen, place: Tree, expected: _Range, *, sure: bool) -> Finding:
+def _report_pod(pod: ObjectSightings, place: Tree, expected: _Range, *, sure: bool) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.firewall import TrackingCount
 from podpath.net.provenance import Span
@@ -60,7 +60,7 @@ def _report(value: int, span: Span) -> Finding:
         certainty=0.7 if value >= SOME else 0.5,
         marks=(f"insert_failed={value}",),
         asks=(
-            Ask(
+            FollowUp(
                 fact="whether insert_failed grows with the failures",
                 command="conntrack -S (before and after one)",
                 decides="it grows by the number of failures: they are this race",

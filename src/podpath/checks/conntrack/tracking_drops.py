@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.firewall import TrackingCount
 from podpath.net.provenance import Span
@@ -59,7 +59,7 @@ def _report(counts: list[TrackingCount], spans: tuple[Span, ...]) -> Finding:
         certainty=0.7,
         marks=tuple(f"{count.name}={count.value}" for count in counts),
         asks=(
-            Ask(
+            FollowUp(
                 fact="how full the table is while it fails",
                 command="sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
                 decides="near its maximum: the table is the cause",

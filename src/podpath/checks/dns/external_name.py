@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, read_address, see
+from podpath.checks.objects import ObjectSightings, read_address, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -47,7 +47,7 @@ def check(case: Case) -> Iterator[Finding]:
             yield _report(service, name)
 
 
-def _report(service: Seen, name: Tree) -> Finding:
+def _report(service: ObjectSightings, name: Tree) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask
+from podpath.checks.finding import FollowUp
 from podpath.checks.message_check import ASIDE, SPACED, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -57,7 +57,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="forward to a server that answers, or fix the path to it",
         commands=("dig @{server} example.org +time=2",),
         certainty=0.6,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether the upstream name server answers the node and a pod",
             command="dig @SERVER example.org +time=2   # on the node, and in a pod; cat /etc/resolv.conf",
             decides="neither: the server or a firewall before it; only the node: the pod's way out is broken",
@@ -82,7 +82,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="names that only the omitted servers or domains know",
         cure="shorten the node's resolv.conf",
         certainty=0.2,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether the omitted name servers or search domains are needed",
             command="cat /etc/resolv.conf; kubectl exec POD -- cat /etc/resolv.conf",
             decides="a needed one is missing in the pod: it is the cause",
@@ -173,7 +173,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="new questions, at random",
         cure="find what makes them wait: an upstream that is silent, a loop; then raise the limit",
         certainty=0.7,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether the upstream servers answer in time",
             command="dig @UPSTREAM NAME; tcpdump -ni any port 53",
             decides="they do not: they are the cause",
@@ -199,7 +199,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="what the proxy passes on to it, or the proxy itself: nginx does not start",
         cure="make the name resolvable where the proxy runs, and resolve it at run time",
         certainty=0.8,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether the name resolves where the proxy runs",
             command="docker exec PROXY getent hosts NAME",
             decides="no: it is the cause",

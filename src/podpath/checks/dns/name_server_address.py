@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, read_address, see
+from podpath.checks.objects import ObjectSightings, read_address, see
 from podpath.net.addresses import Address
 from podpath.net.trees import Tree
 from podpath.node.case import Case
@@ -61,7 +61,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield from _check_domains(case)
 
 
-def _address(service: Seen) -> str:
+def _address(service: ObjectSightings) -> str:
     return service.text_at("spec", "clusterIP")
 
 
@@ -83,7 +83,9 @@ def _kubelets(case: Case) -> Iterator[Tree]:
         yield from seen.items_at("clusterDNS")
 
 
-def _is_service(address: Address, services: list[Seen], known: set[Address | None]) -> bool:
+def _is_service(
+    address: Address, services: list[ObjectSightings], known: set[Address | None]
+) -> bool:
     """Tell whether it can only be meant for the cluster's DNS service: no cache on the node, no
     other service that is shown.
     """
@@ -95,7 +97,7 @@ def _is_service(address: Address, services: list[Seen], known: set[Address | Non
     )
 
 
-def _report_address(server: Tree, address: Address, service: Seen) -> Finding:
+def _report_address(server: Tree, address: Address, service: ObjectSightings) -> Finding:
     shown = service.at("spec", "clusterIP")
     return Finding(
         check=NAME,

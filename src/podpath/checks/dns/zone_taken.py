@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import see
 from podpath.checks.said import find_said
 from podpath.net.messages import Message, MessageKind
@@ -79,7 +79,9 @@ def _check_zones(
             certainty=1.0 if shown else 0.7,
             asks=()
             if shown
-            else (Ask(f"who answers for {zone}", f"dig {zone} SOA", "ns.dns. is CoreDNS itself"),),
+            else (
+                FollowUp(f"who answers for {zone}", f"dig {zone} SOA", "ns.dns. is CoreDNS itself"),
+            ),
             marks=(zone,),
         )
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.firewall import CloudRule
 from podpath.net.provenance import Span
@@ -99,7 +99,7 @@ def _report(rules: Sequence[Row], deny: Row, *, sure: bool) -> Finding:
         asks=()
         if sure
         else (
-            Ask(
+            FollowUp(
                 fact="whether the failing packets come to the node",
                 command="tcpdump -ni any port PORT (on the node)",
                 decides="nothing comes: the security list drops them",

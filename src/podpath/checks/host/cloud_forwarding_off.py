@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.net.settings import Setting
 from podpath.node.case import Case
 
@@ -82,7 +82,7 @@ def _report(setting: Setting) -> Finding:
         prevention="Set it where the instances are made.",
         certainty=0.8,
         asks=(
-            Ask(
+            FollowUp(
                 "whether packets leave and do not arrive",
                 "tcpdump -ni DEVICE on both instances",
                 "lost between: the cloud drops it",

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
@@ -93,7 +93,7 @@ def _report_counters(case: Case, lost: list[tuple[str, int, Span]]) -> Finding:
     name, value, _ = lost[0]
     fits = any(one.failure in _FITS and not one.works for one in case.complaints)
     sure = fits and value >= OFTEN
-    ask = Ask(
+    ask = FollowUp(
         fact=f"whether {name} grows while it fails, and which listener's queue is full",
         command=f"nstat -az {name}; (let it fail); nstat -az {name}; ss -ltn",
         decides="it grows with each failure: it is the cause, and Recv-Q above Send-Q names the port",

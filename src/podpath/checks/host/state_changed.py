@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.node.case import Case
 from podpath.node.shifts import Shift, ShiftKind
 
@@ -83,7 +83,7 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
         asks=()
         if sure
         else (
-            Ask(
+            FollowUp(
                 fact=f"what takes away {first.name}",
                 command="ip monitor all (while it happens); journalctl -b -u NetworkManager -u systemd-networkd -u firewalld",
                 decides="a line at the moment at which it goes names the program",

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import statements_of
 from podpath.checks.wanted import wanted_devices
 from podpath.net.provenance import Span
@@ -81,6 +81,6 @@ def _report(name: str, other: str, evidence: tuple[Span, ...], certainty: float)
         certainty=certainty,
         asks=()
         if certainty == 1
-        else (Ask("who set the address", "nmcli -f all device show", "GENERAL.NM-MANAGED"),),
+        else (FollowUp("who set the address", "nmcli -f all device show", "GENERAL.NM-MANAGED"),),
         marks=(name,),
     )

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.said import QUOTED, find_said
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
@@ -40,7 +40,7 @@ def check(case: Case) -> Iterator[Finding]:
     first = said[0]
     program = first.values.get("program", "a program")
     text = first.values["text"]
-    ask = Ask(
+    ask = FollowUp(
         fact=f"what {program} says around its error `{text}`",
         command="journalctl -b --no-pager | grep -B20 -A5 ERROR, or kubectl logs POD --previous",
         decides="the lines before it name what it waited for or could not do",

@@ -25,9 +25,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.told import WORKLOADS, list_failing
-from podpath.checks.wanted import Wanted, wanted_devices
+from podpath.checks.wanted import WantedDevice, wanted_devices
 from podpath.net.settings import Setting
 from podpath.node.case import Case
 
@@ -69,7 +69,7 @@ def check(case: Case) -> Iterator[Finding]:
             certainty=1.0 if hit and (static or not addressed.get(bridge)) else 0.6,
             marks=(wanted.device, bridge),
             asks=(
-                Ask(
+                FollowUp(
                     fact=f"whether {wanted.device} has an address and the host's routes lead over it",
                     command=f"ip addr show {wanted.device}; ip addr show {bridge}; ip route",
                     decides=f"an address or a route on {wanted.device}: it is the cause; both on {bridge}: it is not",
@@ -78,6 +78,6 @@ def check(case: Case) -> Iterator[Finding]:
         )
 
 
-def _static(wanted: Wanted) -> list[Setting]:
+def _static(wanted: WantedDevice) -> list[Setting]:
     """Return the addresses that a file gives a device; an ifcfg file may say none as 0.0.0.0."""
     return [one for one in wanted.addresses if one.words[:1] not in {("0.0.0.0",), ("0.0.0.0/0",)}]  # noqa: S104

@@ -32,7 +32,7 @@ from collections.abc import Iterable, Iterator
 
 from podpath.checks.captured import CapturedTraffic, count, quote
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.net.addresses import Address
 from podpath.net.failures import FailureKind
 from podpath.net.protocols import UDP
@@ -110,7 +110,7 @@ def _report(dropped: list[Sighting]) -> Finding:
 
 def _report_dhcp(case: Case, leases: list[Sighting]) -> Finding:
     said = any(one.failure is FailureKind.NO_ADDRESS and not one.works for one in case.complaints)
-    ask = Ask(
+    ask = FollowUp(
         fact="whether the DHCP client takes the answers",
         command="tcpdump -vvni DEVICE udp port 67 or udp port 68",
         decides="it keeps asking although answers arrive with a bad checksum: it is the checksum",

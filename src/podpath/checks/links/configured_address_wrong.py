@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.wanted import Wanted, prefixes, read_length, read_word, wanted_devices
+from podpath.checks.wanted import WantedDevice, prefixes, read_length, read_word, wanted_devices
 from podpath.net.addresses import WIDTH, Prefix
 from podpath.net.settings import Setting
 from podpath.node.case import Case
@@ -76,7 +76,7 @@ def _has_large_number(word: str) -> bool:
     )
 
 
-def _report(wanted: Wanted, setting: Setting, what: str, certainty: float = 0.9) -> Finding:
+def _report(wanted: WantedDevice, setting: Setting, what: str, certainty: float = 0.9) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,

@@ -55,7 +55,7 @@ SHOWN_FRAMES = 3
 """Lost frames that are quoted: one would do, three show that it went on."""
 
 
-class Window(NamedTuple):
+class ForeignMacPeriod(NamedTuple):
     """The time in which frames to the host went to the wrong MAC."""
 
     lost: tuple[Sighting, ...]
@@ -157,7 +157,7 @@ def _is_ours(case: Case, arp: ArpSighting, usual: Mac) -> bool:
     return bool(astray) and (goes_on or falls_silent)
 
 
-def find_window(case: Case, arp: ArpSighting, usual: Mac) -> Window:
+def find_window(case: Case, arp: ArpSighting, usual: Mac) -> ForeignMacPeriod:
     """Collect the frames that show the one-way loss, from the foreign ARP to the first that shows
     it cured.
     """
@@ -184,7 +184,7 @@ def find_window(case: Case, arp: ArpSighting, usual: Mac) -> Window:
         and _earlier(seen.time, end)
     ]
     seconds = end - arp.time if end is not None and arp.time is not None else None
-    return Window(tuple(lost), tuple(sent), cure, seconds)
+    return ForeignMacPeriod(tuple(lost), tuple(sent), cure, seconds)
 
 
 def _report(case: Case, arp: ArpSighting, usual: Mac) -> Finding:
@@ -226,7 +226,7 @@ def _claim(arp: ArpSighting, route: SlaveRoute | None, owner: Link | None) -> st
 
 
 def _reasons(
-    arp: ArpSighting, usual: Mac, route: SlaveRoute | None, window: Window
+    arp: ArpSighting, usual: Mac, route: SlaveRoute | None, window: ForeignMacPeriod
 ) -> Iterator[str]:
     if route is not None:
         rivals = [other for other in route.beaten if other.nexthops]
@@ -255,7 +255,7 @@ def _reasons(
         yield f"{len(window.lost)} frames to {arp.sender} carry the wrong MAC{until}{outbound}: only inbound traffic is lost."
 
 
-def _broken(arp: ArpSighting, window: Window) -> tuple[str, ...]:
+def _broken(arp: ArpSighting, window: ForeignMacPeriod) -> tuple[str, ...]:
     how_long = (
         f" for {window.seconds:.0f} s"
         if window.seconds is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask
+from podpath.checks.finding import FollowUp
 from podpath.checks.message_check import ASIDE, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -206,7 +206,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="the host or pod that has no address",
         cure="find the hop at which request or answer is lost",
         certainty=0.2,
-        ask=Ask(
+        ask=FollowUp(
             fact="where the DHCP request or its answer is lost",
             command="tcpdump -nn -e -i DEV port 67 or port 68   # on the bridge, the uplink and the server",
             decides="the last place that shows the request or the answer is before the fault",
@@ -234,7 +234,7 @@ ROWS: tuple[MessageCheck, ...] = (
             "grep -rn {device} /etc/network/interfaces /etc/network/interfaces.d",
         ),
         certainty=0.7,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether the device is there by now, and a port of the bridge",
             command="ip -br link; bridge link",
             decides="no such device: it is the cause; a port of the bridge: it came later and all is well",
@@ -283,7 +283,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="the network of that device",
         cure="fix its configuration, and set it up again",
         certainty=0.7,
-        ask=Ask(
+        ask=FollowUp(
             fact="why the device was given up",
             command="journalctl -b -u NetworkManager -u networking -u systemd-networkd; ip addr",
             decides="the lines before it name the cause",
@@ -306,7 +306,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="everything through that device, until there is a new lease",
         cure="keep the address (KeepConfiguration), and find out why no server answers",
         certainty=0.7,
-        ask=Ask(
+        ask=FollowUp(
             fact="why the lease was not renewed",
             command='journalctl -b | grep -i -E "dhcp|carrier"; tcpdump -ni DEV port 67 or port 68',
             decides="no answer: the server or a firewall; a change of the device: who made it",
@@ -330,7 +330,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="everything by that device",
         cure="set the device up, and find out what set it down",
         certainty=0.7,
-        ask=Ask(
+        ask=FollowUp(
             fact="which device is down, and what set it down",
             command='ip link; journalctl -b | grep -i -E "carrier|link"',
             decides="a device without UP: it is the cause",
@@ -366,7 +366,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="offloads or the whole card, by driver",
         cure="install the package of the firmware",
         certainty=0.5,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether the card works without it",
             command="ip -s link; ethtool DEV",
             decides="no device or no link: it is the cause",
@@ -409,7 +409,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="speed of TCP, and packets that are forwarded",
         cure="switch offloads off one by one",
         certainty=0.5,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether it works without offloads",
             command="ethtool -K DEV gro off lro off tso off gso off",
             decides="it works then: it is the cause",
@@ -454,7 +454,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="what only that link carries",
         cure="fix the link, or the mode of the bond",
         certainty=0.5,
-        ask=Ask(
+        ask=FollowUp(
             fact="which links of the bond are up, here and at the switch",
             command="cat /proc/net/bonding/BOND; ethtool DEV",
             decides="the switch still uses a lost link: it is the cause",
@@ -530,7 +530,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="new connections",
         cure="give the daemon more CPU, and find what makes so many flows",
         certainty=0.6,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether the counter of lost packets grows",
             command="ovs-dpctl show",
             decides="it grows: it is the cause",

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Finding, FollowUp
 from podpath.checks.said import Meaning, find_said, tell
 from podpath.net.messages import MessageKind
 from podpath.node.case import Case
@@ -35,7 +35,7 @@ CATEGORIES = (Category.DUPLICATE_ADDRESS, Category.BRIDGE_CONFIGURATION, Categor
 NAME = "own-address-received"
 HAIRPINS = ("veth", "cali", "lxc", "tap", "vnet")
 """Ports of pods: with a promiscuous bridge and hairpin their frames come back as they should."""
-ASK = Ask(
+ASK = FollowUp(
     "whether another host has the bridge's MAC address, or a loop brings its frames back",
     "ip -d link show type bridge; cat /etc/machine-id   # on each host of the network; bridge link",
     "the same MAC on two hosts: they are clones; else there is a loop between two ports",

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, see
+from podpath.checks.objects import ObjectSightings, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -54,7 +54,7 @@ def _is_denying(spec: Tree) -> bool:
     return spec.text_at("action") in {"", "ALLOW"} and (rules is None or rules.is_empty)
 
 
-def _report(seen: Seen, spec: Tree, *, sure: bool) -> Finding:
+def _report(seen: ObjectSightings, spec: Tree, *, sure: bool) -> Finding:
     place = spec.at("action") or spec
     return Finding(
         check=NAME,

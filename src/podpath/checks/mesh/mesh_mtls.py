@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, failures, is_near, pods, see
+from podpath.checks.objects import ObjectSightings, failures, is_near, pods, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -64,15 +64,15 @@ def check(case: Case) -> Iterator[Finding]:
                 yield _report_server(rule, tls, bare)
 
 
-def _is_of_mesh(seen: Seen) -> bool:
+def _is_of_mesh(seen: ObjectSightings) -> bool:
     return seen.namespace in {"istio-system", ""}
 
 
-def _host_space(rule: Seen) -> str:
+def _host_space(rule: ObjectSightings) -> str:
     return f"{rule.namespace} {rule.text_at('spec', 'host')}"
 
 
-def _is_for(rule: Seen, pod: Seen) -> bool:
+def _is_for(rule: ObjectSightings, pod: ObjectSightings) -> bool:
     """Tell whether a rule's host is a service whose name a pod's name begins with."""
     host = rule.text_at("spec", "host").partition(".")[0]
     return (
@@ -83,7 +83,7 @@ def _is_for(rule: Seen, pod: Seen) -> bool:
     )
 
 
-def _without_sidecar(case: Case) -> Seen | None:
+def _without_sidecar(case: Case) -> ObjectSightings | None:
     """Return a pod whose containers are all shown and no proxy among them; None where each may have
     one.
     """
@@ -99,7 +99,7 @@ def _without_sidecar(case: Case) -> Seen | None:
     return None
 
 
-def _report_rule(seen: Seen, mode: Tree, rule: Seen, tls: Tree) -> Finding:
+def _report_rule(seen: ObjectSightings, mode: Tree, rule: ObjectSightings, tls: Tree) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -118,7 +118,7 @@ def _report_rule(seen: Seen, mode: Tree, rule: Seen, tls: Tree) -> Finding:
     )
 
 
-def _report_client(case: Case, seen: Seen, mode: Tree, pod: Seen) -> Finding:
+def _report_client(case: Case, seen: ObjectSightings, mode: Tree, pod: ObjectSightings) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
@@ -132,7 +132,7 @@ def _report_client(case: Case, seen: Seen, mode: Tree, pod: Seen) -> Finding:
     )
 
 
-def _report_server(rule: Seen, tls: Tree, pod: Seen) -> Finding:
+def _report_server(rule: ObjectSightings, tls: Tree, pod: ObjectSightings) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,

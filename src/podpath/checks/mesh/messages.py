@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask
+from podpath.checks.finding import FollowUp
 from podpath.checks.message_check import ASIDE, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -119,7 +119,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="requests through that proxy",
         cure="fix what the response flag points to",
         certainty=0.4,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether the upstream's address is a pod's, and whether that pod speaks the mesh's TLS",
             command="istioctl proxy-config endpoints POD; kubectl get endpoints -A; istioctl x "
             "describe pod POD; kubectl get destinationrule,peerauthentication -A",

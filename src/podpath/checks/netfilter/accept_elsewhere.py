@@ -93,7 +93,9 @@ def _list_native(case: Case, hook: str) -> Iterator[_Base]:
 
 def _accepts(chain: NftChain) -> Iterator[bool]:
     for rule in chain.rules:
-        yield any(isinstance(one, nft.Verdict) and one.kind == "accept" for one in rule.statements)
+        yield any(
+            isinstance(one, nft.NftVerdict) and one.kind == "accept" for one in rule.statements
+        )
 
 
 def _list_fragments(case: Case, hook: str) -> Iterator[_Base]:

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.said import Meaning, find_said, tell
 from podpath.checks.told import UNBRIDGED, is_bridged, is_by_service, list_failing
 from podpath.checks.topology import BRIDGE_CALLS, known_sysctl
@@ -35,7 +35,7 @@ from podpath.node.case import Case
 
 CATEGORIES = (Category.BRIDGE_NETFILTER, Category.KERNEL_MODULE, Category.HAIRPIN)
 NAME = "bridge-calls-disabled"
-ASK = Ask(
+ASK = FollowUp(
     "whether the two ends are on one bridge, and whether br_netfilter is loaded",
     f"lsmod | grep br_netfilter; sysctl {BRIDGE_CALLS}; ip -br link show type veth",
     "both on one bridge and the switch off: the reply passes no NAT",

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, see
+from podpath.checks.objects import ObjectSightings, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -62,7 +62,7 @@ def check(case: Case) -> Iterator[Finding]:
                 yield _report(network, option, f"has {name} false: {meaning}", breaks)
 
 
-def _report(network: Seen, option: Tree, what: str, breaks: str) -> Finding:
+def _report(network: ObjectSightings, option: Tree, what: str, breaks: str) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import chains_of, ends, owner_of
 from podpath.checks.topology import option_values
 from podpath.node.case import Case
@@ -64,7 +64,7 @@ def _report(rule: Rule) -> Finding:
         certainty=0.7,
         marks=(target,),
         asks=(
-            Ask(
+            FollowUp(
                 fact=f"whether the rule of {rule.chain} counts the failing packets",
                 command=f"iptables -Z {rule.chain}; (try again); iptables -nvL {rule.chain}",
                 decides="its counter grows with each try: it is the one that ends them",

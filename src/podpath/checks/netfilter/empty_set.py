@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import owner_of
 from podpath.checks.topology import known_rules, option_values
 from podpath.node.case import Case
@@ -66,7 +66,7 @@ def _report(rule: Rule, empty: IpSet) -> Finding:
         certainty=0.7,
         marks=(empty.name,),
         asks=(
-            Ask(
+            FollowUp(
                 fact=f"which pods {empty.name} should hold",
                 command="kubectl get networkpolicy,pods -A -o wide --show-labels",
                 decides="a client's labels fit the policy: the set should hold its address, and the agent has not put it there",

@@ -29,7 +29,7 @@ import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.firewall import ZoneSetting
 from podpath.net.provenance import Span
@@ -84,7 +84,7 @@ def _report(name: str, settings: dict[str, tuple[tuple[str, ...], Span]]) -> Fin
         prevention="Put the containers' devices and ranges into a trusted zone before they are used.",
         certainty=0.7 if inner else 0.5,
         asks=(
-            Ask(
+            FollowUp(
                 fact="whether firewalld rejects the failing packets",
                 command="firewall-cmd --set-log-denied=all; journalctl -k -f -g REJECT",
                 decides="a line appears with each try: it does",

@@ -30,7 +30,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.addresses import Address, Prefix
 from podpath.net.firewall import AllowedSource
@@ -128,7 +128,7 @@ def _report(case: Case, dropped: list[Message], *, sure: bool) -> Finding:
         asks=()
         if sure
         else (
-            Ask(
+            FollowUp(
                 fact="whether the logged packets are those that fail",
                 command="journalctl -k -f | grep 'SRC='",
                 decides="a line appears with each try: the firewall drops it",

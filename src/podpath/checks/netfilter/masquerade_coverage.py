@@ -30,11 +30,11 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.coverage import Path, chains_in, list_paths
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import tables_named
 from podpath.checks.stated import is_inner_bridge
 from podpath.net.addresses import Prefix
-from podpath.net.complaints import Complaint, End
+from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -44,7 +44,7 @@ CATEGORIES = (Category.MASQUERADE_MISSING, Category.MASQUERADE_UNWANTED)
 NAME = "masquerade-coverage"
 _TRANSLATES = frozenset({"MASQUERADE", "SNAT", "NETMAP"})
 _ENDS = frozenset({"RETURN", "ACCEPT"})
-_INSIDE = frozenset({End.POD, End.CONTAINER, End.GUEST})
+_INSIDE = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.GUEST})
 _KNOWN = ("KUBE-POSTROUTING", "DOCKER", "LIBVIRT_PRT")
 """Beginnings of the names of chains that translate only what their owner marked, or what is its
 own.
@@ -121,7 +121,7 @@ def _find_missing(
 def _list_needing(case: Case) -> Iterator[Prefix]:
     """Yield the ranges of pods and containers that are said to have no way to the outside world."""
     for one in case.complaints:
-        if one.works or one.target is not End.OUTSIDE or one.source not in _INSIDE:
+        if one.works or one.target is not EndKind.OUTSIDE or one.source not in _INSIDE:
             continue
         if one.prefixes:
             yield from one.prefixes
@@ -222,7 +222,7 @@ def _report_missing(
         asks=()
         if sure
         else (
-            Ask(
+            FollowUp(
                 fact=f"whether a rule that is not shown translates the sources of {prefix}",
                 command="iptables-save -c -t nat",
                 decides="none does: packets leave with the pods' own addresses",
@@ -247,7 +247,7 @@ def _report_unwanted(spans: tuple[Span, ...], far: str, rule: Rule, *, sure: boo
         asks=()
         if sure
         else (
-            Ask(
+            FollowUp(
                 fact=f"with which source packets arrive in {far}",
                 command=f"tcpdump -ni any net {far}",
                 decides="with the node's: the rule translates them",

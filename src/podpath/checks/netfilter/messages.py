@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask
+from podpath.checks.finding import FollowUp
 from podpath.checks.message_check import ASIDE, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -57,7 +57,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="what the rules were for",
         cure="see which line fails, and use one backend of iptables everywhere",
         certainty=0.6,
-        ask=Ask(
+        ask=FollowUp(
             fact="which component fails to write its rules, and whether it still does",
             command="iptables --version; iptables-save | head; journalctl -u docker -u kubelet; "
             "kubectl logs -n kube-system -l k8s-app=kube-proxy --tail=50",

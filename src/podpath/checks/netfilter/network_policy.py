@@ -29,7 +29,7 @@ from collections.abc import Iterator, Mapping
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, failures, is_near, pods, see
+from podpath.checks.objects import ObjectSightings, failures, is_near, pods, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -76,10 +76,10 @@ def _is_bare(spec: Tree, direction: str) -> bool:
 
 def _report_denied(
     case: Case,
-    policy: Seen,
+    policy: ObjectSightings,
     spec: Tree,
     direction: str,
-    policies: tuple[Seen, ...],
+    policies: tuple[ObjectSightings, ...],
     *,
     failed: bool,
 ) -> Finding:
@@ -124,7 +124,7 @@ def _spell(labels: Mapping[str, str]) -> str:
     return "pods with " + ",".join(f"{name}={value}" for name, value in labels.items())
 
 
-def _admits_dns(spec: Tree, policies: tuple[Seen, ...], policy: Seen) -> bool:
+def _admits_dns(spec: Tree, policies: tuple[ObjectSightings, ...], policy: ObjectSightings) -> bool:
     """Tell whether this policy or another that may select the same pods lets port 53 out."""
     for other in (policy, *policies):
         same = other is policy or is_near(other.namespace, policy.namespace)
@@ -156,7 +156,7 @@ def _is_anywhere(rule: Tree) -> bool:
     return False
 
 
-def _report_dns(policy: Seen, spec: Tree) -> Finding:
+def _report_dns(policy: ObjectSightings, spec: Tree) -> Finding:
     egress = spec.at("egress") or spec
     return Finding(
         check=NAME,
@@ -173,7 +173,7 @@ def _report_dns(policy: Seen, spec: Tree) -> Finding:
     )
 
 
-def _missing_labels(case: Case, policy: Seen, spec: Tree) -> Iterator[Finding]:
+def _missing_labels(case: Case, policy: ObjectSightings, spec: Tree) -> Iterator[Finding]:
     """Yield namespaceSelectors by a label that none of the namespaces shown has."""
     spaces = [seen.at("metadata", "labels") for seen in see(case, "Namespace")]
     shown = [_texts(labels) for labels in spaces if labels is not None]

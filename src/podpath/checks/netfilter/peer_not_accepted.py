@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import chains_named, port_of
 from podpath.net.addresses import WIDTH, Address
 from podpath.node.case import Case
@@ -84,7 +84,7 @@ def _report(case: Case, rules: list[Rule]) -> Finding:
         asks=()
         if missing
         else (
-            Ask(
+            FollowUp(
                 fact="the addresses of the nodes whose packets do not arrive",
                 command="ip -br addr (on the other node)",
                 decides=f"other than {named}: the rules leave that node out",

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, see
+from podpath.checks.objects import ObjectSightings, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -46,7 +46,7 @@ def check(case: Case) -> Iterator[Finding]:
             yield _report(pool, nat or cidr, cidr, stated=nat is not None)
 
 
-def _report(pool: Seen, place: Tree, cidr: Tree, *, stated: bool) -> Finding:
+def _report(pool: ObjectSightings, place: Tree, cidr: Tree, *, stated: bool) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,

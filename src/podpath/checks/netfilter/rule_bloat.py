@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import chains_of, statements_of
 from podpath.net.failures import FailureKind
 from podpath.net.firewall import CopyCount, RuleCount
@@ -95,7 +95,7 @@ def _report_count(count: int, span: Span) -> Finding:
         prevention="Look with iptables -C before a rule is appended.",
         certainty=0.8,
         asks=(
-            Ask(
+            FollowUp(
                 fact="which rules are copies of others",
                 command="iptables-save | sort | uniq -c | sort -rn | head",
                 decides="one stands there by the thousand: something appends it without looking",

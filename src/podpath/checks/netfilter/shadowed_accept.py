@@ -42,7 +42,7 @@ from podpath.checks.coverage import (
     takes,
     takes_new,
 )
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import ends, is_plain, lets_new_in, owner_of, tables_named
 from podpath.net.failures import FailureKind
 from podpath.node.case import Case
@@ -265,8 +265,8 @@ def _report_asked(root: Chain, drop: Path, port: int, certainty: float) -> Findi
     )
 
 
-def _ask(root: Chain) -> Ask:
-    return Ask(
+def _ask(root: Chain) -> FollowUp:
+    return FollowUp(
         fact=f"which rule of {root.name} counts the failing packets",
         command=f"iptables -Z {root.name}; (try again); iptables -nvL {root.name} --line-numbers",
         decides="the counter of the dropping rule grows, that of the accept below it stays 0: it is the order",

@@ -40,7 +40,7 @@ from podpath.checks.coverage import (
     ports_of,
     roots,
 )
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import owner_of, tables_named
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule, Table
@@ -149,7 +149,7 @@ def _report(earlier: Rule, later: Rule, certainty: float) -> Finding:
     reasoning = ["The first matching rule translates; the packet never reaches the second."]
     if earlier.packets and later.packets == 0:
         reasoning.append(f"The first one has counted {earlier.packets} packets, the second none.")
-    ask = Ask(
+    ask = FollowUp(
         fact=f"which of {_destination(earlier)} and {_destination(later)} still exists, and the devices of both rules",
         command="iptables -t nat -S | grep DNAT; docker network inspect bridge | grep -e Name -e IPv4",
         decides="the first rule's target is gone: delete that rule",

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import chains_of
 from podpath.net.addresses import Address
 from podpath.node.case import Case
@@ -78,7 +78,7 @@ def _report(rule: Rule, source: Address) -> Finding:
         certainty=0.6,
         marks=(str(source),),
         asks=(
-            Ask(
+            FollowUp(
                 fact=f"whether replies to {source} are sent to this host",
                 command=f"tcpdump -ni any host {source}",
                 decides="replies come in: the address is routed here; none: the rule is the fault",

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.told import is_forwarded, is_forwarder, list_failing
 from podpath.checks.topology import known_sysctl
 from podpath.node.case import Case
@@ -123,7 +123,7 @@ def _missed(case: Case) -> Iterator[Finding]:
 
 POSSIBLE = 0.6
 """Of a host that stands between others, while nobody says that what it would forward fails."""
-ASK = Ask(
+ASK = FollowUp(
     "whether what fails has to be forwarded by this host, and whether its source is translated",
     "sysctl net.ipv4.ip_forward; iptables -t nat -S POSTROUTING (MASQUERADE); tcpdump -ni any host ADDRESS",
     "it comes in by one device and leaves by none: forwarding is what is missing",

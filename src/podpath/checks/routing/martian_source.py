@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding
+from podpath.checks.finding import Finding, FollowUp
 from podpath.checks.said import Meaning, find_said, tell
 from podpath.checks.told import LOSSES, list_failing
 from podpath.net.messages import Message, MessageKind
@@ -46,7 +46,7 @@ CATEGORIES = (
 NAME = "martian-source"
 NOISE = ("0.", "127.", "169.254.", "255.")
 """How addresses begin that strays of other hosts have: such a packet is nobody's connection."""
-ASK = Ask(
+ASK = FollowUp(
     "whether the packet belongs to the connection that fails",
     "sysctl -a | grep rp_filter; ip route get SOURCE; ip addr",
     "the route back uses another device and rp_filter is not 0: the reply is dropped there",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask
+from podpath.checks.finding import FollowUp
 from podpath.checks.message_check import ASIDE, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -40,7 +40,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="open TCP 179 between nodes, or set the right address of the node",
         commands=("calicoctl node status",),
         certainty=0.6,
-        ask=Ask(
+        ask=FollowUp(
             fact="why the BGP session is down",
             command="calicoctl node status; nc -zv PEER 179; calicoctl get nodes -o wide",
             decides="refused or timeout: TCP 179 is blocked or BIRD does not run there; an address "
@@ -103,7 +103,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="what should go by it",
         cure="make the next hop reachable, or remove what stands in its place",
         certainty=0.6,
-        ask=Ask(
+        ask=FollowUp(
             fact="which route is missing in the kernel",
             command='ip route show; birdc show route; vtysh -c "show ip route"',
             decides="one that should be there: it is the cause",
@@ -174,7 +174,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="the virtual address, where no other router holds it",
         cure="fix what the state names",
         certainty=0.7,
-        ask=Ask(
+        ask=FollowUp(
             fact="who holds the virtual address now",
             command="ip addr; journalctl -u keepalived",
             decides="nobody: it is the cause",

@@ -28,16 +28,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.objects import see
-from podpath.net.complaints import End
+from podpath.net.complaints import EndKind
 from podpath.net.failures import FailureKind
 from podpath.node.case import Case
 
 CATEGORIES = (Category.LOAD_BALANCER,)
 NAME = "balancer-pending"
 POOLS = ("IPAddressPool", "AddressPool", "CiliumLoadBalancerIPPool", "MetalLBConfig")
-OUTSIDE = frozenset({End.OUTSIDE, End.LOAD_BALANCER})
+OUTSIDE = frozenset({EndKind.OUTSIDE, EndKind.LOAD_BALANCER})
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -68,7 +68,7 @@ def check(case: Case) -> Iterator[Finding]:
             asks=()
             if asked and not pools
             else (
-                Ask(
+                FollowUp(
                     "why it waits",
                     f"kubectl describe svc {service.name}",
                     "its events name the reason",

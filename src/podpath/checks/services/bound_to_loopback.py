@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.files import files_of
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Failure, failures, read_address
+from podpath.checks.objects import FailedConnection, failures, read_address
 from podpath.net.failures import FailureKind
 from podpath.net.settings import Setting, SettingsFile
 from podpath.node.case import Case
@@ -93,7 +93,7 @@ def _is_local(word: str) -> bool:
     return address is not None and address.is_loopback
 
 
-def _report(setting: Setting, asked: Failure, port: int) -> Finding:
+def _report(setting: Setting, asked: FailedConnection, port: int) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import PodView, Seen, chosen, read_address, see
+from podpath.checks.objects import ObjectSightings, PodView, chosen, read_address, see
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
@@ -59,7 +59,9 @@ def _families(pod: PodView) -> set[int]:
     return {address.family for word in words if (address := read_address(word)) is not None}
 
 
-def _report(service: Seen, family: str, pod: PodView, evidence: tuple[Span, ...]) -> Finding:
+def _report(
+    service: ObjectSightings, family: str, pod: PodView, evidence: tuple[Span, ...]
+) -> Finding:
     place = pod.seen.at("status", "podIP")
     return Finding(
         check=NAME,

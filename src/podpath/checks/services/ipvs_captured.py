@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.stated import statements_of
 from podpath.net.addresses import Address
 from podpath.net.firewall import RealServer, VirtualServer
@@ -134,7 +134,7 @@ def _report_port(end: End, near: list[tuple[VirtualServer, Span]], seen: list[Si
         prevention="Give the service the port, or let clients use one that it has.",
         certainty=0.8,
         asks=(
-            Ask(
+            FollowUp(
                 fact=f"whether a virtual service for {endpoint(*end)} exists",
                 command=f"ipvsadm -Ln | grep -A3 {end[0]}",
                 decides="there is none: kube-proxy has not written it, or the port is wrong",

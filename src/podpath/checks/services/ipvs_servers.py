@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import statements_of
 from podpath.net.failures import is_failure
 from podpath.net.firewall import VirtualServer
@@ -77,7 +77,7 @@ def _report(one: VirtualServer, span: Span, *, sure: bool) -> Finding:
         asks=()
         if sure
         else (
-            Ask(
+            FollowUp(
                 fact=f"whether the failing connection is to {name}",
                 command=f"ipvsadm -Ln --stats | grep -A3 {one.address}",
                 decides="it is: nobody stands behind the address",

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import PodView, Seen, chosen, failures, see
+from podpath.checks.objects import ObjectSightings, PodView, chosen, failures, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -51,7 +51,11 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _report(
-    case: Case, service: Seen, policy: Tree, found: list[PodView], lacking: list[Seen]
+    case: Case,
+    service: ObjectSightings,
+    policy: Tree,
+    found: list[PodView],
+    lacking: list[ObjectSightings],
 ) -> Finding:
     ports = {
         port.text_at(field)

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Failure, failures, pods, see
+from podpath.checks.objects import FailedConnection, failures, pods, see
 from podpath.net import protocols
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -52,7 +52,7 @@ def check(case: Case) -> Iterator[Finding]:
                 yield _report(socket, socket.span, ours, wanted, tried)
 
 
-def _may_be_of(case: Case, netns: Netns, failure: Failure) -> bool:
+def _may_be_of(case: Case, netns: Netns, failure: FailedConnection) -> bool:
     """Tell whether the address that was tried is the namespace's, or may be since nothing shows its
     addresses.
     """
@@ -101,7 +101,11 @@ def _published(case: Case) -> Iterator[tuple[int, Span]]:
 
 
 def _report(
-    socket: Socket, span: Span, ours: list[Failure], wanted: Span | None, tried: list[Failure]
+    socket: Socket,
+    span: Span,
+    ours: list[FailedConnection],
+    wanted: Span | None,
+    tried: list[FailedConnection],
 ) -> Finding:
     refused = [failure for failure in ours if failure.result in {"refused", "reset"}]
     asked = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask
+from podpath.checks.finding import FollowUp
 from podpath.checks.message_check import ASIDE, SPACED, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -108,7 +108,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="correct the field or mode that kube-proxy names",
         commands=("kubectl -n kube-system get cm kube-proxy -o yaml",),
         certainty=0.7,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether kube-proxy runs",
             command="kubectl -n kube-system get pods -l k8s-app=kube-proxy -o wide",
             decides="CrashLoopBackOff: it is the cause; Running: it ignored the field",

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, see
+from podpath.checks.objects import ObjectSightings, see
 from podpath.net.failures import is_failure
 from podpath.node.case import Case
 from podpath.node.node import Service, ServicePort
@@ -60,13 +60,13 @@ def check(case: Case) -> Iterator[Finding]:
             yield _report_object(owner, found)
 
 
-def _selects(service: Seen) -> bool:
+def _selects(service: ObjectSightings) -> bool:
     """Tell whether a selector is to find the endpoints: without one somebody writes them by hand."""
     selector = service.at("spec", "selector")
     return selector is not None and bool(selector.fields)
 
 
-def _is_empty(endpoints: Seen) -> bool:
+def _is_empty(endpoints: ObjectSightings) -> bool:
     """Tell whether an Endpoints object is shown whole and has no address that is ready."""
     whole = endpoints.name and not any(sight.partial for sight in endpoints.sights)
     return bool(whole) and not any(
@@ -74,7 +74,7 @@ def _is_empty(endpoints: Seen) -> bool:
     )
 
 
-def _report_object(service: Seen, endpoints: Seen) -> Finding:
+def _report_object(service: ObjectSightings, endpoints: ObjectSightings) -> Finding:
     unready = [
         item
         for subset in endpoints.items_at("subsets")

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Repair, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.firewall import chains_of, ends
 from podpath.checks.topology import option_values
 from podpath.node.case import Case
@@ -76,7 +76,7 @@ def _report(rule: Rule, service: str) -> Finding:
         certainty=1.0 if rule.packets else 0.8,
         marks=(SIGN,),
         asks=(
-            Ask(
+            FollowUp(
                 fact="whether the failing clients come in by this node",
                 command="iptables -nvL | grep 'no local endpoints'",
                 decides="its counter grows with each try: they do",

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Failure, Seen, failures, see
+from podpath.checks.objects import FailedConnection, ObjectSightings, failures, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -68,7 +68,9 @@ def check(case: Case) -> Iterator[Finding]:
                     yield _report(service, outer, failure, outer.text if at_node else inner)
 
 
-def _report(service: Seen, outer: Tree, failure: Failure, right: str) -> Finding:
+def _report(
+    service: ObjectSightings, outer: Tree, failure: FailedConnection, right: str
+) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,

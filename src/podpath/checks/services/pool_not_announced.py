@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, see
+from podpath.checks.objects import ObjectSightings, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -58,7 +58,9 @@ def check(case: Case) -> Iterator[Finding]:
             yield from _check_selector(policy, router, balanced)
 
 
-def _check_selector(policy: Seen, router: Tree, balanced: list[Seen]) -> Iterator[Finding]:
+def _check_selector(
+    policy: ObjectSightings, router: Tree, balanced: list[ObjectSightings]
+) -> Iterator[Finding]:
     """Report a selector that none of the services with shown labels fits."""
     wanted = router.at("serviceSelector", "matchLabels")
     labeled = [

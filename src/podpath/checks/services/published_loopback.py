@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, failures, read_address, see
+from podpath.checks.objects import ObjectSightings, failures, read_address, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -69,7 +69,7 @@ def _is_open_too(ports: tuple[Tree, ...], number: str) -> bool:
     return any(host is None or not host.is_loopback for host in hosts)
 
 
-def _report(container: Seen, port: Tree, asked: str, *, sure: bool) -> Finding:
+def _report(container: ObjectSightings, port: Tree, asked: str, *, sure: bool) -> Finding:
     host, number = port.text_at("hostIp"), port.text_at("hostPort")
     return Finding(
         check=NAME,

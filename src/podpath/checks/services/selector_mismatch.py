@@ -28,8 +28,8 @@ from collections.abc import Iterator, Mapping
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.objects import (
+    ObjectSightings,
     PodView,
-    Seen,
     chosen,
     endpoints,
     is_near,
@@ -66,7 +66,7 @@ def check(case: Case) -> Iterator[Finding]:
             yield _report(case, service, wanted, near[0])
 
 
-def _is_akin(service: Seen, wanted: Mapping[str, str], pod: PodView) -> bool:
+def _is_akin(service: ObjectSightings, wanted: Mapping[str, str], pod: PodView) -> bool:
     """Tell whether a pod is meant: it has one of the labels, a label of the same name, or the
     service's name in its own.
     """
@@ -76,7 +76,9 @@ def _is_akin(service: Seen, wanted: Mapping[str, str], pod: PodView) -> bool:
     )
 
 
-def _report(case: Case, service: Seen, wanted: Mapping[str, str], pod: PodView) -> Finding:
+def _report(
+    case: Case, service: ObjectSightings, wanted: Mapping[str, str], pod: PodView
+) -> Finding:
     labels = pod.labels or {}
     name = next(name for name in wanted if labels.get(name) != wanted[name])
     found = endpoints(service, case)

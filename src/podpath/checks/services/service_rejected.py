@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import chains_of, ends
 from podpath.checks.topology import option_values
 from podpath.net.failures import is_failure
@@ -71,7 +71,7 @@ def _report(rule: Rule, service: str, *, sure: bool) -> Finding:
         certainty=1.0 if sure else 0.6,
         marks=(SIGN,),
         asks=(
-            Ask(
+            FollowUp(
                 fact=f"whether the failing connection is to {service or 'that service'}",
                 command="kubectl get endpointslices -A",
                 decides="it is, and no endpoint is listed: this rule refuses it",

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, chosen, is_near, see
+from podpath.checks.objects import ObjectSightings, chosen, is_near, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -76,7 +76,7 @@ def check(case: Case) -> Iterator[Finding]:
                     yield _report(found, address, own[0].seen if own else own_named[0])
 
 
-def _report(found: Seen, address: Tree, pod: Seen) -> Finding:
+def _report(found: ObjectSightings, address: Tree, pod: ObjectSightings) -> Finding:
     place = pod.at("status", "podIP")
     living = f"{pod.name}: {pod.text_at('status', 'podIP')}"
     return Finding(

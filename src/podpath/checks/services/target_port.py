@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import PodView, Seen, chosen, failures, see
+from podpath.checks.objects import ObjectSightings, PodView, chosen, failures, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -46,7 +46,7 @@ def check(case: Case) -> Iterator[Finding]:
                 yield _report(service, target, chosen_pods[0], tried=tried)
 
 
-def _ports(service: Seen) -> tuple[Tree, ...]:
+def _ports(service: ObjectSightings) -> tuple[Tree, ...]:
     """Return the ports of the sight that tells their targets."""
     told = [sight.tree.items_at("spec", "ports") for sight in service.sights]
     with_targets = [
@@ -74,7 +74,7 @@ def _is_declared(target: str, chosen_pods: list[PodView]) -> bool:
     return any(target in {port.text_at("containerPort"), port.text_at("name")} for port in ports)
 
 
-def _report(service: Seen, target: Tree, pod: PodView, *, tried: bool) -> Finding:
+def _report(service: ObjectSightings, target: Tree, pod: PodView, *, tried: bool) -> Finding:
     named = not _number(target.text)
     declared = ", ".join(
         port.text_at("name") if named else port.text_at("containerPort") for port in pod.ports

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import Seen, is_near, see
+from podpath.checks.objects import ObjectSightings, is_near, see
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -38,7 +38,7 @@ NAME = "workloads-share-labels"
 
 def check(case: Case) -> Iterator[Finding]:
     """Report each pair of workloads of one kind whose selectors are the same."""
-    told: list[tuple[Seen, Tree]] = []
+    told: list[tuple[ObjectSightings, Tree]] = []
     for seen in see(case, "Deployment", "StatefulSet", "DaemonSet"):
         labels = seen.at("spec", "selector", "matchLabels")
         if labels is None or not labels.fields or not seen.name:
@@ -63,7 +63,7 @@ def check(case: Case) -> Iterator[Finding]:
         )
 
 
-def _is_twin(one: Seen, other: Seen) -> bool:
+def _is_twin(one: ObjectSightings, other: ObjectSightings) -> bool:
     return one.name != other.name and is_near(one.namespace, other.namespace)
 
 

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from podpath.checks.captured import CapturedTraffic, count, quote
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask, Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.net.addresses import Address
 from podpath.node.case import Case, Sighting
 
@@ -84,7 +84,7 @@ def _report_open(wrong: list[Sighting]) -> Finding:
         certainty=0.4,
         marks=("incorrect", "cksum"),
         asks=(
-            Ask(
+            FollowUp(
                 fact=f"whether packets of {sender} have right checksums where they arrive",
                 command="tcpdump -vvni DEVICE (on the receiver); nstat -az TcpInCsumErrors UdpInCsumErrors (there)",
                 decides="they are wrong there too, and the counters grow: an offload does not finish them",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Ask
+from podpath.checks.finding import FollowUp
 from podpath.checks.message_check import ASIDE, SPACED, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -56,7 +56,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="what should go to that peer",
         cure="open the tunnel's port between the two, or set the endpoint right",
         certainty=0.5,
-        ask=Ask(
+        ask=FollowUp(
             fact="whether the handshake's packets leave and arrive",
             command="tcpdump -nn udp port PORT   # on both ends; wg show",
             decides="they leave and do not arrive: the way drops them; they do not leave: a firewall or route on this host",
@@ -78,7 +78,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="give the device, and whatever it stands on, sizes that fit together",
         commands=("ip -d link show {device}",),
         certainty=0.5,
-        ask=Ask(
+        ask=FollowUp(
             fact="which MTU the device has, and which the others on the path have",
             command="ip -d link show (mtu, minmtu, maxmtu)",
             decides="it has less than its neighbors send: it is the cause; all fit: it is not",
@@ -135,7 +135,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="large packets: what is small gets through",
         cure="make the MTU of the inner device smaller, or clamp the MSS",
         certainty=0.6,
-        ask=Ask(
+        ask=FollowUp(
             fact="the MTU of each device of the path",
             command="ip -d link; tracepath -n ADDRESS",
             decides="an inner device with the MTU of the outer one: it is the cause",

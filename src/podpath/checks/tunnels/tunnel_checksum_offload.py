@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.stated import is_tunnel, statements_of
-from podpath.net.statements import Offload
+from podpath.net.statements import OffloadFeature
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -49,7 +49,7 @@ def check(case: Case) -> Iterator[Finding]:
     """
     on = [
         (offload, stated)
-        for offload, stated in statements_of(case, Offload)
+        for offload, stated in statements_of(case, OffloadFeature)
         if offload.on and offload.feature in FEATURES
     ]
     on.sort(key=lambda pair: (not is_tunnel(pair[0].link), FEATURES.index(pair[0].feature)))

@@ -85,7 +85,7 @@ def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
             if result is None:
                 continue
             _pass(state, chain, index)
-            if not isinstance(result, nft.Verdict):
+            if not isinstance(result, nft.NftVerdict):
                 return None if result is ACCEPT else result
             if result.kind == "return":
                 break
@@ -122,10 +122,10 @@ def _refuse(frames: list[tuple[CompiledNftChain, int]], jumps: int, name: str) -
     return Queued(ChainsTooDeep(name, MOST_LEVELS), ASK) if deep else None
 
 
-def _run_rule(state: HookState, ops: tuple[object, ...]) -> nft.Verdict | Verdict | None:
+def _run_rule(state: HookState, ops: tuple[object, ...]) -> nft.NftVerdict | Verdict | None:
     for op in ops:
-        result: nft.Verdict | Verdict | None = op(state)  # type: ignore[operator]  # an Op
-        if result is BREAK or (isinstance(result, nft.Verdict) and result.kind == "break"):
+        result: nft.NftVerdict | Verdict | None = op(state)  # type: ignore[operator]  # an Op
+        if result is BREAK or (isinstance(result, nft.NftVerdict) and result.kind == "break"):
             return None
         if result is not None:
             return result

@@ -19,7 +19,7 @@ _ORDER: dict[str, Callable[[int, int], bool]] = {
 }  # fmt: skip
 
 
-def compile_match(match: nft.Match, place: RulePosition) -> Check:
+def compile_match(match: nft.NftMatch, place: RulePosition) -> Check:
     """Compile a condition; one that is not modeled answers with a doubt, and never with yes."""
     try:
         return _compile(match, place)
@@ -32,7 +32,7 @@ def compile_match(match: nft.Match, place: RulePosition) -> Check:
         return lambda _: doubt
 
 
-def _compile(match: nft.Match, place: RulePosition) -> Check:
+def _compile(match: nft.NftMatch, place: RulePosition) -> Check:
     wanted = match.op not in {"!=", "!"}
     right = match.right
     if isinstance(right, nft.SetRef | nft.SetOf):
@@ -76,7 +76,7 @@ def _compile(match: nft.Match, place: RulePosition) -> Check:
     )
 
 
-def _wants_common_bit(match: nft.Match, left: Compiled) -> bool:
+def _wants_common_bit(match: nft.NftMatch, left: Compiled) -> bool:
     """Tell whether one bit in common decides: `ct state new` asks so, and `ct state ! new`; `==`
     and `!=` compare all bits.
     """
@@ -84,7 +84,10 @@ def _wants_common_bit(match: nft.Match, left: Compiled) -> bool:
 
 
 def _check(
-    left: Compiled, holds: Callable[[tuple[Part, ...]], bool], match: nft.Match, place: RulePosition
+    left: Compiled,
+    holds: Callable[[tuple[Part, ...]], bool],
+    match: nft.NftMatch,
+    place: RulePosition,
 ) -> Check:
     def check(state: HookState) -> Answer:
         value = left.parts(state)
@@ -95,7 +98,7 @@ def _check(
     return check
 
 
-def _unsettled(value: Doubt | None, match: nft.Match, place: RulePosition) -> Answer:
+def _unsettled(value: Doubt | None, match: nft.NftMatch, place: RulePosition) -> Answer:
     if value is None:
         return False
     turned = match.op in {"!=", "!"}

@@ -130,7 +130,7 @@ def parse_pattern(expression: nft.Expression, datatype: str) -> Pattern:
     match expression:
         case nft.Literal(text):
             return _parse_text(text, datatype)
-        case nft.Network(address, length):
+        case nft.PrefixLiteral(address, length):
             return _parse_network(address, length, datatype)
         case nft.Interval(first, last):
             low, high = _parse_text(first.text, datatype), _parse_text(last.text, datatype)

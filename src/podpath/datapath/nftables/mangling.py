@@ -64,13 +64,13 @@ _PAYLOAD: Mapping[tuple[str, str], Put] = {
 
 
 def compile_change(
-    statement: nft.Change, place: RulePosition
-) -> Callable[[HookState], nft.Verdict | Verdict | None]:
+    statement: nft.Mangle, place: RulePosition
+) -> Callable[[HookState], nft.NftVerdict | Verdict | None]:
     """Compile a change; `ValueError` for a field that is not modeled."""
     field = statement.field
     if isinstance(field, nft.Meta | nft.Ct) and (type(field).__name__.lower(), field.key) in SILENT:
         return lambda _: None
-    if isinstance(field, nft.Opaque) and field.text.startswith("tcp option"):
+    if isinstance(field, nft.OpaqueExpression) and field.text.startswith("tcp option"):
         return lambda _: None
     datatype, apply = _target(field)
     value = compile_value(statement.value, place, datatype)
@@ -78,10 +78,10 @@ def compile_change(
     rule = place.rule
     stop = may_stop(place, emit_statement(statement))
 
-    def change(state: HookState) -> nft.Verdict | Verdict | None:
+    def change(state: HookState) -> nft.NftVerdict | Verdict | None:
         number = _read(value, state)
         if number is None or (guard is not None and guard(state) is None):
-            return nft.Verdict("break")
+            return nft.NftVerdict("break")
         if isinstance(number, Doubt):
             return stop(state)
         before = (

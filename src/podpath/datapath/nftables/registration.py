@@ -89,15 +89,15 @@ def needs_tracking(table: NftTable) -> bool:
 
 def _statement_tracks(statement: nft.Statement) -> bool:
     match statement:
-        case nft.Nat() | nft.Offload():
+        case nft.Nat() | nft.FlowOffload():
             return True
-        case nft.Match(_, left, right):
+        case nft.NftMatch(_, left, right):
             return any(map(_reads_ct, (left, right)))
         case nft.Vmap(key, _) | nft.SetUpdate(_, key):
             return _reads_ct(key)
-        case nft.Change(field, value):
+        case nft.Mangle(field, value):
             return _reads_ct(field) or _reads_ct(value)
-        case nft.Unknown(text):
+        case nft.OpaqueStatement(text):
             return text.startswith(("ct ", "synproxy", "xt "))
         case _:
             return False

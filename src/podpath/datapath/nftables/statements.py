@@ -34,13 +34,13 @@ from podpath.node.netfilter import MatchOption, Rule, Target
 from podpath.node.nftables import NftRule
 from podpath.node.nftables_text import emit_statement
 
-BREAK = nft.Verdict("break")
+BREAK = nft.NftVerdict("break")
 """NFT_BREAK: the rule does not match, the next one is tried."""
-Result = nft.Verdict | Verdict | None
+Result = nft.NftVerdict | Verdict | None
 Op = Callable[[HookState], Result]
 DROPPING = ("xt target", "synproxy", "tproxy")
 """Statements that are not modeled and may end a packet."""
-DECIDING = nft.Unknown | nft.Vmap | nft.Reject | nft.Queue | nft.Forward
+DECIDING = nft.OpaqueStatement | nft.Vmap | nft.NftReject | nft.Queue | nft.Forward
 """What may give a verdict."""
 PASSING = (
     "xt match",
@@ -72,7 +72,7 @@ def compile_rule(rule: NftRule, place: RulePosition) -> tuple[Op, ...]:
         )
     for statement in rule.statements:
         ends = isinstance(
-            statement, nft.Verdict | nft.Nat | nft.Reject | nft.Queue | nft.Forward | nft.Vmap
+            statement, nft.NftVerdict | nft.Nat | nft.NftReject | nft.Queue | nft.Forward | nft.Vmap
         )
         if ends and not counts:
             ops.append(_record_hit(place))
@@ -87,19 +87,19 @@ def compile_statement(statement: nft.Statement, place: RulePosition) -> Op:  # n
     """Compile one statement; one that is not modeled forks the walk."""
     try:
         match statement:
-            case nft.Match():
+            case nft.NftMatch():
                 return _compile_condition(compile_match(statement, place), place)
             case nft.Vmap():
                 return _compile_vmap(statement, place)
-            case nft.Verdict():
+            case nft.NftVerdict():
                 return _compile_verdict(statement, place)
             case nft.Counter():
                 return _record_hit(place)
-            case nft.Change():
+            case nft.Mangle():
                 return compile_change(statement, place)
             case nft.Nat():
                 return compile_nat(statement, place)
-            case nft.Reject():
+            case nft.NftReject():
                 return _compile_reject(statement, place)
             case nft.Queue(text):
                 number = next((word for word in text.split() if word[:1].isdigit()), "0")
@@ -174,7 +174,7 @@ def _ask(fact: str, place: RulePosition) -> Op:
     return lambda state: None if settle(state, doubt) else BREAK
 
 
-def _compile_verdict(verdict: nft.Verdict, place: RulePosition) -> Op:
+def _compile_verdict(verdict: nft.NftVerdict, place: RulePosition) -> Op:
     rule = place.rule
     if verdict.kind not in {"accept", "drop"}:
         return lambda _: verdict
@@ -209,7 +209,7 @@ def _compile_vmap(statement: nft.Vmap, place: RulePosition) -> Op:
             return BREAK if chosen < 0 else found_by_guess[chosen](state)
         if entry is None:
             return BREAK
-        if not isinstance(entry.data, nft.Verdict):
+        if not isinstance(entry.data, nft.NftVerdict):
             return unread(state)
         op = ops.get(id(entry))
         if op is None:
@@ -219,17 +219,19 @@ def _compile_vmap(statement: nft.Vmap, place: RulePosition) -> Op:
     return run
 
 
-def _list_verdicts(data: nft.SetRef | nft.SetOf, place: RulePosition) -> tuple[nft.Verdict, ...]:
+def _list_verdicts(data: nft.SetRef | nft.SetOf, place: RulePosition) -> tuple[nft.NftVerdict, ...]:
     """Return the verdicts that a map may lead to, each once."""
     elements = (
         data.elements if isinstance(data, nft.SetOf) else place.table.named(data.name).elements
     )
     return tuple(
-        dict.fromkeys(element.data for element in elements if isinstance(element.data, nft.Verdict))
+        dict.fromkeys(
+            element.data for element in elements if isinstance(element.data, nft.NftVerdict)
+        )
     )
 
 
-def _compile_reject(statement: nft.Reject, place: RulePosition) -> Op:
+def _compile_reject(statement: nft.NftReject, place: RulePosition) -> Op:
     def compile_act(context: RuleContext) -> Act:
         answer = reject_answer(statement, context.family)
         return reject.compile_target(
@@ -252,7 +254,7 @@ _ICMP = {"prot-unreachable": "icmp-proto-unreachable"}
 _ICMPV6 = {"admin-prohibited": "icmp6-adm-prohibited"}
 
 
-def reject_answer(statement: nft.Reject, family: int) -> str:
+def reject_answer(statement: nft.NftReject, family: int) -> str:
     """Return a reject's answer as iptables names it; `ValueError` for one that it does not know."""
     if statement.kind == "tcp reset":
         return "tcp-reset"
@@ -314,12 +316,12 @@ def _compile_unknown(statement: nft.Statement, place: RulePosition, why: str = "
         Option("go on", "the packet goes on behind it"),
         Option("break", "the rule ends there"),
     ]
-    if isinstance(statement, nft.Change | nft.Nat):
+    if isinstance(statement, nft.Mangle | nft.Nat):
         options.append(Option("stop", "it changes the packet"))
     elif text.startswith(DROPPING):
         options.append(Option("drop", "the packet ends there"))
     elif isinstance(statement, DECIDING) and not (
-        isinstance(statement, nft.Unknown) and text.startswith(PASSING)
+        isinstance(statement, nft.OpaqueStatement) and text.startswith(PASSING)
     ):
         options += [
             Option("drop", "it drops the packet"),

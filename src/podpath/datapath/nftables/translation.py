@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from podpath.node.nftables import NftRule
 
 RANDOM = frozenset({"random", "fully-random"})
-Op = Callable[[HookState], "nft.Verdict | Verdict | None"]
-_BREAK = nft.Verdict("break")
+Op = Callable[[HookState], "nft.NftVerdict | Verdict | None"]
+_BREAK = nft.NftVerdict("break")
 _FAMILIES: dict[str, Family] = {"ip": 4, "ip6": 6}
 
 
@@ -44,7 +44,7 @@ def compile_nat(statement: nft.Nat, place: RulePosition) -> Op:
     run = _RUNNERS[statement.kind]
     stop = may_stop(place, emit_statement(statement))
 
-    def translate(state: HookState) -> nft.Verdict | Verdict | None:
+    def translate(state: HookState) -> nft.NftVerdict | Verdict | None:
         if family is not None and state.skb.packet.family != family:
             return _BREAK
         allowed = read(state)
@@ -99,7 +99,7 @@ def _compile_range(
 
 
 def _is_constant(expression: nft.Expression) -> bool:
-    return isinstance(expression, nft.Literal | nft.Network | nft.Interval)
+    return isinstance(expression, nft.Literal | nft.PrefixLiteral | nft.Interval)
 
 
 def _read_range(

@@ -18,7 +18,7 @@ from podpath.checks.registry import run_checks
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Conversation
 from podpath.datapath.walk.compiled import Engine
-from podpath.diagnosis.clearance import Walked, forbid_all_clear
+from podpath.diagnosis.clearance import WalkedConnection, forbid_all_clear
 from podpath.diagnosis.difference.difference import Difference
 from podpath.diagnosis.difference.nodes import compare_nodes, take_over
 from podpath.diagnosis.difference.smallest import Taken, Test, find_smallest, order_by_nearness
@@ -39,7 +39,7 @@ EXIT_CODES = {EXPLAINED: 1, UNEXPLAINED: 3, WORKS: 0, UNDECIDED: 3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ComparedOutcome:
     """What becomes of one connection on both nodes."""
 
     probe: Probe
@@ -53,7 +53,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class MinimalCure:
     """Differences that explain what fails: taken over together, they cure, and none of them can be
     left out.
     """
@@ -73,8 +73,8 @@ class NodeComparison:
     """`explained`, `unexplained` (it fails, and no difference that can be tried cures it), `works`,
     `undecided`.
     """
-    outcomes: tuple[Outcome, ...]
-    explanations: tuple[Explanation, ...]
+    outcomes: tuple[ComparedOutcome, ...]
+    explanations: tuple[MinimalCure, ...]
     unexplained: tuple[Probe, ...]
     differences: tuple[Difference, ...]
     """All that differs, explaining or not."""
@@ -102,16 +102,16 @@ def compare_cases(bad: Case, good: Case, probes: Sequence[Probe] = ()) -> NodeCo
     outcomes = _walk_both(bad, good, probes)
     differences = compare_nodes(bad.node, good.node)
     failing = [outcome for outcome in outcomes if outcome.fails_here]
-    explanations: list[Explanation] = []
+    explanations: list[MinimalCure] = []
     unexplained: list[Probe] = []
     for outcome in failing[:MOST]:
         cures = partial(_carries, bad.node, outcome.probe)
-        if _joins(explanations, cures, Explanation(differences=(), probes=(outcome.probe,))):
+        if _joins(explanations, cures, MinimalCure(differences=(), probes=(outcome.probe,))):
             continue
         found = find_smallest(_near(outcome.here, differences), cures)
         if found:
             explanations.append(
-                Explanation(differences=found[0], others=found[1:], probes=(outcome.probe,))
+                MinimalCure(differences=found[0], others=found[1:], probes=(outcome.probe,))
             )
         else:
             unexplained.append(outcome.probe)
@@ -130,13 +130,13 @@ def compare_cases(bad: Case, good: Case, probes: Sequence[Probe] = ()) -> NodeCo
     )
 
 
-def _forbid_works(bad: Case, outcomes: Sequence[Outcome]) -> tuple[Forbids, ...]:
+def _forbid_works(bad: Case, outcomes: Sequence[ComparedOutcome]) -> tuple[Forbids, ...]:
     """Return what forbids to say that nothing fails: each connection is walked under every likely
     answer to what is not known.
     """
     engine = Engine(bad.node)
     walked = [
-        Walked(outcome.probe, converse(engine, outcome.here.probe, limit=BRANCHES))
+        WalkedConnection(outcome.probe, converse(engine, outcome.here.probe, limit=BRANCHES))
         for outcome in outcomes
     ]
     return forbid_all_clear(bad, walked, suggest_probes(bad.node, derive_flows(bad.node)))
@@ -152,7 +152,7 @@ def walk(node: Node, probe: Probe) -> Conversation:
     )
 
 
-def _walk_both(bad: Case, good: Case, probes: Sequence[Probe]) -> tuple[Outcome, ...]:
+def _walk_both(bad: Case, good: Case, probes: Sequence[Probe]) -> tuple[ComparedOutcome, ...]:
     """Walk what the user asks, what fails in the evidence, or else what any node should carry and
     the other one does.
     """
@@ -160,7 +160,7 @@ def _walk_both(bad: Case, good: Case, probes: Sequence[Probe]) -> tuple[Outcome,
         symptom.probe for symptom in collect_symptoms(bad, ()) if symptom.fails
     )
     outcomes = (
-        Outcome(probe=probe, here=walk(bad.node, probe), there=walk(good.node, probe))
+        ComparedOutcome(probe=probe, here=walk(bad.node, probe), there=walk(good.node, probe))
         for probe in asked or derive_flows(bad.node)
     )
     return tuple(outcome for outcome in outcomes if asked or describe(outcome.there) == "works")
@@ -176,7 +176,7 @@ def _near(failing: Conversation, differences: Sequence[Difference]) -> list[Diff
 
 
 def _explain_faults(
-    bad: Case, good: Case, differences: Sequence[Difference], explanations: list[Explanation]
+    bad: Case, good: Case, differences: Sequence[Difference], explanations: list[MinimalCure]
 ) -> None:
     """Explain what checks find on this node and not on the other one, as far as it goes away with
     what differs.
@@ -187,11 +187,11 @@ def _explain_faults(
         if not weighty or finding.check in known:
             continue
         cures = partial(_lacks, bad, finding)
-        if not _joins(explanations, cures, Explanation(differences=(), findings=(finding,))):
+        if not _joins(explanations, cures, MinimalCure(differences=(), findings=(finding,))):
             found = find_smallest(order_by_nearness(differences, finding.evidence), cures)
             if found:
                 explanations.append(
-                    Explanation(differences=found[0], others=found[1:], findings=(finding,))
+                    MinimalCure(differences=found[0], others=found[1:], findings=(finding,))
                 )
 
 
@@ -205,7 +205,7 @@ def _lacks(case: Case, finding: Finding, taken: Taken) -> bool:
     return all(other.check != finding.check for other in after)
 
 
-def _joins(explanations: list[Explanation], cures: Test, new: Explanation) -> bool:
+def _joins(explanations: list[MinimalCure], cures: Test, new: MinimalCure) -> bool:
     """Tell whether what was found for something else cures this too, and note it there."""
     for at, old in enumerate(explanations):
         if cures(old.differences):
@@ -221,7 +221,9 @@ def _joins(explanations: list[Explanation], cures: Test, new: Explanation) -> bo
 
 
 def _verdict(
-    outcomes: Sequence[Outcome], explanations: Sequence[Explanation], failing: Sequence[Outcome]
+    outcomes: Sequence[ComparedOutcome],
+    explanations: Sequence[MinimalCure],
+    failing: Sequence[ComparedOutcome],
 ) -> str:
     if explanations:
         return EXPLAINED

@@ -4,7 +4,7 @@ by what they show.
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Contrast, Road, Shown
+from podpath.diagnosis.clues import Contrast, Road, ShownPart
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
@@ -22,12 +22,12 @@ PLAYS: tuple[Play, ...] = (
         ),
         signs={
             Tech.VANISHES: 3,
-            Shown.POLICY_RULES: 3,
-            Shown.DISAGREEMENT: 1,
+            ShownPart.POLICY_RULES: 3,
+            ShownPart.DISAGREEMENT: 1,
             Tech.NETWORK_MANAGER: 1,
             Tech.RESTART: 1,
         },
-        needs=frozenset({Shown.POLICY_RULES, Tech.VANISHES}),
+        needs=frozenset({ShownPart.POLICY_RULES, Tech.VANISHES}),
     ),
     Play(
         fact="IPv6 of the router and of the nodes: what sends router advertisements, what forwards, which neighbor answers",
@@ -39,7 +39,7 @@ PLAYS: tuple[Play, ...] = (
             "forwarding=1 and accept_ra below 2: the default route is lost when its lifetime ends",
             "nothing answers the neighbor solicitation: the prefix is not routed here (proxy_ndp)",
         ),
-        signs={Tech.IPV6: 2, Shown.IPV6: 2, Kind.NETWORK_UNREACHABLE: 1, Tech.RESTART: 1},
+        signs={Tech.IPV6: 2, ShownPart.IPV6: 2, Kind.NETWORK_UNREACHABLE: 1, Tech.RESTART: 1},
         needs=frozenset({Tech.IPV6}),
     ),
     Play(
@@ -171,7 +171,7 @@ PLAYS: tuple[Play, ...] = (
             "an address, route, rule or sysctl that only one of them has: that is it",
             "nothing: look at the network between the nodes",
         ),
-        signs={Shown.DISAGREEMENT: 2, Contrast.SOME_WORK: 1},
-        needs=frozenset({Shown.DISAGREEMENT, Contrast.SOME_WORK}),
+        signs={ShownPart.DISAGREEMENT: 2, Contrast.SOME_WORK: 1},
+        needs=frozenset({ShownPart.DISAGREEMENT, Contrast.SOME_WORK}),
     ),
 )

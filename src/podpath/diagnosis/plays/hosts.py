@@ -4,7 +4,7 @@ cloud.
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Contrast, Road, Shown
+from podpath.diagnosis.clues import Contrast, Road, ShownPart
 from podpath.diagnosis.holdings import Holding
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
@@ -33,8 +33,8 @@ PLAYS: tuple[Play, ...] = (
             Tech.CILIUM: 0,
             Tech.BGP: 2,
             Tech.ACROSS: 2,
-            Shown.POLICY_RULES: 2,
-            Shown.DISAGREEMENT: 1,
+            ShownPart.POLICY_RULES: 2,
+            ShownPart.DISAGREEMENT: 1,
         },
         held=frozenset({Holding.ROUTES}),
         base=2,
@@ -63,7 +63,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.VRF: 2,
             Road.FROM_WORLD: 1,
             Tech.GRE: 2,
-            Shown.POLICY_RULES: 4,
+            ShownPart.POLICY_RULES: 4,
         },
         needs=frozenset(
             {
@@ -73,7 +73,7 @@ PLAYS: tuple[Play, ...] = (
                 Tech.AWS_CNI,
                 Tech.VRF,
                 Tech.GRE,
-                Shown.POLICY_RULES,
+                ShownPart.POLICY_RULES,
             }
         ),
     ),
@@ -283,9 +283,9 @@ PLAYS: tuple[Play, ...] = (
             Kind.SOMETIMES: 1,
             Tech.GRE: 2,
             Tech.SWARM: 1,
-            Shown.SYSCTLS: 3,
+            ShownPart.SYSCTLS: 3,
         },
-        needs=frozenset({Tech.RESTART, Tech.UPGRADE, Tech.GRE, Shown.SYSCTLS}),
+        needs=frozenset({Tech.RESTART, Tech.UPGRADE, Tech.GRE, ShownPart.SYSCTLS}),
     ),
     Play(
         fact=(
@@ -419,7 +419,7 @@ PLAYS: tuple[Play, ...] = (
             "dadfailed or tentative: the address is not used",
             "disabled: programs that prefer IPv6 wait",
         ),
-        signs={Tech.IPV6: 4, Shown.IPV6: 1},
+        signs={Tech.IPV6: 4, ShownPart.IPV6: 1},
         needs=frozenset({Tech.IPV6}),
     ),
 )

@@ -4,14 +4,14 @@ tracking.
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Clue, Contrast, Road, Shown
+from podpath.diagnosis.clues import Clue, Contrast, Road, ShownPart
 from podpath.diagnosis.holdings import Holding
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
 
 FILTERS: frozenset[Clue] = frozenset({
-    Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NOT_PERMITTED, Road.POD_TO_HOST, Shown.RULES,
+    Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NOT_PERMITTED, Road.POD_TO_HOST, ShownPart.RULES,
     Tech.FIREWALLD, Tech.UFW, Tech.NFTABLES, Tech.LXC, Tech.PODMAN, Tech.FILTERED,
 })  # fmt: skip
 """Clues that point to filtering."""
@@ -48,7 +48,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.KUBE_PROXY: 2,
             Tech.OPENSTACK: 1,
             Tech.FILTERED: 1,
-            Shown.RULES: 1,
+            ShownPart.RULES: 1,
         },
         needs=FILTERS,
         held=frozenset({Holding.RULESET}),
@@ -124,9 +124,9 @@ PLAYS: tuple[Play, ...] = (
             Kind.REFUSED: 2,
             Tech.RESTART: 1,
             Road.TO_SERVICE: 2,
-            Shown.NAT: 3,
+            ShownPart.NAT: 3,
         },
-        needs=frozenset({Tech.NODE_PORT, Road.FROM_WORLD, Tech.DOCKER, Tech.PODMAN, Shown.NAT}),
+        needs=frozenset({Tech.NODE_PORT, Road.FROM_WORLD, Tech.DOCKER, Tech.PODMAN, ShownPart.NAT}),
     ),
     Play(
         fact="which iptables writes the rules, and whether both backends hold some",
@@ -277,12 +277,12 @@ PLAYS: tuple[Play, ...] = (
             Tech.FLANNEL: 1,
             Tech.CILIUM: 1,
             Tech.SOURCE_LOST: 4,
-            Shown.NAT: 2,
+            ShownPart.NAT: 2,
             Tech.OPENVPN: 1,
             Tech.SECOND_INTERFACE: 1,
         },
         needs=frozenset(
-            {Kind.WRONG_PEER, Road.TO_WORLD, Tech.NETWORK_POLICY, Tech.SOURCE_LOST, Shown.NAT}
+            {Kind.WRONG_PEER, Road.TO_WORLD, Tech.NETWORK_POLICY, Tech.SOURCE_LOST, ShownPart.NAT}
         ),
         held=frozenset({Holding.RULESET}),
     ),
@@ -305,8 +305,8 @@ PLAYS: tuple[Play, ...] = (
             Road.TO_NAME_SERVER: 1,
             Kind.TIMEOUT: 1,
             Tech.KUBE_PROXY: 1,
-            Shown.NAT: 2,
-            Shown.CONNTRACK: 1,
+            ShownPart.NAT: 2,
+            ShownPart.CONNTRACK: 1,
         },
         held=frozenset({Holding.CONNTRACK}),
         base=1,

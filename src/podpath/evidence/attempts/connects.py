@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.attempts.failures import SCHEME_PORTS, parse_host, parse_result
-from podpath.evidence.attempts.outcome import Outcome, add_attempt
+from podpath.evidence.attempts.outcome import AttemptOutcome, add_attempt
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.records import Reading
@@ -96,12 +96,12 @@ def read_connect(source: Source) -> Reading:
     if failed:
         said = " ".join(lines[index] for index in failed)
         place = failed[-1]
-        outcome = Outcome(
+        outcome = AttemptOutcome(
             parse_result(said) or FailureKind.TIMEOUT, lines[place].strip(), place, place
         )
         add_attempt(ledger, typed.program or "nc", target, outcome)
     elif stopped and not worked:
-        outcome = Outcome(
+        outcome = AttemptOutcome(
             Ending.INTERRUPTED, "stopped by its person before it ended", stopped[0], stopped[0]
         )
         add_attempt(ledger, typed.program or "nc", target, outcome)
@@ -111,7 +111,7 @@ def read_connect(source: Source) -> Reading:
             ledger,
             typed.program or "nc",
             target,
-            Outcome(Ending.OK, lines[place].strip(), place, place),
+            AttemptOutcome(Ending.OK, lines[place].strip(), place, place),
         )
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):

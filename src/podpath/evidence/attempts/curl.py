@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from podpath.evidence.attempts.failures import SCHEME_PORTS, parse_host, parse_result
-from podpath.evidence.attempts.outcome import Outcome, add_attempt
+from podpath.evidence.attempts.outcome import AttemptOutcome, add_attempt
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.records import Reading
@@ -120,7 +120,7 @@ def _read_error(ledger: LineLedger, index: int, target: _Target, said: FailureKi
     if result is None:
         ledger.gap(index, f"curl's error {code} says nothing of the path: {message[:80]}")
         return
-    outcome = Outcome(result, f"curl: ({code}) {message}", index, index)
+    outcome = AttemptOutcome(result, f"curl: ({code}) {message}", index, index)
     add_attempt(ledger, "curl", (protocols.TCP, target.dst, target.port), outcome)
 
 
@@ -171,7 +171,7 @@ def _read_without_error(ledger: LineLedger, filled: list[int], target: _Target) 
             index for index, found in zip(bodies, codes, strict=True) if found["code"] == "000"
         ]
         shown = failed or bodies
-        outcome = Outcome(
+        outcome = AttemptOutcome(
             FailureKind.TIMEOUT if failed else Ending.OK,
             f"HTTP status {lines[shown[0]].strip()}",
             shown[0],
@@ -179,13 +179,13 @@ def _read_without_error(ledger: LineLedger, filled: list[int], target: _Target) 
         )
     elif responses or bodies:
         shown = responses or bodies
-        outcome = Outcome(Ending.OK, lines[shown[0]].strip()[:80], shown[0], shown[0])
+        outcome = AttemptOutcome(Ending.OK, lines[shown[0]].strip()[:80], shown[0], shown[0])
     elif stopped:
-        outcome = Outcome(
+        outcome = AttemptOutcome(
             Ending.INTERRUPTED, "stopped by its person before it ended", stopped[0], stopped[0]
         )
     elif requests:
-        outcome = Outcome(
+        outcome = AttemptOutcome(
             FailureKind.HANGS, "the request was sent, no response is shown", requests[0], filled[-1]
         )
     else:

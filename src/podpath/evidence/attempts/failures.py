@@ -15,7 +15,7 @@ from podpath.net.addresses import Address
 from podpath.net.failures import ANSWERED, NAMES, FailureKind
 
 
-class Failure(NamedTuple):
+class ReportedFailure(NamedTuple):
     """A connection that a message says has failed."""
 
     protocol: int
@@ -125,7 +125,7 @@ def parse_result(message: str) -> FailureKind | None:
     return next((kind for kind, words in _WORDS if words.search(message)), None)
 
 
-def parse_failure(message: str) -> Failure | None:
+def parse_failure(message: str) -> ReportedFailure | None:
     """Read a message that names an address and says that a connection to it failed; None where it
     lacks one of the two.
 
@@ -147,7 +147,7 @@ def parse_failure(message: str) -> Failure | None:
     protocol = (
         protocols.UDP if fields.get("protocol") == "udp" or found.re is _LOOKUP else protocols.TCP
     )
-    return Failure(
+    return ReportedFailure(
         protocol,
         dst,
         port,

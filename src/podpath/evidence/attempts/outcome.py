@@ -16,7 +16,7 @@ UNADDRESSED = "it failed, but its destination is only a name: no output shows th
 """Why the line of a failure is a gap: there is nothing to walk to."""
 
 
-class Outcome(NamedTuple):
+class AttemptOutcome(NamedTuple):
     """What came of an attempt, and which lines say so."""
 
     result: Result
@@ -35,7 +35,7 @@ def origin_of(source: Source) -> str | None:
 
 
 def add_attempt(
-    ledger: LineLedger, who: str, target: tuple[int, Address | None, int], outcome: Outcome
+    ledger: LineLedger, who: str, target: tuple[int, Address | None, int], outcome: AttemptOutcome
 ) -> None:
     """Keep an attempt; one whose destination is only a name is a gap, for no walk can start without
     its address.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.attempts.failures import parse_host, parse_result
-from podpath.evidence.attempts.outcome import Outcome, add_attempt
+from podpath.evidence.attempts.outcome import AttemptOutcome, add_attempt
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.records import Reading
@@ -83,7 +83,7 @@ def read_ping(source: Source) -> Reading:
             ledger,
             "ping",
             (protocol, dst, 0),
-            Outcome(Ending.OK, lines[place].strip(), place, place),
+            AttemptOutcome(Ending.OK, lines[place].strip(), place, place),
         )
     lost = sent - received
     if stopped and sent <= 1 and not errors and not received:
@@ -92,13 +92,15 @@ def read_ping(source: Source) -> Reading:
             ledger,
             "ping",
             (protocol, dst, 0),
-            Outcome(Ending.INTERRUPTED, "stopped before an answer", place, place),
+            AttemptOutcome(Ending.INTERRUPTED, "stopped before an answer", place, place),
         )
     elif errors or (lost and lost >= _LOSS_THAT_COUNTS * sent):
         place = errors[0] if errors else total or 0
         result = _kind(lines[place]) if errors else FailureKind.TIMEOUT
         detail = lines[place].strip() if errors else f"{lost} of {sent} not answered"
-        add_attempt(ledger, "ping", (protocol, dst, 0), Outcome(result, detail, place, place))
+        add_attempt(
+            ledger, "ping", (protocol, dst, 0), AttemptOutcome(result, detail, place, place)
+        )
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):
             ledger.head(index)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from podpath.evidence.attempts.failures import parse_host, parse_result
-from podpath.evidence.attempts.outcome import Outcome, add_attempt
+from podpath.evidence.attempts.outcome import AttemptOutcome, add_attempt
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.records import Reading
@@ -70,7 +70,7 @@ def read_resolver(source: Source) -> Reading:
             ledger,
             "DNS lookup",
             (protocols.UDP, dst, port),
-            Outcome(result, lines[place].strip(), place, place),
+            AttemptOutcome(result, lines[place].strip(), place, place),
         )
     for index, line in enumerate(lines):
         if line.strip() and not ledger.is_claimed(index) and not ledger.elide(index):

@@ -47,14 +47,14 @@ def recognise(source: Source) -> int:
 
 def read(source: Source) -> Reading:
     """Read bridges with their ports."""
-    reader = _Reader(source)
+    reader = _BridgeReader(source)
     for index, raw in enumerate(source.lines):
         reader.feed(index, strip_terminal(raw))
     reader.flush()
     return reader.ledger.close(_EXPECTED)
 
 
-class _Reader:
+class _BridgeReader:
     """Gathers the ports of one bridge, then gives its record."""
 
     __slots__ = ("bridge", "first", "last", "ledger", "partial", "ports")

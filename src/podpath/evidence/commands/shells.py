@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 )
 
 
-class Word(NamedTuple):
+class ShellWord(NamedTuple):
     """A word of a command line."""
 
     text: str
@@ -44,7 +44,7 @@ class Redirect(NamedTuple):
 class SimpleCommand(NamedTuple):
     """One program with its arguments."""
 
-    words: tuple[Word, ...]
+    words: tuple[ShellWord, ...]
     operator: str
     """What stands before it: empty for the first, `|`, `&&`, `||`, `;`, `&`."""
     redirects: tuple[Redirect, ...] = ()
@@ -63,7 +63,7 @@ class SimpleCommand(NamedTuple):
 def parse_shell(text: str) -> tuple[SimpleCommand, ...]:
     """Cut a command line into its simple commands, the empty ones left out."""
     commands: list[SimpleCommand] = []
-    words: list[Word] = []
+    words: list[ShellWord] = []
     redirects: list[Redirect] = []
     operator, pending = "", ""
 
@@ -85,7 +85,7 @@ def parse_shell(text: str) -> tuple[SimpleCommand, ...]:
             redirects.append(Redirect(pending, _unquote(raw)))
             pending = ""
         elif kind in {"word", "placeholder"}:
-            words.append(Word(_unquote(raw), token.start(), token.end()))
+            words.append(ShellWord(_unquote(raw), token.start(), token.end()))
     close("")
     return tuple(commands)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from podpath.evidence.commands.shells import Word
+from podpath.evidence.commands.shells import ShellWord
 from podpath.evidence.commands.wrappers_container import unwrap_container, unwrap_kubectl
 from podpath.evidence.commands.wrappers_words import (
     SHELLS,
@@ -22,10 +22,12 @@ _NETNS_FILE = re.compile(
 )
 
 
-def _plain(valued: str = "", positional: int = 0) -> Callable[[tuple[Word, ...]], Inner | None]:
+def _plain(
+    valued: str = "", positional: int = 0
+) -> Callable[[tuple[ShellWord, ...]], Inner | None]:
     with_value = frozenset(valued.split())
 
-    def unwrap(words: tuple[Word, ...]) -> Inner | None:
+    def unwrap(words: tuple[ShellWord, ...]) -> Inner | None:
         place = skip_options(words, 1, with_value) + positional
         if place >= len(words):
             return None
@@ -39,18 +41,18 @@ def _plain(valued: str = "", positional: int = 0) -> Callable[[tuple[Word, ...]]
     return unwrap
 
 
-def _remote(valued: str) -> Callable[[tuple[Word, ...]], Inner | None]:
+def _remote(valued: str) -> Callable[[tuple[ShellWord, ...]], Inner | None]:
     """Unwrap `ssh HOST COMMAND`: the place is another host, its own network namespace."""
     plain = _plain(valued, 1)
 
-    def unwrap(words: tuple[Word, ...]) -> Inner | None:
+    def unwrap(words: tuple[ShellWord, ...]) -> Inner | None:
         inner = plain(words)
         return None if inner is None else inner._replace(enters=True)
 
     return unwrap
 
 
-def _shell(words: tuple[Word, ...]) -> Inner | None:
+def _shell(words: tuple[ShellWord, ...]) -> Inner | None:
     for place, word in enumerate(words[1:], 1):
         if re.fullmatch(r"-[a-z]*c", word.text):
             return Inner(place + 1, text=words[place + 1].text) if place + 1 < len(words) else None
@@ -69,7 +71,7 @@ def netns_of_file(path: str) -> str | None:
     return found["name"] or found["other"]
 
 
-def _nsenter(words: tuple[Word, ...]) -> Inner:
+def _nsenter(words: tuple[ShellWord, ...]) -> Inner:
     place = skip_options(
         words, 1, frozenset({"-t", "--target", "-S", "--setuid", "-G", "--setgid"})
     )
@@ -93,7 +95,7 @@ def _nsenter(words: tuple[Word, ...]) -> Inner:
     return Inner(opened(words, place), netns, enters=True, keeps_prompt=True)
 
 
-def _ip(words: tuple[Word, ...]) -> Inner | None:
+def _ip(words: tuple[ShellWord, ...]) -> Inner | None:
     texts = [word.text for word in words]
     if (
         len(texts) > 3
@@ -114,7 +116,7 @@ def _ip(words: tuple[Word, ...]) -> Inner | None:
     return Inner(len(words) - 1, texts[place + 1], enters=True, text=inner)
 
 
-def _minikube(words: tuple[Word, ...]) -> Inner | None:
+def _minikube(words: tuple[ShellWord, ...]) -> Inner | None:
     ssh = next((place for place, word in enumerate(words[:4]) if word.text == "ssh"), None)
     if ssh is None:
         return None
@@ -125,7 +127,7 @@ def _minikube(words: tuple[Word, ...]) -> Inner | None:
     return Inner(place, enters=True, text=text)
 
 
-WRAPPERS: Mapping[str, Callable[[tuple[Word, ...]], Inner | None]] = {
+WRAPPERS: Mapping[str, Callable[[tuple[ShellWord, ...]], Inner | None]] = {
     "sudo": _plain("-u -g -h -p -C -r -t -T -U -D -R"), "doas": _plain("-u -C"), "time": _plain("-f -o"), "nohup": _plain(),
     "watch": _plain("-n --interval"), "env": _plain("-u -C"), "nice": _plain("-n"), "ionice": _plain("-c -n -p"),
     "stdbuf": _plain("-i -o -e"), "timeout": _plain("-s -k --signal --kill-after", 1), "command": _plain(), "exec": _plain(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from podpath.evidence.commands.shells import Word
+from podpath.evidence.commands.shells import ShellWord
 from podpath.evidence.commands.wrappers_words import Inner, find_option, opened, skip_options
 
 _HOST_NETWORK = re.compile(
@@ -28,7 +28,7 @@ _KUBECTL_VALUED = frozenset(
 )
 
 
-def unwrap_kubectl(words: tuple[Word, ...]) -> Inner | None:
+def unwrap_kubectl(words: tuple[ShellWord, ...]) -> Inner | None:
     """Unwrap `kubectl exec POD -- COMMAND`, `kubectl debug` and `kubectl run ... -- COMMAND`; None
     for all else it does.
     """
@@ -49,7 +49,7 @@ def unwrap_kubectl(words: tuple[Word, ...]) -> Inner | None:
     )
 
 
-def _pod(named: str, options: tuple[Word, ...]) -> str | None:
+def _pod(named: str, options: tuple[ShellWord, ...]) -> str | None:
     """Name the namespace of a pod as `kubectl exec` names the pod; None where it is the host's."""
     kind, _, name = named.rpartition("/")
     if kind in {"node", "no", "nodes"} or _HOST_NETWORK.match(name.lstrip("<$")):
@@ -66,7 +66,7 @@ def _pod(named: str, options: tuple[Word, ...]) -> str | None:
     return f"{short.get(kind, kind)}/{namespace}/{name}"
 
 
-def unwrap_container(words: tuple[Word, ...]) -> Inner | None:
+def unwrap_container(words: tuple[ShellWord, ...]) -> Inner | None:
     """Unwrap `docker exec CONTAINER COMMAND`, and `docker run --net=host IMAGE COMMAND`; None for
     all else it does.
     """
@@ -104,7 +104,7 @@ def unwrap_container(words: tuple[Word, ...]) -> Inner | None:
     return Inner(opened(words, skip_options(words, named + 1, valued)), netns, enters=True)
 
 
-def _run_in(words: tuple[Word, ...], place: int, net: str) -> Inner:
+def _run_in(words: tuple[ShellWord, ...], place: int, net: str) -> Inner:
     valued = frozenset(
         [
             "--net",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from podpath.evidence.commands.shells import Word, base_name
+from podpath.evidence.commands.shells import ShellWord, base_name
 
 
 class Inner(NamedTuple):
@@ -24,7 +24,7 @@ class Inner(NamedTuple):
 SHELLS = frozenset({"sh", "bash", "ash", "dash", "zsh", "ksh", "fish"})
 
 
-def skip_options(words: tuple[Word, ...], place: int, valued: frozenset[str]) -> int:
+def skip_options(words: tuple[ShellWord, ...], place: int, valued: frozenset[str]) -> int:
     """Return the index of the first word that is neither an option nor an option's value."""
     while place < len(words):
         word = words[place].text
@@ -36,7 +36,7 @@ def skip_options(words: tuple[Word, ...], place: int, valued: frozenset[str]) ->
     return place
 
 
-def find_option(words: tuple[Word, ...], *names: str) -> str | None:
+def find_option(words: tuple[ShellWord, ...], *names: str) -> str | None:
     """Return the value of the first of these options: `--net=X`, `--net X`, `-t X`, `-tX`."""
     for place, word in enumerate(words):
         for name in names:
@@ -54,7 +54,7 @@ def find_option(words: tuple[Word, ...], *names: str) -> str | None:
     return None
 
 
-def opened(words: tuple[Word, ...], place: int) -> int:
+def opened(words: tuple[ShellWord, ...], place: int) -> int:
     """Return the index of what is run; past the end where that is a bare shell."""
     rest = words[place:]
     only_shell = (

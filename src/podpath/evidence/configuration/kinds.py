@@ -18,7 +18,7 @@ _PATH = re.compile(
 _PROGRAMS = ("/bin/", "/sbin/", "/proc/", "/sys/", "/usr/lib/", "/dev/")
 
 
-class Kind(NamedTuple):
+class FileKind(NamedTuple):
     """A kind of file."""
 
     name: str
@@ -28,11 +28,11 @@ class Kind(NamedTuple):
     """Words that settings or heads of blocks begin with; two different ones make the kind."""
 
 
-def _kind(name: str, paths: str, names: str) -> Kind:
-    return Kind(name, re.compile(paths), frozenset(names.lower().split()))
+def _kind(name: str, paths: str, names: str) -> FileKind:
+    return FileKind(name, re.compile(paths), frozenset(names.lower().split()))
 
 
-KINDS: tuple[Kind, ...] = (
+KINDS: tuple[FileKind, ...] = (
     _kind("named", r"named(?:\.conf|/)|/bind/named", "zone allow-query allow-recursion forwarders listen-on listen-on-v6 "
           "dnssec-validation allow-transfer auth-nxdomain recursion"),
     _kind("dhcpd", r"dhcpd6?\.conf", "subnet option range shared-network default-lease-time max-lease-time "

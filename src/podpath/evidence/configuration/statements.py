@@ -46,7 +46,7 @@ class Statement(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Reader:
+class _StatementReader:
     found: list[Statement] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
@@ -97,7 +97,7 @@ def _read_braces(lines: Sequence[str], *, ended: bool) -> list[Statement]:
     """Read blocks in braces; statements end at a semicolon where the text has any, else with the
     line.
     """
-    reader = _Reader()
+    reader = _StatementReader()
     inside = False
     for place, raw in enumerate(lines):
         line, inside = _strip_comment(raw, inside=inside)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from podpath.evidence.documents.blocks import Block
 from podpath.evidence.documents.prose import is_heading, reads_as_prose, reads_as_sentence
-from podpath.evidence.documents.regions import Line
+from podpath.evidence.documents.regions import DocumentLine
 from podpath.evidence.documents.shapes import Shape, continues, is_message, match_shape
 from podpath.evidence.text.tokenizer import is_ellipsis
 
@@ -35,13 +35,13 @@ ANNOTATION_WORDS = 5
 class Context(NamedTuple):
     """What stands round a line."""
 
-    lines: Sequence[Line]
+    lines: Sequence[DocumentLine]
     place: int
     fenced: bool
     after_blank: bool
 
     @property
-    def line(self) -> Line:
+    def line(self) -> DocumentLine:
         """The line itself."""
         return self.lines[self.place]
 

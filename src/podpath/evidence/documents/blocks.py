@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from podpath.evidence.commands.typed import Typed
 from podpath.evidence.documents.prompts import Prompt
-from podpath.evidence.documents.regions import Line
+from podpath.evidence.documents.regions import DocumentLine
 from podpath.evidence.documents.shapes import Shape
 from podpath.net.provenance import Source
 
@@ -25,10 +25,10 @@ class Block:
     prompt: Prompt | None = None
     typed: Typed | None = None
     """The command that printed it; None where none is shown."""
-    typed_lines: list[Line] = field(default_factory=list)
+    typed_lines: list[DocumentLine] = field(default_factory=list)
     """The lines the command stands in."""
     netns: str | None = None
-    lines: list[Line] = field(default_factory=list)
+    lines: list[DocumentLine] = field(default_factory=list)
     """Its output; blank lines within it are kept, so that numbers stay right."""
     shape: Shape | None = None
     """The shape of its latest line that has one."""
@@ -46,7 +46,7 @@ class Block:
         """The program that printed it; empty where none is shown."""
         return self.typed.program if self.typed is not None else ""
 
-    def take(self, line: Line, blanks: list[Line], shape: Shape | None) -> None:
+    def take(self, line: DocumentLine, blanks: list[DocumentLine], shape: Shape | None) -> None:
         """Add a line of output, after the blank lines before it."""
         if self.lines:
             self.lines.extend(blanks)
@@ -65,7 +65,7 @@ class Block:
             made.append(self._source(name, self.lines, order + len(made)))
         return made
 
-    def _source(self, name: str, lines: list[Line], order: int) -> Source:
+    def _source(self, name: str, lines: list[DocumentLine], order: int) -> Source:
         start = lines[0] if lines else self.typed_lines[0]
         prompt = self.prompt.text if self.prompt is not None else ""
         return Source(

@@ -16,7 +16,7 @@ from podpath.evidence.attempts.failures import parse_host
 from podpath.evidence.documents.regions import is_fence
 from podpath.net import protocols
 from podpath.net.addresses import Address, Prefix
-from podpath.net.complaints import Complaint, End
+from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source, Span
 
@@ -79,18 +79,18 @@ _WORKS = re.compile(
 )
 
 
-class _Words(NamedTuple):
+class _MeaningWords(NamedTuple):
     """A meaning and the words for it."""
 
     meaning: str
     pattern: re.Pattern[str]
 
 
-def _words(meaning: str, pattern: str) -> _Words:
-    return _Words(meaning, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE))
+def _words(meaning: str, pattern: str) -> _MeaningWords:
+    return _MeaningWords(meaning, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE))
 
 
-_FAILURES: tuple[_Words, ...] = (
+_FAILURES: tuple[_MeaningWords, ...] = (
     _words(FailureKind.NO_ADDRESS, r"no (?:dhcp |usable |ip )*(?:lease|address)|leases?|not (?:\w+ ){0,3}(?:a|an|any|"
                                    r"its) (?:usable )?"
                                    r"(?:ip )?address|gets? none by dhcp|no (?:ip )?addresses(?: available)?|"
@@ -136,18 +136,18 @@ _FAILURES: tuple[_Words, ...] = (
 )  # fmt: skip
 """The more telling first: of a sentence that says several the first counts."""
 
-_ENDS: tuple[_Words, ...] = (
-    _words(End.NAME_SERVER, r"coredns|kube-?dns|node-?local-?dns|name ?servers?|dns(?: servers?| service)?|resolver"),
-    _words(End.API_SERVER, r"api[- ]?server|kube-?apiserver|kubernetes (?:service|api)|control[- ]plane|10\.96\.0\.1"),
-    _words(End.NODE_PORT, r"node ?ports?|host ?ports?|published ports?|port mappings?"),
-    _words(End.LOAD_BALANCER, r"load ?balancers?|external[- ]?ips?|metallb|ingress|virtual ip|vip"),
-    _words(End.SERVICE, r"services?|cluster[- ]?ips?|service (?:ip|address)(?:es)?|svc"),
-    _words(End.POD, r"pods?|daemon ?sets?|deployments?|sidecars?|replicas?"),
-    _words(End.CONTAINER, r"containers?|docker0"),
-    _words(End.GUEST, r"vms?|virtual machines?|guests?|instances?|droplets?"),
-    _words(End.OUTSIDE, r"internet|outside(?: world)?|external(?:ly)?|public (?:address|ip|internet|sites?)|world|lan|"
+_ENDS: tuple[_MeaningWords, ...] = (
+    _words(EndKind.NAME_SERVER, r"coredns|kube-?dns|node-?local-?dns|name ?servers?|dns(?: servers?| service)?|resolver"),
+    _words(EndKind.API_SERVER, r"api[- ]?server|kube-?apiserver|kubernetes (?:service|api)|control[- ]plane|10\.96\.0\.1"),
+    _words(EndKind.NODE_PORT, r"node ?ports?|host ?ports?|published ports?|port mappings?"),
+    _words(EndKind.LOAD_BALANCER, r"load ?balancers?|external[- ]?ips?|metallb|ingress|virtual ip|vip"),
+    _words(EndKind.SERVICE, r"services?|cluster[- ]?ips?|service (?:ip|address)(?:es)?|svc"),
+    _words(EndKind.POD, r"pods?|daemon ?sets?|deployments?|sidecars?|replicas?"),
+    _words(EndKind.CONTAINER, r"containers?|docker0"),
+    _words(EndKind.GUEST, r"vms?|virtual machines?|guests?|instances?|droplets?"),
+    _words(EndKind.OUTSIDE, r"internet|outside(?: world)?|external(?:ly)?|public (?:address|ip|internet|sites?)|world|lan|"
                         r"local network|home network|(?:web ?)?sites?|clients?|browsers?|other machines?|github|google"),
-    _words(End.NODE, r"nodes?|hosts?|machines?|servers?|workers?|masters?|laptop|computer|notebook"),
+    _words(EndKind.NODE, r"nodes?|hosts?|machines?|servers?|workers?|masters?|laptop|computer|notebook"),
 )  # fmt: skip
 _SAME_NODE = re.compile(
     r"\b(?:(?:on|of) the same|same) (?:node|host|worker|machine|bridge|vm)\b|"
@@ -279,7 +279,7 @@ def _find_failure(text: str) -> FailureKind | None:
     return FailureKind(found.meaning) if found is not None else None
 
 
-def _find_ends(text: str, verb: re.Match[str]) -> tuple[End | None, End | None]:
+def _find_ends(text: str, verb: re.Match[str]) -> tuple[EndKind | None, EndKind | None]:
     """Return who connects and whom to: what stands behind `from`, else before the verb; what stands
     behind `to` and the verb.
     """
@@ -307,11 +307,11 @@ def _find_ends(text: str, verb: re.Match[str]) -> tuple[End | None, End | None]:
     return source, before[0] if before and start is not None else None
 
 
-def _has_target(mentions: Sequence[tuple[int, End]], verb: re.Match[str]) -> bool:
+def _has_target(mentions: Sequence[tuple[int, EndKind]], verb: re.Match[str]) -> bool:
     return any(place >= verb.start() for place, _ in mentions)
 
 
-def _mentions(text: str) -> Iterator[tuple[int, End]]:
+def _mentions(text: str) -> Iterator[tuple[int, EndKind]]:
     """Yield each end that is mentioned with its place; of words that overlap the more telling ones
     count.
     """
@@ -320,7 +320,7 @@ def _mentions(text: str) -> Iterator[tuple[int, End]]:
         for found in words.pattern.finditer(text):
             if not any(first < found.end() and found.start() < last for first, last in taken):
                 taken.append(found.span())
-                yield found.start(), End(words.meaning)
+                yield found.start(), EndKind(words.meaning)
 
 
 def _find_ports(text: str) -> Iterator[int]:

@@ -19,13 +19,13 @@ from podpath.evidence.documents.belonging import Context, belongs, is_place_note
 from podpath.evidence.documents.blocks import Block, join_command
 from podpath.evidence.documents.deeds import changes_rules, is_typed_evidence
 from podpath.evidence.documents.introductions import introduced_command
-from podpath.evidence.documents.places import Places
+from podpath.evidence.documents.places import ShellTracker
 from podpath.evidence.documents.programs import is_command
 from podpath.evidence.documents.prompts import Prompt, match_prompt
 from podpath.evidence.documents.prose import is_heading, reads_as_prose, strip_markup
 from podpath.evidence.documents.quoted import find_quoted
 from podpath.evidence.documents.regions import (
-    Line,
+    DocumentLine,
     Region,
     decode_line,
     is_fence,
@@ -84,7 +84,7 @@ class _Splitter:
 
     def __init__(self, name: str) -> None:
         self.sources: list[Source] = []
-        self.aside: list[Line] = []
+        self.aside: list[DocumentLine] = []
         """Lines that belong to no block: prose, and what stands in it."""
         self._name = name
         self._block: Block | None = None
@@ -96,7 +96,7 @@ class _Splitter:
         self._prose: list[str] = []
         self._fresh = True
         """True while the prose has not been closed by a blank line or a block."""
-        self._places = Places()
+        self._places = ShellTracker()
         self._regions = 0
         self._prompted = False
         """True where the region has shown a prompt: a bare command line in it is output."""
@@ -107,7 +107,7 @@ class _Splitter:
         """Gather the blocks of one region; none goes on into the next."""
         self._regions += 1
         self._prompted = False
-        blanks: list[Line] = []
+        blanks: list[DocumentLine] = []
         place = 0
         while place < len(region.lines):
             line = region.lines[place]
@@ -172,7 +172,7 @@ class _Splitter:
         """Tell whether a line may be what a command printed that stands elsewhere."""
         return context.fenced if shape is None else typed.program in shape.programs
 
-    def _step(self, context: Context, blanks: list[Line]) -> int:
+    def _step(self, context: Context, blanks: list[DocumentLine]) -> int:
         """Take the line in place and those that come with it; give the index of the next."""
         prompt = self._prompt(context)
         if prompt is not None:
@@ -282,7 +282,7 @@ class _Splitter:
             self._note(line)
         return context.place + 1
 
-    def _take_json(self, context: Context, extent: int, blanks: list[Line]) -> int:
+    def _take_json(self, context: Context, extent: int, blanks: list[DocumentLine]) -> int:
         block = self._block
         if block is None or block.lines or (block.typed is None and context.after_blank):
             self._close()
@@ -330,7 +330,7 @@ class _Splitter:
             return None
         return Block(label=block.label, prompt=block.prompt, typed=block.typed, netns=block.netns)
 
-    def _note(self, line: Line) -> None:
+    def _note(self, line: DocumentLine) -> None:
         """Keep a line of prose: the latest paragraph labels the next block."""
         self.aside.append(line)
         self._introduces = True
@@ -420,7 +420,7 @@ def _is_open_quote(text: str) -> bool:
     )
 
 
-def _here_extent(lines: Sequence[Line], start: int, word: str) -> int:
+def _here_extent(lines: Sequence[DocumentLine], start: int, word: str) -> int:
     """Return the index after a here-document's end; `start` where it has none."""
     end = next((i for i in range(start, len(lines)) if lines[i].text.strip() == word), None)
     return start if end is None else end + 1

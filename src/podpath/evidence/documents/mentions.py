@@ -14,15 +14,17 @@ LOOKED_AT = 1 << 16
 """Characters of a text that are looked at: what a ticket is about stands near its beginning."""
 
 
-class _Row(NamedTuple):
+class _TechnologyWords(NamedTuple):
     """A technology and the words for it."""
 
     technology: Technology
     pattern: re.Pattern[str]
 
 
-def _row(technology: Technology, words: str) -> _Row:
-    return _Row(technology, re.compile(rf"(?<![a-z0-9])(?:{words})(?![a-z0-9])", re.IGNORECASE))
+def _row(technology: Technology, words: str) -> _TechnologyWords:
+    return _TechnologyWords(
+        technology, re.compile(rf"(?<![a-z0-9])(?:{words})(?![a-z0-9])", re.IGNORECASE)
+    )
 
 
 _THING = (
@@ -39,7 +41,7 @@ _GOES = (
 _LOSES = r"(?:los(?:es?|t|ing)|forget(?:s|ting)?|drops?|remov(?:es?|ed|ing)|delet(?:es?|ed|ing)|overwrit(?:es?|ten)|flush(?:es|ed)?)"
 _WITHOUT = r"(?:no longer (?:has|have) (?:an? |its |the )?|without (?:an? |its |any )|gets? (?:an? |its own ))"
 _T = Technology
-MENTIONS: tuple[_Row, ...] = (
+MENTIONS: tuple[_TechnologyWords, ...] = (
     _row(_T.FLANNEL, r"flannel(?:d|\.\d+)?|kube-flannel"),
     _row(_T.CALICO, r"calico(?:-node|ctl)?|felix|vxlan\.calico|cali[0-9a-f]{11}|canal|tigera|bird6?"),
     _row(_T.CILIUM, r"cilium\w*|hubble|lxc[0-9a-f]{12}"),

@@ -30,7 +30,7 @@ class _Shell(NamedTuple):
     region: int
 
 
-class Places:
+class ShellTracker:
     """Follows which shell the commands of one document are typed in."""
 
     def __init__(self) -> None:

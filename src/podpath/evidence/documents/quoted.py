@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from podpath.evidence.documents.prose import reads_as_prose
-from podpath.evidence.documents.regions import Line
+from podpath.evidence.documents.regions import DocumentLine
 from podpath.evidence.messages.table import find_messages
 from podpath.net.provenance import Source
 
@@ -36,7 +36,7 @@ _NEAR = 40
 """Characters before a quotation in which a word denies it."""
 
 
-def find_quoted(name: str, lines: Sequence[Line]) -> tuple[Source, ...]:
+def find_quoted(name: str, lines: Sequence[DocumentLine]) -> tuple[Source, ...]:
     """Return a source for each line of prose that quotes a known message; the lines are those that
     no block has.
     """
@@ -51,7 +51,7 @@ def is_quoted(source: Source) -> bool:
     return source.format == QUOTED
 
 
-def _make_source(name: str, line: Line, text: str) -> Source:
+def _make_source(name: str, line: DocumentLine, text: str) -> Source:
     return replace(Source(name=name, lines=(text,), first_line=line.number), format=QUOTED)
 
 

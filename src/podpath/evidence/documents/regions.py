@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 
-class Line(NamedTuple):
+class DocumentLine(NamedTuple):
     """A line of a document."""
 
     number: int
@@ -26,7 +26,7 @@ class Line(NamedTuple):
 class Region(NamedTuple):
     """Lines that stand together inside or outside a fence."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[DocumentLine, ...]
     fenced: bool
     info: str = ""
     """What the opening fence says (`console`, `go`)."""
@@ -62,10 +62,10 @@ _DEPTH = 4
 """Fences within fences (a ticket that quotes a ticket): deeper ones are left as text."""
 
 
-def split_regions(lines: Sequence[Line], depth: int = 0) -> tuple[Region, ...]:
+def split_regions(lines: Sequence[DocumentLine], depth: int = 0) -> tuple[Region, ...]:
     """Cut lines into regions, the lines of the fences themselves left out."""
     regions: list[Region] = []
-    plain: list[Line] = []
+    plain: list[DocumentLine] = []
     place = 0
     while place < len(lines):
         fence = _open(lines, place)
@@ -86,12 +86,12 @@ def split_regions(lines: Sequence[Line], depth: int = 0) -> tuple[Region, ...]:
     return tuple(regions)
 
 
-def decode_line(number: int, text: str) -> Line:
+def decode_line(number: int, text: str) -> DocumentLine:
     """Make a line of a document from a line of the file."""
-    return Line(number, _ENTITY.sub(_decode, text) if "&" in text else text)
+    return DocumentLine(number, _ENTITY.sub(_decode, text) if "&" in text else text)
 
 
-def unquote(lines: Sequence[Line], holds_console: Sequence[bool]) -> list[Line]:
+def unquote(lines: Sequence[DocumentLine], holds_console: Sequence[bool]) -> list[DocumentLine]:
     """Take the `>` off runs of quoted lines of which one is console or a fence once it is off."""
     result = list(lines)
     start = 0
@@ -101,7 +101,7 @@ def unquote(lines: Sequence[Line], holds_console: Sequence[bool]) -> list[Line]:
             end += 1
         if any(holds_console[start:end]):
             result[start:end] = [
-                Line(line.number, strip_quote(line.text)) for line in lines[start:end]
+                DocumentLine(line.number, strip_quote(line.text)) for line in lines[start:end]
             ]
         start = max(end, start + 1)
     return result
@@ -125,7 +125,7 @@ def _decode(found: re.Match[str]) -> str:
     return chr(code) if code not in {10, 13} and not 0xD800 <= code <= 0xDFFF else found[0]
 
 
-def _open(lines: Sequence[Line], place: int) -> _Fence | None:
+def _open(lines: Sequence[DocumentLine], place: int) -> _Fence | None:
     text = lines[place].text
     found = _OPENING.match(text)
     if found is not None:
@@ -139,7 +139,7 @@ def _open(lines: Sequence[Line], place: int) -> _Fence | None:
     return None if html is None else _Fence(place, "</pre>", html["indent"], "")
 
 
-def _close(lines: Sequence[Line], fence: _Fence) -> int | None:
+def _close(lines: Sequence[DocumentLine], fence: _Fence) -> int | None:
     """Return the index of the closing line; of the next opening one where that was forgotten; None
     where there is neither.
     """
@@ -167,11 +167,11 @@ def _is_opening_with_info(text: str, fence: _Fence) -> bool:
     )
 
 
-def _inside(lines: Sequence[Line], fence: _Fence, end: int, depth: int) -> list[Region]:
+def _inside(lines: Sequence[DocumentLine], fence: _Fence, end: int, depth: int) -> list[Region]:
     body = list(lines[fence.place + 1 : end])
     if fence.sign == "</pre>":
         body = _html_body(lines, fence, end)
-    inner = tuple(Line(line.number, _dedent(line.text, fence.indent)) for line in body)
+    inner = tuple(DocumentLine(line.number, _dedent(line.text, fence.indent)) for line in body)
     if depth < _DEPTH and any(is_fence(line.text) for line in inner):
         nested = split_regions(inner, depth + 1)
         if any(region.fenced for region in nested):
@@ -179,7 +179,7 @@ def _inside(lines: Sequence[Line], fence: _Fence, end: int, depth: int) -> list[
     return [Region(inner, True, fence.info)]
 
 
-def _html_body(lines: Sequence[Line], fence: _Fence, end: int) -> list[Line]:
+def _html_body(lines: Sequence[DocumentLine], fence: _Fence, end: int) -> list[DocumentLine]:
     body = []
     for i in range(fence.place, end + 1):
         text = lines[i].text
@@ -189,7 +189,9 @@ def _html_body(lines: Sequence[Line], fence: _Fence, end: int) -> list[Line]:
         if i == end:
             text = _HTML_END.split(text)[0]
         body.append(
-            Line(lines[i].number, re.sub(r"</?(?:code|span|b|i|strong|em|mark)\b[^>]*>", "", text))
+            DocumentLine(
+                lines[i].number, re.sub(r"</?(?:code|span|b|i|strong|em|mark)\b[^>]*>", "", text)
+            )
         )
     return [
         line for place, line in enumerate(body) if line.text.strip() or 0 < place < len(body) - 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from podpath.evidence.documents.regions import Line
+from podpath.evidence.documents.regions import DocumentLine
 
 _TIME = r"(?:\d{4}-\d\d-\d\d[T ]|\d{1,2}[./]\d{1,2}[./]\d{2,4},? )?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp][Mm])?"
 _SPEAKER = re.compile(
@@ -25,7 +25,7 @@ without a name.
 """
 
 
-def strip_speakers(lines: Sequence[Line]) -> Sequence[Line]:
+def strip_speakers(lines: Sequence[DocumentLine]) -> Sequence[DocumentLine]:
     """Take time and name off the lines of a chat log; other documents stay as they are."""
     found = [
         _SPEAKER.match(line.text) if line.text[:2].strip()[:1] in _FIRST else None for line in lines

@@ -92,7 +92,7 @@ def _asks_for_addresses(source: Source) -> bool:
 
 def read(source: Source) -> Reading:
     """Read devices and their addresses."""
-    reader = _Reader(source)
+    reader = _DeviceReader(source)
     for index, raw in enumerate(source.lines):
         line = strip_terminal(raw)
         if line and not line.isspace():
@@ -102,7 +102,7 @@ def read(source: Source) -> Reading:
     return reader.ledger.close(_EXPECTED)
 
 
-class _Reader:
+class _DeviceReader:
     """Reads line after line; `device` is the one that lines belong to, as long as its own record is
     not given.
     """

@@ -93,14 +93,14 @@ def is_route(line: str) -> bool:
 
 def read(source: Source) -> Reading:
     """Read routes."""
-    reader = _Reader(source)
+    reader = _RouteReader(source)
     for index, line in enumerate(source.lines):
         reader.feed(index, strip_terminal(line))
     reader.flush()
     return reader.ledger.close(_EXPECTED)
 
 
-class _Reader:
+class _RouteReader:
     """Gathers the lines of one route, then gives its record."""
 
     __slots__ = ("answer", "first", "last", "ledger", "listing", "pending")

@@ -19,8 +19,8 @@ from podpath.evidence.iptables.listing_text import parse_listed_text
 from podpath.evidence.iptables.notes import guess_family, is_message, match_note
 from podpath.evidence.iptables.options import TARGETS, VERDICTS
 from podpath.evidence.iptables.row import (
-    Columns,
-    Row,
+    ListingColumns,
+    ListingRow,
     list_columns,
     parse_counter,
     parse_header,
@@ -95,7 +95,7 @@ class _Chain:
 
 class _PlacedRow(NamedTuple):
     span: Span
-    row: Row
+    row: ListingRow
 
 
 class _ListingReader:
@@ -117,7 +117,7 @@ class _ListingReader:
         self._lines = source.lines
         self._command: IptablesCommand = parse_iptables_command(source)
         self._family: Family = self._command.family or guess_family(source.lines)
-        self._columns: Columns | None = None
+        self._columns: ListingColumns | None = None
         self._blocks: list[list[_Chain]] = [[]]
         self._gaps: set[int] = set()
 
@@ -171,7 +171,7 @@ class _ListingReader:
             self._blocks.append([])
         self._blocks[-1].append(chain)
 
-    def _parse_row(self, line: str) -> Row | None:
+    def _parse_row(self, line: str) -> ListingRow | None:
         """Read a row by the header, or where there is none by the first shape that it fits."""
         if self._columns is not None:
             return parse_row(line, self._columns, self._family)
@@ -182,7 +182,7 @@ class _ListingReader:
                 return row
         return None
 
-    def _take_row(self, place: int, last: int, row: Row) -> None:
+    def _take_row(self, place: int, last: int, row: ListingRow) -> None:
         if not self._blocks[-1] and self._command.chain is not None:
             chain = _Chain(self._command.chain, None, None, None)
             chain.cut()

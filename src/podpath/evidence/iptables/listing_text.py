@@ -38,7 +38,7 @@ class ListedText(NamedTuple):
     unread: str = ""
 
 
-class _Piece(NamedTuple):
+class _TextPiece(NamedTuple):
     extension: str
     options: tuple[OptionText, ...]
     end: int
@@ -75,12 +75,12 @@ class _Search:
         self._text = text
         self._target = target
         self._dead: set[int] = set()
-        self.pieces: list[_Piece] = []
-        self.best: list[_Piece] = []
+        self.pieces: list[_TextPiece] = []
+        self.best: list[_TextPiece] = []
         """The pieces of the way that got furthest, where none gets to the end."""
         self.furthest = 0
 
-    def run(self, place: int) -> _Piece | None:
+    def run(self, place: int) -> _TextPiece | None:
         """Read on from a place; give the target's piece when the end is reached."""
         if place in self._dead or len(self.pieces) > _MOST_PIECES:
             return None
@@ -99,7 +99,7 @@ class _Search:
         return None
 
 
-def _end_with_target(text: str, place: int, target: str | None) -> _Piece | None:
+def _end_with_target(text: str, place: int, target: str | None) -> _TextPiece | None:
     """Read the rest of the text as the target's, if it is that."""
     rest = text[place:].rstrip()
     if target is not None and target in _TARGET_NAMES:
@@ -111,28 +111,28 @@ def _end_with_target(text: str, place: int, target: str | None) -> _Piece | None
                 )
                 if found is not None:
                     options, unread = _read_options(form, found)
-                    return _Piece(form.extension, options, len(text), unread)
+                    return _TextPiece(form.extension, options, len(text), unread)
     if rest:
         return None
     unread = ""
     if target is not None and target in _TARGET_NAMES and target not in _NEEDS_NO_TEXT:
         unread = f"iptables -L shows no options of {target}"
-    return _Piece("", (), len(text), unread)
+    return _TextPiece("", (), len(text), unread)
 
 
-def _match_pieces(text: str, place: int) -> Iterator[_Piece]:
+def _match_pieces(text: str, place: int) -> Iterator[_TextPiece]:
     """Yield every way to read a match at a place: a comment may end at any of its `*/`."""
     if text.startswith("/*", place):
         for closing in re.finditer(r"\*/(?!\S)", text[place + 2 :]):
             end = place + 2 + closing.end()
             comment = text[place + 2 : end - 2].removeprefix(" ").removesuffix(" ")
-            yield _Piece("comment", (OptionText("comment", (comment,)),), end, "")
+            yield _TextPiece("comment", (OptionText("comment", (comment,)),), end, "")
         return
     for form in MATCHES:
         found = _compile(form.text).match(text, place)
         if found is not None:
             options, unread = _read_options(form, found)
-            yield _Piece(form.extension, options, found.end(), unread)
+            yield _TextPiece(form.extension, options, found.end(), unread)
 
 
 @lru_cache(maxsize=512)
@@ -172,7 +172,7 @@ def _generic_options(groups: dict[str, str | None]) -> Iterator[OptionText]:
         yield OptionText(name, () if flag else (value,), negated)
 
 
-def _join(pieces: list[_Piece]) -> tuple[ExtensionText, ...]:
+def _join(pieces: list[_TextPiece]) -> tuple[ExtensionText, ...]:
     """Put neighboring texts of one match together: conntrack prints each of its options apart."""
     matches: list[ExtensionText] = []
     for piece in pieces:

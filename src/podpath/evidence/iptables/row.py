@@ -39,7 +39,7 @@ _ANY = frozenset({"0.0.0.0/0", "::/0", "anywhere"})
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 
 
-class Columns(NamedTuple):
+class ListingColumns(NamedTuple):
     """The columns of a listing, in their order."""
 
     names: tuple[str, ...]
@@ -47,7 +47,9 @@ class Columns(NamedTuple):
     """False where no header names them, so that a line has to show by itself that it is a row."""
 
 
-def list_columns(*, num: bool = False, counters: bool = True, devices: bool = True) -> Columns:
+def list_columns(
+    *, num: bool = False, counters: bool = True, devices: bool = True
+) -> ListingColumns:
     """Return the columns of a listing without header, as iptables prints them."""
     names = [
         *(["num"] if num else []),
@@ -59,10 +61,10 @@ def list_columns(*, num: bool = False, counters: bool = True, devices: bool = Tr
         "source",
         "destination",
     ]
-    return Columns(tuple(names), headed=False)
+    return ListingColumns(tuple(names), headed=False)
 
 
-class Row(NamedTuple):
+class ListingRow(NamedTuple):
     """The cells of one row."""
 
     target: str | None
@@ -79,27 +81,27 @@ class Row(NamedTuple):
     number: int | None = None
 
 
-def parse_header(line: str) -> Columns | None:
+def parse_header(line: str) -> ListingColumns | None:
     """Read a header line; None where the line is none."""
     words = _BORDER.sub(" ", line).lower().split()
     while words and words[-1] in _EXTRAS:
         words.pop()
     names = [_TITLES.get(word, "") for word in words]
     return (
-        Columns(tuple(names))
+        ListingColumns(tuple(names))
         if set(names) >= _NEEDED and "" not in names and len(set(names)) == len(names)
         else None
     )
 
 
-def parse_row(line: str, columns: Columns, family: Family) -> Row | None:
+def parse_row(line: str, columns: ListingColumns, family: Family) -> ListingRow | None:
     """Read the cells of a row; None where the line is none."""
     text = _BORDER.sub(" ", line) if "|" in line and columns.headed else line
     found = _row_pattern(columns, family).fullmatch(text)
     if found is None:
         return None
     cells = found.groupdict()
-    return Row(
+    return ListingRow(
         target=cells["target"],
         protocol=cells["protocol"],
         opt=cells.get("opt") or "--",
@@ -122,7 +124,7 @@ def parse_counter(text: str | None) -> int | None:
     return int(text.removesuffix(unit)) * _UNITS[unit]
 
 
-def read_row(row: Row, span: Span, chain: str, *, named: bool) -> RuleText:
+def read_row(row: ListingRow, span: Span, chain: str, *, named: bool) -> RuleText:
     """Make the rule of a row. `named` tells that the listing has names for numbers, and `any` for
     any device.
     """
@@ -174,7 +176,7 @@ _CELLS: dict[str, str] = {
 
 
 @lru_cache(maxsize=32)
-def _row_pattern(columns: Columns, family: Family) -> re.Pattern[str]:
+def _row_pattern(columns: ListingColumns, family: Family) -> re.Pattern[str]:
     cells = dict(_CELLS)
     if family == 4 and not columns.headed:
         cells["opt"] = r"(?P<opt>--|-f|!f)\s+"  # ip6tables before 1.8.9 left the column blank

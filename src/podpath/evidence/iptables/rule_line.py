@@ -129,7 +129,7 @@ def _read_extension(kind: str, name: str, text: str) -> ExtensionText | None:
 
 def _parse_any(line: str, head: re.Match[str]) -> RuleLine:
     """Read a rule however it is spelled, with what is wrong with it."""
-    draft = _Draft(_WORD.findall(line, head.end()))
+    draft = _RuleDraft(_WORD.findall(line, head.end()))
     draft.parse()
     packets, count = draft.counters
     if head["packets"] is not None:
@@ -177,7 +177,7 @@ def _holds_ellipsis(text: str) -> bool:
     return "..." in text or "…" in text
 
 
-def _is_elided(draft: _Draft) -> bool:
+def _is_elided(draft: _RuleDraft) -> bool:
     """Tell whether an ellipsis stands outside the free texts (a comment may hold one)."""
     extensions = draft.matches if draft.target is None else (*draft.matches, draft.target)
     words = [value for option in draft.selectors for value in option.values]
@@ -195,7 +195,7 @@ def _is_elided(draft: _Draft) -> bool:
 _FREE = frozenset({"comment", "log-prefix", "nflog-prefix", "ulog-prefix", "string", "hex-string"})
 
 
-class _Draft:
+class _RuleDraft:
     """A rule while its words are read. Mutable, local to one line."""
 
     __slots__ = (

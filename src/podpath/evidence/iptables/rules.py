@@ -17,7 +17,7 @@ from podpath.evidence.iptables.command import parse_iptables_command
 from podpath.evidence.iptables.notes import guess_family, is_message, match_note, parse_generated
 from podpath.evidence.iptables.options import TARGETS, VERDICTS
 from podpath.evidence.iptables.rule_line import RuleLine, parse_rule_line
-from podpath.evidence.iptables.ruleset_block import Block
+from podpath.evidence.iptables.ruleset_block import RulesetBlock
 from podpath.evidence.iptables.ruleset_lines import DECLARATION, Wrap, join_wrapped, scan_chains
 from podpath.evidence.records import HeadingRecord, Reading, Record
 from podpath.evidence.text.tokenizer import is_ellipsis
@@ -124,11 +124,13 @@ class _RulesReader:
         if self._command.family is None:
             self._family = guess_family(self._lines)
 
-    def _cut_blocks(self, others: Sequence[int]) -> Iterator[tuple[Block, int, Sequence[int]]]:
+    def _cut_blocks(
+        self, others: Sequence[int]
+    ) -> Iterator[tuple[RulesetBlock, int, Sequence[int]]]:
         """Yield each block with the line behind it and those of its lines that are no well-formed
         rules.
         """
-        block, start = Block(self._source, 0, None), 0
+        block, start = RulesetBlock(self._source, 0, None), 0
         declared: set[str] = set()
         for index, place in enumerate(others):
             line = self._lines[place][:40].strip()
@@ -138,19 +140,19 @@ class _RulesReader:
                 name = self._lines[place].partition(" ")[0]
                 if name in declared:
                     yield block, place, others[start:index]
-                    block, start = Block(self._source, place, None), index
+                    block, start = RulesetBlock(self._source, place, None), index
                     declared.clear()
                 declared.add(name)
             elif line[:1] == "*" and (table := _TABLE.fullmatch(self._lines[place])) is not None:
                 yield block, place, others[start:index]
-                block, start = Block(self._source, place, table["table"]), index
+                block, start = RulesetBlock(self._source, place, table["table"]), index
             elif line == "COMMIT":
                 yield block, place + 1, others[start : index + 1]
-                block, start = Block(self._source, place + 1, None), index + 1
+                block, start = RulesetBlock(self._source, place + 1, None), index + 1
                 declared.clear()
         yield block, len(self._lines), others[start:]
 
-    def _group(self, block: Block, end: int) -> None:
+    def _group(self, block: RulesetBlock, end: int) -> None:
         """Put the well-formed rules of the block to their chains."""
         rules: defaultdict[str, list[int]] = defaultdict(list)
         for place, chain in enumerate(islice(self._chains, block.begin, end), block.begin):
@@ -158,7 +160,7 @@ class _RulesReader:
         rules.pop("", None)
         block.add_rules(dict(rules))
 
-    def _read_block(self, block: Block, own: Sequence[int]) -> None:
+    def _read_block(self, block: RulesetBlock, own: Sequence[int]) -> None:
         """Read the lines that are no well-formed rules, then close the block."""
         done = -1
         for place in own:
@@ -171,7 +173,7 @@ class _RulesReader:
         if not block.is_empty:
             self._records.append(block.record(self._command, self._family, self._flavour))
 
-    def _read_line(self, block: Block, place: int, line: str) -> int:
+    def _read_line(self, block: RulesetBlock, place: int, line: str) -> int:
         """Read one line; give the last line that belongs to it."""
         if _RULE.match(line) is not None:
             return self._read_rule(block, place)
@@ -199,7 +201,7 @@ class _RulesReader:
             return self._read_rest(block, place, line)
         return place
 
-    def _read_rule(self, block: Block, place: int) -> int:
+    def _read_rule(self, block: RulesetBlock, place: int) -> int:
         """Read a rule that is not in the plain spelling: it may be wrapped, cut, or just have no
         target.
         """
@@ -217,7 +219,7 @@ class _RulesReader:
         block.gaps.add(place)
         return place
 
-    def _read_rest(self, block: Block, place: int, line: str) -> int:
+    def _read_rest(self, block: RulesetBlock, place: int, line: str) -> int:
         """Take a line that starts nothing as the rest of the rule before, or as a gap that may hide
         rules.
         """
@@ -242,7 +244,7 @@ class _RulesReader:
             self._gaps.append(Gap(self._span(place), f"expected a rule, saw {line.strip()[:60]!r}"))
         return place
 
-    def _find_wrap(self, block: Block, place: int, alone: RuleLine) -> Wrap | None:
+    def _find_wrap(self, block: RulesetBlock, place: int, alone: RuleLine) -> Wrap | None:
         """Say how the rule goes on below: the most lines that together are a rule that lacks
         nothing.
         """
@@ -263,7 +265,7 @@ class _RulesReader:
                     break
         return best
 
-    def _breaks_word(self, block: Block, place: int, alone: RuleLine) -> bool:
+    def _breaks_word(self, block: RulesetBlock, place: int, alone: RuleLine) -> bool:
         """Tell whether a line may have been broken within a word: it is long, and its last word
         means nothing by itself.
         """

@@ -22,7 +22,7 @@ from podpath.net.provenance import Source, Span
 from podpath.xtables.legality import BASE_CHAINS
 
 
-class Block:
+class RulesetBlock:
     """Collects the lines of one block. Places are counted from 0 in the source."""
 
     __slots__ = (

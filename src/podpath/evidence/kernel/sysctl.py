@@ -103,13 +103,13 @@ def _parse_setting(line: str) -> tuple[str, str] | None:
 
 def read(source: Source) -> Reading:
     """Read sysctls."""
-    reader = _Reader(source)
+    reader = _SysctlReader(source)
     for index, raw in enumerate(source.lines):
         reader.feed(index, strip_terminal(raw))
     return reader.ledger.close(_EXPECTED)
 
 
-class _Reader:
+class _SysctlReader:
     """Reads line after line, with the keys that the command or a `==> FILE <==` heading still owes
     a value.
     """

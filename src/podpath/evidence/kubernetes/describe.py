@@ -13,7 +13,7 @@ from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.kubernetes.events import read_event
 from podpath.evidence.kubernetes.records import PodRecord, ServiceRecord
 from podpath.evidence.kubernetes.service import make_ports
-from podpath.evidence.kubernetes.shown import Field, describe_object
+from podpath.evidence.kubernetes.shown import DescribedField, describe_object
 from podpath.evidence.records import Reading
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net.addresses import Address
@@ -136,7 +136,7 @@ def _read_object(ledger: LineLedger, start: int, end: int) -> None:
             ledger.add(record)
 
 
-def _place(ledger: LineLedger, field: _Field) -> Field:
+def _place(ledger: LineLedger, field: _Field) -> DescribedField:
     """Say of each line of a field where it stands."""
     source = ledger.source
     first = source.first_line + field.place
@@ -145,7 +145,7 @@ def _place(ledger: LineLedger, field: _Field) -> Field:
         for number, line in enumerate(field.nested, 1)
         if line.strip()
     )
-    return Field(field.key, field.value, Span(source, first, first), below)
+    return DescribedField(field.key, field.value, Span(source, first, first), below)
 
 
 def _fields(lines: tuple[str, ...], start: int, end: int) -> Iterator[_Field]:

@@ -26,7 +26,7 @@ _CONDITION = re.compile(
 NONE = frozenset({"", "<none>", "<unset>", "<unknown>", "none"})
 
 
-class Field(NamedTuple):
+class DescribedField(NamedTuple):
     """A field of a description: its name, its value, and the lines below it that stand deeper, each
     with its place.
     """
@@ -65,7 +65,7 @@ def parse_pairs(text: str, span: Span, sign: str = "=") -> Tree:
 
 
 def describe_object(
-    kind: str, namespace: str, name: str, fields: tuple[Field, ...], span: Span
+    kind: str, namespace: str, name: str, fields: tuple[DescribedField, ...], span: Span
 ) -> Iterator[ApiObjectRecord]:
     """Yield a described Service with its Endpoints, a pod or a node."""
     by_key = {field.key: field for field in reversed(fields)}
@@ -113,11 +113,11 @@ def _record(kind: str, namespace: str, name: str, tree: Tree) -> ApiObjectRecord
     return ApiObjectRecord(span=tree.span, kind=kind, namespace=namespace, name=name, tree=tree)
 
 
-def _value(field: Field | None) -> Tree | None:
+def _value(field: DescribedField | None) -> Tree | None:
     return None if field is None or field.value in NONE else scalar(field.value, field.span)
 
 
-def _pairs_below(field: Field | None, sign: str) -> Tree | None:
+def _pairs_below(field: DescribedField | None, sign: str) -> Tree | None:
     if field is None:
         return None
     found: dict[str, Tree] = {}
@@ -128,7 +128,9 @@ def _pairs_below(field: Field | None, sign: str) -> Tree | None:
     return Tree(value=found, span=field.span)
 
 
-def _service_spec(by_key: Mapping[str, Field], fields: tuple[Field, ...], span: Span) -> Tree:
+def _service_spec(
+    by_key: Mapping[str, DescribedField], fields: tuple[DescribedField, ...], span: Span
+) -> Tree:
     selector = by_key.get("Selector")
     families = by_key.get("IP Families")
     return nest(
@@ -150,7 +152,7 @@ def _service_spec(by_key: Mapping[str, Field], fields: tuple[Field, ...], span: 
     )
 
 
-def _service_ports(fields: tuple[Field, ...]) -> Iterator[Tree]:
+def _service_ports(fields: tuple[DescribedField, ...]) -> Iterator[Tree]:
     open_port: dict[str, Tree] = {}
     for field in fields:
         found = _PORT.search(field.value) if field.key in {"Port", "NodePort"} else None
@@ -172,7 +174,7 @@ def _service_ports(fields: tuple[Field, ...]) -> Iterator[Tree]:
 
 
 def _described_endpoints(
-    namespace: str, name: str, fields: tuple[Field, ...]
+    namespace: str, name: str, fields: tuple[DescribedField, ...]
 ) -> Iterator[ApiObjectRecord]:
     for field in fields:
         if field.key == "Endpoints":
@@ -199,7 +201,7 @@ def make_endpoints(namespace: str, name: str, text: str, span: Span) -> ApiObjec
     return _record("Endpoints", namespace, name, Tree(value=fields if known else {}, span=span))
 
 
-def _ingress(field: Field | None) -> Tree | None:
+def _ingress(field: DescribedField | None) -> Tree | None:
     if field is None:
         return None
     words = [word.strip() for word in field.value.partition("(")[0].split(",")]
@@ -214,7 +216,7 @@ def _ingress(field: Field | None) -> Tree | None:
     return nest(field.span, loadBalancer=nest(field.span, ingress=ingress))
 
 
-def _pod_spec(by_key: Mapping[str, Field], span: Span) -> Tree:
+def _pod_spec(by_key: Mapping[str, DescribedField], span: Span) -> Tree:
     node = by_key.get("Node")
     containers = by_key.get("Containers")
     return nest(
@@ -226,7 +228,7 @@ def _pod_spec(by_key: Mapping[str, Field], span: Span) -> Tree:
     )
 
 
-def _containers(field: Field) -> Iterator[Tree]:
+def _containers(field: DescribedField) -> Iterator[Tree]:
     fields: dict[str, Tree] = {}
     for line, span in field.nested:
         heading = _CONTAINER.match(line)
@@ -263,7 +265,7 @@ def _container_port(found: re.Match[str], span: Span) -> Tree:
     )
 
 
-def _pod_status(by_key: Mapping[str, Field], span: Span) -> Tree:
+def _pod_status(by_key: Mapping[str, DescribedField], span: Span) -> Tree:
     return nest(
         span,
         phase=_value(by_key.get("Status")),
@@ -272,7 +274,7 @@ def _pod_status(by_key: Mapping[str, Field], span: Span) -> Tree:
     )
 
 
-def _conditions(field: Field | None) -> Tree | None:
+def _conditions(field: DescribedField | None) -> Tree | None:
     if field is None:
         return None
     found = []
@@ -291,7 +293,7 @@ def _conditions(field: Field | None) -> Tree | None:
     return rows(field.span, found)
 
 
-def _node_spec(by_key: Mapping[str, Field], span: Span) -> Tree:
+def _node_spec(by_key: Mapping[str, DescribedField], span: Span) -> Tree:
     cidrs = by_key.get("PodCIDRs")
     listed = (
         None
@@ -305,7 +307,7 @@ def _node_spec(by_key: Mapping[str, Field], span: Span) -> Tree:
     )
 
 
-def _node_status(by_key: Mapping[str, Field], span: Span) -> Tree:
+def _node_status(by_key: Mapping[str, DescribedField], span: Span) -> Tree:
     field = by_key.get("Addresses")
     addresses = []
     for line, place in () if field is None else ((field.value, field.span), *field.nested):

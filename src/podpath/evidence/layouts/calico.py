@@ -8,9 +8,9 @@ cluster.
 
 from __future__ import annotations
 
-from podpath.evidence.layouts.layout import HostRule, How, Layout, Row
+from podpath.evidence.layouts.layout import BundleLayout, HostRule, LayoutRow, ReadAs
 
-NODE = Layout(
+NODE = BundleLayout(
     name="calicoctl node diags",
     of_node=True,
     empty_tells=True,
@@ -18,18 +18,18 @@ NODE = Layout(
     needed=2,
     hosts=(HostRule(r"hostname"),),
     rows=(
-        Row(r"ipv4_route", "ip -4 route"),
-        Row(r"ipv6_route", "ip -6 route"),
-        Row(r"ipv4_addr", "ip -4 addr"),
-        Row(r"ipv6_addr", "ip -6 addr"),
-        Row(r"nft_ruleset", "nft -n -a list ruleset"),
-        Row(r"ipv4_tables", "iptables-save -c"),
-        Row(r"ipv6_tables", "ip6tables-save -c"),
-        Row(r"ipsets|ipset_container", "ipset list"),
-        Row(r"netstat", "netstat -a -n"),
-        Row(r"ss", "ss -a -n"),
-        Row(r"hostname|date", how=How.ASIDE),
-        Row(r"journalctl_calico_node|logs/.*", how=How.LOG),
+        LayoutRow(r"ipv4_route", "ip -4 route"),
+        LayoutRow(r"ipv6_route", "ip -6 route"),
+        LayoutRow(r"ipv4_addr", "ip -4 addr"),
+        LayoutRow(r"ipv6_addr", "ip -6 addr"),
+        LayoutRow(r"nft_ruleset", "nft -n -a list ruleset"),
+        LayoutRow(r"ipv4_tables", "iptables-save -c"),
+        LayoutRow(r"ipv6_tables", "ip6tables-save -c"),
+        LayoutRow(r"ipsets|ipset_container", "ipset list"),
+        LayoutRow(r"netstat", "netstat -a -n"),
+        LayoutRow(r"ss", "ss -a -n"),
+        LayoutRow(r"hostname|date", how=ReadAs.ASIDE),
+        LayoutRow(r"journalctl_calico_node|logs/.*", how=ReadAs.LOG),
     ),
 )
 _KINDS = (
@@ -37,23 +37,23 @@ _KINDS = (
     r"(?:global)?networkpolicies\S*|network-attachment-definitions|installations\S*"
 )
 _NODE = r"nodes/(?P<host>[^/]+)/"
-CLUSTER = Layout(
+CLUSTER = BundleLayout(
     name="calicoctl cluster diags",
     marks=(r"nodes/[^/]+/iptables-(?:legacy|nft)-save\.txt", r"nodes/[^/]+/ip-rule\.txt", r"cluster/nodes\.yaml"),
     needed=2,
     rows=(
-        Row(rf"{_NODE}iptables-(?P<backend>legacy|nft)-save\.txt", "iptables-{backend}-save -c"),
-        Row(rf"{_NODE}nft-ruleset\.txt", "nft -n -a list ruleset"),
-        Row(rf"{_NODE}ip-route\.txt", "ip route show table all"),
-        Row(rf"{_NODE}ip-route-v6\.txt", "ip -6 route show table all"),
-        Row(rf"{_NODE}ip-rule\.txt", "ip rule"),
-        Row(rf"{_NODE}ip-(?P<object>addr|link|neigh)\.txt", "ip {object}"),
-        Row(rf"{_NODE}ipset-list\.txt", "ipset list"),
-        Row(rf"{_NODE}conntrack-list\.txt", "conntrack -L"),
-        Row(rf"{_NODE}bpf-(?:nat|routes|conntrack|ipsets|arp|ifstate)\.(?:json|txt)", how=How.SNIFFED),
-        Row(rf"{_NODE}(?:tc-|bpf-)[^/]*(?:/.*)?", how=How.ASIDE),
-        Row(rf"{_NODE}.*", how=How.LOG),
-        Row(rf"cluster/(?:.*/)?(?P<kind>{_KINDS})\.yaml", "kubectl get {kind} --all-namespaces -o yaml"),
-        Row(r"(?:links|tls)/.*|cluster/.*", how=How.ASIDE),
+        LayoutRow(rf"{_NODE}iptables-(?P<backend>legacy|nft)-save\.txt", "iptables-{backend}-save -c"),
+        LayoutRow(rf"{_NODE}nft-ruleset\.txt", "nft -n -a list ruleset"),
+        LayoutRow(rf"{_NODE}ip-route\.txt", "ip route show table all"),
+        LayoutRow(rf"{_NODE}ip-route-v6\.txt", "ip -6 route show table all"),
+        LayoutRow(rf"{_NODE}ip-rule\.txt", "ip rule"),
+        LayoutRow(rf"{_NODE}ip-(?P<object>addr|link|neigh)\.txt", "ip {object}"),
+        LayoutRow(rf"{_NODE}ipset-list\.txt", "ipset list"),
+        LayoutRow(rf"{_NODE}conntrack-list\.txt", "conntrack -L"),
+        LayoutRow(rf"{_NODE}bpf-(?:nat|routes|conntrack|ipsets|arp|ifstate)\.(?:json|txt)", how=ReadAs.SNIFFED),
+        LayoutRow(rf"{_NODE}(?:tc-|bpf-)[^/]*(?:/.*)?", how=ReadAs.ASIDE),
+        LayoutRow(rf"{_NODE}.*", how=ReadAs.LOG),
+        LayoutRow(rf"cluster/(?:.*/)?(?P<kind>{_KINDS})\.yaml", "kubectl get {kind} --all-namespaces -o yaml"),
+        LayoutRow(r"(?:links|tls)/.*|cluster/.*", how=ReadAs.ASIDE),
     ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podpath.evidence.layouts.layout import HostRule, How, Layout, Row, outputs
+from podpath.evidence.layouts.layout import BundleLayout, HostRule, LayoutRow, ReadAs, outputs
 
 _HOST = (
     "ip a", "ip -4 r", "ip -6 r", "ip -d -s l", "ip -4 n", "ip -6 n", "ip rule", "ip -4 rule", "ip -6 rule",
@@ -45,28 +45,28 @@ def mangle(command: str) -> str:
     return command.replace("/", " ").replace(" ", "-")
 
 
-def _list_bugtool() -> Iterator[Row]:
+def _list_bugtool() -> Iterator[LayoutRow]:
     ending = r"\.(?:md|txt)"
     yield from outputs("cmd/", _HOST, mangle, ending)
     yield from outputs("cmd/cilium(?:-dbg)?-", _AGENT, mangle, ending)
-    yield Row(rf"cmd/cat-(?P<file>-etc-resolv\.conf){ending}", "cat /etc/resolv.conf")
-    yield Row(rf"cmd/(?:dmesg|cat--var-log|journalctl).*{ending}", how=How.LOG)
-    yield Row(rf"cmd/hostname{ending}", how=How.ASIDE)
-    yield Row(rf"cmd/{_NO_STATE}", how=How.ASIDE)
-    yield Row(
+    yield LayoutRow(rf"cmd/cat-(?P<file>-etc-resolv\.conf){ending}", "cat /etc/resolv.conf")
+    yield LayoutRow(rf"cmd/(?:dmesg|cat--var-log|journalctl).*{ending}", how=ReadAs.LOG)
+    yield LayoutRow(rf"cmd/hostname{ending}", how=ReadAs.ASIDE)
+    yield LayoutRow(rf"cmd/{_NO_STATE}", how=ReadAs.ASIDE)
+    yield LayoutRow(
         r"(?:conf|envoy|hubble|cilium-envoy)/.*|.*\.(?:o|html|prof|pprof)|cmd/.*state/.*",
-        how=How.ASIDE,
+        how=ReadAs.ASIDE,
     )
 
 
-def _fenced(row: Row) -> Row:
+def _fenced(row: LayoutRow) -> LayoutRow:
     """Let a row pass over the heading and the fence of bugtool's markdown form, and its note of an
     error at the end.
     """
     return row._replace(noise=r"# \S.*|```\w*|> Error while running .*") if row.command else row
 
 
-BUGTOOL = Layout(
+BUGTOOL = BundleLayout(
     name="cilium-bugtool",
     of_node=True,
     empty_tells=True,
@@ -80,7 +80,7 @@ BUGTOOL = Layout(
     rows=tuple(_fenced(row) for row in _list_bugtool()),
 )
 _STAMP = r"-\d{8}-\d{6}"
-SYSDUMP = Layout(
+SYSDUMP = BundleLayout(
     name="cilium sysdump",
     marks=(
         rf"k8s-nodes{_STAMP}\.yaml", rf"k8s-pods{_STAMP}\.yaml", rf"cilium-configmap{_STAMP}\.yaml",
@@ -88,13 +88,13 @@ SYSDUMP = Layout(
     ),
     needed=2,
     rows=(
-        *(Row(rf"k8s-{kind}{_STAMP}\.yaml", f"kubectl get {kind} --all-namespaces -o yaml") for kind in _CLUSTER),
-        Row(rf"k8s-events{_STAMP}\.yaml", how=How.LOG),
-        Row(rf"cilium-configmap{_STAMP}\.yaml", "kubectl -n kube-system get configmap cilium-config -o yaml"),
-        Row(rf"(?P<kind>cilium\w*?){_STAMP}\.yaml", "kubectl get {kind} --all-namespaces -o yaml"),
-        Row(rf"k8s-pods{_STAMP}\.txt", how=How.ASIDE),
-        Row(r"(?:logs|hubble)-.*", how=How.LOG),
-        Row(r"(?:cniconf|gops|metrics|aws|gatewayapi|cilium-helm|k8s)-.*", how=How.ASIDE),
-        Row(r".*-(?:daemonset|deployment|configmap|cronjob|certificates)-.*\.yaml|cilium-sysdump\.log", how=How.ASIDE),
+        *(LayoutRow(rf"k8s-{kind}{_STAMP}\.yaml", f"kubectl get {kind} --all-namespaces -o yaml") for kind in _CLUSTER),
+        LayoutRow(rf"k8s-events{_STAMP}\.yaml", how=ReadAs.LOG),
+        LayoutRow(rf"cilium-configmap{_STAMP}\.yaml", "kubectl -n kube-system get configmap cilium-config -o yaml"),
+        LayoutRow(rf"(?P<kind>cilium\w*?){_STAMP}\.yaml", "kubectl get {kind} --all-namespaces -o yaml"),
+        LayoutRow(rf"k8s-pods{_STAMP}\.txt", how=ReadAs.ASIDE),
+        LayoutRow(r"(?:logs|hubble)-.*", how=ReadAs.LOG),
+        LayoutRow(r"(?:cniconf|gops|metrics|aws|gatewayapi|cilium-helm|k8s)-.*", how=ReadAs.ASIDE),
+        LayoutRow(r".*-(?:daemonset|deployment|configmap|cronjob|certificates)-.*\.yaml|cilium-sysdump\.log", how=ReadAs.ASIDE),
     ),
 )  # fmt: skip

@@ -4,9 +4,9 @@ namespace, and logs of pods.
 
 from __future__ import annotations
 
-from podpath.evidence.layouts.layout import How, Layout, Row
+from podpath.evidence.layouts.layout import BundleLayout, LayoutRow, ReadAs
 
-LAYOUT = Layout(
+LAYOUT = BundleLayout(
     name="kubectl cluster-info dump",
     marks=(
         r"nodes\.(?:json|yaml)",
@@ -15,16 +15,16 @@ LAYOUT = Layout(
     ),
     needed=2,
     rows=(
-        Row(r"nodes\.(?P<form>json|yaml)", "kubectl get nodes -o {form}"),
-        Row(
+        LayoutRow(r"nodes\.(?P<form>json|yaml)", "kubectl get nodes -o {form}"),
+        LayoutRow(
             r"(?P<space>[^/]+)/(?P<kind>pods|services)\.(?P<form>json|yaml)",
             "kubectl -n {space} get {kind} -o {form}",
         ),
-        Row(r"[^/]+/events\.(?:json|yaml)", how=How.LOG),
-        Row(
+        LayoutRow(r"[^/]+/events\.(?:json|yaml)", how=ReadAs.LOG),
+        LayoutRow(
             r"[^/]+/(?:replication-controllers|daemonsets|deployments|replicasets)\.(?:json|yaml)",
-            how=How.ASIDE,
+            how=ReadAs.ASIDE,
         ),
-        Row(r"[^/]+/[^/]+/logs\.txt", how=How.LOG),
+        LayoutRow(r"[^/]+/[^/]+/logs\.txt", how=ReadAs.LOG),
     ),
 )

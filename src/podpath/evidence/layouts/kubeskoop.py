@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from podpath.evidence.layouts.iptables_xml import looks_like_xml, spell_rules
-from podpath.evidence.layouts.layout import Layout, Part, Row
+from podpath.evidence.layouts.layout import BundleLayout, LayoutRow, Part
 from podpath.evidence.layouts.values import (
     Fields,
     fields_at,
@@ -247,10 +247,10 @@ def _spell_end(fields: Fields, address: str, port: str) -> str:
     return f"{f'[{host}]' if ':' in host else host}:{number_at(fields, port)}"
 
 
-LAYOUT = Layout(
+LAYOUT = BundleLayout(
     name="kubeskoop collector",
     of_node=True,
     marks=(),
     knows=is_dump,
-    rows=(Row(r".*", rewrite=take_apart),),
+    rows=(LayoutRow(r".*", rewrite=take_apart),),
 )

@@ -17,7 +17,7 @@ from typing import NamedTuple
 _WORD = re.compile(r"\{(\w+)\}")
 
 
-class How(Enum):
+class ReadAs(Enum):
     """How a file is read."""
 
     OUTPUT = "output"
@@ -47,13 +47,13 @@ Rewrite = Callable[[str], Iterable[Part]]
 """Says what a file of a form of its own holds in the words of the tools that print such facts."""
 
 
-class Row(NamedTuple):
+class LayoutRow(NamedTuple):
     """What the files of one path are."""
 
     path: str
     command: str = ""
     """The command whose output it is; `{name}` stands for a group of the path."""
-    how: How = How.OUTPUT
+    how: ReadAs = ReadAs.OUTPUT
     heading: str = ""
     """What begins a part of a file that holds several outputs; its group `command` is the command
     of what follows.
@@ -71,14 +71,14 @@ class HostRule(NamedTuple):
     """What its first line begins with."""
 
 
-class Layout(NamedTuple):
+class BundleLayout(NamedTuple):
     """A kind of bundle."""
 
     name: str
     """As its users call it."""
     marks: tuple[str, ...]
     """Paths of files that only it has."""
-    rows: tuple[Row, ...]
+    rows: tuple[LayoutRow, ...]
     needed: int = 1
     """How many of the marks have to be there."""
     hosts: tuple[HostRule, ...] = ()
@@ -94,22 +94,22 @@ class Layout(NamedTuple):
     """Tells a bundle that is a single file by its first bytes; None for one that is many files."""
 
 
-class Placed(NamedTuple):
+class LaidOutFile(NamedTuple):
     """A file of a bundle with what its row says of it."""
 
-    row: Row
+    row: LayoutRow
     command: str
     netns: str | None
     host: str | None
 
 
-def place(layout: Layout, path: str, host: str | None = None) -> Placed | None:
+def place(layout: BundleLayout, path: str, host: str | None = None) -> LaidOutFile | None:
     """Say what a file is by its path below the bundle's root; None where no row knows it."""
     for row in layout.rows:
         found = compiled(row.path).fullmatch(path)
         if found is not None:
             words = {name: value or "" for name, value in found.groupdict().items()}
-            return Placed(
+            return LaidOutFile(
                 row,
                 _fill(row.command, words),
                 words.get("netns") or None,
@@ -122,7 +122,7 @@ def _fill(template: str, words: dict[str, str]) -> str:
     return _WORD.sub(lambda found: words.get(found[1], found[0]), template)
 
 
-def split_parts(row: Row, command: str, lines: Sequence[str]) -> Iterator[Part]:
+def split_parts(row: LayoutRow, command: str, lines: Sequence[str]) -> Iterator[Part]:
     """Yield the outputs that a file holds: one, or those that its headings part."""
     kept = _silence(row, lines)
     headings = (
@@ -143,7 +143,7 @@ def split_parts(row: Row, command: str, lines: Sequence[str]) -> Iterator[Part]:
         yield Part(spelled, tuple(kept[begin:end]), begin + 1, words.get("netns") or None)
 
 
-def _silence(row: Row, lines: Sequence[str]) -> Sequence[str]:
+def _silence(row: LayoutRow, lines: Sequence[str]) -> Sequence[str]:
     """Empty the lines that are the bundle's own, so that those of the command keep their numbers."""
     if not row.noise:
         return lines
@@ -159,7 +159,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 def outputs(
     folder: str, commands: Iterable[str], mangle: Callable[[str], str], ending: str = ""
-) -> Iterator[Row]:
+) -> Iterator[LayoutRow]:
     """Yield a row for each command of a tool that names files after its commands; `{device}` and
     the like stay open.
     """
@@ -169,4 +169,4 @@ def outputs(
             rf"(?P<{part}>[^/]+?)" if place % 2 else re.escape(mangle(part))
             for place, part in enumerate(parts)
         )
-        yield Row(f"{folder}{path}{ending}", command)
+        yield LayoutRow(f"{folder}{path}{ending}", command)

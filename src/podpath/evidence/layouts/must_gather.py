@@ -8,12 +8,12 @@ and addresses of every namespace in one file.
 
 from __future__ import annotations
 
-from podpath.evidence.layouts.layout import How, Layout, Row
+from podpath.evidence.layouts.layout import BundleLayout, LayoutRow, ReadAs
 
 _ON = r"network_logs/(?P<host>[^/]+?)_(?:(?:ovnkube-node|sdn|ovs)-[a-z0-9]+_)?"
 _SRIOV = r"namespaces/[^/]+/pods/(?P<host>sriov-network-config-daemon-[^/]+)/"
 
-LAYOUT = Layout(
+LAYOUT = BundleLayout(
     name="must-gather",
     marks=(
         r"namespaces/[^/]+/core/(?:pods|services|endpoints|events|configmaps)\.yaml",
@@ -21,39 +21,39 @@ LAYOUT = Layout(
         r"cluster-scoped-resources/[^/]+/[^/]+(?:/[^/]+)?\.yaml", r"host_service_logs/(?:masters|workers)/[^/]+\.log",
     ),
     rows=(
-        Row(rf"{_ON}iptables", "iptables-save -c"),
-        Row(rf"{_ON}ip_addr", "ip addr"),
-        Row(rf"{_ON}ip_route", "ip route"),
-        Row(rf"{_ON}ip_6_route", "ip -6 route"),
-        Row(rf"{_ON}ip_-s_-d_link", "ip -s -d link"),
-        Row(rf"{_ON}ovs_dump", "ovs-vsctl show"),
-        Row(r"network_logs/(?P<host>[^/]+)_ethtool_offload", "ethtool -k"),
-        Row(r"network_logs/(?P<host>[^/]+)_ethtool_driver", how=How.ASIDE),
-        Row(r"network_logs/(?:net_attach_def|multi_networkpolicy)", "kubectl get network-attachment-definitions -A -o yaml"),
-        Row(r"network_logs/(?:[^/]+\.log|ipsec/.*)", how=How.LOG),
-        Row(r"network_logs/.*", how=How.ASIDE),
-        Row(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?P<file>proc/sys/net/.+)", "cat /{file}"),
-        Row(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?P<file>proc/net/(?:route|dev|arp))", "cat /{file}"),
-        Row(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?:iptables[^/]*|ip_[^/]*|ip-[^/]*|nft[^/]*|sysctl[^/]*)", how=How.SNIFFED),
-        Row(r"nodes/(?P<host>[^/]+)/(?:dmesg|.*\.log|.*_logs_.*)", how=How.LOG),
-        Row(r"nodes/.*", how=How.ASIDE),
-        Row(rf"{_SRIOV}ip_link", "ip link"),
-        Row(rf"{_SRIOV}netns_ip_a", heading=r"> (?P<command>ip netns exec (?P<netns>\S+) ip a)$"),
-        Row(rf"{_SRIOV}ethtool", heading=r"> (?P<command>ethtool -i \S+)$"),
-        Row(r"namespaces/[^/]+/pods/.*/logs/.*|host_service_logs/.*|audit_logs/.*", how=How.LOG),
-        Row(r"namespaces/(?P<space>[^/]+)/core/(?P<kind>pods|services|endpoints|configmaps)\.yaml",
+        LayoutRow(rf"{_ON}iptables", "iptables-save -c"),
+        LayoutRow(rf"{_ON}ip_addr", "ip addr"),
+        LayoutRow(rf"{_ON}ip_route", "ip route"),
+        LayoutRow(rf"{_ON}ip_6_route", "ip -6 route"),
+        LayoutRow(rf"{_ON}ip_-s_-d_link", "ip -s -d link"),
+        LayoutRow(rf"{_ON}ovs_dump", "ovs-vsctl show"),
+        LayoutRow(r"network_logs/(?P<host>[^/]+)_ethtool_offload", "ethtool -k"),
+        LayoutRow(r"network_logs/(?P<host>[^/]+)_ethtool_driver", how=ReadAs.ASIDE),
+        LayoutRow(r"network_logs/(?:net_attach_def|multi_networkpolicy)", "kubectl get network-attachment-definitions -A -o yaml"),
+        LayoutRow(r"network_logs/(?:[^/]+\.log|ipsec/.*)", how=ReadAs.LOG),
+        LayoutRow(r"network_logs/.*", how=ReadAs.ASIDE),
+        LayoutRow(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?P<file>proc/sys/net/.+)", "cat /{file}"),
+        LayoutRow(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?P<file>proc/net/(?:route|dev|arp))", "cat /{file}"),
+        LayoutRow(r"nodes/(?P<host>[^/]+)/sysinfo/(?:.*/)?(?:iptables[^/]*|ip_[^/]*|ip-[^/]*|nft[^/]*|sysctl[^/]*)", how=ReadAs.SNIFFED),
+        LayoutRow(r"nodes/(?P<host>[^/]+)/(?:dmesg|.*\.log|.*_logs_.*)", how=ReadAs.LOG),
+        LayoutRow(r"nodes/.*", how=ReadAs.ASIDE),
+        LayoutRow(rf"{_SRIOV}ip_link", "ip link"),
+        LayoutRow(rf"{_SRIOV}netns_ip_a", heading=r"> (?P<command>ip netns exec (?P<netns>\S+) ip a)$"),
+        LayoutRow(rf"{_SRIOV}ethtool", heading=r"> (?P<command>ethtool -i \S+)$"),
+        LayoutRow(r"namespaces/[^/]+/pods/.*/logs/.*|host_service_logs/.*|audit_logs/.*", how=ReadAs.LOG),
+        LayoutRow(r"namespaces/(?P<space>[^/]+)/core/(?P<kind>pods|services|endpoints|configmaps)\.yaml",
             "kubectl -n {space} get {kind} -o yaml"),
-        Row(r"namespaces/(?P<space>[^/]+)/(?P<group>networking\.k8s\.io|discovery\.k8s\.io|k8s\.cni\.cncf\.io|k8s\.ovn\.org)/"
+        LayoutRow(r"namespaces/(?P<space>[^/]+)/(?P<group>networking\.k8s\.io|discovery\.k8s\.io|k8s\.cni\.cncf\.io|k8s\.ovn\.org)/"
             r"(?P<kind>[^/]+?)(?:/[^/]+)?\.yaml", "kubectl -n {space} get {kind}.{group} -o yaml"),
-        Row(r"namespaces/(?P<space>[^/]+)/pods/(?P<pod>[^/]+)/(?P=pod)\.yaml", "kubectl -n {space} get pod {pod} -o yaml"),
-        Row(r"namespaces/[^/]+/core/events\.yaml|event-filter\.html|.*/events\.yaml", how=How.LOG),
-        Row(r"namespaces/.*", how=How.ASIDE),
-        Row(r"cluster-scoped-resources/core/nodes/[^/]+\.yaml", "kubectl get nodes -o yaml"),
-        Row(r"cluster-scoped-resources/(?P<group>config\.openshift\.io|operator\.openshift\.io|network\.openshift\.io|k8s\.ovn\.org|"
+        LayoutRow(r"namespaces/(?P<space>[^/]+)/pods/(?P<pod>[^/]+)/(?P=pod)\.yaml", "kubectl -n {space} get pod {pod} -o yaml"),
+        LayoutRow(r"namespaces/[^/]+/core/events\.yaml|event-filter\.html|.*/events\.yaml", how=ReadAs.LOG),
+        LayoutRow(r"namespaces/.*", how=ReadAs.ASIDE),
+        LayoutRow(r"cluster-scoped-resources/core/nodes/[^/]+\.yaml", "kubectl get nodes -o yaml"),
+        LayoutRow(r"cluster-scoped-resources/(?P<group>config\.openshift\.io|operator\.openshift\.io|network\.openshift\.io|k8s\.ovn\.org|"
             r"policy\.networking\.k8s\.io)/(?P<kind>networks?|hostsubnets|netnamespaces|egressips|adminnetworkpolicies)(?:/[^/]+)?\.yaml",
             "kubectl get {kind}.{group} -o yaml"),
-        Row(r"(?:cluster-scoped-resources|etcd_info|ingress_controllers|insights-data|monitoring|static-pods|internal|metallb|"
-            r"pod_network_connectivity_check|image-registry|apirequestcounts|webhooks)/.*", how=How.ASIDE),
-        Row(r"version|timestamp|must-gather\.log|must-gather\.logs", how=How.ASIDE),
+        LayoutRow(r"(?:cluster-scoped-resources|etcd_info|ingress_controllers|insights-data|monitoring|static-pods|internal|metallb|"
+            r"pod_network_connectivity_check|image-registry|apirequestcounts|webhooks)/.*", how=ReadAs.ASIDE),
+        LayoutRow(r"version|timestamp|must-gather\.log|must-gather\.logs", how=ReadAs.ASIDE),
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ under its command line. `proc-net` and `proc-sys-net` are copies of the kernel's
 
 from __future__ import annotations
 
-from podpath.evidence.layouts.layout import HostRule, How, Layout, Row
+from podpath.evidence.layouts.layout import BundleLayout, HostRule, LayoutRow, ReadAs
 
 _COMMAND = (
     r"(?:/\S*/)?(?P<command>(?:ip|iptables|ss|iptables-(?:legacy|nft)(?:-save)?)(?: [^()]+)?)$"
@@ -19,7 +19,7 @@ _DECIDES = (
     r"netfilter/nf_conntrack_(?:max|count|tcp_be_liberal|acct)|nf_conntrack_max"
 )
 
-LAYOUT = Layout(
+LAYOUT = BundleLayout(
     name="Retina capture",
     of_node=True,
     empty_tells=True,
@@ -27,11 +27,13 @@ LAYOUT = Layout(
     needed=2,
     hosts=(HostRule(r"proc-sys-net/hostname"),),
     rows=(
-        Row(r"ip-resources\.txt|iptables-rules\.txt|socket-stats\.txt", heading=_COMMAND),
-        Row(r"proc-net/(?P<file>route|dev|arp|nf_conntrack|bonding/[^/]+)", "cat /proc/net/{file}"),
-        Row(rf"proc-sys-net/(?P<file>{_DECIDES})", "cat /proc/sys/net/{file}"),
-        Row(r"(?:proc-net|proc-sys-net)/.*", how=How.ASIDE),
-        Row(r"[^/]+\.log", how=How.LOG),
-        Row(r"[^/]+\.pcap(?:ng)?\d*", how=How.SNIFFED),
+        LayoutRow(r"ip-resources\.txt|iptables-rules\.txt|socket-stats\.txt", heading=_COMMAND),
+        LayoutRow(
+            r"proc-net/(?P<file>route|dev|arp|nf_conntrack|bonding/[^/]+)", "cat /proc/net/{file}"
+        ),
+        LayoutRow(rf"proc-sys-net/(?P<file>{_DECIDES})", "cat /proc/sys/net/{file}"),
+        LayoutRow(r"(?:proc-net|proc-sys-net)/.*", how=ReadAs.ASIDE),
+        LayoutRow(r"[^/]+\.log", how=ReadAs.LOG),
+        LayoutRow(r"[^/]+\.pcap(?:ng)?\d*", how=ReadAs.SNIFFED),
     ),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from podpath.evidence.layouts.layout import HostRule, How, Layout, Row, outputs
+from podpath.evidence.layouts.layout import BundleLayout, HostRule, LayoutRow, ReadAs, outputs
 
 _HOST = (
     "ip -o addr", "ip -d address", "ip address", "ip -s -d link", "ip -s link", "ip link",
@@ -38,23 +38,23 @@ _OTHER = (
     r"plotnetcfg"
 )
 _COPIES = (
-    Row(r"(?P<file>etc/cni/net\.d/[^/]+\.conf(?:list)?)", "cat /{file}"),
-    Row(r"(?P<file>etc/resolv\.conf)", "cat /{file}"),
-    Row(r"(?P<file>etc/iproute2/rt_tables(?:\.d/[^/]+)?)", "cat /{file}"),
-    Row(r"(?P<file>proc/net/(?:route|dev|arp|nf_conntrack|bonding/[^/]+))", "cat /{file}"),
-    Row(r"(?P<file>proc/modules)", "cat /{file}"),
-    Row(r"(?P<file>proc/version)", "cat /{file}"),
-    Row(r"(?P<file>proc/sys/net/.+)", "cat /{file}"),
-    Row(
+    LayoutRow(r"(?P<file>etc/cni/net\.d/[^/]+\.conf(?:list)?)", "cat /{file}"),
+    LayoutRow(r"(?P<file>etc/resolv\.conf)", "cat /{file}"),
+    LayoutRow(r"(?P<file>etc/iproute2/rt_tables(?:\.d/[^/]+)?)", "cat /{file}"),
+    LayoutRow(r"(?P<file>proc/net/(?:route|dev|arp|nf_conntrack|bonding/[^/]+))", "cat /{file}"),
+    LayoutRow(r"(?P<file>proc/modules)", "cat /{file}"),
+    LayoutRow(r"(?P<file>proc/version)", "cat /{file}"),
+    LayoutRow(r"(?P<file>proc/sys/net/.+)", "cat /{file}"),
+    LayoutRow(
         r"(?P<file>sys/class/net/[^/]+/(?:mtu|flags|operstate|address|brport/hairpin_mode))",
-        how=How.SNIFFED,
+        how=ReadAs.SNIFFED,
     ),
-    Row(
+    LayoutRow(
         r"etc/(?:sysctl\.(?:conf|d/.*)|netplan/.*|network/.*|sysconfig/network-scripts/.*|systemd/network/.*)",
-        how=How.SNIFFED,
+        how=ReadAs.SNIFFED,
     ),
-    Row(r"var/log/.*|sos_commands/logs/.*", how=How.LOG),
-    Row(r"sos_commands/kernel/dmesg.*", how=How.LOG),
+    LayoutRow(r"var/log/.*|sos_commands/logs/.*", how=ReadAs.LOG),
+    LayoutRow(r"sos_commands/kernel/dmesg.*", how=ReadAs.LOG),
 )
 
 
@@ -63,15 +63,17 @@ def mangle(command: str) -> str:
     return re.sub(r"[^\w\-./]+", "_", re.sub(r"^/(?:usr/)?s?bin/", "", command)).replace("/", ".")
 
 
-def _list_rows() -> Iterator[Row]:
+def _list_rows() -> Iterator[LayoutRow]:
     inside = rf"{_SPACES}ip_netns_exec_(?P=netns)_+"
     beside = r"sos_commands/[^/]+/ip_netns_exec_(?P<netns>[^/]+?)_"
     again = r"(?:\.\d+)?"
     yield from outputs(inside, _INSIDE, mangle, again)
-    yield Row(rf"{_SPACES}ip_netns_exec_.*_(?:netstat_-s|ip_vrf_show|ethtool_.*)", how=How.ASIDE)
-    yield Row(rf"{_SPACES}.*", how=How.SNIFFED)
+    yield LayoutRow(
+        rf"{_SPACES}ip_netns_exec_.*_(?:netstat_-s|ip_vrf_show|ethtool_.*)", how=ReadAs.ASIDE
+    )
+    yield LayoutRow(rf"{_SPACES}.*", how=ReadAs.SNIFFED)
     yield from outputs(beside, _INSIDE, mangle, again)
-    yield Row(r"sos_commands/[^/]+/ip_netns_exec_(?P<netns>[^_]+)_.*", how=How.SNIFFED)
+    yield LayoutRow(r"sos_commands/[^/]+/ip_netns_exec_(?P<netns>[^_]+)_.*", how=ReadAs.SNIFFED)
     yield from outputs(r"sos_commands/networking/", _HOST, mangle, again)
     yield from outputs(
         r"sos_commands/(?:firewall_tables|networking|firewalld|conntrack|ipvs|ipset)/",
@@ -93,25 +95,25 @@ def _list_rows() -> Iterator[Row]:
     yield from outputs(
         r"sos_commands/(?:podman|docker|crio)/", ("docker ps", "docker ps -a"), mangle
     )
-    yield Row(
+    yield LayoutRow(
         r"sos_commands/kubernetes/.*(?:\.yaml|\.json|_-o_(?:yaml|json|wide)|describe.*)",
-        how=How.SNIFFED,
+        how=ReadAs.SNIFFED,
     )
     yield from _COPIES
-    yield Row(rf"sos_commands/networking/(?:{_OTHER}).*", how=How.ASIDE)
-    yield Row(r"sos_commands/(?!networking/|firewall_tables/).*", how=How.ASIDE)
-    yield Row(
+    yield LayoutRow(rf"sos_commands/networking/(?:{_OTHER}).*", how=ReadAs.ASIDE)
+    yield LayoutRow(r"sos_commands/(?!networking/|firewall_tables/).*", how=ReadAs.ASIDE)
+    yield LayoutRow(
         r"(?:sos_reports|sos_logs|sos_strings|boot|lib|usr|dev|run|root|home|opt|var|sys|proc|etc)/.*",
-        how=How.ASIDE,
+        how=ReadAs.ASIDE,
     )
-    yield Row(
+    yield LayoutRow(
         r"version\.txt|environment|date|df|free|installed-.*|last|lsb-release|lsmod|lsof|lspci|mount|ps|pstree|uptime|"
         r"chkconfig|hostname|uname|root-symlinks|dmidecode|vgdisplay|ip_addr|ip_route|netstat",
-        how=How.ASIDE,
+        how=ReadAs.ASIDE,
     )
 
 
-LAYOUT = Layout(
+LAYOUT = BundleLayout(
     name="sosreport",
     of_node=True,
     empty_tells=True,

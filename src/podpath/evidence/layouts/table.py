@@ -23,9 +23,9 @@ from podpath.evidence.layouts import (
     sosreport,
     troubleshoot,
 )
-from podpath.evidence.layouts.layout import HostRule, Layout, Placed, compiled, place
+from podpath.evidence.layouts.layout import BundleLayout, HostRule, LaidOutFile, compiled, place
 
-LAYOUTS: tuple[Layout, ...] = (
+LAYOUTS: tuple[BundleLayout, ...] = (
     sosreport.LAYOUT,
     must_gather.LAYOUT,
     cilium.BUGTOOL,
@@ -47,7 +47,7 @@ _HEAD = 1 << 20
 class Bundle(NamedTuple):
     """A bundle that was recognized among files."""
 
-    layout: Layout
+    layout: BundleLayout
     root: str
     """What the paths of its files begin with; empty, or ending in `/`."""
     host: str | None = None
@@ -63,7 +63,7 @@ class NamedFile(NamedTuple):
 
 def find_bundles(files: Sequence[NamedFile]) -> tuple[Bundle, ...]:
     """Return the bundles that files make, the innermost first."""
-    claimed: dict[str, Layout] = {}
+    claimed: dict[str, BundleLayout] = {}
     for layout in LAYOUTS:
         for root in _find_roots(layout, files):
             claimed.setdefault(root, layout)
@@ -86,7 +86,7 @@ def _name_by_root(bundle: Bundle) -> str | None:
     return bundle.host or (bundle.root.rstrip("/") if bundle.layout.of_node else None) or None
 
 
-def _find_roots(layout: Layout, files: Iterable[NamedFile]) -> Iterator[str]:
+def _find_roots(layout: BundleLayout, files: Iterable[NamedFile]) -> Iterator[str]:
     if layout.knows is not None:
         yield from (file.name for file in files if layout.knows(file.data[:_HEAD]))
         return
@@ -118,7 +118,7 @@ def _name_host(rules: Iterable[HostRule], root: str, files: Mapping[str, bytes])
     return None
 
 
-def place_file(bundles: Iterable[Bundle], name: str) -> tuple[Bundle, Placed | None] | None:
+def place_file(bundles: Iterable[Bundle], name: str) -> tuple[Bundle, LaidOutFile | None] | None:
     """Say of which bundle a file is, and what its row says of it; None for a file of no bundle."""
     bundle = next((bundle for bundle in bundles if name.startswith(bundle.root)), None)
     return (

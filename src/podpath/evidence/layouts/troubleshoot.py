@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from podpath.evidence.layouts.layout import How, Layout, Part, Row
+from podpath.evidence.layouts.layout import BundleLayout, LayoutRow, Part, ReadAs
 from podpath.evidence.layouts.values import (
     Fields,
     fields_in,
@@ -72,7 +72,7 @@ def _spell_interface(fields: Fields) -> Fields:
     return found | ({"address": mac} if mac else {})
 
 
-LAYOUT = Layout(
+LAYOUT = BundleLayout(
     name="troubleshoot.sh support bundle",
     marks=(
         r"cluster-resources/(?:nodes|namespaces|pods|services|storage-classes)(?:\.json|/[^/]+\.json)",
@@ -80,21 +80,21 @@ LAYOUT = Layout(
         r"cluster-info/cluster_version\.json",
     ),
     rows=(
-        Row(rf"{_ON}system/sysctl\.json", rewrite=spell_sysctls),
-        Row(rf"{_ON}system/kernel_modules\.json", rewrite=spell_modules),
-        Row(rf"{_ON}system/ipv4Interfaces\.json", rewrite=spell_interfaces),
-        Row(rf"{_ON}run-host/[^/]+(?:\.txt|/.*)", how=How.SNIFFED),
-        Row(rf"{_ON}(?:journald|dmesg)/.*", how=How.LOG),
-        Row(rf"{_ON}.*", how=How.ASIDE),
-        Row(r"sysctl/(?P<host>[^/]+?)(?:\.log|\.txt)?", "sysctl -a"),
-        Row(rf"cluster-resources/(?P<kind>{_KINDS})/(?P<space>[^/]+?)\.json", "kubectl -n {space} get {kind} -o json"),
-        Row(r"cluster-resources/(?P<kind>nodes|ingress-classes)\.json", "kubectl get {kind} -o json"),
-        Row(r"cluster-resources/custom-resources/[^/]*(?:projectcalico|cilium|metallb|istio|k8s\.cni)[^/]*/.*\.(?:yaml|json)",
-            how=How.SNIFFED),
-        Row(r"cluster-resources/(?:events/.*|pods/logs/.*)", how=How.LOG),
-        Row(r"cluster-resources/.*|cluster-info/.*|execution-data/.*|analysis\.json|version\.yaml|.*-errors\.json|.*/errors/.*",
-            how=How.ASIDE),
-        Row(r"run-daemonset/(?P<host>[^/]+?)\.(?:log|txt)", how=How.SNIFFED),
-        Row(r".*\.log", how=How.LOG),
+        LayoutRow(rf"{_ON}system/sysctl\.json", rewrite=spell_sysctls),
+        LayoutRow(rf"{_ON}system/kernel_modules\.json", rewrite=spell_modules),
+        LayoutRow(rf"{_ON}system/ipv4Interfaces\.json", rewrite=spell_interfaces),
+        LayoutRow(rf"{_ON}run-host/[^/]+(?:\.txt|/.*)", how=ReadAs.SNIFFED),
+        LayoutRow(rf"{_ON}(?:journald|dmesg)/.*", how=ReadAs.LOG),
+        LayoutRow(rf"{_ON}.*", how=ReadAs.ASIDE),
+        LayoutRow(r"sysctl/(?P<host>[^/]+?)(?:\.log|\.txt)?", "sysctl -a"),
+        LayoutRow(rf"cluster-resources/(?P<kind>{_KINDS})/(?P<space>[^/]+?)\.json", "kubectl -n {space} get {kind} -o json"),
+        LayoutRow(r"cluster-resources/(?P<kind>nodes|ingress-classes)\.json", "kubectl get {kind} -o json"),
+        LayoutRow(r"cluster-resources/custom-resources/[^/]*(?:projectcalico|cilium|metallb|istio|k8s\.cni)[^/]*/.*\.(?:yaml|json)",
+            how=ReadAs.SNIFFED),
+        LayoutRow(r"cluster-resources/(?:events/.*|pods/logs/.*)", how=ReadAs.LOG),
+        LayoutRow(r"cluster-resources/.*|cluster-info/.*|execution-data/.*|analysis\.json|version\.yaml|.*-errors\.json|.*/errors/.*",
+            how=ReadAs.ASIDE),
+        LayoutRow(r"run-daemonset/(?P<host>[^/]+?)\.(?:log|txt)", how=ReadAs.SNIFFED),
+        LayoutRow(r".*\.log", how=ReadAs.LOG),
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@ the clouds' own.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _AGENT_ACCOUNT = (
@@ -15,7 +15,7 @@ _AGENT_ACCOUNT = (
 
 _ADDRESS = r"[0-9a-fA-F:.]+"
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.SUBNET_FILE_MISSING,
         "flannel/subnet.env: no such file",

@@ -4,7 +4,7 @@ v6.12), and the stack.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _DEVICE = r"[A-Za-z][\w.@-]{1,15}"
@@ -26,7 +26,7 @@ _RESET = MessageKind.DEVICE_RESET
 _FIRMWARE = MessageKind.FIRMWARE_FAILED
 _OFFLOAD = MessageKind.OFFLOAD_FAULT
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     # The watchdog in its newer form
     make_row(
         MessageKind.TRANSMIT_TIMEOUT,

@@ -8,7 +8,7 @@ is read by `evidence.attempts`.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _IPV4 = r"\d{1,3}(?:\.\d{1,3}){3}"
@@ -22,7 +22,7 @@ _CALL = (
 """What a program that fails says before the words; a sentence of a person has none of it."""
 _SENDS = r"(?:send(?:to|msg|_packet|mmsg|)?|connect|dial|write|ping6?|RTNETLINK answers|xmit|transmit|arping|tx)"
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     # EMFILE, ENFILE
     make_row(
         MessageKind.FILES_EXHAUSTED,

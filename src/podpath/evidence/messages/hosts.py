@@ -4,14 +4,14 @@ reverse-path rules, child networks.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _ADDRESS4 = r"\d{1,3}(?:\.\d{1,3}){3}"
 _PREFIX4 = rf"{_ADDRESS4}/\d{{1,2}}"
 _MAC = r"[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}"
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.LEASE_GIVEN,
         "DHCP",

@@ -4,13 +4,13 @@ syslog show them.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _ADDRESS = r"[0-9a-fA-F:.x]+"
 _DEVICE = r"[^\s:/]+"
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     make_row(MessageKind.CONNTRACK_TABLE_FULL, "conntrack: table full"),
     make_row(
         MessageKind.NEIGHBOUR_TABLE_FULL,

@@ -4,13 +4,13 @@ peer.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _ACCESS = r"\s(?P<status>[0-9]{1,3}) (?P<flags>(?:[A-Z]{2,5},)*%s(?:,[A-Z]{2,5})*)\s"
 """Status and response flags as Envoy's default format prints them one after the other."""
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     make_row(MessageKind.SECRET_NOT_SUPPLIED, "Secret is not supplied by SDS"),
     make_row(
         MessageKind.PEER_SPEAKS_NO_TLS,

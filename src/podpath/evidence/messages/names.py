@@ -4,12 +4,12 @@ Go's resolver.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _ADDRESS = r"\[?[0-9a-fA-F:.]+\]?"
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.FORWARDING_LOOP,
         "plugin/loop: ",

@@ -7,14 +7,14 @@ pasta under Podman.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _Q = r"[\\\"'\u2018\u2019]*"
 """Quotation marks around a value, with the backslashes of each log that it went through."""
 _NAME = r"[\w.@-]+"
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.PLUGIN_CRASHED,
         "netplugin failed",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from podpath.net.messages import MessageKind
 
 
-class Row(NamedTuple):
+class MessagePattern(NamedTuple):
     """One way in which a kind of message is spelled."""
 
     kind: MessageKind
@@ -20,6 +20,6 @@ class Row(NamedTuple):
     """Found in the line; its named groups are the message's values."""
 
 
-def make_row(kind: MessageKind, sign: str, pattern: str = "") -> Row:
+def make_row(kind: MessageKind, sign: str, pattern: str = "") -> MessagePattern:
     """Return the row of a sign; the pattern, where one is given, has to be found in the line too."""
-    return Row(kind, sign, re.compile(pattern or re.escape(sign)))
+    return MessagePattern(kind, sign, re.compile(pattern or re.escape(sign)))

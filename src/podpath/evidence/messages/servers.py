@@ -4,14 +4,14 @@ limits of their own.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _IP = r"[0-9a-fA-F]*[.:][0-9a-fA-F.:]+"
 _REFUSED = MessageKind.CLIENT_REFUSED
 _TLS = MessageKind.PEER_SPEAKS_TLS
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     # Name servers
     make_row(
         MessageKind.NAMES_REFUSED,

@@ -4,10 +4,10 @@ clouds' controllers.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.PROXY_SYSCTL_DENIED,
         "/proc/sys/net/",

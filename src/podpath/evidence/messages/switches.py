@@ -4,13 +4,13 @@ keepalived, IPVS, HAProxy.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _IP = r"[0-9a-fA-F]*[.:][0-9a-fA-F.:]+"
 _NAME = r"[\w.@-]+"
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     # Open vSwitch and OVN
     make_row(
         MessageKind.DEVICE_MISSING,

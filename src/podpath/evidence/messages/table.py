@@ -32,12 +32,12 @@ from podpath.evidence.messages import (
     takers,
     units,
 )
-from podpath.evidence.messages.row import Row
+from podpath.evidence.messages.row import MessagePattern
 from podpath.evidence.records import MessageRecord
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Source, Span
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     *kernel.ROWS,
     *commands.ROWS,
     *runtimes.ROWS,
@@ -80,7 +80,7 @@ _BEGINNING = re.compile(
     r"\S+[@:]\S*[#$] |(?i:error|warning|fatal|note): |at )"
 )
 """How a line begins that is no rest of the one before."""
-_BY_SIGN: dict[str, tuple[Row, ...]] = {
+_BY_SIGN: dict[str, tuple[MessagePattern, ...]] = {
     sign: tuple(row for row in ROWS if row.sign == sign)
     for sign in dict.fromkeys(row.sign for row in ROWS)
 }
@@ -166,7 +166,7 @@ def _is_wrapped(line: str, following: str) -> bool:
     )
 
 
-def _read_line(line: str, row: Row) -> _Key | None:
+def _read_line(line: str, row: MessagePattern) -> _Key | None:
     found = row.pattern.search(line)
     if found is None:
         return None
@@ -182,7 +182,7 @@ def _make_record(source: Source, key: _Key, place: _Place, count: int) -> Messag
     )
 
 
-def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, Row]]:
+def _candidates(lines: Sequence[str]) -> Iterator[tuple[int, MessagePattern]]:
     """Yield each line, by its place, with each row whose sign stands in it."""
     text = "\n".join(lines)
     ends: list[int] = []

@@ -8,7 +8,7 @@ only notices (`carrier`, `new device`) is a kind of its own.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _IPV4 = r"\d{1,3}(?:\.\d{1,3}){3}"
@@ -19,7 +19,7 @@ _DHCPCD = rf"(?:(?P<daemon>dhcpcd)(?:\[\d+\]|-\d[\d.]*)?: )?(?:^|(?<=[\s|>]))(?P
 _ACT = MessageKind.DEVICE_TAKEN
 _SEEN = MessageKind.DEVICE_SEEN
 
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     # NetworkManager
     make_row(
         _ACT,

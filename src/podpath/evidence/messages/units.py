@@ -6,7 +6,7 @@ That a unit is merely stopped is not an error, and no row says so.
 
 from __future__ import annotations
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _SORTS: dict[MessageKind, str] = {
@@ -35,7 +35,7 @@ _FAILED = (
 )
 _NOT_STARTED = r"(?:Job for (?P<unit>(?:{units})\.service) failed|Unit (?P<other>(?:{units})\.service) (?:entered failed state|has failed))"
 
-ROWS: tuple[Row, ...] = tuple(
+ROWS: tuple[MessagePattern, ...] = tuple(
     row
     for kind, units in _SORTS.items()
     for row in (

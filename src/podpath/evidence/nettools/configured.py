@@ -52,7 +52,7 @@ _EXPECTED = "a line of a network configuration"
 
 
 @dataclass(slots=True)
-class _Draft:
+class _ConfiguredDraft:
     """A device whose lines are being read."""
 
     first: int
@@ -105,7 +105,7 @@ def _is_known(line: str) -> bool:
     return any(pattern.match(line) for pattern in patterns)
 
 
-def _add(ledger: Ledger, manager: str, draft: _Draft) -> None:
+def _add(ledger: Ledger, manager: str, draft: _ConfiguredDraft) -> None:
     try:
         name = parse_name(draft.name)
     except ValueError as error:
@@ -117,13 +117,13 @@ def _add(ledger: Ledger, manager: str, draft: _Draft) -> None:
     ledger.add(StatementRecord(span=ledger.span(draft.first, draft.last), statement=wanted))
 
 
-def _read_interfaces(lines: list[str]) -> list[_Draft]:
-    drafts: list[_Draft] = []
+def _read_interfaces(lines: list[str]) -> list[_ConfiguredDraft]:
+    drafts: list[_ConfiguredDraft] = []
     for index, line in enumerate(lines):
         iface = _IFACE.match(line)
         option = _OPTION.match(line)
         if iface is not None:
-            drafts.append(_Draft(index, index, iface["link"]))
+            drafts.append(_ConfiguredDraft(index, index, iface["link"]))
         elif _AUTO.match(line) or not drafts:
             continue
         elif option is not None and drafts[-1].last >= index - 3:
@@ -132,7 +132,7 @@ def _read_interfaces(lines: list[str]) -> list[_Draft]:
     return drafts
 
 
-def _take_option(draft: _Draft, name: str, value: str) -> None:
+def _take_option(draft: _ConfiguredDraft, name: str, value: str) -> None:
     if name in {"bridge-ports", "bond-slaves", "ovs-ports"} and value != "none":
         draft.ports += value.split()
     elif name == "vlan-raw-device":
@@ -143,9 +143,9 @@ def _take_option(draft: _Draft, name: str, value: str) -> None:
         draft.gateway = value
 
 
-def _read_netplan(lines: list[str]) -> list[_Draft]:
+def _read_netplan(lines: list[str]) -> list[_ConfiguredDraft]:
     """Read the tree by its indents: sections, devices below them, what belongs to each."""
-    drafts: list[_Draft] = []
+    drafts: list[_ConfiguredDraft] = []
     section = device = -1
     key = ""
     for index, line in enumerate(lines):
@@ -161,7 +161,7 @@ def _read_netplan(lines: list[str]) -> list[_Draft]:
             section, device = indent, -1
         elif section >= 0 and indent > section and (device < 0 or indent <= device):
             device = indent
-            drafts.append(_Draft(index, index, name))
+            drafts.append(_ConfiguredDraft(index, index, name))
         elif section >= 0 and indent <= section:
             section = -1
         elif drafts and section >= 0:
@@ -171,7 +171,7 @@ def _read_netplan(lines: list[str]) -> list[_Draft]:
     return drafts
 
 
-def _take_key(draft: _Draft, name: str, value: str) -> None:
+def _take_key(draft: _ConfiguredDraft, name: str, value: str) -> None:
     if name in {"macaddress", "driver"}:
         draft.matched = True
     elif name == "name" and value:
@@ -189,15 +189,15 @@ def _take_key(draft: _Draft, name: str, value: str) -> None:
         draft.gateway = value.strip("\"'")
 
 
-def _take_item(draft: _Draft, key: str, value: str) -> None:
+def _take_item(draft: _ConfiguredDraft, key: str, value: str) -> None:
     if key == "interfaces":
         draft.ports.append(value.strip("\"'"))
     elif key == "addresses":
         draft.addresses.append(value.strip("\"'"))
 
 
-def _read_ifcfg(lines: list[str]) -> list[_Draft]:
-    drafts: list[_Draft] = []
+def _read_ifcfg(lines: list[str]) -> list[_ConfiguredDraft]:
+    drafts: list[_ConfiguredDraft] = []
     values: list[tuple[int, str, str]] = []
     for index, line in enumerate(lines):
         found = _IFCFG.match(line)
@@ -205,7 +205,7 @@ def _read_ifcfg(lines: list[str]) -> list[_Draft]:
             values.append((index, found["name"], found["value"].strip("\"'")))
     for index, name, value in values:
         if name == "DEVICE" and value:
-            drafts.append(_Draft(index, index, value))
+            drafts.append(_ConfiguredDraft(index, index, value))
     for _, name, value in values:
         if drafts and name.startswith("IPADDR"):
             drafts[-1].addresses.append(value)
@@ -214,8 +214,8 @@ def _read_ifcfg(lines: list[str]) -> list[_Draft]:
     return drafts
 
 
-def _read_unit(lines: list[str]) -> list[_Draft]:
-    drafts: list[_Draft] = []
+def _read_unit(lines: list[str]) -> list[_ConfiguredDraft]:
+    drafts: list[_ConfiguredDraft] = []
     section = ""
     for index, line in enumerate(lines):
         head = _UNIT.match(line)
@@ -226,7 +226,7 @@ def _read_unit(lines: list[str]) -> list[_Draft]:
             continue
         elif section == "Match" and found["name"] == "Name":
             drafts.append(
-                _Draft(
+                _ConfiguredDraft(
                     index,
                     index,
                     found["value"].split()[0] if found["value"] else "",

@@ -12,7 +12,7 @@ from podpath.evidence.text.scalars import parse_name
 from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
-from podpath.net.statements import DeviceCount, Offload
+from podpath.net.statements import DeviceCount, OffloadFeature
 
 _TITLE = re.compile(r"\s*(?:Features|Offload parameters) for (?P<link>\S+):\s*$")
 _STATISTICS = re.compile(r"\s*NIC statistics:\s*$")
@@ -55,7 +55,7 @@ def read(source: Source) -> Reading:
         elif link is None:
             continue
         elif (found := _FEATURE.match(line)) is not None:
-            offload = Offload(
+            offload = OffloadFeature(
                 link, found["feature"], found["state"] == "on", "fixed" in found["rest"]
             )
             ledger.add(StatementRecord(span=ledger.span(index), statement=offload))

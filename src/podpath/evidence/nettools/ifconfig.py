@@ -47,7 +47,7 @@ def recognise(source: Source) -> int:
 
 def read(source: Source) -> Reading:
     """Read devices and addresses."""
-    reader = _Reader(Ledger(source))
+    reader = _IfconfigReader(Ledger(source))
     for index, raw in enumerate(source.lines):
         line = strip_terminal(raw)
         try:
@@ -58,7 +58,7 @@ def read(source: Source) -> Reading:
     return reader.ledger.close(_EXPECTED)
 
 
-class _Reader:
+class _IfconfigReader:
     """Reads line after line; the device's own record is given where its header ends, with what
     stands below it.
     """

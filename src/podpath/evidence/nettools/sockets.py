@@ -63,7 +63,7 @@ _IDENTIFIERS = {"udpl": "udplite", "icmp6": "icmpv6", "raw": "all"}
 _EXPECTED = "a socket"
 
 
-class _End(NamedTuple):
+class _SocketAddress(NamedTuple):
     """One end of a socket."""
 
     address: Address | None
@@ -165,7 +165,7 @@ def _protocol(netid: str | None, state: str, asked: int | None) -> int:
     return protocols.TCP
 
 
-def _parse_end(text: str) -> _End:
+def _parse_end(text: str) -> _SocketAddress:
     """Read `10.0.0.1:80`, `[::]:80`, `:::80`, `*:80`, `127.0.0.53%lo:53`; any address is None."""
     found = _LOCAL.fullmatch(text)
     if found is None:
@@ -184,7 +184,7 @@ def _parse_end(text: str) -> _End:
     port = (
         None if name == "*" else _SERVICES.get(name) if not name.isdigit() else parse_number(name)
     )
-    return _End(address, port if port is None or port <= 65535 else None, found["link"])
+    return _SocketAddress(address, port if port is None or port <= 65535 else None, found["link"])
 
 
 FORMAT = Format("ss", recognise, read)

@@ -14,7 +14,7 @@ from podpath.evidence.nft.terms_text import (
     parse_set,
     parse_verdict,
 )
-from podpath.evidence.nft.tokens import Words
+from podpath.evidence.nft.tokens import TokenCursor
 from podpath.net import nft
 
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "!"})
@@ -28,14 +28,14 @@ _SIX = re.compile(
 _BIT_FIELDS = frozenset({nft.Ct("state"), nft.Ct("status"), nft.Payload("tcp", "flags")})
 
 
-class RuleText(NamedTuple):
+class NftRuleText(NamedTuple):
     """A rule, read."""
 
     statements: tuple[nft.Statement, ...]
     comment: str = ""
 
 
-def parse_rule(words: Words) -> RuleText:
+def parse_rule(words: TokenCursor) -> NftRuleText:
     """Read a rule; from the first statement that is not understood on it is one unknown statement."""
     statements: list[nft.Statement] = []
     comment = ""
@@ -51,11 +51,11 @@ def parse_rule(words: Words) -> RuleText:
             RecursionError,
         ):  # brackets within brackets, deeper than any kernel takes them
             words.place = place
-            statements.append(nft.Unknown(words.rest()))
-    return RuleText(tuple(statements), comment)
+            statements.append(nft.OpaqueStatement(words.rest()))
+    return NftRuleText(tuple(statements), comment)
 
 
-def parse_statement(words: Words) -> nft.Statement:
+def parse_statement(words: TokenCursor) -> nft.Statement:
     """Read one statement; `ValueError` where it is not understood."""
     if words.sees(*VERDICTS):
         return parse_verdict(words)
@@ -70,30 +70,32 @@ def parse_statement(words: Words) -> nft.Statement:
     return _parse_relation(words)
 
 
-def _parse_relation(words: Words) -> nft.Statement:
+def _parse_relation(words: TokenCursor) -> nft.Statement:
     left = parse_expression(words)
-    if isinstance(left, nft.Literal | nft.Network | nft.Interval):
-        return nft.Unknown(f"{left[0]} {words.rest()}".rstrip())
+    if isinstance(left, nft.Literal | nft.PrefixLiteral | nft.Interval):
+        return nft.OpaqueStatement(f"{left[0]} {words.rest()}".rstrip())
     if words.accept("vmap"):
         return nft.Vmap(left, parse_data(words))
     if words.accept("set"):
-        return nft.Change(left, parse_expression(words))
-    if left == nft.Opaque("ct count"):
-        return nft.Unknown(f"ct count {'over ' if words.accept('over') else ''}{words.take()}")
+        return nft.Mangle(left, parse_expression(words))
+    if left == nft.OpaqueExpression("ct count"):
+        return nft.OpaqueStatement(
+            f"ct count {'over ' if words.accept('over') else ''}{words.take()}"
+        )
     sign = words.accept(*_COMPARISONS)
     right = _parse_right(words)
     if words.accept("/"):
         mask = _parse_right(words)
-        return nft.Match(sign or "==", nft.Binary("&", left, mask), right)
+        return nft.NftMatch(sign or "==", nft.Binary("&", left, mask), right)
     if not sign:
         # without a sign one common bit of a bit field is enough
         sign = (
             "in" if left in _BIT_FIELDS and not isinstance(right, nft.SetOf | nft.SetRef) else "=="
         )
-    return nft.Match(sign, left, right)
+    return nft.NftMatch(sign, left, right)
 
 
-def _parse_right(words: Words) -> nft.Expression:
+def _parse_right(words: TokenCursor) -> nft.Expression:
     if words.sees("{"):
         return parse_set(words)
     if words.peek().startswith("@"):
@@ -112,7 +114,7 @@ def _parse_right(words: Words) -> nft.Expression:
     return nft.Flags(tuple(item for item in items if isinstance(item, nft.Literal)))
 
 
-def _parse_nat(kind: str, words: Words) -> nft.Nat:
+def _parse_nat(kind: str, words: TokenCursor) -> nft.Nat:
     family = words.accept("ip", "ip6")
     words.accept("prefix")
     if words.accept("addr"):
@@ -129,7 +131,7 @@ def _parse_nat(kind: str, words: Words) -> nft.Nat:
     return nft.Nat(kind, address, port, tuple(flags), family)
 
 
-def _parse_nat_target(words: Words) -> tuple[nft.Expression | None, nft.Expression | None]:
+def _parse_nat_target(words: TokenCursor) -> tuple[nft.Expression | None, nft.Expression | None]:
     text = words.peek()
     found = _TARGET.fullmatch(text)
     if found is not None and text:
@@ -149,18 +151,18 @@ def _interval(first: str | None, last: str | None) -> nft.Expression | None:
     return nft.Interval(nft.Literal(first), nft.Literal(last)) if last else nft.Literal(first)
 
 
-def _parse_reject(words: Words) -> nft.Statement:
+def _parse_reject(words: TokenCursor) -> nft.Statement:
     if not words.accept("with"):
-        return nft.Reject()
+        return nft.NftReject()
     kind = words.take()
     if kind == "tcp":
         words.expect("reset")
-        return nft.Reject("tcp reset")
+        return nft.NftReject("tcp reset")
     words.accept("type")
-    return nft.Reject(kind, words.take())
+    return nft.NftReject(kind, words.take())
 
 
-def _parse_counter(words: Words) -> nft.Statement:
+def _parse_counter(words: TokenCursor) -> nft.Statement:
     if words.accept("name"):
         return nft.Counter(name=words.take())
     if not words.sees("packets"):
@@ -171,7 +173,7 @@ def _parse_counter(words: Words) -> nft.Statement:
     return nft.Counter(packets, int(words.take()))
 
 
-def _parse_limit(words: Words) -> nft.Statement:
+def _parse_limit(words: TokenCursor) -> nft.Statement:
     text = []
     words.expect("rate")
     over = bool(words.accept("over"))
@@ -185,7 +187,7 @@ def _parse_limit(words: Words) -> nft.Statement:
     return nft.Limit(" ".join(text), over)
 
 
-def _parse_log(words: Words) -> nft.Statement:
+def _parse_log(words: TokenCursor) -> nft.Statement:
     text = []
     while words.sees("prefix", "level", "group", "snaplen", "queue-threshold", "flags"):
         name = words.take()
@@ -198,7 +200,7 @@ def _parse_log(words: Words) -> nft.Statement:
     return nft.Log(" ".join(text))
 
 
-def _parse_queue(words: Words) -> nft.Statement:
+def _parse_queue(words: TokenCursor) -> nft.Statement:
     text = []
     while words.sees("num", "to", "flags", "bypass", "fanout") or words.peek()[:1].isdigit():
         text.append(words.take())
@@ -207,7 +209,7 @@ def _parse_queue(words: Words) -> nft.Statement:
     return nft.Queue(" ".join(text))
 
 
-def _parse_set_update(words: Words) -> nft.Statement:
+def _parse_set_update(words: TokenCursor) -> nft.Statement:
     op, name = words.take(), words.take()[1:]
     words.expect("{")
     key = parse_expression(words)
@@ -220,12 +222,12 @@ def _parse_set_update(words: Words) -> nft.Statement:
     return nft.SetUpdate(op, key, name, " ".join(text))
 
 
-def _parse_forward(words: Words) -> nft.Statement:
+def _parse_forward(words: TokenCursor) -> nft.Statement:
     words.expect("to")
     return nft.Forward(parse_constant(words))
 
 
-def _parse_duplicate(words: Words) -> nft.Statement:
+def _parse_duplicate(words: TokenCursor) -> nft.Statement:
     words.expect("to")
     text = words.take()
     if words.accept("device"):
@@ -233,16 +235,16 @@ def _parse_duplicate(words: Words) -> nft.Statement:
     return nft.Duplicate(text)
 
 
-def _parse_flow(words: Words) -> nft.Statement:
+def _parse_flow(words: TokenCursor) -> nft.Statement:
     words.accept("add", "offload")
-    return nft.Offload(words.take().removeprefix("@"))
+    return nft.FlowOffload(words.take().removeprefix("@"))
 
 
-def _parse_xt(words: Words) -> nft.Statement:
-    return nft.Unknown(f"xt {words.take()} {words.take()}")
+def _parse_xt(words: TokenCursor) -> nft.Statement:
+    return nft.OpaqueStatement(f"xt {words.take()} {words.take()}")
 
 
-_STATEMENTS: Mapping[str, Callable[[Words], nft.Statement]] = {
+_STATEMENTS: Mapping[str, Callable[[TokenCursor], nft.Statement]] = {
     "reject": _parse_reject,
     "counter": _parse_counter,
     "limit": _parse_limit,

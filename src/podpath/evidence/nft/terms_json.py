@@ -17,7 +17,7 @@ _BITS = frozenset({"&", "|", "^", "<<", ">>"})
 def parse_statement(value: object) -> nft.Statement:
     """Read one statement; one that is not known is kept as it is spelled."""
     if isinstance(value, str) and value in VERDICTS:
-        return nft.Verdict(value)
+        return nft.NftVerdict(value)
     if isinstance(value, dict) and len(value) == 1:
         ((name, body),) = value.items()
         if name in VERDICTS:
@@ -27,10 +27,10 @@ def parse_statement(value: object) -> nft.Statement:
             try:
                 return parser(body)
             except (KeyError, TypeError, ValueError, AttributeError):
-                return nft.Unknown(_spell(value))
+                return nft.OpaqueStatement(_spell(value))
         if name == "xt" and isinstance(body, dict):
-            return nft.Unknown(f"xt {body.get('type', '')} {body.get('name', '')}".strip())
-    return nft.Unknown(_spell(value))
+            return nft.OpaqueStatement(f"xt {body.get('type', '')} {body.get('name', '')}".strip())
+    return nft.OpaqueStatement(_spell(value))
 
 
 def _is_understood(name: str, body: object) -> bool:
@@ -62,10 +62,12 @@ def parse_expression(value: object) -> nft.Expression:
             if parser is not None:
                 return parser(body)
         except (KeyError, TypeError, ValueError, AttributeError):
-            return nft.Opaque(_spell(value))
+            return nft.OpaqueExpression(_spell(value))
         if name == "tcp option" and isinstance(body, dict):
-            return nft.Opaque(f"tcp option {body.get('name', '')} {body.get('field', '')}".rstrip())
-    return nft.Opaque(_spell(value))
+            return nft.OpaqueExpression(
+                f"tcp option {body.get('name', '')} {body.get('field', '')}".rstrip()
+            )
+    return nft.OpaqueExpression(_spell(value))
 
 
 def parse_element(value: object, *, is_map: bool) -> nft.Element:
@@ -96,8 +98,8 @@ def _spell(value: object) -> str:
     return json.dumps(value, separators=(", ", ": "))
 
 
-def _verdict(name: str, body: object) -> nft.Verdict:
-    return nft.Verdict(name, str(body.get("target", "")) if isinstance(body, dict) else "")
+def _verdict(name: str, body: object) -> nft.NftVerdict:
+    return nft.NftVerdict(name, str(body.get("target", "")) if isinstance(body, dict) else "")
 
 
 def _binary(op: str, body: Sequence[object]) -> nft.Expression:
@@ -110,7 +112,7 @@ def _binary(op: str, body: Sequence[object]) -> nft.Expression:
 def _payload(body: JsonMapping) -> nft.Expression:
     if "protocol" in body:
         return nft.Payload(str(body["protocol"]), str(body["field"]))
-    return nft.Opaque(f"@{body['base']},{body['offset']},{body['len']}")
+    return nft.OpaqueExpression(f"@{body['base']},{body['offset']},{body['len']}")
 
 
 def _fib(body: JsonMapping) -> nft.Expression:
@@ -169,14 +171,14 @@ _EXPRESSIONS: Mapping[str, Callable[..., nft.Expression]] = {
         tuple(parse_element(item, is_map=False) for item in _items(body))
     ),
     "map": _map,
-    "prefix": lambda body: nft.Network(str(body["addr"]), _number(body, "len")),
+    "prefix": lambda body: nft.PrefixLiteral(str(body["addr"]), _number(body, "len")),
     "range": _interval,
     "elem": lambda body: parse_expression(body["val"]),
 }
 
 
 def _match(body: JsonMapping) -> nft.Statement:
-    return nft.Match(
+    return nft.NftMatch(
         str(body["op"]), parse_expression(body["left"]), parse_expression(body["right"])
     )
 
@@ -197,7 +199,7 @@ def _nat(kind: str) -> Callable[[JsonMapping | None], nft.Statement]:
 
 def _reject(body: JsonMapping | None) -> nft.Statement:
     given = body or {}
-    return nft.Reject(str(given.get("type", "")), str(given.get("expr", "")))
+    return nft.NftReject(str(given.get("type", "")), str(given.get("expr", "")))
 
 
 def _counter(body: JsonMapping | str | None) -> nft.Statement:
@@ -251,7 +253,7 @@ def _set_update(body: JsonMapping) -> nft.Statement:
 _STATEMENTS: Mapping[str, Callable[..., nft.Statement]] = {
     "match": _match,
     "vmap": lambda body: nft.Vmap(parse_expression(body["key"]), _data(body["data"])),
-    "mangle": lambda body: nft.Change(
+    "mangle": lambda body: nft.Mangle(
         parse_expression(body["key"]), parse_expression(body["value"])
     ),
     "counter": _counter,
@@ -267,7 +269,7 @@ _STATEMENTS: Mapping[str, Callable[..., nft.Statement]] = {
     "fwd": lambda body: nft.Forward(parse_expression(body["dev"])),
     "dup": lambda body: nft.Duplicate(str(body.get("dev", body.get("addr", "")))),
     "set": _set_update,
-    "flow": lambda body: nft.Offload(str(body["flowtable"]).removeprefix("@")),
+    "flow": lambda body: nft.FlowOffload(str(body["flowtable"]).removeprefix("@")),
 }
 _MEMBERS: Mapping[str, frozenset[str]] = {
     "match": frozenset({"op", "left", "right"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from podpath.evidence.nft.tokens import Words
+from podpath.evidence.nft.tokens import TokenCursor
 from podpath.net import nft
 
 HEADERS = frozenset(
@@ -33,7 +33,7 @@ _OPAQUE = frozenset(
 )
 
 
-def parse_expression(words: Words, tightness: int = 0) -> nft.Expression:
+def parse_expression(words: TokenCursor, tightness: int = 0) -> nft.Expression:
     """Read an expression that has a value for each packet, up to the first word that cannot go on
     with it.
     """
@@ -49,7 +49,7 @@ def parse_expression(words: Words, tightness: int = 0) -> nft.Expression:
     return left
 
 
-def _parse_concat(words: Words) -> nft.Expression:
+def _parse_concat(words: TokenCursor) -> nft.Expression:
     first = _parse_primary(words)
     if not words.sees("."):
         return first
@@ -59,7 +59,7 @@ def _parse_concat(words: Words) -> nft.Expression:
     return nft.Concat(tuple(parts))
 
 
-def _parse_primary(words: Words) -> nft.Expression:  # noqa: PLR0911  # one arm for each kind of expression
+def _parse_primary(words: TokenCursor) -> nft.Expression:  # noqa: PLR0911  # one arm for each kind of expression
     if words.sees("("):
         words.take()
         inner = parse_expression(words)
@@ -71,7 +71,7 @@ def _parse_primary(words: Words) -> nft.Expression:  # noqa: PLR0911  # one arm 
     if words.sees(*HEADERS):
         return _parse_header(words)
     if words.sees(*_OPAQUE):
-        return nft.Opaque(f"{words.take()} {words.take()}")
+        return nft.OpaqueExpression(f"{words.take()} {words.take()}")
     if words.accept("meta"):
         return nft.Meta(words.take())
     if words.sees(*BARE_META):
@@ -103,37 +103,37 @@ def _as_flags(expression: nft.Expression) -> nft.Expression:
             return expression
 
 
-def _parse_header(words: Words) -> nft.Expression:
+def _parse_header(words: TokenCursor) -> nft.Expression:
     protocol = words.take()
     field = words.take()
     if (protocol, field) == ("tcp", "option"):
-        return nft.Opaque(f"tcp option {words.take()} {words.take()}")
+        return nft.OpaqueExpression(f"tcp option {words.take()} {words.take()}")
     if field == "option":
         raise ValueError(f"an option of the {protocol} header")
     return nft.Payload(protocol, field)
 
 
-def _parse_reference(words: Words) -> nft.Expression:
+def _parse_reference(words: TokenCursor) -> nft.Expression:
     name = words.take()[1:]
     if words.sees(","):
         parts = [name]
         while words.accept(","):
             parts.append(words.take())
-        return nft.Opaque(f"@{','.join(parts)}")
+        return nft.OpaqueExpression(f"@{','.join(parts)}")
     return nft.SetRef(name)
 
 
-def _parse_ct(words: Words) -> nft.Expression:
+def _parse_ct(words: TokenCursor) -> nft.Expression:
     direction = words.accept("original", "reply")
     key = words.take()
     if key in {"ip", "ip6"}:
         key = f"{key} {words.take()}"
     if key == "count":
-        return nft.Opaque("ct count")
+        return nft.OpaqueExpression("ct count")
     return nft.Ct(key, direction)
 
 
-def _parse_fib(words: Words) -> nft.Fib:
+def _parse_fib(words: TokenCursor) -> nft.Fib:
     flags = [words.take()]
     while words.accept("."):
         flags.append(words.take())
@@ -142,14 +142,14 @@ def _parse_fib(words: Words) -> nft.Fib:
     return nft.Fib(tuple(flags), words.take())
 
 
-def _parse_numgen(words: Words) -> nft.Numgen:
+def _parse_numgen(words: TokenCursor) -> nft.Numgen:
     mode = words.take()
     words.expect("mod")
     mod = int(words.take(), 0)
     return nft.Numgen(mode, mod, int(words.take(), 0) if words.accept("offset") else 0)
 
 
-def _parse_hash(words: Words) -> nft.Hash:
+def _parse_hash(words: TokenCursor) -> nft.Hash:
     kind = words.take()
     key = None if words.sees("mod") else parse_expression(words)
     words.expect("mod")
@@ -158,7 +158,7 @@ def _parse_hash(words: Words) -> nft.Hash:
     return nft.Hash(kind, mod, int(words.take(), 0) if words.accept("offset") else 0, seed, key)
 
 
-def parse_data(words: Words) -> nft.SetRef | nft.SetOf:
+def parse_data(words: TokenCursor) -> nft.SetRef | nft.SetOf:
     """Read what `map` and `vmap` look into."""
     if words.sees("{"):
         return parse_set(words)
@@ -168,7 +168,7 @@ def parse_data(words: Words) -> nft.SetRef | nft.SetOf:
     return nft.SetRef(name[1:])
 
 
-def parse_set(words: Words) -> nft.SetOf:
+def parse_set(words: TokenCursor) -> nft.SetOf:
     """Read `{ ... }`."""
     words.expect("{")
     elements = []
@@ -180,7 +180,7 @@ def parse_set(words: Words) -> nft.SetOf:
     return nft.SetOf(tuple(elements))
 
 
-def _parse_element(words: Words) -> nft.Element:
+def _parse_element(words: TokenCursor) -> nft.Element:
     parts = [parse_constant(words)]
     while words.accept("."):
         parts.append(parse_constant(words))
@@ -200,7 +200,7 @@ def _parse_element(words: Words) -> nft.Element:
     return nft.Element(key, data, timeout, comment)
 
 
-def _parse_element_data(words: Words) -> nft.Expression:
+def _parse_element_data(words: TokenCursor) -> nft.Expression:
     if words.sees(*VERDICTS):
         return parse_verdict(words)
     parts = [parse_constant(words)]
@@ -209,13 +209,13 @@ def _parse_element_data(words: Words) -> nft.Expression:
     return parts[0] if len(parts) == 1 else nft.Concat(tuple(parts))
 
 
-def parse_verdict(words: Words) -> nft.Verdict:
+def parse_verdict(words: TokenCursor) -> nft.NftVerdict:
     """Read a verdict."""
     kind = words.take()
-    return nft.Verdict(kind, words.take()) if kind in {"jump", "goto"} else nft.Verdict(kind)
+    return nft.NftVerdict(kind, words.take()) if kind in {"jump", "goto"} else nft.NftVerdict(kind)
 
 
-def parse_constant(words: Words) -> nft.Expression:
+def parse_constant(words: TokenCursor) -> nft.Expression:
     """Read a constant: a value, a prefix or a range."""
     quoted = not words.is_done and words.tokens[words.place].kind == "quoted"
     if not quoted and words.sees("{", "}", ",", ")", "(", ";"):
@@ -225,7 +225,7 @@ def parse_constant(words: Words) -> nft.Expression:
         return nft.Literal(text)
     network = _NETWORK.fullmatch(text)
     if network is not None:
-        return nft.Network(network["address"], int(network["length"]))
+        return nft.PrefixLiteral(network["address"], int(network["length"]))
     interval = _INTERVAL.fullmatch(text)
     if interval is not None:
         return nft.Interval(nft.Literal(interval["first"]), nft.Literal(interval["last"]))

@@ -25,7 +25,7 @@ from podpath.evidence.nft.records import (
 )
 from podpath.evidence.nft.rule_text import parse_rule
 from podpath.evidence.nft.terms_text import parse_set
-from podpath.evidence.nft.tokens import Token, Words, scan
+from podpath.evidence.nft.tokens import Token, TokenCursor, scan
 from podpath.evidence.records import HeadingRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.net import nft
@@ -54,12 +54,12 @@ def recognise(source: Source) -> int:
 
 def read(source: Source) -> Reading:
     """Read the whole listing."""
-    reader = _Reader(source)
+    reader = _NftReader(source)
     reader.read_all()
     return reader.finish()
 
 
-class _Reader:
+class _NftReader:
     """Goes through the tokens of one listing. Mutable, used once."""
 
     def __init__(self, source: Source) -> None:
@@ -272,7 +272,7 @@ class _Reader:
             )
 
     def _read_rule(self, family: str, table: str, chain: str, statement: list[Token]) -> None:
-        words = Words(statement)
+        words = TokenCursor(statement)
         span = self.ledger.span(statement[0].line, statement[-1].line)
         rule = parse_rule(words)
         self.ledger.add(
@@ -310,7 +310,7 @@ class _Reader:
                 flags = tuple(token.text for token in statement[1:] if token.kind == "word")
             elif word == "elements":
                 try:
-                    elements = parse_set(Words(statement[2:])).elements
+                    elements = parse_set(TokenCursor(statement[2:])).elements
                 except (ValueError, RecursionError) as error:
                     self.ledger.refuse(
                         self.ledger.span(statement[0].line, last),

@@ -49,7 +49,7 @@ def scan(lines: Sequence[str]) -> Iterator[Token]:
         yield Token("", index, "end", handle)
 
 
-class Words:
+class TokenCursor:
     """The tokens of one rule, read from left to right. Mutable, local to a reader."""
 
     __slots__ = ("place", "tokens")

@@ -23,7 +23,7 @@ _OTHER = re.compile(
 )
 
 
-class _Row(NamedTuple):
+class _VsctlRow(NamedTuple):
     table: str
     name: str
     first: int
@@ -64,7 +64,7 @@ def read_show(source: Source) -> Reading:
     return ledger.close("a bridge, port or interface of Open vSwitch")
 
 
-def _ends(rows: Sequence[_Row], end: int) -> list[int]:
+def _ends(rows: Sequence[_VsctlRow], end: int) -> list[int]:
     """Return the line at which each row's own lines end: the next one of a bridge or a port."""
     ends: list[int] = []
     for row in reversed(rows):
@@ -74,14 +74,14 @@ def _ends(rows: Sequence[_Row], end: int) -> list[int]:
     return ends[::-1]
 
 
-def _rows(ledger: LineLedger) -> Iterator[_Row]:
+def _rows(ledger: LineLedger) -> Iterator[_VsctlRow]:
     for index, line in enumerate(ledger.lines):
         found = _TABLE.match(line)
         if found is not None:
-            yield _Row(found["table"], scan_quoted(found["name"])[0].text, index)
+            yield _VsctlRow(found["table"], scan_quoted(found["name"])[0].text, index)
 
 
-def _read_port(ledger: LineLedger, bridge: str, port: _Row, following: int) -> None:
+def _read_port(ledger: LineLedger, bridge: str, port: _VsctlRow, following: int) -> None:
     interfaces: list[tuple[str, str | None]] = []
     tag: int | None = None
     last = port.first

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from podpath.net.addresses import Mac
 
 
-class Frame(NamedTuple):
+class PrintedFrame(NamedTuple):
     """One printed packet's line, up to the network layer."""
 
     time: float | None
@@ -89,7 +89,7 @@ _ETHERTYPES: Mapping[str, str] = {
 }
 
 
-def parse_frame(line: str) -> Frame | None:
+def parse_frame(line: str) -> PrintedFrame | None:
     """Read a line up to the network layer; None where it starts no packet."""
     found = _PREFIX.match(line)
     time, elided = (None, False) if found is None else _parse_time(found)
@@ -114,7 +114,7 @@ def parse_frame(line: str) -> Frame | None:
     if network is not None and (not kind or network["protocol"] == kind):
         kind, body = network["protocol"], body[network.end() :]
     direction = _DIRECTIONS.get(names.get("direction") or "")
-    return Frame(
+    return PrintedFrame(
         time,
         elided,
         _name_link(names.get("link"), rest),

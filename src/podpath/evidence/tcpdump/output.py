@@ -16,7 +16,7 @@ from podpath.evidence.commands.command import parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, POSSIBLE, Format, sample
 from podpath.evidence.records import ArpRecord, PacketRecord, Reading
 from podpath.evidence.tcpdump.arp import parse_arp
-from podpath.evidence.tcpdump.frame import Frame, parse_frame, parse_mac
+from podpath.evidence.tcpdump.frame import PrintedFrame, parse_frame, parse_mac
 from podpath.evidence.tcpdump.packet import Body, parse_body, parse_header
 from podpath.evidence.tcpdump.plain import Plain, parse_plain
 from podpath.evidence.text.line_ledger import LineLedger
@@ -181,7 +181,7 @@ class _PrintedPackets:
             _SECOND.match(stripped) is not None or _is_cut(first) or line.startswith("    ")
         )
 
-    def _read_packet(self, index: int, frame: Frame) -> int:
+    def _read_packet(self, index: int, frame: PrintedFrame) -> int:
         """Read a packet and what it carries; give the index of the next line."""
         last = self._extent(index)
         details = [line for line in self._lines[index + 1 : last + 1] if not _HEX.match(line)]
@@ -216,7 +216,7 @@ class _PrintedPackets:
         self._add(index, last, frame, with_quoted(body, details), body.note)
         return self._add_inner(last, frame, body, details)
 
-    def _add_arp(self, index: int, last: int, frame: Frame) -> None:
+    def _add_arp(self, index: int, last: int, frame: PrintedFrame) -> None:
         body = parse_arp(frame.body)
         if body is None:
             self.ledger.gap(
@@ -225,7 +225,7 @@ class _PrintedPackets:
         else:
             self._add(index, last, frame, None, "", body)
 
-    def _add_unread(self, index: int, last: int, frame: Frame, text: str) -> None:
+    def _add_unread(self, index: int, last: int, frame: PrintedFrame, text: str) -> None:
         """Keep a frame that is no IP (a decoder's own text); what should be IP and cannot be read
         is a gap.
         """
@@ -234,7 +234,7 @@ class _PrintedPackets:
         else:
             self._add(index, last, frame, None, text.strip())
 
-    def _add_inner(self, last: int, frame: Frame, body: Body, details: list[str]) -> int:
+    def _add_inner(self, last: int, frame: PrintedFrame, body: Body, details: list[str]) -> int:
         """Add the packet that a tunnel carries, from the rest of the line or the lines below; give
         the index of the next line.
         """
@@ -263,7 +263,7 @@ class _PrintedPackets:
         self,
         index: int,
         last: int,
-        frame: Frame,
+        frame: PrintedFrame,
         body: Body | None,
         note: str,
         arp: ArpRecord | None = None,

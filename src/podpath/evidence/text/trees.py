@@ -37,15 +37,15 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": ""}
 
 
 @dataclass(slots=True)
-class _Draft:
+class _ValueDraft:
     """A value while it is being read."""
 
     first: int
     last: int
     text: str = ""
-    fields: dict[str, _Draft] | None = None
-    items: list[_Draft] | None = None
-    open: _Draft | None = None
+    fields: dict[str, _ValueDraft] | None = None
+    items: list[_ValueDraft] | None = None
+    open: _ValueDraft | None = None
     """The field or item that the next deeper lines belong to: it has no value yet."""
 
     @property
@@ -56,7 +56,7 @@ class _Draft:
 @dataclass(slots=True)
 class _Level:
     indent: int
-    draft: _Draft
+    draft: _ValueDraft
 
 
 @dataclass(slots=True)
@@ -70,10 +70,10 @@ class Grown:
 @dataclass(slots=True)
 class _YamlReader:
     lines: Sequence[str]
-    roots: list[_Draft] = field(default_factory=list)
+    roots: list[_ValueDraft] = field(default_factory=list)
     levels: list[_Level] = field(default_factory=list)
     unread: list[int] = field(default_factory=list)
-    block: _Draft | None = None
+    block: _ValueDraft | None = None
     """The text block (`|`) that is being read, and the indentation of its key."""
     block_indent: int = 0
 
@@ -131,7 +131,7 @@ class _YamlReader:
         if not levels or levels[-1].draft.items is None or levels[-1].indent < indent:
             self._open(place, indent, listed=True)
         owner = levels[-1].draft
-        item = _Draft(place, place)
+        item = _ValueDraft(place, place)
         if owner.items is not None:
             owner.items.append(item)
             owner.open = item
@@ -158,7 +158,7 @@ class _YamlReader:
         if owner.fields is None:
             self.unread.append(place)
             return
-        child = _Draft(place, place)
+        child = _ValueDraft(place, place)
         owner.fields[key] = child
         owner.open = None
         if _BLOCK.match(value):
@@ -177,7 +177,7 @@ class _YamlReader:
             else None
         )
         if draft is None:
-            draft = _Draft(place, place)
+            draft = _ValueDraft(place, place)
             if (
                 top is not None
                 and top.draft.fields is not None
@@ -198,7 +198,7 @@ class _YamlReader:
             self.levels.append(_Level(indent, draft))
 
 
-def _fill(draft: _Draft, place: int, value: str) -> None:
+def _fill(draft: _ValueDraft, place: int, value: str) -> None:
     """Give a value its scalar, or the list or object that stands in the same line."""
     if value[:1] in {"[", "{"}:
         roots = _read_tokens([value], place)
@@ -221,10 +221,10 @@ def _unquote(text: str) -> str:
     return text
 
 
-def _read_tokens(lines: Sequence[str], first: int = 0) -> list[_Draft]:
+def _read_tokens(lines: Sequence[str], first: int = 0) -> list[_ValueDraft]:
     """Read JSON, whole or cut: what is open at the end counts as closed there."""
-    roots: list[_Draft] = []
-    stack: list[_Draft] = []
+    roots: list[_ValueDraft] = []
+    stack: list[_ValueDraft] = []
     key: list[str | None] = []
     for place, line in enumerate(lines, first):
         if _ELIDED.fullmatch(line):
@@ -232,7 +232,7 @@ def _read_tokens(lines: Sequence[str], first: int = 0) -> list[_Draft]:
         for found in _TOKEN.finditer(line):
             mark = found[0]
             if mark in {"{", "["}:
-                draft = _Draft(
+                draft = _ValueDraft(
                     place,
                     place,
                     fields={} if mark == "{" else None,
@@ -254,11 +254,13 @@ def _read_tokens(lines: Sequence[str], first: int = 0) -> list[_Draft]:
                 if is_key:
                     key[-1] = _unquote(mark)
                 else:
-                    _attach(roots, stack, key, _Draft(place, place, text=_unquote(mark)))
+                    _attach(roots, stack, key, _ValueDraft(place, place, text=_unquote(mark)))
     return roots
 
 
-def _attach(roots: list[_Draft], stack: list[_Draft], key: list[str | None], draft: _Draft) -> None:
+def _attach(
+    roots: list[_ValueDraft], stack: list[_ValueDraft], key: list[str | None], draft: _ValueDraft
+) -> None:
     if not stack:
         roots.append(draft)
         return
@@ -334,7 +336,7 @@ def _flatten(tree: Tree, span: Span) -> Tree:
     return Tree(value={name: _flatten(item, span) for name, item in tree.value.items()}, span=span)
 
 
-def _grow(draft: _Draft, source: Source, first: int) -> Tree:
+def _grow(draft: _ValueDraft, source: Source, first: int) -> Tree:
     last = max(draft.last, draft.first)
     value: str | tuple[Tree, ...] | dict[str, Tree]
     if draft.fields is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podpath.lab.draft import Draft
 from podpath.lab.incidents.incident import Incident, on_host, restore, within
-from podpath.lab.script import Command
+from podpath.lab.script import ScriptCommand
 from podpath.lab.topologies import bridged_pods, overlay
 
 _NO_FRAGMENTS = """table netdev underlay {
@@ -47,7 +47,7 @@ INCIDENTS: tuple[Incident, ...] = (
         probe="tcp 10.1.0.2 > 10.1.1.2:80 from pod1",
         size=4000,
         checks=("vxlan-mtu",),
-        prepared_by=(Command(("nft", "-f", "-"), _NO_FRAGMENTS, "node2"),),
+        prepared_by=(ScriptCommand(("nft", "-f", "-"), _NO_FRAGMENTS, "node2"),),
         broken_by=(
             on_host("ip", "link", "set", "flannel.1", "mtu", "1500"),
             within("pod1", "ip", "route", "flush", "cache"),

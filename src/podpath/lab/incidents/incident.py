@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from podpath.datapath.conversations.conversation import PAYLOAD
 from podpath.lab.draft import Draft
-from podpath.lab.script import Command
+from podpath.lab.script import ScriptCommand
 from podpath.net.probe import Probe
 from podpath.node.node import HOST
 
@@ -23,13 +23,13 @@ class Incident:
     """What broke, one sentence."""
     build: Callable[[], Draft]
     """Makes the node as it is when it works."""
-    broken_by: tuple[Command, ...]
-    mended_by: tuple[Command, ...]
+    broken_by: tuple[ScriptCommand, ...]
+    mended_by: tuple[ScriptCommand, ...]
     probe: str
     """What fails while it is broken, and works before and after."""
     checks: tuple[str, ...]
     """The checks that may rightly name it."""
-    prepared_by: tuple[Command, ...] = ()
+    prepared_by: tuple[ScriptCommand, ...] = ()
     """Commands that complete the working node where the model has no word for them."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Files that a bundle of the node holds besides what is collected: the configuration of what
@@ -58,16 +58,16 @@ class Incident:
         return probe if self.same_port else probe._replace(sport=probe.sport + attempt)
 
 
-def on_host(*arguments: str, stdin: str = "") -> Command:
+def on_host(*arguments: str, stdin: str = "") -> ScriptCommand:
     """Make a command that runs in the host's namespace."""
-    return Command(arguments, stdin, HOST)
+    return ScriptCommand(arguments, stdin, HOST)
 
 
-def within(netns: str, *arguments: str) -> Command:
+def within(netns: str, *arguments: str) -> ScriptCommand:
     """Make a command that runs in another namespace."""
-    return Command(arguments, "", netns)
+    return ScriptCommand(arguments, "", netns)
 
 
-def restore(text: str, flavour: str = "nft") -> Command:
+def restore(text: str, flavour: str = "nft") -> ScriptCommand:
     """Make the command that adds a ruleset to the host's, keeping what is there."""
     return on_host(f"iptables-{flavour}-restore", "--noflush", stdin=text)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from podpath.lab.draft import Draft
 from podpath.lab.incidents.incident import Incident, on_host, restore, within
-from podpath.lab.script import Command
+from podpath.lab.script import ScriptCommand
 from podpath.lab.topologies import routed_pods
 from podpath.node.node import HOST
 
@@ -159,12 +159,12 @@ INCIDENTS: tuple[Incident, ...] = (
         probe=f"tcp {_POD} > 192.0.2.2:1404 from pod1",
         ports=(80, 8080, 4140, 4143),
         checks=("cni-chain",),
-        prepared_by=(Command(("iptables-nft-restore", "--noflush"), _REDIRECT, "pod1"),),
+        prepared_by=(ScriptCommand(("iptables-nft-restore", "--noflush"), _REDIRECT, "pod1"),),
         broken_by=(
             within("pod1", "iptables", "-t", "nat", "-F"),
             within("pod1", "iptables", "-t", "nat", "-X"),
         ),
-        mended_by=(Command(("iptables-nft-restore", "--noflush"), _REDIRECT, "pod1"),),
+        mended_by=(ScriptCommand(("iptables-nft-restore", "--noflush"), _REDIRECT, "pod1"),),
         files={
             "node/cni/10-calico.conflist": _conflist(
                 "k8s-pod-network", "calico", "portmap", "linkerd-cni"

@@ -31,7 +31,7 @@ JOIN_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class AgentFinding:
     """One thing that does not hold; `check` and `subject` together say which."""
 
     check: str
@@ -63,14 +63,14 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class KeeperStatus:
     """How a part stands."""
 
     ready: bool
     """Whether what it keeps holds: `/readyz` is the AND of all parts."""
     why: str = ""
     """Why it is not ready, or what is degraded though it is; one sentence."""
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[AgentFinding, ...] = ()
     samples: tuple[Sample, ...] = ()
     degraded: bool = False
     """Ready, and yet something is missing (a drop-in that cannot be written, a watch that had to
@@ -78,7 +78,7 @@ class Status:
     """
 
 
-STARTING = Status(ready=False, why="it has not looked yet")
+STARTING = KeeperStatus(ready=False, why="it has not looked yet")
 
 
 class Keeper(Protocol):
@@ -91,7 +91,7 @@ class Keeper(Protocol):
     def start(self) -> None:
         """Begin to keep; return at once."""
 
-    def status(self) -> Status:
+    def status(self) -> KeeperStatus:
         """Say how it stands now; cheap, without a look at the world."""
 
     def alive(self) -> bool:
@@ -104,13 +104,13 @@ class Keeper(Protocol):
 class KeeperContext:
     """What a body is given: where it reports how it stands, and how it learns that it shall stop."""
 
-    def __init__(self, heard: Callable[[Status], None]) -> None:
+    def __init__(self, heard: Callable[[KeeperStatus], None]) -> None:
         """Open the descriptor that becomes readable when the body shall stop."""
         self._heard = heard
         self._stop = threading.Event()
         self.descriptor = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
 
-    def report(self, status: Status) -> None:
+    def report(self, status: KeeperStatus) -> None:
         """Say how the part stands."""
         self._heard(status)
 
@@ -160,7 +160,7 @@ class ThreadKeeper:
         """Return the part's name."""
         return self._name
 
-    def status(self) -> Status:
+    def status(self) -> KeeperStatus:
         """Return what the body reported last."""
         return self._status
 
@@ -186,7 +186,7 @@ class ThreadKeeper:
             self._desk.close()
         self._desk = self._thread = None
 
-    def _hear(self, status: Status) -> None:
+    def _hear(self, status: KeeperStatus) -> None:
         self._status = status
 
     def _live(self, desk: KeeperContext) -> None:
@@ -199,7 +199,7 @@ class ThreadKeeper:
                 desk.wait(SHORTEST_PAUSE)
             except (PodpathError, OSError) as error:
                 self._hear(
-                    Status(
+                    KeeperStatus(
                         ready=False,
                         why=str(error),
                         findings=self._status.findings,

@@ -19,12 +19,12 @@ from typing import IO
 
 from podpath.protect.agent.config import AgentConfig, Listen, listen_address, load_config, node_name
 from podpath.protect.agent.health import Answer, Endpoints, HealthServer, say
-from podpath.protect.agent.keeper import Keeper, Sample, Status
+from podpath.protect.agent.keeper import Keeper, KeeperStatus, Sample
 from podpath.protect.agent.logs import configure_logs
 from podpath.protect.agent.metrics import gather_samples, render_metrics
 from podpath.protect.agent.parts import (
+    AgentContext,
     Recipe,
-    Surroundings,
     describe_lacks,
     list_recipes,
     make_keeper,
@@ -96,7 +96,7 @@ class Agent:
         self._again = True
         os.eventfd_write(self._wake, 1)
 
-    def statuses(self) -> dict[str, Status]:
+    def statuses(self) -> dict[str, KeeperStatus]:
         """Say how each part stands."""
         with self._lock:
             return {name: keeper.status() for name, (_, keeper) in self._parts.items()}
@@ -159,7 +159,7 @@ class Agent:
         """
         config = replace(config, dry_run=self._is_dry(config))
         wanted = list_recipes(config, self._environment)
-        surroundings = Surroundings(environment=self._environment, statuses=self.statuses)
+        surroundings = AgentContext(environment=self._environment, statuses=self.statuses)
         for name in [
             name for name, (recipe, _) in self._parts.items() if wanted.get(name) != recipe
         ]:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from podpath.protect.agent.keeper import Sample, Status
+from podpath.protect.agent.keeper import KeeperStatus, Sample
 from podpath.version import __version__
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -42,7 +42,7 @@ def render_metrics(samples: Iterable[Sample]) -> str:
 
 
 def gather_samples(
-    statuses: Mapping[str, Status], own: Iterable[Sample] = ()
+    statuses: Mapping[str, KeeperStatus], own: Iterable[Sample] = ()
 ) -> tuple[Sample, ...]:
     """Join what the parts tell with what holds for all of them."""
     found = [Sample("build_info", 1, (("version", __version__),), help="The running version.")]

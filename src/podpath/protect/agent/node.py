@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from podpath.protect.agent.config import KubernetesOptions
-from podpath.protect.agent.keeper import KeeperContext, Sample, Status
+from podpath.protect.agent.keeper import KeeperContext, KeeperStatus, Sample
 from podpath.protect.kube import access, taints
 from podpath.protect.kube.backoff import Backoff
 from podpath.protect.kube.client import Client, KubeError
-from podpath.protect.kube.events import Event, Recorder, Regarding
+from podpath.protect.kube.events import KubeEvent, Recorder, Regarding
 
 _log = logging.getLogger("podpath.protect.node")
 
@@ -29,7 +29,7 @@ STEP_SECONDS = 1.0
 CHECK_SECONDS = 300.0
 """How often a taint that is as it should be is read again: somebody else may have taken it off."""
 
-Standings = Callable[[], Mapping[str, Status]]
+Standings = Callable[[], Mapping[str, KeeperStatus]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class NodeReporting:
     dry_run: bool = False
 
 
-class Taint:
+class TaintPolicy:
     """Decides whether the taint shall be there. Time is an argument."""
 
     def __init__(self, grace: float) -> None:
@@ -86,16 +86,16 @@ class _Speaker:
         self, voice: NodeReporting, client: Client, recorder: Recorder, backoff: Backoff
     ) -> None:
         self._voice, self._client, self._recorder, self._backoff = voice, client, recorder, backoff
-        self._taint = Taint(voice.options.grace)
+        self._taint = TaintPolicy(voice.options.grace)
         self._applied: bool | None = None
         self._checked = 0.0
         self._not_before = 0.0
         self._told: set[tuple[str, str, str]] = set()
-        self._pending: list[Event] = []
+        self._pending: list[KubeEvent] = []
         self._error = ""
         self.written = 0
 
-    def step(self, statuses: Mapping[str, Status], now: float) -> None:
+    def step(self, statuses: Mapping[str, KeeperStatus], now: float) -> None:
         """Say what is to be said now; where the server is away, wait."""
         ready = bool(statuses) and all(status.ready for status in statuses.values())
         wanted = self._taint.hear(ready, now) if self._voice.options.taint else False
@@ -123,7 +123,7 @@ class _Speaker:
             self._error = ""
             self._backoff.reset()
 
-    def _apply(self, wanted: bool, statuses: Mapping[str, Status]) -> None:  # noqa: FBT001  # whether it shall be there
+    def _apply(self, wanted: bool, statuses: Mapping[str, KeeperStatus]) -> None:  # noqa: FBT001  # whether it shall be there
         options, node, dry = self._voice.options, self._voice.node, self._voice.dry_run
         if wanted:
             outcome = taints.add(
@@ -152,7 +152,7 @@ class _Speaker:
                 reason, "Tainting" if wanted else "Untainting", note, warn=kind == "Warning"
             )
 
-    def _gather(self, statuses: Mapping[str, Status]) -> None:
+    def _gather(self, statuses: Mapping[str, KeeperStatus]) -> None:
         """Queue an event for each finding that is new; one that ended may be told again when it
         comes back.
         """
@@ -173,7 +173,7 @@ class _Speaker:
         if len(self._pending) < MOST_PENDING:
             about = Regarding.of_node(self._voice.node)
             self._pending.append(
-                Event(
+                KubeEvent(
                     regarding=about,
                     reason=reason,
                     action=action,
@@ -182,7 +182,7 @@ class _Speaker:
                 )
             )
 
-    def status(self) -> Status:
+    def status(self) -> KeeperStatus:
         """Say how it stands: a server that is away makes the node no less ready."""
         samples = (
             Sample(
@@ -209,7 +209,9 @@ class _Speaker:
             ),
             Sample("api_failures", self._backoff.failures, help="Requests that failed in a row."),
         )
-        return Status(ready=True, why=self._error, degraded=bool(self._error), samples=samples)
+        return KeeperStatus(
+            ready=True, why=self._error, degraded=bool(self._error), samples=samples
+        )
 
 
 MOST_PENDING = 64

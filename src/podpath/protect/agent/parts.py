@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from podpath.net.errors import MissingExtra
 from podpath.protect.agent.config import AgentConfig, node_name
-from podpath.protect.agent.keeper import Body, Keeper, KeeperContext, Status, ThreadKeeper
+from podpath.protect.agent.keeper import Body, Keeper, KeeperContext, KeeperStatus, ThreadKeeper
 from podpath.protect.apply import Applier
 from podpath.protect.capabilities import describe_missing
 
@@ -41,11 +41,11 @@ _EXTRA = "speaking to an API server needs more packages: pip install 'podpath[k8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class AgentContext:
     """What parts know of each other and of where they run."""
 
     environment: Mapping[str, str]
-    statuses: Callable[[], Mapping[str, Status]]
+    statuses: Callable[[], Mapping[str, KeeperStatus]]
     """How all parts stand now."""
 
 
@@ -66,36 +66,36 @@ def list_recipes(config: AgentConfig, environment: Mapping[str, str]) -> dict[st
     return recipes
 
 
-def make_keeper(name: str, config: AgentConfig, surroundings: Surroundings) -> Keeper:
+def make_keeper(name: str, config: AgentConfig, surroundings: AgentContext) -> Keeper:
     """Make one part; nothing runs yet."""
     return ThreadKeeper(name, _MAKERS[name](config, surroundings))
 
 
-def _sysctl(config: AgentConfig, surroundings: Surroundings) -> Body:  # noqa: ARG001  # one signature for all
+def _sysctl(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: ARG001  # one signature for all
     from podpath.protect.sysctl.keeper import keep_sysctls  # noqa: PLC0415  # only where it runs
 
     options, applier = _required(config.sysctl), Applier(dry_run=config.dry_run)
     return lambda desk: keep_sysctls(desk, options, applier)
 
 
-def _order(config: AgentConfig, surroundings: Surroundings) -> Body:  # noqa: ARG001  # as above
+def _order(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: ARG001  # as above
     from podpath.protect.order.keeper import keep_order  # noqa: PLC0415  # as above
 
     options, applier = _required(config.order), Applier(dry_run=config.dry_run)
     return lambda desk: keep_order(desk, options, applier)
 
 
-def _chain(config: AgentConfig, surroundings: Surroundings) -> Body:  # noqa: ARG001  # as above
+def _chain(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: ARG001  # as above
     from podpath.protect.chain.keeper import keep_chain  # noqa: PLC0415  # as above
 
     options, applier = _required(config.chain), Applier(dry_run=config.dry_run)
     return lambda desk: keep_chain(desk, options, applier)
 
 
-def _repair(config: AgentConfig, surroundings: Surroundings) -> Body:
+def _repair(config: AgentConfig, surroundings: AgentContext) -> Body:
     try:
         from podpath.protect.kube import access  # noqa: PLC0415  # needs an extra
-        from podpath.protect.repair.keeper import Assignment, make_body  # noqa: PLC0415  # as above
+        from podpath.protect.repair.keeper import RepairScope, make_body  # noqa: PLC0415  # as above
     except ImportError as error:
         raise MissingExtra(_EXTRA) from error
     environment, kubernetes, policy = (
@@ -106,7 +106,7 @@ def _repair(config: AgentConfig, surroundings: Surroundings) -> Body:
     names = environment.get("POD_NAMESPACE", ""), environment.get("POD_NAME", "")
 
     def body(desk: KeeperContext) -> None:
-        assignment = Assignment(
+        assignment = RepairScope(
             node=node_name(config, environment),
             policy=replace(policy, dry_run=policy.dry_run or config.dry_run),
             access=access.find(
@@ -122,13 +122,13 @@ def _repair(config: AgentConfig, surroundings: Surroundings) -> Body:
     return body
 
 
-def _reflect(config: AgentConfig, surroundings: Surroundings) -> Body:
+def _reflect(config: AgentConfig, surroundings: AgentContext) -> Body:
     from podpath.protect.reflect.keeper import make_body  # noqa: PLC0415  # only where it runs
 
     return make_body(_required(config.reflect), surroundings.environment)
 
 
-def _node(config: AgentConfig, surroundings: Surroundings) -> Body:
+def _node(config: AgentConfig, surroundings: AgentContext) -> Body:
     try:
         from podpath.protect.agent.node import NodeReporting, speak_of_node  # noqa: PLC0415  # needs an extra
     except ImportError as error:
@@ -138,18 +138,18 @@ def _node(config: AgentConfig, surroundings: Surroundings) -> Body:
         node=node_name(config, surroundings.environment), options=options, dry_run=config.dry_run
     )
 
-    def standings() -> Mapping[str, Status]:
+    def standings() -> Mapping[str, KeeperStatus]:
         return {name: status for name, status in surroundings.statuses().items() if name != NODE}
 
     return lambda desk: speak_of_node(desk, voice, standings)
 
 
-_MAKERS: dict[str, Callable[[AgentConfig, Surroundings], Body]] = {
+_MAKERS: dict[str, Callable[[AgentConfig, AgentContext], Body]] = {
     "sysctl": _sysctl, "order": _order, "chain": _chain, "repair": _repair, "reflect": _reflect, NODE: _node,
 }  # fmt: skip
 
 
-def unhealthy_chain(statuses: Mapping[str, Status]) -> str:
+def unhealthy_chain(statuses: Mapping[str, KeeperStatus]) -> str:
     """Say why the node's own chain is unhealthy; empty where it is well, or is not kept here."""
     status = statuses.get("chain")
     return "" if status is None or status.ready else status.why or "the chain is not ready"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from podpath.cni.conf import ConfFile, Trouble, parse_json
+from podpath.cni.conf import ConfFile, ConfProblem, parse_json
 from podpath.net.errors import PodpathError
 
 LIST = ".conflist"
@@ -43,7 +43,7 @@ class Edit(NamedTuple):
 def parse_entry(text: str) -> ChainedPlugin:
     """Read the plugin's entry: an object with a type; what belongs to the list is left out of it."""
     value = parse_json(ConfFile(name="entry", content=text.encode()))
-    if isinstance(value, Trouble):
+    if isinstance(value, ConfProblem):
         raise EditingError(
             f"expected a plugin's entry in JSON, saw that at line {value.line} {value.why}"
         )
@@ -78,7 +78,7 @@ def is_chained(file: ConfFile, entry: ChainedPlugin) -> bool:
     """Tell whether a list has the entry once, as it should be, behind another plugin; who stands
     behind it does no harm.
     """
-    if file.extension != LIST or file.content is None or isinstance(parse_json(file), Trouble):
+    if file.extension != LIST or file.content is None or isinstance(parse_json(file), ConfProblem):
         return False
     plugins = _plugins(_load(file))
     places = [place for place, plugin in enumerate(plugins) if _is(plugin, entry.type)]
@@ -100,7 +100,7 @@ def same_network(one: ConfFile, other: ConfFile, kind: str) -> bool:
 
 def _essence(file: ConfFile, kind: str) -> object:
     value = parse_json(file)
-    if isinstance(value, Trouble):
+    if isinstance(value, ConfProblem):
         return file.content
     if file.extension != LIST:
         return _listed(value) | {"plugins": [_inner(value)]}
@@ -109,7 +109,7 @@ def _essence(file: ConfFile, kind: str) -> object:
 
 def _load(file: ConfFile) -> Mapping[str, object]:
     value = parse_json(file)
-    if isinstance(value, Trouble):
+    if isinstance(value, ConfProblem):
         raise EditingError(f"{file.name}:{value.line}: {value.why}")
     try:
         (file.content or b"").decode("utf-8")

@@ -1,7 +1,7 @@
 """One look at the folder: what the runtime would load, whether the plugin is in it, and what was
 done where it was not.
 
-What comes in are the options; what goes out is a `Look`. Nothing is chained before its program is
+What comes in are the options; what goes out is a `FolderState`. Nothing is chained before its program is
 there, since a runtime that finds a plugin without a program fails every pod. A file that cannot be
 read is somebody's half-written one: it is looked at again, and never touched. The folder's own
 network is never made up: where there is none, the keeper waits.
@@ -50,7 +50,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class ChainProblem:
     """Something that keeps the plugin out of the chain."""
 
     check: str
@@ -59,7 +59,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class FolderState:
     """How the folder stands after a look."""
 
     verdicts: tuple[RuntimeVerdict, ...]
@@ -70,7 +70,7 @@ class Look:
     """Files that were written at this look, or would be in a dry run."""
     held: tuple[str, ...]
     """Files that are not written for now, since somebody keeps changing them back."""
-    troubles: tuple[Trouble, ...]
+    troubles: tuple[ChainProblem, ...]
 
     @property
     def holds(self) -> bool:
@@ -80,7 +80,7 @@ class Look:
         )
 
 
-class Guard:
+class ChainGuard:
     """Looks and mends; it remembers only what it had to mend how often."""
 
     def __init__(self, options: ChainOptions, applier: Applier) -> None:
@@ -92,7 +92,7 @@ class Guard:
         self._installed: list[tuple[int, ...]] = []
         self.fights = Fights(rounds=options.fight_rounds, longest_pause=options.longest_pause)
 
-    def look(self, now: float) -> Look:
+    def look(self, now: float) -> FolderState:
         """Look once, and mend what may be mended."""
         troubles = list(self._prepare())
         files = self._read(troubles)
@@ -109,7 +109,7 @@ class Guard:
                     edited.append(self._chain(file, files))
                 except (EditingError, ApplyError, OSError) as error:
                     troubles.append(
-                        Trouble(check="chain-refused", subject=file.name, claim=str(error))
+                        ChainProblem(check="chain-refused", subject=file.name, claim=str(error))
                     )
                 else:
                     self.fights.record(file.name, now)
@@ -120,7 +120,7 @@ class Guard:
             for verdict in verdicts
             if verdict.network and self._reaches(verdict.network, files)
         )
-        return Look(
+        return FolderState(
             verdicts=verdicts,
             files=files,
             chained=chained,
@@ -129,7 +129,7 @@ class Guard:
             troubles=tuple(troubles),
         )
 
-    def _prepare(self) -> Iterator[Trouble]:
+    def _prepare(self) -> Iterator[ChainProblem]:
         """Put programs and kubeconfig in place, and say why nothing may be chained before they are."""
         options = self.options
         try:
@@ -137,7 +137,7 @@ class Guard:
             if options.kubeconfig is not None:
                 write_kubeconfig(self.applier, options.kubeconfig, os.environ)
         except (OSError, PodpathError) as error:
-            yield Trouble(check="chain-unprepared", subject=self.entry.type, claim=str(error))
+            yield ChainProblem(check="chain-unprepared", subject=self.entry.type, claim=str(error))
             return
         programs = list_programs(map(Path, options.bin_dirs))
         missing = self.entry.type not in programs and not (
@@ -145,7 +145,7 @@ class Guard:
         )
         if options.bin_dirs and missing:
             claim = f"{self.entry.type} is not in {', '.join(options.bin_dirs)}: chained without its program, it would stop every pod"
-            yield Trouble(check="chain-unprepared", subject=self.entry.type, claim=claim)
+            yield ChainProblem(check="chain-unprepared", subject=self.entry.type, claim=claim)
 
     def _install_programs(self) -> None:
         """Copy programs that are not there as they should be; what nobody touched since is not
@@ -161,12 +161,12 @@ class Guard:
             self.applier.write_file(target, source.read_bytes(), mode=0o755)
         self._installed = [_stamp(path) for pair in pairs for path in pair]
 
-    def _read(self, troubles: list[Trouble]) -> tuple[ConfFile, ...]:
+    def _read(self, troubles: list[ChainProblem]) -> tuple[ConfFile, ...]:
         try:
             return read_folder(self.directory)
         except OSError as error:
             troubles.append(
-                Trouble(
+                ChainProblem(
                     check="chain-folder",
                     subject=str(self.directory),
                     claim=f"{self.directory} cannot be listed: {error.strerror}",

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from podpath.protect.agent.keeper import Finding, KeeperContext, Sample, Status
+from podpath.protect.agent.keeper import AgentFinding, KeeperContext, KeeperStatus, Sample
 from podpath.protect.apply import Applier, ApplyError
-from podpath.protect.chain.guard import Guard, Look, describe_options
+from podpath.protect.chain.guard import ChainGuard, FolderState, describe_options
 from podpath.protect.chain.options import ChainOptions
 from podpath.protect.chain.removal import remove
 from podpath.protect.chain.rivals import Rival, name_rival
@@ -31,7 +31,7 @@ GATHER_SECONDS = 0.02
 
 
 @dataclass(slots=True)
-class Memory:
+class ChainKeeperState:
     """What the keeper counts and knows."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -44,7 +44,7 @@ class Memory:
 
 def keep_chain(desk: KeeperContext, options: ChainOptions, applier: Applier) -> None:
     """Watch and mend until the desk says stop: a keeper's body."""
-    guard, memory = Guard(options, applier), Memory()
+    guard, memory = ChainGuard(options, applier), ChainKeeperState()
     _log.info("keeping the chain", extra={"fields": dict(describe_options(options))})
     try:
         with DirectoryWatch(watched(options), poll_seconds=min(options.poll, 2.0)) as watch:
@@ -58,7 +58,9 @@ def keep_chain(desk: KeeperContext, options: ChainOptions, applier: Applier) -> 
             _log.error(sentence)
 
 
-def _keep(desk: KeeperContext, guard: Guard, memory: Memory, watch: DirectoryWatch) -> None:
+def _keep(
+    desk: KeeperContext, guard: ChainGuard, memory: ChainKeeperState, watch: DirectoryWatch
+) -> None:
     while not desk.stopping:
         now = time.monotonic()
         watch.changes()
@@ -88,12 +90,16 @@ def watched(options: ChainOptions) -> tuple[Path, ...]:
 
 
 def make_status(
-    guard: Guard, memory: Memory, look: Look, rival: Rival | None, why_polling: str
-) -> Status:
+    guard: ChainGuard,
+    memory: ChainKeeperState,
+    look: FolderState,
+    rival: Rival | None,
+    why_polling: str,
+) -> KeeperStatus:
     """Say how the chain stands."""
     kind = guard.entry.type
     findings = [
-        Finding(check=one.check, subject=one.subject, severity="error", claim=one.claim)
+        AgentFinding(check=one.check, subject=one.subject, severity="error", claim=one.claim)
         for one in look.troubles
     ]
     for verdict in look.verdicts:
@@ -107,7 +113,7 @@ def make_status(
                 f"{one.file}:{one.line}: {one.action}: {one.why}" for one in verdict.decisions
             )
             findings.append(
-                Finding(
+                AgentFinding(
                     check="chain-missing",
                     subject=verdict.runtime,
                     severity="error",
@@ -120,7 +126,7 @@ def make_status(
         mend = (rival.peace,)
         findings.insert(
             0,
-            Finding(
+            AgentFinding(
                 check="chain-fight",
                 subject=kind,
                 severity="error",
@@ -158,7 +164,7 @@ def make_status(
             help="inotify is not to be had; the folder is listed at intervals.",
         ),
     ]
-    return Status(
+    return KeeperStatus(
         ready=look.holds,
         why=why,
         findings=tuple(findings),
@@ -167,7 +173,7 @@ def make_status(
     )
 
 
-def _log_news(memory: Memory, findings: Sequence[Finding], kind: str) -> None:
+def _log_news(memory: ChainKeeperState, findings: Sequence[AgentFinding], kind: str) -> None:
     """Log what came to be wrong and what holds again, each once: a flood of the same line helps
     nobody.
     """
@@ -184,7 +190,9 @@ def _log_news(memory: Memory, findings: Sequence[Finding], kind: str) -> None:
     memory.told = now_wrong
 
 
-def _find_rival(guard: Guard, memory: Memory, look: Look, now: float) -> Rival | None:
+def _find_rival(
+    guard: ChainGuard, memory: ChainKeeperState, look: FolderState, now: float
+) -> Rival | None:
     if not guard.fights.list_fights(now):
         if memory.writers is not None:
             memory.writers.close()
@@ -198,7 +206,7 @@ def _find_rival(guard: Guard, memory: Memory, look: Look, now: float) -> Rival |
     return name_rival(look.files, network, guard.entry.type, memory.seen, watchers)
 
 
-def _count(memory: Memory, look: Look) -> None:
+def _count(memory: ChainKeeperState, look: FolderState) -> None:
     memory.counts["looks"] += 1
     memory.counts["edits"] += len(look.edited)
     for name in look.edited:

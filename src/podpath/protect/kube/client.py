@@ -24,7 +24,7 @@ from lightkube.config.models import User
 
 from podpath.net.errors import PodpathError
 from podpath.protect.kube.access import Access
-from podpath.protect.kube.objects import Status, StatusDetails
+from podpath.protect.kube.objects import KubeStatus, StatusDetails
 from podpath.version import __version__
 
 Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -52,7 +52,7 @@ class Unreachable(KubeError):
 class Refused(KubeError):
     """The server answered, and said no."""
 
-    def __init__(self, verb: str, path: str, status: Status) -> None:
+    def __init__(self, verb: str, path: str, status: KubeStatus) -> None:
         """Keep what a caller decides by: the code, the reason, how long to wait."""
         super().__init__(f"{verb} {path}: {status.code} {status.reason}: {status.message}"[:1000])
         details = status.details or StatusDetails()
@@ -250,14 +250,14 @@ def _open(access: Access) -> httpx2.Client:
     )
 
 
-def _status(response: httpx2.Response) -> Status:
+def _status(response: httpx2.Response) -> KubeStatus:
     """Read a refusal; proxies and load balancers refuse in their own words, and some say in a
     header how long to wait.
     """
     try:
-        status = msgspec.json.decode(response.content, type=Status)
+        status = msgspec.json.decode(response.content, type=KubeStatus)
     except msgspec.DecodeError:
-        status = Status(message=response.text[:200])
+        status = KubeStatus(message=response.text[:200])
     header = response.headers.get("Retry-After", "")
     wait = int(header) if header.isdecimal() else 0
     details = status.details or StatusDetails()

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 from podpath.protect.kube.client import Client, Refused
-from podpath.protect.kube.objects import Pod
+from podpath.protect.kube.objects import KubePod
 
 EVENTS: Final = "/apis/events.k8s.io/v1/namespaces/{namespace}/events"
 CONTROLLER: Final = "podpath.dev/protect"
@@ -41,7 +41,7 @@ class Regarding:
     api_version: str = "v1"
 
     @classmethod
-    def of_pod(cls, pod: Pod) -> Regarding:
+    def of_pod(cls, pod: KubePod) -> Regarding:
         """Make it an event about a pod."""
         meta = pod.metadata
         return cls(
@@ -61,7 +61,7 @@ class Regarding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class KubeEvent:
     """One thing to tell."""
 
     regarding: Regarding
@@ -95,7 +95,7 @@ class Recorder:
         self._no_namespace = "default"
         self.published = self.suppressed = 0
 
-    def publish(self, event: Event) -> bool:
+    def publish(self, event: KubeEvent) -> bool:
         """Write an event, and tell whether it was; one that was told lately is not told again.
         `KubeError` where it cannot be.
         """
@@ -124,7 +124,7 @@ class Recorder:
         self.published += 1
         return True
 
-    def _write_somewhere(self, event: Event) -> None:
+    def _write_somewhere(self, event: KubeEvent) -> None:
         if event.regarding.namespace:
             return self._write(event, event.regarding.namespace)
         try:
@@ -135,7 +135,7 @@ class Recorder:
         self._no_namespace = "kube-system"  # where servers before 1.22 want what is about objects without a namespace
         return self._write(event, self._no_namespace)
 
-    def _write(self, event: Event, namespace: str) -> None:
+    def _write(self, event: KubeEvent, namespace: str) -> None:
         about = event.regarding
         stamp = self._wall()
         suffix = f"{int(stamp * 1e6):x}{int(self._draw() * 0xFFFF):04x}"

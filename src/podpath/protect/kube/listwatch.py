@@ -23,7 +23,7 @@ from typing import Final
 
 from podpath.protect.kube.backoff import Backoff
 from podpath.protect.kube.client import Client, Refused, Stream, Unreachable, decode
-from podpath.protect.kube.objects import Bookmark, Pod, PodList, Status, Trim, WatchEvent
+from podpath.protect.kube.objects import Bookmark, KubePod, KubeStatus, PodList, Trim, WatchEvent
 
 PODS: Final = "/api/v1/pods"
 PAGE = 500
@@ -63,7 +63,7 @@ class ListWatch:
         *,
         draw: Callable[[], float],
         clock: Callable[[], float],
-        changed: Callable[[Pod | None, Pod | None], None],
+        changed: Callable[[KubePod | None, KubePod | None], None],
         trim: Trim | None = None,
     ) -> None:
         """Keep what is needed; `changed` hears (before, after) of each change, in the thread that
@@ -74,7 +74,7 @@ class ListWatch:
         self._backoff = Backoff(draw)
         self._version = ""
         self._page = PAGE
-        self._pods: dict[str, Pod] = {}
+        self._pods: dict[str, KubePod] = {}
         self._figures = Figures()
         self._stopping = threading.Event()
         self._lock = threading.Lock()
@@ -85,12 +85,12 @@ class ListWatch:
         """Return how it fares now."""
         return self._figures
 
-    def pods(self) -> tuple[Pod, ...]:
+    def pods(self) -> tuple[KubePod, ...]:
         """Return the pods as they are known now."""
         with self._lock:
             return tuple(self._pods.values())
 
-    def pod(self, key: str) -> Pod | None:
+    def pod(self, key: str) -> KubePod | None:
         """Return one pod by `NAMESPACE/NAME`; None where none is known."""
         with self._lock:
             return self._pods.get(key)
@@ -163,9 +163,9 @@ class ListWatch:
         for before_or_none, after in fresh:
             self._tell(before_or_none, after)
 
-    def _pages(self) -> tuple[str, dict[str, Pod]]:
+    def _pages(self) -> tuple[str, dict[str, KubePod]]:
         """Read all pages; a pod that did not change is the same object as before."""
-        found: dict[str, Pod] = {}
+        found: dict[str, KubePod] = {}
         onward = ""
         while True:
             query = (
@@ -215,14 +215,14 @@ class ListWatch:
     def _hear(self, event: WatchEvent) -> None:
         match event.type:
             case "ADDED" | "MODIFIED":
-                pod = self._trim.pod(decode(Pod, event.object, PODS))
+                pod = self._trim.pod(decode(KubePod, event.object, PODS))
                 before = self._pods.get(pod.key)
                 with self._lock:
                     self._pods[pod.key] = pod
                 self._version = pod.metadata.resource_version
                 self._tell(before, pod)
             case "DELETED":
-                pod = decode(Pod, event.object, PODS)
+                pod = decode(KubePod, event.object, PODS)
                 with self._lock:
                     last = self._pods.pop(pod.key, None)
                 self._version = pod.metadata.resource_version
@@ -231,12 +231,12 @@ class ListWatch:
             case "BOOKMARK":
                 self._version = decode(Bookmark, event.object, PODS).metadata.resource_version
             case "ERROR":
-                raise Refused("WATCH", PODS, decode(Status, event.object, PODS))
+                raise Refused("WATCH", PODS, decode(KubeStatus, event.object, PODS))
             case other:
                 raise Unreachable(
                     f"{PODS}: the watch sent an event that nobody knows: {other[:40]}"
                 )
 
-    def _tell(self, before: Pod | None, after: Pod | None) -> None:
+    def _tell(self, before: KubePod | None, after: KubePod | None) -> None:
         self._figures = replace(self._figures, changes=self._figures.changes + 1)
         self._changed(before, after)

@@ -120,7 +120,7 @@ class PodStatus(Struct, frozen=True, gc=False):
     container_statuses: tuple[ContainerStatus, ...] = ()
 
 
-class Pod(Struct, frozen=True, gc=False):
+class KubePod(Struct, frozen=True, gc=False):
     """A pod, as far as protect judges it."""
 
     metadata: Metadata
@@ -150,7 +150,7 @@ class PodList(Struct, frozen=True, gc=False):
     """One page of pods."""
 
     metadata: ListMetadata = ListMetadata()
-    items: tuple[Pod, ...] = ()
+    items: tuple[KubePod, ...] = ()
 
 
 class WatchEvent(Struct, frozen=True, gc=False):
@@ -166,7 +166,7 @@ class Bookmark(Struct, frozen=True, gc=False):
     metadata: ListMetadata = ListMetadata()
 
 
-class Cause(Struct, frozen=True, gc=False):
+class StatusCause(Struct, frozen=True, gc=False):
     """One cause in a Status: `DisruptionBudget` and the like."""
 
     reason: str = ""
@@ -177,10 +177,10 @@ class StatusDetails(Struct, frozen=True, gc=False):
     """What a Status adds for machines."""
 
     retry_after_seconds: int = 0
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[StatusCause, ...] = ()
 
 
-class Status(Struct, frozen=True, gc=False):
+class KubeStatus(Struct, frozen=True, gc=False):
     """The server's answer where it refuses."""
 
     code: int = 0
@@ -189,7 +189,7 @@ class Status(Struct, frozen=True, gc=False):
     details: StatusDetails | None = None
 
 
-class Taint(Struct, frozen=True, gc=False):
+class KubeTaint(Struct, frozen=True, gc=False):
     """One taint of a node. `value` and `timeAdded` are kept, so that writing the list back changes
     nobody's.
     """
@@ -203,10 +203,10 @@ class Taint(Struct, frozen=True, gc=False):
 class NodeSpec(Struct, frozen=True, gc=False):
     """What is asked of a node."""
 
-    taints: tuple[Taint, ...] = ()
+    taints: tuple[KubeTaint, ...] = ()
 
 
-class Node(Struct, frozen=True, gc=False):
+class KubeNode(Struct, frozen=True, gc=False):
     """A node, as far as its taints go."""
 
     metadata: Metadata
@@ -219,7 +219,7 @@ class Trim(NamedTuple):
     labels: frozenset[str] | None = None
     annotations: frozenset[str] | None = frozenset()
 
-    def pod(self, pod: Pod) -> Pod:
+    def pod(self, pod: KubePod) -> KubePod:
         """Return the pod without what is not kept, its repeated words stored once."""
         meta = pod.metadata
         return msgspec.structs.replace(

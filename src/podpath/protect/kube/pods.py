@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from podpath.protect.kube.client import MERGE_PATCH, Client, Refused
-from podpath.protect.kube.objects import Pod
+from podpath.protect.kube.objects import KubePod
 
 EVICTIONS: Final = ("policy/v1", "policy/v1beta1")
 """`policy/v1` since Kubernetes 1.22, which ended `policy/v1beta1` with 1.25; what a server does not
@@ -26,15 +26,15 @@ otherwise.
 """
 
 
-def path(pod: Pod) -> str:
+def path(pod: KubePod) -> str:
     """Return a pod's path."""
     return f"/api/v1/namespaces/{pod.metadata.namespace}/pods/{pod.metadata.name}"
 
 
-def read(client: Client, pod: Pod) -> Pod | None:
+def read(client: Client, pod: KubePod) -> KubePod | None:
     """Read a pod as it is now; None where it is gone, or another has its name."""
     try:
-        now = client.read(Pod, path(pod))
+        now = client.read(KubePod, path(pod))
     except Refused as refused:
         if refused.code == 404:
             return None
@@ -43,7 +43,7 @@ def read(client: Client, pod: Pod) -> Pod | None:
 
 
 def label(
-    client: Client, pod: Pod, labels: Mapping[str, str | None], *, dry_run: bool = False
+    client: Client, pod: KubePod, labels: Mapping[str, str | None], *, dry_run: bool = False
 ) -> None:
     """Set labels of this very pod, or take them off (None); `Refused` with one of `ANOTHER` where
     it is another by now.
@@ -65,7 +65,9 @@ class Evictor:
         """Return the API version that is tried first."""
         return self._known[0]
 
-    def evict(self, pod: Pod, *, grace_seconds: int | None = None, dry_run: bool = False) -> None:
+    def evict(
+        self, pod: KubePod, *, grace_seconds: int | None = None, dry_run: bool = False
+    ) -> None:
         """Ask that a pod be evicted as it was judged; `Refused` with 429 where a disruption budget
         forbids it now.
         """
@@ -90,7 +92,7 @@ class Evictor:
 
 
 def delete(
-    client: Client, pod: Pod, *, grace_seconds: int | None = None, dry_run: bool = False
+    client: Client, pod: KubePod, *, grace_seconds: int | None = None, dry_run: bool = False
 ) -> None:
     """Delete a pod if it is still as it was judged, with its own grace unless another is given."""
     client.request(
@@ -98,7 +100,7 @@ def delete(
     )
 
 
-def _options(pod: Pod, grace_seconds: int | None, *, dry_run: bool) -> dict[str, Any]:
+def _options(pod: KubePod, grace_seconds: int | None, *, dry_run: bool) -> dict[str, Any]:
     meta = pod.metadata
     options: dict[str, Any] = {
         "apiVersion": "v1",

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from podpath.protect.kube.client import MERGE_PATCH, Client, Refused
-from podpath.protect.kube.objects import Node, Taint
+from podpath.protect.kube.objects import KubeNode, KubeTaint
 
 NOT_READY: Final = "podpath.dev/not-ready"
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
@@ -31,7 +31,7 @@ def add(
     dry_run: bool = False,
 ) -> Outcome:
     """See to it that a node has our taint once, with this effect."""
-    return _settle(client, node, key, Taint(key=key, effect=effect), dry_run=dry_run)
+    return _settle(client, node, key, KubeTaint(key=key, effect=effect), dry_run=dry_run)
 
 
 def remove(client: Client, node: str, *, key: str = NOT_READY, dry_run: bool = False) -> Outcome:
@@ -39,9 +39,11 @@ def remove(client: Client, node: str, *, key: str = NOT_READY, dry_run: bool = F
     return _settle(client, node, key, None, dry_run=dry_run)
 
 
-def _settle(client: Client, node: str, key: str, wanted: Taint | None, *, dry_run: bool) -> Outcome:
+def _settle(
+    client: Client, node: str, key: str, wanted: KubeTaint | None, *, dry_run: bool
+) -> Outcome:
     for attempt in range(1, ATTEMPTS + 1):
-        held = client.read(Node, _path(node))
+        held = client.read(KubeNode, _path(node))
         ours = [taint for taint in held.spec.taints if taint.key == key]
         if (wanted is None and not ours) or (
             wanted is not None and [taint.effect for taint in ours] == [wanted.effect]
@@ -60,7 +62,7 @@ def _settle(client: Client, node: str, key: str, wanted: Taint | None, *, dry_ru
     raise AssertionError("the last attempt returns or raises")
 
 
-def _write(client: Client, held: Node, taints: list[Taint]) -> None:
+def _write(client: Client, held: KubeNode, taints: list[KubeTaint]) -> None:
     body: dict[str, Any] = {
         "metadata": {"resourceVersion": held.metadata.resource_version, "uid": held.metadata.uid},
         "spec": {"taints": [msgspec.to_builtins(taint) for taint in taints] or None},

@@ -37,7 +37,7 @@ class BaseChain(NamedTuple):
         return f"{self.program} -t {self.table} -S {self.chain}"
 
 
-class Line(NamedTuple):
+class ListedRule(NamedTuple):
     """One rule of a chain."""
 
     number: int
@@ -62,7 +62,7 @@ class ChainRules:
     """The rules of one base chain."""
 
     place: BaseChain
-    lines: tuple[Line, ...]
+    lines: tuple[ListedRule, ...]
     unread: tuple[str, ...] = ()
     """Lines that could not be read: with any, nothing is moved."""
 
@@ -72,9 +72,9 @@ class Disorder(NamedTuple):
 
     rule: OrderRule
     listing: ChainRules
-    late: Line
+    late: ListedRule
     """The jump that comes too late."""
-    early: Line
+    early: ListedRule
     """The one that it must come before."""
 
 
@@ -103,7 +103,7 @@ def parse_listing(text: str, place: BaseChain) -> ChainRules:
         for rule in chain.rules
     ]
     lines = tuple(
-        Line(number, rule.span.text, rule.target.name if rule.target is not None else None)
+        ListedRule(number, rule.span.text, rule.target.name if rule.target is not None else None)
         for number, rule in enumerate(rules, start=1)
     )
     printed = [line for line in source.lines if line.startswith("-A ")]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from podpath.protect.agent.keeper import Finding
+from podpath.protect.agent.keeper import AgentFinding
 from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.capabilities import held_capabilities
 from podpath.protect.fights import Fights
@@ -38,7 +38,7 @@ class OrderOutcome:
     """What a look found and did."""
 
     moves: tuple[Move, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[AgentFinding, ...] = ()
     chains: int = 0
     """How many base chains could be listed."""
 
@@ -125,10 +125,10 @@ class OrderGuard:
             )
         return Move(disorder=disorder, state="done", script=script, why=wrong)
 
-    def _fought(self, now: float) -> list[Finding]:
+    def _fought(self, now: float) -> list[AgentFinding]:
         rivals = {rule.name: rule.rival for rule in self.rules}
         return [
-            Finding(
+            AgentFinding(
                 check="jump-order-fought",
                 subject=fight.subject,
                 severity="warning",
@@ -142,13 +142,13 @@ class OrderGuard:
         ]
 
     @staticmethod
-    def _blind(failures: tuple[str, ...]) -> Finding:
+    def _blind(failures: tuple[str, ...]) -> AgentFinding:
         lacks = (
             ""
             if "CAP_NET_ADMIN" in held_capabilities()
             else "CAP_NET_ADMIN is missing: listing rules; "
         )
-        return Finding(
+        return AgentFinding(
             check="jump-order-unknown",
             subject="iptables",
             severity="error",
@@ -172,12 +172,12 @@ def _subject(disorder: Disorder) -> str:
     return f"{disorder.rule.name} in {disorder.listing.place.program}"
 
 
-def _describe(disorder: Disorder, move: Move | None) -> Finding:
+def _describe(disorder: Disorder, move: Move | None) -> AgentFinding:
     rule, place = disorder.rule, disorder.listing.place
     stopped = f"; {move.why}" if move is not None else ""
     why = f": {rule.why}" if rule.why else ""
     rival = f"; brought about by {rule.rival}" if rule.rival else ""
-    return Finding(
+    return AgentFinding(
         check="jump-order",
         subject=_subject(disorder),
         severity=rule.severity,
@@ -194,8 +194,8 @@ def _describe(disorder: Disorder, move: Move | None) -> Finding:
     )
 
 
-def _describe_change(move: Move) -> Finding:
-    return Finding(
+def _describe_change(move: Move) -> AgentFinding:
+    return AgentFinding(
         check="jump-order-changed",
         subject=_subject(move.disorder),
         severity="warning",
@@ -204,9 +204,9 @@ def _describe_change(move: Move) -> Finding:
     )
 
 
-def _describe_split(split: Split) -> Finding:
+def _describe_split(split: Split) -> AgentFinding:
     rule, first, then = split.rule, split.first.place, split.then.place
-    return Finding(
+    return AgentFinding(
         check="jump-order-split",
         subject=f"{rule.name} in {first.family}",
         severity="warning",

@@ -11,7 +11,7 @@ import logging
 import time
 
 from podpath.protect import netlink
-from podpath.protect.agent.keeper import KeeperContext, Sample, Status
+from podpath.protect.agent.keeper import KeeperContext, KeeperStatus, Sample
 from podpath.protect.apply import Applier
 from podpath.protect.order.guard import OrderGuard, OrderOutcome
 from podpath.protect.order.options import OrderOptions, gather_rules
@@ -52,8 +52,8 @@ def _wait(
 
 
 def _concerns(event: netlink.Event, chains: frozenset[str]) -> bool:
-    return isinstance(event, netlink.Lost) or (
-        isinstance(event, netlink.Rule) and event.chain in chains
+    return isinstance(event, netlink.MessagesLost) or (
+        isinstance(event, netlink.RuleChange) and event.chain in chains
     )
 
 
@@ -94,9 +94,9 @@ def _tell(outcome: OrderOutcome, told: frozenset[tuple[str, str]]) -> frozenset[
     return now
 
 
-def _make_status(outcome: OrderOutcome, looks: int, moved: int) -> Status:
+def _make_status(outcome: OrderOutcome, looks: int, moved: int) -> KeeperStatus:
     claims = [finding.claim for finding in outcome.findings]
-    return Status(
+    return KeeperStatus(
         ready=outcome.holds,
         why=claims[0] if claims else "",
         findings=outcome.findings,

@@ -23,14 +23,16 @@ WAIT = ("-w", "5")
 """Seconds to wait for the lock that legacy iptables holds (/run/xtables.lock)."""
 
 
-class Look(NamedTuple):
+class ListedChains(NamedTuple):
     """What could be listed, and what could not."""
 
     listings: tuple[ChainRules, ...]
     failures: tuple[str, ...]
 
 
-def list_chains(rules: Iterable[OrderRule], reader: Applier, proc_net: Path = PROC_NET) -> Look:
+def list_chains(
+    rules: Iterable[OrderRule], reader: Applier, proc_net: Path = PROC_NET
+) -> ListedChains:
     """List each base chain that the rules speak of, in each backend and family that has it."""
     chains = dict.fromkeys((rule.table, rule.chain) for rule in rules)
     listings: list[ChainRules] = []
@@ -48,7 +50,7 @@ def list_chains(rules: Iterable[OrderRule], reader: Applier, proc_net: Path = PR
                     failures.append(str(error))
                     if error.refusal == "absent":
                         break  # the program is not installed
-    return Look(tuple(listings), tuple(failures))
+    return ListedChains(tuple(listings), tuple(failures))
 
 
 def list_chain(place: BaseChain, reader: Applier) -> ChainRules:

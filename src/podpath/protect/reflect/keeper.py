@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from podpath.protect.agent.keeper import Body, KeeperContext, Sample, Status
+from podpath.protect.agent.keeper import Body, KeeperContext, KeeperStatus, Sample
 from podpath.protect.reflect.messages import FATES
 from podpath.protect.reflect.options import ReflectOptions, resolve
 from podpath.protect.reflect.reflector import Reflector
@@ -46,7 +46,9 @@ def _keep(desk: KeeperContext, options: ReflectOptions, ends: tuple[SocketEnd, .
             )
             told = why
         desk.report(
-            Status(ready=True, degraded=True, why=why, samples=_samples(Counter(), listening=False))
+            KeeperStatus(
+                ready=True, degraded=True, why=why, samples=_samples(Counter(), listening=False)
+            )
         )
         desk.wait(REPORT_SECONDS)
 
@@ -55,7 +57,9 @@ def _serve(desk: KeeperContext, reflector: Reflector, ends: tuple[SocketEnd, ...
     _log.info("the reflector listens", extra={"fields": {"at": [str(end) for end in ends]}})
     try:
         while not desk.stopping:
-            desk.report(Status(ready=True, samples=_samples(reflector.counts, listening=True)))
+            desk.report(
+                KeeperStatus(ready=True, samples=_samples(reflector.counts, listening=True))
+            )
             reflector.serve(REPORT_SECONDS, desk.descriptor)
     finally:
         reflector.close()

@@ -33,7 +33,7 @@ _REPORT = re.compile(
 )
 
 
-class Ask(NamedTuple):
+class ReflectRequest(NamedTuple):
     """A validator's request to be connected to."""
 
     token: str
@@ -55,7 +55,7 @@ class Report(NamedTuple):
     fates: dict[int, Fate]
 
 
-def parse_ask(data: bytes) -> Ask | None:
+def parse_ask(data: bytes) -> ReflectRequest | None:
     """Read a request; None where it is none, or names a port that is none."""
     found = _ASK.fullmatch(data)
     if found is None:
@@ -63,7 +63,7 @@ def parse_ask(data: bytes) -> Ask | None:
     ports = tuple(dict.fromkeys(int(word) for word in found["ports"].split(b",")))
     if not all(0 < port < 65536 for port in ports):
         return None
-    return Ask(found["token"].decode(), ports, found["cookie"].decode())
+    return ReflectRequest(found["token"].decode(), ports, found["cookie"].decode())
 
 
 def parse_answer(data: bytes) -> Cookie | Report | None:
@@ -80,10 +80,10 @@ def parse_answer(data: bytes) -> Cookie | Report | None:
     return Report(report["token"].decode(), known)
 
 
-def emit(message: Ask | Cookie | Report) -> bytes:
+def emit(message: ReflectRequest | Cookie | Report) -> bytes:
     """Write a message as it is sent."""
     match message:
-        case Ask(token, ports, cookie):
+        case ReflectRequest(token, ports, cookie):
             text = f"podpath-reflect/2 {token} {','.join(map(str, ports))} {cookie}"
         case Cookie(token, cookie):
             text = f"podpath-cookie/2 {token} {cookie}"

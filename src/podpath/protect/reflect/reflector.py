@@ -24,7 +24,15 @@ from dataclasses import dataclass, field
 
 from podpath.protect.netlink import device_name
 from podpath.protect.reflect.arrival import ask_for_device, list_uplinks, read_device
-from podpath.protect.reflect.messages import LONGEST, Ask, Cookie, Fate, Report, emit, parse_ask
+from podpath.protect.reflect.messages import (
+    LONGEST,
+    Cookie,
+    Fate,
+    ReflectRequest,
+    Report,
+    emit,
+    parse_ask,
+)
 from podpath.protect.reflect.options import Network
 from podpath.protect.validate.sockets import DOMAIN, SocketEnd, connect, family_of
 
@@ -61,12 +69,12 @@ class Bucket:
 
 
 @dataclass(slots=True)
-class _Round:
+class _ServedRequest:
     """A request that is being served."""
 
     listener: socket.socket
     asker: tuple[str, int]
-    ask: Ask
+    ask: ReflectRequest
     over: float
     callers: dict[int, socket.socket] = field(default_factory=dict)
     fates: dict[int, Fate] = field(default_factory=dict)
@@ -91,7 +99,7 @@ class Reflector:
         now = time.monotonic()
         self._budget = Bucket(per_second, 2 * per_second, 2 * per_second, now)
         self._askers: dict[str, Bucket] = {}
-        self._rounds: list[_Round] = []
+        self._rounds: list[_ServedRequest] = []
         self._known_uplinks: tuple[float, frozenset[str]] = (float("-inf"), frozenset())
         self._listeners: list[socket.socket] = []
         try:
@@ -147,7 +155,12 @@ class Reflector:
             self.counts[outcome] += 1
 
     def _consider(
-        self, listener: socket.socket, ask: Ask, asker: tuple[str, int], device: int, now: float
+        self,
+        listener: socket.socket,
+        ask: ReflectRequest,
+        asker: tuple[str, int],
+        device: int,
+        now: float,
     ) -> str:
         if not self._serves(asker[0], device, now):
             return "foreign"
@@ -177,11 +190,11 @@ class Reflector:
         name = device_name(device) if device else None
         return name is not None and name not in self._known_uplinks[1]
 
-    def _cookie(self, ask: Ask, asker: tuple[str, int], window: int) -> str:
+    def _cookie(self, ask: ReflectRequest, asker: tuple[str, int], window: int) -> str:
         text = f"{asker[0]} {asker[1]} {ask.token} {ask.ports} {window}"
         return hmac.new(self._secret, text.encode(), hashlib.sha256).hexdigest()[:32]
 
-    def _may(self, address: str, ask: Ask, now: float) -> bool:
+    def _may(self, address: str, ask: ReflectRequest, now: float) -> bool:
         if address not in self._askers and len(self._askers) >= MOST_ASKERS:
             del self._askers[next(iter(self._askers))]
         own = self._askers.setdefault(
@@ -189,8 +202,10 @@ class Reflector:
         )
         return own.take(now, 1) and self._budget.take(now, len(ask.ports))
 
-    def _begin(self, listener: socket.socket, ask: Ask, asker: tuple[str, int], now: float) -> None:
-        one = _Round(listener, asker, ask, now + LIFETIME)
+    def _begin(
+        self, listener: socket.socket, ask: ReflectRequest, asker: tuple[str, int], now: float
+    ) -> None:
+        one = _ServedRequest(listener, asker, ask, now + LIFETIME)
         for port in ask.ports:
             caller, code = connect(SocketEnd(asker[0], port))
             if code:
@@ -200,11 +215,11 @@ class Reflector:
                 one.callers[port] = caller
         self._rounds.append(one)
 
-    def _settle(self, one: _Round, port: int, fate: Fate) -> None:
+    def _settle(self, one: _ServedRequest, port: int, fate: Fate) -> None:
         one.fates[port] = fate
         self.counts[f"connection-{fate}"] += 1
 
-    def _go_on(self, one: _Round, now: float) -> bool:
+    def _go_on(self, one: _ServedRequest, now: float) -> bool:
         """Say the token where a connection stands, and report when all are over; tell whether the
         round is done with.
         """

@@ -55,7 +55,7 @@ class _Saved(msgspec.Struct):
     owners: dict[str, tuple[float, float, int, float, float]]
 
 
-class Budget:
+class RepairBudget:
     """What may still be done on this node. Mutable, and of one thread."""
 
     def __init__(self, policy: Policy, now: float) -> None:

@@ -16,13 +16,13 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 
-from podpath.protect.agent.keeper import Finding
+from podpath.protect.agent.keeper import AgentFinding
 from podpath.protect.kube.client import KubeError
-from podpath.protect.kube.objects import Pod
-from podpath.protect.repair.budget import Budget
+from podpath.protect.kube.objects import KubePod
+from podpath.protect.repair.budget import RepairBudget
 from podpath.protect.repair.deeds import Deeds, RepairOutcome
 from podpath.protect.repair.judgement import PodJudgement, Sight, find_owner, judge, name_owner
-from podpath.protect.repair.memory import Memory
+from podpath.protect.repair.memory import BrokenPod
 from podpath.protect.repair.policy import Action, Policy
 
 LOG = logging.getLogger("podpath.protect.repair")
@@ -37,7 +37,7 @@ class Controller:
         self,
         policy: Policy,
         deeds: Deeds,
-        budget: Budget,
+        budget: RepairBudget,
         *,
         own_pod: str = "",
         chain: Callable[[], str] = str,
@@ -50,7 +50,7 @@ class Controller:
         """
         self._policy, self._deeds, self._budget = policy, deeds, budget
         self._own_pod, self._chain, self._spent = own_pod, chain, spent
-        self._memories: dict[str, Memory] = {}
+        self._memories: dict[str, BrokenPod] = {}
         self._first_seen: dict[str, float] = {}
         self._sights: dict[str, Sight] = {}
         self._sent: dict[str, float] = {}
@@ -59,7 +59,7 @@ class Controller:
         """(action, result): how often."""
         self.event_errors = 0
 
-    def consider(self, pod: Pod, now: float, sight: Sight | None = None) -> PodJudgement:
+    def consider(self, pod: KubePod, now: float, sight: Sight | None = None) -> PodJudgement:
         """Judge a pod, and do what is next to it, if anything may be done."""
         uid = pod.metadata.uid
         self._first_seen.setdefault(uid, now)
@@ -69,7 +69,7 @@ class Controller:
             return judgement
         memory = self._memories.get(uid)
         if memory is None:
-            memory = self._memories[uid] = Memory(key=pod.key, judgement=judgement)
+            memory = self._memories[uid] = BrokenPod(key=pod.key, judgement=judgement)
             self._tell("the pod is broken", pod, judgement.why)
         memory.judgement = judgement
         memory.labeled = self._policy.label in pod.metadata.labels
@@ -80,7 +80,7 @@ class Controller:
                 self._tell("nothing is done now", pod, held)
         return judgement
 
-    def forget(self, pod: Pod) -> None:
+    def forget(self, pod: KubePod) -> None:
         """Forget a pod that is gone."""
         self._memories.pop(pod.metadata.uid, None)
         self._first_seen.pop(pod.metadata.uid, None)
@@ -101,7 +101,7 @@ class Controller:
         times = [memory.not_before - now for memory in self._memories.values() if not memory.ended]
         return max(0.0, min(times)) if times else None
 
-    def first_seen(self, pod: Pod) -> float:
+    def first_seen(self, pod: KubePod) -> float:
         """Return when a pod was heard of first; infinity where it never was."""
         return self._first_seen.get(pod.metadata.uid, float("inf"))
 
@@ -110,10 +110,10 @@ class Controller:
         """Return how many pods are broken now."""
         return len(self._memories)
 
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[AgentFinding, ...]:
         """Return each broken pod, with what is known of it."""
         return tuple(
-            Finding(
+            AgentFinding(
                 check="pod-unredirected",
                 subject=memory.key,
                 severity="error",
@@ -126,7 +126,7 @@ class Controller:
             for memory in self._memories.values()
         )
 
-    def _see(self, pod: Pod, sight: Sight | None) -> Sight | None:
+    def _see(self, pod: KubePod, sight: Sight | None) -> Sight | None:
         """Return what was seen in a pod's namespace; rules that were missing are looked for anew
         each time.
         """
@@ -138,7 +138,7 @@ class Controller:
             self._sights[uid] = known
         return known
 
-    def _relieve(self, pod: Pod, judgement: PodJudgement) -> None:
+    def _relieve(self, pod: KubePod, judgement: PodJudgement) -> None:
         """Let a pod that is not broken be: its owner's pauses end if it was born after the last
         deed and is well.
         """
@@ -156,7 +156,7 @@ class Controller:
         if self._policy.label in pod.metadata.labels and "label" in self._policy.actions:
             self._count("unlabel", self._deeds.unlabel(pod), pod)
 
-    def _act(self, pod: Pod, memory: Memory, now: float) -> str:
+    def _act(self, pod: KubePod, memory: BrokenPod, now: float) -> str:
         """Do what is next to a broken pod; why nothing is done, empty where something was or all is
         done.
         """
@@ -184,7 +184,7 @@ class Controller:
         tried = "everything that the policy allows was tried" if self._policy.escalation else ""
         return "; ".join(filter(None, (why or memory.held, tried)))
 
-    def _try(self, action: Action, pod: Pod, memory: Memory, now: float) -> str:
+    def _try(self, action: Action, pod: KubePod, memory: BrokenPod, now: float) -> str:
         if action in {"evict", "delete"} and find_owner(pod) is None and not self._policy.bare_pods:
             memory.hopeless |= {"evict", "delete"}
             return "nobody would make it again, and the policy spares such pods"
@@ -213,7 +213,7 @@ class Controller:
         elif not outcome.unsure:
             self._budget.give_back(owner, now)
 
-    def _do(self, action: Action, pod: Pod, memory: Memory) -> RepairOutcome:
+    def _do(self, action: Action, pod: KubePod, memory: BrokenPod) -> RepairOutcome:
         """Look once more, tell of the deed, do it."""
         try:
             fresh = self._deeds.read(pod)
@@ -234,7 +234,7 @@ class Controller:
         self._tell(f"the pod is broken, {action} is next", fresh, memory.judgement.why)
         return self._deeds.do(action, fresh)
 
-    def _label(self, pod: Pod, memory: Memory, now: float) -> None:
+    def _label(self, pod: KubePod, memory: BrokenPod, now: float) -> None:
         """Label a pod once; where that fails, again with the next look, so often as any deed."""
         if "label" not in self._policy.actions or memory.labeled or "label" in memory.hopeless:
             return
@@ -254,12 +254,12 @@ class Controller:
         )
         return f"the budget of the node or of {owner} allows the next deed in {wait:.0f} s{again}"
 
-    def _count(self, action: str, outcome: RepairOutcome, pod: Pod) -> None:
+    def _count(self, action: str, outcome: RepairOutcome, pod: KubePod) -> None:
         self.counts[action, outcome.result] += 1
         if outcome.result in {"success", "would"}:
             self._tell(f"{action}: {outcome.result}", pod, outcome.why)
 
-    def _tell(self, what: str, pod: Pod, why: str) -> None:
+    def _tell(self, what: str, pod: KubePod, why: str) -> None:
         fields = {
             "pod": pod.key,
             "uid": pod.metadata.uid,

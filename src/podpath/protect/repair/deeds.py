@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 from podpath.protect.apply import Applier
 from podpath.protect.kube import pods
 from podpath.protect.kube.client import Client, KubeError, Refused
-from podpath.protect.kube.events import Event, Recorder, Regarding
-from podpath.protect.kube.objects import Pod
+from podpath.protect.kube.events import KubeEvent, Recorder, Regarding
+from podpath.protect.kube.objects import KubePod
 from podpath.protect.repair.judgement import PodJudgement, Sight
 from podpath.protect.repair.mend import Mending, mend, see
 from podpath.protect.repair.namespaces import Namespaces
@@ -57,17 +57,17 @@ class Deeds:
     applier: Applier
     namespaces: Callable[[], Namespaces]
 
-    def read(self, pod: Pod) -> Pod | None:
+    def read(self, pod: KubePod) -> KubePod | None:
         """Read a pod as it is now; None where it is gone. `KubeError` where the server does not
         say.
         """
         return pods.read(self.client, pod)
 
-    def see(self, pod: Pod) -> Sight | None:
+    def see(self, pod: KubePod) -> Sight | None:
         """Look into a pod's namespace; None where it asks for no redirection."""
         return see(pod, self.namespaces())
 
-    def announce(self, pod: Pod, action: Action, judgement: PodJudgement) -> str:
+    def announce(self, pod: KubePod, action: Action, judgement: PodJudgement) -> str:
         """Write the event that says what is about to be done; why it could not be written, empty
         where it was.
         """
@@ -77,13 +77,13 @@ class Deeds:
         note = f"started without its redirect rules ({judgement.why}); {doing.lower()} it"
         try:
             self.recorder.publish(
-                Event(regarding=Regarding.of_pod(pod), reason=reason, action=doing, note=note)
+                KubeEvent(regarding=Regarding.of_pod(pod), reason=reason, action=doing, note=note)
             )
         except KubeError as error:
             return str(error)
         return ""
 
-    def do(self, action: Action, pod: Pod) -> RepairOutcome:
+    def do(self, action: Action, pod: KubePod) -> RepairOutcome:
         """Do a deed."""
         if action == "mend":
             return _of_mending(mend(pod, self.namespaces(), self.applier))
@@ -97,7 +97,7 @@ class Deeds:
             "would" if self.policy.dry_run else "success", f"{WORDS[action][1].lower()} done"
         )
 
-    def unlabel(self, pod: Pod) -> RepairOutcome:
+    def unlabel(self, pod: KubePod) -> RepairOutcome:
         """Take our label off a pod that is well."""
         try:
             pods.label(self.client, pod, {self.policy.label: None}, dry_run=self.policy.dry_run)
@@ -107,7 +107,7 @@ class Deeds:
             return RepairOutcome("fail", str(error))
         return RepairOutcome("success", "the label is off")
 
-    def _ask(self, action: Action, pod: Pod) -> None:
+    def _ask(self, action: Action, pod: KubePod) -> None:
         dry_run = self.policy.dry_run
         grace = self.policy.grace_seconds if self.policy.grace_seconds >= 0 else None
         if action == "label":

@@ -21,8 +21,8 @@ from typing import Literal
 from podpath.protect.kube.objects import (
     ContainerState,
     ContainerStatus,
+    KubePod,
     OwnerReference,
-    Pod,
     Terminated,
 )
 from podpath.protect.repair.policy import Policy, Validator
@@ -58,7 +58,7 @@ class Sight:
     """What is there, what is missing, or why it could not be told."""
 
 
-def judge(pod: Pod, policy: Policy, sight: Sight | None = None) -> PodJudgement:
+def judge(pod: KubePod, policy: Policy, sight: Sight | None = None) -> PodJudgement:
     """Judge a pod."""
     outside = _exclude(pod, policy)
     if outside:
@@ -80,12 +80,12 @@ def judge(pod: Pod, policy: Policy, sight: Sight | None = None) -> PodJudgement:
     return PodJudgement(state="broken", why=sight.why, cause="rules-absent")
 
 
-def find_owner(pod: Pod) -> OwnerReference | None:
+def find_owner(pod: KubePod) -> OwnerReference | None:
     """Return who makes the pod again; None where nobody does."""
     return next((owner for owner in pod.metadata.owner_references if owner.controller), None)
 
 
-def name_owner(pod: Pod) -> str:
+def name_owner(pod: KubePod) -> str:
     """Name who makes a pod again, alike for all rollouts of a Deployment; the pod itself where
     nobody does.
     """
@@ -98,7 +98,7 @@ def name_owner(pod: Pod) -> str:
     return f"{pod.metadata.namespace}/{owner.kind}/{owner.name}"
 
 
-def _exclude(pod: Pod, policy: Policy) -> str:
+def _exclude(pod: KubePod, policy: Policy) -> str:
     """Say why a pod is none of our business; empty where it is."""
     meta = pod.metadata
     if meta.deletion_timestamp is not None:

@@ -18,15 +18,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from podpath.protect.agent.keeper import Body, KeeperContext, Sample, Status
+from podpath.protect.agent.keeper import Body, KeeperContext, KeeperStatus, Sample
 from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.kube.access import Access
 from podpath.protect.kube.client import Client, Unreachable
 from podpath.protect.kube.events import Recorder
 from podpath.protect.kube.listwatch import ListWatch
-from podpath.protect.kube.objects import Pod, Trim
+from podpath.protect.kube.objects import KubePod, Trim
 from podpath.protect.kube.pods import Evictor
-from podpath.protect.repair.budget import Budget
+from podpath.protect.repair.budget import RepairBudget
 from podpath.protect.repair.controller import Controller
 from podpath.protect.repair.deeds import Deeds
 from podpath.protect.repair.judgement import MIRROR, PodJudgement, judge
@@ -47,7 +47,7 @@ more than an empty one.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class RepairScope:
     """Whose pods are repaired, by what policy."""
 
     node: str
@@ -72,7 +72,7 @@ def query_of(node: str, policy: Policy) -> dict[str, str]:
     )
 
 
-def make_body(assignment: Assignment) -> Body:
+def make_body(assignment: RepairScope) -> Body:
     """Make what the agent runs as its part `repair`."""
 
     def body(desk: KeeperContext) -> None:
@@ -96,11 +96,11 @@ class Work:
     thread.
     """
 
-    def __init__(self, assignment: Assignment, client: Client) -> None:
+    def __init__(self, assignment: RepairScope, client: Client) -> None:
         """Make everything; nothing runs before `start`."""
         self._assignment, policy = assignment, assignment.policy
         self._lock = threading.Lock()
-        self._inbox: dict[str, tuple[Pod | None, Pod | None]] = {}
+        self._inbox: dict[str, tuple[KubePod | None, KubePod | None]] = {}
         self.descriptor = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         draw, now = random.SystemRandom().random, time.monotonic()
         instance = assignment.own_pod.rpartition("/")[2] or assignment.node
@@ -113,7 +113,7 @@ class Work:
             applier=Applier(dry_run=policy.dry_run),
             namespaces=lambda: read_namespaces(assignment.proc, assignment.bound),
         )
-        self.budget = Budget(policy, now)
+        self.budget = RepairBudget(policy, now)
         self._load(now)
         self.controller = Controller(
             policy,
@@ -188,7 +188,7 @@ class Work:
         ]
         return max(0.05, min((wait for wait in waits if wait is not None), default=REPORT_SECONDS))
 
-    def once(self) -> tuple[tuple[Pod, PodJudgement], ...]:
+    def once(self) -> tuple[tuple[KubePod, PodJudgement], ...]:
         """List the pods once, look into all that no validator speaks for, do what is next; give
         each as it was judged.
         """
@@ -205,7 +205,7 @@ class Work:
                 self.controller.consider(pod, time.monotonic())
         return tuple(found)
 
-    def status(self) -> Status:
+    def status(self) -> KeeperStatus:
         """Say how the part stands. An API server that is away makes no node unready: the chain is
         what new pods need.
         """
@@ -215,7 +215,7 @@ class Work:
             if figures.watching
             else f"the API server is not followed: {figures.trouble or 'it was not reached yet'}"
         )
-        return Status(
+        return KeeperStatus(
             ready=True,
             why=why,
             degraded=not (figures.synced and figures.watching),
@@ -287,7 +287,7 @@ class Work:
             ),
         )
 
-    def _put(self, before: Pod | None, after: Pod | None) -> None:
+    def _put(self, before: KubePod | None, after: KubePod | None) -> None:
         """Put down what the watch heard, in its thread: the newest state, with the oldest that was
         not looked at.
         """
@@ -299,7 +299,7 @@ class Work:
             self._inbox[pod.key] = (first, after)
         os.eventfd_write(self.descriptor, 1)
 
-    def _take(self) -> list[tuple[Pod | None, Pod | None]]:
+    def _take(self) -> list[tuple[KubePod | None, KubePod | None]]:
         with self._lock:
             taken, self._inbox = self._inbox, {}
         return list(taken.values())
@@ -320,7 +320,7 @@ class Work:
                 self._looked[pod.metadata.uid] = now - soon
                 self.controller.consider(pod, now, sight)
 
-    def _is_candidate(self, pod: Pod, now: float, policy: Policy) -> bool:
+    def _is_candidate(self, pod: KubePod, now: float, policy: Policy) -> bool:
         if (
             pod.status.phase != "Running"
             or asked(pod) is None

@@ -12,7 +12,7 @@ from podpath.protect.repair.policy import Action, Policy
 
 
 @dataclass(slots=True, kw_only=True)
-class Memory:
+class BrokenPod:
     """One broken pod, by its UID. Mutable, and of the controller's thread."""
 
     key: str

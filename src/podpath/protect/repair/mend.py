@@ -21,12 +21,12 @@ from typing import Final, Literal
 
 from podpath.net.errors import PodpathError
 from podpath.protect.apply import Applier, ApplyError
-from podpath.protect.kube.objects import Pod
+from podpath.protect.kube.objects import KubePod
 from podpath.protect.repair.judgement import Sight
 from podpath.protect.repair.knocking import find_reachable, knock
 from podpath.protect.repair.namespaces import NamespacePath, Namespaces
-from podpath.protect.repair.redirect import Redirect, asked, render_restore
-from podpath.protect.repair.rules import Flavour, Shown, describe_mixture, look
+from podpath.protect.repair.redirect import PodRedirect, asked, render_restore
+from podpath.protect.repair.rules import Flavour, NamespaceRules, describe_mixture, look
 
 _PROGRAMS: Final = {4: "iptables", 6: "ip6tables"}
 PROOF_SECONDS = 3
@@ -49,7 +49,7 @@ class Mending:
     """Whether anything was written into the pod's namespace."""
 
 
-def families_of(pod: Pod) -> tuple[int, ...]:
+def families_of(pod: KubePod) -> tuple[int, ...]:
     """Return the address families that a pod has, 4 and 6."""
     return _families(pod.addresses)
 
@@ -58,7 +58,7 @@ def _families(addresses: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({ip_address(address).version for address in addresses}))
 
 
-def see(pod: Pod, namespaces: Namespaces) -> Sight | None:
+def see(pod: KubePod, namespaces: Namespaces) -> Sight | None:
     """Look whether the rules that a pod asks for stand in its namespace; None where it asks for
     none.
     """
@@ -75,7 +75,7 @@ def see(pod: Pod, namespaces: Namespaces) -> Sight | None:
         return Sight(redirected=None, why=str(error))
 
 
-def mend(pod: Pod, namespaces: Namespaces, applier: Applier) -> Mending:
+def mend(pod: KubePod, namespaces: Namespaces, applier: Applier) -> Mending:
     """Write the rules that a pod asks for into its namespace where they are missing, and prove that
     they work.
     """
@@ -108,7 +108,7 @@ def mend(pod: Pod, namespaces: Namespaces, applier: Applier) -> Mending:
         return Mending(state="failed", why=str(error))
 
 
-def _mend(path: str, redirect: Redirect, addresses: Sequence[str], applier: Applier) -> Mending:
+def _mend(path: str, redirect: PodRedirect, addresses: Sequence[str], applier: Applier) -> Mending:
     families = _families(addresses)
     sight, shown = look(path, redirect, families)
     if sight.redirected is None:
@@ -141,7 +141,7 @@ def _mend(path: str, redirect: Redirect, addresses: Sequence[str], applier: Appl
     )
 
 
-def prove(path: str, redirect: Redirect, reachable: Sequence[str] = ()) -> str:
+def prove(path: str, redirect: PodRedirect, reachable: Sequence[str] = ()) -> str:
     """Run the validator within a namespace; empty where it passes, else what it says.
 
     At the addresses that can be reached from here it is knocked, which proves inbound redirection
@@ -184,7 +184,7 @@ def prove(path: str, redirect: Redirect, reachable: Sequence[str] = ()) -> str:
     return f"{told['cause']}: {told['claim']}"
 
 
-def _text(redirect: Redirect, family: int, shown: Shown) -> str:
+def _text(redirect: PodRedirect, family: int, shown: NamespaceRules) -> str:
     return render_restore(redirect, family, shown.jumps)
 
 

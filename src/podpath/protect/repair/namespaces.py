@@ -33,7 +33,7 @@ class NamespacePath:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class NamespaceLookup:
     """The namespace of a pod, or why none is known."""
 
     place: NamespacePath | None
@@ -47,11 +47,11 @@ class Namespaces:
         """Keep what was seen; `host` is the inode of the node's own namespace."""
         self._by_address, self._host = by_address, host
 
-    def find(self, addresses: Iterable[str]) -> Found:
+    def find(self, addresses: Iterable[str]) -> NamespaceLookup:
         """Return the one namespace that holds all of a pod's addresses."""
         wanted = [_canonical(address) for address in addresses]
         if not wanted:
-            return Found(place=None, why="the pod has no address yet")
+            return NamespaceLookup(place=None, why="the pod has no address yet")
         candidates = [
             {place.inode: place for place in self._by_address.get(address, ())}
             for address in wanted
@@ -59,16 +59,18 @@ class Namespaces:
         shared = set(candidates[0]).intersection(*candidates[1:])
         spelled = ", ".join(wanted)
         if not shared:
-            return Found(place=None, why=f"no network namespace of this node holds {spelled}")
+            return NamespaceLookup(
+                place=None, why=f"no network namespace of this node holds {spelled}"
+            )
         if len(shared) > 1:
-            return Found(
+            return NamespaceLookup(
                 place=None,
                 why=f"{len(shared)} network namespaces hold {spelled}; it is not clear which is the pod's",
             )
         place = candidates[0][shared.pop()]
         if place.inode == self._host:
-            return Found(place=None, why=f"{spelled} is the node's own")
-        return Found(place=place)
+            return NamespaceLookup(place=None, why=f"{spelled} is the node's own")
+        return NamespaceLookup(place=place)
 
 
 def read_namespaces(proc: Path = PROC, bound: Iterable[Path] = BOUND) -> Namespaces:

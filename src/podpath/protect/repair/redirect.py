@@ -1,7 +1,7 @@
 """What redirection a pod asks for, and the rules that give it: linkerd's and istio's, as their own
 tools write them.
 
-What comes in is a pod; what goes out is a `Redirect`, or None where the pod asks for none, and from
+What comes in is a pod; what goes out is a `PodRedirect`, or None where the pod asks for none, and from
 it the text for `iptables-restore --noflush` that makes it so in one transaction. Who asks is known
 by the proxy's container; what is left out by the annotations that linkerd's and istio's injectors
 and CNI plugins obey.
@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from podpath.protect.kube.objects import Pod
+from podpath.protect.kube.objects import KubePod
 from podpath.protect.validate.plan import MESHES, Style
 
 Ports = tuple[str, ...]
@@ -55,7 +55,7 @@ MULTIPORT = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Redirect:
+class PodRedirect:
     """The redirection that a pod asks for."""
 
     style: Style
@@ -72,7 +72,7 @@ class Redirect:
     """What the pod asks for beside that, which the rules here would not give."""
 
 
-def asked(pod: Pod) -> Redirect | None:
+def asked(pod: KubePod) -> PodRedirect | None:
     """Return the redirection that a pod asks for by having a mesh's proxy; None where it has none."""
     names = (
         *pod.spec.containers,
@@ -88,7 +88,7 @@ def asked(pod: Pod) -> Redirect | None:
     )
 
 
-def _linkerd(annotations: Mapping[str, str]) -> Redirect:
+def _linkerd(annotations: Mapping[str, str]) -> PodRedirect:
     def told(key: str) -> str:
         return annotations.get(LINKERD + key, "")
 
@@ -96,7 +96,7 @@ def _linkerd(annotations: Mapping[str, str]) -> Redirect:
     faults: list[str] = []
     uid = told("proxy-uid")
     mesh = MESHES["linkerd"]
-    return Redirect(
+    return PodRedirect(
         style="linkerd",
         outbound=mesh.outbound[0],
         inbound=mesh.inbound[0],
@@ -108,7 +108,7 @@ def _linkerd(annotations: Mapping[str, str]) -> Redirect:
     )
 
 
-def _istio(annotations: Mapping[str, str]) -> Redirect:
+def _istio(annotations: Mapping[str, str]) -> PodRedirect:
     faults: list[str] = []
 
     def told(key: str) -> str:
@@ -125,7 +125,7 @@ def _istio(annotations: Mapping[str, str]) -> Redirect:
     if mode not in {"", "REDIRECT"}:
         faults.append(f"sidecar.istio.io/interceptionMode={mode}")
     mesh = MESHES["istio"]
-    return Redirect(
+    return PodRedirect(
         style="istio",
         outbound=mesh.outbound[0],
         inbound=mesh.inbound[0],
@@ -159,7 +159,7 @@ def _subnets(text: str, faults: list[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def render_restore(redirect: Redirect, family: int, hooked: frozenset[str] = frozenset()) -> str:
+def render_restore(redirect: PodRedirect, family: int, hooked: frozenset[str] = frozenset()) -> str:
     """Write the rules for `iptables-restore --noflush` (`ip6tables-restore` for family 6).
 
     Chains of our own names are written anew; `hooked` names the built-in chains that jump to them
@@ -192,7 +192,7 @@ CHAINS: Final[Mapping[Style, tuple[str, str]]] = {
 """The chains that PREROUTING and OUTPUT jump to."""
 
 
-def _linkerd_rules(redirect: Redirect, family: int) -> list[str]:
+def _linkerd_rules(redirect: PodRedirect, family: int) -> list[str]:
     into, out = CHAINS["linkerd"]
     return [
         *(
@@ -211,7 +211,7 @@ def _linkerd_rules(redirect: Redirect, family: int) -> list[str]:
     ]
 
 
-def _istio_rules(redirect: Redirect, family: int) -> list[str]:
+def _istio_rules(redirect: PodRedirect, family: int) -> list[str]:
     into, out = CHAINS["istio"]
     uid = redirect.proxy_uid
     loopback, passed = ("127.0.0.1/32", "127.0.0.6/32") if family == 4 else ("::1/128", "::6/128")

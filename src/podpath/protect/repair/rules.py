@@ -19,7 +19,7 @@ from podpath.evidence.iptables.rules import read_rules
 from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord, RuleText
 from podpath.net.provenance import Source
 from podpath.protect.repair.judgement import Sight
-from podpath.protect.repair.redirect import Redirect
+from podpath.protect.repair.redirect import PodRedirect
 
 Flavour = Literal["nft", "legacy"]
 SAVES: Final[Mapping[int, Mapping[Flavour, str]]] = {
@@ -33,7 +33,7 @@ _DEPTH = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class NamespaceRules:
     """What stands in a namespace, of one family."""
 
     hooks: Mapping[str, str]
@@ -50,7 +50,9 @@ class Shown:
     """Why it may be that more stands there than was read."""
 
 
-def look(path: str, redirect: Redirect, families: Sequence[int]) -> tuple[Sight, dict[int, Shown]]:
+def look(
+    path: str, redirect: PodRedirect, families: Sequence[int]
+) -> tuple[Sight, dict[int, NamespaceRules]]:
     """Look into a namespace for the rules that a pod asks for, in each family of its addresses."""
     shown = {family: _look(path, redirect, family) for family in families}
     missing = [
@@ -77,7 +79,7 @@ def look(path: str, redirect: Redirect, families: Sequence[int]) -> tuple[Sight,
     ), shown
 
 
-def describe_mixture(shown: Mapping[int, Shown]) -> str:
+def describe_mixture(shown: Mapping[int, NamespaceRules]) -> str:
     """Say where rules of both kinds of iptables meet: two writers, of whom one has the wrong
     backend; empty where they do not.
     """
@@ -102,7 +104,7 @@ def _count(kinds: Mapping[Flavour, int]) -> str:
     return ", ".join(f"{number} of iptables-{kind}" for kind, number in sorted(kinds.items()))
 
 
-def _look(path: str, redirect: Redirect, family: int) -> Shown:
+def _look(path: str, redirect: PodRedirect, family: int) -> NamespaceRules:
     chains_own = {"linkerd": "PROXY_INIT_", "istio": "ISTIO_"}.get(redirect.style, "")
     hooks: dict[str, str] = {}
     jumps: set[str] = set()
@@ -133,7 +135,9 @@ def _look(path: str, redirect: Redirect, family: int) -> Shown:
         if native is not None:
             hooks[base] = native
     unread = "; ".join(troubles) if len(troubles) > 1 else ""
-    return Shown(hooks=hooks, jumps=frozenset(jumps), flavour=used, kinds=kinds, unread=unread)
+    return NamespaceRules(
+        hooks=hooks, jumps=frozenset(jumps), flavour=used, kinds=kinds, unread=unread
+    )
 
 
 def parse_nat(text: str, command: str) -> dict[str, ChainText]:
@@ -200,7 +204,7 @@ def _jumps_to(rule: RuleText, prefix: str) -> bool:
     return bool(prefix) and rule.target is not None and rule.target.name.startswith(prefix)
 
 
-def _port(redirect: Redirect, base: str) -> int:
+def _port(redirect: PodRedirect, base: str) -> int:
     return redirect.outbound if base == "OUTPUT" else redirect.inbound
 
 

@@ -17,7 +17,7 @@ from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.order.listings import legacy_tables
 from podpath.protect.sysctl.dropped import NAME
 from podpath.protect.sysctl.keys import parse_key
-from podpath.protect.sysctl.tree import Tree
+from podpath.protect.sysctl.tree import SysctlTree
 
 BE_LIBERAL = parse_key("net.netfilter.nf_conntrack_tcp_be_liberal")
 _CHAIN = ("-w", "5", "-t", "filter", "-S", "KUBE-FORWARD")
@@ -34,7 +34,7 @@ class ProxyListing(NamedTuple):
     text: str
 
 
-class Contradiction(NamedTuple):
+class ProxyContradiction(NamedTuple):
     """The key says one thing, and kube-proxy's rules another."""
 
     kind: Literal["drops-though-liberal", "lets-pass-though-strict"]
@@ -69,8 +69,8 @@ def _listings() -> Iterator[tuple[str, ...]]:
 
 
 def find_contradictions(
-    tree: Tree, listings: Iterable[ProxyListing], dropped: int | None = None
-) -> tuple[Contradiction, ...]:
+    tree: SysctlTree, listings: Iterable[ProxyListing], dropped: int | None = None
+) -> tuple[ProxyContradiction, ...]:
     """Hold the key against the rules; nothing without a kube-proxy, or conntrack. `dropped` is what
     the rule counted.
     """
@@ -87,11 +87,11 @@ def find_contradictions(
             line = drop[0].strip()
             counted = () if dropped is None else (f"nfacct {NAME}: {dropped} packets dropped",)
             found.append(
-                Contradiction(
+                ProxyContradiction(
                     "drops-though-liberal", (setting, f"{listing.command}: {line}", *counted)
                 )
             )
         elif drop is None and value == "0":
             absent = f"{listing.command}: no rule drops what conntrack calls INVALID"
-            found.append(Contradiction("lets-pass-though-strict", (setting, absent)))
+            found.append(ProxyContradiction("lets-pass-though-strict", (setting, absent)))
     return tuple(found)

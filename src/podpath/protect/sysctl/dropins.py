@@ -27,7 +27,7 @@ DIRECTORIES = (
 _SUFFIX = ".conf"
 
 
-class Assignment(NamedTuple):
+class DropinLine(NamedTuple):
     """One line of a drop-in."""
 
     pattern: Key
@@ -73,9 +73,9 @@ def _read(path: Path) -> Dropin:
         return Dropin(path, "", error.strerror or str(error))
 
 
-def parse_dropin(text: str, file: str) -> tuple[Assignment, ...]:
+def parse_dropin(text: str, file: str) -> tuple[DropinLine, ...]:
     """Read the assignments of a file; lines that are none are left out, as systemd does."""
-    found: list[Assignment] = []
+    found: list[DropinLine] = []
     for number, line in enumerate(text.split("\n"), start=1):
         stripped = line.strip()
         if not stripped or stripped[0] in "#;":
@@ -89,16 +89,16 @@ def parse_dropin(text: str, file: str) -> tuple[Assignment, ...]:
         except ValueError:
             continue
         found.append(
-            Assignment(pattern, " ".join(value.split()) if sign else None, file, number, stripped)
+            DropinLine(pattern, " ".join(value.split()) if sign else None, file, number, stripped)
         )
     return tuple(found)
 
 
-def order_assignments(assignments: Iterable[Assignment]) -> tuple[Assignment, ...]:
+def order_assignments(assignments: Iterable[DropinLine]) -> tuple[DropinLine, ...]:
     """Return what is left when later lines have replaced earlier ones of the same key, in the order
     of application.
     """
-    left: dict[Key, Assignment] = {}
+    left: dict[Key, DropinLine] = {}
     for assignment in assignments:
         there = left.get(assignment.pattern)
         if there is not None and there.value == assignment.value:
@@ -108,11 +108,11 @@ def order_assignments(assignments: Iterable[Assignment]) -> tuple[Assignment, ..
     return tuple(left.values())
 
 
-def lookup_winner(ordered: Iterable[Assignment], key: Key) -> Assignment | None:
+def lookup_winner(ordered: Iterable[DropinLine], key: Key) -> DropinLine | None:
     """Return the line that decides a key; None where none sets it. Its value is None where the key
     is taken out.
     """
-    last: Assignment | None = None
+    last: DropinLine | None = None
     for assignment in ordered:
         if assignment.pattern == key:
             return assignment
@@ -125,7 +125,7 @@ def lookup_winner(ordered: Iterable[Assignment], key: Key) -> Assignment | None:
     return last
 
 
-def read_assignments(root: Path, planned: Dropin | None = None) -> tuple[Assignment, ...]:
+def read_assignments(root: Path, planned: Dropin | None = None) -> tuple[DropinLine, ...]:
     """Read what systemd would apply below a root, in order; with a drop-in of /etc that is only
     planned.
     """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from podpath.protect.agent.keeper import Finding, Severity
+from podpath.protect.agent.keeper import AgentFinding, Severity
 from podpath.protect.fights import Fight
 from podpath.protect.sysctl.claims import OtherWriter
-from podpath.protect.sysctl.conntrack import Contradiction
+from podpath.protect.sysctl.conntrack import ProxyContradiction
 from podpath.protect.sysctl.effective import SPREADS
 from podpath.protect.sysctl.judgement import SettingJudgement
 from podpath.protect.sysctl.keys import Key
@@ -16,7 +16,7 @@ from podpath.protect.sysctl.mending import Write
 from podpath.protect.sysctl.modules import ModuleState
 from podpath.protect.sysctl.persistence import SettingLoss
 from podpath.protect.sysctl.rivals import Rivals, describe_rivals
-from podpath.protect.sysctl.tree import Tree
+from podpath.protect.sysctl.tree import SysctlTree
 
 _CHECKS = {
     "drifted": "sysctl-drifted", "forced": "sysctl-forced", "missing": "sysctl-missing", "unreadable": "sysctl-unreadable",
@@ -27,7 +27,7 @@ _BOUNDS = {"exact": "", "floor": "at least ", "ceiling": "at most "}
 class Circumstances(NamedTuple):
     """What is known beside the judgments themselves."""
 
-    tree: Tree
+    tree: SysctlTree
     rivals: Rivals
     refusals: Mapping[Key, str]
     """Why keys could not be written."""
@@ -37,14 +37,14 @@ class Circumstances(NamedTuple):
 
 def find_faults(
     judgements: Iterable[SettingJudgement], known: Circumstances
-) -> tuple[Finding, ...]:
+) -> tuple[AgentFinding, ...]:
     """Say of each key that does not hold what it is, what it shall be, what stood in the way and
     who may have written it.
     """
     return tuple(_describe(each, known) for each in judgements if not each.holds)
 
 
-def _describe(judgement: SettingJudgement, known: Circumstances) -> Finding:
+def _describe(judgement: SettingJudgement, known: Circumstances) -> AgentFinding:
     tree, rivals, refusal = known.tree, known.rivals, known.refusals.get(judgement.key, "")
     claims = rivals.about(judgement.key, judgement.raw)
     if judgement.state == "forced":
@@ -57,7 +57,7 @@ def _describe(judgement: SettingJudgement, known: Circumstances) -> Finding:
         refusal,
         f"written by: {guess}" if guess and judgement.raw is not None else "",
     ]
-    return Finding(
+    return AgentFinding(
         check="sysctl-refused" if refusal else _CHECKS[judgement.state],
         subject=str(judgement.key),
         severity="error" if judgement.setting.mandatory else "warning",
@@ -87,7 +87,7 @@ def _claim(judgement: SettingJudgement) -> str:
 
 
 def _evidence(
-    judgement: SettingJudgement, tree: Tree, claims: Iterable[OtherWriter]
+    judgement: SettingJudgement, tree: SysctlTree, claims: Iterable[OtherWriter]
 ) -> Iterable[str]:
     path = judgement.key.path(tree.root)
     yield (
@@ -116,7 +116,7 @@ def _mend(judgement: SettingJudgement, plan: Iterable[Write]) -> Iterable[str]:
 
 def find_fights(
     fights: Iterable[Fight], rivals: Rivals, seen: Mapping[str, tuple[Key, str | None]]
-) -> tuple[Finding, ...]:
+) -> tuple[AgentFinding, ...]:
     """Say what is being fought over, and with whom as far as that can be known."""
     found = []
     for fight in fights:
@@ -127,7 +127,7 @@ def find_fights(
             or "nobody that is known writes it: see who starts `sysctl` or writes below /proc/sys"
         )
         found.append(
-            Finding(
+            AgentFinding(
                 check="sysctl-fought",
                 subject=fight.subject,
                 severity="warning",
@@ -141,10 +141,12 @@ def find_fights(
     return tuple(found)
 
 
-def find_modules(states: Iterable[ModuleState], refusals: Mapping[str, str]) -> tuple[Finding, ...]:
+def find_modules(
+    states: Iterable[ModuleState], refusals: Mapping[str, str]
+) -> tuple[AgentFinding, ...]:
     """Say which modules are not there."""
     return tuple(
-        Finding(
+        AgentFinding(
             check="module-missing",
             subject=state.name,
             severity="error",
@@ -158,12 +160,12 @@ def find_modules(states: Iterable[ModuleState], refusals: Mapping[str, str]) -> 
     )
 
 
-def find_lost(losses: Iterable[SettingLoss]) -> tuple[Finding, ...]:
+def find_lost(losses: Iterable[SettingLoss]) -> tuple[AgentFinding, ...]:
     """Say which keys will be set otherwise at boot or when a device appears, and by which line
     (Y7).
     """
     return tuple(
-        Finding(
+        AgentFinding(
             check="sysctl-lost-at-boot",
             subject=str(loss.judgement.key),
             severity="warning",
@@ -191,10 +193,10 @@ _CONTRADICTIONS = {
 }
 
 
-def find_contradicting(contradictions: Iterable[Contradiction]) -> tuple[Finding, ...]:
+def find_contradicting(contradictions: Iterable[ProxyContradiction]) -> tuple[AgentFinding, ...]:
     """Say where conntrack's settings and kube-proxy's rules disagree (Y10)."""
     return tuple(
-        Finding(
+        AgentFinding(
             check="conntrack-contradiction",
             subject=each.kind,
             severity="warning",
@@ -206,7 +208,7 @@ def find_contradicting(contradictions: Iterable[Contradiction]) -> tuple[Finding
     )
 
 
-def severest(findings: Iterable[Finding]) -> Severity | None:
+def severest(findings: Iterable[AgentFinding]) -> Severity | None:
     """Return the worst severity; None where there is nothing."""
     order: tuple[Severity, ...] = ("error", "warning", "info")
     present = {finding.severity for finding in findings}

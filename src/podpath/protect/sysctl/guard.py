@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from podpath.protect.agent.keeper import Finding
+from podpath.protect.agent.keeper import AgentFinding
 from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.capabilities import held_capabilities
 from podpath.protect.fights import Fights
@@ -30,8 +30,8 @@ from podpath.protect.sysctl.persistence import (
     read_others,
 )
 from podpath.protect.sysctl.rivals import Rivals, gather_rivals
-from podpath.protect.sysctl.settings import Setting
-from podpath.protect.sysctl.tree import Tree
+from podpath.protect.sysctl.settings import SysctlSetting
+from podpath.protect.sysctl.tree import SysctlTree
 
 COMPARE_SECONDS = 300.0
 """How often kube-proxy's rules are listed although conntrack's key did not change."""
@@ -41,7 +41,7 @@ COMPARE_SECONDS = 300.0
 class Duty:
     """What the guard shall keep, and how far it may go."""
 
-    settings: tuple[Setting, ...]
+    settings: tuple[SysctlSetting, ...]
     modules: tuple[str, ...] = ()
     cores: int = 1
     mend: bool = False
@@ -49,14 +49,14 @@ class Duty:
     load_modules: bool = False
     lower_all: bool = True
     """Whether `all` may be changed for the sake of devices although it is not itself declared."""
-    tree: Tree = field(default_factory=Tree)
+    tree: SysctlTree = field(default_factory=SysctlTree)
     root: Path = Path("/")
     """Where the host's files are; in a container the host's root is mounted somewhere."""
     proc: Path = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class WriteAttempt:
     """One write and how it went."""
 
     write: Write
@@ -71,8 +71,8 @@ class SysctlOutcome:
 
     before: tuple[SettingJudgement, ...]
     after: tuple[SettingJudgement, ...]
-    attempts: tuple[Attempt, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    attempts: tuple[WriteAttempt, ...] = ()
+    findings: tuple[AgentFinding, ...] = ()
     effects: tuple[str, ...] = ()
     """What was written besides keys: drop-ins, modules."""
 
@@ -82,7 +82,7 @@ class SysctlOutcome:
         return all(finding.severity != "error" for finding in self.findings)
 
 
-class Guard:
+class SysctlGuard:
     """Looks, mends and remembers."""
 
     def __init__(self, duty: Duty, applier: Applier) -> None:
@@ -91,9 +91,9 @@ class Guard:
         self.fights = Fights()
         self._settled: set[Key] = set()
         self._rivals: Rivals | None = None
-        self._slow: tuple[Finding, ...] = ()
+        self._slow: tuple[AgentFinding, ...] = ()
         self._seen: dict[str, tuple[Key, str | None]] = {}
-        self._compared: tuple[str | None, float, tuple[Finding, ...]] | None = None
+        self._compared: tuple[str | None, float, tuple[AgentFinding, ...]] | None = None
 
     def look(self, now: float, *, thorough: bool = True) -> SysctlOutcome:
         """Look once. `now` is of a clock that only goes forward."""
@@ -127,7 +127,9 @@ class Guard:
             before=before, after=after, attempts=attempts, findings=found, effects=tuple(effects)
         )
 
-    def _mend(self, judgements: tuple[SettingJudgement, ...], now: float) -> tuple[Attempt, ...]:
+    def _mend(
+        self, judgements: tuple[SettingJudgement, ...], now: float
+    ) -> tuple[WriteAttempt, ...]:
         writes = plan_writes(
             judgements,
             self.duty.tree,
@@ -137,10 +139,10 @@ class Guard:
         attempts = (self._write(write, now) for write in writes)
         return tuple(attempt for attempt in attempts if attempt.state != "unchanged")
 
-    def _write(self, write: Write, now: float) -> Attempt:
+    def _write(self, write: Write, now: float) -> WriteAttempt:
         subject, tree = str(write.key), self.duty.tree
         if not self.fights.may_mend(subject, now):
-            return Attempt(write=write, state="held", why="it is being fought over, and waits")
+            return WriteAttempt(write=write, state="held", why="it is being fought over, and waits")
         seen = tree.read(write.key).value
         try:
             effect = self.applier.write_setting(write.key.path(tree.root), write.value)
@@ -149,11 +151,11 @@ class Guard:
             why = tell.explain_refusal(
                 write.key, error.refusal, held_capabilities(), read_only=read_only
             )
-            return Attempt(write=write, state="refused", why=f"{why} ({error.why})")
+            return WriteAttempt(write=write, state="refused", why=f"{why} ({error.why})")
         if effect.state == "done":
             self.fights.record(subject, now)
             self._seen[subject] = (write.key, seen)
-        return Attempt(write=write, state=effect.state)
+        return WriteAttempt(write=write, state=effect.state)
 
     def _settle(self, judgements: tuple[SettingJudgement, ...]) -> None:
         """Remember which keys of `all` are right: what changes them from now on is drift."""
@@ -163,7 +165,7 @@ class Guard:
             ):
                 self._settled.add(judgement.key.of("all"))
 
-    def _keep_modules(self, effects: list[str]) -> tuple[Finding, ...]:
+    def _keep_modules(self, effects: list[str]) -> tuple[AgentFinding, ...]:
         """Load what is declared, or what a declared key does not exist without; the key itself
         shows best whether it is there.
         """
@@ -211,7 +213,7 @@ class Guard:
 
     def _persist(
         self, judgements: tuple[SettingJudgement, ...], effects: list[str]
-    ) -> tuple[Finding, ...]:
+    ) -> tuple[AgentFinding, ...]:
         duty, text = self.duty, ""
         if duty.persist:
             text = emit_dropin(duty.settings, read_others(duty.root), duty.cores)
@@ -227,9 +229,9 @@ class Guard:
         return tell.find_lost(find_losses(judgements, duty.root, duty.cores, text))
 
     @staticmethod
-    def _not_persisted(error: ApplyError) -> tuple[Finding, ...]:
+    def _not_persisted(error: ApplyError) -> tuple[AgentFinding, ...]:
         return (
-            Finding(
+            AgentFinding(
                 check="sysctl-not-persisted",
                 subject=error.target,
                 severity="warning",
@@ -238,7 +240,7 @@ class Guard:
             ),
         )
 
-    def _contradictions(self, now: float) -> tuple[Finding, ...]:
+    def _contradictions(self, now: float) -> tuple[AgentFinding, ...]:
         """Hold conntrack's key against kube-proxy's rules when it changed, and now and then:
         listing them is what costs most.
         """

@@ -10,8 +10,8 @@ from typing import Literal
 
 from podpath.protect.sysctl.effective import combine, rule_of
 from podpath.protect.sysctl.keys import Key
-from podpath.protect.sysctl.settings import Setting, is_number
-from podpath.protect.sysctl.tree import Tree
+from podpath.protect.sysctl.settings import SysctlSetting, is_number
+from podpath.protect.sysctl.tree import SysctlTree
 
 State = Literal["holds", "drifted", "forced", "missing", "unreadable"]
 
@@ -21,7 +21,7 @@ class SettingJudgement:
     """One key against its setting."""
 
     key: Key
-    setting: Setting
+    setting: SysctlSetting
     state: State
     """`forced`: its own value will do, and `all` overrules it."""
     want: str
@@ -40,7 +40,7 @@ class SettingJudgement:
 
 
 def judge_settings(
-    settings: Iterable[Setting], tree: Tree, cores: int
+    settings: Iterable[SysctlSetting], tree: SysctlTree, cores: int
 ) -> tuple[SettingJudgement, ...]:
     """Judge every key that the settings declare; a key that two of them reach is judged by the one
     that names it outright.
@@ -59,7 +59,7 @@ def judge_settings(
 
 
 def judge_key(
-    key: Key, setting: Setting, tree: Tree, cores: int, known: Mapping[Key, str | None]
+    key: Key, setting: SysctlSetting, tree: SysctlTree, cores: int, known: Mapping[Key, str | None]
 ) -> SettingJudgement:
     """Judge one key; `known` holds the values of `all`, read once for all devices."""
     want = setting.wanted(cores)
@@ -94,7 +94,7 @@ def judge_key(
     )
 
 
-def _why_hidden(key: Key, tree: Tree) -> str:
+def _why_hidden(key: Key, tree: SysctlTree) -> str:
     """Say where a key is missing with everything beside it: a container that is given only a part
     of the host's tree.
     """

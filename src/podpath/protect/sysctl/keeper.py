@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from podpath.protect import netlink
-from podpath.protect.agent.keeper import Finding, KeeperContext, Sample, Status
+from podpath.protect.agent.keeper import AgentFinding, KeeperContext, KeeperStatus, Sample
 from podpath.protect.apply import Applier
 from podpath.protect.capabilities import describe_missing, held_capabilities
 from podpath.protect.sysctl.dropins import DIRECTORIES
 from podpath.protect.sysctl.findings import severest
-from podpath.protect.sysctl.guard import Guard, SysctlOutcome
+from podpath.protect.sysctl.guard import SysctlGuard, SysctlOutcome
 from podpath.protect.sysctl.keys import EVERYWHERE, Key
 from podpath.protect.sysctl.options import SysctlOptions, make_duty
 from podpath.protect.sysctl.profiles import AUTOMATIC
@@ -37,7 +37,7 @@ NEEDED = {"CAP_NET_ADMIN": "writing sysctls of the network"}
 
 
 @dataclass(slots=True)
-class _Memory:
+class _SysctlKeeperState:
     """What the keeper counts and last said."""
 
     writes: Counter[str] = field(default_factory=Counter)
@@ -52,7 +52,7 @@ def keep_sysctls(desk: KeeperContext, options: SysctlOptions, applier: Applier) 
     duty, chosen = make_duty(options)
     for name, sign in chosen.items():
         _log.info("a profile was chosen", extra={"fields": {"profile": name, "because": sign}})
-    guard, memory = Guard(duty, applier), _Memory()
+    guard, memory = SysctlGuard(duty, applier), _SysctlKeeperState()
     keys = tuple(setting.key for setting in duty.settings)
     folders = frozenset(duty.root / directory for directory in DIRECTORIES)
     with (
@@ -110,9 +110,9 @@ def concerns(events: Iterable[netlink.Event], keys: Iterable[Key]) -> bool:
 
 def _concerns(event: netlink.Event, keys: tuple[Key, ...]) -> bool:
     match event:
-        case netlink.Link():
+        case netlink.LinkChange():
             return not event.gone and any(_is_of(key, event.name) for key in keys)
-        case netlink.Netconf():
+        case netlink.NetconfChange():
             name = netlink.device_name(event.ifindex)
             names = {value for value, _ in event.values}
             own = (
@@ -135,7 +135,7 @@ def _is_of(key: Key, device: str) -> bool:
     return key.device is not None and key.matches(key.of(device))
 
 
-def _remember(memory: _Memory, outcome: SysctlOutcome) -> None:
+def _remember(memory: _SysctlKeeperState, outcome: SysctlOutcome) -> None:
     memory.looks += 1
     for attempt in outcome.attempts:
         memory.writes[attempt.state] += 1
@@ -161,7 +161,7 @@ def _remember(memory: _Memory, outcome: SysctlOutcome) -> None:
     memory.told = now_told
 
 
-def _fields(finding: Finding) -> dict[str, object]:
+def _fields(finding: AgentFinding) -> dict[str, object]:
     return {
         "check": finding.check,
         "subject": finding.subject,
@@ -171,8 +171,12 @@ def _fields(finding: Finding) -> dict[str, object]:
 
 
 def make_status(
-    outcome: SysctlOutcome, memory: _Memory, guard: Guard, now: float, why_polling: str
-) -> Status:
+    outcome: SysctlOutcome,
+    memory: _SysctlKeeperState,
+    guard: SysctlGuard,
+    now: float,
+    why_polling: str,
+) -> KeeperStatus:
     """Say how the sysctls stand."""
     worst = severest(outcome.findings)
     first = next((finding.claim for finding in outcome.findings if finding.severity == worst), "")
@@ -212,7 +216,7 @@ def make_status(
         if outcome.after or guard.duty.modules
         else "nothing is declared, and no profile fits what the node shows"
     )
-    return Status(
+    return KeeperStatus(
         ready=outcome.holds,
         why="; ".join((*lacking, first)) if first else idle or why_polling,
         findings=outcome.findings,

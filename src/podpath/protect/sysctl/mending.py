@@ -17,7 +17,7 @@ from podpath.protect.sysctl.effective import SPREADS, combine, rule_of, yielding
 from podpath.protect.sysctl.judgement import SettingJudgement
 from podpath.protect.sysctl.keys import Key
 from podpath.protect.sysctl.settings import is_number
-from podpath.protect.sysctl.tree import Tree
+from podpath.protect.sysctl.tree import SysctlTree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ _ORDER = ("spreads", "keeps", "declared", "yields")
 
 def plan_writes(
     judgements: Iterable[SettingJudgement],
-    tree: Tree,
+    tree: SysctlTree,
     *,
     settled: frozenset[Key] = frozenset(),
     lower_all: bool = True,
@@ -88,7 +88,7 @@ def plan_writes(
 
 
 def _keep_others(
-    everywhere: Key, tree: Tree, judged: Mapping[Key, SettingJudgement]
+    everywhere: Key, tree: SysctlTree, judged: Mapping[Key, SettingJudgement]
 ) -> Iterator[Write]:
     """Yield what keeps in force what is so now, `default` first.
 
@@ -113,7 +113,7 @@ def _keep_others(
             yield Write(key=key, value=in_force, reason="keeps")
 
 
-def _in_force(key: Key, everywhere: Key, tree: Tree) -> str | None:
+def _in_force(key: Key, everywhere: Key, tree: SysctlTree) -> str | None:
     """Return what is in force for a device now, or would be for one made from `default`; None where
     that is no number.
     """

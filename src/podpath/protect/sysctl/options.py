@@ -12,8 +12,8 @@ from podpath.protect.sysctl.guard import Duty
 from podpath.protect.sysctl.modules import check_module_name
 from podpath.protect.sysctl.profiles import AUTOMATIC, detect_profiles, gather_settings
 from podpath.protect.sysctl.scene import look_around
-from podpath.protect.sysctl.settings import Setting
-from podpath.protect.sysctl.tree import PROC_SYS, Tree
+from podpath.protect.sysctl.settings import SysctlSetting
+from podpath.protect.sysctl.tree import PROC_SYS, SysctlTree
 from podpath.protect.tables import parse_duration
 
 POLL_SECONDS = 30.0
@@ -27,7 +27,7 @@ class SysctlOptions:
 
     mode: Literal["fix", "report"] = "fix"
     profiles: tuple[str, ...] = (AUTOMATIC,)
-    key: tuple[Setting, ...] = ()
+    key: tuple[SysctlSetting, ...] = ()
     """Own settings, [[sysctl.key]]: each replaces those of profiles for the same key."""
     modules: tuple[str, ...] = ()
     """Kernel modules that shall be there in any case."""
@@ -55,7 +55,11 @@ class SysctlOptions:
 
 def make_duty(options: SysctlOptions) -> tuple[Duty, Mapping[str, str]]:
     """Return what is to be kept on this node, and why each automatic profile was chosen."""
-    root, proc, tree = Path(options.root), Path(options.proc), Tree(root=Path(options.proc_sys))
+    root, proc, tree = (
+        Path(options.root),
+        Path(options.proc),
+        SysctlTree(root=Path(options.proc_sys)),
+    )
     chosen: Mapping[str, str] = {}
     if AUTOMATIC in options.profiles:
         chosen = detect_profiles(look_around(root, proc, tree))

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from podpath.protect.apply import Applier, ApplyError, Effect
-from podpath.protect.sysctl.dropins import Assignment, Dropin, lookup_winner, read_assignments
+from podpath.protect.sysctl.dropins import Dropin, DropinLine, lookup_winner, read_assignments
 from podpath.protect.sysctl.effective import combine, rule_of
 from podpath.protect.sysctl.judgement import SettingJudgement
-from podpath.protect.sysctl.settings import Setting, is_number
+from podpath.protect.sysctl.settings import SysctlSetting, is_number
 
 DROPIN = Path("etc/sysctl.d/99-zzz-podpath.conf")
 _HEADER = """\
@@ -29,10 +29,12 @@ class SettingLoss:
     """A key that will be set otherwise at boot, or when a device appears."""
 
     judgement: SettingJudgement
-    winner: Assignment
+    winner: DropinLine
 
 
-def emit_dropin(settings: Iterable[Setting], others: tuple[Assignment, ...], cores: int) -> str:
+def emit_dropin(
+    settings: Iterable[SysctlSetting], others: tuple[DropinLine, ...], cores: int
+) -> str:
     """Write the drop-in's text; a bound that another file already satisfies is left to that file,
     so that nothing is lowered.
     """
@@ -53,7 +55,7 @@ def emit_dropin(settings: Iterable[Setting], others: tuple[Assignment, ...], cor
 
 
 def persist_settings(
-    settings: tuple[Setting, ...], root: Path, applier: Applier, cores: int
+    settings: tuple[SysctlSetting, ...], root: Path, applier: Applier, cores: int
 ) -> Effect:
     """Write the drop-in where it differs; `ApplyError` where it cannot be written."""
     path = root / DROPIN
@@ -67,7 +69,7 @@ def persist_settings(
     return applier.write_file(path, content, mode=0o644)
 
 
-def read_others(root: Path) -> tuple[Assignment, ...]:
+def read_others(root: Path) -> tuple[DropinLine, ...]:
     """Read what systemd would apply without our drop-in."""
     return read_assignments(root, Dropin(root / DROPIN, ""))
 
@@ -84,7 +86,7 @@ def find_losses(
 
 
 def _find_loss(
-    judgement: SettingJudgement, assignments: tuple[Assignment, ...], cores: int
+    judgement: SettingJudgement, assignments: tuple[DropinLine, ...], cores: int
 ) -> SettingLoss | None:
     """Return the line by which a key is lost: its own, or that of `all` which overrules it."""
     setting, key = judgement.setting, judgement.key

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 
 from podpath.net.errors import UsageError
-from podpath.protect.sysctl.settings import Setting
+from podpath.protect.sysctl.settings import SysctlSetting
 from podpath.protect.tables import parse_tables
 
 AUTOMATIC = "auto"
@@ -18,7 +18,7 @@ AUTOMATIC = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marks:
+class ProfileTraits:
     """By what a node shows that it needs a profile; any one of them will do."""
 
     cni_types: tuple[str, ...] = ()
@@ -34,12 +34,12 @@ class Profile:
     """A file of settings."""
 
     title: str
-    detect: Marks
-    setting: tuple[Setting, ...]
+    detect: ProfileTraits
+    setting: tuple[SysctlSetting, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class NodeTraits:
     """What a node shows of itself."""
 
     cni_types: frozenset[str] = frozenset()
@@ -73,7 +73,7 @@ def load_profile(name: str) -> Profile:
     )
 
 
-def detect_profiles(scene: Scene) -> dict[str, str]:
+def detect_profiles(scene: NodeTraits) -> dict[str, str]:
     """Return the profiles that a node asks for, each with what shows it."""
     found: dict[str, str] = {}
     for name in list_profiles():
@@ -90,7 +90,9 @@ def detect_profiles(scene: Scene) -> dict[str, str]:
     return found
 
 
-def gather_settings(names: tuple[str, ...], own: tuple[Setting, ...] = ()) -> tuple[Setting, ...]:
+def gather_settings(
+    names: tuple[str, ...], own: tuple[SysctlSetting, ...] = ()
+) -> tuple[SysctlSetting, ...]:
     """Join the settings of profiles and of a configuration: an own setting replaces those of
     profiles for the same key.
 
@@ -98,7 +100,7 @@ def gather_settings(names: tuple[str, ...], own: tuple[Setting, ...] = ()) -> tu
     lower. Where profiles contradict each other, `UsageError` says which key, and that an own
     setting decides.
     """
-    joined: dict[tuple[str, ...], Setting] = {}
+    joined: dict[tuple[str, ...], SysctlSetting] = {}
     for name in names:
         for setting in load_profile(name).setting:
             there = joined.get(setting.key.segments)
@@ -108,7 +110,7 @@ def gather_settings(names: tuple[str, ...], own: tuple[Setting, ...] = ()) -> tu
     return tuple(joined.values())
 
 
-def _join(one: Setting, other: Setting) -> Setting:
+def _join(one: SysctlSetting, other: SysctlSetting) -> SysctlSetting:
     mandatory = one.mandatory or other.mandatory
     profile = f"{one.profile}, {other.profile}"
     if one.policy == other.policy == "exact" and one.value != other.value:
@@ -127,7 +129,7 @@ def _join(one: Setting, other: Setting) -> Setting:
     return _contradict(one, other)
 
 
-def _contradict(one: Setting, other: Setting) -> Setting:
+def _contradict(one: SysctlSetting, other: SysctlSetting) -> SysctlSetting:
     raise UsageError(
         f"{one.key}: profile {one.profile} wants {one.policy} {one.value}, profile {other.profile} {other.policy} {other.value}; "
         "declare the key yourself to decide"

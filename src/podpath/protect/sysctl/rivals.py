@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from podpath.protect.sysctl.claims import OtherWriter
-from podpath.protect.sysctl.dropins import Assignment, lookup_winner, parse_dropin, read_assignments
+from podpath.protect.sysctl.dropins import DropinLine, lookup_winner, parse_dropin, read_assignments
 from podpath.protect.sysctl.keys import Key
 from podpath.protect.sysctl.rivals_network import read_networkd, read_networkmanager
 from podpath.protect.sysctl.rivals_programs import known_writers, list_programs
@@ -26,7 +26,7 @@ _PROCPS = "etc/sysctl.conf"
 class Rivals:
     """Everything that was found to write sysctls."""
 
-    assignments: tuple[Assignment, ...] = ()
+    assignments: tuple[DropinLine, ...] = ()
     """What systemd-sysctl applies, in order."""
     claims: tuple[OtherWriter, ...] = ()
     """What others apply."""
@@ -42,7 +42,7 @@ class Rivals:
         return tuple(sorted(found, key=lambda claim: claim.value != seen))
 
 
-def from_dropin(assignment: Assignment) -> OtherWriter:
+def from_dropin(assignment: DropinLine) -> OtherWriter:
     """Make a claim of a line that systemd-sysctl applies."""
     return OtherWriter(
         actor="systemd-sysctl",

@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from podpath.protect.sysctl.ini import list_files
-from podpath.protect.sysctl.profiles import Scene
+from podpath.protect.sysctl.profiles import NodeTraits
 from podpath.protect.sysctl.rivals_programs import list_programs
-from podpath.protect.sysctl.tree import Tree
+from podpath.protect.sysctl.tree import SysctlTree
 
 CNI_DIRECTORY = Path("etc/cni/net.d")
 
 
-def look_around(root: Path, proc: Path, tree: Tree) -> Scene:
+def look_around(root: Path, proc: Path, tree: SysctlTree) -> NodeTraits:
     """Look at the node; what cannot be read shows nothing."""
-    return Scene(
+    return NodeTraits(
         cni_types=frozenset(_plugin_types(root / CNI_DIRECTORY)),
         devices=frozenset(tree.devices()),
         programs=frozenset(list_programs(proc)),

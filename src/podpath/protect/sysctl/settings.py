@@ -1,4 +1,4 @@
-"""What is declared of sysctls: one `Setting` says which keys shall hold what, why, and who says so.
+"""What is declared of sysctls: one `SysctlSetting` says which keys shall hold what, why, and who says so.
 
 A setting's value is exact, a floor or a ceiling. It is held against what is in force
 (`effective.py`), unless it says otherwise, since that is what packets meet.
@@ -30,7 +30,7 @@ def _parse_value(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class SysctlSetting:
     """Keys that shall hold a value."""
 
     key: Key = field(metadata={"parse": _parse_key_field})

@@ -30,7 +30,7 @@ class Raw(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tree:
+class SysctlTree:
     """A tree of sysctls."""
 
     root: Path = PROC_SYS

@@ -17,7 +17,7 @@ _CAP_SETUID = 1 << 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class PodEnvironment:
     """What the validator finds itself in."""
 
     uid: int
@@ -31,9 +31,9 @@ class Surroundings:
     """
 
 
-def read_surroundings() -> Surroundings:
+def read_surroundings() -> PodEnvironment:
     """Look around: users, addresses, conntrack."""
-    return Surroundings(
+    return PodEnvironment(
         uid=os.geteuid(),
         may_change_user=bool(_effective_capabilities() & _CAP_SETUID),
         addresses={4: tuple(_addresses_of_ipv4()), 6: tuple(_addresses_of_ipv6())},

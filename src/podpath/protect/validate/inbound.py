@@ -1,7 +1,7 @@
 """Inbound redirection, which only a packet from outside of the pod can show: asked for at a
 reflector, or waited for.
 
-What comes in are the settings; what goes out are `Check`s. Nothing inside a pod shows it: what a
+What comes in are the settings; what goes out are `RedirectionCheck`s. Nothing inside a pod shows it: what a
 pod sends to itself passes OUTPUT first, where conntrack decides on NAT for the whole connection
 (net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12), and the entry goes with the packet over the
 loopback. A reflector is anybody outside who connects back when a datagram asks for it.
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from podpath.protect.reflect.messages import MOST_PORTS, Fate
 from podpath.protect.validate.addresses import Family
 from podpath.protect.validate.attempt import Listeners
-from podpath.protect.validate.judgement import Check
+from podpath.protect.validate.judgement import RedirectionCheck
 from podpath.protect.validate.plan import Settings
 from podpath.protect.validate.reflection import ASK_AGAIN, Reflection
 from podpath.protect.validate.sockets import SocketEnd, family_of, original_destination, peer
@@ -40,7 +40,7 @@ class Arrival(NamedTuple):
     original: SocketEnd | None
 
 
-class Seen(NamedTuple):
+class FamilyInbound(NamedTuple):
     """What was seen of one family."""
 
     arrivals: dict[int, Arrival]
@@ -53,7 +53,7 @@ class Seen(NamedTuple):
 
 def check_inbound(
     settings: Settings, families: Sequence[Family], deadline: float, *, wait: bool = False
-) -> tuple[Check, ...]:
+) -> tuple[RedirectionCheck, ...]:
     """Test inbound redirection by the reflectors, or by whoever comes where `wait` is set."""
     reflectors = {} if wait else {family_of(end): end for end in reversed(settings.reflectors)}
     chosen = list(families) if wait else [family for family in families if family in reflectors]
@@ -76,7 +76,7 @@ def check_inbound(
 
 def _await(
     listeners: Listeners, settings: Settings, families: Sequence[Family], deadline: float
-) -> dict[Family, Seen]:
+) -> dict[Family, FamilyInbound]:
     """Wait for anybody, in all families at once: a kubelet probes one of them alone, so the others
     get a moment more.
     """
@@ -91,7 +91,7 @@ def _await(
             if not any(found.values()):
                 deadline = min(deadline, time.monotonic() + OTHERS)
             found[family].setdefault(arrival.original.port if arrival.original else port, arrival)
-    return {family: Seen(arrivals, {}, NOBODY) for family, arrivals in found.items()}
+    return {family: FamilyInbound(arrivals, {}, NOBODY) for family, arrivals in found.items()}
 
 
 def _ask_all(
@@ -100,8 +100,8 @@ def _ask_all(
     families: Sequence[Family],
     asked: Sequence[int],
     deadline: float,
-) -> dict[Family, Seen]:
-    seen: dict[Family, Seen] = {}
+) -> dict[Family, FamilyInbound]:
+    seen: dict[Family, FamilyInbound] = {}
     for family in families:
         reflection = Reflection(reflectors[family], asked)
         try:
@@ -111,7 +111,9 @@ def _ask_all(
     return seen
 
 
-def _gather(listeners: Listeners, family: Family, reflection: Reflection, deadline: float) -> Seen:
+def _gather(
+    listeners: Listeners, family: Family, reflection: Reflection, deadline: float
+) -> FamilyInbound:
     """Take in what arrives until all that was asked for has come or failed, nobody is there, or the
     time is over.
     """
@@ -130,7 +132,7 @@ def _gather(listeners: Listeners, family: Family, reflection: Reflection, deadli
         for port, came_by, arrival in _arrivals(listeners, reflection.token):
             if came_by == family:
                 found[arrival.original.port if arrival.original else port] = arrival
-    return Seen(found, dict(reflection.fates), why or NOBODY)
+    return FamilyInbound(found, dict(reflection.fates), why or NOBODY)
 
 
 def _wait(sockets: Sequence[socket.socket], seconds: float) -> None:
@@ -158,7 +160,9 @@ def _read_token(accepted: socket.socket) -> str:
         return ""
 
 
-def _judge(settings: Settings, family: Family, seen: Seen, listeners: Listeners) -> Iterator[Check]:
+def _judge(
+    settings: Settings, family: Family, seen: FamilyInbound, listeners: Listeners
+) -> Iterator[RedirectionCheck]:
     what = f"IPv{family} inbound redirection"
     program = "ip6tables" if family == 6 else "iptables"
     rule = f"{program} -t nat -A PREROUTING -p tcp -j REDIRECT --to-ports {settings.inbound[0]}"
@@ -169,48 +173,48 @@ def _judge(settings: Settings, family: Family, seen: Seen, listeners: Listeners)
         yield _judge_absent(settings, family, seen, listeners, rule)
     elif came.port in settings.inbound:
         said = f"{what} holds: a connection to {came.original} arrived at port {came.port}."
-        yield Check("inbound", family, "passed", said)
+        yield RedirectionCheck("inbound", family, "passed", said)
     else:
         said = f"{what}: a connection from outside to port {came.port} arrived there; no rule redirects it."
-        yield Check("inbound", family, "failed", said, "inbound-missing", rule)
+        yield RedirectionCheck("inbound", family, "failed", said, "inbound-missing", rule)
     for port in settings.skip_inbound:
         yield _judge_skipped(family, port, seen, listeners, program)
 
 
 def _judge_absent(
-    settings: Settings, family: Family, seen: Seen, listeners: Listeners, rule: str
-) -> Check:
+    settings: Settings, family: Family, seen: FamilyInbound, listeners: Listeners, rule: str
+) -> RedirectionCheck:
     """Judge a connection that did not come here, by what the reflector says of it."""
     what, fate = f"IPv{family} inbound redirection", seen.fates.get(PORT)
     elsewhere = f"to a port other than {' or '.join(map(str, settings.inbound))}"
     taken = [port for port in settings.inbound if (family, port) in listeners.busy]
     if fate == "refused":
         said = f"{what}: a connection from outside to port {PORT} is refused: it is redirected {elsewhere}, or rejected by a rule."
-        return Check("inbound", family, "failed", said, "wrong-port", rule)
+        return RedirectionCheck("inbound", family, "failed", said, "wrong-port", rule)
     if fate == "accepted" and not taken:
         said = f"{what}: a connection from outside to port {PORT} was taken by another process: it is redirected {elsewhere}."
-        return Check("inbound", family, "failed", said, "wrong-port", rule)
+        return RedirectionCheck("inbound", family, "failed", said, "wrong-port", rule)
     why = {
         "accepted": f"another process took the connection, as the one at port {', '.join(map(str, taken))} may have",
         "silent": f"the reflector's connection to port {PORT} got no answer: a policy or a filter drops it",
     }.get(fate or "", seen.why)
-    return Check("inbound", family, "untested", f"{what} is not tested: {why}")
+    return RedirectionCheck("inbound", family, "untested", f"{what} is not tested: {why}")
 
 
 def _judge_skipped(
-    family: Family, port: int, seen: Seen, listeners: Listeners, program: str
-) -> Check:
+    family: Family, port: int, seen: FamilyInbound, listeners: Listeners, program: str
+) -> RedirectionCheck:
     one, skipped = seen.arrivals.get(port), f"IPv{family} skipped inbound port {port}"
     rule = f"{program} -t nat -I PREROUTING -p tcp --dport {port} -j RETURN"
     if (family, port) in listeners.busy:
-        return Check(
+        return RedirectionCheck(
             "skipped-inbound",
             family,
             "untested",
             f"{skipped} is not tested: {listeners.busy[family, port]}",
         )
     if one is not None and one.port == port:
-        return Check(
+        return RedirectionCheck(
             "skipped-inbound",
             family,
             "passed",
@@ -222,11 +226,13 @@ def _judge_skipped(
             if seen.fates.get(port) == "silent"
             else seen.why
         )
-        return Check("skipped-inbound", family, "untested", f"{skipped} is not tested: {why}")
+        return RedirectionCheck(
+            "skipped-inbound", family, "untested", f"{skipped} is not tested: {why}"
+        )
     where = (
         f"redirected to port {one.port}"
         if one is not None
         else "refused, though we listen there: it is redirected elsewhere"
     )
     said = f"{skipped}: a connection to it is {where}, although it must be let go."
-    return Check("skipped-inbound", family, "failed", said, "skipped-redirected", rule)
+    return RedirectionCheck("skipped-inbound", family, "failed", said, "skipped-redirected", rule)

@@ -1,7 +1,7 @@
 """From what became of the probes to the verdict: what holds, what is missing, and by which rule it
 would be mended.
 
-What comes in are outcomes and what conntrack said; what goes out is a `Verdict` of `Check`s. A
+What comes in are outcomes and what conntrack said; what goes out is a `Verdict` of `RedirectionCheck`s. A
 process without rights cannot list rules; it knows them by what they do, so a missing rule is named
 by what its mesh would have written.
 """
@@ -55,7 +55,7 @@ MISSING: frozenset[Cause] = frozenset(
 """Causes that are a rule's absence."""
 
 
-class Check(NamedTuple):
+class RedirectionCheck(NamedTuple):
     """One part of the redirection, and how it stands."""
 
     purpose: Purpose
@@ -71,7 +71,7 @@ class Check(NamedTuple):
 class Validation:
     """What the validator has to say."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[RedirectionCheck, ...]
     cause: Cause
     """What failed first and most; empty where all is well."""
     claim: str
@@ -97,7 +97,7 @@ def judge(
     """
     checks = list(_merge(settings, outcomes, tracked))
     checks += [
-        Check(
+        RedirectionCheck(
             one.purpose,
             one.family,
             "untested",
@@ -108,7 +108,7 @@ def judge(
     return conclude(_name_families(checks, outcomes))
 
 
-def conclude(checks: Sequence[Check]) -> Validation:
+def conclude(checks: Sequence[RedirectionCheck]) -> Validation:
     """Put the checks together: one that failed decides; nothing that proved a redirection leaves it
     undecided.
     """
@@ -150,7 +150,7 @@ def explain(verdict: Validation, kernel: Sequence[Kernel]) -> Validation:
 
 def _merge(
     settings: Settings, outcomes: Sequence[ProbeOutcome], tracked: dict[Family, bool]
-) -> Iterator[Check]:
+) -> Iterator[RedirectionCheck]:
     """Judge each probe; the loopback's, which not every mesh redirects, counts where it shows
     something that no other does.
     """
@@ -175,22 +175,26 @@ are refused.
 """
 
 
-def _judge(settings: Settings, outcome: ProbeOutcome, tracked: dict[Family, bool]) -> Check:
+def _judge(
+    settings: Settings, outcome: ProbeOutcome, tracked: dict[Family, bool]
+) -> RedirectionCheck:
     probe, what = outcome.probe, _spell(outcome.probe.purpose, outcome.probe.family)
     what = f"{what} {probe.target.port}" if probe.purpose == "skipped" else what
     if has_no_route(outcome):
         why = f"{what} is not tested: there is no route to {probe.target} ({os.strerror(outcome.error)})"
-        return Check(probe.purpose, probe.family, "untested", why)
+        return RedirectionCheck(probe.purpose, probe.family, "untested", why)
     if outcome.as_wanted:
         how = (
             f"{probe.target} arrived at port {outcome.port}"
             if probe.redirected
             else f"{probe.target} was let go"
         )
-        return Check(probe.purpose, probe.family, "passed", f"{what} holds: a connection to {how}.")
+        return RedirectionCheck(
+            probe.purpose, probe.family, "passed", f"{what} holds: a connection to {how}."
+        )
     if outcome.error in _FILTERED:
         said = f"{what}: a filter refuses the connection to {probe.target} before it is redirected ({os.strerror(outcome.error)})."
-        return Check(
+        return RedirectionCheck(
             probe.purpose,
             probe.family,
             "failed",
@@ -210,7 +214,7 @@ def has_no_route(outcome: ProbeOutcome) -> bool:
     return outcome.at_once and outcome.error in _NO_ROUTE and outcome.port is None
 
 
-def _judge_skipped(settings: Settings, outcome: ProbeOutcome, what: str) -> Check:
+def _judge_skipped(settings: Settings, outcome: ProbeOutcome, what: str) -> RedirectionCheck:
     probe = outcome.probe
     where = f"to port {outcome.port}" if outcome.port else "to a port where nothing listens"
     chain = _CHAINS[settings.style][0]
@@ -221,7 +225,7 @@ def _judge_skipped(settings: Settings, outcome: ProbeOutcome, what: str) -> Chec
     )
     rule = f"{_program(probe.family)} -t nat -I {chain} -p tcp {match} -j RETURN"
     said = f"{what}: the connection to {probe.target} is redirected {where}, although it must be let go."
-    return Check(
+    return RedirectionCheck(
         probe.purpose,
         probe.family,
         "failed",
@@ -233,12 +237,12 @@ def _judge_skipped(settings: Settings, outcome: ProbeOutcome, what: str) -> Chec
 
 def _judge_missing(
     settings: Settings, outcome: ProbeOutcome, what: str, tracked: dict[Family, bool]
-) -> Check:
+) -> RedirectionCheck:
     probe = outcome.probe
     rule = _redirect_rule(settings, outcome)
     if outcome.port is not None and outcome.arrived:
         said = f"{what}: the connection to {probe.target} arrives at port {outcome.port}, not at {_spell_ports(probe.ports)}."
-        return Check(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
+        return RedirectionCheck(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
     if outcome.port is not None:
         meant = (
             f"as one to {outcome.original}"
@@ -246,30 +250,32 @@ def _judge_missing(
             else "and conntrack does not know where it was meant to go"
         )
         said = f"{what}: the connection to {probe.target} arrives at port {outcome.port}, {meant}: another rule rewrites it first."
-        return Check(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
+        return RedirectionCheck(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
     if outcome.error == errno.ECONNREFUSED and probe.purpose not in _LOCAL:
         said = (
             f"{what}: the connection to {probe.target} is refused within this node: it is redirected to a port other than "
             f"{_spell_ports(probe.ports)}, or rejected by a rule."
         )
-        return Check(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
+        return RedirectionCheck(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
     if not tracked.get(probe.family, True):
         said = f"{what}: there is no NAT rule for IPv{probe.family} in this pod at all (conntrack follows no connection of it)."
-        return Check(probe.purpose, probe.family, "failed", said, "no-rules", rule)
+        return RedirectionCheck(probe.purpose, probe.family, "failed", said, "no-rules", rule)
     if probe.purpose in _LOCAL:
         said = f"{what}: the connection to {probe.target} was not redirected to {_spell_ports(probe.ports)}."
         cause: Cause = "inbound-missing" if probe.purpose == "inbound-chain" else "outbound-missing"
-        return Check(probe.purpose, probe.family, "failed", said, cause, rule)
+        return RedirectionCheck(probe.purpose, probe.family, "failed", said, cause, rule)
     how = (
         f"was let out, and somebody outside answers: {os.strerror(outcome.error)}"
         if outcome.error
         else "was let out (or dropped)"
     )
     said = f"{what}: the connection to {probe.target} {how}; no rule redirects it."
-    return Check(probe.purpose, probe.family, "failed", said, "outbound-missing", rule)
+    return RedirectionCheck(probe.purpose, probe.family, "failed", said, "outbound-missing", rule)
 
 
-def _name_families(checks: Sequence[Check], outcomes: Sequence[ProbeOutcome]) -> list[Check]:
+def _name_families(
+    checks: Sequence[RedirectionCheck], outcomes: Sequence[ProbeOutcome]
+) -> list[RedirectionCheck]:
     """Say that a family was forgotten where the other is redirected: the commonest fault on pods
     with both.
     """
@@ -278,7 +284,7 @@ def _name_families(checks: Sequence[Check], outcomes: Sequence[ProbeOutcome]) ->
         for outcome in outcomes
         if outcome.probe.redirected and outcome.as_wanted
     }
-    named: list[Check] = []
+    named: list[RedirectionCheck] = []
     for check in checks:
         if (
             check.cause in {"no-rules", "outbound-missing", "inbound-missing"}

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from podpath.protect.validate.addresses import Family, Surroundings
+from podpath.protect.validate.addresses import Family, PodEnvironment
 from podpath.protect.validate.sockets import SocketEnd, family_of
 
 Purpose = Literal[
@@ -93,7 +93,7 @@ class Untried(NamedTuple):
     why: str
 
 
-def choose_families(settings: Settings, around: Surroundings) -> tuple[Family, ...]:
+def choose_families(settings: Settings, around: PodEnvironment) -> tuple[Family, ...]:
     """Choose the families to test: those asked for, or those of which the pod has addresses; IPv4
     where it has none at all.
     """
@@ -106,7 +106,7 @@ def choose_families(settings: Settings, around: Surroundings) -> tuple[Family, .
 
 
 def plan_probes(
-    settings: Settings, around: Surroundings
+    settings: Settings, around: PodEnvironment
 ) -> tuple[tuple[PlannedProbe, ...], tuple[Untried, ...]]:
     """Return the probes, and what stays untried."""
     probes: list[PlannedProbe] = []
@@ -177,7 +177,7 @@ def list_unreflected(settings: Settings, family: Family) -> Iterator[Untried]:
 
 
 def _as_proxy(
-    settings: Settings, around: Surroundings, family: Family, proxy: int | None
+    settings: Settings, around: PodEnvironment, family: Family, proxy: int | None
 ) -> tuple[list[PlannedProbe], list[Untried]]:
     if settings.proxy_uid is None:
         return [], [Untried("proxy-user", family, "no --proxy-uid was given")]
@@ -195,7 +195,7 @@ def _as_proxy(
 
 
 def _inbound_chain(
-    settings: Settings, around: Surroundings, family: Family, proxy: int | None
+    settings: Settings, around: PodEnvironment, family: Family, proxy: int | None
 ) -> Iterator[PlannedProbe]:
     for address in around.addresses[family][:1]:
         yield PlannedProbe(

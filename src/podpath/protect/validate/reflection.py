@@ -12,7 +12,15 @@ import secrets
 import socket
 from collections.abc import Sequence
 
-from podpath.protect.reflect.messages import LONGEST, Ask, Cookie, Fate, Report, emit, parse_answer
+from podpath.protect.reflect.messages import (
+    LONGEST,
+    Cookie,
+    Fate,
+    ReflectRequest,
+    Report,
+    emit,
+    parse_answer,
+)
 from podpath.protect.validate.sockets import DOMAIN, SocketEnd, family_of
 
 ASK_AGAIN = 0.2
@@ -29,7 +37,7 @@ class Reflection:
         self.token = secrets.token_hex(16)
         self.fates: dict[int, Fate] = {}
         """What the reflector says became of its connections, by port; empty until it says so."""
-        self._ask = Ask(self.token, tuple(ports))
+        self._ask = ReflectRequest(self.token, tuple(ports))
         self._asked_at = self._began = float("-inf")
         self._heard = self._refused = False
         self.socket = socket.socket(

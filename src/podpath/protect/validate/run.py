@@ -13,13 +13,18 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from podpath.protect.validate.addresses import Family, Surroundings, read_surroundings, read_tracked
+from podpath.protect.validate.addresses import (
+    Family,
+    PodEnvironment,
+    read_surroundings,
+    read_tracked,
+)
 from podpath.protect.validate.attempt import LONGEST, Listeners, attempt
 from podpath.protect.validate.inbound import check_inbound
 from podpath.protect.validate.judgement import (
     MISSING,
     Cause,
-    Check,
+    RedirectionCheck,
     Validation,
     conclude,
     explain,
@@ -70,7 +75,7 @@ def _try(
     settings: Settings,
     probes: Sequence[PlannedProbe],
     untried: Sequence[Untried],
-    known: Sequence[Check],
+    known: Sequence[RedirectionCheck],
     deadline: float,
     tell: Tell,
 ) -> Validation:
@@ -108,7 +113,9 @@ def validate_token(
         server = TokenServer(ends.listen, token)
     except OSError as error:
         said = f"cannot listen at {ends.listen}: {error.strerror}"
-        return conclude([Check("outbound", family_of(ends.listen), "failed", said, "busy")])
+        return conclude(
+            [RedirectionCheck("outbound", family_of(ends.listen), "failed", said, "busy")]
+        )
     try:
         tell("info", f"Listening for connections on {ends.listen}")
         tell("debug", f"token={token.decode()!r}")
@@ -174,7 +181,11 @@ def _busy(families: Sequence[Family], listeners: Listeners) -> Validation:
         f"{SocketEnd(ANY[family], port)}: {why}" for (family, port), why in listeners.busy.items()
     )
     return conclude(
-        [Check("outbound", families[0], "failed", f"no listener available: {taken}", "busy")]
+        [
+            RedirectionCheck(
+                "outbound", families[0], "failed", f"no listener available: {taken}", "busy"
+            )
+        ]
     )
 
 
@@ -194,7 +205,7 @@ def _with_inbound(
     return conclude([*kept, *found])
 
 
-def _other_families(settings: Settings, ends: TokenEnds, around: Surroundings) -> list[SocketEnd]:
+def _other_families(settings: Settings, ends: TokenEnds, around: PodEnvironment) -> list[SocketEnd]:
     """Return a target in the family that the caller's does not test, where the server takes both."""
     other: Family = 4 if family_of(ends.connect) == 6 else 6
     wanted = other in (
@@ -211,20 +222,20 @@ def _is_own(ends: TokenEnds) -> bool:
     return ends.connect.port == ends.listen.port
 
 
-def _ask(server: TokenServer, target: SocketEnd, deadline: float, tell: Tell) -> Check:
+def _ask(server: TokenServer, target: SocketEnd, deadline: float, tell: Tell) -> RedirectionCheck:
     tell("info", f"Connecting to {target}")
     reply = ask(server, target, deadline)
     family = family_of(target)
     if reply.validated:
         tell("info", "Validated")
-        return Check(
+        return RedirectionCheck(
             "outbound",
             family,
             "passed",
             f"IPv{family} outbound redirection holds: {target} gave our token.",
         )
     cause, said = _explain(reply, target)
-    return Check("outbound", family, "failed", said, cause)
+    return RedirectionCheck("outbound", family, "failed", said, cause)
 
 
 def _explain(reply: Reply, target: SocketEnd) -> tuple[Cause, str]:
@@ -245,12 +256,12 @@ def _explain(reply: Reply, target: SocketEnd) -> tuple[Cause, str]:
     )
 
 
-def _blame(checks: Sequence[Check], around: Surroundings) -> list[Check]:
+def _blame(checks: Sequence[RedirectionCheck], around: PodEnvironment) -> list[RedirectionCheck]:
     """Name what a process without rights can know of the cause: whether there is NAT at all, and in
     the other family.
     """
     good = {check.family for check in checks if check.state == "passed"}
-    named: list[Check] = []
+    named: list[RedirectionCheck] = []
     for check in checks:
         if check.state == "failed" and check.cause in {"outbound-missing", "unreachable"}:
             if good - {check.family}:
