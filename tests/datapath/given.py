@@ -13,6 +13,7 @@ from podpath.assembly.netfilter.rules import assemble_rule
 from podpath.datapath.netfilter.hooks import traverse
 from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.tracing.exploration import Choices, explore
+from podpath.datapath.vocabulary import Hook
 from podpath.datapath.walk.compiled import Engine
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -254,12 +255,12 @@ class Sender:
             mark=mark,
         )
 
-    def send(self, skb: Skb, *hooks: str) -> Verdict:
+    def send(self, skb: Skb, *hooks: Hook | str) -> Verdict:
         """Send a packet through hooks in turn; the last verdict, or the first that ends it."""
         del self.walk.trace.steps[:], self.walk.trace.matched[:]
         verdict: Verdict | None = None
         for hook in hooks:
-            verdict = traverse(self.walk, skb, hook)
+            verdict = traverse(self.walk, skb, Hook(hook))
             if type(verdict).__name__ != "Accept":
                 break
         assert verdict is not None

@@ -6,6 +6,7 @@ import pytest
 
 from podpath.datapath.icmp import TYPES, TYPES6, is_error, reject
 from podpath.datapath.tracing.trace import Dropped, Rejected
+from podpath.datapath.vocabulary import DropCause
 from podpath.net import protocols
 from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_skb, given_walk, packet
@@ -20,7 +21,7 @@ def test_an_error_quotes_its_cause(dst: str, source: str) -> None:
     """
     walk = given_walk(NODE)
     skb = given_skb(walk, packet("192.0.2.7", dst, tos=0x10), "eth0")
-    outcome = reject(walk, skb, "no route", "icmp-net-unreachable")
+    outcome = reject(walk, skb, DropCause.NO_ROUTE, "icmp-net-unreachable")
 
     assert Rejected(netns="host", reason="IP_INNOROUTES", answer="icmp-net-unreachable") == outcome
     assert skb.answer is not None
@@ -43,14 +44,17 @@ def test_some_packets_get_no_error(fields: dict[str, object]) -> None:
     walk = given_walk(NODE)
     skb = given_skb(walk, packet("192.0.2.7", "10.1.0.5", **fields), "eth0")
 
-    assert (Dropped, None) == (type(reject(walk, skb, "ttl", "icmp-ttl-exceeded")), skb.answer)
+    assert (Dropped, None) == (
+        type(reject(walk, skb, DropCause.TTL, "icmp-ttl-exceeded")),
+        skb.answer,
+    )
 
 
 def test_ipv6_has_its_own_numbers() -> None:
     """ICMPv6 numbers its errors differently, and has all that ICMP has."""
     walk = given_walk(given_node(given_netns("host", "eth0 2001:db8::1/64")))
     skb = given_skb(walk, packet("2001:db8::9", "2001:db8:1::5"), "eth0")
-    reject(walk, skb, "ttl", "icmp-ttl-exceeded")
+    reject(walk, skb, DropCause.TTL, "icmp-ttl-exceeded")
 
     assert (protocols.ICMPV6, 3, 0) == (
         (skb.answer.protocol, skb.answer.icmp_type, skb.answer.icmp_code) if skb.answer else ()

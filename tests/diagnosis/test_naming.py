@@ -6,6 +6,7 @@ from podpath.datapath.reasons.bridges import HiddenFromNetfilter, SwitchFloods
 from podpath.datapath.reasons.neighbours import ArpRequest, EntryUsed, ForeignSenderAsked
 from podpath.datapath.reasons.rules import PolicyDecided, RuleDecided
 from podpath.datapath.tracing.trace import Step
+from podpath.datapath.vocabulary import Hook, HookStage, StepDecision
 from podpath.diagnosis.naming import names_of, words_of
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Source, Span
@@ -23,7 +24,8 @@ def test_a_step_names_its_stage_and_whatever_decided() -> None:
     floods = SwitchFloods("br1", ("p0",), MAC)
 
     def named(reason: HiddenFromNetfilter | SwitchFloods) -> set[str]:
-        return set(names_of(Step("FORWARD filter", "host", "f", seen, seen, "drop", reason)))
+        stage = HookStage(Hook.FORWARD, "filter")
+        return set(names_of(Step(stage, "host", "f", seen, seen, StepDecision.DROP, reason)))
 
     assert {"FORWARD", "filter", "br0", "net.bridge.bridge-nf-call-iptables"} <= named(hidden)
     assert {"br1", "p0"} <= named(floods)
@@ -47,5 +49,5 @@ def test_the_words_of_a_reason_are_those_of_its_line() -> None:
         Span(Source(name="rules", lines=("-A FORWARD -j DROP",)), 1, 1),
         None,
     )
-    assert ["FORWARD", "12"] == list(words_of(RuleDecided(place, "drop")))
+    assert ["FORWARD", "12"] == list(words_of(RuleDecided(place, StepDecision.DROP)))
     assert {"STALE", "eth1", "mgnt"} <= set(words_of(request))

@@ -24,6 +24,7 @@ from podpath.datapath.netns import fib, rpdb
 from podpath.datapath.routing import source_address
 from podpath.datapath.stages import driver, forward
 from podpath.datapath.tracing.frames import with_ttl
+from podpath.datapath.vocabulary import CtInfo, Hook
 from podpath.datapath.walk import settings
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -74,7 +75,7 @@ def _masquerade_takes_prefsrc(patch: Patch) -> None:
 def _a_dropped_packet_leaves_an_entry(patch: Patch) -> None:
     original = hooks.traverse
 
-    def traverse(walk: Walk, skb: Skb, name: str) -> Verdict:
+    def traverse(walk: Walk, skb: Skb, name: Hook) -> Verdict:
         verdict = original(walk, skb, name)
         if (
             isinstance(verdict, Drop)
@@ -171,7 +172,7 @@ def _invalid_counts_as_new(patch: Patch) -> None:
 
     def declare(state: HookState, *arguments: Any) -> None:
         original(state, *arguments)
-        state.skb.ctinfo = "NEW"
+        state.skb.ctinfo = CtInfo.NEW
 
     patch.setattr(tracking, "_declare_invalid", declare)
 
@@ -181,7 +182,7 @@ def _bridge_netfilter_always_on(patch: Patch) -> None:
 
 
 def _a_drop_is_not_final(patch: Patch) -> None:
-    def traverse(walk: Walk, skb: Skb, name: str) -> Verdict:
+    def traverse(walk: Walk, skb: Skb, name: Hook) -> Verdict:
         stages = ruleset(walk, skb.netns, skb.packet.dst.family).stages[name]
         state = HookState(walk, skb, name)
         for position, stage in enumerate(stages):

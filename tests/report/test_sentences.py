@@ -13,6 +13,7 @@ import pytest
 import podpath
 from podpath.datapath.reasons import boundaries, failures, neighbours, routes, rules, tracking
 from podpath.datapath.reasons.failures import Failure
+from podpath.datapath.vocabulary import StageName, StepDecision
 from podpath.datapath.walk.not_modelled import BOUNDARIES
 from podpath.net import nft
 from podpath.net.addresses import Mac
@@ -38,8 +39,8 @@ PROSE = ("claim", "reasoning", "history", "certainty_words")
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        (rules.RuleDecided(RULE, "drop"), "FORWARD rule 3 drops it"),
-        (rules.RuleDecided(NATIVE, "drop"), "inet t c rule 1, handle 7 (drop) drops it"),
+        (rules.RuleDecided(RULE, StepDecision.DROP), "FORWARD rule 3 drops it"),
+        (rules.RuleDecided(NATIVE, StepDecision.DROP), "inet t c rule 1, handle 7 (drop) drops it"),
         (rules.PolicyDecided("filter", "FORWARD", False), "no rule of FORWARD decides, and its policy is DROP"),
         (rules.PolicyDecided("ip t", "c", True), "no rule of ip t c decides, and its policy is drop"),
         (rules.ZoneSet(RULE, 9, "ftp"), "FORWARD rule 3 has conntrack look it up in zone 9, with the helper ftp"),
@@ -80,7 +81,7 @@ def test_a_failure_says_which_packet_failed() -> None:
     """Each failure begins with the packet's name; without one nothing is said."""
     assert "" == spell_failure(None)
     assert "SYN dropped in host at forward: its TTL of 1 ends here" == spell_failure(
-        failures.PacketDropped("SYN", "host", "forward", routes.TtlExceeded(1))
+        failures.PacketDropped("SYN", "host", StageName.FORWARD, routes.TtlExceeded(1))
     )
     assert (
         "data misdelivered: it reached a process in pod, but the connection is with a host behind eth0"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from podpath.datapath.routing import error_source
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.trace import Dropped, Rejected
+from podpath.datapath.vocabulary import DropCause, PacketType
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
@@ -33,13 +34,16 @@ def is_error(packet: Packet) -> bool:
     return packet.protocol == protocols.ICMPV6 and packet.icmp_type < 128
 
 
-def reject(walk: Walk, skb: Skb, cause: str, answer: str) -> Dropped | Rejected:
+def reject(walk: Walk, skb: Skb, cause: DropCause, answer: str) -> Dropped | Rejected:
     """End a packet and send its sender an ICMP error, as far as one may be sent
     (`net/ipv4/icmp.c:icmp_send v6.12`).
     """
     reason = drop_reason(cause, walk.engine.node.kernel)
     packet, name = skb.packet, skb.netns.name
-    to_many = packet.dst.is_multicast or skb.pkt_type in {"broadcast", "multicast"}
+    to_many = packet.dst.is_multicast or skb.pkt_type in {
+        PacketType.BROADCAST,
+        PacketType.MULTICAST,
+    }
     if is_error(packet) or packet.fragment or to_many or packet.src.is_unspecified:
         return Dropped(netns=name, reason=reason)
     skb.answer = _error(packet, answer, error_source(walk, skb))

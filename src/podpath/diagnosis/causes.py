@@ -57,6 +57,14 @@ from podpath.datapath.tracing.trace import (
     Transmitted,
     Undecided,
 )
+from podpath.datapath.vocabulary import (
+    ConversationFailure,
+    Direction,
+    Hook,
+    HookStage,
+    StageName,
+    StepDecision,
+)
 from podpath.diagnosis.naming import words_of
 from podpath.diagnosis.unanswered import UNANSWERED
 from podpath.net.provenance import Known, Span
@@ -65,7 +73,7 @@ from podpath.node.node import HOST, Node
 
 REDIRECTING = ("REDIRECT", "TPROXY")
 """Targets by which a mesh takes a pod's connections to its proxy."""
-HOOKS = ("PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING")
+_ON_BRIDGE = frozenset({StageName.BRIDGE, StageName.BRIDGE_PREROUTING})
 
 
 def find_cause(node: Node, branch: Branch) -> Cause | None:
@@ -127,7 +135,7 @@ def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
     ):
         return None
     namespace = node.namespaces.get(last.netns)
-    routed = last.stage in ("route input", "forward")
+    routed = last.stage in (StageName.ROUTE_INPUT, StageName.FORWARD)
     if (
         namespace is None
         or not routed
@@ -135,7 +143,9 @@ def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
     ):
         return None
     turns = [
-        step for step in trace.steps if step.netns == HOST and step.decision in ("forward", "route")
+        step
+        for step in trace.steps
+        if step.netns == HOST and step.decision in (StepDecision.FORWARD, StepDecision.ROUTE)
     ]
     return turns[-1] if turns else None
 
@@ -166,7 +176,7 @@ def _find_stale_translation(node: Node, branch: Branch) -> Step | None:
     for entry, _ in stale_conntrack.list_stale(node):
         for step in first.steps:
             if (
-                step.decision == "dnat"
+                step.decision is StepDecision.DNAT
                 and step.after.dst == entry.reply.src
                 and entry.span is not None
                 and entry.span in step.spans
@@ -191,12 +201,12 @@ def find_rule(node: Node, step: Step) -> RulePlace | None:
     first.
     """
     namespace = node.namespaces.get(step.netns)
-    if namespace is None or not step.spans:
+    if namespace is None or not step.spans or not isinstance(step.stage, HookStage):
         return None
     span = step.spans[0]
     netfilter = namespace.netfilter.get(step.before.family)
     for table in netfilter.tables if netfilter is not None else ():
-        if table.name == step.stage.partition(" ")[2] or not step.stage.partition(" ")[2]:
+        if table.name == step.stage.runs:
             for chain in _chains(table, step):
                 for rule in chain.rules:
                     if rule.span == span:
@@ -216,29 +226,30 @@ def _chains(table: Table, step: Step) -> Iterator[Chain]:
             yield from (option.value for option in fact.options)
 
 
-def _hook_of(step: Step) -> str:
-    """Return the hook of a netfilter step; empty for any other."""
-    hook = step.stage.partition(" ")[0]
-    return hook if hook in HOOKS else ""
+def _hook_of(step: Step) -> Hook | None:
+    """Return the hook of a netfilter step; None for any other."""
+    return step.stage.hook if isinstance(step.stage, HookStage) else None
 
 
 def _name(branch: Branch, trace: Trace, step: Step, place: RulePlace | None) -> str:
-    if branch.kind == UNANSWERED:
+    if branch.kind is UNANSWERED:
         return missing_masquerade.NAME
-    if branch.kind == "refused":
+    if branch.kind is ConversationFailure.REFUSED:
         return no_listener.NAME
     if _is_unanswerable(branch, trace, step):
         return missing_masquerade.NAME
-    if branch.kind == "reply not translated" and _was_untracked(trace):
+    if branch.kind is ConversationFailure.UNTRANSLATED and _was_untracked(trace):
         return untracked.NAME
-    if branch.kind == "reply not translated":
+    if branch.kind is ConversationFailure.UNTRANSLATED:
         return bridge_netfilter.NAME if _is_bridged(trace) else untranslated_reply.NAME
     named = _name_decided(trace, step, place)
     if named == chain_order.NAME and any(_was_untracked(other) for other in branch.traces):
         return (
             untracked.NAME
         )  # INVALID is what follows: conntrack was kept from the beginning of the connection
-    return named or (untranslated_reply.NAME if branch.kind == "stray" else no_route.NAME)
+    return named or (
+        untranslated_reply.NAME if branch.kind is ConversationFailure.STRAY else no_route.NAME
+    )
 
 
 def _name_decided(trace: Trace, step: Step, place: RulePlace | None) -> str:
@@ -371,9 +382,9 @@ def _is_unanswerable(branch: Branch, trace: Trace, step: Step) -> bool:
     """Tell whether a machine beyond the node has no way to answer a pod, whose own address it sees."""
     first = branch.traces[0]
     beyond = (
-        trace.direction == "reply"
+        trace.direction is Direction.REPLY
         and step.netns == trace.start != HOST
-        and step.stage == "route output"
+        and step.stage is StageName.ROUTE_OUTPUT
     )
     return beyond and first.start != HOST and trace.packet.dst == first.packet.src
 
@@ -384,14 +395,14 @@ def _name_rule(trace: Trace, step: Step, place: RulePlace | None) -> str:
         return no_endpoints.NAME
     if "INVALID" in states:
         return chain_order.NAME
-    if isinstance(step.reason, PolicyDecided) and _hook_of(step) == "FORWARD":
+    if isinstance(step.reason, PolicyDecided) and _hook_of(step) is Hook.FORWARD:
         return forward_policy.NAME
     return untracked.NAME if _was_untracked(trace) else dropped_by_rule.NAME
 
 
 def _was_untracked(trace: Trace) -> bool:
     """Tell whether a rule kept a packet from conntrack."""
-    return any(step.decision in ("untracked", "notrack") for step in trace.steps)
+    return any(step.decision is StepDecision.UNTRACKED for step in trace.steps)
 
 
 def _states(rule: Rule) -> tuple[str, ...]:
@@ -406,7 +417,7 @@ def _comments(rule: Rule) -> Iterator[str]:
 
 
 def _is_bridged(trace: Trace) -> bool:
-    return any(step.stage.startswith("bridge") for step in trace.steps)
+    return any(step.stage in _ON_BRIDGE for step in trace.steps)
 
 
 def _returns_home(trace: Trace, step: Step) -> bool:
@@ -416,7 +427,7 @@ def _returns_home(trace: Trace, step: Step) -> bool:
 
 def _leaves_loopback(step: Step) -> bool:
     """Tell whether a packet with a loopback source was sent to another device by a rule."""
-    return step.before.src.is_loopback and step.stage in ("route output", "reroute")
+    return step.before.src.is_loopback and step.stage in (StageName.ROUTE_OUTPUT, StageName.REROUTE)
 
 
 def marks_of(cause: Cause) -> tuple[str, ...]:

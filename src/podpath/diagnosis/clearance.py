@@ -14,6 +14,7 @@ from typing import NamedTuple
 from podpath.checks.topology import known_rules
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Undecided
+from podpath.datapath.vocabulary import ConversationFailure
 from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.forbids import (
     BranchesTruncated,
@@ -34,7 +35,7 @@ from podpath.net.probe import Probe
 from podpath.node.case import Case
 from podpath.node.node import Netns, Node
 
-REFUSED = "refused"
+REFUSED = ConversationFailure.REFUSED
 """The kind of a branch that ends where nobody listens."""
 
 

@@ -11,6 +11,7 @@ from podpath.checks.captures import path_mtu
 from podpath.checks.finding import Finding, Severity
 from podpath.checks.routing import ip_forward, no_route, routing_loop, rp_filter
 from podpath.checks.tunnels import packet_size, vxlan_mtu
+from podpath.datapath.vocabulary import StageName
 from podpath.net.provenance import Known
 from podpath.node.node import HOST, Node
 
@@ -58,7 +59,7 @@ def _counted(finding: Finding, node: Node) -> Iterator[tuple[str, Known[int]]]:
     netns = HOST
     if finding.shown_by is not None and finding.shown_by.traces:
         last = finding.shown_by.traces[-1]
-        if last.packet.family != 4 or last.deciding.stage == "neighbour":
+        if last.packet.family != 4 or last.deciding.stage is StageName.NEIGHBOUR:
             return  # IPv6 has counters of its own, and an ARP request that is refused is not counted
         netns = last.deciding.netns
     counters = node.namespaces[netns].counters if netns in node.namespaces else {}

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from podpath.checks.explains import FELT, PacketEnd
 from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
+from podpath.datapath.vocabulary import ConversationFailure, Hook, HookStage, StageName
 from podpath.net import protocols
 from podpath.net.failures import VAGUE, FailureKind
 
@@ -35,12 +36,14 @@ OWN_ERRORS: Mapping[str, PacketEnd] = {
     "EINVAL": PacketEnd.OWN_BLACKHOLE,
 }  # fmt: skip
 """The same for an error number of the sender's own output routing."""
-OUTPUT_HOOKS = ("OUTPUT", "POSTROUTING")
+OUTPUT_HOOKS = frozenset({Hook.OUTPUT, Hook.POSTROUTING})
 OPENING = frozenset({"SYN", "SYN-ACK"})
 """Packets of TCP before its connection stands; any packet of the other protocols counts as such."""
-_ENDS: Mapping[str, PacketEnd] = {
-    "refused": PacketEnd.RESET, "stray": PacketEnd.LATER, "reply not translated": PacketEnd.MISTAKEN,
-}  # fmt: skip
+_ENDS: Mapping[ConversationFailure, PacketEnd] = {
+    ConversationFailure.REFUSED: PacketEnd.RESET,
+    ConversationFailure.STRAY: PacketEnd.LATER,
+    ConversationFailure.UNTRANSLATED: PacketEnd.MISTAKEN,
+}
 """By the kind of a branch, where no packet of it was dropped or rejected; what a stranger answers
 is anything.
 """
@@ -98,12 +101,14 @@ def _rejected(branch: Branch, ended: Trace, outcome: Rejected) -> PacketEnd | No
     return ANSWERS.get(outcome.answer) if told or own else PacketEnd.LOST
 
 
-_ROUTING = frozenset({"route output", "reroute"})
+_ROUTING = frozenset({StageName.ROUTE_OUTPUT, StageName.REROUTE})
 
 
 def _is_own_output(trace: Trace) -> bool:
     """Tell whether a packet ended in a hook of output of the namespace that it started in."""
-    return trace.deciding.netns == trace.start and trace.deciding.stage.startswith(OUTPUT_HOOKS)
+    stage = trace.deciding.stage
+    own = trace.deciding.netns == trace.start
+    return own and isinstance(stage, HookStage) and stage.hook in OUTPUT_HOOKS
 
 
 def _is_too_big(trace: Trace) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.checks.finding import Finding
 from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
+from podpath.datapath.vocabulary import StageName
 from podpath.diagnosis.connections import ConnectionFrame, Observed, kind_of
 from podpath.diagnosis.fit import Fit
 from podpath.net.provenance import Span
@@ -24,6 +25,8 @@ if TYPE_CHECKING:  # reports of captures alone need none of the walks
     from podpath.diagnosis.symptoms import Symptom
     from podpath.diagnosis.worlds import Judgement
 
+_BEHIND_DEVICE = frozenset({StageName.NEIGHBOUR, StageName.BRIDGE, StageName.BRIDGE_PREROUTING})
+"""Stages that a packet meets on the device that it was routed to."""
 QUOTED = 2
 """Lines of each side that are quoted."""
 
@@ -94,9 +97,7 @@ def predict_places(trace: Trace) -> tuple[NetnsDevice, ...]:
         ]
     if isinstance(trace.outcome, (Dropped, Rejected)):
         here = [place for place in places if place.netns == trace.outcome.netns]
-        if len(here) > 1 and not trace.deciding.stage.startswith(
-            ("transmit", "neighbour", "bridge")
-        ):
+        if len(here) > 1 and trace.deciding.stage not in _BEHIND_DEVICE:
             places.remove(here[-1])  # the device that it was routed to, and did not come to
     return tuple(places)
 

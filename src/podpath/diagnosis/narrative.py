@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from podpath.datapath.tracing.trace import Step, Trace
+from podpath.datapath.vocabulary import StepDecision
 
 QUIET = frozenset(
-    (
-        "receive", "transmit", "route", "forward", "local", "accept", "pass", "resolve", "deliver", "hand on", "return", "hop",
-        "established", "bond", "switch", "loop", "tos", "ttl",
-    )
-)  # fmt: skip
+    {
+        StepDecision.RECEIVE,
+        StepDecision.TRANSMIT,
+        StepDecision.ROUTE,
+        StepDecision.FORWARD,
+        StepDecision.LOCAL,
+        StepDecision.ACCEPT,
+        StepDecision.PASS,
+        StepDecision.RESOLVE,
+        StepDecision.DELIVER,
+        StepDecision.HAND_ON,
+        StepDecision.HOP,
+        StepDecision.ESTABLISHED,
+        StepDecision.BOND,
+        StepDecision.SWITCH,
+        StepDecision.LOOP,
+        StepDecision.TOS,
+        StepDecision.TTL,
+    }
+)
 """Decisions that every packet meets: they are told only where one of them ends it."""
 
 

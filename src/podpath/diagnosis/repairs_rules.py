@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from podpath.checks.cause import Cause, RulePlace
 from podpath.checks.finding import Repair
 from podpath.checks.topology import find_chain, find_tables
+from podpath.datapath.vocabulary import HookStage
 from podpath.net import protocols
 from podpath.net.addresses import PortRange, Prefix
 from podpath.net.packet import Packet
@@ -59,7 +60,8 @@ def _find_base(cause: Cause, place: RulePlace) -> tuple[Chain, Rule] | None:
     """Return the base chain that the packet was in, with its rule by which it came to the deciding
     one.
     """
-    chain = find_chain(place.table, cause.step.stage.partition(" ")[0])
+    stage = cause.step.stage
+    chain = find_chain(place.table, stage.hook) if isinstance(stage, HookStage) else None
     if chain is None:
         return None
     if place.chain.name == chain.name:
@@ -165,9 +167,11 @@ def _delete(node: Node, place: RulePlace) -> Repair:
 
 def accept_by_policy(node: Node, cause: Cause) -> Iterator[Repair]:
     """Let the chain accept what no rule decides."""
-    hook, _, name = cause.step.stage.partition(" ")
-    netns = cause.step.netns
-    for table in find_tables(node.namespaces[netns], name or "filter", cause.step.before.family):
+    stage, netns = cause.step.stage, cause.step.netns
+    if not isinstance(stage, HookStage):
+        return
+    hook = stage.hook
+    for table in find_tables(node.namespaces[netns], stage.runs, cause.step.before.family):
         chain = find_chain(table, hook)
         if chain is not None and chain.policy == "DROP":
             yield Repair(

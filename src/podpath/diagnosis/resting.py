@@ -20,6 +20,7 @@ from podpath.datapath.tracing.trace import (
     Step,
     Trace,
 )
+from podpath.datapath.vocabulary import StageName
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath.net.provenance import Basis, Inferred, Known
@@ -27,7 +28,7 @@ from podpath.node.links import Link
 from podpath.node.netfilter import InterfaceMatch
 from podpath.node.node import HOST, Node
 
-ROUTING = frozenset({"route input", "route output", "reroute"})
+ROUTING = frozenset({StageName.ROUTE_INPUT, StageName.ROUTE_OUTPUT, StageName.REROUTE})
 """Stages in which a route of the namespace decides where a packet goes."""
 
 

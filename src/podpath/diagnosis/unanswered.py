@@ -11,10 +11,11 @@ from dataclasses import replace
 
 from podpath.datapath.reasons.failures import LeftForOwnPod, LeftUntranslated
 from podpath.datapath.tracing.trace import Branch, Conversation, Trace, Transmitted
+from podpath.datapath.vocabulary import ConversationFailure, Direction, Reachability
 from podpath.net.addresses import Address, Prefix
 from podpath.node.node import HOST, Node
 
-UNANSWERED = "left untranslated"
+UNANSWERED = ConversationFailure.LEFT_UNTRANSLATED
 """The way in which such a conversation fails."""
 PRIVATE = tuple(
     Prefix.parse(text)
@@ -25,7 +26,7 @@ NEAR = {4: 16, 6: 48}
 """Bits that two addresses of one cluster's pods share."""
 
 
-LOST = "left the node"
+LOST = ConversationFailure.LEFT_NODE
 """The way in which a conversation fails whose server is on the node, and whose packets go
 elsewhere.
 """
@@ -37,7 +38,9 @@ def leave_unanswered(node: Node, conversation: Conversation) -> Conversation:
     """
     branches = tuple(_cut(node, branch) for branch in conversation.branches)
     works = {branch.works for branch in branches}
-    verdict = "ALWAYS" if works == {True} else "NEVER" if works == {False} else conversation.verdict
+    verdict = conversation.verdict
+    if len(works) == 1 and None not in works:
+        verdict = Reachability.ALWAYS if True in works else Reachability.NEVER
     return replace(conversation, branches=branches, verdict=verdict)
 
 
@@ -45,7 +48,7 @@ def _cut(node: Node, branch: Branch) -> Branch:
     for place, trace in enumerate(branch.traces):
         if (
             not branch.works
-            or trace.direction != "original"
+            or trace.direction is not Direction.ORIGINAL
             or not isinstance(trace.outcome, Transmitted)
         ):
             continue

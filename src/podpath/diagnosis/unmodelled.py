@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+from podpath.datapath.vocabulary import BoundaryName
 from podpath.datapath.walk.not_modelled import BOUNDARIES
 from podpath.net.provenance import Span
 from podpath.node.nftables import NftTable
 from podpath.node.node import Node
 
-_BOUNDARY_OF = {"bridge": "ebtables", "arp": "arptables"}
+_BOUNDARY_OF = {"bridge": BoundaryName.EBTABLES, "arp": BoundaryName.ARPTABLES}
 """Families of nftables whose chains are not walked, by the boundary that says so."""
 
 
@@ -29,13 +30,18 @@ def find_unmodelled(node: Node, passed: Collection[str]) -> Iterator[Unmodelled]
     for name in sorted(set(passed) & set(node.namespaces)):
         for table in node.namespaces[name].nftables.items:
             spans = (table.span,) if table.span is not None else ()
-            boundary = BOUNDARIES.get(_BOUNDARY_OF.get(table.family, ""))
-            if boundary is not None and _decides(table):
+            left_out = _BOUNDARY_OF.get(table.family)
+            if left_out is not None and _decides(table):
+                boundary = BOUNDARIES[left_out]
                 yield Unmodelled(
                     f"{boundary.why} (table {table.family} {table.name})", boundary.ask, spans
                 )
             if any(item.startswith("flowtable ") for item in table.objects):
-                yield Unmodelled(BOUNDARIES["flowtable"].why, BOUNDARIES["flowtable"].ask, spans)
+                yield Unmodelled(
+                    BOUNDARIES[BoundaryName.FLOWTABLE].why,
+                    BOUNDARIES[BoundaryName.FLOWTABLE].ask,
+                    spans,
+                )
 
 
 def _decides(table: NftTable) -> bool:

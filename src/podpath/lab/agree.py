@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeVar
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.conversations.injection import inject
 from podpath.datapath.tracing.trace import Conversation
+from podpath.datapath.vocabulary import StageName
 from podpath.lab import conversation
 from podpath.lab.agreement import Disagreement, ObservedEvidence, compare, count_frames
 from podpath.lab.apply import LabError, apply, die_with_parent, enter_private_world, run
@@ -162,7 +163,7 @@ def _patience(prediction: Conversation, quiet: float) -> Patience:
     """Wait for every frame that is predicted, and where a neighbor does not answer, until the
     kernel gives up on it.
     """
-    waits = any(branch.last.deciding.stage == "neighbour" for branch in prediction.branches)
+    waits = any(branch.last.deciding.stage is StageName.NEIGHBOUR for branch in prediction.branches)
     return Patience(
         max(quiet, PATIENCE) if waits else quiet, min(map(count_frames, prediction.branches))
     )

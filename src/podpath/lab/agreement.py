@@ -22,6 +22,7 @@ from podpath.datapath.tracing.trace import (
     Step,
     Trace,
 )
+from podpath.datapath.vocabulary import StageName, StepDecision
 from podpath.lab.conversation import Observation
 from podpath.lab.counters import CountedRule
 from podpath.lab.entries import ComparedEntry
@@ -32,7 +33,7 @@ from podpath.net.packet import Packet
 from podpath.node.netfilter import ConnTuple, Rule
 
 _NO_MAC = "00:00:00:00:00:00"
-_DEVICE_STAGES = ("device transmit", "device receive")
+_DEVICE_STAGES = (StageName.DEVICE_TRANSMIT, StageName.DEVICE_RECEIVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +127,7 @@ def compare_branch(
 
 def _predicted_drop(trace: Trace) -> str:
     """Return the reason of a packet that the kernel frees: a sender that is refused never made one."""
-    if trace.deciding.stage == "route output":
+    if trace.deciding.stage is StageName.ROUTE_OUTPUT:
         return ""
     return trace.outcome.reason if isinstance(trace.outcome, Dropped | Rejected) else ""
 
@@ -170,7 +171,7 @@ def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]
         _spell(
             step.netns,
             step.link,
-            step.stage == "device transmit",
+            step.stage is StageName.DEVICE_TRANSMIT,
             ports.settle(_framed(step)),
             macs,
         )
@@ -188,7 +189,7 @@ def _framed(step: Step) -> Packet:
     """Return the packet as the device has it: a tunnel device shows what it carries, the outer
     packet is another device's.
     """
-    return step.before if step.decision == "encapsulate" else step.after
+    return step.before if step.decision is StepDecision.ENCAPSULATE else step.after
 
 
 def _netns(step: Step) -> str:

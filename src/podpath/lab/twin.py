@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Conversation, Delivered, Trace, Transmitted
+from podpath.datapath.vocabulary import Direction, StageName
 from podpath.lab import conversation
 from podpath.lab.agreement import Disagreement, ObservedEvidence, compare_branch
 from podpath.lab.apply import apply, has_openvswitch, read_neighbours
@@ -173,7 +174,7 @@ def _sender(first: Trace, wired: Wired) -> str:
     start = first.steps[0]
     return (
         wired.behind.get(start.link or "", first.start)
-        if start.stage == "device receive"
+        if start.stage is StageName.DEVICE_RECEIVE
         else first.start
     )
 
@@ -224,7 +225,8 @@ def _listening_ports(prediction: Conversation, probe: Probe) -> tuple[int, ...]:
         trace.outcome.packet.dport
         for branch in prediction.branches
         for trace in branch.traces
-        if trace.direction == "original" and isinstance(trace.outcome, Delivered | Transmitted)
+        if trace.direction is Direction.ORIGINAL
+        and isinstance(trace.outcome, Delivered | Transmitted)
     }
     return tuple(sorted((arrived | {probe.dport}) - {0}))
 

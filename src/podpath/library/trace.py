@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation
+from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.clearance import WalkedConnection, forbid_all_clear, forbid_failure
 from podpath.diagnosis.forbids import Forbids
 from podpath.library.case import Case
@@ -19,7 +20,7 @@ from podpath.net.provenance import Gap
 from podpath.report.style import Style
 from podpath.report.trace_text import render_trace
 
-EXIT_CODES = {"ALWAYS": 0, "NEVER": 1, "SOMETIMES": 1}
+EXIT_CODES = {Reachability.ALWAYS: 0, Reachability.NEVER: 1, Reachability.SOMETIMES: 1}
 UNDECIDED = 3
 """Of every other verdict, and of a connection that works as far as it was walked where something
 forbids to say more.
@@ -38,9 +39,9 @@ class TraceResult(Result):
     """What forbids to say that it works, or that it never does; empty where that is said."""
 
     @property
-    def verdict(self) -> str:
-        """Tell in one word whether it works: `ALWAYS`, `SOMETIMES`, `NEVER` or `UNDECIDED`."""
-        return "UNDECIDED" if self.forbids else self.conversation.verdict
+    def verdict(self) -> Reachability:
+        """Tell in one word whether it works."""
+        return Reachability.UNDECIDED if self.forbids else self.conversation.verdict
 
     @property
     def branches(self) -> tuple[Branch, ...]:
@@ -75,9 +76,9 @@ def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> T
 def _forbid(read: Case, asked: Probe, conversation: Conversation) -> tuple[Forbids, ...]:
     """Return what forbids to say what the walk alone would."""
     match conversation.verdict:
-        case "ALWAYS":
+        case Reachability.ALWAYS:
             return forbid_all_clear(read.facts, (WalkedConnection(asked, conversation),))
-        case "NEVER":
+        case Reachability.NEVER:
             return forbid_failure(conversation)
-        case _:
+        case Reachability.SOMETIMES | Reachability.UNDECIDED:
             return ()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.checks.finding import WEIGHTY, Finding, Repair, Severity
+from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.verdict import Verdict
@@ -220,7 +221,7 @@ def _walked(diagnosis: Diagnosis, style: Style) -> list[str]:
 def _summary(diagnosis: Diagnosis) -> str:
     walked = diagnosis.conversations
     works = sum(map(diagnosis.is_shown_to_work, walked))
-    unproven = sum(conversation.verdict == "ALWAYS" for conversation in walked) - works
+    unproven = sum(conversation.verdict is Reachability.ALWAYS for conversation in walked) - works
     parts = [f"{works} always work{'s' if works == 1 else ''}"] if works or not unproven else []
     parts += [f"{unproven} not shown to fail"] if unproven else []
     return f"walked {_count(walked, 'connection')}; {', '.join(parts)}"

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from podpath.checks.finding import WEIGHTY
 from podpath.datapath.tracing.trace import Conversation
+from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.verdict import Verdict
 from podpath.report.clearance_words import name_forbids
@@ -57,7 +58,7 @@ def render_headline(diagnosis: Diagnosis, style: Style) -> list[str]:
 
 def _walked_in_words(conversations: Sequence[Conversation]) -> str:
     """Say what was walked, and how much of it works whatever is not known."""
-    works = sum(conversation.verdict == "ALWAYS" for conversation in conversations)
+    works = sum(conversation.verdict is Reachability.ALWAYS for conversation in conversations)
     if len(conversations) == 1:
         return f"{conversations[0].probe} {'works end to end' if works else 'was walked and remains undecided'}"
     return f"{works} of {len(conversations)} walked connections work"

@@ -17,6 +17,7 @@ from podpath.datapath.tracing.trace import (
     Transmitted,
     Undecided,
 )
+from podpath.datapath.vocabulary import Direction
 from podpath.net.packet import Packet, spell_ends
 from podpath.report.escape import escape
 from podpath.report.sentences import spell_reason
@@ -35,7 +36,7 @@ def render_path(branch: Branch, style: Style, indent: str) -> list[str]:
     width = max((len(trace.name) for trace in branch.traces), default=0)
     lines: list[str] = []
     for trace in branch.traces:
-        arrow = style.forth if trace.direction == "original" else style.back
+        arrow = style.forth if trace.direction is Direction.ORIGINAL else style.back
         head = f"{indent}{escape(trace.name):<{width}} {arrow} "
         arrived = isinstance(trace.outcome, (Delivered, Transmitted))
         unwanted = arrived and branch.works is False and trace is branch.last

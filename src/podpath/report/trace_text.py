@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podpath.datapath.tracing.trace import Assumption, Branch, Conversation, Step, Trace, Undecided
+from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.forbids import Forbids
 from podpath.diagnosis.questions import ask_for_clearance
 from podpath.net.packet import spell_ends
@@ -26,7 +27,11 @@ def render_trace(conversation: Conversation, style: Style, forbids: Sequence[For
     """Render a conversation: its verdict, the path in short, then each packet step by step, then
     the other branches.
     """
-    color = {"ALWAYS": "good", "NEVER": "bad", "SOMETIMES": "bad"}.get(conversation.verdict, "warn")
+    color = {
+        Reachability.ALWAYS: "good",
+        Reachability.NEVER: "bad",
+        Reachability.SOMETIMES: "bad",
+    }.get(conversation.verdict, "warn")
     said = f"{escape(str(conversation.probe))} {verdict_in_words(conversation)}"
     if forbids:
         told = f"{said} as far as it was walked, but {escape(name_forbids(forbids))}"
@@ -64,7 +69,7 @@ def _next_question(
     """Return the command whose output would tell more than this walk; a cause and its cure are what
     a diagnosis names.
     """
-    if conversation.verdict == "NEVER" and not forbids:
+    if conversation.verdict is Reachability.NEVER and not forbids:
         return f"podpath diagnose ... --probe '{conversation.probe}'"
     asked = [question.ask for question in ask_for_clearance(forbids)]
     if branch is not None and branch.traces and not branch.works:

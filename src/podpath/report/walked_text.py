@@ -5,6 +5,7 @@ failed.
 from __future__ import annotations
 
 from podpath.datapath.tracing.trace import Branch, Conversation
+from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT
@@ -60,7 +61,7 @@ def representative(conversation: Conversation) -> Branch | None:
     the likeliest.
     """
     failing = next((branch for branch in conversation.branches if branch.works is False), None)
-    if failing is not None and conversation.verdict in ("NEVER", "SOMETIMES"):
+    if failing is not None and conversation.verdict in (Reachability.NEVER, Reachability.SOMETIMES):
         return failing
     return conversation.branches[0] if conversation.branches else None
 
@@ -70,14 +71,14 @@ def verdict_in_words(conversation: Conversation) -> str:
     is undecided.
     """
     match conversation.verdict:
-        case "ALWAYS":
+        case Reachability.ALWAYS:
             return "works"
-        case "NEVER":
+        case Reachability.NEVER:
             return "never works"
-        case "SOMETIMES":
+        case Reachability.SOMETIMES:
             failing = sum(branch.works is False for branch in conversation.branches)
             return f"works sometimes: fails in {failing} of {len(conversation.branches)} branches"
-        case _:
+        case Reachability.UNDECIDED:
             last = conversation.branches[0].traces[-1:] if conversation.branches else ()
             return describe_outcome(last[0].outcome) if last else "undecided"
 

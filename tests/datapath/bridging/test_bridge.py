@@ -70,9 +70,7 @@ def test_without_br_netfilter_the_reply_is_not_translated_back() -> None:
     assert ("NEVER", "reply not translated") == (found.verdict, branch.kind)
     assert f"iptables does not see frames that cni0 bridges: {KEY} is 0" in reasons(branch.last)
     assert ["RST"] == [trace.name for trace in branch.answers]
-    assert spell_failure(branch.failure).startswith(
-        "SYN-ACK not translated back: it reached the client as tcp 10.1.0.3:80 > 10.1.0.2:40000"
-    )
+    assert spell_failure(branch.failure).startswith("SYN-ACK not translated back: ")
 
 
 def test_with_br_netfilter_it_is() -> None:

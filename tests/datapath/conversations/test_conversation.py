@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.conversations.conversation import KINDS, converse, script_of
+from podpath.datapath.conversations.conversation import converse, script_of
 from podpath.datapath.reasons.failures import PacketDropped
 from podpath.datapath.walk.compiled import Engine
 from podpath.node.netfilter import Netfilter
@@ -187,19 +187,6 @@ def test_what_is_not_modelled_is_undecided() -> None:
         found.branches[0].works,
         found.branches[0].kind,
     )
-
-
-def test_every_failure_has_a_name() -> None:
-    """The kinds of failure are listed with their meaning."""
-    assert {
-        "dropped",
-        "rejected",
-        "refused",
-        "reply not translated",
-        "stray",
-        "misdelivered",
-        "undecided",
-    } == set(KINDS)
 
 
 def test_the_kernels_choice_is_sometimes() -> None:

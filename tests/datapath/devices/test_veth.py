@@ -8,6 +8,7 @@ import pytest
 
 from podpath.datapath.conntrack import Connection
 from podpath.datapath.devices.veth import enter, peer_of
+from podpath.datapath.vocabulary import CtInfo
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Known
 from podpath.node.links import Peer
@@ -28,7 +29,7 @@ def test_the_packet_forgets_connection_and_route_and_in_another_namespace_its_ma
     """`skb_scrub_packet` clears the connection always, the mark only across namespaces."""
     walk = given_walk(NODE)
     skb = given_skb(walk, packet("10.0.0.1", "10.0.0.2"), "lxc")
-    skb.mark, skb.ctinfo, skb.prerouted = 7, "NEW", True
+    skb.mark, skb.ctinfo, skb.prerouted = 7, CtInfo.NEW, True
     skb.connection = Connection(
         ConnTuple(ip("10.0.0.1"), ip("10.0.0.2"), 6), ConnTuple(ip("10.0.0.2"), ip("10.0.0.1"), 6)
     )

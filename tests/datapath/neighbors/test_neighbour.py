@@ -9,6 +9,7 @@ from podpath.datapath.neighbors.neighbour import Resolution, resolve
 from podpath.datapath.reasons.failures import PacketRejected
 from podpath.datapath.reasons.neighbours import ArpRequest, ForeignSenderAsked, NobodyAnswers
 from podpath.datapath.tracing.destination import Destination
+from podpath.datapath.vocabulary import StageName
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import IfName, Mac
 from podpath.node.node import Node
@@ -170,11 +171,11 @@ def test_an_unreachable_next_hop_is_told_to_the_sender() -> None:
 
     silent = NobodyAnswers(ip("10.0.0.77"), "veth0")
     assert (
-        PacketRejected("SYN", "host", "neighbour", "EHOSTUNREACH", silent)
+        PacketRejected("SYN", "host", StageName.NEIGHBOUR, "EHOSTUNREACH", silent)
         == local.branches[0].failure
     )
     assert (
-        PacketRejected("SYN", "host", "neighbour", "icmp-host-unreachable", silent)
+        PacketRejected("SYN", "host", StageName.NEIGHBOUR, "icmp-host-unreachable", silent)
         == forwarded.branches[0].failure
     )
     assert ["icmp-host-unreachable"] == [trace.name for trace in forwarded.branches[0].answers]

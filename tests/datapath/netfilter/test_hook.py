@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.netfilter.hook import pass_hook
-from podpath.datapath.netfilter.hooks import FORWARD, INPUT
 from podpath.datapath.netfilter.verdicts import ACCEPT, Accept
 from podpath.datapath.tracing.trace import Dropped, Rejected, Undecided
+from podpath.datapath.vocabulary import Hook
 from podpath.node.netfilter import Netfilter
 from podpath.testing.nodes import given_netns, given_node
 from tests.datapath.given import given_rules, given_tables
 from tests.datapath.walks import given_skb, given_walk, packet
 
 
-def run(rule: str, hook: str = FORWARD, dst: str = "10.1.0.5") -> tuple[object, str]:
+def run(rule: str, hook: Hook = Hook.FORWARD, dst: str = "10.1.0.5") -> tuple[object, str]:
     """Run a rule at a hook; give the end and the source of the answer."""
     netfilter = {"netfilter": {4: Netfilter(tables=given_tables(given_rules(rule)), complete=True)}}
     walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.2/24", "lxc1", netns=netfilter)))
@@ -46,9 +46,10 @@ def test_a_rule_ends_it(rule: str, end: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hook", "dst", "source"), [(FORWARD, "10.1.0.5", "0.0.0.0"), (INPUT, "192.0.2.2", "192.0.2.2")]
+    ("hook", "dst", "source"),
+    [(Hook.FORWARD, "10.1.0.5", "0.0.0.0"), (Hook.INPUT, "192.0.2.2", "192.0.2.2")],
 )
-def test_an_icmp_error_has_the_address_that_was_asked(hook: str, dst: str, source: str) -> None:
+def test_an_icmp_error_has_the_address_that_was_asked(hook: Hook, dst: str, source: str) -> None:
     """A REJECT by ICMP comes from the host's own address where the packet was for it; else routing
     chooses.
     """

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from podpath.datapath.netfilter.index import MOST_GROUPS, SHORTEST, ChainIndex
 from podpath.datapath.netfilter.ruleset import Ruleset
 from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.vocabulary import Hook
 from podpath.datapath.walk.compiled import Engine
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Rule
@@ -122,7 +123,7 @@ def test_a_packet_meets_few_rules_of_a_long_chain() -> None:
     """
     index = ChainIndex(chain_rules(1000), 4)
     sender = Sender(given())
-    state = HookState(sender.walk, sender.skb(tcp(dst="10.96.1.7")), "PREROUTING")
+    state = HookState(sender.walk, sender.skb(tcp(dst="10.96.1.7")), Hook.PREROUTING)
 
     assert [263, 1000] == list(index.candidates(state))
 
@@ -148,6 +149,6 @@ def test_interfaces_and_ports_are_keys_too() -> None:
     fact = given_tables(given_rules(*devices, *ports))[0].chains["FORWARD"]
     index = ChainIndex(fact.value.rules, 4)  # type: ignore[union-attr]  # a known chain
     sender = Sender(given())
-    state = HookState(sender.walk, sender.skb(tcp(dport=30007), iif="cali42"), "FORWARD")
+    state = HookState(sender.walk, sender.skb(tcp(dport=30007), iif="cali42"), Hook.FORWARD)
 
     assert [42, 107] == list(index.candidates(state))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from podpath.datapath.netfilter import snapshot
 from podpath.datapath.netfilter.hooks import traverse
 from podpath.datapath.netfilter.state import HookState
+from podpath.datapath.vocabulary import Hook
 from tests.datapath.given import Sender, given, given_rules, tcp
 
 
@@ -17,9 +18,9 @@ def test_a_restored_packet_is_as_it_was() -> None:
     )
     sender = Sender(given(nat))
     skb = sender.skb(tcp())
-    state = HookState(sender.walk, skb, "PREROUTING")
+    state = HookState(sender.walk, skb, Hook.PREROUTING)
     before = snapshot.take(state)
-    traverse(sender.walk, skb, "PREROUTING")
+    traverse(sender.walk, skb, Hook.PREROUTING)
     changed = snapshot.take(state)
     snapshot.restore(state, before)
 
@@ -37,7 +38,7 @@ def test_a_connection_gets_its_tuples_back() -> None:
     connection = skb.connection
     assert connection is not None
     reply = connection.reply
-    state = HookState(sender.walk, skb, "POSTROUTING")
+    state = HookState(sender.walk, skb, Hook.POSTROUTING)
     before = snapshot.take(state)
     sender.send(skb, "POSTROUTING")
     assert reply != connection.reply

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.netfilter.state import Doubt, HookState
+from podpath.datapath.vocabulary import Hook
 from tests.datapath.given import Sender, given, tcp
 
 
@@ -15,6 +16,6 @@ def test_a_doubt_offers_its_likelier_answer_first() -> None:
 def test_devices_are_names_at_a_hook() -> None:
     """Rules compare names; a device that is not there has an empty one."""
     sender = Sender(given())
-    state = HookState(sender.walk, sender.skb(tcp(), iif=None, oif="eth0"), "OUTPUT")
+    state = HookState(sender.walk, sender.skb(tcp(), iif=None, oif="eth0"), Hook.OUTPUT)
 
     assert ("", "eth0") == (state.in_name, state.out_name)

@@ -7,6 +7,7 @@ import pytest
 from podpath.datapath.conntrack.connection import Template, Zone
 from podpath.datapath.netfilter.tracking import attach_answer, conntrack_table
 from podpath.datapath.tracing.exploration import Choices, explore
+from podpath.datapath.vocabulary import CtInfo
 from podpath.datapath.walk.skb import is_untouched
 from podpath.datapath.xtables.matches.conntrack import packet_state
 from podpath.net import protocols
@@ -78,7 +79,7 @@ def test_an_error_about_an_untracked_packet_has_a_state_and_no_connection() -> N
     """Rules call it invalid, and NOTRACK leaves it alone."""
     sender = Sender(given(TRACKED))
     cause, error = sender.skb(udp()), sender.skb(echo())
-    cause.ctinfo = "UNTRACKED"
+    cause.ctinfo = CtInfo.UNTRACKED
     attach_answer(error, cause)
 
     assert ("INVALID", False) == (packet_state(error), is_untouched(error))

@@ -161,7 +161,7 @@ def test_ipv6_is_routed_without_source_checks() -> None:
 @pytest.mark.parametrize(
     ("route", "forwarding", "cause", "answer"),
     [
-        ("2001:db8:1::/64 dev eth0", "1", "", ""),
+        ("2001:db8:1::/64 dev eth0", "1", None, ""),
         ("2001:db8:1::/64 dev eth0", "0", "forwarding off", ""),
         ("2001:db8:9::/64 dev eth0", "0", "no route", "icmp-net-unreachable"),
         ("unreachable 2001:db8:1::/64", "1", "blackhole", "icmp-net-unreachable"),
@@ -169,7 +169,9 @@ def test_ipv6_is_routed_without_source_checks() -> None:
         ("blackhole 2001:db8:1::/64", "1", "blackhole", ""),
     ],
 )
-def test_ipv6_answers_its_own_way(route: str, forwarding: str, cause: str, answer: str) -> None:
+def test_ipv6_answers_its_own_way(
+    route: str, forwarding: str, cause: str | None, answer: str
+) -> None:
     """In IPv6 a missing route is answered even without forwarding, and an unreachable one as if
     there were none.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.routing.reasons import REASONS, drop_reason
+from podpath.datapath.vocabulary import DropCause
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,7 @@ from podpath.datapath.routing.reasons import REASONS, drop_reason
 )
 def test_names_follow_the_kernels_version(kernel: str | None, reason: str) -> None:
     """A cause has the name that the node's kernel has for it."""
-    assert reason == drop_reason("local source", kernel)
+    assert reason == drop_reason(DropCause.LOCAL_SOURCE, kernel)
 
 
 def test_every_cause_has_a_name_in_every_version() -> None:

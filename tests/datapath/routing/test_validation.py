@@ -54,22 +54,22 @@ def rp(everywhere: str, own: str, link: str = "lxc1") -> dict[str, str]:
 @pytest.mark.parametrize(
     ("everywhere", "own", "cause"),
     [
-        ("0", "0", ""),
+        ("0", "0", None),
         ("1", "0", "reverse path"),
         ("0", "1", "reverse path"),
         ("2", "1", "reverse path"),
         ("2", "0", "reverse path"),
     ],
 )
-def test_the_larger_of_all_and_device_counts(everywhere: str, own: str, cause: str) -> None:
+def test_the_larger_of_all_and_device_counts(everywhere: str, own: str, cause: str | None) -> None:
     """rp_filter is max(all, device); a source that is reached over another device fails on an
     unnumbered one in every mode.
     """
     assert cause == check(given(rp(everywhere, own)), "10.1.0.9", "lxc1").cause
 
 
-@pytest.mark.parametrize(("everywhere", "cause"), [("1", "reverse path"), ("2", "")])
-def test_loose_mode_needs_an_address_on_the_device(everywhere: str, cause: str) -> None:
+@pytest.mark.parametrize(("everywhere", "cause"), [("1", "reverse path"), ("2", None)])
+def test_loose_mode_needs_an_address_on_the_device(everywhere: str, cause: str | None) -> None:
     """Loose mode lets an asymmetric source in, on a device that has an address."""
     assert cause == check(given(rp(everywhere, "0", "numbered")), "10.1.0.9", "numbered").cause
 
@@ -85,16 +85,15 @@ def test_the_way_back_over_the_device_passes() -> None:
     """A source that is reached over the device it comes from passes the strict check."""
     found = check(given(rp("1", "1", "eth0")), "203.0.113.5", "eth0", oif=None)
 
-    assert ("", ReversePathHolds(ip("203.0.113.5"), "eth0", 1)) == (found.cause, found.reason)
+    assert (None, ReversePathHolds(ip("203.0.113.5"), "eth0", 1)) == (found.cause, found.reason)
 
 
 def test_any_nexthop_of_a_multipath_route_counts() -> None:
     """A source behind a multipath route may come from each of its devices."""
     routes = ("default nexthop via 192.0.2.254 dev eth0 nexthop dev numbered",)
 
-    assert (
-        "" == check(given(rp("1", "1", "numbered"), routes=routes), "203.0.113.5", "numbered").cause
-    )
+    numbered = check(given(rp("1", "1", "numbered"), routes=routes), "203.0.113.5", "numbered")
+    assert numbered.cause is None
 
 
 def test_the_larger_sysctl_is_quoted_first() -> None:
@@ -108,16 +107,16 @@ def test_the_larger_sysctl_is_quoted_first() -> None:
     ] == [span.text for span in found.spans]
 
 
-@pytest.mark.parametrize(("accept_local", "cause"), [("0", "local source"), ("1", "")])
-def test_own_addresses_are_no_source(accept_local: str, cause: str) -> None:
+@pytest.mark.parametrize(("accept_local", "cause"), [("0", "local source"), ("1", None)])
+def test_own_addresses_are_no_source(accept_local: str, cause: str | None) -> None:
     """With rp_filter off an own address as a source is still refused, unless accept_local is on."""
     sysctls = {**rp("0", "0"), "net.ipv4.conf.lxc1.accept_local": accept_local}
 
     assert cause == check(given(sysctls), "192.0.2.2", "lxc1").cause
 
 
-@pytest.mark.parametrize(("protocol", "cause"), [("static", "local source"), ("kernel", "")])
-def test_custom_local_routes_refuse_their_sources(protocol: str, cause: str) -> None:
+@pytest.mark.parametrize(("protocol", "cause"), [("static", "local source"), ("kernel", None)])
+def test_custom_local_routes_refuse_their_sources(protocol: str, cause: str | None) -> None:
     """`ip route add local X` makes X a source that is refused, although it is no address."""
     local = f"local 203.0.113.0/24 dev lo table local proto {protocol}"
     own = (
@@ -141,7 +140,7 @@ def test_policy_rules_make_the_lookup_full() -> None:
         routes=(*ROUTES, "blackhole 203.0.113.0/24"),
     )
 
-    assert "" == check(node, "203.0.113.5", "lxc1").cause
+    assert check(node, "203.0.113.5", "lxc1").cause is None
 
 
 def test_a_broadcast_address_is_no_source() -> None:
@@ -149,8 +148,8 @@ def test_a_broadcast_address_is_no_source() -> None:
     assert "invalid source" == check(given(rp("1", "0")), "10.7.0.255", "numbered").cause
 
 
-@pytest.mark.parametrize(("value", "cause"), [("0", "reverse path"), ("1", "")])
-def test_the_mark_counts_with_src_valid_mark(value: str, cause: str) -> None:
+@pytest.mark.parametrize(("value", "cause"), [("0", "reverse path"), ("1", None)])
+def test_the_mark_counts_with_src_valid_mark(value: str, cause: str | None) -> None:
     """The way back is looked up with mark 0, unless src_valid_mark is on."""
     sysctls = {**rp("1", "0"), "net.ipv4.conf.lxc1.src_valid_mark": value}
     node = given(
@@ -167,7 +166,7 @@ def test_the_way_back_is_looked_up_from_the_outgoing_device() -> None:
     rules = ["100: iif eth0 sport 80 lookup 100"]
     node = given(rp("1", "0"), rules=rules, routes=(*ROUTES, "10.1.0.0/24 dev lxc1 table 100"))
 
-    assert "" == check(node, "10.1.0.9", "lxc1", protocol=6, sport=40000, dport=80).cause
+    assert check(node, "10.1.0.9", "lxc1", protocol=6, sport=40000, dport=80).cause is None
     assert (
         "reverse path"
         == check(node, "10.1.0.9", "lxc1", oif=None, protocol=6, sport=40000, dport=80).cause
@@ -207,7 +206,7 @@ def test_whether_an_unlisted_address_exists_is_asked_for_loose_mode() -> None:
         given_netns("host", *DEVICES, routes=ROUTES, sysctls=rp("2", "0"), complete=False)
     )
 
-    assert ("reverse path", "") == (
+    assert ("reverse path", None) == (
         check(node, "10.1.0.9", "lxc1").cause,
         check(node, "10.1.0.9", "lxc1", 1).cause,
     )

@@ -9,6 +9,7 @@ import pytest
 
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.sets.ipsets import Sets
+from podpath.datapath.vocabulary import Hook
 from podpath.net import protocols
 from podpath.net.addresses import IfName, Mac
 from podpath.net.packet import Packet
@@ -32,7 +33,7 @@ def lookup(
     """Look a packet up that comes in on cni0 and leaves by eth0, with mark 7."""
     sender = Sender(given())
     skb = sender.skb(packet, iif="cni0", oif="eth0", mark=7)
-    state = HookState(sender.walk, skb, "FORWARD")
+    state = HookState(sender.walk, skb, Hook.FORWARD)
     return Sets({entry.name: entry for entry in sets}).lookup(
         name, tuple(flags.split(",")), state, **options
     )
@@ -110,7 +111,7 @@ def test_a_bridge_port_is_found_by_its_own_name() -> None:
     sender = Sender(given())
     skb = sender.skb(tcp(), iif="cni0")
     skb.physin = Link(name=IfName("veth1"))
-    state = HookState(sender.walk, skb, "PREROUTING")
+    state = HookState(sender.walk, skb, Hook.PREROUTING)
 
     assert Sets({entry.name: entry for entry in sets}).lookup("s", ("src", "src"), state)
 

@@ -6,6 +6,7 @@ from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.datapath.stages.driver import drive
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.trace import Delivered, Rejected, Undecided
+from podpath.datapath.vocabulary import BoundaryName
 from podpath.testing.nodes import forwarding, given_netns, given_node
 from tests.datapath.walks import given_skb, given_walk, packet
 
@@ -59,4 +60,6 @@ def test_a_frame_in_a_ring_of_bridges_is_undecided() -> None:
     walk = given_walk(node)
     outcome = drive(walk, given_skb(walk, packet("10.0.0.1", "10.0.0.9")), paths.OUTPUT)
 
-    assert NotModelled("circle") == (outcome.reason if isinstance(outcome, Undecided) else outcome)
+    assert NotModelled(BoundaryName.CIRCLE) == (
+        outcome.reason if isinstance(outcome, Undecided) else outcome
+    )

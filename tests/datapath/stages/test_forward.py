@@ -9,6 +9,7 @@ from podpath.datapath.reasons.routes import NotForOneHost, RedirectSent, TtlExce
 from podpath.datapath.stages.driver import drive
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.trace import Dropped, Outcome, Rejected, Transmitted
+from podpath.datapath.vocabulary import PacketType
 from podpath.net.packet import Packet
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
@@ -102,7 +103,7 @@ def test_a_frame_to_a_group_is_not_forwarded() -> None:
     """A unicast packet in a broadcast frame is not sent on."""
     outcome, reasons, _ = send(given(), packet("203.0.113.5", "10.1.0.5", dmac="ff:ff:ff:ff:ff:ff"))
 
-    assert (Dropped, NotForOneHost("broadcast")) == (type(outcome), reasons[-1])
+    assert (Dropped, NotForOneHost(PacketType.BROADCAST)) == (type(outcome), reasons[-1])
 
 
 def test_an_error_is_not_answered_with_an_error() -> None:

@@ -16,6 +16,7 @@ from podpath.datapath.tracing.paths import (
     RECEIVE,
     REDIRECT,
     TRANSMIT,
+    PathName,
 )
 from podpath.net.addresses import Family
 
@@ -58,7 +59,7 @@ def test_every_row_cites_the_kernel_with_its_version(family: Family) -> None:
         (TRANSMIT, "neighbour", "tc egress"),
     ],
 )
-def test_what_comes_before_what(path: str, first: str, then: str) -> None:
+def test_what_comes_before_what(path: PathName, first: str, then: str) -> None:
     """The order that matters most: NAT before routing, TTL and MTU before FORWARD, source NAT
     before the MTU of local packets.
     """

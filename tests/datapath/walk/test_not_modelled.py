@@ -6,6 +6,7 @@ import pytest
 
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.boundaries import NotModelled
+from podpath.datapath.vocabulary import BoundaryName
 from podpath.datapath.walk.not_modelled import BOUNDARIES, boundary
 from podpath.node.node import Node
 from podpath.testing.nodes import forwarding, given_netns, given_node, probe
@@ -23,10 +24,12 @@ def test_every_boundary_says_why() -> None:
 def test_a_boundary_ends_a_walk_with_its_reason() -> None:
     """The step and the outcome name what is not modeled, and where."""
     walk = given_walk(given_node(given_netns("host", "eth0")))
-    outcome = boundary(walk, given_skb(walk, packet("10.0.0.1", "10.0.0.2"), "eth0"), "VRF", "eth0")
+    outcome = boundary(
+        walk, given_skb(walk, packet("10.0.0.1", "10.0.0.2"), "eth0"), BoundaryName.VRF, "eth0"
+    )
 
     assert ("host", "ip -d link show type vrf; ip vrf") == (outcome.netns, outcome.ask)
-    assert NotModelled("VRF", ("eth0",)) == outcome.reason
+    assert NotModelled(BoundaryName.VRF, ("eth0",)) == outcome.reason
     assert [("VRF", "undecided", outcome.reason)] == [
         (step.stage, step.decision, step.reason) for step in walk.trace.steps
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.conntrack.connection import Template, Zone
+from podpath.datapath.vocabulary import CtInfo
 from podpath.datapath.walk.skb import attached, is_untouched
 from podpath.testing.nodes import given_node
 from tests.datapath.walks import given_skb, given_walk, packet
@@ -23,7 +24,7 @@ def test_what_is_invalid_may_be_marked_again() -> None:
     """
     skb = given_skb(given_walk(given_node()), packet("10.0.0.1", "10.0.0.2"))
     seen = {}
-    for state in ("INVALID", "UNTRACKED"):
+    for state in (CtInfo.INVALID, CtInfo.UNTRACKED):
         skb.ctinfo = state
         seen[state] = is_untouched(skb)
-    assert seen == {"INVALID": True, "UNTRACKED": False}
+    assert seen == {CtInfo.INVALID: True, CtInfo.UNTRACKED: False}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.reasons.devices import LinkDown
+from podpath.datapath.vocabulary import StageName, StepDecision
 from podpath.datapath.walk.trace_builder import TraceBuilder
 from podpath.testing.nodes import given_node
 from tests.datapath.walks import given_skb, given_walk, packet
@@ -13,7 +14,9 @@ def test_a_step_holds_the_packet_before_and_after() -> None:
     before = packet("10.0.0.1", "10.0.0.2")
     skb = given_skb(given_walk(given_node()), before._replace(ttl=63))
     trace = TraceBuilder()
-    trace.step("forward", skb, "f", before, "forward", LinkDown("eth0"), link="eth0")
+    trace.step(
+        StageName.FORWARD, skb, "f", before, StepDecision.FORWARD, LinkDown("eth0"), link="eth0"
+    )
 
     (step,) = trace.steps
     assert ("forward", "host", 64, 63) == (step.stage, step.netns, step.before.ttl, step.after.ttl)

@@ -10,6 +10,7 @@ import pytest
 
 from podpath.datapath.netfilter.state import Check, Doubt, HookState
 from podpath.datapath.sets.ipsets import Sets
+from podpath.datapath.vocabulary import Hook
 from podpath.datapath.xtables.context import RuleContext
 from podpath.datapath.xtables.registry import (
     MATCHES,
@@ -41,7 +42,7 @@ def context() -> RuleContext:
 def answers(checks: tuple[Check, ...]) -> list[bool | Doubt]:
     """Ask all checks about a packet."""
     sender = Sender(given())
-    state = HookState(sender.walk, sender.skb(tcp(), oif="eth0"), "FORWARD")
+    state = HookState(sender.walk, sender.skb(tcp(), oif="eth0"), Hook.FORWARD)
     return [check(state) for check in checks]
 
 

@@ -25,6 +25,7 @@ from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.frames import is_group
 from podpath.datapath.tracing.paths import EMIT, RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.vocabulary import DropCause, StageName, StepDecision
 from podpath.datapath.walk.learned import FdbKey
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -47,10 +48,10 @@ def ingress(walk: Walk, skb: Skb) -> Next:
     attributes = port.port or _PLAIN
     if attributes.state not in {"forwarding", "learning"} or not port.up:
         hold = PortState(port.name, attributes.state if port.up else "disabled")
-        return _hold(walk, skb, bridge, hold, "bridge port state")
+        return _hold(walk, skb, bridge, hold, DropCause.BRIDGE_PORT_STATE)
     skb.vlan = ingress_vlan(bridge, port)
     if skb.vlan is None and bridge.bridge is not None and bridge.bridge.vlan_filtering:
-        return _hold(walk, skb, bridge, TakesNoUntagged(port.name), "vlan")
+        return _hold(walk, skb, bridge, TakesNoUntagged(port.name), DropCause.VLAN)
     if attributes.learning and skb.packet.smac is not None:
         seen = FdbKey(namespace.name, bridge.name, skb.packet.smac)
         walk.learned.fdb[seen] = port
@@ -59,9 +60,15 @@ def ingress(walk: Walk, skb: Skb) -> Next:
     return None
 
 
-def _hold(walk: Walk, skb: Skb, bridge: Link, hold: Hold, cause: str) -> Dropped:
+def _hold(walk: Walk, skb: Skb, bridge: Link, hold: Hold, cause: DropCause) -> Dropped:
     walk.trace.step(
-        "bridge", skb, INGRESS, skb.packet, "drop", NotTakenIn(bridge.name, hold), link=bridge.name
+        StageName.BRIDGE,
+        skb,
+        INGRESS,
+        skb.packet,
+        StepDecision.DROP,
+        NotTakenIn(bridge.name, hold),
+        link=bridge.name,
     )
     return Dropped(netns=skb.netns.name, reason=drop_reason(cause, walk.engine.node.kernel))
 
@@ -85,13 +92,17 @@ def decide(walk: Walk, skb: Skb) -> Next:
     hold = why_held(bridge, source, port, skb.vlan)
     if hold is not None:
         held = NotSentOut(bridge.name, port.name, hold)
-        walk.trace.step("bridge", skb, FORWARDING, skb.packet, "drop", held, link=bridge.name)
+        walk.trace.step(
+            StageName.BRIDGE, skb, FORWARDING, skb.packet, StepDecision.DROP, held, link=bridge.name
+        )
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("bridge held", walk.engine.node.kernel)
+            netns=skb.netns.name, reason=drop_reason(DropCause.BRIDGE_HELD, walk.engine.node.kernel)
         )
     skb.port = port
     reason = Bridged(bridge.name, source.name if source is not None else None, port.name)
-    walk.trace.step("bridge", skb, FORWARDING, skb.packet, "bridge", reason, link=port.name)
+    walk.trace.step(
+        StageName.BRIDGE, skb, FORWARDING, skb.packet, StepDecision.BRIDGE, reason, link=port.name
+    )
     return None
 
 
@@ -105,8 +116,12 @@ def _pass_up(skb: Skb) -> Next:
 
 def _nobody(walk: Walk, skb: Skb, bridge: Link) -> Dropped:
     reason = FloodedForNobody(bridge.name, skb.packet.dmac)
-    walk.trace.step("bridge", skb, FORWARDING, skb.packet, "drop", reason, link=bridge.name)
-    return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.engine.node.kernel))
+    walk.trace.step(
+        StageName.BRIDGE, skb, FORWARDING, skb.packet, StepDecision.DROP, reason, link=bridge.name
+    )
+    return Dropped(
+        netns=skb.netns.name, reason=drop_reason(DropCause.OTHER_HOST, walk.engine.node.kernel)
+    )
 
 
 def forward(walk: Walk, skb: Skb) -> Next:
@@ -145,19 +160,27 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     hold = why_held(link, None, port, None)
     if hold is not None:
         walk.trace.step(
-            "bridge",
+            StageName.BRIDGE,
             skb,
             XMIT,
             skb.packet,
-            "drop",
+            StepDecision.DROP,
             NotSentOut(link.name, port.name, hold),
             link=link.name,
         )
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("bridge held", walk.engine.node.kernel)
+            netns=skb.netns.name, reason=drop_reason(DropCause.BRIDGE_HELD, walk.engine.node.kernel)
         )
     reason = SentOutOfPort(link.name, port.name)
-    walk.trace.step("device transmit", skb, XMIT, skb.packet, "bridge", reason, link=link.name)
+    walk.trace.step(
+        StageName.DEVICE_TRANSMIT,
+        skb,
+        XMIT,
+        skb.packet,
+        StepDecision.BRIDGE,
+        reason,
+        link=link.name,
+    )
     skb.port = skb.link = port
     return EMIT
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from podpath.datapath.icmp import reject
 from podpath.datapath.neighbors.neighbour import resolve
-from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.netns.fib import Flow
@@ -22,6 +21,7 @@ from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.vocabulary import BoundaryName, DropCause, Hook, StageName, StepDecision
 from podpath.datapath.walk import settings
 from podpath.datapath.walk.learned import NeighbourKey
 from podpath.datapath.walk.not_modelled import boundary
@@ -34,7 +34,13 @@ MODULE = "br_netfilter"
 PREROUTING = "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing v6.12"
 FINISH = "net/bridge/br_netfilter_hooks.c:br_nf_pre_routing_finish v6.12"
 _REFUSED = frozenset(
-    {"reverse path", "local source", "invalid source", "invalid destination", "localnet"}
+    {
+        DropCause.REVERSE_PATH,
+        DropCause.LOCAL_SOURCE,
+        DropCause.INVALID_SOURCE,
+        DropCause.INVALID_DESTINATION,
+        DropCause.LOCALNET,
+    }
 )
 """Causes for which `ip_route_input` fails. For the others it gives a route that answers with the
 error: the frame goes up for that, so a translated frame needs forwarding even where it would stay
@@ -55,7 +61,7 @@ def prerouting(walk: Walk, skb: Skb) -> Next:
         return None
     skb.bridged, skb.iif, skb.oif = True, bridge, None
     before = skb.packet.dst
-    ended = pass_hook(walk, skb, hooks.PREROUTING)
+    ended = pass_hook(walk, skb, Hook.PREROUTING)
     if not isinstance(ended, Accept):
         return ended
     skb.prerouted = True
@@ -67,7 +73,7 @@ def forward(walk: Walk, skb: Skb) -> Next:
     if not skb.bridged:
         return None
     skb.physout, skb.iif, skb.oif = skb.port, skb.link, skb.link
-    ended = pass_hook(walk, skb, hooks.FORWARD)
+    ended = pass_hook(walk, skb, Hook.FORWARD)
     return None if isinstance(ended, Accept) else ended
 
 
@@ -75,7 +81,7 @@ def postrouting(walk: Walk, skb: Skb) -> Next:
     """Run POSTROUTING on the way out of a port."""
     if not skb.bridged:
         return None
-    ended = pass_hook(walk, skb, hooks.POSTROUTING)
+    ended = pass_hook(walk, skb, Hook.POSTROUTING)
     return None if isinstance(ended, Accept) else ended
 
 
@@ -122,11 +128,11 @@ def _is_on(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> bool:
     reason = bridges.HiddenFromNetfilter(bridge.name, KEYS[skb.packet.family], note)
     spans = settings.span_of(fact)
     walk.trace.step(
-        "bridge PREROUTING",
+        StageName.BRIDGE_PREROUTING,
         skb,
         PREROUTING,
         skb.packet,
-        "bypass",
+        StepDecision.BYPASS,
         reason,
         spans=spans,
         link=bridge.name,
@@ -153,28 +159,36 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
     decided = route_input(walk.choices, namespace, flow, bridge)
     destination = decided.destination
     if decided.cause in _REFUSED:
-        return _refuse(walk, skb, decided)
+        return _refuse(walk, skb, decided, decided.cause)
     if destination is not None and destination.link is bridge and decided.path == "forward":
         found = resolve(walk, namespace, bridge, destination, packet)
         if found.unseen is not None:
-            return boundary(walk, skb, "unseen namespace", found.unseen, packet.dst)
+            return boundary(walk, skb, BoundaryName.UNSEEN_NAMESPACE, found.unseen, packet.dst)
         if found.failed or found.mac is None:
             walk.trace.step(
-                "neighbour", skb, FINISH, packet, "reject", found.reason, spans=found.spans
+                StageName.NEIGHBOUR,
+                skb,
+                FINISH,
+                packet,
+                StepDecision.REJECT,
+                found.reason,
+                spans=found.spans,
             )
-            return reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
+            return reject(walk, skb, DropCause.NEIGHBOUR_FAILED, "icmp-host-unreachable")
         skb.packet = with_macs(packet, packet.smac, found.mac)
         _note_detour(walk, skb, namespace, bridge)
         stays = bridges.StaysOnBridge(packet.dst, bridge.name)
-        walk.trace.step("bridge PREROUTING", skb, FINISH, packet, "bridge", stays)
+        walk.trace.step(
+            StageName.BRIDGE_PREROUTING, skb, FINISH, packet, StepDecision.BRIDGE, stays
+        )
         return None
     skb.packet = with_macs(packet, packet.smac, namespace.mac(bridge))
     walk.trace.step(
-        "bridge PREROUTING",
+        StageName.BRIDGE_PREROUTING,
         skb,
         FINISH,
         packet,
-        "route",
+        StepDecision.ROUTE,
         bridges.RoutedAfterTranslation(packet.dst),
     )
     return None
@@ -193,13 +207,21 @@ def _note_detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> No
         neighbours.resolved.add(key)
         reason = bridges.SentWhileResolving(bridge.name, skb.packet.dst)
         walk.trace.step(
-            "device transmit", skb, FINISH, skb.packet, "bridge", reason, link=bridge.name
+            StageName.DEVICE_TRANSMIT,
+            skb,
+            FINISH,
+            skb.packet,
+            StepDecision.BRIDGE,
+            reason,
+            link=bridge.name,
         )
 
 
-def _refuse(walk: Walk, skb: Skb, decided: InputRoute) -> Dropped:
+def _refuse(walk: Walk, skb: Skb, decided: InputRoute, cause: DropCause) -> Dropped:
     reason = decided.check.reason if decided.check.reason is not None else decided.reason
-    stage = "rp_filter" if decided.check.cause else "bridge PREROUTING"
+    stage = StageName.RP_FILTER if decided.check.cause else StageName.BRIDGE_PREROUTING
     if reason is not None:
-        walk.trace.step(stage, skb, FINISH, skb.packet, "drop", reason, spans=decided.spans)
-    return Dropped(netns=skb.netns.name, reason=drop_reason(decided.cause, walk.engine.node.kernel))
+        walk.trace.step(
+            stage, skb, FINISH, skb.packet, StepDecision.DROP, reason, spans=decided.spans
+        )
+    return Dropped(netns=skb.netns.name, reason=drop_reason(cause, walk.engine.node.kernel))

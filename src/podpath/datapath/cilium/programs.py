@@ -17,6 +17,7 @@ from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
 from podpath.datapath.routing.destinations import select_path
 from podpath.datapath.tracing.frames import with_macs, with_ttl
 from podpath.datapath.tracing.paths import EMIT, REDIRECT, Next
+from podpath.datapath.vocabulary import BoundaryName, StageName, StepDecision
 from podpath.datapath.walk.cilium_config import CiliumConfig
 from podpath.datapath.walk.learned import BpfKey, BpfMap, BpfTranslation
 from podpath.datapath.walk.not_modelled import boundary
@@ -61,7 +62,9 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
     namespace = walk.engine.namespace(HOST)
     if link.name in OVERLAYS:
         target = _endpoint_link(walk, namespace, skb.packet.dst)
-        return None if target is None else _to_container(walk, skb, target, "device receive")
+        return (
+            None if target is None else _to_container(walk, skb, target, StageName.DEVICE_RECEIVE)
+        )
     return _from_netdev(walk, skb, config, link) if _is_native(namespace, config, link) else None
 
 
@@ -74,18 +77,18 @@ def _from_container(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> N
     if not config.routes_endpoints(walk.choices):
         target = _endpoint_link(walk, namespace, dst)
         if target is not None and target.name != link.name:
-            return _to_container(walk, skb, target, "device receive")
+            return _to_container(walk, skb, target, StageName.DEVICE_RECEIVE)
         overlay = _overlay(walk, namespace, config, dst)
         if overlay is not None:
             return _to_overlay(walk, skb, overlay, FROM_CONTAINER)
     if config.bypasses_host(walk.choices):
         return _route_past_host(walk, skb, namespace, link)
     walk.trace.step(
-        "tc ingress",
+        StageName.TC_INGRESS,
         skb,
         FROM_CONTAINER,
         skb.packet,
-        "pass",
+        StepDecision.PASS,
         reasons.HandedToStack(),
         spans=config.spans,
         link=link.name,
@@ -100,7 +103,7 @@ def _from_netdev(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next
         if config.replaces_kube_proxy(walk.choices) and is_service(
             walk.engine.node, before, walk.engine.namespace(HOST)
         ):
-            return boundary(walk, skb, "Cilium NodePort")
+            return boundary(walk, skb, BoundaryName.CILIUM_NODEPORT)
         if _endpoint_link(walk, walk.engine.namespace(HOST), before.dst) is not None:
             walk.learned.bpf[BpfKey(BpfMap.MASQUERADE, _inverse(before))] = BpfTranslation(
                 before.dst, before.dport
@@ -110,10 +113,17 @@ def _from_netdev(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next
     reason = reasons.AnswerRedirected(known.address)
     spans = config.evidence("enable-bpf-masquerade")
     walk.trace.step(
-        "tc ingress", skb, FROM_NETDEV, before, "redirect", reason, spans=spans, link=link.name
+        StageName.TC_INGRESS,
+        skb,
+        FROM_NETDEV,
+        before,
+        StepDecision.REDIRECT,
+        reason,
+        spans=spans,
+        link=link.name,
     )
     target = known.link or _endpoint_link(walk, walk.engine.namespace(HOST), known.address)
-    return None if target is None else _to_container(walk, skb, target, "tc ingress")
+    return None if target is None else _to_container(walk, skb, target, StageName.TC_INGRESS)
 
 
 def transmit(walk: Walk, skb: Skb) -> Next:
@@ -141,7 +151,7 @@ def transmit(walk: Walk, skb: Skb) -> Next:
 def _from_host(walk: Walk, skb: Skb, config: CiliumConfig, namespace: Namespace) -> Next:
     target = _endpoint_link(walk, namespace, skb.packet.dst)
     if target is not None:
-        return _to_container(walk, skb, target, "tc egress")
+        return _to_container(walk, skb, target, StageName.TC_EGRESS)
     overlay = _overlay(walk, namespace, config, skb.packet.dst)
     return _to_overlay(walk, skb, overlay, FROM_HOST) if overlay is not None else None
 
@@ -176,15 +186,24 @@ def _masquerade(
     spans: tuple[Span, ...] = config.evidence("enable-bpf-masquerade")
     reason = reasons.BpfMasqueraded(address, before.src, link.name, not own)
     walk.trace.step(
-        "tc egress", skb, TO_NETDEV, before, "snat", reason, spans=spans, link=link.name
+        StageName.TC_EGRESS,
+        skb,
+        TO_NETDEV,
+        before,
+        StepDecision.SNAT,
+        reason,
+        spans=spans,
+        link=link.name,
     )
 
 
-def _to_container(walk: Walk, skb: Skb, target: Link, stage: str) -> Next:
+def _to_container(walk: Walk, skb: Skb, target: Link, stage: StageName) -> Next:
     """Deliver straight to a pod's device, past the stack."""
     _restore_service(walk, skb, target)
     reason = reasons.DeliveredToEndpoint(target.name)
-    walk.trace.step(stage, skb, FROM_CONTAINER, skb.packet, "redirect", reason, link=target.name)
+    walk.trace.step(
+        stage, skb, FROM_CONTAINER, skb.packet, StepDecision.REDIRECT, reason, link=target.name
+    )
     skb.packet = with_macs(
         skb.packet, walk.engine.namespace(HOST).mac(target), _container_mac(walk, target)
     )
@@ -205,7 +224,9 @@ def _container_mac(walk: Walk, target: Link) -> Mac | None:
 
 def _to_overlay(walk: Walk, skb: Skb, overlay: Link, function: str) -> Next:
     reason = reasons.SentThroughOverlay(overlay.name)
-    walk.trace.step("tc", skb, function, skb.packet, "encapsulate", reason, link=overlay.name)
+    walk.trace.step(
+        StageName.TC, skb, function, skb.packet, StepDecision.ENCAPSULATE, reason, link=overlay.name
+    )
     skb.link = overlay
     return EMIT
 
@@ -220,11 +241,11 @@ def _route_past_host(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> 
     skb.packet = with_ttl(packet, packet.ttl - 1)
     name = skb.oif.name if skb.oif is not None else None
     walk.trace.step(
-        "tc ingress",
+        StageName.TC_INGRESS,
         skb,
         FROM_CONTAINER,
         packet,
-        "redirect",
+        StepDecision.REDIRECT,
         reasons.RoutedPastHost(name),
         link=name,
     )
@@ -308,7 +329,14 @@ def restore_peer(walk: Walk, skb: Skb) -> None:
     known = walk.learned.bpf.get(BpfKey(BpfMap.SOCKET_SERVICE_ANSWER, _tuple(before)))
     if known is not None:
         skb.packet = before._replace(src=known.address, sport=known.port)
-        walk.trace.step("socket", skb, SOCKET, before, "snat", reasons.PeerShown(known.address))
+        walk.trace.step(
+            StageName.SOCKET,
+            skb,
+            SOCKET,
+            before,
+            StepDecision.SNAT,
+            reasons.PeerShown(known.address),
+        )
 
 
 def _translate_service(walk: Walk, skb: Skb, services: BpfMap, function: str) -> None:
@@ -326,11 +354,11 @@ def _translate_service(walk: Walk, skb: Skb, services: BpfMap, function: str) ->
         before.dst, before.dport
     )
     walk.trace.step(
-        "service",
+        StageName.SERVICE,
         skb,
         function,
         before,
-        "dnat",
+        StepDecision.DNAT,
         reasons.ServiceTranslated(before.dst, known.address),
     )
 
@@ -341,7 +369,15 @@ def _restore_service(walk: Walk, skb: Skb, link: Link) -> None:
     if known is not None:
         skb.packet = before._replace(src=known.address, sport=known.port)
         reason = reasons.ServiceRestored(known.address)
-        walk.trace.step("service", skb, FROM_CONTAINER, before, "snat", reason, link=link.name)
+        walk.trace.step(
+            StageName.SERVICE,
+            skb,
+            FROM_CONTAINER,
+            before,
+            StepDecision.SNAT,
+            reason,
+            link=link.name,
+        )
 
 
 def _tuple(packet: Packet) -> ConnTuple:

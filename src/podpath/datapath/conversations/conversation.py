@@ -31,6 +31,13 @@ from podpath.datapath.tracing.trace import (
     Transmitted,
     Undecided,
 )
+from podpath.datapath.vocabulary import (
+    ConversationFailure,
+    Direction,
+    PacketType,
+    Reachability,
+    StageName,
+)
 from podpath.datapath.walk.compiled import Engine
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -40,17 +47,6 @@ from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import Netns, Node
-
-KINDS: dict[str, str] = {
-    "dropped": "a packet was dropped",
-    "rejected": "a packet was refused, and its sender told",
-    "refused": "nobody listens where the connection arrives",
-    "reply not translated": "the answer reached the client with another source than it connected to",
-    "stray": "a later packet reached the server as part of no connection it knows",
-    "misdelivered": "a packet reached another host than the one it was for",
-    "undecided": "the model cannot tell",
-}
-"""How a conversation fails."""
 
 HEADERS: dict[int, int] = {
     protocols.TCP: 52,
@@ -112,7 +108,7 @@ class _Ends(NamedTuple):
 
 
 class _Failure(NamedTuple):
-    kind: str
+    kind: ConversationFailure
     what: Failure
 
 
@@ -150,15 +146,15 @@ def converse(
     )
 
 
-def _verdict(branches: tuple[Branch, ...]) -> str:
+def _verdict(branches: tuple[Branch, ...]) -> Reachability:
     works = {branch.works for branch in branches}
     if branches[0].works is None:
-        return "UNDECIDED"
+        return Reachability.UNDECIDED
     if works == {True}:
-        return "ALWAYS"
+        return Reachability.ALWAYS
     if False not in works:
-        return "UNDECIDED"
-    return "NEVER" if works == {False} else "SOMETIMES"
+        return Reachability.UNDECIDED
+    return Reachability.NEVER if works == {False} else Reachability.SOMETIMES
 
 
 def first_packet(probe: Probe, act: Act) -> Packet:
@@ -266,7 +262,7 @@ def _branch(
     return Branch(
         assumptions=assumptions,
         traces=tuple(traces),
-        works=None if failure.kind == "undecided" else False,
+        works=None if failure.kind == ConversationFailure.UNDECIDED else False,
         failure=failure.what,
         kind=failure.kind,
         answers=answers,
@@ -287,7 +283,7 @@ def _goes_on(act: Act, following: Act | None, failure: _Failure) -> bool:
     bare = act.flags == protocols.ACK and not act.payload
     return (
         bare
-        and failure.kind != "undecided"
+        and failure.kind != ConversationFailure.UNDECIDED
         and following is not None
         and following.reply is act.reply
     )
@@ -323,14 +319,20 @@ def _next(ends: _Ends, act: Act) -> tuple[ConnectionEnd, Packet]:
 
 
 def drive_packet(  # a trace is made of these
-    walk: Walk, name: str, skb: Skb, packet: Packet, *, reply: bool, path: str = ""
+    walk: Walk,
+    name: str,
+    skb: Skb,
+    packet: Packet,
+    *,
+    reply: bool,
+    path: paths.PathName | None = None,
 ) -> Trace:
     """Walk one packet from where its sender hands it over, and give its trace."""
     walk.trace = TraceBuilder()
     walk.draws.packets += 1
     start = skb.netns.name
     outcome = drive(walk, skb, path or (paths.OUTPUT if skb.link is None else paths.RECEIVE))
-    direction = "reply" if reply else "original"
+    direction = Direction.REPLY if reply else Direction.ORIGINAL
     return Trace(
         name=name,
         direction=direction,
@@ -346,7 +348,7 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     """Walk what the packet's sender is told: the error of the stage that rejected it, or of the
     host that did not want it.
     """
-    outcome, direction = trace.outcome, trace.direction == "original"
+    outcome, direction = trace.outcome, trace.direction == Direction.ORIGINAL
     if isinstance(outcome, Rejected) and skb.answer is not None:
         error = Skb(skb.answer, walk.engine.node.namespaces[outcome.netns], by_kernel=True)
         attach_answer(error, skb)
@@ -359,7 +361,7 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
         walk.engine.node.namespaces[outcome.netns], outcome.packet
     ):
         return ()
-    if skb.pkt_type in {"broadcast", "multicast"}:
+    if skb.pkt_type in {PacketType.BROADCAST, PacketType.MULTICAST}:
         return ()
     answer = refuse(outcome.packet)
     if answer is None:
@@ -383,12 +385,15 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
             walk.engine.node.namespaces[outcome.netns], packet
         ):
             return ends, _Failure(
-                "refused", failures.NobodyListens(trace.name, outcome.netns, packet)
+                ConversationFailure.REFUSED,
+                failures.NobodyListens(trace.name, outcome.netns, packet),
             )
         asked = ends.asked
         if asked.src.is_unspecified:
             asked = asked._replace(
-                src=next(step.after.src for step in trace.steps if step.stage == "route output")
+                src=next(
+                    step.after.src for step in trace.steps if step.stage == StageName.ROUTE_OUTPUT
+                )
             )
         return _Ends(ends.client, asked, place, packet), None
     return ends, _judge_later(ends.server, ends.seen, trace, place, packet)
@@ -400,7 +405,7 @@ def _is_outer(skb: Skb, trace: Trace) -> bool:
 
 
 def _outer_delivered(trace: Trace) -> _Failure:
-    return _Failure("misdelivered", failures.OuterDelivered(trace.name))
+    return _Failure(ConversationFailure.MISDELIVERED, failures.OuterDelivered(trace.name))
 
 
 def _end(trace: Trace, outcome: Dropped | Rejected | Undecided) -> _Failure:
@@ -408,19 +413,19 @@ def _end(trace: Trace, outcome: Dropped | Rejected | Undecided) -> _Failure:
     match outcome:
         case Dropped():
             return _Failure(
-                "dropped",
+                ConversationFailure.DROPPED,
                 failures.PacketDropped(trace.name, outcome.netns, step.stage, step.reason),
             )
         case Rejected():
             rejected = failures.PacketRejected(
                 trace.name, outcome.netns, step.stage, outcome.answer, step.reason
             )
-            return _Failure("rejected", rejected)
+            return _Failure(ConversationFailure.REJECTED, rejected)
         case Undecided():
             undecided = failures.PacketUndecided(
                 trace.name, outcome.netns, step.stage, outcome.reason
             )
-            return _Failure("undecided", undecided)
+            return _Failure(ConversationFailure.UNDECIDED, undecided)
 
 
 def _judge_reply(
@@ -433,13 +438,18 @@ def _judge_reply(
         packet.sport == asked.dport or packet.protocol in _ECHO
     ):
         return None
-    return _Failure("reply not translated", failures.NotTranslatedBack(trace.name, packet, asked))
+    return _Failure(
+        ConversationFailure.UNTRANSLATED, failures.NotTranslatedBack(trace.name, packet, asked)
+    )
 
 
 def _misdelivered(
     trace: Trace, place: ConnectionEnd, wanted: ConnectionEnd, *, reply: bool
 ) -> _Failure:
-    return _Failure("misdelivered", failures.Misdelivered(trace.name, place.end, wanted.end, reply))
+    return _Failure(
+        ConversationFailure.MISDELIVERED,
+        failures.Misdelivered(trace.name, place.end, wanted.end, reply),
+    )
 
 
 def _judge_later(
@@ -454,7 +464,7 @@ def _judge_later(
         seen.dport,
     ):
         return None
-    return _Failure("stray", failures.StrayPacket(trace.name, packet, seen))
+    return _Failure(ConversationFailure.STRAY, failures.StrayPacket(trace.name, packet, seen))
 
 
 def _takes_datagram(netns: Netns, packet: Packet) -> bool:

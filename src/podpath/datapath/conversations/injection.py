@@ -12,6 +12,7 @@ from podpath.datapath.reasons.failures import FrameEnded
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.exploration import Choices, explore
 from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Transmitted
+from podpath.datapath.vocabulary import ConversationFailure, Reachability
 from podpath.datapath.walk.compiled import Engine
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -35,15 +36,12 @@ def inject(
     explored = explore(lambda choices: _run(engine, netns, link, frame, choices), settled=settled)
     branches = explored.results
     works = {branch.works for branch in branches}
-    verdict = (
-        "ALWAYS"
-        if works == {True}
-        else "NEVER"
-        if works == {False}
-        else "SOMETIMES"
-        if None not in works
-        else "UNDECIDED"
-    )
+    if None in works:
+        verdict = Reachability.UNDECIDED
+    elif len(works) > 1:
+        verdict = Reachability.SOMETIMES
+    else:
+        verdict = Reachability.ALWAYS if True in works else Reachability.NEVER
     probe = Probe(frame.protocol, frame.src, frame.dst, frame.sport, frame.dport, netns)
     return Conversation(
         probe=probe, branches=branches, verdict=verdict, truncated=explored.truncated
@@ -61,7 +59,7 @@ def _run(engine: Engine, netns: str, link: str, frame: Packet, choices: Choices)
         traces=(trace,),
         works=arrived,
         answers=answers,
-        kind="" if arrived else "dropped",
+        kind=ConversationFailure.NONE if arrived else ConversationFailure.DROPPED,
         failure=None if arrived else FrameEnded(trace.deciding.reason),
         tracked=list_entries(walk.learned.conntrack),
         drawn_ports=ports_drawn(walk),

@@ -15,6 +15,7 @@ from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.frames import is_symbolic
 from podpath.datapath.tracing.paths import RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.vocabulary import BoundaryName, DropCause, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -91,7 +92,13 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     dmac = skb.packet.dmac
     reason = HandedToSwitch(link.name, bridge.name)
     walk.trace.step(
-        "device transmit", skb, wire.FUNCTION, skb.packet, "transmit", reason, link=link.name
+        StageName.DEVICE_TRANSMIT,
+        skb,
+        wire.FUNCTION,
+        skb.packet,
+        StepDecision.TRANSMIT,
+        reason,
+        link=link.name,
     )
     for other in internal_ports(namespace, bridge):
         if other.name != link.name and dmac == namespace.mac(other):
@@ -102,11 +109,11 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
         return wire.leave(walk, skb, link)
     spans = (bridge.span,) if bridge.span is not None else ()
     walk.trace.step(
-        "Open vSwitch",
+        StageName.OPEN_VSWITCH,
         skb,
         FUNCTION,
         skb.packet,
-        "switch",
+        StepDecision.SWITCH,
         Switched(bridge.name, link.name, out.name),
         spans=spans,
     )
@@ -120,7 +127,7 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
     """
     bridge = bridge_of(walk.engine.node, link)
     if bridge is None:
-        return boundary(walk, skb, "OpenFlow", link.name)
+        return boundary(walk, skb, BoundaryName.OPENFLOW, link.name)
     namespace = walk.engine.namespace(HOST)
     spans = (bridge.span,) if bridge.span is not None else ()
     dmac = skb.packet.dmac
@@ -133,12 +140,27 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
         ):
             reason = Switched(bridge.name, link.name, port.name)
             walk.trace.step(
-                "Open vSwitch", skb, FUNCTION, skb.packet, "switch", reason, spans=spans
+                StageName.OPEN_VSWITCH,
+                skb,
+                FUNCTION,
+                skb.packet,
+                StepDecision.SWITCH,
+                reason,
+                spans=spans,
             )
             skb.link = port
             return RECEIVE
     floods = SwitchFloods(bridge.name, tuple(port.name for port in inside), dmac)
     walk.trace.step(
-        "Open vSwitch", skb, FUNCTION, skb.packet, "drop", floods, spans=spans, link=link.name
+        StageName.OPEN_VSWITCH,
+        skb,
+        FUNCTION,
+        skb.packet,
+        StepDecision.DROP,
+        floods,
+        spans=spans,
+        link=link.name,
     )
-    return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.engine.node.kernel))
+    return Dropped(
+        netns=skb.netns.name, reason=drop_reason(DropCause.OTHER_HOST, walk.engine.node.kernel)
+    )

@@ -15,6 +15,7 @@ from podpath.datapath.reasons.devices import (
 from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.paths import OUTPUT, RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.vocabulary import BoundaryName, CtInfo, DropCause, StageName, StepDecision
 from podpath.datapath.walk.draws import Draws
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
@@ -45,16 +46,17 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
         return wire.leave(walk, skb, link)
     if len(skb.wrapped) >= NESTED:
         walk.trace.step(
-            "device transmit",
+            StageName.DEVICE_TRANSMIT,
             skb,
             RECURSION,
             skb.packet,
-            "drop",
+            StepDecision.DROP,
             TunnelsNested(link.name, NESTED),
             link=link.name,
         )
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("vxlan recursion", walk.engine.node.kernel)
+            netns=skb.netns.name,
+            reason=drop_reason(DropCause.VXLAN_RECURSION, walk.engine.node.kernel),
         )
     namespace = walk.engine.namespace(skb.netns.name)
     remote, spans = details.remote, ((link.span,) if link.span is not None else ())
@@ -64,17 +66,26 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
                 remote, spans = entry.dst, ((entry.span,) if entry.span is not None else ())
     if remote is None and namespace.netns.fdb.complete:
         reason = NoRemoteEnd(link.name, skb.packet.dmac)
-        walk.trace.step("device transmit", skb, VXLAN, skb.packet, "drop", reason, link=link.name)
-        return Dropped(
-            netns=skb.netns.name, reason=drop_reason("vxlan no remote", walk.engine.node.kernel)
-        )
-    if remote is None:
         walk.trace.step(
-            "device transmit",
+            StageName.DEVICE_TRANSMIT,
             skb,
             VXLAN,
             skb.packet,
-            "encapsulate",
+            StepDecision.DROP,
+            reason,
+            link=link.name,
+        )
+        return Dropped(
+            netns=skb.netns.name,
+            reason=drop_reason(DropCause.VXLAN_NO_REMOTE, walk.engine.node.kernel),
+        )
+    if remote is None:
+        walk.trace.step(
+            StageName.DEVICE_TRANSMIT,
+            skb,
+            VXLAN,
+            skb.packet,
+            StepDecision.ENCAPSULATE,
             WrappedForUnknownEnd(link.name),
             link=link.name,
         )
@@ -115,7 +126,7 @@ def emit_ipip(walk: Walk, skb: Skb, link: Link) -> Next:
     """
     gateway = skb.destination.gateway if skb.destination is not None else None
     if skb.inner is not None:
-        return boundary(walk, skb, "circle", link.name)
+        return boundary(walk, skb, BoundaryName.CIRCLE, link.name)
     if gateway is None:
         return wire.leave(walk, skb, link)
     inner = skb.packet
@@ -141,14 +152,21 @@ def _wrap(walk: Walk, skb: Skb, link: Link, outer: Packet, spans: tuple[Span, ..
     function = VXLAN if outer.protocol == protocols.UDP else IPIP
     reason = Wrapped(link.name, outer.dst)
     walk.trace.step(
-        "device transmit", skb, function, inner, "encapsulate", reason, spans=spans, link=link.name
+        StageName.DEVICE_TRANSMIT,
+        skb,
+        function,
+        inner,
+        StepDecision.ENCAPSULATE,
+        reason,
+        spans=spans,
+        link=link.name,
     )
     if skb.inner is not None and skb.tunnel is not None:
         skb.wrapped = (*skb.wrapped, (skb.inner, skb.tunnel))
     skb.inner, skb.tunnel = inner, link
     skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
         None,
-        "",
+        CtInfo.NOT_SEEN,
         False,
         None,
         None,
@@ -173,11 +191,17 @@ def receive(walk: Walk, skb: Skb) -> Next:
     skb.wrapped = skb.wrapped[:-1]
     skb.link = device
     walk.trace.step(
-        "tunnel", skb, RECEIVED, outer, "decapsulate", Unwrapped(device.name), link=device.name
+        StageName.TUNNEL,
+        skb,
+        RECEIVED,
+        outer,
+        StepDecision.DECAPSULATE,
+        Unwrapped(device.name),
+        link=device.name,
     )
     skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
         None,
-        "",
+        CtInfo.NOT_SEEN,
         False,
         None,
         None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from podpath.datapath.devices import wire
 from podpath.datapath.reasons.devices import HandedToPeer
 from podpath.datapath.tracing.paths import RECEIVE, Next
+from podpath.datapath.vocabulary import CtInfo, StageName, StepDecision
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net.provenance import Known
@@ -22,11 +23,11 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     rests_on = link.peer.inferred if isinstance(link.peer, Known) else None
     reason = HandedToPeer(link.name, peer.link, peer.netns, crosses)
     walk.trace.step(
-        "device transmit",
+        StageName.DEVICE_TRANSMIT,
         skb,
         FUNCTION,
         skb.packet,
-        "hop",
+        StepDecision.HOP,
         reason,
         link=link.name,
         rests_on=rests_on,
@@ -57,7 +58,7 @@ def enter(walk: Walk, skb: Skb, peer: Peer) -> None:
     skb.link = walk.engine.namespace(peer.netns).link(peer.link)
     skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
         None,
-        "",
+        CtInfo.NOT_SEEN,
         False,
         None,
         None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath.reasons.devices import LeftByPort, LeftNode
 from podpath.datapath.tracing.trace import Transmitted
+from podpath.datapath.vocabulary import StageName, StepDecision
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.node.links import Link
@@ -21,7 +22,13 @@ def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted:
     if master is not None and skb.port is None:
         reason = LeftByPort(link.name, namespace.mac(link), master)
     walk.trace.step(
-        "device transmit", skb, FUNCTION, skb.packet, "transmit", reason, link=link.name
+        StageName.DEVICE_TRANSMIT,
+        skb,
+        FUNCTION,
+        skb.packet,
+        StepDecision.TRANSMIT,
+        reason,
+        link=link.name,
     )
     outer = skb.packet if skb.inner is not None else None
     device = skb.tunnel.name if skb.tunnel is not None else None

@@ -13,6 +13,7 @@ from podpath.datapath.netfilter.state import Decision, HookState
 from podpath.datapath.netfilter.tracking import conntrack_table
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.reasons.translation import DestinationRewritten, SourceRewritten
+from podpath.datapath.vocabulary import StepDecision
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH, Address
 from podpath.node.netfilter import ConnTuple, Rule
@@ -35,7 +36,9 @@ def bind_destination(state: HookState, rule: Rule, allowed: NatRange) -> Verdict
     before = inverse(connection.reply)
     _set_up(conntrack_table(state.walk, state.skb.netns), connection, allowed, source=False)
     after = inverse(connection.reply)
-    state.decision = Decision("dnat", DestinationRewritten(rule, before, after), rule.span)
+    state.decision = Decision(
+        StepDecision.DNAT, DestinationRewritten(rule, before, after), rule.span
+    )
     return ACCEPT
 
 
@@ -50,7 +53,7 @@ def bind_source(state: HookState, rule: Rule, allowed: NatRange) -> Verdict:
     _set_up(conntrack_table(state.walk, state.skb.netns), connection, allowed, source=True)
     after = inverse(connection.reply)
     rewritten = SourceRewritten(rule, before, after, connection.port_at_random)
-    state.decision = Decision("snat", rewritten, rule.span)
+    state.decision = Decision(StepDecision.SNAT, rewritten, rule.span)
     return ACCEPT
 
 

@@ -21,6 +21,7 @@ from podpath.datapath.netfilter.verdicts import DROP, Verdict
 from podpath.datapath.nftables.chains import NftStage
 from podpath.datapath.nftables.registration import Registered
 from podpath.datapath.reasons import translation as reasons
+from podpath.datapath.vocabulary import CtInfo, Hook, HookStage, StepDecision
 from podpath.datapath.walk.skb import Skb
 from podpath.net.packet import Packet
 from podpath.net.provenance import Option
@@ -28,7 +29,7 @@ from podpath.net.provenance import Option
 FUNCTION = "net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12"
 REPLY = "net/netfilter/nf_nat_proto.c:nf_nat_icmp_reply_translation v6.12"
 NULL_BINDING = "net/netfilter/nf_nat_core.c:nf_nat_alloc_null_binding v6.12"
-SOURCE_HOOKS = frozenset({"POSTROUTING", "INPUT"})
+SOURCE_HOOKS = frozenset({Hook.POSTROUTING, Hook.INPUT})
 """HOOK2MANIP: the source is rewritten here, the destination at the other hooks."""
 
 
@@ -52,7 +53,7 @@ class NatStage:
 
     def __init__(
         self,
-        hook: str,
+        hook: Hook,
         stages: Sequence[TableStage],
         native: Sequence[Registered] = (),
         priority: int = 0,
@@ -66,7 +67,7 @@ class NatStage:
         self.native = tuple(entry.stage for entry in native if entry.priority == priority)
         self.late = tuple(entry.stage for entry in native if entry.priority > priority)
         self.source = hook in SOURCE_HOOKS
-        self.label = f"{hook} nat"
+        self.label = HookStage(hook, "nat")
 
     def __call__(self, state: HookState) -> Verdict | None:
         """Translate the packet; one without a connection (invalid or untracked) goes by with the
@@ -77,12 +78,12 @@ class NatStage:
         if connection is None:
             return None
         if (
-            skb.ctinfo == "RELATED"
+            skb.ctinfo == CtInfo.RELATED
             and skb.packet.protocol in ICMPS
             and skb.packet.quoted is not None
         ):
             self._rewrite_error(state, skb, connection)
-        elif skb.ctinfo in {"NEW", "RELATED"} and not (
+        elif skb.ctinfo in {CtInfo.NEW, CtInfo.RELATED} and not (
             connection.src_nat_done if self.source else connection.dst_nat_done
         ):
             return self._translate_first(state, skb, connection)
@@ -172,7 +173,7 @@ class NatStage:
         if skb.packet == before:
             return
         spans = (connection.span,) if connection.span is not None else ()
-        word = "snat" if self.source else "dnat"
+        word = StepDecision.SNAT if self.source else StepDecision.DNAT
         reason = reasons.TranslatedAsFirst(connection.original)
         state.walk.trace.step(self.label, skb, FUNCTION, before, word, reason, spans=spans)
 
@@ -181,7 +182,7 @@ class NatStage:
             return
         before = skb.packet
         skb.packet = rewrite_error(before, connection, reply=skb.reply, source=self.source)
-        word = "snat" if self.source else "dnat"
+        word = StepDecision.SNAT if self.source else StepDecision.DNAT
         state.walk.trace.step(
             self.label, skb, REPLY, before, word, reasons.ErrorTranslated(connection.original)
         )
@@ -192,7 +193,7 @@ class NatStage:
             state.skb,
             NULL_BINDING,
             before,
-            "snat",
+            StepDecision.SNAT,
             reasons.PortClash(connection.original),
         )
 
@@ -203,7 +204,7 @@ class NatStage:
         link = connection.masquerade_link
         return (
             link is not None
-            and self.hook == "POSTROUTING"
+            and self.hook == Hook.POSTROUTING
             and not skb.reply
             and link != state.out_name
         )
@@ -211,12 +212,12 @@ class NatStage:
     def _drop_changed(self, state: HookState, skb: Skb, connection: Connection) -> Verdict:
         conntrack_table(state.walk, skb.netns).delete(connection)
         changed = reasons.MasqueradeDeviceChanged(connection.masquerade_link or "", state.out_name)
-        state.walk.trace.step(self.label, skb, FUNCTION, skb.packet, "drop", changed)
+        state.walk.trace.step(self.label, skb, FUNCTION, skb.packet, StepDecision.DROP, changed)
         return DROP
 
     def _mark_reroute(self, state: HookState, skb: Skb, connection: Connection) -> None:
         """Say that a local packet with a new destination is routed again (`nf_nat_ipv4_local_fn`)."""
-        if self.hook == "OUTPUT" and not state.reroute:
+        if self.hook == Hook.OUTPUT and not state.reroute:
             entry, other = (
                 (connection.reply, connection.original)
                 if skb.reply

@@ -19,6 +19,7 @@ from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
 from podpath.datapath.reasons.boundaries import ChainsCircle, ChainsTooDeep
 from podpath.datapath.reasons.rules import ChainTaken, PolicyDecided
 from podpath.datapath.tracing.trace import RuleHit
+from podpath.datapath.vocabulary import StepDecision
 from podpath.net.provenance import Option
 
 MOST_JUMPS = 1 << 17
@@ -151,8 +152,9 @@ class Traversal:
         effect = self.table.missing(state.walk, rule.rule, name)
         if effect == "return":
             return None
-        state.decision = Decision(effect, ChainTaken(name, effect), rule.rule.span)
-        return ACCEPT if effect == "accept" else DROP
+        word = StepDecision(effect)
+        state.decision = Decision(word, ChainTaken(name, word), rule.rule.span)
+        return ACCEPT if word is StepDecision.ACCEPT else DROP
 
     def _refuse(self, chain: CompiledChain) -> Verdict | None:
         """End the walk where the kernel would not have loaded the rules: chains in a circle, or
@@ -187,7 +189,7 @@ class Traversal:
         if policy != "DROP":
             return None
         decided = PolicyDecided(self.table.source.name, source.name, False)
-        self.state.decision = Decision("drop", decided, source.span)
+        self.state.decision = Decision(StepDecision.DROP, decided, source.span)
         return DROP
 
 

@@ -8,11 +8,12 @@ from podpath.datapath.netfilter.hooks import traverse
 from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Drop, Queued, Reject
 from podpath.datapath.routing import error_source
 from podpath.datapath.tracing.trace import Dropped, Outcome, Rejected, Undecided
+from podpath.datapath.vocabulary import Hook
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 
 
-def pass_hook(walk: Walk, skb: Skb, hook: str) -> Outcome | Accept:
+def pass_hook(walk: Walk, skb: Skb, hook: Hook) -> Outcome | Accept:
     """Send the packet through a hook: it goes on (perhaps to be routed again), or it ends."""
     verdict = traverse(walk, skb, hook)
     if verdict is ACCEPT:

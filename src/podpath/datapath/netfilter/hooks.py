@@ -8,19 +8,12 @@ from podpath.datapath.netfilter.ruleset import ruleset
 from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Accept, Verdict
 from podpath.datapath.routing import reroute
+from podpath.datapath.vocabulary import Hook
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 
-PREROUTING, INPUT, FORWARD, OUTPUT, POSTROUTING = (
-    "PREROUTING",
-    "INPUT",
-    "FORWARD",
-    "OUTPUT",
-    "POSTROUTING",
-)
 
-
-def traverse(walk: Walk, skb: Skb, hook: str) -> Verdict:
+def traverse(walk: Walk, skb: Skb, hook: Hook) -> Verdict:
     """Send a packet through one hook and give the final verdict.
 
     Reads `skb.iif` (None in OUTPUT), `skb.oif` (None in PREROUTING and INPUT), `skb.netns`,

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-HOOKS = ("PREROUTING", "INPUT", "FORWARD", "OUTPUT", "POSTROUTING")
+from podpath.datapath.vocabulary import Hook
+
+HOOKS = (Hook.PREROUTING, Hook.INPUT, Hook.FORWARD, Hook.OUTPUT, Hook.POSTROUTING)
 LAST = 0x7FFFFFFF
 
 
 class HookEntry(NamedTuple):
     """What runs at a hook, and when."""
 
-    hook: str
+    hook: Hook
     priority: int
     name: str
     """A table's name, or `conntrack` and `conntrack confirm`."""
@@ -34,30 +36,30 @@ _MANGLE = "net/ipv4/netfilter/iptable_mangle.c:iptable_mangle_hook v6.12"
 _NAT = "net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12"
 
 HOOK_ENTRIES: tuple[HookEntry, ...] = (
-    HookEntry("PREROUTING", -300, "raw", _TABLE),
-    HookEntry("PREROUTING", -200, "conntrack", _CONNTRACK),
-    HookEntry("PREROUTING", -150, "mangle", _MANGLE),
-    HookEntry("PREROUTING", -100, "nat", _NAT),
-    HookEntry("INPUT", -150, "mangle", _MANGLE),
-    HookEntry("INPUT", 0, "filter", _TABLE),
-    HookEntry("INPUT", 50, "security", _TABLE, frozenset({"legacy"})),
-    HookEntry("INPUT", 100, "nat", _NAT),
-    HookEntry("INPUT", 150, "security", _TABLE, frozenset({"nft"})),
-    HookEntry("INPUT", LAST, "conntrack confirm", _CONFIRM),
-    HookEntry("FORWARD", -150, "mangle", _MANGLE),
-    HookEntry("FORWARD", 0, "filter", _TABLE),
-    HookEntry("FORWARD", 50, "security", _TABLE, frozenset({"legacy"})),
-    HookEntry("FORWARD", 150, "security", _TABLE, frozenset({"nft"})),
-    HookEntry("OUTPUT", -300, "raw", _TABLE),
-    HookEntry("OUTPUT", -200, "conntrack", _CONNTRACK_LOCAL),
-    HookEntry("OUTPUT", -150, "mangle", _MANGLE),
-    HookEntry("OUTPUT", -100, "nat", _NAT),
-    HookEntry("OUTPUT", 0, "filter", _TABLE),
-    HookEntry("OUTPUT", 50, "security", _TABLE, frozenset({"legacy"})),
-    HookEntry("OUTPUT", 150, "security", _TABLE, frozenset({"nft"})),
-    HookEntry("POSTROUTING", -150, "mangle", _MANGLE),
-    HookEntry("POSTROUTING", 100, "nat", _NAT),
-    HookEntry("POSTROUTING", LAST, "conntrack confirm", _CONFIRM),
+    HookEntry(Hook.PREROUTING, -300, "raw", _TABLE),
+    HookEntry(Hook.PREROUTING, -200, "conntrack", _CONNTRACK),
+    HookEntry(Hook.PREROUTING, -150, "mangle", _MANGLE),
+    HookEntry(Hook.PREROUTING, -100, "nat", _NAT),
+    HookEntry(Hook.INPUT, -150, "mangle", _MANGLE),
+    HookEntry(Hook.INPUT, 0, "filter", _TABLE),
+    HookEntry(Hook.INPUT, 50, "security", _TABLE, frozenset({"legacy"})),
+    HookEntry(Hook.INPUT, 100, "nat", _NAT),
+    HookEntry(Hook.INPUT, 150, "security", _TABLE, frozenset({"nft"})),
+    HookEntry(Hook.INPUT, LAST, "conntrack confirm", _CONFIRM),
+    HookEntry(Hook.FORWARD, -150, "mangle", _MANGLE),
+    HookEntry(Hook.FORWARD, 0, "filter", _TABLE),
+    HookEntry(Hook.FORWARD, 50, "security", _TABLE, frozenset({"legacy"})),
+    HookEntry(Hook.FORWARD, 150, "security", _TABLE, frozenset({"nft"})),
+    HookEntry(Hook.OUTPUT, -300, "raw", _TABLE),
+    HookEntry(Hook.OUTPUT, -200, "conntrack", _CONNTRACK_LOCAL),
+    HookEntry(Hook.OUTPUT, -150, "mangle", _MANGLE),
+    HookEntry(Hook.OUTPUT, -100, "nat", _NAT),
+    HookEntry(Hook.OUTPUT, 0, "filter", _TABLE),
+    HookEntry(Hook.OUTPUT, 50, "security", _TABLE, frozenset({"legacy"})),
+    HookEntry(Hook.OUTPUT, 150, "security", _TABLE, frozenset({"nft"})),
+    HookEntry(Hook.POSTROUTING, -150, "mangle", _MANGLE),
+    HookEntry(Hook.POSTROUTING, 100, "nat", _NAT),
+    HookEntry(Hook.POSTROUTING, LAST, "conntrack confirm", _CONFIRM),
 )
 """iptables-nft gives its security table a priority of its own (iptables 1.8, nft.c).
 Defragmentation (-400) is part of the conntrack entry here. NAT's priority is its dispatcher's:

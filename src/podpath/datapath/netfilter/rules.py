@@ -15,6 +15,7 @@ from podpath.datapath.netfilter.compiled import CompiledRule
 from podpath.datapath.netfilter.state import Act, Check, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.reasons.rules import RuleDecided
+from podpath.datapath.vocabulary import StepDecision
 from podpath.datapath.xtables.context import RuleContext, doubtful, spell, spell_match
 from podpath.datapath.xtables.registry import compile_match, compile_target
 from podpath.net.addresses import WIDTH
@@ -60,13 +61,15 @@ def _compile_act(target: Target, context: RuleContext) -> Act | None:
 
 def _accept(state: HookState, compiled: CompiledRule) -> Verdict:
     rule = compiled.rule
-    state.decision = Decision("accept", RuleDecided(rule, "accept"), rule.span)
+    state.decision = Decision(
+        StepDecision.ACCEPT, RuleDecided(rule, StepDecision.ACCEPT), rule.span
+    )
     return ACCEPT
 
 
 def _drop(state: HookState, compiled: CompiledRule) -> Verdict:
     rule = compiled.rule
-    state.decision = Decision("drop", RuleDecided(rule, "drop"), rule.span)
+    state.decision = Decision(StepDecision.DROP, RuleDecided(rule, StepDecision.DROP), rule.span)
     return DROP
 
 

@@ -13,6 +13,7 @@ from podpath.datapath.netfilter.tracking import confirm, track
 from podpath.datapath.nftables.order import ContestedPriority
 from podpath.datapath.nftables.registration import NativeChains, Registered
 from podpath.datapath.sets.ipsets import Sets
+from podpath.datapath.vocabulary import Hook
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import Family
 from podpath.net.provenance import Fact, Option, Unknown
@@ -77,7 +78,7 @@ class Ruleset:
             hook: tuple(self._order(hook)) for hook in HOOKS
         }
 
-    def _order(self, hook: str) -> Iterator[Stage]:
+    def _order(self, hook: Hook) -> Iterator[Stage]:
         native = self.native.at(hook)
         entries = [entry for entry in HOOK_ENTRIES if entry.hook == hook]
         for priority in sorted(
@@ -124,12 +125,16 @@ class Ruleset:
         if not stages:
             return None
         stage: Stage = stages[0] if len(stages) == 1 else ContestedStage(stages)
-        return ReroutingStage(stage) if (entry.name, entry.hook) == ("mangle", "OUTPUT") else stage
+        return (
+            ReroutingStage(stage) if (entry.name, entry.hook) == ("mangle", Hook.OUTPUT) else stage
+        )
 
 
-def _at_hook(entry: Registered, hook: str) -> Stage:
+def _at_hook(entry: Registered, hook: Hook) -> Stage:
     return (
-        ReroutingStage(entry.stage) if entry.type == "route" and hook == "OUTPUT" else entry.stage
+        ReroutingStage(entry.stage)
+        if entry.type == "route" and hook is Hook.OUTPUT
+        else entry.stage
     )
 
 
@@ -149,7 +154,7 @@ def ruleset(walk: Walk, netns: Netns, family: Family) -> Ruleset:
     return found
 
 
-def _does_something(table: Table, hook: str) -> bool:
+def _does_something(table: Table, hook: Hook) -> bool:
     """Tell whether a base chain can do anything: it has rules, may have a policy of DROP, or is not
     known.
     """

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from podpath.datapath.conntrack.connection import Connection, Template
 from podpath.datapath.netfilter.state import Decision, HookState
+from podpath.datapath.vocabulary import CtInfo
 from podpath.net.packet import Packet
 from podpath.node.netfilter import ConnTuple
 
@@ -28,7 +29,7 @@ class HookSnapshot(NamedTuple):
 
     packet: Packet
     mark: int
-    ctinfo: str
+    ctinfo: CtInfo
     template: Template | None
     connection: Connection | None
     translation: _Translation | None

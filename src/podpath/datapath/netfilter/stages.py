@@ -10,6 +10,7 @@ from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.tables import CompiledTable
 from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.tracing.trace import NearMiss
+from podpath.datapath.vocabulary import Hook, HookStage
 from podpath.net.packet import Packet
 from podpath.net.provenance import Option, Span
 
@@ -22,11 +23,11 @@ class TableStage:
 
     __slots__ = ("function", "hook", "label", "table")
 
-    def __init__(self, table: CompiledTable, hook: str, function: str) -> None:
+    def __init__(self, table: CompiledTable, hook: Hook, function: str) -> None:
         """Stand for the table's base chain of that name."""
         self.table = table
         self.hook = hook
-        self.label = f"{hook} {table.source.name}"
+        self.label = HookStage(hook, table.source.name)
         self.function = (
             function
             if table.source.flavour == "legacy"

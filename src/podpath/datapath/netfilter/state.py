@@ -11,6 +11,7 @@ from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.reasons.rules import RuleReason
 from podpath.datapath.reasons.translation import TranslationReason
 from podpath.datapath.tracing.trace import Assumption
+from podpath.datapath.vocabulary import Hook, StepDecision
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net.provenance import Option, Span
@@ -46,7 +47,7 @@ class Doubt(NamedTuple):
 class Decision(NamedTuple):
     """What one table decided about a packet: the body of its Step."""
 
-    word: str
+    word: StepDecision
     reason: RuleReason | TranslationReason
     span: Span | None = None
     """The deciding rule's line, or the chain's where its policy decided."""
@@ -68,7 +69,7 @@ class HookState:
         "walk",
     )
 
-    def __init__(self, walk: Walk, skb: Skb, hook: str) -> None:
+    def __init__(self, walk: Walk, skb: Skb, hook: Hook) -> None:
         """Look at a packet from one hook."""
         self.walk = walk
         self.skb = skb

@@ -21,6 +21,7 @@ from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.netfilter.verdicts import Drop, Verdict
 from podpath.datapath.reasons import tracking as reasons
 from podpath.datapath.reasons.tracking import InvalidReason, TrackingNote, TrackingReason
+from podpath.datapath.vocabulary import CONNTRACK, CtInfo, Hook, HookStage, StepDecision
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
@@ -29,6 +30,11 @@ from podpath.node.node import Netns
 
 TRACK = "net/netfilter/nf_conntrack_core.c:nf_conntrack_in v6.12"
 CONFIRM = "net/netfilter/nf_conntrack_core.c:__nf_conntrack_confirm v6.12"
+_DECISIONS = {
+    CtInfo.NEW: StepDecision.NEW,
+    CtInfo.ESTABLISHED: StepDecision.ESTABLISHED,
+    CtInfo.RELATED: StepDecision.RELATED,
+}
 CLASH_ALLOWED = frozenset({protocols.UDP, protocols.UDPLITE, protocols.ICMP, protocols.ICMPV6})
 
 
@@ -48,7 +54,7 @@ def conntrack_table(walk: Walk, netns: Netns) -> ConntrackTable:
 def track(state: HookState) -> Verdict | None:
     """Find or make the packet's connection and say what the packet is to it."""
     skb = state.skb
-    if skb.connection is not None or skb.ctinfo == "UNTRACKED":
+    if skb.connection is not None or skb.ctinfo == CtInfo.UNTRACKED:
         # Seen before: over lo from OUTPUT, or kept from conntrack by a rule.
         return None
     if skb.packet.fragment:
@@ -81,7 +87,12 @@ def confirm(state: HookState) -> Verdict | None:
         if other is not connection and not (same and connection.original.protocol in CLASH_ALLOWED):
             taken = reasons.TupleTaken(other.original)
             state.walk.trace.step(
-                f"{state.hook} conntrack confirm", skb, CONFIRM, skb.packet, "drop", taken
+                HookStage(state.hook, "conntrack confirm"),
+                skb,
+                CONFIRM,
+                skb.packet,
+                StepDecision.DROP,
+                taken,
             )
             return Drop("NETFILTER_DROP")
     table.insert(connection)
@@ -96,10 +107,10 @@ def attach_answer(answer: Skb, cause: Skb) -> None:
     """
     connection = cause.connection
     if connection is None:
-        if cause.ctinfo == "UNTRACKED":
-            answer.ctinfo = "RELATED"  # to no connection: a rule calls it INVALID, and NOTRACK leaves what has a state alone
+        if cause.ctinfo == CtInfo.UNTRACKED:
+            answer.ctinfo = CtInfo.RELATED  # to no connection: a rule calls it INVALID, and NOTRACK leaves what has a state alone
         return
-    answer.connection, answer.ctinfo, answer.reply = connection, "RELATED", not cause.reply
+    answer.connection, answer.ctinfo, answer.reply = connection, CtInfo.RELATED, not cause.reply
     if connection.confirmed and answer.packet.protocol == protocols.TCP:
         connection.state = tcp.CLOSE
 
@@ -110,15 +121,15 @@ def _track_special(state: HookState, table: ConntrackTable, zone: Zone) -> None:
     """
     skb = state.skb
     if icmp.is_untracked(skb.packet):
-        skb.ctinfo = "UNTRACKED"
+        skb.ctinfo = CtInfo.UNTRACKED
         return
     found = icmp.find_quoted(table, skb.packet, zone)
     if isinstance(found, InvalidReason):
         _declare_invalid(state, found)
         return
     skb.connection, skb.reply = found
-    skb.ctinfo = "RELATED"
-    _step(state, "related", reasons.RelatedError(skb.connection.original))
+    skb.ctinfo = CtInfo.RELATED
+    _step(state, StepDecision.RELATED, reasons.RelatedError(skb.connection.original))
 
 
 def _track_normal(state: HookState, table: ConntrackTable, zone: Zone) -> Verdict | None:
@@ -170,7 +181,7 @@ def _track_tcp(
 def _check_packet(state: HookState, settings: ConntrackSettings) -> InvalidReason | None:
     """Say why a packet is invalid in itself; None where it is not."""
     packet = state.skb.packet
-    if packet.bad_checksum and state.hook == "PREROUTING" and settings.checksum:
+    if packet.bad_checksum and state.hook == Hook.PREROUTING and settings.checksum:
         return reasons.BadChecksum()
     if packet.protocol == protocols.TCP:
         return tcp.check_flags(packet).invalid
@@ -200,9 +211,9 @@ def _attach(
     skb.connection = connection
     skb.reply = reply
     if reply or connection.seen_reply:
-        skb.ctinfo = "ESTABLISHED"
+        skb.ctinfo = CtInfo.ESTABLISHED
     else:
-        skb.ctinfo = "RELATED" if connection.expected else "NEW"
+        skb.ctinfo = CtInfo.RELATED if connection.expected else CtInfo.NEW
     if (
         connection.seen_reply
         and connection.span is not None
@@ -215,19 +226,19 @@ def _attach(
         connection.seen_reply = True
     _step(
         state,
-        skb.ctinfo.lower(),
-        reasons.TrackedAs(connection.original, skb.ctinfo == "NEW", reply, note),
+        _DECISIONS[skb.ctinfo],
+        reasons.TrackedAs(connection.original, skb.ctinfo == CtInfo.NEW, reply, note),
     )
 
 
 def _declare_invalid(
     state: HookState, why: InvalidReason, connection: Connection | None = None
 ) -> None:
-    state.skb.ctinfo = "INVALID"
+    state.skb.ctinfo = CtInfo.INVALID
     state.skb.connection = state.skb.template = None
     _step(
         state,
-        "invalid",
+        StepDecision.INVALID,
         reasons.ConntrackInvalid(why, connection.original if connection is not None else None),
     )
 
@@ -243,14 +254,14 @@ def _is_turned_away(state: HookState) -> bool:
     name = f"conntrack table of netns {state.skb.netns.name} is full"
     full = state.walk.choices.choose(name, options, ask="conntrack -S; dmesg | grep nf_conntrack")
     if full:
-        _step(state, "drop", reasons.ConntrackFull())
+        _step(state, StepDecision.DROP, reasons.ConntrackFull())
     return full
 
 
-def _step(state: HookState, decision: str, reason: TrackingReason) -> None:
+def _step(state: HookState, decision: StepDecision, reason: TrackingReason) -> None:
     skb = state.skb
     connection = skb.connection
     spans = (connection.span,) if connection is not None and connection.span is not None else ()
     state.walk.trace.step(
-        f"{state.hook} conntrack", skb, TRACK, skb.packet, decision, reason, spans=spans
+        HookStage(state.hook, CONNTRACK), skb, TRACK, skb.packet, decision, reason, spans=spans
     )

@@ -14,6 +14,7 @@ from podpath.datapath.nftables.tables import CompiledNftChain
 from podpath.datapath.reasons.boundaries import ChainsCircle, ChainsTooDeep
 from podpath.datapath.reasons.rules import ChainTaken, PolicyDecided
 from podpath.datapath.tracing.trace import NearMiss
+from podpath.datapath.vocabulary import Hook, HookStage, StepDecision
 from podpath.net import nft
 from podpath.net.packet import Packet
 from podpath.net.provenance import Option
@@ -27,12 +28,12 @@ class NftStage:
 
     __slots__ = ("base", "hook", "label")
 
-    def __init__(self, base: CompiledNftChain, hook: str) -> None:
+    def __init__(self, base: CompiledNftChain, hook: Hook) -> None:
         """Stand for a base chain."""
         self.base = base
         self.hook = hook
         source = base.table.source
-        self.label = f"{hook} {source.family} {source.name} {base.source.name}"
+        self.label = HookStage(hook, f"{source.family} {source.name} {base.source.name}")
 
     def __call__(self, state: HookState) -> Verdict | None:
         """Walk the chain, record what it decided, and say what becomes of the packet."""
@@ -145,8 +146,9 @@ def _miss(state: HookState, chain: CompiledNftChain, name: str) -> Verdict | Non
     effect = state.walk.choices.choose(fact, options, ask="nft -a list ruleset")
     if effect == "return":
         return None
-    state.decision = Decision(effect, ChainTaken(name, effect))
-    return ACCEPT if effect == "accept" else DROP
+    word = StepDecision(effect)
+    state.decision = Decision(word, ChainTaken(name, word))
+    return ACCEPT if word is StepDecision.ACCEPT else DROP
 
 
 def _pass(state: HookState, chain: CompiledNftChain, index: int) -> None:
@@ -167,5 +169,7 @@ def _policy(state: HookState, base: CompiledNftChain) -> Verdict | None:
     if source.policy != "drop":
         return None
     table = f"{base.table.source.family} {base.table.source.name}"
-    state.decision = Decision("drop", PolicyDecided(table, source.name, True), source.span)
+    state.decision = Decision(
+        StepDecision.DROP, PolicyDecided(table, source.name, True), source.span
+    )
     return DROP

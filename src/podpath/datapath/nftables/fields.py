@@ -21,6 +21,7 @@ from podpath.datapath.nftables.datatypes import (
     Part,
 )
 from podpath.datapath.routing import address_type, reverse_path
+from podpath.datapath.vocabulary import Hook
 from podpath.datapath.walk.skb import attached
 from podpath.datapath.xtables.matches.conntrack import packet_state
 from podpath.net import nft, protocols
@@ -142,7 +143,7 @@ def _ether_field(name: str) -> Field:
         skb = state.skb
         mac = skb.packet.smac if name == "saddr" else skb.packet.dmac
         # a packet of this host has no link-layer header yet, nor an input device of type ether
-        if mac is None or (skb.iif is None and state.hook not in {"INGRESS", "EGRESS"}):
+        if mac is None or (skb.iif is None and state.hook not in {Hook.INGRESS, Hook.EGRESS}):
             return None
         try:
             return int(mac.replace(":", ""), 16)

@@ -14,6 +14,7 @@ from podpath.datapath.nftables.fields import TRANSPORTS, meta_field, payload_fie
 from podpath.datapath.nftables.unfollowed import may_stop
 from podpath.datapath.nftables.values import Compiled, RulePosition, compile_value
 from podpath.datapath.reasons.rules import Changed
+from podpath.datapath.vocabulary import CtInfo, PacketType, StepDecision
 from podpath.datapath.walk.skb import is_untouched
 from podpath.net import nft
 from podpath.net.addresses import Address, Mac
@@ -96,7 +97,8 @@ def compile_change(
             state.skb.connection.mark if state.skb.connection is not None else 0,
         )
         if before != after:
-            word = "mark" if before[0] == after[0] else "rewrite"
+            only_mark = before[0] == after[0]
+            word = StepDecision.MARK if only_mark else StepDecision.REWRITE
             state.decision = Decision(word, Changed(rule, statement), rule.span)
         return None
 
@@ -136,10 +138,8 @@ def _set_mark(state: HookState, value: int) -> None:
 
 
 def _set_packet_type(state: HookState, value: int) -> None:
-    names = {
-        number: name for name, number in PACKET_TYPES.items() if name not in {"unicast", "other"}
-    }
-    state.skb.pkt_type = names.get(value, state.skb.pkt_type)
+    types = {PACKET_TYPES[kind]: kind for kind in PacketType}
+    state.skb.pkt_type = types.get(value, state.skb.pkt_type)
 
 
 def _set_connection_mark(state: HookState, value: int) -> None:
@@ -151,7 +151,7 @@ def _set_zone(direction: str) -> Callable[[HookState, int], None]:
     def apply(state: HookState, value: int) -> None:
         # only before conntrack saw the packet (nft_ct_set_zone_eval)
         if is_untouched(state.skb):
-            state.skb.ctinfo = ""
+            state.skb.ctinfo = CtInfo.NOT_SEEN
             state.skb.template = Template(
                 Zone(value & 0xFFFF, direction != "reply", direction != "original")
             )

@@ -14,6 +14,7 @@ from podpath.datapath.nftables.chains import NftStage
 from podpath.datapath.nftables.tables import CompiledNftTable
 from podpath.datapath.tracing.paths import EMIT, Next
 from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.vocabulary import Hook, hook_named
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net.addresses import IfName
@@ -42,7 +43,7 @@ class DeviceChains:
 
     def __init__(self, netns: Netns) -> None:
         """Compile no rule before a packet meets its chain."""
-        self.by_hook: dict[str, list[DeviceChain]] = {}
+        self.by_hook: dict[Hook, list[DeviceChain]] = {}
         tables = [
             table
             for table in netns.nftables.items
@@ -51,8 +52,8 @@ class DeviceChains:
         compiled = [CompiledNftTable(table, netns.name) for table in tables]
         chains = [chain for table in compiled for chain in table.chains.values()]
         for serial, chain in enumerate(chains):
-            hook = chain.source.hook.upper()
-            if hook in {INGRESS, EGRESS}:
+            hook = hook_named(chain.source.hook)
+            if hook is Hook.INGRESS or hook is Hook.EGRESS:
                 entry = DeviceChain(
                     (chain.source.priority, -serial), chain.source, NftStage(chain, hook)
                 )
@@ -66,7 +67,7 @@ def ingress(walk: Walk, skb: Skb, link: Link) -> Next:
     if not skb.netns.nftables.items:
         return None
     before, skb.iif = skb.iif, link
-    ended = _run(walk, skb, link, INGRESS)
+    ended = _run(walk, skb, link, Hook.INGRESS)
     skb.iif = before
     return ended
 
@@ -76,12 +77,12 @@ def egress(walk: Walk, skb: Skb, link: Link) -> Next:
     if not skb.netns.nftables.items:
         return None
     before, skb.oif = skb.oif, link
-    ended = _run(walk, skb, link, EGRESS)
+    ended = _run(walk, skb, link, Hook.EGRESS)
     skb.oif = before
     return ended
 
 
-def _run(walk: Walk, skb: Skb, link: Link, hook: str) -> Next:
+def _run(walk: Walk, skb: Skb, link: Link, hook: Hook) -> Next:
     chains: DeviceChains | None = walk.engine.device_chains.get(skb.netns.name)
     if chains is None:
         chains = walk.engine.device_chains[skb.netns.name] = DeviceChains(skb.netns)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from podpath.datapath.nftables.chains import NftStage
 from podpath.datapath.nftables.tables import CompiledNftTable
+from podpath.datapath.vocabulary import hook_named
 from podpath.net import nft
 from podpath.net.addresses import Family
 from podpath.node.nftables import NftTable
@@ -54,7 +55,9 @@ class NativeChains:
                     or (not chain.rules and chain.policy == "accept" and chain.type != "nat")
                 ):
                     continue
-                hook = chain.hook.upper()
+                hook = hook_named(chain.hook)
+                if hook is None:
+                    continue
                 stage = NftStage(table.chains[chain.name], hook)
                 self._registered.setdefault(hook, []).append(
                     Registered(chain.priority, serial, chain.type, stage)

@@ -25,6 +25,7 @@ from podpath.datapath.reasons.rules import (
     StatementTaken,
 )
 from podpath.datapath.tracing.trace import RuleHit
+from podpath.datapath.vocabulary import CtInfo, StepDecision
 from podpath.datapath.walk.skb import is_untouched
 from podpath.datapath.xtables.context import RuleContext
 from podpath.datapath.xtables.targets import queue, reject
@@ -178,7 +179,8 @@ def _compile_verdict(verdict: nft.NftVerdict, place: RulePosition) -> Op:
     rule = place.rule
     if verdict.kind not in {"accept", "drop"}:
         return lambda _: verdict
-    word, final = verdict.kind, ACCEPT if verdict.kind == "accept" else DROP
+    word = StepDecision(verdict.kind)
+    final = ACCEPT if word is StepDecision.ACCEPT else DROP
     decided = RuleDecided(rule, word)
 
     def decide(state: HookState) -> Result:
@@ -276,8 +278,8 @@ def _compile_notrack(place: RulePosition) -> Op:
     def leave_untracked(state: HookState) -> None:
         skb = state.skb
         if is_untouched(skb):
-            skb.ctinfo = "UNTRACKED"
-            state.decision = Decision("untracked", kept, place.rule.span)
+            skb.ctinfo = CtInfo.UNTRACKED
+            state.decision = Decision(StepDecision.UNTRACKED, kept, place.rule.span)
 
     return leave_untracked
 
@@ -297,7 +299,9 @@ def _compile_forward(statement: nft.Forward, place: RulePosition) -> Op:
 
     def forward(state: HookState) -> Result:
         state.forward_to = name
-        state.decision = Decision("forward", SentByRule(place.rule, name), place.rule.span)
+        state.decision = Decision(
+            StepDecision.FORWARD, SentByRule(place.rule, name), place.rule.span
+        )
         return ACCEPT
 
     return forward
@@ -336,7 +340,8 @@ def _compile_unknown(statement: nft.Statement, place: RulePosition, why: str = "
             return BREAK
         if effect == "stop":
             return stop_at(state, place, text)
-        state.decision = Decision(effect, StatementTaken(place.rule, effect), place.rule.span)
-        return ACCEPT if effect == "accept" else DROP
+        word = StepDecision(effect)
+        state.decision = Decision(word, StatementTaken(place.rule, word), place.rule.span)
+        return ACCEPT if word is StepDecision.ACCEPT else DROP
 
     return run

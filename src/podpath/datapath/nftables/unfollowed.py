@@ -11,12 +11,15 @@ from podpath.datapath.netfilter.verdicts import Queued, Verdict
 from podpath.datapath.nftables.values import RulePosition
 from podpath.datapath.reasons.boundaries import StatementNotFollowed
 from podpath.datapath.reasons.rules import StatementStops
+from podpath.datapath.vocabulary import StepDecision
 from podpath.net.provenance import Option
 
 
 def stop_at(state: HookState, place: RulePosition, text: str) -> Verdict:
     """End the walk at a statement that changes the packet in a way that is not modeled."""
-    state.decision = Decision("undecided", StatementStops(place.rule, text), place.rule.span)
+    state.decision = Decision(
+        StepDecision.UNDECIDED, StatementStops(place.rule, text), place.rule.span
+    )
     return Queued(StatementNotFollowed(text, place.where), place.show)
 
 

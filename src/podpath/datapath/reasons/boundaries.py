@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from podpath.datapath.reasons.distinct import distinct
+from podpath.datapath.vocabulary import BoundaryName
 
 
 @distinct
 class NotModelled(NamedTuple):
     """The walk met something that the model leaves out."""
 
-    boundary: str
-    """Its name in `not_modelled.BOUNDARIES`."""
+    boundary: BoundaryName
     about: tuple[object, ...] = ()
     """The names and addresses that tell where: the device, what it stands on, its kind."""
 

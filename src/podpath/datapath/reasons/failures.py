@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.distinct import distinct
+from podpath.datapath.vocabulary import StepStage
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 
@@ -26,7 +27,7 @@ class PacketDropped(NamedTuple):
 
     name: str
     netns: str
-    stage: str
+    stage: StepStage
     reason: Reason
 
 
@@ -36,7 +37,7 @@ class PacketRejected(NamedTuple):
 
     name: str
     netns: str
-    stage: str
+    stage: StepStage
     answer: str
     reason: Reason
 
@@ -47,7 +48,7 @@ class PacketUndecided(NamedTuple):
 
     name: str
     netns: str
-    stage: str
+    stage: StepStage
     reason: Reason
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from podpath.datapath.reasons.distinct import distinct
+from podpath.datapath.vocabulary import PacketType
 from podpath.net.addresses import Address
 
 
@@ -195,7 +196,7 @@ class OwnSource(NamedTuple):
 class NotForOneHost(NamedTuple):
     """A frame to a broadcast or group MAC is not forwarded."""
 
-    pkt_type: str
+    pkt_type: PacketType
 
 
 @distinct

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from podpath.datapath.reasons.distinct import distinct
+from podpath.datapath.vocabulary import StepDecision
 from podpath.net import nft
 from podpath.node.netfilter import Rule
 from podpath.node.nftables import NftRule
@@ -19,8 +20,8 @@ class RuleDecided(NamedTuple):
     """A rule accepts the packet, or drops it."""
 
     rule: Rule | NftRule
-    verdict: str
-    """`accept` or `drop`."""
+    verdict: StepDecision
+    """It accepts or drops."""
 
 
 @distinct
@@ -48,7 +49,7 @@ class ChainTaken(NamedTuple):
     """A chain that the evidence does not show is taken to accept or drop the packet."""
 
     chain: str
-    verdict: str
+    verdict: StepDecision
 
 
 @distinct
@@ -56,7 +57,7 @@ class TargetTaken(NamedTuple):
     """A rule's unknown target is taken to accept or drop the packet."""
 
     rule: Rule
-    verdict: str
+    verdict: StepDecision
 
 
 @distinct
@@ -64,7 +65,7 @@ class StatementTaken(NamedTuple):
     """A rule's statement, which is not modeled, is taken to drop or accept the packet."""
 
     rule: NftRule
-    verdict: str
+    verdict: StepDecision
 
 
 @distinct
@@ -72,7 +73,7 @@ class QueueTaken(NamedTuple):
     """A rule queues the packet for a program, which is taken to accept or drop it."""
 
     rule: Rule
-    verdict: str
+    verdict: StepDecision
 
 
 @distinct

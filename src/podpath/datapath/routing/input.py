@@ -7,6 +7,7 @@ bridge translated.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
 from podpath.datapath.netns.fib import FibResult, Flow, explain_error
@@ -18,6 +19,7 @@ from podpath.datapath.routing.destinations import destination_of, select_path
 from podpath.datapath.routing.validation import PASSED, SourceCheck, check_source
 from podpath.datapath.tracing.destination import Destination
 from podpath.datapath.tracing.exploration import Choices
+from podpath.datapath.vocabulary import DropCause
 from podpath.datapath.walk import settings
 from podpath.net.provenance import Span
 from podpath.node.links import Link
@@ -45,14 +47,21 @@ ICMPV6_ANSWERS = {
 """
 
 
+class InputPath(StrEnum):
+    """How a packet that came in goes on."""
+
+    LOCAL = "local"
+    FORWARD = "forward"
+
+
 class InputRoute(NamedTuple):
     """What input routing decided."""
 
-    path: str = ""
-    """`local`, `forward`; empty where the packet ends."""
+    path: InputPath | None = None
+    """None where the packet ends."""
     destination: Destination | None = None
-    cause: str = ""
-    """Why it ends: a key of `reasons.REASONS`."""
+    cause: DropCause | None = None
+    """Why it ends; None where it does not."""
     answer: str = ""
     """The ICMP error that its sender gets, as `--reject-with` spells it; empty for silence."""
     reason: InputReason | None = None
@@ -92,7 +101,9 @@ def _route(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> In
     if refused is not None:
         return refused
     if family == 4 and (flow.dst.value == LIMITED_BROADCAST):
-        return InputRoute("local", _broadcast(namespace), reason=routes.LimitedBroadcast(flow.dst))
+        return InputRoute(
+            InputPath.LOCAL, _broadcast(namespace), reason=routes.LimitedBroadcast(flow.dst)
+        )
     found = look_up(choices, namespace, flow)
     if found.error:
         return _no_route(choices, namespace, flow, link, found)
@@ -106,7 +117,7 @@ def _route(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> In
     if not may_forward(choices, namespace, link, family):
         reason = routes.ForwardingOff(namespace.name, link.name)
         spans = (*settings.forwarding_spans(namespace, link.name, family), *found.spans)
-        return InputRoute(cause="forwarding off", reason=reason, spans=spans)
+        return InputRoute(cause=DropCause.FORWARDING_OFF, reason=reason, spans=spans)
     if kind not in {"unicast", "broadcast"}:
         return _invalid_destination(routes.DestinationOfType(flow.dst, kind), found)
     return _forward(choices, namespace, flow, link, found)
@@ -132,7 +143,7 @@ def _forward(
     )
     if check.cause:
         return InputRoute(cause=check.cause, spans=check.spans, found=found, check=check)
-    return InputRoute("forward", destination, found=found, spans=found.spans, check=check)
+    return InputRoute(InputPath.FORWARD, destination, found=found, spans=found.spans, check=check)
 
 
 def _deliver(
@@ -150,7 +161,7 @@ def _deliver(
     )
     reason = routes.LocalAddress(flow.dst, namespace.name, found.type)
     return InputRoute(
-        "local", destination, reason=reason, spans=found.spans, found=found, check=check
+        InputPath.LOCAL, destination, reason=reason, spans=found.spans, found=found, check=check
     )
 
 
@@ -158,18 +169,20 @@ def _martian(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> 
     """Refuse sources and destinations that no packet on a wire may have."""
     src, dst = flow.src or flow.dst, flow.dst
     if src.is_multicast or src.value == LIMITED_BROADCAST:
-        return InputRoute(cause="invalid source", reason=routes.MartianSource(src))
+        return InputRoute(cause=DropCause.INVALID_SOURCE, reason=routes.MartianSource(src))
     if dst.value == LIMITED_BROADCAST:
         return None
     if src.value >> 24 == 0:
-        return InputRoute(cause="invalid source", reason=routes.MartianSource(src))
+        return InputRoute(cause=DropCause.INVALID_SOURCE, reason=routes.MartianSource(src))
     if dst.value >> 24 == 0:
         return _invalid_destination(routes.MartianDestination(dst), None)
     loopback = dst if dst.is_loopback else src if src.is_loopback else None
     if loopback is not None and not settings.either(
         choices, namespace, settings.ROUTE_LOCALNET, link.name
     ):
-        return InputRoute(cause="localnet", reason=routes.LoopbackFromWire(loopback, link.name))
+        return InputRoute(
+            cause=DropCause.LOCALNET, reason=routes.LoopbackFromWire(loopback, link.name)
+        )
     return None
 
 
@@ -180,16 +193,17 @@ def _no_route(
     if family == 4 and not may_forward(choices, namespace, link, family):
         stays = routes.ForwardingOff(namespace.name, link.name, flow.dst)
         spans = (*settings.forwarding_spans(namespace, link.name, family), *found.spans)
-        return InputRoute(cause="forwarding off", reason=stays, spans=spans, found=found)
+        return InputRoute(cause=DropCause.FORWARDING_OFF, reason=stays, spans=spans, found=found)
     answer = (ICMP_ANSWERS if family == 4 else ICMPV6_ANSWERS).get(found.error, "")
     reason = explain_error(flow.dst, found)
-    cause = "no route" if found.error == "ENETUNREACH" else "blackhole"
+    unrouted = found.error == "ENETUNREACH"
+    cause = DropCause.NO_ROUTE if unrouted else DropCause.BLACKHOLE
     return InputRoute(cause=cause, answer=answer, reason=reason, spans=found.spans, found=found)
 
 
 def _invalid_destination(reason: InputReason, found: FibResult | None) -> InputRoute:
     spans = found.spans if found is not None else ()
-    return InputRoute(cause="invalid destination", reason=reason, spans=spans)
+    return InputRoute(cause=DropCause.INVALID_DESTINATION, reason=reason, spans=spans)
 
 
 def _broadcast(namespace: Namespace) -> Destination:

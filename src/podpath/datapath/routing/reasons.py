@@ -10,29 +10,31 @@ from __future__ import annotations
 
 import re
 
-REASONS: dict[str, tuple[tuple[tuple[int, int], str], ...]] = {
-    "reverse path": (((0, 0), "IP_RPFILTER"),),
-    "local source": (((6, 14), "IP_LOCAL_SOURCE"), ((0, 0), "NOT_SPECIFIED")),
-    "invalid source": (((6, 14), "IP_INVALID_SOURCE"), ((0, 0), "NOT_SPECIFIED")),
-    "invalid destination": (((6, 14), "IP_INVALID_DEST"), ((0, 0), "NOT_SPECIFIED")),
-    "localnet": (((6, 14), "IP_LOCALNET"), ((0, 0), "NOT_SPECIFIED")),
-    "forwarding off": (((0, 0), "IP_INADDRERRORS"),),
-    "no route": (((0, 0), "IP_INNOROUTES"),),
-    "blackhole": (((0, 0), "NOT_SPECIFIED"),),
-    "output no route": (((0, 0), "IP_OUTNOROUTES"),),
-    "not for one host": (((0, 0), "NOT_SPECIFIED"),),
-    "other host": (((0, 0), "OTHERHOST"),),
-    "ttl": (((0, 0), "IP_INHDR"),),
-    "too big": (((0, 0), "PKT_TOO_BIG"),),
-    "neighbour failed": (((0, 0), "NEIGH_FAILED"),),
-    "no socket": (((0, 0), "NO_SOCKET"),),
-    "device down": (((0, 0), "DEV_READY"),),
-    "bridge port state": (((6, 14), "BRIDGE_INGRESS_STP_STATE"), ((0, 0), "NOT_SPECIFIED")),
-    "bridge held": (((0, 0), "NOT_SPECIFIED"),),
-    "vlan": (((0, 0), "NOT_SPECIFIED"),),
-    "vxlan no remote": (((6, 13), "VXLAN_NO_REMOTE"), ((0, 0), "NOT_SPECIFIED")),
-    "vxlan recursion": (((6, 18), "RECURSION_LIMIT"), ((0, 0), "NOT_SPECIFIED")),
-    "reroute": (((0, 0), "NETFILTER_DROP"),),
+from podpath.datapath.vocabulary import DropCause
+
+REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
+    DropCause.REVERSE_PATH: (((0, 0), "IP_RPFILTER"),),
+    DropCause.LOCAL_SOURCE: (((6, 14), "IP_LOCAL_SOURCE"), ((0, 0), "NOT_SPECIFIED")),
+    DropCause.INVALID_SOURCE: (((6, 14), "IP_INVALID_SOURCE"), ((0, 0), "NOT_SPECIFIED")),
+    DropCause.INVALID_DESTINATION: (((6, 14), "IP_INVALID_DEST"), ((0, 0), "NOT_SPECIFIED")),
+    DropCause.LOCALNET: (((6, 14), "IP_LOCALNET"), ((0, 0), "NOT_SPECIFIED")),
+    DropCause.FORWARDING_OFF: (((0, 0), "IP_INADDRERRORS"),),
+    DropCause.NO_ROUTE: (((0, 0), "IP_INNOROUTES"),),
+    DropCause.BLACKHOLE: (((0, 0), "NOT_SPECIFIED"),),
+    DropCause.OUTPUT_NO_ROUTE: (((0, 0), "IP_OUTNOROUTES"),),
+    DropCause.NOT_FOR_ONE_HOST: (((0, 0), "NOT_SPECIFIED"),),
+    DropCause.OTHER_HOST: (((0, 0), "OTHERHOST"),),
+    DropCause.TTL: (((0, 0), "IP_INHDR"),),
+    DropCause.TOO_BIG: (((0, 0), "PKT_TOO_BIG"),),
+    DropCause.NEIGHBOUR_FAILED: (((0, 0), "NEIGH_FAILED"),),
+    DropCause.NO_SOCKET: (((0, 0), "NO_SOCKET"),),
+    DropCause.DEVICE_DOWN: (((0, 0), "DEV_READY"),),
+    DropCause.BRIDGE_PORT_STATE: (((6, 14), "BRIDGE_INGRESS_STP_STATE"), ((0, 0), "NOT_SPECIFIED")),
+    DropCause.BRIDGE_HELD: (((0, 0), "NOT_SPECIFIED"),),
+    DropCause.VLAN: (((0, 0), "NOT_SPECIFIED"),),
+    DropCause.VXLAN_NO_REMOTE: (((6, 13), "VXLAN_NO_REMOTE"), ((0, 0), "NOT_SPECIFIED")),
+    DropCause.VXLAN_RECURSION: (((6, 18), "RECURSION_LIMIT"), ((0, 0), "NOT_SPECIFIED")),
+    DropCause.REROUTE: (((0, 0), "NETFILTER_DROP"),),
 }
 """For each cause, since which version which name: the newest first."""
 
@@ -42,7 +44,7 @@ MODELLED = (6, 12)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
-def drop_reason(cause: str, kernel: str | None) -> str:
+def drop_reason(cause: DropCause, kernel: str | None) -> str:
     """Return the name that a kernel (`uname -r`) has for a cause of `REASONS`."""
     found = _VERSION.match(kernel or "")
     version = (int(found[1]), int(found[2])) if found is not None else MODELLED

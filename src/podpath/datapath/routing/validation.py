@@ -16,6 +16,7 @@ from podpath.datapath.reasons import routes
 from podpath.datapath.reasons.routes import SourceReason
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.tracing.exploration import Choices
+from podpath.datapath.vocabulary import DropCause
 from podpath.datapath.walk import settings
 from podpath.net.provenance import Inferred, Known, Option, Span
 from podpath.node.links import Link
@@ -27,8 +28,8 @@ FUNCTION = "net/ipv4/fib_frontend.c:fib_validate_source v6.12"
 class SourceCheck(NamedTuple):
     """What source validation said."""
 
-    cause: str = ""
-    """A key of `reasons.REASONS`; empty where the packet passes."""
+    cause: DropCause | None = None
+    """None where the packet passes."""
     reason: SourceReason | None = None
     """Why; None where there is nothing to tell."""
     spans: tuple[Span, ...] = ()
@@ -63,7 +64,7 @@ def check_source(
     explained = _explain(namespace, flow, link, mode, found)
     if not mode or (mode > 1 and verdict == "elsewhere" and _has_address(choices, namespace, link)):
         return explained
-    return explained._replace(cause="reverse path")
+    return explained._replace(cause=DropCause.REVERSE_PATH)
 
 
 def _known_mode(namespace: Namespace, link: Link) -> int | None:
@@ -107,7 +108,7 @@ def _check_own(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -
         return PASSED
     own = namespace.addresses[src]
     spans = (own.span,) if own.span is not None else ()
-    return SourceCheck("local source", routes.OwnSource(src, own.link), spans)
+    return SourceCheck(DropCause.LOCAL_SOURCE, routes.OwnSource(src, own.link), spans)
 
 
 def _reverse_flow(
@@ -161,7 +162,7 @@ def _has_address(choices: Choices, namespace: Namespace, link: Link) -> bool:
 
 def _passed(flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
     return SourceCheck(
-        "",
+        None,
         routes.ReversePathHolds(flow.src or flow.dst, link.name, mode),
         found.spans,
         found.rests_on,
@@ -170,7 +171,7 @@ def _passed(flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
 
 def _not_unicast(flow: Flow, link: Link, found: FibResult) -> SourceCheck:
     kind = found.type
-    cause = "local source" if kind == "local" else "invalid source"
+    cause = DropCause.LOCAL_SOURCE if kind == "local" else DropCause.INVALID_SOURCE
     return SourceCheck(
         cause,
         routes.SourceOfType(flow.src or flow.dst, link.name, kind),
@@ -195,4 +196,4 @@ def _explain(
     spans = tuple(fact.span for fact in known if fact.span is not None) + found.spans
     unnumbered = mode > 1 and link.name not in namespace.by_link
     failed = routes.ReversePathFailed(flow.src or flow.dst, way_back, mode, link.name, unnumbered)
-    return SourceCheck("", failed, spans, found.rests_on)
+    return SourceCheck(None, failed, spans, found.rests_on)

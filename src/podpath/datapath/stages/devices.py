@@ -12,6 +12,7 @@ from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.paths import RECEIVE, Next
 from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.vocabulary import BoundaryName, DropCause, PacketType, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -28,7 +29,8 @@ def emit(walk: Walk, skb: Skb) -> Next:
     link = skb.link
     if link is None:
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("output no route", walk.engine.node.kernel)
+            netns=skb.netns.name,
+            reason=drop_reason(DropCause.OUTPUT_NO_ROUTE, walk.engine.node.kernel),
         )
     turned = netdev.egress(walk, skb, link)
     if turned is not None:
@@ -37,16 +39,16 @@ def emit(walk: Walk, skb: Skb) -> Next:
         return loop(walk, skb, link)
     if not link.up:
         walk.trace.step(
-            "device transmit",
+            StageName.DEVICE_TRANSMIT,
             skb,
             FUNCTION,
             skb.packet,
-            "drop",
+            StepDecision.DROP,
             reasons.LinkDown(link.name),
             link=link.name,
         )
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("device down", walk.engine.node.kernel)
+            netns=skb.netns.name, reason=drop_reason(DropCause.DEVICE_DOWN, walk.engine.node.kernel)
         )
     if link.peer is not None:
         return veth.emit(walk, skb, link)
@@ -60,16 +62,16 @@ def loop(walk: Walk, skb: Skb, link: Link) -> Next:
     """Loop the packet back to this host; it keeps its route and its connection."""
     skb.packet = with_macs(skb.packet, _NO_MAC, _NO_MAC)
     walk.trace.step(
-        "device transmit",
+        StageName.DEVICE_TRANSMIT,
         skb,
         LOOPBACK,
         skb.packet,
-        "loop",
+        StepDecision.LOOP,
         reasons.LoopedBack(link.name),
         link=link.name,
     )
     skb.looped = True
-    skb.iif, skb.oif, skb.pkt_type = link, None, "host"
+    skb.iif, skb.oif, skb.pkt_type = link, None, PacketType.HOST
     return RECEIVE
 
 
@@ -80,7 +82,13 @@ def _through_bond(walk: Walk, skb: Skb, link: Link) -> Next:
     if active is not None:
         reason = reasons.SentThroughSlave(link.name, active.name)
         walk.trace.step(
-            "device transmit", skb, FUNCTION, skb.packet, "bond", reason, link=active.name
+            StageName.DEVICE_TRANSMIT,
+            skb,
+            FUNCTION,
+            skb.packet,
+            StepDecision.BOND,
+            reason,
+            link=active.name,
         )
     return wire.leave(walk, skb, link)
 
@@ -92,23 +100,28 @@ def _on_lower(walk: Walk, skb: Skb, link: Link) -> Next:
     namespace = walk.engine.namespace(skb.netns.name)
     lower = namespace.links.get(link.lower) if link.lower is not None else None
     if lower is not None and (lower.kind in {"bridge", "veth"} or lower.peer is not None):
-        return boundary(walk, skb, "VLAN over an inner device", link.name, lower.name)
+        return boundary(walk, skb, BoundaryName.INNER_VLAN, link.name, lower.name)
     return wire.leave(walk, skb, link)
 
 
 def _swallow(walk: Walk, skb: Skb, link: Link) -> Next:
     walk.trace.step(
-        "device transmit", skb, FUNCTION, skb.packet, "drop", reasons.SwallowedByDummy(link.name)
+        StageName.DEVICE_TRANSMIT,
+        skb,
+        FUNCTION,
+        skb.packet,
+        StepDecision.DROP,
+        reasons.SwallowedByDummy(link.name),
     )
     return Dropped(netns=skb.netns.name, reason="NOT_SPECIFIED")
 
 
 def _unknown_tunnel(walk: Walk, skb: Skb, link: Link) -> Next:
-    return boundary(walk, skb, "tunnel", link.name, link.kind)
+    return boundary(walk, skb, BoundaryName.TUNNEL, link.name, link.kind)
 
 
 def _vrf(walk: Walk, skb: Skb, link: Link) -> Next:
-    return boundary(walk, skb, "VRF", link.name)
+    return boundary(walk, skb, BoundaryName.VRF, link.name)
 
 
 _KINDS: dict[str, Callable[[Walk, Skb, Link], Next]] = {

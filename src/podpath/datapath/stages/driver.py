@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from podpath.datapath.stages.order import ORDER
+from podpath.datapath.tracing.paths import PathName
 from podpath.datapath.tracing.trace import Outcome
+from podpath.datapath.vocabulary import BoundaryName
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -19,7 +21,7 @@ changes each.
 """
 
 
-def drive(walk: Walk, skb: Skb, path: str) -> Outcome:
+def drive(walk: Walk, skb: Skb, path: PathName) -> Outcome:
     """Send a packet down a path until it ends."""
     for _ in range(HOPS):
         for run in RUNS[skb.packet.dst.family][path]:
@@ -28,7 +30,7 @@ def drive(walk: Walk, skb: Skb, path: str) -> Outcome:
                 break
         else:
             raise AssertionError(f"the path {path} ends without saying how it goes on")
-        if not isinstance(following, str):
+        if not isinstance(following, PathName):
             return following
         path = following
-    return boundary(walk, skb, "circle")
+    return boundary(walk, skb, BoundaryName.CIRCLE)

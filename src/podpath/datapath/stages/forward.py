@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from podpath.datapath import icmp
-from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.reasons import routes
@@ -12,6 +11,7 @@ from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.frames import with_ttl
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.vocabulary import DropCause, Hook, PacketType, StageName, StepDecision
 from podpath.datapath.walk import settings
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -22,29 +22,42 @@ FUNCTION = "net/ipv4/ip_forward.c:ip_forward v6.12"
 def check_forward(walk: Walk, skb: Skb) -> Next:
     """Refuse what must not be forwarded, tell the sender, and count the hop."""
     packet, destination = skb.packet, skb.destination
-    if skb.pkt_type != "host":
+    if skb.pkt_type != PacketType.HOST:
         walk.trace.step(
-            "forward", skb, FUNCTION, packet, "drop", routes.NotForOneHost(skb.pkt_type)
+            StageName.FORWARD,
+            skb,
+            FUNCTION,
+            packet,
+            StepDecision.DROP,
+            routes.NotForOneHost(skb.pkt_type),
         )
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("not for one host", walk.engine.node.kernel)
+            netns=skb.netns.name,
+            reason=drop_reason(DropCause.NOT_FOR_ONE_HOST, walk.engine.node.kernel),
         )
     if packet.ttl <= 1:
-        walk.trace.step("forward", skb, FUNCTION, packet, "reject", routes.TtlExceeded(packet.ttl))
-        return icmp.reject(walk, skb, "ttl", "icmp-ttl-exceeded")
+        walk.trace.step(
+            StageName.FORWARD,
+            skb,
+            FUNCTION,
+            packet,
+            StepDecision.REJECT,
+            routes.TtlExceeded(packet.ttl),
+        )
+        return icmp.reject(walk, skb, DropCause.TTL, "icmp-ttl-exceeded")
     mtu = destination.mtu if destination is not None else 1500
     if packet.length > mtu and (packet.dont_fragment or packet.family == 6):
         spans = destination.spans if destination is not None else ()
         walk.trace.step(
-            "forward",
+            StageName.FORWARD,
             skb,
             FUNCTION,
             packet,
-            "reject",
+            StepDecision.REJECT,
             routes.MtuExceeded(packet.length, mtu),
             spans=spans,
         )
-        return icmp.reject(walk, skb, "too big", "icmp-frag-needed")
+        return icmp.reject(walk, skb, DropCause.TOO_BIG, "icmp-frag-needed")
     skb.packet = with_ttl(packet, packet.ttl - 1)
     if skb.oif is not None and skb.oif is skb.iif:
         _note_redirect(walk, skb)
@@ -68,11 +81,11 @@ def _note_redirect(walk: Walk, skb: Skb) -> None:
         for item in namespace.by_link.get(link.name, ())
     ):
         walk.trace.step(
-            "forward",
+            StageName.FORWARD,
             skb,
             FUNCTION,
             skb.packet,
-            "redirect",
+            StepDecision.REDIRECT,
             routes.RedirectSent(link.name, nexthop),
             link=link.name,
         )
@@ -80,5 +93,5 @@ def _note_redirect(walk: Walk, skb: Skb) -> None:
 
 def forward_hook(walk: Walk, skb: Skb) -> Next:
     """Run FORWARD."""
-    ended = pass_hook(walk, skb, hooks.FORWARD)
+    ended = pass_hook(walk, skb, Hook.FORWARD)
     return paths.TRANSMIT if isinstance(ended, Accept) else ended

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.devices import tunnel
-from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.reasons.devices import ReachedSocket
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Delivered
+from podpath.datapath.vocabulary import BoundaryName, Hook, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -26,8 +26,8 @@ def input_hook(walk: Walk, skb: Skb) -> Next:
     """Run INPUT, unless IPVS takes the packet there for one of its services."""
     skb.oif = None
     if IPVS_DEVICE in walk.engine.namespace(skb.netns.name).by_link and _is_scheduled(walk, skb):
-        return boundary(walk, skb, "IPVS", skb.packet.dst, IPVS_DEVICE)
-    ended = pass_hook(walk, skb, hooks.INPUT)
+        return boundary(walk, skb, BoundaryName.IPVS, skb.packet.dst, IPVS_DEVICE)
+    ended = pass_hook(walk, skb, Hook.INPUT)
     return None if isinstance(ended, Accept) else ended
 
 
@@ -48,5 +48,12 @@ def deliver(walk: Walk, skb: Skb) -> Next:
         cilium.restore_peer(walk, skb)
     packet = skb.packet
     port = packet.dport if packet.protocol in {protocols.TCP, protocols.UDP} else None
-    walk.trace.step("socket", skb, FUNCTION, packet, "deliver", ReachedSocket(port, skb.netns.name))
+    walk.trace.step(
+        StageName.SOCKET,
+        skb,
+        FUNCTION,
+        packet,
+        StepDecision.DELIVER,
+        ReachedSocket(port, skb.netns.name),
+    )
     return Delivered(netns=skb.netns.name, packet=packet)

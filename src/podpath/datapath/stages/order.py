@@ -22,6 +22,7 @@ from podpath.datapath.tracing.paths import (
     REDIRECT,
     TRANSMIT,
     Next,
+    PathName,
 )
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -56,7 +57,7 @@ _BRIDGE: Path = (
 )
 _EMIT: Path = (Stage("device transmit", "net/core/dev.c:dev_hard_start_xmit v6.12", devices.emit),)
 
-_IPV4: dict[str, Path] = {
+_IPV4: dict[PathName, Path] = {
     RECEIVE: (
         Stage(
             "device receive",
@@ -118,7 +119,7 @@ def _in_ipv6(path: Path) -> Path:
     return tuple(stage._replace(function=_SIX.get(stage.name, stage.function)) for stage in path)
 
 
-ORDER: Mapping[Family, Mapping[str, Path]] = {
+ORDER: Mapping[Family, Mapping[PathName, Path]] = {
     4: _IPV4,
     6: {name: _in_ipv6(path) for name, path in _IPV4.items()},
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from podpath.datapath.cilium import programs as cilium
-from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.netns.fib import Flow
@@ -13,6 +12,7 @@ from podpath.datapath.routing.output import FUNCTION, OutputRoute, route_output
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped, Rejected
+from podpath.datapath.vocabulary import BoundaryName, Hook, StageName, StepDecision
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -32,7 +32,7 @@ def route(walk: Walk, skb: Skb) -> Next:
     """Find the way and, where the sender left it open, the source address."""
     packet = skb.packet
     if packet.family == 6 and packet.dst.is_link_local and skb.inner is None:
-        return boundary(walk, skb, "IPv6 link-local scope", packet.dst)
+        return boundary(walk, skb, BoundaryName.LINK_LOCAL, packet.dst)
     source = None if packet.src.is_unspecified else packet.src
     flow = Flow(
         packet.dst,
@@ -57,11 +57,11 @@ def route(walk: Walk, skb: Skb) -> Next:
     if skb.tunnel is not None and decided.destination.link is skb.tunnel:
         name = skb.tunnel.name
         walk.trace.step(
-            "route output",
+            StageName.ROUTE_OUTPUT,
             skb,
             CIRCULAR,
             packet,
-            "drop",
+            StepDecision.DROP,
             routes.IntoOwnTunnel(packet.dst, name),
             link=name,
         )
@@ -69,7 +69,7 @@ def route(walk: Walk, skb: Skb) -> Next:
     if source is None and decided.source is not None:
         skb.packet = packet._replace(src=decided.source)
     _take(skb, decided)
-    _record(walk, skb, decided, "route output")
+    _record(walk, skb, decided, StageName.ROUTE_OUTPUT)
     return None
 
 
@@ -78,7 +78,7 @@ def _take(skb: Skb, decided: OutputRoute) -> None:
     skb.oif = decided.destination.link if decided.destination is not None else None
 
 
-def _record(walk: Walk, skb: Skb, decided: OutputRoute, stage: str) -> None:
+def _record(walk: Walk, skb: Skb, decided: OutputRoute, stage: StageName) -> None:
     destination, found = decided.destination, decided.found
     if destination is None:
         return
@@ -86,13 +86,13 @@ def _record(walk: Walk, skb: Skb, decided: OutputRoute, stage: str) -> None:
     near = found.near if found is not None else ()
     rests_on = found.rests_on if found is not None else None
     reason = routes.RoutedOut(skb.packet.dst, name, destination.gateway)
-    function = FUNCTION if stage == "route output" else REROUTE
+    function = FUNCTION if stage is StageName.ROUTE_OUTPUT else REROUTE
     walk.trace.step(
         stage,
         skb,
         function,
         skb.packet,
-        "route",
+        StepDecision.ROUTE,
         reason,
         spans=destination.spans,
         near=near,
@@ -104,14 +104,20 @@ def _record(walk: Walk, skb: Skb, decided: OutputRoute, stage: str) -> None:
 def _fail(walk: Walk, skb: Skb, decided: OutputRoute) -> Rejected:
     if decided.reason is not None:
         walk.trace.step(
-            "route output", skb, FUNCTION, skb.packet, "reject", decided.reason, spans=decided.spans
+            StageName.ROUTE_OUTPUT,
+            skb,
+            FUNCTION,
+            skb.packet,
+            StepDecision.REJECT,
+            decided.reason,
+            spans=decided.spans,
         )
     return Rejected(netns=skb.netns.name, reason="IP_OUTNOROUTES", answer=decided.error)
 
 
 def output_hook(walk: Walk, skb: Skb) -> Next:
     """Run OUTPUT, and route again what it changed."""
-    ended = pass_hook(walk, skb, hooks.OUTPUT)
+    ended = pass_hook(walk, skb, Hook.OUTPUT)
     if not isinstance(ended, Accept):
         return ended
     if not ended.reroute:
@@ -120,5 +126,5 @@ def output_hook(walk: Walk, skb: Skb) -> Next:
     if decided.destination is None:
         return _fail(walk, skb, decided)
     _take(skb, decided)
-    _record(walk, skb, decided, "reroute")
+    _record(walk, skb, decided, StageName.REROUTE)
     return paths.TRANSMIT

@@ -5,7 +5,6 @@ from __future__ import annotations
 from podpath.datapath import icmp
 from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.devices import openvswitch
-from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.netns.fib import Flow
@@ -19,6 +18,14 @@ from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.frames import BROADCAST, is_group, is_symbolic
 from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Dropped, Rejected
+from podpath.datapath.vocabulary import (
+    BoundaryName,
+    DropCause,
+    Hook,
+    PacketType,
+    StageName,
+    StepDecision,
+)
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
@@ -38,11 +45,11 @@ def receive_device(walk: Walk, skb: Skb) -> Next:
         return None
     packet = skb.packet
     walk.trace.step(
-        "device receive",
+        StageName.DEVICE_RECEIVE,
         skb,
         DEVICE,
         packet,
-        "receive",
+        StepDecision.RECEIVE,
         devices.ReceivedOn(link.name),
         link=link.name,
     )
@@ -51,16 +58,16 @@ def receive_device(walk: Walk, skb: Skb) -> Next:
     namespace = walk.engine.namespace(skb.netns.name)
     if not link.up:
         walk.trace.step(
-            "device receive",
+            StageName.DEVICE_RECEIVE,
             skb,
             DEVICE,
             packet,
-            "drop",
+            StepDecision.DROP,
             devices.LinkDown(link.name),
             link=link.name,
         )
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("device down", walk.engine.node.kernel)
+            netns=skb.netns.name, reason=drop_reason(DropCause.DEVICE_DOWN, walk.engine.node.kernel)
         )
     if walk.engine.cilium is not None:
         turned = cilium.receive(walk, skb, link)
@@ -91,7 +98,7 @@ def _hand_to_master(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> N
         return _classify(walk, skb, namespace, link)
     master = namespace.link(link.master)
     if master.kind == "vrf":
-        return boundary(walk, skb, "VRF")
+        return boundary(walk, skb, BoundaryName.VRF)
     if (
         master.kind == "bridge"
         or (not master.kind and link.port is not None)
@@ -100,7 +107,15 @@ def _hand_to_master(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> N
         skb.physin = skb.physout = skb.port = None
         return paths.BRIDGE
     reason = devices.HandedToMaster(link.name, master.name)
-    walk.trace.step("device receive", skb, DEVICE, skb.packet, "hand on", reason, link=master.name)
+    walk.trace.step(
+        StageName.DEVICE_RECEIVE,
+        skb,
+        DEVICE,
+        skb.packet,
+        StepDecision.HAND_ON,
+        reason,
+        link=master.name,
+    )
     skb.link = master
     return _classify(walk, skb, namespace, master)
 
@@ -113,15 +128,19 @@ def _classify(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> Next:
     skb.oif = None
     dmac = skb.packet.dmac
     if dmac is None or addressed_to(namespace, link, dmac):
-        skb.pkt_type = "host"
+        skb.pkt_type = PacketType.HOST
         return None
     if is_group(dmac):
-        skb.pkt_type = "broadcast" if dmac == BROADCAST else "multicast"
+        skb.pkt_type = PacketType.BROADCAST if dmac == BROADCAST else PacketType.MULTICAST
         return None
-    skb.pkt_type = "otherhost"
+    skb.pkt_type = PacketType.OTHERHOST
     reason = devices.FrameForOther(dmac, link.name, namespace.mac(link))
-    walk.trace.step("ip receive", skb, IP, skb.packet, "drop", reason, link=link.name)
-    return Dropped(netns=skb.netns.name, reason=drop_reason("other host", walk.engine.node.kernel))
+    walk.trace.step(
+        StageName.IP_RECEIVE, skb, IP, skb.packet, StepDecision.DROP, reason, link=link.name
+    )
+    return Dropped(
+        netns=skb.netns.name, reason=drop_reason(DropCause.OTHER_HOST, walk.engine.node.kernel)
+    )
 
 
 def addressed_to(namespace: Namespace, link: Link, dmac: Mac) -> bool:
@@ -139,7 +158,7 @@ def prerouting(walk: Walk, skb: Skb) -> Next:
         skb.prerouted = False
         return None
     before = skb.packet.dst
-    ended = pass_hook(walk, skb, hooks.PREROUTING)
+    ended = pass_hook(walk, skb, Hook.PREROUTING)
     if skb.packet.dst != before:
         skb.looped = False  # the route that it brought over lo is dropped (nf_nat_ipv4_pre_routing)
     return None if isinstance(ended, Accept) else ended
@@ -167,10 +186,10 @@ def route(walk: Walk, skb: Skb) -> Next:
     if link is None or skb.looped:
         return paths.LOCAL
     if skb.packet.dst.is_multicast:
-        return boundary(walk, skb, "multicast delivery")
+        return boundary(walk, skb, BoundaryName.MULTICAST_DELIVERY)
     namespace = walk.engine.namespace(skb.netns.name)
     if namespace.may_own(skb.packet.dst):
-        return boundary(walk, skb, "unseen namespace", namespace.name, skb.packet.dst)
+        return boundary(walk, skb, BoundaryName.UNSEEN_NAMESPACE, namespace.name, skb.packet.dst)
     decided = route_input(walk.choices, namespace, flow_of(skb, link), link)
     return _record(walk, skb, link, decided)
 
@@ -178,9 +197,9 @@ def route(walk: Walk, skb: Skb) -> Next:
 def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
     packet, check, found = skb.packet, decided.check, decided.found
     if check.reason is not None:
-        word = "drop" if check.cause else "pass"
+        word = StepDecision.DROP if check.cause else StepDecision.PASS
         walk.trace.step(
-            "rp_filter",
+            StageName.RP_FILTER,
             skb,
             VALIDATION,
             packet,
@@ -192,29 +211,29 @@ def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
         )
     near = found.near if found is not None else ()
     rests_on = found.rests_on if found is not None else None
-    if decided.cause:
+    if decided.cause is not None:
         if not check.cause and decided.reason is not None:
             walk.trace.step(
-                "route input",
+                StageName.ROUTE_INPUT,
                 skb,
                 FUNCTION,
                 packet,
-                "drop",
+                StepDecision.DROP,
                 decided.reason,
                 spans=decided.spans,
                 near=near,
                 rests_on=rests_on,
             )
-        return _refuse(walk, skb, decided)
+        return _refuse(walk, skb, decided, decided.cause)
     skb.destination = destination = decided.destination
     if decided.path == "local" or destination is None:
         if decided.reason is not None:
             walk.trace.step(
-                "route input",
+                StageName.ROUTE_INPUT,
                 skb,
                 FUNCTION,
                 packet,
-                "local",
+                StepDecision.LOCAL,
                 decided.reason,
                 spans=decided.spans,
                 rests_on=rests_on,
@@ -224,11 +243,11 @@ def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
     name = out.name if out is not None else None
     reason = routes.RoutedOn(packet.dst, name, destination.gateway)
     walk.trace.step(
-        "route input",
+        StageName.ROUTE_INPUT,
         skb,
         FUNCTION,
         packet,
-        "forward",
+        StepDecision.FORWARD,
         reason,
         spans=destination.spans,
         near=near,
@@ -238,8 +257,8 @@ def _record(walk: Walk, skb: Skb, link: Link, decided: InputRoute) -> Next:
     return paths.FORWARD
 
 
-def _refuse(walk: Walk, skb: Skb, decided: InputRoute) -> Dropped | Rejected:
+def _refuse(walk: Walk, skb: Skb, decided: InputRoute, cause: DropCause) -> Dropped | Rejected:
     if decided.answer:
-        return icmp.reject(walk, skb, decided.cause, decided.answer)
-    reason = drop_reason(decided.cause, walk.engine.node.kernel)
+        return icmp.reject(walk, skb, cause, decided.answer)
+    reason = drop_reason(cause, walk.engine.node.kernel)
     return Dropped(netns=skb.netns.name, reason=reason)

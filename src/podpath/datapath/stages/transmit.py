@@ -7,7 +7,6 @@ from dataclasses import replace
 from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.icmp import reject
 from podpath.datapath.neighbors.neighbour import FUNCTION, Resolution, resolve
-from podpath.datapath.netfilter import hooks
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
 from podpath.datapath.reasons.devices import NoDevice
@@ -16,6 +15,7 @@ from podpath.datapath.routing.reasons import drop_reason
 from podpath.datapath.tracing.frames import BROADCAST, with_macs
 from podpath.datapath.tracing.paths import EMIT, Next
 from podpath.datapath.tracing.trace import Dropped, Rejected
+from podpath.datapath.vocabulary import BoundaryName, DropCause, Hook, StageName, StepDecision
 from podpath.datapath.walk.learned import NeighbourKey
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
@@ -26,7 +26,7 @@ FRAGMENT = "net/ipv4/ip_output.c:ip_fragment v6.12"
 
 def postrouting(walk: Walk, skb: Skb) -> Next:
     """Run POSTROUTING."""
-    ended = pass_hook(walk, skb, hooks.POSTROUTING)
+    ended = pass_hook(walk, skb, Hook.POSTROUTING)
     return None if isinstance(ended, Accept) else ended
 
 
@@ -39,24 +39,33 @@ def check_mtu(walk: Walk, skb: Skb) -> Next:
         return None
     reason = MtuExceeded(packet.length, destination.mtu)
     walk.trace.step(
-        "fragmentation", skb, FRAGMENT, packet, "reject", reason, spans=destination.spans
+        StageName.FRAGMENTATION,
+        skb,
+        FRAGMENT,
+        packet,
+        StepDecision.REJECT,
+        reason,
+        spans=destination.spans,
     )
     if skb.iif is None:
         return Rejected(
             netns=skb.netns.name,
-            reason=drop_reason("too big", walk.engine.node.kernel),
+            reason=drop_reason(DropCause.TOO_BIG, walk.engine.node.kernel),
             answer="EMSGSIZE",
         )
-    return reject(walk, skb, "too big", "icmp-frag-needed")
+    return reject(walk, skb, DropCause.TOO_BIG, "icmp-frag-needed")
 
 
 def find_neighbour(walk: Walk, skb: Skb) -> Next:
     """Find the MAC of the next hop; a packet whose next hop does not answer ends here."""
     link, destination = skb.oif, skb.destination
     if link is None or destination is None:
-        walk.trace.step("neighbour", skb, FUNCTION, skb.packet, "drop", NoDevice())
+        walk.trace.step(
+            StageName.NEIGHBOUR, skb, FUNCTION, skb.packet, StepDecision.DROP, NoDevice()
+        )
         return Dropped(
-            netns=skb.netns.name, reason=drop_reason("output no route", walk.engine.node.kernel)
+            netns=skb.netns.name,
+            reason=drop_reason(DropCause.OUTPUT_NO_ROUTE, walk.engine.node.kernel),
         )
     if link.name == "lo":
         return None
@@ -68,7 +77,11 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
     found = resolve(walk, namespace, link, destination, before)
     if found.unseen is not None:
         return boundary(
-            walk, skb, "unseen namespace", found.unseen, destination.gateway or before.dst
+            walk,
+            skb,
+            BoundaryName.UNSEEN_NAMESPACE,
+            found.unseen,
+            destination.gateway or before.dst,
         )
     if found.failed:
         return _unreachable(walk, skb, found)
@@ -76,11 +89,11 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
     walk.learned.neighbours.resolved.add(NeighbourKey(namespace.name, link.name, nexthop))
     skb.packet = with_macs(before, namespace.mac(link), found.mac)
     walk.trace.step(
-        "neighbour",
+        StageName.NEIGHBOUR,
         skb,
         FUNCTION,
         before,
-        "resolve",
+        StepDecision.RESOLVE,
         found.reason,
         spans=found.spans,
         link=link.name,
@@ -91,16 +104,16 @@ def find_neighbour(walk: Walk, skb: Skb) -> Next:
 
 def _unreachable(walk: Walk, skb: Skb, found: Resolution) -> Dropped | Rejected:
     walk.trace.step(
-        "neighbour",
+        StageName.NEIGHBOUR,
         skb,
         FUNCTION,
         skb.packet,
-        "reject",
+        StepDecision.REJECT,
         found.reason,
         spans=found.spans,
         rests_on=found.rests_on,
     )
-    ended = reject(walk, skb, "neighbour failed", "icmp-host-unreachable")
+    ended = reject(walk, skb, DropCause.NEIGHBOUR_FAILED, "icmp-host-unreachable")
     if skb.iif is None and isinstance(ended, Rejected):
         # The error goes to the own host, over lo, and tells the socket
         # (net/ipv4/route.c:ipv4_link_failure v6.12).

@@ -1,10 +1,34 @@
 """All branches of a walk, found by running it again with other answers at its forks.
 
-A walk is written as straight code: where it needs a fact that is unknown, or the kernel would
-choose at random, it asks `Choices` and goes on with the answer. `explore` runs it once with the
-likeliest answers, then with each answer turned, then with pairs turned: fewest deviations from the
-likely first (limited discrepancy search, Harvey and Ginsberg 1995). Nothing is copied or undone
-between branches, since every run starts from the frozen node.
+Theory of operation. A walk is straight code: where it needs a fact that is unknown, or the kernel
+would choose at random, it asks `Choices` by the fact's name and goes on with the answer. A run is
+given a prefix of answers (the number of an option at each fork, in the order in which forks are
+met) and takes the first option, the likeliest, at every fork behind it. So a prefix names a run,
+and `explore` is a search over prefixes:
+
+```text
+    run ()             meets forks A(2 options) B(3)        -> makes (A=0, B=0)
+      |-- run (1)      A turned; meets A B                  -> makes (A=1, B=0)
+      |     |-- run (1, 1)   run (1, 2)                        both turned: 2 deviations
+      |-- run (0, 1)   run (0, 2)                              only B turned
+```
+
+Each run puts one prefix into the queue for every other option at every fork behind its own prefix.
+The queue is ordered by how many facts deviate from the likeliest, then by when they were put in:
+limited discrepancy search (Harvey and Ginsberg 1995). What the kernel draws at random costs
+nothing, since each outcome happens; those forks are all followed.
+
+Invariants:
+
+- The run with the empty prefix comes first: its results are the likeliest.
+- No prefix is run twice: a run turns only forks behind its prefix, and a turned one ends a prefix.
+- A name is asked once in a run; asked again, it has the same answer. Names that `settled` holds do
+  not fork.
+- Nothing is copied or undone between runs: each starts from the frozen node and a new `Walk`.
+- What a run works out while `asked` stays the same depends on no fork, and may be kept for all
+  runs.
+- `truncated` says that the limit left prefixes in the queue, `pruned` that combinations with more
+  deviations than asked for were left out: neither is ever silent.
 """
 
 from __future__ import annotations

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from podpath.datapath.tracing.trace import Outcome
 
-RECEIVE, LOCAL, FORWARD, OUTPUT, TRANSMIT, REDIRECT, BRIDGE, EMIT = (
-    "receive", "local delivery", "forward", "local output", "transmit", "redirect", "bridge", "emit",
-)  # fmt: skip
 
-Next = str | Outcome | None
+class PathName(StrEnum):
+    """A way through the stack, from one decision about it to the next."""
+
+    RECEIVE = "receive"
+    LOCAL = "local delivery"
+    FORWARD = "forward"
+    OUTPUT = "local output"
+    TRANSMIT = "transmit"
+    REDIRECT = "redirect"
+    BRIDGE = "bridge"
+    EMIT = "emit"
+
+
+RECEIVE, LOCAL, FORWARD, OUTPUT, TRANSMIT, REDIRECT, BRIDGE, EMIT = PathName
+
+Next = PathName | Outcome | None
 """What a stage answers: None to go on with the next stage, a path's name to change to it, or the
 outcome that ends the walk.
 """

@@ -11,6 +11,13 @@ from typing import NamedTuple
 from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.reasons.near import NearReason
+from podpath.datapath.vocabulary import (
+    ConversationFailure,
+    Direction,
+    Reachability,
+    StepDecision,
+    StepStage,
+)
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.net.provenance import Inferred, Span
@@ -21,18 +28,14 @@ from podpath.node.nftables import NftRule
 class Step(NamedTuple):
     """One decision on the way of a packet."""
 
-    stage: str
-    """The stage's name in the order table: `PREROUTING nat`, `route input`, `rp_filter`,
-    `neighbour`.
-    """
+    stage: StepStage
     netns: str
     function: str
     """The kernel function that decides, e.g. `net/ipv4/fib_frontend.c:fib_validate_source v6.12`."""
     before: Packet
     after: Packet
     """Equal to `before` where the stage changed nothing."""
-    decision: str
-    """One word: `accept`, `drop`, `dnat`, `snat`, `route`, `forward`, `new`, `invalid`, `pass`, ..."""
+    decision: StepDecision
     reason: Reason
     """What decided, as a value; `report.sentences` says it in words."""
     spans: tuple[Span, ...] = ()
@@ -145,8 +148,7 @@ class Trace:
 
     name: str
     """Its part in the conversation: `SYN`, `SYN-ACK`, `ACK`, `data`, `echo request`."""
-    direction: str
-    """`original` or `reply`."""
+    direction: Direction
     start: str
     """The namespace it starts in."""
     packet: Packet
@@ -172,8 +174,7 @@ class Branch:
     """True: every packet arrived; False: one did not; None: undecided."""
     failure: Failure | None = None
     """Where it does not work: what became of the packet that failed."""
-    kind: str = ""
-    """What sort of failure it is, one of `conversation.KINDS`; empty where the connection works."""
+    kind: ConversationFailure = ConversationFailure.NONE
     answers: tuple[Trace, ...] = ()
     """The ways of the errors that the failing packet's sender is sent: an ICMP error, a reset."""
     tracked: Mapping[str, tuple[ConntrackEntry, ...]] = field(default_factory=dict)
@@ -194,8 +195,8 @@ class Conversation:
     probe: Probe
     branches: tuple[Branch, ...]
     """The one with the likeliest assumptions first."""
-    verdict: str
-    """`ALWAYS`, `SOMETIMES`, `NEVER` works; `UNDECIDED` where the likeliest branch is."""
+    verdict: Reachability
+    """Undecided where the likeliest branch is."""
     truncated: bool = False
     """True where more branches exist than were walked."""
     pruned: bool = False

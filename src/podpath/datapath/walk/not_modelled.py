@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.datapath.tracing.trace import Undecided
+from podpath.datapath.vocabulary import BoundaryName, StepDecision
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 
@@ -18,7 +19,7 @@ from podpath.datapath.walk.state import Walk
 class Boundary(NamedTuple):
     """One thing that is not modeled."""
 
-    name: str
+    name: BoundaryName
     why: str
     """Why a walk cannot go on, or what it takes for granted."""
     ask: str
@@ -29,45 +30,51 @@ class Boundary(NamedTuple):
 
 _ENDS = (
     Boundary(
-        "VRF",
+        BoundaryName.VRF,
         "the device belongs to a VRF, whose tables and hooks are not modeled",
         "ip -d link show type vrf; ip vrf",
     ),
     Boundary(
-        "multicast delivery",
+        BoundaryName.MULTICAST_DELIVERY,
         "group membership and multicast routing are not modeled",
         "ip maddr; ip mroute",
     ),
     Boundary(
-        "IPv6 link-local scope",
+        BoundaryName.LINK_LOCAL,
         "link-local addresses are walked only with a device",
         "ip -6 route get ADDRESS oif DEVICE",
     ),
     Boundary(
-        "macvlan",
+        BoundaryName.MACVLAN,
         "devices that share another device (macvlan, ipvlan) are not modeled inside the node",
         "ip -d link",
     ),
     Boundary(
-        "VLAN over an inner device",
+        BoundaryName.INNER_VLAN,
         "a VLAN on a bridge or veth is not modeled",
         "ip -d link show type vlan",
     ),
-    Boundary("tunnel", "this kind of tunnel is not modeled", "ip -d link show type KIND"),
-    Boundary("dummy", "what is sent on a dummy device is swallowed", "ip -d link show type dummy"),
-    Boundary("circle", "the packet goes in a circle", ""),
     Boundary(
-        "Cilium NodePort",
+        BoundaryName.TUNNEL, "this kind of tunnel is not modeled", "ip -d link show type KIND"
+    ),
+    Boundary(
+        BoundaryName.DUMMY,
+        "what is sent on a dummy device is swallowed",
+        "ip -d link show type dummy",
+    ),
+    Boundary(BoundaryName.CIRCLE, "the packet goes in a circle", ""),
+    Boundary(
+        BoundaryName.CILIUM_NODEPORT,
         "Cilium's translation of services for packets from outside is not modeled",
         "cilium service list",
     ),
     Boundary(
-        "unseen namespace",
+        BoundaryName.UNSEEN_NAMESPACE,
         "no output shows what a namespace that is only inferred owns, answers for and routes",
         "nsenter -t PID -n ip addr; ip neigh; ip route",
     ),
     Boundary(
-        "IPVS",
+        BoundaryName.IPVS,
         "IPVS schedules packets for its services at LOCAL_IN; its connections are not modeled",
         "ipvsadm -Ln",
     ),
@@ -75,88 +82,96 @@ _ENDS = (
 
 _PASSED = (
     Boundary(
-        "XDP", "an XDP program may drop or redirect a frame before the stack sees it", "bpftool net"
+        BoundaryName.XDP,
+        "an XDP program may drop or redirect a frame before the stack sees it",
+        "bpftool net",
     ),
     Boundary(
-        "tc",
+        BoundaryName.TC,
         "tc filters (other than Cilium's programs) may drop or redirect a packet",
         "tc filter show dev DEVICE ingress",
     ),
     Boundary(
-        "XFRM",
+        BoundaryName.XFRM,
         "IPsec policies may drop, transform or re-route a packet",
         "ip xfrm policy; ip xfrm state",
     ),
     Boundary(
-        "flowtable",
+        BoundaryName.FLOWTABLE,
         "offloaded connections bypass the hooks between PREROUTING and POSTROUTING",
         "nft list flowtables",
     ),
     Boundary(
-        "ebtables",
+        BoundaryName.EBTABLES,
         "bridge chains (ebtables, nft family bridge) are not walked",
         "ebtables -L; nft list tables bridge",
     ),
-    Boundary("arptables", "ARP chains are not walked", "arptables -L; nft list tables arp"),
     Boundary(
-        "OpenFlow",
+        BoundaryName.ARPTABLES, "ARP chains are not walked", "arptables -L; nft list tables arp"
+    ),
+    Boundary(
+        BoundaryName.OPENFLOW,
         "Open vSwitch is taken to switch by MAC (NORMAL); its flows are not read",
         "ovs-ofctl dump-flows BRIDGE",
     ),
     Boundary(
-        "early demux",
+        BoundaryName.EARLY_DEMUX,
         "an established local socket's packets skip routing and rp_filter",
         "sysctl net.ipv4.ip_early_demux",
     ),
     Boundary(
-        "network policy of BPF",
+        BoundaryName.BPF_POLICY,
         "verdicts of Cilium's policy programs are not modeled",
         "cilium monitor -t drop",
     ),
-    Boundary("multicast snooping", "a bridge floods groups", "bridge mdb"),
+    Boundary(BoundaryName.MULTICAST_SNOOPING, "a bridge floods groups", "bridge mdb"),
     Boundary(
-        "TCP windows",
+        BoundaryName.TCP_WINDOWS,
         "segments are taken to fit the windows; conntrack only sees acknowledgements of data it has not seen",
         "sysctl net.netfilter.nf_conntrack_tcp_be_liberal; sysctl net.netfilter.nf_conntrack_log_invalid",
     ),
     Boundary(
-        "conntrack timeouts",
+        BoundaryName.CONNTRACK_TIMEOUTS,
         "entries of the evidence are still there, and live through the walk",
         "conntrack -L",
     ),
     Boundary(
-        "conntrack helpers",
+        BoundaryName.CONNTRACK_HELPERS,
         "a connection that a helper expects (FTP, SIP) counts as new",
         "conntrack -L expect",
     ),
     Boundary(
-        "SCTP and DCCP states",
+        BoundaryName.SCTP_DCCP,
         "their connections are tracked by ports alone",
         "conntrack -L -p sctp",
     ),
     Boundary(
-        "set targets",
+        BoundaryName.SET_TARGETS,
         "what SET and recent add to sets and lists shows in no later packet",
         "ipset save",
     ),
     Boundary(
-        "TEE", "the copy that TEE makes of a packet is not walked", "iptables-save | grep TEE"
+        BoundaryName.TEE,
+        "the copy that TEE makes of a packet is not walked",
+        "iptables-save | grep TEE",
     ),
 )
 
 
-BOUNDARIES: dict[str, Boundary] = {
+BOUNDARIES: dict[BoundaryName, Boundary] = {
     **{item.name: item for item in _ENDS},
     **{item.name: item._replace(ends=False) for item in _PASSED},
 }
 """By name."""
 
 
-def boundary(walk: Walk, skb: Skb, name: str, *about: object) -> Undecided:
+def boundary(walk: Walk, skb: Skb, name: BoundaryName, *about: object) -> Undecided:
     """End a walk at something that is not modeled, with a Step that names it, and what it was met
     at.
     """
     reason = NotModelled(name, about)
     link = skb.link.name if skb.link is not None else None
-    walk.trace.step(name, skb, "not modelled", skb.packet, "undecided", reason, link=link)
+    walk.trace.step(
+        name, skb, "not modelled", skb.packet, StepDecision.UNDECIDED, reason, link=link
+    )
     return Undecided(netns=skb.netns.name, reason=reason, ask=BOUNDARIES[name].ask)

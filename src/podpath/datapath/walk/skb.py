@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from podpath.datapath.conntrack.connection import TEMPLATE_ENTRY, Connection, Template
 from podpath.datapath.tracing.destination import Destination
+from podpath.datapath.vocabulary import CtInfo, PacketType
 from podpath.net.packet import Packet
 from podpath.node.links import Link
 from podpath.node.node import Netns
@@ -26,10 +27,7 @@ class Skb:
     """The output device as netfilter sees it; None before routing."""
     mark: int = 0
     connection: Connection | None = None
-    ctinfo: str = ""
-    """Conntrack's verdict on this packet: `NEW`, `ESTABLISHED`, `RELATED`, `INVALID`, `UNTRACKED`;
-    empty before.
-    """
+    ctinfo: CtInfo = CtInfo.NOT_SEEN
     reply: bool = False
     """`CTINFO2DIR`: the packet goes in the connection's reply direction."""
     template: Template | None = None
@@ -44,8 +42,7 @@ class Skb:
     """True while br_netfilter runs the IP hooks for a frame that the bridge forwards."""
     prerouted: bool = False
     """True after br_netfilter ran PREROUTING for it: `ip_sabotage_in` skips the second time."""
-    pkt_type: str = "host"
-    """`host`, `otherhost`, `broadcast`, `multicast`: from the destination MAC."""
+    pkt_type: PacketType = PacketType.HOST
     uid: int | None = None
     """The sending socket's owner; None for a forwarded packet."""
     by_kernel: bool = False
@@ -90,4 +87,4 @@ def is_untouched(skb: Skb) -> bool:
     What conntrack called invalid has nothing either: over lo it comes to the rules before conntrack
     once more.
     """
-    return attached(skb) is None and skb.ctinfo in {"", "INVALID"}
+    return attached(skb) is None and skb.ctinfo in {CtInfo.NOT_SEEN, CtInfo.INVALID}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath.reasons import Reason
 from podpath.datapath.tracing.trace import Assumption, NearMiss, RuleHit, Step
+from podpath.datapath.vocabulary import StepDecision, StepStage
 from podpath.datapath.walk.skb import Skb
 from podpath.net.packet import Packet
 from podpath.net.provenance import Inferred, Span
@@ -22,11 +23,11 @@ class TraceBuilder:
 
     def step(  # noqa: PLR0913  # one call makes one Step: its fields are the arguments
         self,
-        stage: str,
+        stage: StepStage,
         skb: Skb,
         function: str,
         before: Packet,
-        decision: str,
+        decision: StepDecision,
         reason: Reason,
         *,
         spans: tuple[Span, ...] = (),

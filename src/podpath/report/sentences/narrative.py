@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from podpath.checks.cause import Cause, Claim, PacketStory
 from podpath.datapath.reasons.rules import PolicyDecided
 from podpath.datapath.tracing.trace import Delivered, Dropped, Rejected, Step, Trace, Transmitted
+from podpath.datapath.vocabulary import CONNTRACK, Direction, HookStage, StepDecision
 from podpath.diagnosis.narrative import telling_steps
 from podpath.net.packet import endpoint, spell_ends
 from podpath.node.netfilter import Rule
@@ -66,8 +67,11 @@ def _failure(cause: Cause) -> str:
 
 def _spell(step: Step) -> str:
     why = spell_reason(step.reason)
-    if step.stage.endswith("conntrack"):
-        what = {"new": "conntrack sees it as NEW", "invalid": f"conntrack marks it INVALID: {why}"}
+    if isinstance(step.stage, HookStage) and step.stage.runs == CONNTRACK:
+        what = {
+            StepDecision.NEW: "conntrack sees it as NEW",
+            StepDecision.INVALID: f"conntrack marks it INVALID: {why}",
+        }
         return what.get(step.decision, f"conntrack: {step.decision}")
     before, after = spell_ends(step.before), spell_ends(step.after)
     return (
@@ -114,7 +118,7 @@ def _the(cause: Cause) -> str:
         "SYN": "first packet (SYN)",
         "SYN-ACK": "answer (SYN-ACK)",
     }.get(cause.trace.name, cause.trace.name)
-    served = cause.trace.direction == "original" and packet.has_ports
+    served = cause.trace.direction is Direction.ORIGINAL and packet.has_ports
     target = endpoint(packet.dst, packet.dport) if served else str(packet.dst)
     return f"The {name} from {packet.src} to {target}"
 

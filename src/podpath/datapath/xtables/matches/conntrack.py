@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.netfilter.state import Answer, Check, Doubt, HookState
+from podpath.datapath.vocabulary import CtInfo
 from podpath.datapath.walk.skb import Skb, attached
 from podpath.datapath.xtables.context import RuleContext, single, spell, unknown_option, words
 from podpath.net import protocols
@@ -50,7 +51,7 @@ def packet_state(skb: Skb) -> str:
 
     Without a connection the packet counts as untracked where a rule said so, else as invalid.
     """
-    if skb.ctinfo == "RELATED" and skb.connection is None:
+    if skb.ctinfo == CtInfo.RELATED and skb.connection is None:
         return "INVALID"  # an error about an untracked packet: it has a state and nothing to have it of (`nf_conntrack_attach`)
     return skb.ctinfo or ("NEW" if skb.template is not None else "INVALID")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.reasons.rules import MarksSet
+from podpath.datapath.vocabulary import StepDecision
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.datapath.xtables.targets.mark import OPERATIONS
 from podpath.node.netfilter import MatchOption, Target
@@ -40,7 +41,7 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         if (state.skb.mark, connection.mark) != before:
             rule = compiled.rule
             state.decision = Decision(
-                "mark", MarksSet(rule, state.skb.mark, connection.mark), rule.span
+                StepDecision.MARK, MarksSet(rule, state.skb.mark, connection.mark), rule.span
             )
 
     return change_mark

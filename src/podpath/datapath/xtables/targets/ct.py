@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from podpath.datapath.conntrack.connection import Template, Zone
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.reasons.rules import KeptFromConntrack, ZoneSet
+from podpath.datapath.vocabulary import CtInfo, StepDecision
 from podpath.datapath.walk.skb import is_untouched
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.node.netfilter import MatchOption, Target
@@ -34,7 +35,7 @@ def compile_target(target: Target, _: RuleContext) -> Act:
     def hang_template(state: HookState, compiled: CompiledRule) -> None:
         skb = state.skb
         if is_untouched(skb):
-            skb.ctinfo = ""
+            skb.ctinfo = CtInfo.NOT_SEEN
             skb.template = (
                 template._replace(zone=zone._replace(id=skb.mark & 0xFFFF))
                 if zone.from_mark
@@ -42,7 +43,9 @@ def compile_target(target: Target, _: RuleContext) -> Act:
             )
             rule = compiled.rule
             state.decision = Decision(
-                "zone", ZoneSet(rule, skb.template.zone.id, skb.template.helper), rule.span
+                StepDecision.ZONE,
+                ZoneSet(rule, skb.template.zone.id, skb.template.helper),
+                rule.span,
             )
 
     return hang_template
@@ -51,9 +54,9 @@ def compile_target(target: Target, _: RuleContext) -> Act:
 def _leave_untracked(state: HookState, compiled: CompiledRule) -> None:
     skb = state.skb
     if is_untouched(skb):
-        skb.ctinfo = "UNTRACKED"
+        skb.ctinfo = CtInfo.UNTRACKED
         rule = compiled.rule
-        state.decision = Decision("untracked", KeptFromConntrack(rule), rule.span)
+        state.decision = Decision(StepDecision.UNTRACKED, KeptFromConntrack(rule), rule.span)
 
 
 def _parse_zone(option: MatchOption) -> Zone:

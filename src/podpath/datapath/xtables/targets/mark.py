@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.reasons.rules import MarkSet
+from podpath.datapath.vocabulary import StepDecision
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.node.netfilter import Target
 from podpath.xtables.values import FULL_MASK, parse_integer, parse_mark
@@ -45,6 +46,6 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         skb.mark = (before & keep) ^ value
         if skb.mark != before:
             rule = compiled.rule
-            state.decision = Decision("mark", MarkSet(rule, skb.mark), rule.span)
+            state.decision = Decision(StepDecision.MARK, MarkSet(rule, skb.mark), rule.span)
 
     return set_mark

@@ -15,6 +15,7 @@ from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.reasons.translation import NoAddressToMasquerade
 from podpath.datapath.routing import select_source
+from podpath.datapath.vocabulary import StepDecision
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.node.netfilter import Target
 
@@ -48,7 +49,7 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         if source is None:
             rule = compiled.rule
             state.decision = Decision(
-                "drop", NoAddressToMasquerade(rule, state.out_name), rule.span
+                StepDecision.DROP, NoAddressToMasquerade(rule, state.out_name), rule.span
             )
             return DROP
         connection.masquerade_link = state.out_name

@@ -8,6 +8,7 @@ from podpath.datapath.nat.binding import bind_destination, bind_source
 from podpath.datapath.nat.ranges import NULL
 from podpath.datapath.netfilter.state import Act, HookState
 from podpath.datapath.netfilter.verdicts import Verdict
+from podpath.datapath.vocabulary import Hook
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.net.addresses import WIDTH, Prefix
 from podpath.node.netfilter import Target
@@ -25,7 +26,7 @@ def compile_target(target: Target, context: RuleContext) -> Act:
 
     def map_network(state: HookState, compiled: CompiledRule) -> Verdict:
         packet = state.skb.packet
-        if state.hook in {"PREROUTING", "OUTPUT"}:
+        if state.hook in {Hook.PREROUTING, Hook.OUTPUT}:
             address = prefix.network | packet.dst.value & host_bits
             return bind_destination(state, compiled.rule, NULL._replace(low=address, high=address))
         address = prefix.network | packet.src.value & host_bits

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, Drop, Verdict
 from podpath.datapath.reasons.rules import QueueTaken
+from podpath.datapath.vocabulary import StepDecision
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.net.provenance import Option
 from podpath.node.netfilter import Target
@@ -40,7 +41,7 @@ def compile_target(target: Target, context: RuleContext) -> Act:
             name, choices, ask="cat /proc/net/netfilter/nfnetlink_queue"
         )
         rule = compiled.rule
-        word = "accept" if accepted else "drop"
+        word = StepDecision.ACCEPT if accepted else StepDecision.DROP
         state.decision = Decision(word, QueueTaken(rule, word), rule.span)
         return ACCEPT if accepted else FREED
 

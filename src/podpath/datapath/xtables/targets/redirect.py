@@ -9,6 +9,7 @@ from podpath.datapath.nat.ranges import NULL, parse_port_range
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import DROP, Verdict
 from podpath.datapath.reasons.translation import NoAddressToRedirect
+from podpath.datapath.vocabulary import Hook, StepDecision
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.net.addresses import Family
 from podpath.node.netfilter import Target
@@ -30,10 +31,12 @@ def compile_target(target: Target, context: RuleContext) -> Act:
     family = context.family
 
     def redirect(state: HookState, compiled: CompiledRule) -> Verdict:
-        address = LOOPBACK[family] if state.hook == "OUTPUT" else _first_address(state, family)
+        address = LOOPBACK[family] if state.hook == Hook.OUTPUT else _first_address(state, family)
         if address is None:
             rule = compiled.rule
-            state.decision = Decision("drop", NoAddressToRedirect(rule, state.in_name), rule.span)
+            state.decision = Decision(
+                StepDecision.DROP, NoAddressToRedirect(rule, state.in_name), rule.span
+            )
             return DROP
         return bind_destination(state, compiled.rule, ports._replace(low=address, high=address))
 

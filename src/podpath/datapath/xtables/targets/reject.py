@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import Reject, Verdict
 from podpath.datapath.reasons.rules import RuleRejected
+from podpath.datapath.vocabulary import PacketType, StepDecision
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.net import protocols
 from podpath.net.addresses import Address, Family
@@ -63,7 +64,7 @@ def compile_target(target: Target, context: RuleContext) -> Act:
         rule = compiled.rule
         reply = _reset(state) if answer == TCP_RESET else _error(state, ANSWERS[family][answer])
         state.decision = Decision(
-            "reject", RuleRejected(rule, answer, reply is not None), rule.span
+            StepDecision.REJECT, RuleRejected(rule, answer, reply is not None), rule.span
         )
         return Reject(answer if reply is not None else "", reply)
 
@@ -82,7 +83,7 @@ def _reset(state: HookState) -> Packet | None:
         or packet.flags & protocols.RST
     ):
         return None
-    if state.skb.pkt_type in {"broadcast", "multicast"}:
+    if state.skb.pkt_type in {PacketType.BROADCAST, PacketType.MULTICAST}:
         return None
     length = IP_HEADER[packet.family] + 20
     reset = Packet(packet.dst, packet.src, protocols.TCP, packet.dport, packet.sport, length=length)
@@ -102,7 +103,7 @@ def _error(state: HookState, kind: tuple[int, int]) -> Packet | None:
     if (
         packet.fragment
         or packet.bad_checksum
-        or state.skb.pkt_type in {"broadcast", "multicast"}
+        or state.skb.pkt_type in {PacketType.BROADCAST, PacketType.MULTICAST}
         or _is_error(packet)
     ):
         return None

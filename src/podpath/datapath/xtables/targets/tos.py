@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.reasons.rules import TosSet
+from podpath.datapath.vocabulary import StepDecision
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.node.netfilter import MatchOption, Target
 from podpath.xtables.tos import DSCP_BITS, parse_dscp, parse_dscp_class, parse_tos
@@ -31,7 +32,7 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         if tos != skb.packet.tos:
             skb.packet = skb.packet._replace(tos=tos)
             rule = compiled.rule
-            state.decision = Decision("tos", TosSet(rule, tos), rule.span)
+            state.decision = Decision(StepDecision.TOS, TosSet(rule, tos), rule.span)
 
     return set_tos
 

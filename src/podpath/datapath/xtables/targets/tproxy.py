@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.reasons.rules import HandedToProxy, NoProxyListens
+from podpath.datapath.vocabulary import StepDecision
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.net.addresses import Address, MaskedMark
 from podpath.net.provenance import Option
@@ -38,10 +39,12 @@ def compile_target(target: Target, context: RuleContext) -> Act:
         rule = compiled.rule
         wanted = port or state.skb.packet.dport
         if not _listens(state, address, wanted, context):
-            state.decision = Decision("drop", NoProxyListens(rule, wanted), rule.span)
+            state.decision = Decision(StepDecision.DROP, NoProxyListens(rule, wanted), rule.span)
             return DROP
         state.skb.mark = (state.skb.mark & (FULL_MASK ^ mark.mask)) ^ mark.value
-        state.decision = Decision("tproxy", HandedToProxy(rule, wanted, state.skb.mark), rule.span)
+        state.decision = Decision(
+            StepDecision.TPROXY, HandedToProxy(rule, wanted, state.skb.mark), rule.span
+        )
         return ACCEPT
 
     return proxy

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.reasons.rules import TtlSet
+from podpath.datapath.vocabulary import StepDecision
 from podpath.datapath.xtables.context import RuleContext, single
 from podpath.node.netfilter import Target
 from podpath.xtables.values import parse_integer
@@ -36,6 +37,6 @@ def compile_target(target: Target, _: RuleContext) -> Act:
         )
         skb.packet = skb.packet._replace(ttl=ttl)
         rule = compiled.rule
-        state.decision = Decision("ttl", TtlSet(rule, ttl), rule.span)
+        state.decision = Decision(StepDecision.TTL, TtlSet(rule, ttl), rule.span)
 
     return set_ttl

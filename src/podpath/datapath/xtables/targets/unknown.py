@@ -9,6 +9,7 @@ from podpath.datapath.netfilter.state import Act, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Queued, Verdict
 from podpath.datapath.reasons.boundaries import TargetNotFollowed
 from podpath.datapath.reasons.rules import TargetStops, TargetTaken
+from podpath.datapath.vocabulary import StepDecision
 from podpath.datapath.xtables.context import RuleContext
 from podpath.net.provenance import Option
 from podpath.node.netfilter import Target
@@ -33,7 +34,7 @@ def compile_stop(target: Target, context: RuleContext) -> Act:
 
     def stop(state: HookState, compiled: CompiledRule) -> Verdict:
         rule = compiled.rule
-        state.decision = Decision("undecided", TargetStops(rule, name), rule.span)
+        state.decision = Decision(StepDecision.UNDECIDED, TargetStops(rule, name), rule.span)
         return Queued(TargetNotFollowed(name, context.where), context.show)
 
     return stop
@@ -54,7 +55,7 @@ def compile_unknown(target: Target, context: RuleContext, why: str) -> Act:
         if effect == CONTINUES:
             return None
         rule = compiled.rule
-        word = effect.rstrip("s")
+        word = StepDecision.ACCEPT if effect == ACCEPTS else StepDecision.DROP
         state.decision = Decision(word, TargetTaken(rule, word), rule.span)
         return ACCEPT if effect == ACCEPTS else DROP
 
