@@ -27,7 +27,7 @@ def are_captures(paths: Sequence[str]) -> bool:
 
 def _is_capture(path: str) -> bool:
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - a name with a NUL must end as a message too
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - a NUL is a ValueError
             return False
         with Path(path).open("rb") as file:
             return captures.is_capture(file.read(_MAGIC_BYTES))

@@ -177,7 +177,8 @@ def _number_flows(capture: DecodedCapture) -> Flows | None:
 
 
 def _say_how_many(kept: Kept, rows: list[int]) -> str:
-    return f"of {kept.total} packets only ARP, ICMP errors and connections that may have failed are shown: {len(rows)}"
+    shown = "only ARP, ICMP errors and connections that may have failed are shown"
+    return f"of {kept.total} packets {shown}: {len(rows)}"
 
 
 def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
@@ -248,7 +249,10 @@ def show_ends(kept: Kept, one: End, other: End) -> tuple[Source, Reading | None]
 
     Of a printed one there are the lines alone, which are still to be read.
     """
-    from podpath.capture.flows.telling import select_ends, select_telling  # noqa: PLC0415 - as above
+    from podpath.capture.flows.telling import (  # noqa: PLC0415 - as above
+        select_ends,
+        select_telling,
+    )
 
     if kept.survey is not None:
         chosen, numbers = kept.survey.select(one, other)

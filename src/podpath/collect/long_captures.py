@@ -46,7 +46,8 @@ def survey_long(name: str, data: bytes | memoryview, tell: Tell = tell_nobody) -
         return survey_capture(data, spool, tell)
     except OSError as error:
         raise EvidenceError(
-            f"{name}: columns of a long capture go into the folder for temporary files: {error.strerror}"
+            f"{name}: columns of a long capture go into the folder for temporary files: "
+            f"{error.strerror}"
         ) from error
     finally:
         spool.close()
@@ -55,4 +56,7 @@ def survey_long(name: str, data: bytes | memoryview, tell: Tell = tell_nobody) -
 def say_unfollowed(name: str, count: int) -> str:
     """Say why a long capture is not followed from point to point, and how to get one that is."""
     cut = f"tcpdump -r {shlex.quote(name)} -w part.pcap 'host 10.244.1.5 and port 443'"
-    return f"{count} packets are too many to be followed one by one from point to point: cut out what is in question, such as {cut}"
+    return (
+        f"{count} packets are too many to be followed one by one from point to point: "
+        f"cut out what is in question, such as {cut}"
+    )

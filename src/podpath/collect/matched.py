@@ -101,11 +101,9 @@ class MatchedCaptures:
         """Where packets were captured, as files tell it; printed captures are listed by what they
         show.
         """
-        held = [point for point in self._points if point.file in self._kept]
-        return tuple(
-            _as_point(point, self._spell(point))
-            for point in (*held, *(point for _, point in self._surveyed))
-        )
+        shown = [point for point in self._points if point.file in self._kept]
+        shown += [point for _, point in self._surveyed]
+        return tuple(_as_point(point, self._spell(point)) for point in shown)
 
     @property
     def unfollowed(self) -> tuple[Gap, ...]:
@@ -149,10 +147,8 @@ class MatchedCaptures:
 
         found = (loss for loss in find_losses(matching).lost if lies_on_one_way(matching, loss))
         lost = tuple(islice(found, MOST_LOST))
-        names = {
-            number: spell_connection(matching.connection(number))
-            for number in {loss.connection for loss in lost}
-        }
+        numbers = {loss.connection for loss in lost}
+        names = {number: spell_connection(matching.connection(number)) for number in numbers}
         return tuple(self._as_fact(loss, names[loss.connection]) for loss in lost)
 
     def draw(

@@ -39,5 +39,6 @@ def read_packed_capture(name: str, file: BinaryIO, size: int, keep: captures.Kee
             return captures.read_mapped(name, cast("BinaryIO", out), keep)
     except OSError as error:
         raise EvidenceError(
-            f"{name}: a long packed capture goes into the folder for temporary files: {error.strerror}"
+            f"{name}: a long packed capture goes into the folder for temporary files: "
+            f"{error.strerror}"
         ) from error

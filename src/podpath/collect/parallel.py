@@ -42,11 +42,9 @@ def count_workers(size: int) -> int:
 def plan_workers(data: bytes | memoryview) -> ForkedWorkers | None:
     """Return those who should read a capture, as long as more than one should."""
     workers = count_workers(len(data))
-    return (
-        ForkedWorkers(workers, data if isinstance(data, memoryview) else None)
-        if workers > 1
-        else None
-    )
+    if workers < 2:
+        return None
+    return ForkedWorkers(workers, data if isinstance(data, memoryview) else None)
 
 
 class ForkedWorkers:

@@ -143,26 +143,38 @@ def _covers(logs: Logs, window: FailureWindow) -> bool:
 
 def _questions(logs: Logs, window: FailureWindow | None) -> Iterator[str]:
     if window is None:
-        yield "When did it first fail? Say it with --failed-at; the timeout of the failed request with --timeout."
+        yield (
+            "When did it first fail? Say it with --failed-at; "
+            "the timeout of the failed request with --timeout."
+        )
     else:
         if window.timeout is None:
-            yield "How long does a request wait before it fails? --timeout 10s: the first bad one began so much earlier."
+            yield (
+                "How long does a request wait before it fails? --timeout 10s: "
+                "the first bad one began so much earlier."
+            )
         if window.last_ok is None:
             yield "When did it last work? --last-ok T narrows the window."
         if not _covers(logs, window):
             yield (
-                "The logs do not reach over the window: journalctl --since and --until, /var/log/messages, dmesg -T; "
-                "or their stamps are of another zone: --zone ZONE, --zone NAME=ZONE."
+                "The logs do not reach over the window: journalctl --since and --until, "
+                "/var/log/messages, dmesg -T; or their stamps are of another zone: --zone ZONE, --zone NAME=ZONE."
             )
     if logs.unplaced:
-        yield "Some events have an age, or the kernel's seconds: --now T says when they were printed; dmesg -T prints times."
+        yield (
+            "Some events have an age, or the kernel's seconds: --now T says when they were printed; "
+            "dmesg -T prints times."
+        )
 
 
 def _notes(logs: Logs, window: FailureWindow | None, told: ToldFailure) -> Iterator[str]:
     if window is None:
         return
     if window.last_ok is not None and window.last_ok > window.began:
-        yield "The last success is later than the first failing request began: they are of two requests, or their clocks differ."
+        yield (
+            "The last success is later than the first failing request began: "
+            "they are of two requests, or their clocks differ."
+        )
     if told.failed_at is None and window.failed_by is not None:
         yield f"The first failure is taken from {window.failed_by}; --failed-at names another."
     hosts = {
@@ -171,4 +183,5 @@ def _notes(logs: Logs, window: FailureWindow | None, told: ToldFailure) -> Itera
         if len(reading.events) and reading.events[0].host
     }
     if len(hosts) > 1:
-        yield f"The logs are of several hosts ({', '.join(sorted(hosts)[:4])}): their clocks may differ."
+        some = ", ".join(sorted(hosts)[:4])
+        yield f"The logs are of several hosts ({some}): their clocks may differ."

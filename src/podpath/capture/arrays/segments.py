@@ -44,9 +44,7 @@ def distinct(values: NDArray[T]) -> NDArray[T]:
     which take 10 ms to load.
     """
     ordered = np.sort(values)
-    first = np.ones(len(ordered), np.bool_)
-    first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[first]
+    return ordered[begins(ordered)]
 
 
 class Runs:

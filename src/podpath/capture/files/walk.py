@@ -269,10 +269,8 @@ def _look(
     the other order.
     """
     if place + framing.head > size:
-        return (
-            f"expected a record of at least {framing.head} bytes, saw the file end after {size - place}",
-            size,
-        )
+        wanted, rest = f"a record of at least {framing.head} bytes", size - place
+        return f"expected {wanted}, saw the file end after {rest}", size
     length = int(word.unpack_from(buffer, place + framing.length_at)[0])
     onward = place + length + framing.added
     if framing.kind == PCAPNG:

@@ -44,7 +44,11 @@ class _Frames(NamedTuple):
 
     def join(self, later: _Frames) -> _Frames:
         """Add those of a later slab."""
-        return _Frames(*(np.concatenate(pair) for pair in zip(self, later, strict=True)))  # type: ignore[arg-type]  # field by field
+        return _Frames(
+            np.concatenate((self.address, later.address)),
+            np.concatenate((self.mac, later.mac)),
+            np.concatenate((self.row, later.row)),
+        )
 
 
 def find_changing_macs(slabs: Slabs, most: int) -> Rows:

@@ -1,4 +1,5 @@
-"""Which packets of a long capture matter: those that a reader, or a check, would look at individually.
+"""Which packets of a long capture matter: those that a reader, or a check, would look at
+individually.
 
 A connection that may have failed is shown so that nothing about it changes: every silence keeps the
 packets before and after it, and everything that was sent again or reset stays; of what flows in

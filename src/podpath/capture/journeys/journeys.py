@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from podpath.capture.journeys.followed import Followed, follow_way
 from podpath.capture.journeys.losses import judge_way
@@ -42,19 +43,13 @@ def _travel(
     lost: dict[tuple[str, int], list[PacketLoss]],
 ) -> Journey:
     joined = matching.joined
-    places = [
-        sorted({row for _, rows in items for row in rows[at]}) for at in range(len(followed.placed))
-    ]
-    seen = tuple(tuple(joined.sighting(row) for row in rows) for rows in places)
+    places = [_rows_at(items, at) for at in range(len(followed.placed))]
+    seen = tuple(tuple(map(joined.sighting, rows)) for rows in places)
     first = next(rows[0] for rows in places if rows)
     clock = int(matching.measured.of_point[joined.point[first]])
     offset = matching.measured.offsets[clock].nanoseconds or 0
-    mine = [
-        loss
-        for sightings in seen
-        for each in sightings
-        for loss in lost.get((each.file, each.number), ())
-    ]
+    shown = chain.from_iterable(seen)
+    mine = [loss for each in shown for loss in lost.get((each.file, each.number), ())]
     begin, end = min(item.begin for item, _ in items), max(item.end for item, _ in items)
     return Journey(
         connection=followed.way >> 1,
@@ -101,3 +96,8 @@ def _rows(followed: Followed, item: Item, place: int) -> list[int]:
         if copy.stamp == mine.stamp and abs(copy.time - mine.time) < APART:
             same.append(other)
     return same
+
+
+def _rows_at(items: Sequence[tuple[Item, list[list[int]]]], place: int) -> list[int]:
+    """Return the packets of some items at one passage, in the order of the file."""
+    return sorted({row for _, rows in items for row in rows[place]})

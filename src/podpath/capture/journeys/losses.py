@@ -8,7 +8,7 @@ acknowledge what is said to be lost. Everything else is `unseen`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -112,7 +112,8 @@ class _Judge:
         it, else the first at all.
         """
         items = [item for item in self._followed.items if item.last < len(self._expected) - 1]
-        missed = [sum(item.last < place for item in items) for place in range(len(self._expected))]
+        seen_last = [item.last for item in items]
+        missed = [_count_below(seen_last, place) for place in range(len(self._expected))]
         for item in items:
             first: _Missing | None = None
             for place in range(item.last + 1, len(self._expected)):
@@ -285,3 +286,7 @@ def _acknowledged(matching: Matching, followed: Followed) -> int | None:
         most = int(unwrapped(values).max()) + ahead
         best = most if best is None else max(best, most)
     return best
+
+
+def _count_below(places: Sequence[int], limit: int) -> int:
+    return sum(place < limit for place in places)

@@ -134,10 +134,8 @@ def pair_bytes(parts: Sequence[PassageSegments], *, every: bool = False) -> list
         strict=True,
     ):
         if depth[:, at].max() > 1:
-            found = [
-                Item(rows, low, high) for rows in align([part.covering(low) for part in parts])
-            ]
-            found = found if every else [item for item in found if ABSENT in item.rows]
+            copies = align([part.covering(low) for part in parts])
+            found = [Item(rows, low, high) for rows in copies if every or ABSENT in rows]
         else:
             found = list(_once(parts, depth[:, at], low, high))
         items += found
@@ -147,13 +145,13 @@ def pair_bytes(parts: Sequence[PassageSegments], *, every: bool = False) -> list
 def _depths(parts: Sequence[PassageSegments], bounds: Numbers) -> Numbers:
     """Say for each passage how often each range between two bounds is in its segments."""
     place = np.repeat(np.arange(len(parts)) * len(bounds), [len(part.rows) for part in parts])
-    begins_at, ends_at = (
-        np.bincount(
-            np.searchsorted(bounds, np.concatenate(edges)) + place,
-            minlength=len(parts) * len(bounds),
-        )
-        for edges in ([part.start for part in parts], [part.end for part in parts])
-    )
+
+    def count(edges: list[Numbers]) -> Numbers:
+        """Count how often each bound of each passage is among its edges."""
+        at = np.searchsorted(bounds, np.concatenate(edges)) + place
+        return np.bincount(at, minlength=len(parts) * len(bounds))
+
+    begins_at, ends_at = count([part.start for part in parts]), count([part.end for part in parts])
     depths: Numbers = np.cumsum((begins_at - ends_at).reshape(len(parts), -1), axis=1)[:, :-1]
     return depths
 

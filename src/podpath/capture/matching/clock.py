@@ -121,7 +121,7 @@ def _measure_pairs(
                 )
     found = {}
     for pair, parts in bounds.items():
-        low, high = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
+        low, high = map(np.concatenate, zip(*parts, strict=True))
         if len(low):
             found[pair] = _meet(low, high)
     return found

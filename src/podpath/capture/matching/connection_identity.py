@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from podpath.capture.arrays.segments import begins
 from podpath.capture.matching.joined import Joined
 from podpath.net.protocols import ACK, ICMP, ICMPV6, RST, SYN, TCP
 
@@ -108,9 +109,8 @@ def _cut(
     told = np.full(len(number), NONE, np.int64)
     told[opening] = client
     values = told[rows]
-    begins = np.ones(len(rows), np.bool_)
-    begins[1:] = number[rows][1:] != number[rows][:-1]
-    latest = np.maximum.accumulate(np.where(begins | (values != NONE), np.arange(len(rows)), 0))
+    first = begins(number[rows])
+    latest = np.maximum.accumulate(np.where(first | (values != NONE), np.arange(len(rows)), 0))
     values = values[latest]
     other = values != isn[number[rows]]
     pairs = np.stack((number[rows][other], values[other]))

@@ -126,14 +126,10 @@ def pair_packets(
             strict=True,
         ):
             groups[key][place].append(Copy(row, time, stamp))
-    open_ones = [
-        copies for copies in groups.values() if every or any(len(each) != 1 for each in copies)
-    ]
-    items = [
-        Item(rows)
-        for copies in open_ones
-        for rows in align([sorted(each, key=_time) for each in copies])
-    ]
+    items: list[Item] = []
+    for copies in groups.values():
+        if every or any(len(each) != 1 for each in copies):
+            items += map(Item, align([sorted(each, key=_time) for each in copies]))
     return _join_rewritten(joined, items)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from podpath.capture.arrays.segments import begins
 from podpath.capture.columns import PacketColumns
 from podpath.capture.files.index import Bytes
 from podpath.net.protocols import ACK, FIN, ICMP, ICMPV6, RST, SYN, TCP
@@ -186,8 +187,7 @@ def group_equal(keys: Keys) -> NDArray[np.int32]:
     order = np.sort(keys & ~low | np.arange(count, dtype=np.uint64))
     rows = (order & low).astype(np.int32)
     order >>= bits
-    first = np.ones(count, np.bool_)
-    first[1:] = order[1:] != order[:-1]
+    first = begins(order)
     firsts = rows[first]
     same[rows] = np.repeat(firsts, np.diff(np.flatnonzero(first), append=count))
     wrong = np.flatnonzero(keys[same] != keys)  # two keys that differ in their low bits only

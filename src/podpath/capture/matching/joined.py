@@ -183,7 +183,7 @@ class Joined:
         )
 
 
-def _concatenate(parts: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:  # noqa: ANN401 - NumPy's word for a type
+def _concatenate(parts: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:  # noqa: ANN401 - a NumPy type
     if len(parts) == 1:
         return parts[0]
     return np.concatenate(parts) if parts else np.zeros(0, kind)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from podpath.capture.arrays.segments import order_by
+from podpath.capture.arrays.segments import begins, order_by
 from podpath.capture.matching.connection_identity import NONE, Instances, Numbers
 from podpath.capture.matching.joined import Joined
 from podpath.capture.sightings import FiveTuple
@@ -120,9 +120,7 @@ def _by_sequence_numbers(
         instances.server_isn[order],
         instances.device[order],
     )
-    begins = np.ones(len(order), np.bool_)
-    begins[1:] = isn[1:] != isn[:-1]
-    group = np.cumsum(begins) - 1
+    group = np.cumsum(begins(isn)) - 1
     low, high = np.full(group[-1] + 1, np.iinfo(np.int64).max), np.full(group[-1] + 1, NONE)
     answered = server != NONE
     np.minimum.at(low, group[answered], server[answered])
@@ -154,9 +152,8 @@ def _part(joined: Joined, instances: Instances, group: list[int]) -> list[list[i
             and starts[each] - starts[mine[-1][0]] < TOGETHER
             and _agree(instances, mine[-1], [each])
         )
-        if fits and joined.ends(int(instances.first[each]))[1:] not in {
-            joined.ends(int(instances.first[m]))[1:] for m in mine[-1]
-        }:
+        ends = _ends(joined, instances, each)
+        if fits and all(ends != _ends(joined, instances, other) for other in mine[-1]):
             mine[-1].append(each)
         else:
             mine.append([each])
@@ -166,6 +163,11 @@ def _part(joined: Joined, instances: Instances, group: list[int]) -> list[list[i
         if mine is not base:
             parts += _assign(joined, instances, mine, base, parts)
     return parts
+
+
+def _ends(joined: Joined, instances: Instances, instance: int) -> tuple[object, ...]:
+    """Return the ends of an instance's first packet, without its protocol."""
+    return joined.ends(int(instances.first[instance]))[1:]
 
 
 def _assign(
@@ -213,11 +215,14 @@ def _marks(joined: Joined, instances: Instances, group: list[int]) -> _Marks:
 
 def _common(marks: _Marks, some: list[int], others: list[int]) -> tuple[int, int]:
     """Say how many packets and ends two clusters have in common."""
-    keys, ends = (
-        [set().union(*(marks[each][part] for each in cluster)) for cluster in (some, others)]
-        for part in (0, 1)
-    )
-    return len(keys[0] & keys[1]), len(ends[0] & ends[1])
+    (mine, my_ends), (its, its_ends) = (_merge_marks(marks, cluster) for cluster in (some, others))
+    return len(mine & its), len(my_ends & its_ends)
+
+
+def _merge_marks(marks: _Marks, cluster: list[int]) -> tuple[set[int], set[tuple[object, ...]]]:
+    """Return the keys and the ends of all instances of a cluster."""
+    keys, ends = zip(*(marks[each] for each in cluster), strict=True)
+    return set().union(*keys), set().union(*ends)
 
 
 def _agree(instances: Instances, some: list[int], others: list[int]) -> bool:

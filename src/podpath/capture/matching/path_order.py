@@ -120,8 +120,8 @@ class _Look:
         `comparable` and there is nothing else.
         """
         for by_start in (False, True):
-            once, often = self._times(by_start)
-            once_there, often_there = other._times(by_start)
+            once, often = self._times(by_start=by_start)
+            once_there, often_there = other._times(by_start=by_start)
             apart = sorted(
                 once_there[key] - time for key, time in once.items() if key in once_there
             )
@@ -144,7 +144,7 @@ class _Look:
                 return Later(nearest, 0)
         return None
 
-    def _times(self, by_start: bool) -> tuple[dict[int, int], dict[int, list[int]]]:  # noqa: FBT001 - private, of one caller
+    def _times(self, *, by_start: bool) -> tuple[dict[int, int], dict[int, list[int]]]:
         """Return the times of what stands once and of what stands often; of data by the first byte,
         not the whole packet.
         """

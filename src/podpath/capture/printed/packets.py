@@ -44,7 +44,8 @@ _ARP_LENGTH, _ETHERNET = 28, 14
 _WORD, _HALF = 0xFFFFFFFF, 0xFFFF
 _MAC = re.compile(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}")
 _WINDOW = re.compile(
-    r"\bFlags \[[^\]]*\],.*?\bwin (?P<window>\d+)(?:, urg \d+)?(?:, options \[(?P<options>[^\]]*)\])?"
+    r"\bFlags \[[^\]]*\],.*?\bwin (?P<window>\d+)(?:, urg \d+)?"
+    r"(?:, options \[(?P<options>[^\]]*)\])?"
 )
 _IDENT = re.compile(r"\(tos 0x[^()]*?, id (\d+), offset ")
 _SEGMENT = re.compile(r"\bmss (?P<mss>\d+)")
@@ -135,7 +136,8 @@ def pack_printed(
 
     The arrays of `rows` are taken away, so that nothing is there twice.
     """
-    first, last = (np.array([packet.lines[end] for packet in packets], np.int64) for end in (0, 1))
+    lines = np.array([packet.lines for packet in packets], np.int64).reshape(-1, 2)
+    first, last = lines.T
     known = 0
     if rows is not None:
         known = len(rows.line)

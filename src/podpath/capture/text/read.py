@@ -86,16 +86,12 @@ def read_rows(data: Bytes) -> PrintedRows:
     for first, stop in _find_pages(data, starts, ends):
         page = _read_page(data[starts[first] : ends[stop - 1]], names)
         parts.append(Page(page.arrays, page.line + first, page.last + first))
-    line, last = (
-        np.concatenate([part.line for part in parts]),
-        np.concatenate([part.last for part in parts]),
-    )
+    line = np.concatenate([part.line for part in parts])
+    last = np.concatenate([part.last for part in parts])
     covered = np.zeros(len(starts), np.bool_)
     covered[line] = covered[last] = True
     return PrintedRows(
-        arrays={
-            name: np.concatenate([part.arrays[name] for part in parts]) for name in parts[0].arrays
-        },
+        arrays=_join_arrays([part.arrays for part in parts]),
         line=line,
         last=last,
         left=np.flatnonzero(~covered & (ends > starts)),
@@ -105,6 +101,11 @@ def read_rows(data: Bytes) -> PrintedRows:
         addresses=tuple(names.addresses),
         plain=all(_is_plain(data[at : at + BLOCK]) for at in range(0, len(data), BLOCK)),
     )
+
+
+def _join_arrays(parts: Sequence[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """Put the columns of all pages behind each other."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def find_lines(data: Bytes) -> tuple[Offsets, Offsets]:

@@ -88,9 +88,9 @@ def _offset(zone: str | None) -> str:
     name = (zone or "").strip()
     if name in {"UTC", "GMT"}:
         return "Z"
-    return (
-        f"{name}00" if re.fullmatch(r"[+-]\d\d", name) else name if name[:1] in {"+", "-"} else ""
-    )
+    if re.fullmatch(r"[+-]\d\d", name):
+        return f"{name}00"
+    return name if name.startswith(("+", "-")) else ""
 
 
 def _split(_: Source) -> Split:
