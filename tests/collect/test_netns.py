@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from podpath.collect.netns import NetnsError, inside, peer_identifier
+from podpath.collect.netns import NetnsError, inside
 
 
 def test_a_path_that_is_no_namespace_is_refused(tmp_path: Path) -> None:
@@ -28,6 +28,15 @@ def test_one_is_back_home_after_the_block() -> None:
 
 
 @pytest.mark.kernel("ip")
-def test_a_namespace_that_knows_no_other_has_no_number_for_it() -> None:
-    """Namespaces number each other only when a link ties them."""
-    assert peer_identifier("/proc/self/ns/net", "/proc/self/ns/net") is None
+def test_a_namespace_that_is_held_open_is_entered_by_its_descriptor() -> None:
+    """What is no namespace is refused by its number."""
+    with Path("/proc/self/ns/net").open("rb") as file, inside(file.fileno()):
+        pass
+    with (
+        Path("/dev/null").open("rb") as file,
+        pytest.raises(
+            NetnsError, match=f"expected to enter descriptor {file.fileno()}, the kernel said"
+        ),
+        inside(file.fileno()),
+    ):
+        pass

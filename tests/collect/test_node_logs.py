@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from podpath.collect.namespaces import CollectedNamespace
 from podpath.collect.node_logs import collect_logs, read_end
-from podpath.collect.snapshot import CollectedNamespace, collect_bundle
+from podpath.collect.snapshot import collect_bundle
 from tests.command import podpath
 from tests.timeline.samples import MESSAGES
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from podpath.evidence.bundle import (
@@ -74,6 +76,14 @@ def test_a_manifest() -> None:
         record.pods,
     )
     assert (VethPairRecord("host", IfName("veth1"), "cni-1", IfName("eth0")),) == record.veths
+
+
+def test_numbers_of_namespaces_are_read_as_far_as_they_say_something() -> None:
+    """A manifest without them says nothing of any number."""
+    about = {"host": {"nsids": {"0": "cni-1", "1": None, "2": 7}}, "cni-1": {"nsids": []}}
+    (record,) = read_manifest(block(json.dumps({"netns": about}))).records
+    assert isinstance(record, BundleRecord)
+    assert record.nsids == {"host": {"0": "cni-1"}}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from podpath.collect.snapshot import CollectedNamespace, collect_bundle
+from podpath.collect.namespaces import CollectedNamespace
+from podpath.collect.snapshot import collect_bundle
 from podpath.lab import conversation
 from podpath.lab.apply import NETNS_DIRECTORY, inside, run
 from podpath.lab.script import ScriptCommand

@@ -49,6 +49,7 @@ def cluster() -> Node:
             Pod(namespace="shop", name="db-0", address=ip("10.22.0.6")),
             Pod(namespace="test", name="db-0", address=ip("10.22.0.7")),
             Pod(namespace="shop", name="new-0"),
+            Pod(namespace="late", name="job-0", netns="batch-7"),
         ),
         services=(
             Service(
@@ -67,6 +68,7 @@ def cluster() -> Node:
     ("named", "spelled"),
     [
         ("tcp pod/shop/web-0 > svc/shop/api:http", "tcp 10.22.0.5 > 10.96.0.7:80 from cni-1"),
+        ("icmp pod/late/job-0 > 10.22.0.5", "icmp 10.22.0.9 > 10.22.0.5 from batch-7"),
         ("tcp pod/web-0 > svc/api:443", "tcp 10.22.0.5 > 10.96.0.7:443 from cni-1"),
         (
             "udp pod/web-0:5353 > service/kube-system/kube-dns",

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from podpath.cli.terminal import ProgressLine
-from podpath.collect.snapshot import collect_bundle, find_namespaces
+from podpath.collect.namespaces import find_namespaces
+from podpath.collect.snapshot import collect_bundle
 from podpath.library.progress import stage
 
 
@@ -27,8 +28,23 @@ from podpath.library.progress import stage
     show_default=True,
     help="Take the logs of the last hours too; they may hold secrets.",
 )
-def snapshot(output: str, *, logs: bool) -> None:
+@click.option(
+    "--node-netns",
+    metavar="NETNS",
+    help="The node's own namespace, where it is not that of process 1: a name, a process or a file.",
+)
+@click.option(
+    "--netns",
+    "wanted",
+    multiple=True,
+    metavar="NAME",
+    help="Take this namespace too, though no link leads to it; may be repeated.",
+)
+def snapshot(output: str, *, logs: bool, node_netns: str | None, wanted: tuple[str, ...]) -> None:
     """Collect this node and the network namespaces of its pods into a bundle.
+
+    Takes the node's own namespace, those its links lead to, those of the pods its container runtime
+    keeps, and those you name.
 
     Needs root. Read-only. Collects links, addresses, routes, rules, neighbors, sysctls, netfilter,
     sets, conntrack, bridges, sockets, the CNI configuration, loaded modules, and the ends of the
@@ -39,8 +55,10 @@ def snapshot(output: str, *, logs: bool) -> None:
       sudo podpath snapshot -o node1.tar.gz
       sudo podpath snapshot -o before/ && podpath diagnose before/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
     """  # noqa: D301  # click wants the backspace itself
-    with stage(ProgressLine(), "collecting"):
-        missing = collect_bundle(Path(output), find_namespaces(), now=time.time(), logs=logs)
+    target = Path(output)
+    with stage(ProgressLine(), "collecting") as progress:
+        found = find_namespaces(node=node_netns, wanted=wanted)
+        missing = collect_bundle(target, found, now=time.time(), progress=progress, logs=logs)
     click.echo(output)
     for sentence in missing:
         click.echo(f"not collected: {sentence}", err=True)

@@ -5,9 +5,10 @@ at once.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
-from podpath.collect.snapshot import collect_files, find_namespaces
+from podpath.collect.namespaces import find_namespaces
+from podpath.collect.snapshot import collect_files
 from podpath.evidence.bundle import assemble_bundle
 from podpath.evidence.gathered import Evidence, make_gap
 
@@ -15,11 +16,17 @@ NAME = "live"
 """What stands before the names of its outputs: `live/netns/host/sysctl.txt`."""
 
 
-def read_live(progress: Callable[[str], None] = lambda _: None, *, logs: bool = False) -> Evidence:
-    """Collect this node and its pods' namespaces; what could not be had is a gap. `CollectError`
-    without root.
+def read_live(
+    progress: Callable[[float], None] = lambda _: None,
+    *,
+    logs: bool = False,
+    wanted: Collection[str] = (),
+) -> Evidence:
+    """Collect this node, its pods' namespaces, and those that are named; what could not be had is a
+    gap. `CollectError` without root.
     """
-    collected = collect_files(find_namespaces(), now=time.time(), progress=progress, logs=logs)
+    found = find_namespaces(wanted=wanted)
+    collected = collect_files(found, now=time.time(), progress=progress, logs=logs)
     evidence = assemble_bundle(
         (name, f"{NAME}/{name}", data) for name, data in collected.files.items()
     )

@@ -1,8 +1,9 @@
-"""A live node to a bundle: each namespace's state as the tools print it, and who is whose veth
-peer.
+"""A live node to a bundle: each namespace's state as the tools print it, and who is whose veth peer,
+by the numbers that the kernel has for namespaces.
 
 Nothing is changed on the node, and the taking leaves no process behind. A program that is missing
-or fails costs its file and a line in `bundle.json`, never the bundle.
+or fails costs its file and a line in `bundle.json`, never the bundle; a namespace that is gone when
+its turn comes costs one line.
 """
 
 from __future__ import annotations
@@ -12,124 +13,44 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from podpath.collect.netns import NetnsError, peer_identifier
-from podpath.collect.netns_files import NETNS_FILES, NODE_FILES, FileCommand
+from podpath.capture.reading.workers import AllGather, LostError
+from podpath.collect.namespaces import HOST, CollectedNamespace, CollectError, FoundNamespaces
+from podpath.collect.netns import NetnsError, inside
+from podpath.collect.netns_files import NETNS_FILES, NODE_FILES
+from podpath.collect.netns_state import NamespaceState, Taker
 from podpath.collect.node_logs import collect_logs
+from podpath.collect.parallel import ForkedWorkers
+from podpath.collect.sockets import list_owners
+from podpath.collect.survey import NamespaceSurvey, held, survey
 from podpath.collect.targets import check_target, write_bundle
-from podpath.net.errors import PodpathError
 
 FORMAT = "podpath/bundle/v1"
 CNI_DIRECTORY = Path("/etc/cni/net.d")
 _CNI_NAME = re.compile(r"\.(?:conf|conflist|json)(?:\.|$)")
-_LISTING = re.compile(r'\s*(?:\{\s*"nftables"\s*:\s*)?\[\s*')
-_BETWEEN = re.compile(r"\s*,?\s*")
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-class CollectError(PodpathError):
-    """The world's fault: no root, no such namespace. The message says what to do."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectedNamespace:
-    """A network namespace that is collected."""
-
-    name: str
-    """As the bundle calls it; `host` for the node's own."""
-    path: str
-    """A file that stands for it: `/proc/PID/ns/net` or `/run/netns/NAME`."""
-    role: str = "pod"
-
-
-def find_namespaces(
-    proc: Path = Path("/proc"), named: Path = Path("/run/netns")
-) -> tuple[CollectedNamespace, ...]:
-    """Find the network namespaces of this node, the host's first, one name each.
-
-    A namespace is named after the host name that its oldest process sees: in a pod, that is the
-    pod's name. Where that is the node's own name, or no process lives there, it is called as `ip
-    netns` calls it.
-    """
-    oldest: dict[int, int] = {}
-    for process in sorted(int(entry.name) for entry in proc.iterdir() if entry.name.isdigit()):
-        try:
-            inode = (proc / str(process) / "ns/net").stat().st_ino
-        except OSError:
-            continue
-        oldest.setdefault(inode, process)
-    if not oldest:
-        raise CollectError(f"expected processes under {proc}, saw none")
-    home = _home(proc)
-    host = home.stat().st_ino
-    called = _named_namespaces(named)
-    namespaces = [CollectedNamespace(name="host", path=str(home), role="host")]
-    names = {"host"}
-    for inode, process in oldest.items():
-        if inode != host:
-            name = _host_name(process)
-            if not name or name == os.uname().nodename:
-                name = called.get(inode, f"pid-{process}")
-            unique = name if name not in names else f"{name}-{process}"
-            names.add(unique)
-            namespaces.append(
-                CollectedNamespace(name=unique, path=str(proc / str(process) / "ns/net"))
-            )
-    for inode, name in called.items():
-        if inode not in oldest and inode != host and name not in names:
-            namespaces.append(CollectedNamespace(name=name, path=str(named / name)))
-    return tuple(namespaces)
-
-
-def _named_namespaces(named: Path) -> dict[int, str]:
-    """Return the names that `ip netns` and CNI plugins keep, by the namespace's inode."""
-    found: dict[int, str] = {}
-    for path in sorted(named.iterdir()) if named.is_dir() else ():
-        if _UNSAFE.search(path.name) is None and os.path.ismount(path):
-            found.setdefault(path.stat().st_ino, path.name)
-    return found
-
-
-def _home(proc: Path) -> Path:
-    """Return the node's own namespace: process 1's, or where that may not be looked at (a
-    container) the one we are in.
-    """
-    first = proc / "1/ns/net"
-    try:
-        first.stat()
-    except OSError:
-        return proc / "self/ns/net"
-    return first
-
-
-def _host_name(process: int) -> str:
-    done = subprocess.run(
-        ("nsenter", "-t", str(process), "-u", "hostname"),
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
-    return _UNSAFE.sub("-", done.stdout.strip())
+_MOST_WORKERS = 8
+_WEIGHT = 10
+"""What a namespace costs beside its devices, in devices."""
+_SHOWN = 8
+"""Names of namespaces that a sentence lists."""
 
 
 def collect_bundle(
     target: Path,
-    namespaces: tuple[CollectedNamespace, ...],
+    found: FoundNamespaces | Sequence[CollectedNamespace],
     *,
     now: float,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Callable[[float], None] = lambda _: None,
     logs: bool = False,
 ) -> tuple[str, ...]:
     """Write a bundle as a folder, or as the archive that the name says; return a sentence for each
     thing that is missing.
     """
     check_target(target)
-    collected = collect_files(namespaces, now=now, progress=progress, logs=logs)
+    collected = collect_files(found, now=now, progress=progress, logs=logs)
     write_bundle(target, collected.files)
     return collected.missing
 
@@ -144,85 +65,97 @@ class Collected(NamedTuple):
 
 
 def collect_files(
-    namespaces: tuple[CollectedNamespace, ...],
+    found: FoundNamespaces | Sequence[CollectedNamespace],
     *,
     now: float,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Callable[[float], None] = lambda _: None,
     logs: bool = False,
 ) -> Collected:
-    """Ask every namespace and the node, and give what they say."""
+    """Ask every namespace and the node, and return what they say; progress is the share that is done."""
     if os.geteuid() != 0:
         raise CollectError(
             "expected root, since entering network namespaces needs it; run it with sudo"
         )
-    missing: list[str] = []
+    if not isinstance(found, FoundNamespaces):
+        found = FoundNamespaces(collected=tuple(found))
     files: dict[str, bytes] = {}
-    for namespace in namespaces:
-        progress(namespace.name)
-        for name, text in _collect_commands(NETNS_FILES, namespace, missing):
-            files[f"netns/{namespace.name}/{name}"] = text
-    host = next(namespace for namespace in namespaces if namespace.name == "host")
-    for name, text in _collect_commands(NODE_FILES, host, []):
-        files[f"node/{name}"] = text
+    with held({each.name: each.path for each in found.collected}) as descriptors:
+        surveyed = survey(descriptors)
+        states = _take_all(descriptors, surveyed, progress)
+    missing = [sentence for state in states.values() for sentence in state.missing]
+    missing += [
+        f"{each.name}: it was gone before it was read"
+        for each in found.collected
+        if each.name not in states
+    ]
+    for name in surveyed.devices:
+        if name in states:
+            files |= {f"netns/{name}/{file}": text for file, text in states[name].files.items()}
+    host = next(each for each in found.collected if each.name == HOST)
+    files |= _collect_node_files(host)
     files |= {f"node/cni/{path.name}": path.read_bytes() for path in _cni_files()}
     if logs:
-        progress("logs")
         files |= {f"logs/{name}": data for name, data in collect_logs()}
-    files["bundle.json"] = _emit_manifest(namespaces, files, now, missing)
-    return Collected(files, tuple(missing))
+    collected = [each for each in found.collected if each.name in states]
+    files["bundle.json"] = _emit_manifest(collected, surveyed, now, missing, found.left_out)
+    return Collected(files, (*missing, *_say_left_out(found.left_out)))
 
 
-def _collect_commands(
-    commands: tuple[FileCommand, ...], namespace: CollectedNamespace, missing: list[str]
-) -> Iterator[tuple[str, bytes]]:
-    for command in commands:
-        program = command.arguments[0]
-        if shutil.which(program) is None:
-            missing.append(
-                f"{namespace.name}: {program} is not installed (Debian package {command.package})"
-            )
+def _take_all(
+    descriptors: Mapping[str, int], surveyed: NamespaceSurvey, progress: Callable[[float], None]
+) -> dict[str, NamespaceState]:
+    """Take every namespace that could be surveyed, shared by as many processes as there are cores."""
+    owners = list_owners()
+    size = min(len(os.sched_getaffinity(0)), _MOST_WORKERS, max(len(surveyed.devices) // 4, 1))
+    shares = _deal(surveyed, size)
+
+    def work(number: int, _: AllGather) -> dict[str, NamespaceState]:
+        taker = Taker(NETNS_FILES, owners)
+        taken: dict[str, NamespaceState] = {}
+        for done, name in enumerate(shares[number]):
+            if number == 0:
+                progress(done / len(shares[number]))
+            try:
+                with inside(descriptors[name]):
+                    taken[name] = taker.take(name, surveyed.devices[name])
+            except (NetnsError, OSError):
+                continue
+        return taken
+
+    try:
+        parts = ForkedWorkers(size).run(work)
+    except LostError as error:
+        raise CollectError(str(error)) from error
+    return {name: state for part in parts for name, state in part.items()}
+
+
+def _deal(surveyed: NamespaceSurvey, size: int) -> list[list[str]]:
+    """Deal the namespaces out so that each worker has about as much to do, the largest first."""
+    weights = {name: _WEIGHT + len(devices) for name, devices in surveyed.devices.items()}
+    shares: list[list[str]] = [[] for _ in range(size)]
+    loads = [0] * size
+    for name in sorted(weights, key=weights.__getitem__, reverse=True):
+        least = loads.index(min(loads))
+        shares[least].append(name)
+        loads[least] += weights[name]
+    return shares
+
+
+def _collect_node_files(host: CollectedNamespace) -> dict[str, bytes]:
+    """Run what is asked once for the node; what is not there is not missed."""
+    files: dict[str, bytes] = {}
+    for command in NODE_FILES:
+        if shutil.which(command.arguments[0]) is None:
             continue
         done = subprocess.run(
-            ("nsenter", f"--net={namespace.path}", *command.arguments),
+            ("nsenter", f"--net={host.path}", *command.arguments),
             capture_output=True,
             check=False,
             stdin=subprocess.DEVNULL,
         )
-        if done.returncode != 0 and not done.stdout:
-            reason = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-            missing.append(f"{namespace.name}: `{' '.join(command.arguments)}` failed: {reason}")
-            continue
-        yield (
-            command.name,
-            put_in_lines(done.stdout) if command.name.endswith(".json") else done.stdout,
-        )
-
-
-def put_in_lines(listing: bytes) -> bytes:
-    """Return a JSON listing with one of its objects to a line, so that a quoted line is one fact;
-    as it is where it is none.
-
-    The text of each object stays as it was printed: iproute2 repeats keys, which a decoded object
-    would lose.
-    """
-    text = listing.decode("utf-8", "surrogateescape")
-    opening = _LISTING.match(text)
-    if opening is None:
-        return listing
-    decoder, place, objects = json.JSONDecoder(), opening.end(), []
-    try:
-        while text[place : place + 1] == "{":
-            _, end = decoder.raw_decode(text, place)
-            objects.append(text[place:end].replace("\n", " "))
-            following = _BETWEEN.match(text, end)
-            place = following.end() if following is not None else end
-    except (ValueError, RecursionError):
-        return listing
-    lines = "\n".join(
-        (text[: opening.end()].strip(), ",\n".join(objects), text[place:].strip(), "")
-    )
-    whole = bool(objects) and text[place : place + 1] == "]"
-    return lines.encode("utf-8", "surrogateescape") if whole else listing
+        if done.returncode == 0 or done.stdout:
+            files[f"node/{command.name}"] = done.stdout
+    return files
 
 
 def _cni_files() -> Iterator[Path]:
@@ -235,74 +168,46 @@ def _cni_files() -> Iterator[Path]:
                 yield path
 
 
+def _say_left_out(names: Sequence[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    shown = ", ".join(names[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return (
+        f"{len(names)} namespaces that no link leads to from this node: {shown}{more} (--netns NAME takes one)",
+    )
+
+
 def _emit_manifest(
-    namespaces: tuple[CollectedNamespace, ...],
-    files: Mapping[str, bytes],
+    collected: Sequence[CollectedNamespace],
+    surveyed: NamespaceSurvey,
     now: float,
-    missing: list[str],
+    missing: Sequence[str],
+    left_out: Sequence[str],
 ) -> bytes:
+    pairs = [
+        dict(zip(("netns", "link", "peer_netns", "peer"), pair, strict=True))
+        for pair in surveyed.list_pairs()
+    ]
     manifest = {
         "format": FORMAT,
         "node": os.uname().nodename,
         "kernel": os.uname().release,
         "time": now,
-        "netns": {namespace.name: {"role": namespace.role} for namespace in namespaces},
-        "veth": _pair_veths(namespaces, files),
+        "netns": {each.name: _describe(each, surveyed) for each in collected},
+        "veth": pairs,
         "missing": missing,
+        "left_out": left_out,
     }
     return json.dumps(manifest, indent=1).encode()
 
 
-def _pair_veths(
-    namespaces: tuple[CollectedNamespace, ...], files: Mapping[str, bytes]
-) -> list[dict[str, str]]:
-    """Pair veth ends by the indices that each names for the other, and the namespace id where the
-    pair could be another.
-    """
-    ends = [
-        (namespace, link)
-        for namespace in namespaces
-        for link in json.loads(files.get(f"netns/{namespace.name}/ip-link.json") or b"[]")
-        if link.get("linkinfo", {}).get("info_kind") == "veth"
-    ]
-    identifiers = {
-        namespace.name: _peer_identifiers(namespace, namespaces) for namespace, _ in ends
+def _describe(namespace: CollectedNamespace, surveyed: NamespaceSurvey) -> dict[str, object]:
+    """Describe a namespace: its role, its pod, and whom its numbers stand for (`link-netnsid`)."""
+    numbers = surveyed.identifiers[namespace.name]
+    pod = {} if namespace.pod is None else {"pod": namespace.pod}
+    return {
+        "role": namespace.role,
+        **pod,
+        "nsids": {str(number): name for number, name in sorted(numbers.items())},
     }
-    pairs = []
-    for namespace, link in ends:
-        there = (
-            namespace.name
-            if "link_netnsid" not in link
-            else identifiers[namespace.name].get(link["link_netnsid"])
-        )
-        index = link.get("link_index")
-        for other, far in ends:
-            same = far["ifname"] == link.get("link") or far["ifindex"] == index
-            if (
-                other.name == there
-                and same
-                and (namespace.name, link["ifname"]) < (other.name, far["ifname"])
-            ):
-                pairs.append(
-                    {
-                        "netns": namespace.name,
-                        "link": link["ifname"],
-                        "peer_netns": other.name,
-                        "peer": far["ifname"],
-                    }
-                )
-    return pairs
-
-
-def _peer_identifiers(
-    namespace: CollectedNamespace, namespaces: tuple[CollectedNamespace, ...]
-) -> dict[int, str]:
-    known: dict[int, str] = {}
-    for other in namespaces:
-        try:
-            number = peer_identifier(namespace.path, other.path) if other is not namespace else None
-        except (NetnsError, OSError):
-            continue  # it went while the node was asked: pods come and go
-        if number is not None:
-            known[number] = other.name
-    return known

@@ -54,6 +54,11 @@ def read_manifest(source: Source) -> Reading:
             taken_at=parse_time(manifest.get("time")),
             roles={name: str(about["role"]) for name, about in spaces.items() if "role" in about},
             pods={name: str(about["pod"]) for name, about in spaces.items() if "pod" in about},
+            nsids={
+                name: _texts(about["nsids"])
+                for name, about in spaces.items()
+                if isinstance(about.get("nsids"), dict)
+            },
             veths=tuple(_pairs(manifest)),
         )
     )
@@ -93,6 +98,10 @@ def load_manifest(data: bytes) -> Mapping[str, object]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _texts(members: Mapping[object, object]) -> Mapping[str, str]:
+    return {str(key): value for key, value in members.items() if isinstance(value, str) and value}
 
 
 def _text(value: object) -> str | None:

@@ -432,4 +432,8 @@ class BundleRecord(Record):
     """`host`, `pod` or `other`, by the namespace's name."""
     pods: Mapping[str, str] = field(default_factory=dict)
     """`NAMESPACE/NAME` of the pod, by the namespace's name."""
+    nsids: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By the namespace's name: whom its numbers for other namespaces (`link-netnsid`) stand for, as
+    the kernel said. A number that is missing is of a namespace that is not in the bundle.
+    """
     veths: tuple[VethPairRecord, ...] = ()

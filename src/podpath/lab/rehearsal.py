@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from podpath.collect.snapshot import CollectedNamespace, collect_bundle
+from podpath.collect.namespaces import CollectedNamespace
+from podpath.collect.snapshot import collect_bundle
 from podpath.lab import conversation
 from podpath.lab.apply import NETNS_DIRECTORY, apply, run
 from podpath.lab.frames import Tap

@@ -30,6 +30,8 @@ class ThisNode:
 
     logs: bool = False
     """True: the ends of its logs too."""
+    netns: tuple[str, ...] = ()
+    """Network namespaces to ask too, though no link leads to them."""
 
 
 Piece = str | PathLike[str] | Pasted | ThisNode

@@ -35,6 +35,7 @@ from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
 from podpath.net.complaints import Complaint
 from podpath.net.errors import EvidenceError, UsageError
+from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, GapKind, Source
 from podpath.net.technologies import Technology
 from podpath.node import case as facts
@@ -68,8 +69,9 @@ def read(
     leaves open. Of evidence of several nodes, `node` names the only one that is wanted;
     `UsageError` says which there are. What `limits` cut off is among the case's gaps.
     """
-    pieces = list_pieces(evidence)
-    ends = tuple(end for probe in parse_probes(asking) for end in (probe.src, probe.dst))
+    probes = parse_probes(asking)
+    pieces = tuple(_name_netns(piece, probes) for piece in list_pieces(evidence))
+    ends = tuple(end for probe in probes for end in (probe.src, probe.dst))
     with collecting_seldom():
         found = _read_pieces(pieces, (), limits, progress)
         with stage(progress, "putting the node together"):
@@ -156,9 +158,17 @@ def _read_pieces(
     )
 
 
+def _name_netns(piece: Piece, probes: Sequence[Probe]) -> Piece:
+    """Have this node asked about the namespaces that probes start in, too."""
+    if not isinstance(piece, ThisNode):
+        return piece
+    named = (probe.netns for probe in probes if probe.netns is not None)
+    return replace(piece, netns=(*piece.netns, *named))
+
+
 def _read_live(piece: ThisNode, progress: Progress) -> Evidence:
-    with stage(progress, "asking this node"):
-        return read_live(logs=piece.logs)
+    with stage(progress, "asking this node") as share:
+        return read_live(share, logs=piece.logs, wanted=piece.netns)
 
 
 def _parse_pasted(piece: Pasted) -> Evidence:

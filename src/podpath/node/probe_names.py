@@ -117,7 +117,9 @@ def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Ite
     found = [
         pod
         for pod in node.pods
-        if pod.name == name and namespace in (None, pod.namespace) and pod.address is not None
+        if pod.name == name
+        and namespace in (None, pod.namespace)
+        and (pod.address is not None or pod.netns in node.namespaces)
     ]
     if len({pod.namespace for pod in found}) > 1:
         raise UsageError(
@@ -126,10 +128,18 @@ def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Ite
     for pod in found:
         if pod.address is not None:
             yield NamedEnd(pod.address, number, pod.netns or _owner(node, pod.address))
-    inside = node.namespaces.get(name) if not found else None
+        elif pod.netns is not None:
+            yield from _inside(node, pod.netns, number)
+    if not found:
+        yield from _inside(node, name, number)
+
+
+def _inside(node: Node, netns: str, number: int) -> Iterator[NamedEnd]:
+    """Yield the addresses that a namespace has."""
+    inside = node.namespaces.get(netns)
     for item in inside.addresses.items if inside is not None else ():
         if item.scope == "global" and not item.address.is_loopback:
-            yield NamedEnd(item.address, number, name)
+            yield NamedEnd(item.address, number, netns)
 
 
 def _owner(node: Node, address: Address) -> str | None:
@@ -193,11 +203,13 @@ def _known(node: Node, found: re.Match[str]) -> str:
     if found["host"]:
         return "it shows no address of the host: ip addr"
     if found["kind"].startswith("p"):
-        names = [f"pod/{pod.namespace}/{pod.name}" for pod in node.pods if pod.address is not None]
+        pods = [pod for pod in node.pods if pod.address is not None or pod.netns is not None]
+        placed = {pod.netns for pod in pods}
+        names = [f"pod/{pod.namespace}/{pod.name}" for pod in pods]
         names += [
             f"pod/{netns.name}"
             for netns in node.namespaces.values()
-            if netns.role == "pod" and not netns.inferred
+            if netns.role == "pod" and not netns.inferred and netns.name not in placed
         ]
         return f"it shows {_list(names)}" if names else "it shows none: kubectl get pods -A -o wide"
     names = [f"svc/{each.namespace}/{each.name}" for each in node.services]

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+
+from podpath.assembly.case import assemble_case
+from podpath.evidence.bundle import assemble_bundle
+from podpath.evidence.recognition import read
+from podpath.net.addresses import IfName
+from podpath.net.provenance import Known
 from podpath.node.case import Case
 from podpath.node.links import Peer
 from podpath.node.node import HOST
@@ -44,3 +52,75 @@ def test_stacked_devices_name_their_lower_one() -> None:
     """
     vlan = link_of(case_of(Output("ip link", text)).node.host, "eth0.7")
     assert (vlan.lower, vlan.peer) == ("eth0", None)
+
+
+LINKS = {
+    "host": [
+        "2: veth0@if2: <UP> mtu 1500 link-netnsid 0",
+        "3: veth1@if2: <UP> mtu 1500 link-netnsid 1",
+        "9: eth0@if2: <UP> mtu 1500 link-netnsid 2",
+    ],
+    "web-0": ["2: eth0@if2: <UP> mtu 1500 link-netnsid 0"],
+    "web-1": ["2: eth0@if3: <UP> mtu 1500 link-netnsid 0"],
+    "stranger": ["2: eth0@if9: <UP> mtu 1500 link-netnsid 0", "4: eth1@if2: <UP> mtu 1500 link-netnsid 0"],
+}  # fmt: skip
+
+
+def read_numbered(nsids: Mapping[str, Mapping[str, str]]) -> Case:
+    """Read a bundle of several namespaces whose manifest says whom their numbers stand for."""
+    manifest = {"netns": {name: {"nsids": numbers} for name, numbers in nsids.items()}}
+    files = {"bundle.json": json.dumps({"format": "podpath/bundle/v1", **manifest})}
+    files |= {f"netns/{name}/ip-link.txt": "\n".join(lines) for name, lines in LINKS.items()}
+    evidence = assemble_bundle((name, name, text.encode()) for name, text in files.items())
+    readings = ((source, read(source)) for source in evidence.sources)
+    return assemble_case([(source, found) for source, found in readings if found is not None])
+
+
+def peers_of(case: Case) -> dict[tuple[str, str], Peer]:
+    """Return the other ends that are known, in namespaces that are shown."""
+    shown = {netns.name for netns in case.node.namespaces.values() if not netns.inferred}
+    return {
+        (name, link.name): link.peer.value
+        for name in shown
+        for link in case.node.namespaces[name].links.items
+        if isinstance(link.peer, Known) and link.peer.value.netns in shown
+    }
+
+
+def test_numbers_that_the_kernel_gave_decide_alone() -> None:
+    """Of namespaces with devices of one index each end has its own; a number that stands for nobody
+    in the bundle leads out of it, though another namespace's device points back.
+    """
+    stated = {
+        "host": {"0": "web-0", "1": "web-1"},
+        "web-0": {"0": "host"},
+        "web-1": {"0": "host"},
+        "stranger": {},
+    }
+    assert peers_of(read_numbered(stated)) == {
+        ("host", "veth0"): Peer(netns="web-0", link=IfName("eth0")),
+        ("host", "veth1"): Peer(netns="web-1", link=IfName("eth0")),
+        ("web-0", "eth0"): Peer(netns=HOST, link=IfName("veth0")),
+        ("web-1", "eth0"): Peer(netns=HOST, link=IfName("veth1")),
+    }
+
+
+def test_without_numbers_a_device_that_points_back_is_the_peer() -> None:
+    """So older bundles read as before, with what that guesses wrong."""
+    assert peers_of(read_numbered({})).get(("host", "eth0")) == Peer(
+        netns="stranger", link=IfName("eth0")
+    )
+
+
+def test_a_macvlan_whose_number_is_anothers_sits_on_no_device_of_its_own_namespace() -> None:
+    """The index that it names is the other namespace's."""
+    listed = "2: mac0@if3: <UP> mtu 1500 link-netnsid 0\n    macvlan mode bridge\n3: other: <UP> mtu 1500"
+    files = {
+        "bundle.json": '{"netns": {"pod": {"nsids": {"0": "host"}}}}',
+        "netns/pod/ip-link.txt": listed,
+        "netns/host/ip-link.txt": "3: eth0: <UP> mtu 1500",
+    }
+    evidence = assemble_bundle((name, name, text.encode()) for name, text in files.items())
+    readings = ((source, read(source)) for source in evidence.sources)
+    case = assemble_case([(source, found) for source, found in readings if found is not None])
+    assert link_of(case.node.namespaces["pod"], "mac0").lower is None

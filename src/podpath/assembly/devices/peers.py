@@ -1,8 +1,9 @@
 """The other ends of veth pairs, across namespaces: by name, by index, or unknown.
 
 `veth1@veth0` names the peer in the same namespace, `veth1@if5` its index in another one, whose name
-(`link-netns`) or number (`link-netnsid`) may follow. Where one namespace alone has a device of that
-index that points back, it is the peer.
+(`link-netns`) or number (`link-netnsid`) may follow. A bundle that was taken by podpath says for whom
+each number stands, so that nothing is left to find out. Where no such word is, and one namespace
+alone has a device of that index that points back, it is the peer.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from podpath.assembly.drafts.draft import NodeDraft, ask_in
 from podpath.assembly.scenes.scene import SceneEvidence, name_netns
 from podpath.evidence.commands.command import parse_family
-from podpath.evidence.records import LinkRecord
+from podpath.evidence.records import BundleRecord, LinkRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Fact, Known, Option, Unknown
 from podpath.node.links import Link, Peer
@@ -36,6 +37,8 @@ class _NamedPeer(NamedTuple):
     peer_netns: str | None
 
 
+_Numbers = Mapping[tuple[str, str], str | None]
+"""The namespace that a number of a namespace stands for; None where it is not in the evidence."""
 _Pair = tuple[int | None, int | None]
 """A device's own index, and the one that it names."""
 
@@ -46,16 +49,49 @@ def assemble_peers(draft: NodeDraft, evidence: SceneEvidence) -> None:
     pairs: dict[_Pair, list[_NamedPeer]] = {}
     for end in ends:
         pairs.setdefault((end.link.ifindex, end.peer_ifindex), []).append(end)
+    numbers = _read_numbers(evidence, ends)
     for end in ends:
         netns = draft.namespaces[end.netns]
         link = netns.links[end.link.name]
         if link.peer is not None:
             continue
+        there = (end.netns, end.peer_netns or "")
         if link.kind in _STACKED:
-            lower = end.peer_name or _name_of(draft, end)
+            lower = end.peer_name or (None if there in numbers else _name_of(draft, end))
             netns.links[link.name] = replace(link, lower=None if lower is None else IfName(lower))
+        elif link.kind in {"", "veth"} and there in numbers:
+            _join(draft, end, _find_stated(draft, end, numbers[there]))
         elif link.kind in {"", "veth"}:
             _join(draft, end, _find_peers(draft, end, pairs))
+
+
+def _read_numbers(evidence: SceneEvidence, ends: Sequence[_NamedPeer]) -> _Numbers:
+    """Return whom the numbers that devices name stand for, where a bundle says it of its
+    namespaces.
+    """
+    stated = {
+        name_netns(name): numbers
+        for scene, record in evidence.records(BundleRecord)
+        if not scene.is_elsewhere
+        for name, numbers in record.nsids.items()
+    }
+    return {
+        (end.netns, end.peer_netns): stated[end.netns].get(end.peer_netns)
+        for end in ends
+        if end.netns in stated and end.peer_netns is not None and end.peer_netns.isdigit()
+    }
+
+
+def _find_stated(draft: NodeDraft, end: _NamedPeer, netns: str | None) -> list[Peer]:
+    """Return the device of the other end's index in the namespace that the kernel named."""
+    there = None if netns is None else draft.namespaces.get(name_netns(netns))
+    if there is None:
+        return []
+    return [
+        Peer(netns=there.name, link=link.name)
+        for link in there.links.values()
+        if link.ifindex is not None and link.ifindex == end.peer_ifindex
+    ]
 
 
 def _list_ends(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[_NamedPeer]:

@@ -1,0 +1,270 @@
+"""Which network namespaces belong to a node, and what each is called.
+
+A machine may hold more than one node: a test, or nodes in containers. Those of a node are its own,
+those that links lead to from there, those of pods that its runtime keeps, and those that the user
+names. Links are not followed out of the node: not into the machine's own namespace, and not over
+the device that the node's own gateway is on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from podpath.collect.netns import NetnsError, inside
+from podpath.collect.runtime_pods import find_pod
+from podpath.collect.survey import NamespaceSurvey, held, survey
+from podpath.net.errors import PodpathError
+
+HOST = "host"
+"""What a bundle calls the node's own namespace."""
+_CLONE_NEWUTS = 0x04000000
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_GATEWAY = 0x2
+"""RTF_GATEWAY: the flag of a route that has a gateway."""
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class CollectError(PodpathError):
+    """The world's fault: no root, no such namespace. The message says what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedNamespace:
+    """A network namespace that is collected."""
+
+    name: str
+    """As the bundle calls it; `host` for the node's own."""
+    path: str
+    """A file that stands for it: `/proc/PID/ns/net` or `/run/netns/NAME`."""
+    role: str = "pod"
+    pod: str | None = None
+    """The pod that it is of, as `NAMESPACE/NAME`; None where no runtime says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundNamespaces:
+    """What is collected, and what was left out."""
+
+    collected: tuple[CollectedNamespace, ...]
+    left_out: tuple[str, ...] = ()
+    """Names of namespaces of this machine that nothing leads to from the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class _MachineNamespace:
+    """A namespace of the machine."""
+
+    inode: int
+    path: str
+    process: int | None
+    """The oldest process in it."""
+    called: str | None
+    """Its name under /run/netns."""
+    pod: str | None = None
+    keeper: int | None = None
+    """The inode of the namespace in which the pod's runtime lives."""
+
+
+def find_namespaces(
+    proc: Path = Path("/proc"),
+    named: Path = Path("/run/netns"),
+    *,
+    node: str | None = None,
+    wanted: Collection[str] = (),
+) -> FoundNamespaces:
+    """Find the namespaces of a node, the node's own first.
+
+    `node` is the node's own namespace (a name under /run/netns, a process, or a file), where that
+    is not the one of process 1; `wanted` are names of others to take, linked or not.
+    """
+    candidates = {each.inode: each for each in _list_candidates(proc, named)}
+    home = _find_home(proc, named, node)
+    host = candidates.pop(home.stat().st_ino, None)
+    if host is None:
+        raise CollectError(f"expected a network namespace at {home}, saw none that processes use")
+    whole = host.inode == _inode(proc / "1/ns/net")  # this machine is the node
+    machine = None if whole else _inode(_find_home(proc, named, None))
+    names = _name_all(candidates.values())
+    if machine in names:
+        names[machine] = "machine"
+    paths = {HOST: str(home)} | {name: candidates[inode].path for inode, name in names.items()}
+    with held(paths) as descriptors:
+        found = survey(descriptors)
+        uplinks = frozenset() if whole else _list_uplinks(descriptors[HOST])
+    reached = _reach(found, uplinks, None if machine is None else names.get(machine))
+    collected = [CollectedNamespace(name=HOST, path=str(home), role="host")]
+    left_out: list[str] = []
+    for inode, name in names.items():
+        each = candidates[inode]
+        called = {name, each.called, each.pod, str(each.process)}
+        kept = each.keeper == host.inode
+        if name in reached or kept or called & set(wanted):
+            collected.append(CollectedNamespace(name=name, path=each.path, pod=each.pod))
+        else:
+            left_out.append(name)
+    return FoundNamespaces(collected=tuple(collected), left_out=tuple(left_out))
+
+
+def _list_candidates(proc: Path, named: Path) -> Iterator[_MachineNamespace]:
+    """Yield every namespace that a process lives in or that has a name."""
+    oldest: dict[int, int] = {}
+    for process in sorted(int(entry.name) for entry in proc.iterdir() if entry.name.isdigit()):
+        inode = _inode(proc / str(process) / "ns/net")
+        if inode is not None:
+            oldest.setdefault(inode, process)
+    if not oldest:
+        raise CollectError(f"expected processes under {proc}, saw none")
+    called = _named_namespaces(named)
+    for inode, process in oldest.items():
+        path = str(proc / str(process) / "ns/net")
+        plain = _MachineNamespace(inode, path, process, called.get(inode))
+        pod = find_pod(process, proc)
+        if pod is None:
+            yield plain
+        else:
+            keeper = _inode(proc / str(pod.keeper) / "ns/net")
+            yield replace(plain, pod=f"{pod.namespace}/{pod.name}", keeper=keeper)
+    for inode, name in called.items():
+        if inode not in oldest:
+            yield _MachineNamespace(inode, str(named / name), None, name)
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
+
+
+def _named_namespaces(named: Path) -> dict[int, str]:
+    """Return the names that `ip netns` and CNI plugins keep, by the namespace's inode."""
+    found: dict[int, str] = {}
+    for path in sorted(named.iterdir()) if named.is_dir() else ():
+        if _UNSAFE.search(path.name) is None and os.path.ismount(path):
+            found.setdefault(path.stat().st_ino, path.name)
+    return found
+
+
+def _find_home(proc: Path, named: Path, node: str | None) -> Path:
+    """Return the node's own namespace: the one that is asked for, else process 1's, or where that
+    may not be looked at (a container) the one we are in.
+    """
+    if node is not None:
+        tried = (proc / node / "ns/net", named / node, Path(node))
+        for path in tried[0 if node.isdigit() else 1 :]:
+            if _inode(path) is not None:
+                return path
+        raise CollectError(f"expected a network namespace, a process or a file, saw {node!r}")
+    first = proc / "1/ns/net"
+    return first if _inode(first) is not None else proc / "self/ns/net"
+
+
+def _name_all(candidates: Iterable[_MachineNamespace]) -> dict[int, str]:
+    """Return a name for each namespace, no two alike: the pod's, the host name that its oldest
+    process sees, or what `ip netns` calls it. Pods of one name bear their namespace as well.
+    """
+    wishes = {each.inode: _wish(each) for each in candidates}
+    pods = [each for each in candidates if each.pod is not None]
+    counted: dict[str, int] = {}
+    for pod in pods:
+        counted[wishes[pod.inode]] = counted.get(wishes[pod.inode], 0) + 1
+    for pod in pods:
+        if counted[wishes[pod.inode]] > 1 and pod.pod is not None:
+            wishes[pod.inode] = _UNSAFE.sub("-", pod.pod.replace("/", "."))
+    names: dict[int, str] = {}
+    taken = {HOST}
+    # what is certain of its name chooses first
+    for each in sorted(candidates, key=lambda each: (each.pod is None, each.process or 0)):
+        wish = wishes[each.inode]
+        name = wish if wish not in taken else f"{wish}-{each.process or each.inode}"
+        taken.add(name)
+        names[each.inode] = name
+    return names
+
+
+def _wish(candidate: _MachineNamespace) -> str:
+    if candidate.pod is not None:
+        return _UNSAFE.sub("-", candidate.pod.rpartition("/")[2])
+    host_name = "" if candidate.process is None else _host_name(candidate.process)
+    if host_name and host_name != os.uname().nodename:
+        return host_name
+    return candidate.called or f"pid-{candidate.process}"
+
+
+def _host_name(process: int) -> str:
+    """Return the host name that a process sees; none where it may not be looked at."""
+    try:
+        with _named_as(process):
+            return _UNSAFE.sub("-", os.uname().nodename)
+    except OSError:
+        return ""
+
+
+@contextmanager
+def _named_as(process: int) -> Iterator[None]:
+    """Be in a process's UTS namespace for a block (setns(2))."""
+    home = os.open("/proc/thread-self/ns/uts", os.O_RDONLY)
+    try:
+        there = os.open(f"/proc/{process}/ns/uts", os.O_RDONLY)
+        try:
+            if _libc.setns(there, _CLONE_NEWUTS) != 0:
+                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        finally:
+            os.close(there)
+        try:
+            yield
+        finally:
+            _libc.setns(home, _CLONE_NEWUTS)
+    finally:
+        os.close(home)
+
+
+def _reach(found: NamespaceSurvey, uplinks: Collection[str], machine: str | None) -> frozenset[str]:
+    """Return the namespaces that links lead to from the node's own, in either direction."""
+    ways: dict[str, set[str]] = {}
+    ends = {
+        (name, device.ifindex): device.name
+        for name, devices in found.devices.items()
+        for device in devices
+    }
+    for edge in found.list_edges():
+        far = ends.get((edge.other, edge.device.link or 0))
+        out = (edge.netns == HOST and edge.device.name in uplinks) or (
+            edge.other == HOST and far in uplinks
+        )
+        if machine in (edge.netns, edge.other) or (out and edge.device.kind == "veth"):
+            continue
+        ways.setdefault(edge.netns, set()).add(edge.other)
+        ways.setdefault(edge.other, set()).add(edge.netns)
+    reached, open_ends = {HOST}, [HOST]
+    while open_ends:
+        for name in ways.get(open_ends.pop(), set()) - reached:
+            reached.add(name)
+            open_ends.append(name)
+    return frozenset(reached)
+
+
+def _list_uplinks(descriptor: int) -> frozenset[str]:
+    """Return the devices that lead out of the node: those that a route with a gateway goes over."""
+    try:
+        with inside(descriptor):
+            four = Path("/proc/thread-self/net/route").read_text(encoding="ascii")
+            six = Path("/proc/thread-self/net/ipv6_route").read_text(encoding="ascii")
+    except (NetnsError, OSError):
+        return frozenset()
+    devices = {words[0] for words in _list_fields(four, 4) if int(words[3], 16) & _GATEWAY}
+    devices |= {words[9] for words in _list_fields(six, 10) if int(words[8], 16) & _GATEWAY}
+    return frozenset(devices)
+
+
+def _list_fields(table: str, least: int) -> Iterator[Mapping[int, str]]:
+    for line in table.splitlines():
+        words = line.split()
+        if len(words) >= least and not line.startswith("Iface"):
+            yield dict(enumerate(words))

@@ -1,0 +1,157 @@
+"""What the kernel says over netlink of the network namespace that this thread is in: its devices,
+the numbers by which it knows other namespaces, and whether it holds any rules at all.
+
+Programs print the same, but a process for each question is too much where a node has hundreds of
+namespaces.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+_HEADER, _ATTRIBUTE = struct.Struct("=IHHII"), struct.Struct("=HH")
+_LINK = struct.Struct("=BxHiII")
+_INTEGER = struct.Struct("=i")
+_REQUEST, _DUMP = 0x1, 0x300
+_ERROR, _DONE = 2, 3
+_RTM_NEWLINK, _RTM_GETLINK, _RTM_GETNSID = 16, 18, 90
+_IFLA_IFNAME, _IFLA_LINK, _IFLA_MASTER, _IFLA_LINKINFO, _IFLA_LINK_NETNSID = 3, 5, 10, 18, 37
+_IFLA_INFO_KIND = 1
+_NETNSA_NSID, _NETNSA_FD = 1, 3
+_NETLINK_NETFILTER = 12
+_TYPE = 0x3FFF
+"""What is left of an attribute's type without its flags (NLA_TYPE_MASK)."""
+_WINDOW = 1 << 16
+
+
+class NetlinkDevice(NamedTuple):
+    """A network device, as far as it says where other devices are (rtnetlink(7))."""
+
+    name: str
+    ifindex: int
+    kind: str
+    """iproute2's kind; empty for hardware and loopback."""
+    link: int | None
+    """The index of the device that it belongs to (IFLA_LINK): a veth's other end, what it sits on."""
+    identifier: int | None
+    """The number of the namespace of `link` (IFLA_LINK_NETNSID); None where it is this one."""
+    master: int | None
+
+
+class NetfilterDump(NamedTuple):
+    """A dump that is empty where a namespace holds nothing of its kind (nfnetlink)."""
+
+    subsystem: int
+    message: int
+    attributes: bytes = b""
+
+
+NFTABLES = NetfilterDump(10, 1)
+"""Tables of nftables, those of `iptables-nft` too (NFT_MSG_GETTABLE)."""
+IPSETS = NetfilterDump(6, 7, _ATTRIBUTE.pack(5, 1) + b"\x06\0\0\0")
+"""Sets, asked for with protocol 6 (IPSET_CMD_LIST)."""
+
+
+class NetlinkSocket:
+    """A netlink socket of the namespace that it was opened in."""
+
+    def __init__(self, opened: socket.socket) -> None:
+        """Take an open socket."""
+        self._socket = opened
+
+    def list_devices(self) -> tuple[NetlinkDevice, ...]:
+        """Return all devices of the namespace."""
+        replies = self._ask(_RTM_GETLINK, _REQUEST | _DUMP, _LINK.pack(0, 0, 0, 0, 0))
+        return tuple(_read_device(body) for kind, body in replies if kind == _RTM_NEWLINK)
+
+    def find_identifier(self, descriptor: int) -> int | None:
+        """Return the number by which the namespace knows another one; None where it knows it by none."""
+        asked = bytes(4) + _ATTRIBUTE.pack(8, _NETNSA_FD) + _INTEGER.pack(descriptor)
+        for kind, body in self._ask(_RTM_GETNSID, _REQUEST, asked):
+            found = dict(_read_attributes(body[4:])).get(_NETNSA_NSID) if kind != _ERROR else None
+            if found is not None:
+                (number,) = _INTEGER.unpack(found)
+                return int(number) if number >= 0 else None
+        return None
+
+    def is_empty(self, question: NetfilterDump) -> bool:
+        """Tell whether a dump has nothing in it; False also where the kernel does not answer."""
+        asked = bytes(4) + question.attributes
+        kinds = [
+            kind
+            for kind, _ in self._ask(
+                question.subsystem << 8 | question.message, _REQUEST | _DUMP, asked, most=1
+            )
+        ]
+        return kinds == []
+
+    def _ask(
+        self, message: int, flags: int, body: bytes, *, most: int = 0
+    ) -> Iterator[tuple[int, bytes]]:
+        """Yield the replies, each with its type; an error is one of type `NLMSG_ERROR`."""
+        self._socket.send(_HEADER.pack(_HEADER.size + len(body), message, flags, 1, 0) + body)
+        seen = 0
+        while True:
+            data = self._socket.recv(_WINDOW)
+            place = 0
+            while place + _HEADER.size <= len(data):
+                length, kind, _, _, _ = _HEADER.unpack_from(data, place)
+                if kind == _DONE:
+                    return
+                yield kind, data[place + _HEADER.size : place + length]
+                seen += 1
+                if kind == _ERROR or not flags & _DUMP or seen == most:
+                    return
+                place += length + 3 & ~3
+
+
+@contextmanager
+def open_routing() -> Iterator[NetlinkSocket]:
+    """Ask this thread's namespace about devices and other namespaces."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as opened:
+        yield NetlinkSocket(opened)
+
+
+def is_empty(question: NetfilterDump) -> bool:
+    """Tell whether this thread's namespace has nothing of a kind; False also where that is unknown."""
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_NETFILTER) as opened:
+            return NetlinkSocket(opened).is_empty(question)
+    except OSError:
+        return False
+
+
+def _read_device(body: bytes) -> NetlinkDevice:
+    _, _, index, _, _ = _LINK.unpack_from(body)
+    attributes = dict(_read_attributes(body[_LINK.size :]))
+    information = dict(_read_attributes(attributes.get(_IFLA_LINKINFO, b"")))
+    return NetlinkDevice(
+        name=_text(attributes.get(_IFLA_IFNAME, b"")),
+        ifindex=index,
+        kind=_text(information.get(_IFLA_INFO_KIND, b"")),
+        link=_number(attributes.get(_IFLA_LINK)),
+        identifier=_number(attributes.get(_IFLA_LINK_NETNSID)),
+        master=_number(attributes.get(_IFLA_MASTER)),
+    )
+
+
+def _read_attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    place = 0
+    while place + _ATTRIBUTE.size <= len(data):
+        length, kind = _ATTRIBUTE.unpack_from(data, place)
+        if length < _ATTRIBUTE.size:
+            return
+        yield kind & _TYPE, data[place + _ATTRIBUTE.size : place + length]
+        place += length + 3 & ~3
+
+
+def _text(data: bytes) -> str:
+    return data.rstrip(b"\0").decode("utf-8", "replace")
+
+
+def _number(data: bytes | None) -> int | None:
+    return None if data is None else int(_INTEGER.unpack_from(data)[0])

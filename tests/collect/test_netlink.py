@@ -1,0 +1,70 @@
+"""What the kernel says over netlink of a namespace."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from contextlib import ExitStack
+
+import pytest
+
+from podpath.collect.netlink import IPSETS, NFTABLES, NetfilterDump, is_empty, open_routing
+from podpath.collect.netns import inside
+from tests.collect.machines import PREFIX, add_netns, ip
+
+NAME = f"{PREFIX}-e"
+
+
+@pytest.mark.kernel("ip")
+def test_devices_are_those_that_ip_lists() -> None:
+    """Names, indices, kinds and masters, of more devices than one message of the kernel holds."""
+    with ExitStack() as stack:
+        add_netns(stack, NAME)
+        ip("link", "add", "br0", "type", "bridge", netns=NAME)
+        for number in range(60):
+            ip("link", "add", f"a{number}", "master", "br0", "type", "veth", netns=NAME)
+        with inside(f"/run/netns/{NAME}"), open_routing() as kernel:
+            found = kernel.list_devices()
+        printed = subprocess.run(
+            ("ip", "-n", NAME, "-d", "-j", "link"), check=True, capture_output=True
+        )
+        names = {device.ifindex: device.name for device in found}
+        seen = [(each.name, each.kind, names.get(each.master or 0)) for each in found]
+        assert seen == [
+            (each["ifname"], each.get("linkinfo", {}).get("info_kind", ""), each.get("master"))
+            for each in json.loads(printed.stdout)
+        ]
+
+
+@pytest.mark.kernel("ip", "nft", "ipset")
+def test_emptiness_is_asked_for() -> None:
+    """A namespace without rules and sets has none; one with a table and a set has some. What the
+    kernel does not answer is not empty.
+    """
+    with ExitStack() as stack:
+        add_netns(stack, NAME)
+        with inside(f"/run/netns/{NAME}"):
+            assert is_empty(NFTABLES)
+            assert is_empty(IPSETS)
+            subprocess.run(("nft", "add", "table", "ip", "some"), check=True)
+            subprocess.run(("ipset", "create", "some", "hash:ip"), check=True)
+            assert not is_empty(NFTABLES)
+            assert not is_empty(IPSETS)
+            assert not is_empty(NetfilterDump(200, 1))
+
+
+@pytest.mark.kernel("ip")
+def test_a_namespace_has_a_number_for_another_once_a_link_ties_them() -> None:
+    """Before it has none."""
+    with ExitStack() as stack:
+        other = f"{PREFIX}-f"
+        add_netns(stack, NAME)
+        add_netns(stack, other)
+        descriptor = os.open(f"/run/netns/{other}", os.O_RDONLY)
+        stack.callback(os.close, descriptor)
+        with inside(f"/run/netns/{NAME}"), open_routing() as kernel:
+            assert kernel.find_identifier(descriptor) is None
+            ip("link", "add", "x0", "type", "veth", "peer", "x0", "netns", other, netns=NAME)
+            (device,) = (each for each in kernel.list_devices() if each.kind == "veth")
+            assert kernel.find_identifier(descriptor) == device.identifier
