@@ -54,6 +54,8 @@ class FoundNamespaces:
     collected: tuple[CollectedNamespace, ...]
     left_out: tuple[str, ...] = ()
     """Names of namespaces of this machine that nothing leads to from the node."""
+    node: str | None = None
+    """What the node is called; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ def find_namespaces(
             collected.append(CollectedNamespace(name=name, path=each.path, pod=each.pod))
         else:
             left_out.append(name)
-    return FoundNamespaces(collected=tuple(collected), left_out=tuple(left_out))
+    name = None if host.process is None else _host_name(host.process)
+    return FoundNamespaces(collected=tuple(collected), left_out=tuple(left_out), node=name or None)
 
 
 def _list_candidates(proc: Path, named: Path) -> Iterator[_MachineNamespace]:

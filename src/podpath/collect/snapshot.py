@@ -97,7 +97,7 @@ def collect_files(
     if logs:
         files |= {f"logs/{name}": data for name, data in collect_logs()}
     collected = [each for each in found.collected if each.name in states]
-    files["bundle.json"] = _emit_manifest(collected, surveyed, now, missing, found.left_out)
+    files["bundle.json"] = _emit_manifest(collected, surveyed, now, missing, found)
     return Collected(files, (*missing, *_say_left_out(found.left_out)))
 
 
@@ -183,7 +183,7 @@ def _emit_manifest(
     surveyed: NamespaceSurvey,
     now: float,
     missing: Sequence[str],
-    left_out: Sequence[str],
+    found: FoundNamespaces,
 ) -> bytes:
     pairs = [
         dict(zip(("netns", "link", "peer_netns", "peer"), pair, strict=True))
@@ -191,13 +191,13 @@ def _emit_manifest(
     ]
     manifest = {
         "format": FORMAT,
-        "node": os.uname().nodename,
+        "node": found.node or os.uname().nodename,
         "kernel": os.uname().release,
         "time": now,
         "netns": {each.name: _describe(each, surveyed) for each in collected},
         "veth": pairs,
         "missing": missing,
-        "left_out": left_out,
+        "left_out": found.left_out,
     }
     return json.dumps(manifest, indent=1).encode()
 
