@@ -15,11 +15,9 @@ from podpath.cli.main import COMMANDS
 from podpath.collect.netns_files import NETNS_FILES, NODE_FILES
 from podpath.datapath.stages.order import ORDER
 from podpath.datapath.walk.not_modelled import BOUNDARIES
-from podpath.datapath.xtables.matches import opaque
-from podpath.datapath.xtables.registry import MATCHES, TARGETS
-from podpath.datapath.xtables.targets import silent, unknown
 from podpath.evidence.recognition import FORMATS
-from podpath.xtables import registry as xtables
+from podpath.xtables.extension import MatchExtension, TargetExtension
+from podpath.xtables.registry import MATCHES, TARGETS
 
 
 def stages() -> str:
@@ -36,25 +34,25 @@ def stages() -> str:
 
 def matches() -> str:
     """Return the matches that are evaluated."""
-    known: dict[str, Callable[..., object]] = {
-        name: make for name, make in MATCHES.items() if name not in opaque.EXTENSIONS
-    }
-    known |= {match.name: next(iter(match.options.values())).read for match in xtables.MATCHES}
-    return table(("match", "what it asks"), described(known))
+    return table(
+        ("match", "what it asks"),
+        described({name: each for name, each in MATCHES.items() if not each.depends}),
+    )
 
 
 def opaque_matches() -> str:
     """Return the matches that fork a walk, and what their answer depends on."""
     rows = (
         (f"`-m {name}`", entry.depends, "yes" if entry.likely else "no")
-        for name, entry in sorted(opaque.EXTENSIONS.items())
+        for name, entry in sorted(MATCHES.items())
+        if entry.depends
     )
     return table(("match", "its answer depends on", "likelier answer"), rows)
 
 
 def targets() -> str:
     """Return the targets that are carried out."""
-    known = {name: make for name, make in TARGETS.items() if name not in unknown.NOT_FOLLOWED}
+    known = {name: each for name, each in TARGETS.items() if each.compiler is not None}
     return table(("target", "what it does"), described(known))
 
 
@@ -62,7 +60,7 @@ def silent_targets() -> str:
     """Return the targets that change nothing a walk looks at."""
     return table(
         ("target", "what it does"),
-        ((f"`{name}`", effect) for name, effect in sorted(silent.EFFECTS.items())),
+        ((f"`{name}`", each.effect) for name, each in sorted(TARGETS.items()) if each.effect),
     )
 
 
@@ -70,7 +68,7 @@ def boundaries() -> str:
     """Return what is not modeled."""
     rows = [
         (f"`-j {name}`", why, "`iptables-save -c`", "ends")
-        for name, why in sorted(unknown.NOT_FOLLOWED.items())
+        for name, why in sorted((each.name, each.stops) for each in TARGETS.values() if each.stops)
     ]
     rows += [
         (
@@ -117,10 +115,19 @@ def schemas() -> str:
     )
 
 
-def described(makers: Mapping[str, Callable[..., object]]) -> Iterable[tuple[str, str]]:
-    """Pair names with what the modules behind them say of themselves."""
-    for name, make in sorted(makers.items()):
-        text = first_sentence(sys.modules[make.__module__].__doc__)
+def described(
+    extensions: Mapping[str, MatchExtension] | Mapping[str, TargetExtension],
+) -> Iterable[tuple[str, str]]:
+    """Pair names with what the modules that hold them say of themselves."""
+    pages = {
+        id(value): module.__doc__
+        for name, module in sorted(sys.modules.items())
+        if name.startswith(("podpath.xtables.matches.", "podpath.xtables.targets."))
+        for value in vars(module).values()
+        if isinstance(value, MatchExtension | TargetExtension)
+    }
+    for name, extension in sorted(extensions.items()):
+        text = first_sentence(pages[id(extension)])
         yield f"`{name}`", re.sub(r"^`-[mj] [^:]*: ", "", text)
 
 

@@ -12,8 +12,6 @@ from typing import Any
 import pytest
 
 from podpath.datapath.bridging import bridge_netfilter
-from podpath.datapath.nat.binding import bind_source
-from podpath.datapath.nat.ranges import NULL
 from podpath.datapath.nat.stage import NatStage
 from podpath.datapath.netfilter import chains, hook, hooks, rules, tracking
 from podpath.datapath.netfilter.ruleset import ruleset
@@ -28,8 +26,10 @@ from podpath.datapath.vocabulary import CtInfo, Hook
 from podpath.datapath.walk import settings
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
-from podpath.datapath.xtables import registry
+from podpath.datapath.xtables.actions import Actions
 from podpath.net.provenance import Known
+from podpath.xtables import registry
+from podpath.xtables.nat_ranges import NULL
 
 Patch = pytest.MonkeyPatch
 
@@ -47,29 +47,33 @@ def _mark_ends_the_table(patch: Patch) -> None:
     original = registry.TARGETS["MARK"]
 
     def compile_target(*arguments: Any) -> Any:
-        act: Any = original(*arguments)
+        act: Any = original.compiler and original.compiler(*arguments)
 
-        def mark_and_accept(state: HookState, compiled: Any) -> Verdict:
-            act(state, compiled)
+        def mark_and_accept(state: Actions) -> Verdict:
+            act(state)
             return ACCEPT
 
         return mark_and_accept
 
-    patch.setitem(registry.TARGETS, "MARK", compile_target)
+    _compile_as(patch, "MARK", compile_target)
 
 
 def _masquerade_takes_prefsrc(patch: Patch) -> None:
     def compile_target(*_: Any) -> Any:
-        def masquerade(state: HookState, compiled: Any) -> Verdict:
+        def masquerade(state: Actions) -> Verdict:
             destination = state.skb.destination
             if state.skb.connection is None or destination is None or destination.prefsrc is None:
                 return ACCEPT
             source = destination.prefsrc.value
-            return bind_source(state, compiled.rule, NULL._replace(low=source, high=source))
+            return state.bind_source(NULL._replace(low=source, high=source))
 
         return masquerade
 
-    patch.setitem(registry.TARGETS, "MASQUERADE", compile_target)
+    _compile_as(patch, "MASQUERADE", compile_target)
+
+
+def _compile_as(patch: Patch, name: str, compiler: Callable[..., Any]) -> None:
+    patch.setitem(registry.TARGETS, name, replace(registry.TARGETS[name], compiler=compiler))  # type: ignore[arg-type]  # a dict
 
 
 def _a_dropped_packet_leaves_an_entry(patch: Patch) -> None:
@@ -224,9 +228,7 @@ def _kernel_packets_have_an_owner(patch: Patch) -> None:
         self.uid = 0 if more.pop("by_kernel", False) else self.uid
 
     patch.setattr(Skb, "__init__", make)
-    patch.setattr(
-        "podpath.datapath.xtables.matches.owner.is_local", lambda state: state.skb.iif is None
-    )
+    patch.setattr("podpath.xtables.matches.owner.is_local", lambda state: state.skb.iif is None)
 
 
 MUTATIONS: Mapping[str, Callable[[Patch], None]] = {

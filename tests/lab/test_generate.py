@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.datapath.xtables.registry import MATCHES, TARGETS, VERDICT_NAMES
-from podpath.datapath.xtables.targets.silent import EFFECTS
 from podpath.lab.generate import generate_case
 from podpath.lab.generate_rare import NOT_GENERATED
 from podpath.lab.script import emit_twin
 from podpath.net.provenance import Known
 from podpath.node.node import HOST
+from podpath.xtables.registry import MATCHES, TARGETS, VERDICTS
 
 
 def test_one_number_makes_one_case() -> None:
@@ -64,6 +63,6 @@ def test_every_match_and_target_is_generated() -> None:
     rules = [rule for chain in chains for rule in chain.rules]
     drawn = {match.name for rule in rules for match in rule.matches}
     drawn |= {rule.target.name for rule in rules if rule.target is not None}
-    known = {*MATCHES, *TARGETS, *EFFECTS, *VERDICT_NAMES}
+    known = {*MATCHES, *TARGETS, *VERDICTS}
 
     assert known - drawn == NOT_GENERATED.keys()

@@ -7,26 +7,32 @@ import re
 import pytest
 
 from podpath.evidence.iptables.rule_line import parse_rule_line
-from podpath.xtables.extension import MatchExtension, OptionMeaning
+from podpath.xtables.extension import MatchExtension, OptionMeaning, TargetExtension
 from podpath.xtables.legality import ALL_TABLES
-from podpath.xtables.registry import MATCHES
+from podpath.xtables.registry import MATCHES, TARGETS
 
 OPTIONS = [
-    (match.name, name, option) for match in MATCHES for name, option in match.options.items()
+    (match.name, name, option)
+    for match in MATCHES.values()
+    for name, option in match.options.items()
 ]
 
 
-@pytest.mark.parametrize("extension", MATCHES, ids=lambda extension: extension.name)
-def test_what_save_and_list_print_is_the_same_rule(extension: MatchExtension) -> None:
+@pytest.mark.parametrize(
+    "extension", [*MATCHES.values(), *TARGETS.values()], ids=lambda each: each.name
+)
+def test_what_save_and_list_print_is_the_same_rule(
+    extension: MatchExtension | TargetExtension,
+) -> None:
     """Every form names options of its own extension, and tables are those that there are."""
     named = {
-        group.removeprefix("no_").replace("_", "-")
+        group.removeprefix("no_").removeprefix("flag_").replace("_", "-")
         for form in extension.forms
         for group in re.compile(form.text).groupindex
     }
 
-    assert {extension.name} == {form.extension for form in extension.forms}
-    assert named <= extension.options.keys()
+    assert {extension.name} >= {form.extension for form in extension.forms}
+    assert extension.listed is not None or named <= extension.options.keys()
     assert extension.tables <= ALL_TABLES
 
 
@@ -42,4 +48,5 @@ def test_what_the_lab_draws_can_be_read(name: str, spelling: str, option: Option
 
         assert rule is not None
         assert not rule.unread
+        assert option.read is not None
         assert callable(option.read(value))

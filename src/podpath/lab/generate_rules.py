@@ -7,7 +7,7 @@ from __future__ import annotations
 from random import Random
 
 from podpath.lab.draft import BASE_CHAINS, DraftNetns
-from podpath.lab.generate_rare import LOGGED, draw_rare_match, draw_rare_protocol, draw_rare_target
+from podpath.lab.generate_rare import draw_rare_match, draw_rare_protocol, draw_rare_target
 from podpath.lab.topologies import Topology
 from podpath.net import protocols
 from podpath.net.addresses import Address, Prefix
@@ -23,9 +23,11 @@ from podpath.node.netfilter import (
     SetMember,
     Target,
 )
-from podpath.xtables import mark, registry
+from podpath.xtables import registry
 from podpath.xtables.extension import MatchExtension
 from podpath.xtables.legality import ALL_TABLES
+from podpath.xtables.matches import mark
+from podpath.xtables.targets.silent import LOGGED
 
 VIP = Address.parse("10.96.0.10")
 """The service address that NAT rules translate; nobody owns it."""
@@ -255,8 +257,10 @@ def _draw_small(chance: Random, addresses: list[Address], chain: str) -> Match |
 
 _OF_PACKET = tuple(
     extension
-    for extension in registry.MATCHES
-    if extension.tables == ALL_TABLES and any(option.draws for option in extension.options.values())
+    for extension in registry.MATCHES.values()
+    if extension.compiler is None
+    and extension.tables == ALL_TABLES
+    and any(option.draws for option in extension.options.values())
 )
 """Matches that the packet alone decides, and that every table takes."""
 

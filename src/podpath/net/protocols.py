@@ -4,7 +4,7 @@ header.
 
 from __future__ import annotations
 
-ICMP, IGMP, IPIP, TCP, UDP, IPV6, GRE, ESP, AH, ICMPV6, SCTP, UDPLITE = (
+ICMP, IGMP, IPIP, TCP, UDP, IPV6, GRE, ESP, AH, ICMPV6, SCTP, UDPLITE, DCCP = (
     1,
     2,
     4,
@@ -17,10 +17,11 @@ ICMP, IGMP, IPIP, TCP, UDP, IPV6, GRE, ESP, AH, ICMPV6, SCTP, UDPLITE = (
     58,
     132,
     136,
+    33,
 )
 
 NAMES: dict[int, str] = {
-    0: "all", ICMP: "icmp", IGMP: "igmp", IPIP: "ipencap", TCP: "tcp", 12: "pup", UDP: "udp", 33: "dccp", IPV6: "ipv6",
+    0: "all", ICMP: "icmp", IGMP: "igmp", IPIP: "ipencap", TCP: "tcp", 12: "pup", UDP: "udp", DCCP: "dccp", IPV6: "ipv6",
     43: "ipv6-route", 44: "ipv6-frag", GRE: "gre", ESP: "esp", AH: "ah", ICMPV6: "ipv6-icmp", 59: "ipv6-nonxt", 60: "ipv6-opts",
     88: "eigrp", 89: "ospf", 97: "etherip", 98: "encap", 103: "pim", 108: "ipcomp", 112: "vrrp", 115: "l2tp", SCTP: "sctp",
     135: "mobility-header", UDPLITE: "udplite", 137: "mpls-in-ip", 139: "hip", 143: "ethernet",

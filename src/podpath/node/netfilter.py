@@ -1,8 +1,8 @@
 """iptables tables as the kernel holds them: chains of rules, each with its matches and one target.
 
-A rule keeps the fields of `struct ipt_ip` typed, since evaluation and indexing need them at once;
-extensions stay as a name with options, in the order they stand in, and are compiled by
-`datapath.xtables` when a walk first meets them. So a rule with an extension that nobody knows keeps
+A rule (`xtables.rule`) keeps the fields of `struct ipt_ip` typed, since evaluation and indexing
+need them at once; extensions stay as a name with options, in the order they stand in, and are
+compiled by `datapath.xtables` when a walk first meets them. So a rule with an extension that nobody knows keeps
 its place, its text and its span, and 150,000 rules cost no more than is walked.
 """
 
@@ -12,90 +12,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from podpath.net.addresses import Address, Family, Prefix
+from podpath.net.addresses import Address, Family
 from podpath.net.packet import endpoint
 from podpath.net.protocols import ICMP, ICMPV6, protocol_name
 from podpath.net.provenance import Fact, Span
+from podpath.xtables.rule import (
+    InterfaceMatch,
+    Match,
+    MatchOption,
+    PrefixMatch,
+    ProtocolMatch,
+    Rule,
+    Target,
+)
 
-
-class MatchOption(NamedTuple):
-    """One option of an extension: `! --ctstate INVALID,NEW`."""
-
-    name: str
-    """Long form without dashes: `ctstate`."""
-    values: tuple[str, ...] = ()
-    negated: bool = False
-
-
-class Match(NamedTuple):
-    """A match extension of a rule: `-m conntrack --ctstate INVALID`."""
-
-    name: str
-    options: tuple[MatchOption, ...] = ()
-
-
-class Target(NamedTuple):
-    """What a rule does: a verdict, an extension target, or a chain to go to."""
-
-    name: str
-    """`ACCEPT`, `DROP`, `RETURN`, an extension such as `DNAT`, or a user chain's name."""
-    options: tuple[MatchOption, ...] = ()
-    goto: bool = False
-    """`-g`: RETURN in the chain goes back to the caller's caller."""
-
-
-class InterfaceMatch(NamedTuple):
-    """`-i`/`-o`: a device name, or a prefix of names where the name ended in `+`."""
-
-    name: str
-    wildcard: bool = False
-    negated: bool = False
-
-
-class PrefixMatch(NamedTuple):
-    """`-s`/`-d`: a prefix, possibly negated. `mask` is set where the netmask is not contiguous."""
-
-    prefix: Prefix
-    negated: bool = False
-    mask: int | None = None
-
-
-class ProtocolMatch(NamedTuple):
-    """`-p`: a protocol number, possibly negated; 0 stands for all."""
-
-    number: int
-    negated: bool = False
-
-
-class Rule(NamedTuple):
-    """One rule of an iptables chain."""
-
-    table: str
-    chain: str
-    position: int
-    """From 1, as `iptables -L --line-numbers` counts."""
-    span: Span
-    target: Target | None
-    """None: the rule only counts."""
-    src: PrefixMatch | None = None
-    dst: PrefixMatch | None = None
-    protocol: ProtocolMatch | None = None
-    in_link: InterfaceMatch | None = None
-    out_link: InterfaceMatch | None = None
-    fragment: bool | None = None
-    """`-f`: True only further fragments, False (`! -f`) only the first and whole packets, None any."""
-    matches: tuple[Match, ...] = ()
-    packets: int | None = None
-    """The packet counter; None where the listing has none."""
-    bytes: int | None = None
-    unread: str = ""
-    """Why the rule's text was not fully understood (a cut line, say): it answers UNKNOWN; empty
-    when it was.
-    """
-    hidden: tuple[str, ...] = ()
-    """Of an unread rule: the selectors (`source`, `in-interface`) that the output hides, where all
-    else of it is known.
-    """
+__all__ = [
+    "Chain",
+    "ConnTuple",
+    "ConntrackEntry",
+    "InterfaceMatch",
+    "IpSet",
+    "Match",
+    "MatchOption",
+    "Netfilter",
+    "PrefixMatch",
+    "ProtocolMatch",
+    "Rule",
+    "SetMember",
+    "Table",
+    "Target",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,13 @@ from podpath.datapath.netfilter.tracking import attach_answer, conntrack_table
 from podpath.datapath.tracing.exploration import Choices, explore
 from podpath.datapath.vocabulary import CtInfo
 from podpath.datapath.walk.skb import is_untouched
-from podpath.datapath.xtables.matches.conntrack import packet_state
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 from podpath.net.provenance import Source, Span
 from podpath.node.netfilter import ConntrackEntry, ConnTuple
 from podpath.report.sentences import spell_reason
+from podpath.xtables.matches.conntrack import packet_state
 from tests.datapath.given import Given, Sender, echo, given, given_rules, tcp, udp
 
 SYN, ACK = protocols.SYN, protocols.ACK

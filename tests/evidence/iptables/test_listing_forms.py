@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from podpath.evidence.iptables.listing_forms import MATCHES, TARGETS
-from podpath.evidence.iptables.listing_values import SPECIAL
+from podpath.evidence.iptables.listing_forms import MATCHES, SPECIAL, TARGETS
 from podpath.evidence.iptables.options import MATCHES as MATCH_OPTIONS
 from podpath.evidence.iptables.options import TARGETS as TARGET_OPTIONS
 from podpath.xtables.wording import Form

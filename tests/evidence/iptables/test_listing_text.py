@@ -7,15 +7,16 @@ import time
 import pytest
 
 from podpath.evidence.iptables.listing_text import ListedText, parse_listed_text
-from podpath.evidence.iptables.ruleset import ExtensionText, OptionText
+from podpath.evidence.iptables.ruleset import ExtensionText
+from podpath.xtables.rule import MatchOption
 
 
 def comment(text: str) -> ExtensionText:
     """Make the match of a comment."""
-    return ExtensionText("comment", (OptionText("comment", (text,)),))
+    return ExtensionText("comment", (MatchOption("comment", (text,)),))
 
 
-NEW = ExtensionText("conntrack", (OptionText("ctstate", ("NEW",)),))
+NEW = ExtensionText("conntrack", (MatchOption("ctstate", ("NEW",)),))
 
 
 @pytest.mark.parametrize(
@@ -47,9 +48,9 @@ def test_the_target_ends_the_text() -> None:
     assert read.target == ExtensionText(
         "DNAT",
         (
-            OptionText("to-destination", ("10.0.0.1:80",)),
-            OptionText("random"),
-            OptionText("persistent"),
+            MatchOption("to-destination", ("10.0.0.1:80",)),
+            MatchOption("random"),
+            MatchOption("persistent"),
         ),
     )
 
@@ -57,17 +58,17 @@ def test_the_target_ends_the_text() -> None:
 @pytest.mark.parametrize(
     ("text", "option"),
     [
-        ("icmptype 8", OptionText("icmp-type", ("8",))),
-        ("icmp type 8", OptionText("icmp-type", ("8",))),
-        ("icmp !type 8 code 0", OptionText("icmp-type", ("8/0",), negated=True)),
-        ("icmp echo-request", OptionText("icmp-type", ("echo-request",))),
-        ("ipv6-icmp type 128", OptionText("icmpv6-type", ("128",))),
-        ("ipv6-icmp !type 128", OptionText("icmpv6-type", ("128",), negated=True)),
-        ("MARK match 0x1", OptionText("mark", ("0x1",))),
-        ("mark match ! 0x1/0xf", OptionText("mark", ("0x1/0xf",), negated=True)),
+        ("icmptype 8", MatchOption("icmp-type", ("8",))),
+        ("icmp type 8", MatchOption("icmp-type", ("8",))),
+        ("icmp !type 8 code 0", MatchOption("icmp-type", ("8/0",), negated=True)),
+        ("icmp echo-request", MatchOption("icmp-type", ("echo-request",))),
+        ("ipv6-icmp type 128", MatchOption("icmpv6-type", ("128",))),
+        ("ipv6-icmp !type 128", MatchOption("icmpv6-type", ("128",), negated=True)),
+        ("MARK match 0x1", MatchOption("mark", ("0x1",))),
+        ("mark match ! 0x1/0xf", MatchOption("mark", ("0x1/0xf",), negated=True)),
     ],
 )
-def test_wordings_of_older_versions_are_read(text: str, option: OptionText) -> None:
+def test_wordings_of_older_versions_are_read(text: str, option: MatchOption) -> None:
     """1.4 had a blank before `type` that 1.8.9 lost, and marks in capitals."""
     assert [match.options for match in parse_listed_text("ACCEPT", text).matches] == [(option,)]
 

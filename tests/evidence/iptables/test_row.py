@@ -12,8 +12,8 @@ from podpath.evidence.iptables.row import (
     parse_row,
     read_row,
 )
-from podpath.evidence.iptables.ruleset import OptionText
 from podpath.net.provenance import Source, Span
+from podpath.xtables.rule import MatchOption
 
 SPAN = Span(Source(name="ticket.md", lines=("",)), 1, 1)
 
@@ -133,8 +133,8 @@ def test_any_device_has_two_spellings() -> None:
     assert row is not None
 
     assert read_row(row, SPAN, "X", named=True).selectors == (
-        OptionText("out-interface", ("eth0",), negated=True),
+        MatchOption("out-interface", ("eth0",), negated=True),
     )
-    assert read_row(row, SPAN, "X", named=False).selectors[0] == OptionText(
+    assert read_row(row, SPAN, "X", named=False).selectors[0] == MatchOption(
         "in-interface", ("any",)
     )

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from podpath.evidence.iptables import rule_line
 from podpath.evidence.iptables.rule_line import RuleLine, parse_rule_line
-from podpath.evidence.iptables.ruleset import ExtensionText, OptionText
+from podpath.evidence.iptables.ruleset import ExtensionText
 from podpath.node.netfilter import Rule
 from podpath.node.netfilter_text import emit_rule
+from podpath.xtables.rule import MatchOption
 from tests.netfilter_strategies import rules
 
 
@@ -33,15 +34,15 @@ def test_options_belong_to_their_match_or_target() -> None:
     assert rule == RuleLine(
         "PREROUTING",
         (
-            OptionText("source", ("10.0.0.0/8",), negated=True),
-            OptionText("in-interface", ("eth0",)),
-            OptionText("protocol", ("tcp",)),
+            MatchOption("source", ("10.0.0.0/8",), negated=True),
+            MatchOption("in-interface", ("eth0",)),
+            MatchOption("protocol", ("tcp",)),
         ),
         (
-            ExtensionText("comment", (OptionText("comment", ("a b",)),)),
-            ExtensionText("tcp", (OptionText("dport", ("80",)),)),
+            ExtensionText("comment", (MatchOption("comment", ("a b",)),)),
+            ExtensionText("tcp", (MatchOption("dport", ("80",)),)),
         ),
-        ExtensionText("DNAT", (OptionText("to-destination", ("1.2.3.4:5",)),)),
+        ExtensionText("DNAT", (MatchOption("to-destination", ("1.2.3.4:5",)),)),
         packets=3,
         bytes=180,
     )
@@ -50,13 +51,13 @@ def test_options_belong_to_their_match_or_target() -> None:
 def test_an_option_without_match_belongs_to_the_protocol() -> None:
     """`-p tcp --dport 80` loads the tcp match by itself, as iptables does."""
     assert parsed("-A X -p tcp --dport 80 -j ACCEPT").matches == (
-        ExtensionText("tcp", (OptionText("dport", ("80",)),)),
+        ExtensionText("tcp", (MatchOption("dport", ("80",)),)),
     )
     assert parsed("-A X -p 17 --sport 53").matches == (
-        ExtensionText("udp", (OptionText("sport", ("53",)),)),
+        ExtensionText("udp", (MatchOption("sport", ("53",)),)),
     )
     assert parsed("-A X -p icmpv6 --icmpv6-type 128").matches == (
-        ExtensionText("icmp6", (OptionText("icmpv6-type", ("128",)),)),
+        ExtensionText("icmp6", (MatchOption("icmpv6-type", ("128",)),)),
     )
 
 
@@ -65,9 +66,9 @@ def test_the_same_option_name_goes_to_the_match_loaded_last() -> None:
     rule = parsed("-A X -m mark --mark 0x1 -m connmark ! --mark 0x2 -m recent --set --name a")
 
     assert rule.matches == (
-        ExtensionText("mark", (OptionText("mark", ("0x1",)),)),
-        ExtensionText("connmark", (OptionText("mark", ("0x2",), negated=True),)),
-        ExtensionText("recent", (OptionText("set"), OptionText("name", ("a",)))),
+        ExtensionText("mark", (MatchOption("mark", ("0x1",)),)),
+        ExtensionText("connmark", (MatchOption("mark", ("0x2",), negated=True),)),
+        ExtensionText("recent", (MatchOption("set"), MatchOption("name", ("a",)))),
     )
     assert not rule.unread
 
@@ -91,7 +92,7 @@ def test_a_comment_may_hold_anything(line: str, comment: str) -> None:
     """Quotes, escapes, dashes, hashes and ellipses of a comment change nothing else in the rule."""
     rule = parsed(line)
 
-    assert rule.matches == (ExtensionText("comment", (OptionText("comment", (comment,)),)),)
+    assert rule.matches == (ExtensionText("comment", (MatchOption("comment", (comment,)),)),)
     assert rule.target == ExtensionText("ACCEPT")
     assert not rule.unread
 
@@ -100,8 +101,8 @@ def test_the_old_place_of_the_exclamation_mark_is_understood() -> None:
     """iptables before 1.4.3 printed it behind the option."""
     rule = parsed("-A X -s ! 10.0.0.1 -p tcp --dport ! 80 -j ACCEPT")
 
-    assert rule.selectors[0] == OptionText("source", ("10.0.0.1",), negated=True)
-    assert rule.matches == (ExtensionText("tcp", (OptionText("dport", ("80",), negated=True),)),)
+    assert rule.selectors[0] == MatchOption("source", ("10.0.0.1",), negated=True)
+    assert rule.matches == (ExtensionText("tcp", (MatchOption("dport", ("80",), negated=True),)),)
 
 
 def test_long_spellings_are_understood() -> None:
@@ -110,8 +111,11 @@ def test_long_spellings_are_understood() -> None:
         "--append X --source 10.0.0.1 --protocol tcp --match tcp --destination-port=80 --goto NEXT"
     )
 
-    assert rule.selectors == (OptionText("source", ("10.0.0.1",)), OptionText("protocol", ("tcp",)))
-    assert rule.matches == (ExtensionText("tcp", (OptionText("destination-port", ("80",)),)),)
+    assert rule.selectors == (
+        MatchOption("source", ("10.0.0.1",)),
+        MatchOption("protocol", ("tcp",)),
+    )
+    assert rule.matches == (ExtensionText("tcp", (MatchOption("destination-port", ("80",)),)),)
     assert (rule.target, rule.goto) == (ExtensionText("NEXT"), True)
 
 
@@ -128,10 +132,10 @@ def test_an_unknown_extension_keeps_its_options() -> None:
 
     assert rule.matches == (
         ExtensionText(
-            "unheard", (OptionText("of", ("one", "two")), OptionText("so-far", (), negated=True))
+            "unheard", (MatchOption("of", ("one", "two")), MatchOption("so-far", (), negated=True))
         ),
     )
-    assert rule.target == ExtensionText("ALIEN", (OptionText("with", ("care",)),))
+    assert rule.target == ExtensionText("ALIEN", (MatchOption("with", ("care",)),))
     assert not rule.unread
 
 

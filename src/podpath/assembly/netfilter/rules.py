@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from podpath.evidence.iptables.ruleset import ExtensionText, OptionText, RuleText
+from podpath.evidence.iptables.ruleset import ExtensionText, RuleText
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH, Address, Prefix
 from podpath.node.netfilter import (
@@ -39,7 +39,7 @@ _NO_END = "2038-01-19T03:14:07"
 def assemble_rule(text: RuleText, table: str, position: int) -> Rule:
     """Translate a rule; `position` counts from 1 in its chain."""
     unread = text.unread
-    selectors: dict[str, OptionText] = {}
+    selectors: dict[str, MatchOption] = {}
     for option in text.selectors:
         if option.name in selectors:
             unread = unread or f"--{option.name} stands there twice"
@@ -107,7 +107,7 @@ def parse_prefix(text: str) -> tuple[Prefix, int | None]:
     return Prefix(value.family, value.value & mask.value, WIDTH[value.family]), mask.value
 
 
-def _assemble_prefix(option: OptionText | None) -> PrefixMatch | None:
+def _assemble_prefix(option: MatchOption | None) -> PrefixMatch | None:
     if option is None or not option.values:
         return None
     prefix, mask = parse_prefix(option.values[0])
@@ -116,7 +116,7 @@ def _assemble_prefix(option: OptionText | None) -> PrefixMatch | None:
     return PrefixMatch(prefix, option.negated, mask)
 
 
-def _try_prefix(option: OptionText | None) -> tuple[PrefixMatch | None, str]:
+def _try_prefix(option: MatchOption | None) -> tuple[PrefixMatch | None, str]:
     """Return the prefix of a selector, or why it is none: a masked address voids its own selector
     and no other.
     """
@@ -127,14 +127,14 @@ def _try_prefix(option: OptionText | None) -> tuple[PrefixMatch | None, str]:
 
 
 @lru_cache(maxsize=512)
-def _assemble_protocol(option: OptionText | None) -> ProtocolMatch | None:
+def _assemble_protocol(option: MatchOption | None) -> ProtocolMatch | None:
     if option is None or not option.values:
         return None
     number = protocols.protocol_number(option.values[0])
     return ProtocolMatch(number, option.negated) if number or option.negated else None
 
 
-def _assemble_interface(option: OptionText | None) -> InterfaceMatch | None:
+def _assemble_interface(option: MatchOption | None) -> InterfaceMatch | None:
     if option is None or not option.values:
         return None
     name = option.values[0]
@@ -160,21 +160,21 @@ def _assemble_options(text: ExtensionText) -> tuple[MatchOption, ...]:
     return tuple([MatchOption(*option) for option in options])
 
 
-def _is_default(option: OptionText) -> bool:
+def _is_default(option: MatchOption) -> bool:
     return option.name == "datestop" and option.values == (_NO_END,)
 
 
-def _name_ports(option: OptionText) -> OptionText:
+def _name_ports(option: MatchOption) -> MatchOption:
     return option._replace(name=_ALIASES[option.name]) if option.name in _ALIASES else option
 
 
-def _spell_tcp(option: OptionText) -> OptionText:
+def _spell_tcp(option: MatchOption) -> MatchOption:
     if option.name == "syn":
-        return OptionText("tcp-flags", ("FIN,SYN,RST,ACK", "SYN"), option.negated)
+        return MatchOption("tcp-flags", ("FIN,SYN,RST,ACK", "SYN"), option.negated)
     return _name_ports(option)
 
 
-def _spell_mark(option: OptionText) -> OptionText:
+def _spell_mark(option: MatchOption) -> MatchOption:
     """Spell `--set-mark`, `--or-mark` and the like as `--set-xmark VALUE/MASK` (iptables'
     libxt_MARK.c:mark_tg_save 1.8.9).
     """
@@ -199,10 +199,10 @@ def _spell_mark(option: OptionText) -> OptionText:
             mask = 0
         case _:
             return option
-    return OptionText("set-xmark", (f"{value:#x}/{mask:#x}",), option.negated)
+    return MatchOption("set-xmark", (f"{value:#x}/{mask:#x}",), option.negated)
 
 
-def _spell_masked(option: OptionText) -> OptionText:
+def _spell_masked(option: MatchOption) -> MatchOption:
     """Spell a mark to compare with as iptables-save does: hexadecimal, the mask only where it
     leaves bits out.
     """
@@ -219,7 +219,7 @@ def _spell_masked(option: OptionText) -> OptionText:
     )
 
 
-def _spell_limit(option: OptionText) -> OptionText:
+def _spell_limit(option: MatchOption) -> MatchOption:
     """Spell a rate as iptables-save does: `10/sec`, `5/min`."""
     if option.name != "limit" or len(option.values) != 1:
         return option
@@ -232,11 +232,11 @@ def _spell_limit(option: OptionText) -> OptionText:
     return option._replace(values=(f"{count}{slash}{names[0]}",)) if names else option
 
 
-def _keep(option: OptionText) -> OptionText:
+def _keep(option: MatchOption) -> MatchOption:
     return option
 
 
-_CANONICAL: Mapping[str, Callable[[OptionText], OptionText]] = {
+_CANONICAL: Mapping[str, Callable[[MatchOption], MatchOption]] = {
     "tcp": _spell_tcp,
     "udp": _name_ports,
     "sctp": _name_ports,

@@ -15,14 +15,7 @@ from typing import NamedTuple
 from podpath.evidence.iptables.options import TARGETS, VERDICTS
 from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord, RuleText
 from podpath.xtables import registry
-from podpath.xtables.legality import (
-    ALL_HOOKS,
-    ALL_TABLES,
-    BASE_CHAINS,
-    MATCH_TABLES,
-    TARGET_HOOKS,
-    TARGET_TABLES,
-)
+from podpath.xtables.legality import ALL_HOOKS, ALL_TABLES, BASE_CHAINS, DROP_TABLES
 
 _PREFERENCE = ("filter", "nat", "mangle", "raw", "security")
 """For what stays open: iptables' own default, then by how often people quote them."""
@@ -33,10 +26,6 @@ _USUAL: Mapping[str, frozenset[str]] = {
 """Where base chains are used in practice: two rules that fit one table only in mangle are rather of
 nat and filter.
 """
-_MATCH_TABLES: Mapping[str, frozenset[str]] = {
-    **MATCH_TABLES,
-    **{match.name: match.tables for match in registry.MATCHES},
-}
 
 
 class TableChains(NamedTuple):
@@ -175,10 +164,22 @@ def allowed_tables(rule: RuleText) -> frozenset[str]:
     if rule.chain in ALL_HOOKS:
         tables = frozenset(name for name, chains in BASE_CHAINS.items() if rule.chain in chains)
     if rule.target is not None:
-        tables &= TARGET_TABLES.get(rule.target.name, ALL_TABLES)
+        target = registry.TARGETS.get(rule.target.name)
+        if target is not None:
+            tables &= target.tables
+        elif rule.target.name == "DROP":
+            tables &= DROP_TABLES
     for match in rule.matches:
-        tables &= _MATCH_TABLES.get(match.name, ALL_TABLES)
+        known = registry.MATCHES.get(match.name)
+        if known is not None:
+            tables &= known.tables
     return tables
+
+
+def _allowed_hooks(rule: RuleText) -> frozenset[str]:
+    """Return the base chains that may lead to a rule, by its target."""
+    target = registry.TARGETS.get(rule.target.name) if rule.target is not None else None
+    return ALL_HOOKS if target is None else target.hooks
 
 
 def _jump(rule: RuleText) -> str | None:
@@ -214,12 +215,9 @@ def _gather_tied(piece: _RulePiece, number: int) -> _ChainGroups:
     groups = _ChainGroups()
     for rule in piece.rules:
         if rule.chain not in ALL_HOOKS:
-            hooks = (
-                TARGET_HOOKS.get(rule.target.name, ALL_HOOKS)
-                if rule.target is not None
-                else ALL_HOOKS
+            groups.add(
+                _ChainGroup(_users(rule), allowed_tables(rule), _allowed_hooks(rule), number)
             )
-            groups.add(_ChainGroup(_users(rule), allowed_tables(rule), hooks, number))
     for rule in piece.rules:
         users = _users(rule)
         if rule.chain not in ALL_HOOKS or not users:

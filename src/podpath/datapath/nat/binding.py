@@ -8,15 +8,15 @@ from podpath.datapath.conntrack.connection import Connection
 from podpath.datapath.conntrack.table import ConntrackTable
 from podpath.datapath.conntrack.tuples import ICMPS, PORTED, inverse, inverse_kind, tuple_key
 from podpath.datapath.nat.jenkins import jhash2, reciprocal_scale
-from podpath.datapath.nat.ranges import NatRange
 from podpath.datapath.netfilter.state import Decision, HookState
 from podpath.datapath.netfilter.tracking import conntrack_table
-from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.reasons.translation import DestinationRewritten, SourceRewritten
 from podpath.datapath.vocabulary import StepDecision
 from podpath.net import protocols
 from podpath.net.addresses import WIDTH, Address
 from podpath.node.netfilter import ConnTuple, Rule
+from podpath.xtables.nat_ranges import NatRange
+from podpath.xtables.verdicts import ACCEPT, DROP, Verdict
 
 MAX_ATTEMPTS = 128
 """NF_NAT_MAX_ATTEMPTS: ports that are tried before the kernel draws again."""

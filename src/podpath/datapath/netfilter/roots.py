@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from podpath.net.provenance import Span, Unknown
 from podpath.node.netfilter import Chain, Table
-from podpath.xtables.legality import BASE_CHAINS, TARGET_HOOKS
+from podpath.xtables.legality import ALL_HOOKS, BASE_CHAINS
+from podpath.xtables.registry import TARGETS
 
-TELLING = frozenset({"DNAT", "REDIRECT", "MASQUERADE", "SNAT", "TPROXY"})
-"""Targets that make it likely that each of their hooks leads to them."""
 WORDS: Mapping[str, str] = {
     **{name: name for names in BASE_CHAINS.values() for name in names},
     "FWD": "FORWARD", "PRE": "PREROUTING", "POST": "POSTROUTING", "IN": "INPUT", "OUT": "OUTPUT",
@@ -84,10 +83,18 @@ def _judge(chain: Chain, hook: str, targets: Iterable[str]) -> Root | None:
     if not len(chain.rules):
         return None
     span = chain.span or chain.rules[0].span
-    allowed = [TARGET_HOOKS[target] for target in targets if target in TARGET_HOOKS]
+    allowed = [TARGETS[target].hooks for target in targets if target in TARGETS]
     if any(hook not in hooks for hooks in allowed):
         return None
     named = {WORDS[word] for word in re.findall(r"[A-Z]+", chain.name.upper()) if word in WORDS}
     if named:
         return Root(chain.name, span, likely=True) if hook in named else None
-    return Root(chain.name, span, likely=any(target in TELLING for target in targets))
+    return Root(chain.name, span, likely=any(_tells(target) for target in targets))
+
+
+def _tells(name: str) -> bool:
+    """Tell whether a target makes it likely that each of its hooks leads to it: it changes the path
+    and stands at few of them.
+    """
+    target = TARGETS.get(name)
+    return target is not None and "filter" not in target.tables and target.hooks != ALL_HOOKS

@@ -16,7 +16,6 @@ from podpath.datapath.netfilter.state import Act, Check, Decision, HookState
 from podpath.datapath.netfilter.verdicts import ACCEPT, DROP, Verdict
 from podpath.datapath.reasons.rules import RuleDecided
 from podpath.datapath.vocabulary import StepDecision
-from podpath.datapath.xtables.context import RuleContext, doubtful, spell, spell_match
 from podpath.datapath.xtables.registry import compile_match, compile_target
 from podpath.net.addresses import WIDTH
 from podpath.net.protocols import protocol_name
@@ -28,6 +27,8 @@ from podpath.node.netfilter import (
     ProtocolMatch,
     Target,
 )
+from podpath.xtables.context import RuleContext, doubtful
+from podpath.xtables.rule import spell, spell_match
 
 COUNT, ACT, JUMP, GOTO, RETURN = range(5)
 """What a rule does once it matches: count and go on, run its target, call a chain, go to a chain,

@@ -19,26 +19,8 @@ from podpath.net.addresses import Family
 from podpath.net.provenance import Fact, Option, Unknown
 from podpath.node.netfilter import Chain, Netfilter, Rule, Table
 from podpath.node.node import Netns
+from podpath.xtables.registry import MATCHES, TARGETS
 
-TRACKING_MATCHES = frozenset(
-    {"conntrack", "state", "connmark", "connbytes", "connlabel", "connlimit", "helper", "cluster"}
-)
-TRACKING_TARGETS = frozenset(
-    {
-        "CT",
-        "CONNMARK",
-        "CONNSECMARK",
-        "SNAT",
-        "DNAT",
-        "MASQUERADE",
-        "REDIRECT",
-        "NETMAP",
-        "SYNPROXY",
-    }
-)
-"""Extensions that switch conntrack on in their namespace when a rule with them is loaded
-(`nf_ct_netns_get`). A nat table does not, as long as it has no such rule.
-"""
 TRACKERS: Mapping[str, Stage] = {"conntrack": track, "conntrack confirm": confirm}
 
 TRACKER_PRIORITIES = frozenset(
@@ -192,11 +174,16 @@ def _possible(fact: Fact[Chain]) -> tuple[Chain, ...]:
 
 
 def _needs_tracking(rule: Rule) -> bool:
+    """Tell whether a rule switches conntrack on when it is loaded (`nf_ct_netns_get`). A nat table
+    does not, as long as it has no such rule.
+    """
     target = rule.target
+    known = None if target is None else TARGETS.get(target.name)
     if (
         target is not None
-        and target.name in TRACKING_TARGETS
+        and known is not None
+        and known.tracks
         and not any(option.name == "notrack" for option in target.options)
     ):
         return True
-    return any(match.name in TRACKING_MATCHES for match in rule.matches)
+    return any(match.name in MATCHES and MATCHES[match.name].tracks for match in rule.matches)

@@ -4,44 +4,28 @@ the step will say.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from podpath.datapath.conntrack.connection import Connection
+from podpath.datapath.neighbors.neighbour import WITHOUT_ARP
 from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.reasons.rules import RuleReason
 from podpath.datapath.reasons.translation import TranslationReason
+from podpath.datapath.routing import address_type, reverse_path
 from podpath.datapath.tracing.trace import Assumption
 from podpath.datapath.vocabulary import Hook, StepDecision
-from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.skb import Skb, attached
 from podpath.datapath.walk.state import Walk
-from podpath.net.provenance import Option, Span
+from podpath.net.addresses import Address
+from podpath.net.provenance import Span
+from podpath.node.node import Socket
+from podpath.xtables.seen import Answer, Doubt
+
+__all__ = ["Act", "Answer", "Check", "Decision", "Doubt", "HookState"]
 
 if TYPE_CHECKING:
     from podpath.datapath.netfilter.compiled import CompiledRule
-
-
-class Doubt(NamedTuple):
-    """The third answer of a match: it depends on something that is not known, or that the kernel
-    draws at random.
-    """
-
-    fact: str
-    """A statement that is true or false, the same wherever it is asked: `the time is as "-m time
-    --timestart 09:00" wants`.
-    """
-    likely: bool
-    """Which of the two a walk takes first."""
-    ask: str = ""
-    """The command that tells; empty where none does."""
-    random: bool = False
-    """True where the kernel chooses for each packet."""
-    negated: bool = False
-    """True where the rule matches when the statement is false."""
-
-    def options(self) -> tuple[Option[bool], Option[bool]]:
-        """Return the two answers, the likelier first."""
-        yes, no = Option(True, "yes"), Option(False, "no")
-        return (yes, no) if self.likely else (no, yes)
 
 
 class Decision(NamedTuple):
@@ -90,8 +74,39 @@ class HookState:
         self.forward_to = ""
         """The device that a rule at ingress or egress sends the packet out by."""
 
+    @property
+    def attached(self) -> Connection | None:
+        """The entry that hangs on the packet."""
+        return attached(self.skb)
 
-Answer = bool | Doubt
+    @property
+    def has_link_header(self) -> bool:
+        """True where the packet came in by a device that has Ethernet addresses."""
+        link = self.skb.iif
+        return link is not None and link.name != "lo" and link.kind not in WITHOUT_ARP
+
+    def address_type(self, address: Address, side: str) -> str:
+        """Return what kind of address the local table has, for the device of a side."""
+        skb = self.skb
+        link = skb.iif if side == "in" else skb.oif if side == "out" else None
+        return address_type(self.walk, skb.netns, address, link)
+
+    def reverse_path(self, *, mark: int, loose: bool, accept_local: bool) -> bool:
+        """Tell whether the way back to the source is the way the packet came."""
+        return reverse_path(self.walk, self.skb, mark=mark, loose=loose, accept_local=accept_local)
+
+    def sockets_at(self, port: int) -> Iterator[Socket]:
+        """Yield the sockets of the packet's protocol at a port."""
+        protocol = self.skb.packet.protocol
+        for entry in self.skb.netns.sockets.items:
+            if (entry.protocol, entry.port) == (protocol, port):
+                yield entry
+
+    def shows_sockets(self) -> bool:
+        """Tell whether every socket of the packet's protocol is known."""
+        return self.skb.netns.shows_sockets(self.skb.packet.protocol)
+
+
 Check = Callable[[HookState], Answer]
 """One condition of a rule, compiled."""
 Act = Callable[[HookState, "CompiledRule"], Verdict | None]

@@ -8,10 +8,10 @@ from podpath.datapath.netfilter.rules import compile_rule
 from podpath.datapath.netfilter.state import Doubt
 from podpath.datapath.sets.ipsets import Sets
 from podpath.datapath.walk.state import Walk
-from podpath.datapath.xtables.context import RuleContext, always
 from podpath.datapath.xtables.registry import is_target
 from podpath.net.provenance import Option, Unknown
 from podpath.node.netfilter import Chain, Rule, Table, Target
+from podpath.xtables.context import RuleContext, always
 
 FILTERING = frozenset({"filter", "security"})
 

@@ -5,38 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from podpath.datapath.reasons.boundaries import BoundaryReason
-from podpath.net.packet import Packet
+from podpath.xtables.verdicts import ACCEPT, DROP, Accept, Drop, Reject
 
-
-class Accept(NamedTuple):
-    """The packet goes on."""
-
-    reroute: str = ""
-    """Why a packet in OUTPUT has to be routed again (`ip_route_me_harder`): a mangle rule changed
-    its mark, address or TOS, or nat its destination. Empty where its route stands. The source
-    address is not selected again.
-    """
-
-
-class Drop(NamedTuple):
-    """The packet ends here, without a word."""
-
-    reason: str = "NETFILTER_DROP"
-    """The kernel's drop reason without SKB_DROP_REASON_."""
-
-
-class Reject(NamedTuple):
-    """The packet ends here, and the host sends an answer to its source."""
-
-    answer: str
-    """As `--reject-with` spells it: `icmp-port-unreachable`, `tcp-reset`; empty where the kernel
-    sends none.
-    """
-    packet: Packet | None
-    """The answer as it enters OUTPUT; its source address is the packet's destination for a reset,
-    and chosen by routing for an ICMP error (all zeros here). None where the kernel sends none.
-    """
-    reason: str = "NETFILTER_DROP"
+__all__ = ["ACCEPT", "DROP", "Accept", "Drop", "Queued", "Reject", "Verdict"]
 
 
 class Queued(NamedTuple):
@@ -49,7 +20,3 @@ class Queued(NamedTuple):
 
 
 Verdict = Accept | Drop | Reject | Queued
-
-ACCEPT = Accept()
-"""The packet goes on, unchanged in its route."""
-DROP = Drop()

@@ -23,11 +23,11 @@ from podpath.datapath.nftables.datatypes import (
 from podpath.datapath.routing import address_type, reverse_path
 from podpath.datapath.vocabulary import Hook
 from podpath.datapath.walk.skb import attached
-from podpath.datapath.xtables.matches.conntrack import packet_state
 from podpath.net import nft, protocols
 from podpath.net.packet import Packet
 from podpath.node.links import Link
 from podpath.node.netfilter import ConnTuple
+from podpath.xtables.matches.conntrack import packet_state
 
 Value = Part | tuple[Part, ...] | Doubt | None
 Read = Callable[[HookState], Value]

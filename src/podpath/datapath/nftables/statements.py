@@ -27,13 +27,15 @@ from podpath.datapath.reasons.rules import (
 from podpath.datapath.tracing.trace import RuleHit
 from podpath.datapath.vocabulary import CtInfo, StepDecision
 from podpath.datapath.walk.skb import is_untouched
-from podpath.datapath.xtables.context import RuleContext
-from podpath.datapath.xtables.targets import queue, reject
+from podpath.datapath.xtables.registry import perform
 from podpath.net import nft
 from podpath.net.provenance import Option
 from podpath.node.netfilter import MatchOption, Rule, Target
 from podpath.node.nftables import NftRule
 from podpath.node.nftables_text import emit_statement
+from podpath.xtables.context import RuleContext
+from podpath.xtables.seen import TargetAct
+from podpath.xtables.targets import queue, reject
 
 BREAK = nft.NftVerdict("break")
 """NFT_BREAK: the rule does not match, the next one is tried."""
@@ -127,7 +129,7 @@ def stand_in(rule: NftRule, target: str = "") -> Rule:
     return Rule(rule.table, rule.place, rule.position, rule.span, Target(target))
 
 
-def borrow(place: RulePosition, compile_act: Callable[[RuleContext], Act]) -> Op:
+def borrow(place: RulePosition, compile_act: Callable[[RuleContext], TargetAct]) -> Op:
     """Do what a target of iptables does."""
     rule = stand_in(place.rule)
     compiled: dict[int, Act] = {}
@@ -137,7 +139,7 @@ def borrow(place: RulePosition, compile_act: Callable[[RuleContext], Act]) -> Op
         act = compiled.get(family)
         if act is None:
             context = RuleContext(rule, place.table.netns, family, "nft", place.table.no_sets)
-            act = compiled[family] = compile_act(context)
+            act = compiled[family] = perform(compile_act(context))
         return act(state, CompiledRule(rule, (), ACT, act))
 
     return run
@@ -234,7 +236,7 @@ def _list_verdicts(data: nft.SetRef | nft.SetOf, place: RulePosition) -> tuple[n
 
 
 def _compile_reject(statement: nft.NftReject, place: RulePosition) -> Op:
-    def compile_act(context: RuleContext) -> Act:
+    def compile_act(context: RuleContext) -> TargetAct:
         answer = reject_answer(statement, context.family)
         return reject.compile_target(
             Target("REJECT", (MatchOption("reject-with", (answer,)),)), context

@@ -10,21 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from podpath.datapath.nat.binding import bind_destination, bind_source
-from podpath.datapath.nat.ranges import NULL, NatRange
-from podpath.datapath.netfilter.compiled import CompiledRule
-from podpath.datapath.netfilter.rules import ACT
 from podpath.datapath.netfilter.state import Doubt, HookState
-from podpath.datapath.netfilter.verdicts import ACCEPT, Verdict
+from podpath.datapath.netfilter.verdicts import Verdict
 from podpath.datapath.nftables.unfollowed import may_stop
 from podpath.datapath.nftables.values import Compiled, RulePosition, compile_value, constant_range
 from podpath.datapath.reasons.translation import RuleTranslation
-from podpath.datapath.xtables.context import RuleContext
-from podpath.datapath.xtables.targets import masquerade, redirect
+from podpath.datapath.xtables.actions import Actions
 from podpath.net import nft
 from podpath.net.addresses import Family
-from podpath.node.netfilter import MatchOption, Rule, Target
+from podpath.node.netfilter import Rule, Target
 from podpath.node.nftables_text import emit_statement
+from podpath.xtables.context import RuleContext
+from podpath.xtables.nat_ranges import NULL, NatRange
+from podpath.xtables.registry import TARGETS
 
 if TYPE_CHECKING:
     from podpath.node.nftables import NftRule
@@ -41,7 +39,7 @@ def compile_nat(statement: nft.Nat, place: RulePosition) -> Op:
     read = _compile_range(statement, place, family)
     rule = place.rule
     proxy = Rule(rule.table, rule.place, rule.position, rule.span, Target(statement.kind))
-    run = _RUNNERS[statement.kind]
+    do = _ACTS[statement.kind].act
     stop = may_stop(place, emit_statement(statement))
 
     def translate(state: HookState) -> nft.NftVerdict | Verdict | None:
@@ -52,7 +50,10 @@ def compile_nat(statement: nft.Nat, place: RulePosition) -> Op:
             return stop(state) or _BREAK
         if allowed is None:
             return _BREAK
-        verdict = run(state, proxy, allowed, place)
+        context = RuleContext(
+            proxy, place.table.netns, state.skb.packet.family, "nft", place.table.no_sets
+        )
+        verdict = do(allowed, context)(Actions(state, proxy))
         _name_rule(state, rule)
         return verdict
 
@@ -123,43 +124,5 @@ def _read_range(
     return base
 
 
-def _dnat(state: HookState, rule: Rule, allowed: NatRange, place: RulePosition) -> Verdict:
-    del place
-    return bind_destination(state, rule, allowed)
-
-
-def _snat(state: HookState, rule: Rule, allowed: NatRange, place: RulePosition) -> Verdict:
-    del place
-    return bind_source(state, rule, allowed)
-
-
-def _options(allowed: NatRange, random: str) -> tuple[MatchOption, ...]:
-    options = [MatchOption(random)] if allowed.random else []
-    if allowed.low_port is not None:
-        options.append(MatchOption("to-ports", (f"{allowed.low_port}-{allowed.high_port}",)))
-    return tuple(options)
-
-
-def _masquerade(state: HookState, rule: Rule, allowed: NatRange, place: RulePosition) -> Verdict:
-    context = RuleContext(
-        rule, place.table.netns, state.skb.packet.family, "nft", place.table.no_sets
-    )
-    act = masquerade.compile_target(
-        Target("MASQUERADE", _options(allowed, "random-fully")), context
-    )
-    verdict = act(state, CompiledRule(rule, (), ACT, act))
-    return verdict or ACCEPT
-
-
-def _redirect(state: HookState, rule: Rule, allowed: NatRange, place: RulePosition) -> Verdict:
-    context = RuleContext(
-        rule, place.table.netns, state.skb.packet.family, "nft", place.table.no_sets
-    )
-    act = redirect.compile_target(Target("REDIRECT", _options(allowed, "random")), context)
-    verdict = act(state, CompiledRule(rule, (), ACT, act))
-    return verdict or ACCEPT
-
-
-_RUNNERS: dict[str, Callable[[HookState, Rule, NatRange, RulePosition], Verdict]] = {
-    "dnat": _dnat, "snat": _snat, "masquerade": _masquerade, "redirect": _redirect,
-}  # fmt: skip
+_ACTS = {target.nft.name: target.nft for target in TARGETS.values() if target.nft is not None}
+"""By the kind of the statement, what the target that is translated to it does."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from podpath.datapath.netfilter.state import HookState
 from podpath.datapath.sets.elements import (
     ElementInterface,
     ElementKey,
@@ -22,6 +21,7 @@ from podpath.net import protocols
 from podpath.net.addresses import WIDTH
 from podpath.net.packet import Packet
 from podpath.node.netfilter import IpSet
+from podpath.xtables.seen import Surroundings
 
 PORTED = frozenset({protocols.TCP, protocols.UDP, protocols.UDPLITE, protocols.SCTP})
 LIST = "list:set"
@@ -64,7 +64,7 @@ class Sets:
         self,
         name: str,
         directions: tuple[str, ...],
-        state: HookState,
+        state: Surroundings,
         *,
         return_nomatch: bool = False,
     ) -> bool | None:
@@ -78,7 +78,7 @@ class Sets:
         self,
         name: str,
         directions: tuple[str, ...],
-        state: HookState,
+        state: Surroundings,
         *,
         return_nomatch: bool,
         depth: int,
@@ -108,7 +108,7 @@ class Sets:
         self,
         source: IpSet,
         directions: tuple[str, ...],
-        state: HookState,
+        state: Surroundings,
         *,
         return_nomatch: bool,
         depth: int,
@@ -142,7 +142,7 @@ def _compile(source: IpSet) -> CompiledSet:
     return CompiledSet(source, dimensions, ordered, tuple(wildcards), whole)
 
 
-def _find(compiled: CompiledSet, directions: tuple[str, ...], state: HookState) -> bool | None:
+def _find(compiled: CompiledSet, directions: tuple[str, ...], state: Surroundings) -> bool | None:
     """Return the `nomatch` flag of the element that holds the packet, or None where none does."""
     values: list[object] = []
     for dimension, direction in zip(compiled.dimensions, directions, strict=False):
@@ -186,12 +186,12 @@ def _search(compiled: CompiledSet, values: list[object]) -> bool | None:
     return None
 
 
-def _address(state: HookState, source: bool) -> object:  # noqa: FBT001  # one signature for all dimensions
+def _address(state: Surroundings, source: bool) -> object:  # noqa: FBT001  # one signature for all dimensions
     packet = state.skb.packet
     return packet.src.value if source else packet.dst.value
 
 
-def _port(state: HookState, source: bool) -> object:  # noqa: FBT001  # as above
+def _port(state: Surroundings, source: bool) -> object:  # noqa: FBT001  # as above
     packet: Packet = state.skb.packet
     if packet.protocol in {protocols.ICMP, protocols.ICMPV6}:
         return (packet.protocol, packet.icmp_type << 8 | packet.icmp_code)
@@ -202,31 +202,31 @@ def _port(state: HookState, source: bool) -> object:  # noqa: FBT001  # as above
     return (packet.protocol, packet.sport if source else packet.dport)
 
 
-def _bare_port(state: HookState, source: bool) -> object:  # noqa: FBT001  # as above
+def _bare_port(state: Surroundings, source: bool) -> object:  # noqa: FBT001  # as above
     packet: Packet = state.skb.packet
     if packet.protocol not in PORTED or packet.fragment:
         return None
     return (0, packet.sport if source else packet.dport)
 
 
-def _interface(state: HookState, source: bool) -> object:  # noqa: FBT001  # as above
+def _interface(state: Surroundings, source: bool) -> object:  # noqa: FBT001  # as above
     link = state.skb.physin if source else state.skb.physout
     return ElementInterface(
         state.in_name if source else state.out_name, link.name if link is not None else ""
     )
 
 
-def _mac(state: HookState, source: bool) -> object:  # noqa: FBT001  # as above
+def _mac(state: Surroundings, source: bool) -> object:  # noqa: FBT001  # as above
     packet = state.skb.packet
     return packet.smac if source else packet.dmac
 
 
-def _mark(state: HookState, source: bool) -> object:  # noqa: FBT001  # as above
+def _mark(state: Surroundings, source: bool) -> object:  # noqa: FBT001  # as above
     del source
     return (state.skb.mark,)
 
 
-DIMENSIONS: Mapping[str, Callable[[HookState, bool], object]] = {
+DIMENSIONS: Mapping[str, Callable[[Surroundings, bool], object]] = {
     "ip": _address,
     "net": _address,
     "port": _port,

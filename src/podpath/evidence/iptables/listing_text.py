@@ -9,24 +9,19 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from podpath.evidence.iptables.listing_forms import MATCHES, TARGETS
-from podpath.evidence.iptables.listing_values import SPECIAL, read_value
-from podpath.evidence.iptables.ruleset import ExtensionText, OptionText
+from podpath.evidence.iptables.listing_forms import APART, BARE, MATCHES, SPECIAL, TARGETS
+from podpath.evidence.iptables.listing_values import read_value
+from podpath.evidence.iptables.ruleset import ExtensionText
+from podpath.xtables.rule import MatchOption
 from podpath.xtables.wording import Form
 
 _GOTO = re.compile(r"\[goto\](?!\S)\s*")
 _BLANK = re.compile(r"\s*")
-_NEEDS_NO_TEXT = frozenset(
-    {"MASQUERADE", "REDIRECT", "NFLOG", "LOG", "TRACE", "NOTRACK", "CT", "TPROXY", "SNAT", "DNAT"}
-)
-"""Targets that print nothing when they have no options."""
 _TARGET_NAMES = frozenset(form.extension for form in TARGETS)
 _MOST_PIECES, _LONGEST = 64, 4000
 """More than iptables lets a rule hold; beyond it a text is garbage, and trying ways must stay
 cheap.
 """
-_MERGED = frozenset({"conntrack", "owner", "iprange", "devgroup"})
-"""Matches that print each option as a text of its own."""
 
 
 class ListedText(NamedTuple):
@@ -40,7 +35,7 @@ class ListedText(NamedTuple):
 
 class _TextPiece(NamedTuple):
     extension: str
-    options: tuple[OptionText, ...]
+    options: tuple[MatchOption, ...]
     end: int
     unread: str
 
@@ -115,7 +110,7 @@ def _end_with_target(text: str, place: int, target: str | None) -> _TextPiece | 
     if rest:
         return None
     unread = ""
-    if target is not None and target in _TARGET_NAMES and target not in _NEEDS_NO_TEXT:
+    if target is not None and target in _TARGET_NAMES and target not in BARE:
         unread = f"iptables -L shows no options of {target}"
     return _TextPiece("", (), len(text), unread)
 
@@ -126,7 +121,7 @@ def _match_pieces(text: str, place: int) -> Iterator[_TextPiece]:
         for closing in re.finditer(r"\*/(?!\S)", text[place + 2 :]):
             end = place + 2 + closing.end()
             comment = text[place + 2 : end - 2].removeprefix(" ").removesuffix(" ")
-            yield _TextPiece("comment", (OptionText("comment", (comment,)),), end, "")
+            yield _TextPiece("comment", (MatchOption("comment", (comment,)),), end, "")
         return
     for form in MATCHES:
         found = _compile(form.text).match(text, place)
@@ -145,11 +140,11 @@ def _skip(text: str, place: int) -> int:
     return blank.end() if blank else place
 
 
-def _read_options(form: Form, found: re.Match[str]) -> tuple[tuple[OptionText, ...], str]:
+def _read_options(form: Form, found: re.Match[str]) -> tuple[tuple[MatchOption, ...], str]:
     """Make the options of a form's groups; what is wrong with a value makes the rule unread."""
     groups = found.groupdict()
     special = SPECIAL.get(form.extension)
-    read: list[OptionText] = []
+    read: list[MatchOption] = []
     try:
         options = tuple(_generic_options(groups)) if special is None else special(groups)
         read.extend(
@@ -161,7 +156,7 @@ def _read_options(form: Form, found: re.Match[str]) -> tuple[tuple[OptionText, .
     return tuple(read), form.unread
 
 
-def _generic_options(groups: dict[str, str | None]) -> Iterator[OptionText]:
+def _generic_options(groups: dict[str, str | None]) -> Iterator[MatchOption]:
     """Spell groups as options: by name, in the order of the form."""
     for group, value in groups.items():
         if value is None or group.startswith("no_"):
@@ -169,7 +164,7 @@ def _generic_options(groups: dict[str, str | None]) -> Iterator[OptionText]:
         negated = groups.get(f"no_{group}") is not None
         flag = group.startswith("flag_")
         name = group.removeprefix("flag_").replace("_", "-")
-        yield OptionText(name, () if flag else (value,), negated)
+        yield MatchOption(name, () if flag else (value,), negated)
 
 
 def _join(pieces: list[_TextPiece]) -> tuple[ExtensionText, ...]:
@@ -177,7 +172,7 @@ def _join(pieces: list[_TextPiece]) -> tuple[ExtensionText, ...]:
     matches: list[ExtensionText] = []
     for piece in pieces:
         before = matches[-1] if matches else None
-        if before is not None and before.name == piece.extension and piece.extension in _MERGED:
+        if before is not None and before.name == piece.extension and piece.extension in APART:
             names = {option.name for option in before.options}
             if names.isdisjoint(option.name for option in piece.options):
                 matches[-1] = ExtensionText(before.name, before.options + piece.options)

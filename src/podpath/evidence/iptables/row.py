@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from podpath.evidence.iptables.listing_text import parse_listed_text
-from podpath.evidence.iptables.ruleset import OptionText, RuleText
+from podpath.evidence.iptables.ruleset import RuleText
 from podpath.net import protocols
 from podpath.net.addresses import Family
 from podpath.net.provenance import Span
+from podpath.xtables.rule import MatchOption
 
 _TITLES = {
     "num": "num", "#": "num", "pkts": "packets", "packets": "packets", "bytes": "bytes", "target": "target", "prot": "protocol",
@@ -138,7 +139,7 @@ def read_row(row: ListingRow, span: Span, chain: str, *, named: bool) -> RuleTex
         *_read_protocol(row.protocol, problems),
     ]
     if row.opt in {"-f", "!f"}:
-        selectors.append(OptionText("fragment", (), row.opt == "!f"))
+        selectors.append(MatchOption("fragment", (), row.opt == "!f"))
     if row.inward is None:
         problems.append("iptables -L without -v does not show devices")
         hidden += ["in-interface", "out-interface"]
@@ -189,7 +190,9 @@ def _row_pattern(columns: ListingColumns, family: Family) -> re.Pattern[str]:
     )
 
 
-def _read_address(name: str, cell: str, problems: list[str], hidden: list[str]) -> list[OptionText]:
+def _read_address(
+    name: str, cell: str, problems: list[str], hidden: list[str]
+) -> list[MatchOption]:
     negated, value = cell.startswith("!"), cell.removeprefix("!")
     if value in _ANY and not negated:
         return []
@@ -200,23 +203,23 @@ def _read_address(name: str, cell: str, problems: list[str], hidden: list[str]) 
         return []
     if "/" not in value:
         value += "/128" if ":" in value else "/32"
-    return [OptionText(name, (value,), negated)]
+    return [MatchOption(name, (value,), negated)]
 
 
-def _read_device(name: str, cell: str | None, *, named: bool) -> list[OptionText]:
+def _read_device(name: str, cell: str | None, *, named: bool) -> list[MatchOption]:
     if cell is None or cell in {"*", "+"} or (named and cell == "any"):
         return []
-    return [OptionText(name, (cell.removeprefix("!"),), cell.startswith("!"))]
+    return [MatchOption(name, (cell.removeprefix("!"),), cell.startswith("!"))]
 
 
-def _read_protocol(cell: str, problems: list[str]) -> list[OptionText]:
+def _read_protocol(cell: str, problems: list[str]) -> list[MatchOption]:
     try:
         number = protocols.protocol_number(cell.removeprefix("!"))
     except ValueError:
         problems.append(f"expected a protocol that is known, saw {cell!r}")
         return []
     return (
-        [OptionText("protocol", (protocols.protocol_name(number),), cell.startswith("!"))]
+        [MatchOption("protocol", (protocols.protocol_name(number),), cell.startswith("!"))]
         if number
         else []
     )

@@ -15,8 +15,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from podpath.evidence.iptables.options import GENERAL, MATCHES, TARGETS, Extension
-from podpath.evidence.iptables.ruleset import ExtensionText, OptionText
+from podpath.evidence.iptables.ruleset import ExtensionText
 from podpath.net import protocols
+from podpath.xtables.rule import MatchOption
 
 _RULE = re.compile(
     r"\s*(?:\d+:)?\s*(?:\[(?P<packets>\d{1,20}):(?P<bytes>\d{1,20})\]\s*)?(?:-A|--append)\s+(?P<chain>[^\s-]\S*)"
@@ -56,7 +57,7 @@ class RuleLine(NamedTuple):
     """What a rule's line says."""
 
     chain: str
-    selectors: tuple[OptionText, ...]
+    selectors: tuple[MatchOption, ...]
     matches: tuple[ExtensionText, ...]
     target: ExtensionText | None
     goto: bool = False
@@ -80,7 +81,7 @@ def _parse_plain(line: str, head: re.Match[str]) -> RuleLine | None:
     """Read a rule that is spelled as iptables-save spells it and has no unknown extension; None
     where it is not.
     """
-    selectors: list[OptionText] = []
+    selectors: list[MatchOption] = []
     matches: list[ExtensionText] = []
     target: ExtensionText | None = None
     goto = False
@@ -88,7 +89,7 @@ def _parse_plain(line: str, head: re.Match[str]) -> RuleLine | None:
         if short:
             if short in "sd" and not _ADDRESS.fullmatch(word):
                 return None
-            selectors.append(OptionText(_SELECTORS[short], (word,), bool(negation)))
+            selectors.append(MatchOption(_SELECTORS[short], (word,), bool(negation)))
             continue
         loaded = None if junk or target is not None else _read_extension(kind, name, options)
         if loaded is None:
@@ -113,14 +114,16 @@ def _read_extension(kind: str, name: str, text: str) -> ExtensionText | None:
     schema = MATCHES.get(name) if kind == "m" else TARGETS.get(name, _NO_EXTENSION)
     if schema is None:
         return None
-    options: list[OptionText] = []
+    options: list[MatchOption] = []
     for negation, long, first, second in _LONG.findall(text):
         count = schema.get(long)
         if count == 1 and first and not second:
-            options.append(OptionText(long, (unquote(first),), bool(negation)))
+            options.append(MatchOption(long, (unquote(first),), bool(negation)))
         elif (count == 0 and not first) or (count == 2 and second):
             options.append(
-                OptionText(long, (unquote(first), unquote(second)) if count else (), bool(negation))
+                MatchOption(
+                    long, (unquote(first), unquote(second)) if count else (), bool(negation)
+                )
             )
         else:
             return None
@@ -155,7 +158,7 @@ def _parse_any(line: str, head: re.Match[str]) -> RuleLine:
     )
 
 
-def _list_masked(selectors: list[OptionText]) -> Iterator[str]:
+def _list_masked(selectors: list[MatchOption]) -> Iterator[str]:
     """Yield the selectors whose address is none: digits are often replaced by letters in what
     people publish.
     """
@@ -213,11 +216,11 @@ class _RuleDraft:
         self._words = words
         self._place = 0
         self._negated = False
-        self._order: list[tuple[str, bool, Extension, list[OptionText]]] = []
+        self._order: list[tuple[str, bool, Extension, list[MatchOption]]] = []
         """Extensions as they were loaded: name, whether it is the target, its options' schema, its
         options.
         """
-        self.selectors: list[OptionText] = []
+        self.selectors: list[MatchOption] = []
         self.counters: tuple[int | None, int | None] = (None, None)
         self.goto = False
         self.problem = ""
@@ -274,7 +277,7 @@ class _RuleDraft:
         schema, options = self._find_owner(name)
         options.append(self._take(name, schema.get(name)))
 
-    def _find_owner(self, name: str) -> tuple[Extension, list[OptionText]]:
+    def _find_owner(self, name: str) -> tuple[Extension, list[MatchOption]]:
         """Return the protocol's own match if the option is of it, else the extension that was
         loaded last.
         """
@@ -326,7 +329,7 @@ class _RuleDraft:
             return
         self._order.append((name, target, schema, []))
 
-    def _take(self, name: str, count: int | None) -> OptionText:
+    def _take(self, name: str, count: int | None) -> MatchOption:
         """Take the option's words: as many as it needs, or all up to the next option where that is
         not known.
         """
@@ -350,4 +353,4 @@ class _RuleDraft:
         values = tuple([unquote(word) for word in words[place:end]])
         if any(word.count('"') == 1 for word in words[place:end]):
             self._fail("a quote is not closed")
-        return OptionText(name, values, negated)
+        return MatchOption(name, values, negated)

@@ -15,25 +15,14 @@ from typing import NamedTuple
 from podpath.evidence.records import Record
 from podpath.net.addresses import Family
 from podpath.net.provenance import Span
-
-
-class OptionText(NamedTuple):
-    """One option of a rule: `! --ctstate INVALID,NEW`, `--tcp-flags SYN,ACK SYN`, `-s 10.0.0.0/8`."""
-
-    name: str
-    """Without dashes, as spelled (`dport`, `destination-port`); an option of iptables itself by its
-    long name (`source`).
-    """
-    values: tuple[str, ...] = ()
-    """Its words, without quotes and escapes."""
-    negated: bool = False
+from podpath.xtables.rule import MatchOption
 
 
 class ExtensionText(NamedTuple):
     """A match or target of a rule with its options."""
 
     name: str
-    options: tuple[OptionText, ...] = ()
+    options: tuple[MatchOption, ...] = ()
 
 
 class RuleText(NamedTuple):
@@ -41,7 +30,7 @@ class RuleText(NamedTuple):
 
     span: Span
     chain: str
-    selectors: tuple[OptionText, ...] = ()
+    selectors: tuple[MatchOption, ...] = ()
     """`source`, `destination`, `protocol`, `in-interface`, `out-interface`, `fragment`."""
     matches: tuple[ExtensionText, ...] = ()
     target: ExtensionText | None = None

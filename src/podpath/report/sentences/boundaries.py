@@ -7,7 +7,7 @@ from typing import assert_never
 from podpath.datapath.reasons import boundaries
 from podpath.datapath.reasons.boundaries import BoundaryReason
 from podpath.datapath.walk.not_modelled import BOUNDARIES
-from podpath.datapath.xtables.targets.unknown import NOT_FOLLOWED
+from podpath.xtables.registry import TARGETS
 
 DETAILS = {
     "circle": "{0} is reached from within a tunnel",
@@ -31,7 +31,7 @@ def spell_boundary(reason: BoundaryReason) -> str:
         case boundaries.ChainsTooDeep(chain, levels):
             return f"{chain} is called {levels} chains deep, which the kernel refuses to load (Too many links)"
         case boundaries.TargetNotFollowed(target, where):
-            return f"{NOT_FOLLOWED[target]} at {where}"
+            return f"{TARGETS[target].stops} at {where}"
         case boundaries.StatementNotFollowed(statement, where):
             return f"{statement} at {where} changes the packet in a way that is not modeled"
         case _:

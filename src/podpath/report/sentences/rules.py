@@ -6,10 +6,10 @@ from typing import assert_never
 
 from podpath.datapath.reasons import rules
 from podpath.datapath.reasons.rules import RuleReason
-from podpath.datapath.xtables.targets.unknown import NOT_FOLLOWED
 from podpath.node.netfilter import Rule
 from podpath.node.nftables import NftRule
 from podpath.node.nftables_text import emit_rule, emit_statement
+from podpath.xtables.registry import TARGETS
 
 
 def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # one arm for each reason
@@ -31,7 +31,7 @@ def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # on
         case rules.QueueTaken(rule, verdict):
             return f"{name_rule(rule)} queues it for a program, which is assumed to {verdict} it"
         case rules.TargetStops(rule, target):
-            return f"{name_rule(rule)}: {NOT_FOLLOWED[target]}"
+            return f"{name_rule(rule)}: {TARGETS[target].stops}"
         case rules.StatementStops(rule, statement):
             return f"{name_rule(rule)}: what {statement} does with it is not modeled"
         case rules.SentByRule(rule, link):

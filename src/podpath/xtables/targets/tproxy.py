@@ -1,0 +1,83 @@
+"""`-j TPROXY`: hand a packet to a local transparent socket (net/netfilter/xt_TPROXY.c v6.12)."""
+
+from __future__ import annotations
+
+from podpath.net.addresses import Address, MaskedMark
+from podpath.net.provenance import Option
+from podpath.xtables.context import RuleContext
+from podpath.xtables.extension import TargetExtension, make_options
+from podpath.xtables.rule import MatchOption, Target, single
+from podpath.xtables.seen import RuleActions, TargetAct
+from podpath.xtables.values import FULL_MASK, parse_address, parse_integer, parse_mark
+from podpath.xtables.verdicts import ACCEPT, DROP, Verdict
+from podpath.xtables.wording import Groups, make_form
+
+OPTIONS = make_options("on-port", "on-ip", "tproxy-mark")
+
+
+def compile_target(target: Target, context: RuleContext) -> TargetAct:
+    """Compile port, address and mark; without a listening socket the packet is dropped."""
+    options = {option.name: option for option in target.options}
+    if "on-port" not in options or not options.keys() <= OPTIONS.keys():
+        raise ValueError(f"expected --on-port, saw {sorted(options)}")
+    port = parse_integer(single(options["on-port"]), most=0xFFFF)
+    address = (
+        parse_address(single(options["on-ip"]), context.family)
+        if "on-ip" in options
+        else Address(context.family, 0)
+    )
+    mark = (
+        parse_mark(single(options["tproxy-mark"])) if "tproxy-mark" in options else MaskedMark(0, 0)
+    )
+
+    def proxy(state: RuleActions) -> Verdict:
+        wanted = port or state.skb.packet.dport
+        if not _listens(state, address, wanted, context):
+            state.lack_proxy(wanted)
+            return DROP
+        state.set_mark((state.skb.mark & (FULL_MASK ^ mark.mask)) ^ mark.value)
+        state.hand_to_proxy(wanted)
+        return ACCEPT
+
+    return proxy
+
+
+def _listens(state: RuleActions, address: Address, port: int, context: RuleContext) -> bool:
+    packet = state.skb.packet
+    for entry in state.sockets_at(port):
+        if entry.local is None or address.is_unspecified or entry.local in {address, packet.dst}:
+            return True
+    if state.shows_sockets():
+        return False
+    options = (
+        Option(True, "a transparent socket listens there"),
+        Option(False, "nobody listens there"),
+    )
+    name = f"a transparent socket listens on port {port} in netns {context.netns}"
+    return state.choose(name, options, ask="ss -tulnp")
+
+
+def _list(groups: Groups) -> tuple[MatchOption, ...]:
+    return (
+        MatchOption("on-port", (groups["port"] or "",)),
+        MatchOption("on-ip", ((groups["address"] or "").strip("[]"),)),
+        MatchOption("tproxy-mark", (groups["tproxy_mark"] or "",)),
+    )
+
+
+TARGET = TargetExtension(
+    name="TPROXY",
+    options=OPTIONS,
+    forms=(
+        make_form(
+            "TPROXY",
+            r"TPROXY redirect (?P<address>\S+):(?P<port>\d+) mark (?P<tproxy_mark>\S+)",
+        ),
+    ),
+    listed=_list,
+    bare=True,
+    tables=frozenset({"mangle"}),
+    hooks=frozenset({"PREROUTING"}),
+    compiler=compile_target,
+    not_drawn="the lab's servers are not transparent",
+)
