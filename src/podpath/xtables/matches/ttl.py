@@ -66,4 +66,5 @@ HL = MatchExtension(
         "hl-gt": OptionMeaning(_read_greater, negatable=False),
     },
     forms=tuple(_word("hl")),
+    not_drawn="IPv6 alone has it",
 )
