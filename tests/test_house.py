@@ -21,8 +21,8 @@ MODULES = sorted(
     path for path in SOURCE.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"}
 )
 OWED = {
-    "assembly": 11, "capture": 22, "checks": 28, "cli": 17, "datapath": 59, "diagnosis": 33, "evidence": 30, "lab": 17, "node": 1,
-    "protect": 37, "report": 31, "timeline": 23,
+    "assembly": 11, "capture": 22, "checks": 28, "cli": 17, "datapath": 19, "diagnosis": 33, "evidence": 30, "lab": 17, "node": 1,
+    "protect": 37, "report": 31, "timeline": 23, "xtables": 39,
 }  # fmt: skip
 """Modules of each package that are tested by their family's or package's file alone, and should
 have one of their own.

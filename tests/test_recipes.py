@@ -397,6 +397,36 @@ MATCH = MatchExtension(
     forms=(make_form("toy", r"TOY port (?P<no_toy_port>!)?(?P<toy_port>\\d+)"),),
 )
 '''
+TARGET = '''\
+"""`-j TOY`: a mark, and on; without one it sends the packet away."""
+
+from podpath.xtables.extension import TargetExtension, draw, make_options
+from podpath.xtables.rule import single
+from podpath.xtables.values import parse_integer
+from podpath.xtables.verdicts import DROP
+from podpath.xtables.wording import make_form
+
+
+def compile_target(target, context):
+    number = parse_integer(single(target.options[0]))
+
+    def act(state):
+        if number == 0:
+            return DROP
+        state.set_mark(number)
+
+    return act
+
+
+TARGET = TargetExtension(
+    name="TOY",
+    options=make_options("toy-mark"),
+    forms=(make_form("TOY", r"TOY sets (?P<toy_mark>\\d+)"),),
+    tables=frozenset({"filter"}),
+    compiler=compile_target,
+    draws=(draw("toy-mark 5"),),
+)
+'''
 DRAW = """
 from podpath.lab.generate import generate_case
 print(*(generate_case(seed).node for seed in range(60)))
@@ -413,11 +443,16 @@ Chain OUTPUT (policy ACCEPT 0 packets, 0 bytes)
 def with_match(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     """Follow the recipe of a match once, for all tests of it."""
     copy = Copy(tmp_path_factory.mktemp("match"))
-    copy.add("xtables/toy.py", MATCH)
+    copy.add("xtables/matches/toy.py", MATCH)
+    copy.add("xtables/targets/toy.py", TARGET)
     copy.register(
         "xtables/registry.py",
-        ("from podpath.xtables.extension import", "from podpath.xtables import toy"),
+        (
+            "from podpath.xtables.matches import (",
+            "from podpath.xtables.matches import toy\nfrom podpath.xtables.targets import toy as toy_target",
+        ),
         ("    mark.MATCH,", "    toy.MATCH,"),
+        ("    masquerade.TARGET,", "    toy_target.TARGET,"),
     )
     return copy
 
@@ -437,6 +472,27 @@ def test_a_match_of_iptables(with_match: Copy, shown: str, verdict: str) -> None
     told = with_match.run("trace", with_match.give("ticket.md", NODE + shown), "--probe", FROM_NODE)
 
     assert verdict in told, told
+
+
+@pytest.mark.parametrize(
+    ("shown", "verdict"),
+    [
+        (RULE.format(rule="-j TOY --toy-mark 0"), "OUTPUT"),
+        (LISTED.replace("DROP  ", "TOY   ").replace("TOY port 444", "TOY sets 0"), "OUTPUT"),
+    ],
+    ids=["saved", "listed"],
+)
+def test_a_target_of_iptables(with_match: Copy, shown: str, verdict: str) -> None:
+    """A module and its row: a rule in either spelling ends a walk."""
+    told = with_match.run("trace", with_match.give("ticket.md", NODE + shown), "--probe", FROM_NODE)
+
+    assert "NEVER" in told, told
+    assert verdict in told, told
+
+
+def test_the_lab_draws_a_target_of_the_registry(with_match: Copy) -> None:
+    """Without a line in the lab, some of its random rules have the toy."""
+    assert "name='toy-mark', values=('5',)" in with_match.evaluate(DRAW.replace("60", "200"))
 
 
 def test_the_lab_draws_a_match_of_the_registry(with_match: Copy) -> None:

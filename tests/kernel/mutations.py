@@ -73,7 +73,7 @@ def _masquerade_takes_prefsrc(patch: Patch) -> None:
 
 
 def _compile_as(patch: Patch, name: str, compiler: Callable[..., Any]) -> None:
-    patch.setitem(registry.TARGETS, name, replace(registry.TARGETS[name], compiler=compiler))  # type: ignore[arg-type]  # a dict
+    patch.setitem(registry.TARGETS, name, replace(registry.TARGETS[name], compiler=compiler))
 
 
 def _a_dropped_packet_leaves_an_entry(patch: Patch) -> None:

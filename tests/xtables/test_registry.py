@@ -9,7 +9,7 @@ import pytest
 from podpath.evidence.iptables.rule_line import parse_rule_line
 from podpath.xtables.extension import MatchExtension, OptionMeaning, TargetExtension
 from podpath.xtables.legality import ALL_TABLES
-from podpath.xtables.registry import MATCHES, TARGETS
+from podpath.xtables.registry import EXTENSIONS, MATCHES
 
 OPTIONS = [
     (match.name, name, option)
@@ -18,9 +18,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "extension", [*MATCHES.values(), *TARGETS.values()], ids=lambda each: each.name
-)
+@pytest.mark.parametrize("extension", EXTENSIONS, ids=lambda each: each.name)
 def test_what_save_and_list_print_is_the_same_rule(
     extension: MatchExtension | TargetExtension,
 ) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from podpath.net import protocols
 from podpath.node.netfilter import Match, ProtocolMatch, Target
 from podpath.xtables.extension import Draw
-from podpath.xtables.registry import MATCHES, TARGETS
+from podpath.xtables.registry import EXTENSIONS, MATCHES, TARGETS
 
 RARE = 0.04
 """How many rules have one of these."""
@@ -29,9 +29,7 @@ class _Drawn(NamedTuple):
 _MATCHES = tuple(_Drawn(match.name, draw) for match in MATCHES.values() for draw in match.draws)
 _TARGETS = tuple(_Drawn(target.name, draw) for target in TARGETS.values() for draw in target.draws)
 NOT_GENERATED: Mapping[str, str] = {
-    extension.name: extension.not_drawn
-    for extension in (*MATCHES.values(), *TARGETS.values())
-    if extension.not_drawn
+    extension.name: extension.not_drawn for extension in EXTENSIONS if extension.not_drawn
 }
 """Matches and targets that the model knows and no case has, each with the reason."""
 

@@ -120,5 +120,7 @@ MATCHES: Mapping[str, MatchExtension] = {match.name: match for match in _MATCHES
 """By the name behind `-m`."""
 TARGETS: Mapping[str, TargetExtension] = {target.name: target for target in _TARGETS}
 """By the name behind `-j`; verdicts and chains are none."""
+EXTENSIONS: tuple[MatchExtension | TargetExtension, ...] = (*_MATCHES, *_TARGETS)
+"""All of them."""
 VERDICTS = frozenset({"ACCEPT", "DROP", "RETURN"})
 """Names behind `-j` that no extension is needed for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.xtables.matches.mark import MATCH
-from tests.xtables.seen import FakePacket
+from tests.xtables.seen import FakePacket, read
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,6 @@ from tests.xtables.seen import FakePacket
 )
 def test_only_the_bits_of_the_mask_count(text: str, mark: int, *, holds: bool) -> None:
     """Without a mask all bits count."""
-    condition = MATCH.options["mark"].read(text)
+    condition = read(MATCH.options["mark"], text)
 
     assert holds is condition(FakePacket(mark=mark))

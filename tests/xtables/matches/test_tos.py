@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.xtables.matches.tos import DSCP, TOS, spell_tos
-from tests.xtables.seen import PACKET, FakePacket
+from tests.xtables.seen import PACKET, FakePacket, read
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ from tests.xtables.seen import PACKET, FakePacket
 )
 def test_a_name_and_a_mask_leave_bits_out(text: str, tos: int) -> None:
     """A name looks at six bits, a number without a mask at all eight."""
-    condition = TOS.options["tos"].read(text)
+    condition = read(TOS.options["tos"], text)
 
     assert condition(FakePacket(packet=PACKET._replace(tos=tos)))
     assert not condition(FakePacket(packet=PACKET._replace(tos=0x01)))
@@ -25,7 +25,7 @@ def test_a_name_and_a_mask_leave_bits_out(text: str, tos: int) -> None:
 )
 def test_a_class_is_the_upper_six_bits(option: str, text: str) -> None:
     """The two bits of congestion do not count."""
-    condition = DSCP.options[option].read(text)
+    condition = read(DSCP.options[option], text)
 
     assert condition(FakePacket(packet=PACKET._replace(tos=0xBB)))
     assert not condition(FakePacket(packet=PACKET._replace(tos=0x2E)))
@@ -34,7 +34,7 @@ def test_a_class_is_the_upper_six_bits(option: str, text: str) -> None:
 def test_an_unknown_class_is_refused() -> None:
     """A class that nobody defined leaves the match unknown."""
     with pytest.raises(ValueError, match="expected a DSCP class, saw 'AF9'"):
-        DSCP.options["dscp-class"].read("AF9")
+        read(DSCP.options["dscp-class"], "AF9")
 
 
 def test_a_listed_name_is_spelled_as_it_is_saved() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from podpath.xtables.extension import MatchExtension
 from podpath.xtables.matches.ttl import HL, TTL
-from tests.xtables.seen import PACKET, FakePacket
+from tests.xtables.seen import PACKET, FakePacket, read
 
 
 @pytest.mark.parametrize("extension", [TTL, HL], ids=["ttl", "hl"])
@@ -15,7 +15,7 @@ def test_each_option_compares_with_its_number(
     extension: MatchExtension, sign: str, held: set[int]
 ) -> None:
     """Of 63, 64 and 65 each holds for what it says of 64."""
-    condition = extension.options[f"{extension.name}-{sign}"].read("64")
+    condition = read(extension.options[f"{extension.name}-{sign}"], "64")
 
     assert held == {
         ttl for ttl in (63, 64, 65) if condition(FakePacket(packet=PACKET._replace(ttl=ttl)))

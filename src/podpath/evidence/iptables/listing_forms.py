@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.xtables import registry
-from podpath.xtables.extension import MatchExtension, TargetExtension
 from podpath.xtables.wording import Form, ListedReader
 
 MATCHES: tuple[Form, ...] = tuple(
@@ -22,11 +21,9 @@ APART = frozenset(match.name for match in registry.MATCHES.values() if match.apa
 """Matches that print each option as a text of its own."""
 BARE = frozenset(target.name for target in registry.TARGETS.values() if target.bare)
 """Targets that print nothing when they have no options."""
-_EXTENSIONS: tuple[MatchExtension | TargetExtension, ...] = (
-    *registry.MATCHES.values(),
-    *registry.TARGETS.values(),
-)
 SPECIAL: Mapping[str, ListedReader] = {
-    extension.name: extension.listed for extension in _EXTENSIONS if extension.listed is not None
+    extension.name: extension.listed
+    for extension in registry.EXTENSIONS
+    if extension.listed is not None
 }
 """Extensions whose groups are more than options by name."""

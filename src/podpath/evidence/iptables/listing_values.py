@@ -10,7 +10,7 @@ from podpath.xtables import registry
 
 _OPTIONS = [
     (name, option)
-    for extension in (*registry.MATCHES.values(), *registry.TARGETS.values())
+    for extension in registry.EXTENSIONS
     for name, option in extension.options.items()
 ]
 _PORT_OPTIONS = frozenset(name for name, option in _OPTIONS if option.ports)
