@@ -31,6 +31,9 @@ ALMOST = {
 SILENT = {
     MessageKind.LINK_DOWN: "every device says it while it comes up; whether one is down, its listing tells",
     MessageKind.BRIDGE_NETFILTER_GONE: "every kernel says it when the module bridge is loaded",
+    MessageKind.PROGRAM_ENDED: "it settles what its program said before",
+    MessageKind.PROGRAM_STARTED: "it says that an end was none",
+    MessageKind.CALL_FAILED: "it settles what a program said of the same call",
     MessageKind.ROUTE_TABLE_EMPTY: "a table that no rule asks may be empty; walks tell whether one does",
 }
 """Kinds that no check rests on, since healthy nodes say them, too."""

@@ -142,7 +142,14 @@ def _list_messages(evidence: SceneEvidence) -> Iterator[Message]:
     """Yield what was said on the host that the case is about."""
     for scene, record in evidence.records(MessageRecord):
         if not scene.is_elsewhere:
-            yield Message(record.kind, record.values, record.span, record.times, scene.netns)
+            yield Message(
+                record.kind,
+                record.values,
+                record.span,
+                record.times,
+                scene.netns,
+                record.speaker,
+            )
 
 
 def _assemble_netfilter(evidence: SceneEvidence) -> Mapping[str, NetfilterAssembly]:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from podpath.checks.cause import Claim, PacketStory
+from podpath.checks.ground import Ground
 from podpath.datapath.tracing.trace import Branch
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Inferred, Span
@@ -70,7 +71,7 @@ class Finding:
     """What names the cause: a sentence, or the cause itself where a walk found it."""
     evidence: tuple[Span, ...]
     """The lines that show it, the deciding one first."""
-    reasoning: tuple[str | PacketStory, ...] = ()
+    reasoning: tuple[str | PacketStory | Ground, ...] = ()
     """The chain from the evidence to the claim, one sentence or packet a link."""
     breaks: tuple[str, ...] = ()
     """What does not work because of it."""
@@ -93,6 +94,8 @@ class Finding:
     """The walk that shows it break; None for what no walk sees."""
     explains: frozenset[FailureKind] | None = None
     """The failures that it can make; None for those of its check's categories (`checks.explains`)."""
+    settled_by: frozenset[Ground] = frozenset()
+    """What makes it certain, where the evidence states it beside its lines."""
     proves: frozenset[FailureKind] = frozenset()
     """Failures that hardly anything else makes where the quoted lines hold: one of these, stated of
     the same traffic, makes a finding certain that stands alone.

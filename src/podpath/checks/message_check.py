@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.ground import Ground
 from podpath.checks.said import Meaning, find_said, get_value, tell
 from podpath.net.messages import Message, MessageKind
 from podpath.node.case import Case
@@ -82,6 +83,8 @@ class MessageCheck:
     """1 only where the line alone proves that it breaks something."""
     ask: FollowUp | None = None
     """What decides, where the message leaves it open."""
+    settled_by: frozenset[Ground] = frozenset()
+    """What makes it certain, where the evidence states it beside the message."""
 
     @property
     def page(self) -> str:
@@ -100,7 +103,7 @@ class MessageCheck:
         """Report what was said of it."""
         said = [message for message in find_said(case, *self.kinds) if self.tells(message)]
         if said:
-            yield tell(self.name, said, self._read(said))
+            yield replace(tell(self.name, said, self._read(said)), settled_by=self.settled_by)
 
     def tells(self, message: Message) -> bool:
         """Say whether a message of one of the kinds tells of this fault."""

@@ -26,6 +26,7 @@ from podpath.diagnosis.clearance import (
 from podpath.diagnosis.comparison import compare_with_good
 from podpath.diagnosis.complained import Complained, place_complaints
 from podpath.diagnosis.conclusion import Conclusion, conclude
+from podpath.diagnosis.convicting import settle_findings
 from podpath.diagnosis.counters import add_counters
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.difference.nodes import compare_nodes
@@ -81,7 +82,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     if good is not None:
         differences = compare_nodes(case.node, good.node)
         findings = tuple(compare_with_good(finding, good.node, differences) for finding in findings)
-    findings = rank_findings(case, findings, probes)
+    findings = rank_findings(case, settle_findings(case, findings), probes)
     judgements = concluded.judgements
     unplaced = () if probes else case.unplaced
     verdict = _verdict(findings, concluded, unplaced)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from podpath.evidence.documents.circumstances import read_circumstances
 from podpath.evidence.documents.complaints import read_complaints
 from podpath.evidence.documents.document import split_document
 from podpath.evidence.documents.mentions import find_mentions
@@ -18,10 +19,8 @@ from podpath.evidence.documents.shapes import match_shape
 from podpath.evidence.formats import LIKELY
 from podpath.evidence.gathered import NOWHERE, BundlePlace, Evidence, make_gap
 from podpath.evidence.recognition import recognise
-from podpath.net.complaints import Complaint
 from podpath.net.errors import EvidenceError
 from podpath.net.provenance import Gap, Source, Span
-from podpath.net.technologies import Technology
 
 MANY_LINES = 5000
 """A file that long is one output if its head is recognized: to read it twice, or to look for prose
@@ -71,9 +70,14 @@ def parse_file(name: str, data: bytes, place: BundlePlace = NOWHERE) -> Evidence
         return Evidence((whole,) if place.command is not None else (), gaps)
     if is_whole(whole, text) or (place.command is not None and not has_console_marks(text)):
         alone = place is NOWHERE and len(lines) <= MANY_LINES
-        return Evidence((whole,), gaps, *(_read_notes(name, lines) if alone else ()))
+        return (
+            _read_notes(Evidence((whole,), gaps), name, lines)
+            if alone
+            else Evidence((whole,), gaps)
+        )
     found = split_document(name, lines)
     complaints = read_complaints(name, lines, found)
+    told = read_circumstances(name, lines, found)
     if place.netns is not None or place.taken_at is not None:
         found = tuple(_place(source, place) for source in found)
     if not found:
@@ -85,15 +89,17 @@ def parse_file(name: str, data: bytes, place: BundlePlace = NOWHERE) -> Evidence
                 lines,
             ),
         )
-    return Evidence(found, gaps, complaints, find_mentions(text))
+    return Evidence(found, gaps, complaints, find_mentions(text), told=told)
 
 
-def _read_notes(name: str, lines: list[str]) -> tuple[tuple[Complaint, ...], frozenset[Technology]]:
-    """Read the prose beside an output that is a file's whole evidence: a sentence or two above a
-    log.
-    """
-    told = [line if reads_as_prose(line) else "" for line in lines]
-    return read_complaints(name, told, ()), find_mentions("\n".join(lines))
+def _read_notes(found: Evidence, name: str, lines: list[str]) -> Evidence:
+    """Add the prose beside an output that is a file's whole evidence: a sentence or two above a log."""
+    prose = [line if reads_as_prose(line) else "" for line in lines]
+    return found._replace(
+        complaints=read_complaints(name, prose, ()),
+        mentions=find_mentions("\n".join(lines)),
+        told=read_circumstances(name, prose, ()),
+    )
 
 
 def decode_text(name: str, data: bytes) -> tuple[str, tuple[Gap, ...]]:

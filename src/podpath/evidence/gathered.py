@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from podpath.evidence.records import Reading
-from podpath.net.complaints import Complaint
+from podpath.net.complaints import Complaint, Told
 from podpath.net.provenance import Cut, Gap, GapKind, Source, Span
 from podpath.net.technologies import Technology
 
@@ -25,6 +25,8 @@ class Evidence(NamedTuple):
     """Sources that need no reader, with what they say: captures, whose packets were known before
     their lines were written.
     """
+    told: tuple[Told, ...] = ()
+    """What its prose tells beside failures."""
 
 
 def join(parts: Iterable[Evidence]) -> Evidence:
@@ -36,6 +38,7 @@ def join(parts: Iterable[Evidence]) -> Evidence:
         tuple(complaint for part in found for complaint in part.complaints),
         frozenset(mention for part in found for mention in part.mentions),
         tuple(reading for part in found for reading in part.readings),
+        tuple(told for part in found for told in part.told),
     )
 
 

@@ -41,6 +41,7 @@ from podpath.evidence.kubernetes import describe as kubectl_describe
 from podpath.evidence.kubernetes import events as kubectl_events
 from podpath.evidence.kubernetes import files as kubernetes_files
 from podpath.evidence.kubernetes import get as kubectl_get
+from podpath.evidence.messages.endings import ASIDE
 from podpath.evidence.messages.table import find_messages
 from podpath.evidence.messages.unknown import find_unknown
 from podpath.evidence.netfilter import (
@@ -182,11 +183,7 @@ def read(source: Source) -> Reading | None:
     found = recognise(source) if not is_quoted(source) else None
     if found is None:
         said = find_messages(source)
-        said += (
-            ()
-            if is_quoted(source)
-            else tuple(find_unknown(source, {record.span.line for record in said}))
-        )
+        said += () if is_quoted(source) else tuple(find_unknown(source, _list_told(said)))
         shown = find_settings(source) if not is_quoted(source) else None
         reading = _read_messages(source, said) if said or shown is not None else None
         return reading if reading is None or shown is None else _add_settings(reading, shown)
@@ -206,9 +203,18 @@ def _list_known(reading: Reading, said: Sequence[MessageRecord]) -> frozenset[in
     """Return the lines that say something known: a message, or a failed connection. A heading says
     nothing.
     """
-    told = (record for record in (*reading.records, *said) if not isinstance(record, HeadingRecord))
+    told = (record for record in reading.records if not isinstance(record, HeadingRecord))
+    lines = (line for record in told for line in range(record.span.line, record.span.last_line + 1))
+    return frozenset(lines) | _list_told(said)
+
+
+def _list_told(said: Sequence[MessageRecord]) -> frozenset[int]:
+    """Return the lines of messages that say what they are about."""
     return frozenset(
-        line for record in told for line in range(record.span.line, record.span.last_line + 1)
+        line
+        for record in said
+        if record.kind not in ASIDE
+        for line in range(record.span.line, record.span.last_line + 1)
     )
 
 

@@ -53,6 +53,8 @@ class MessageRecord(Record):
     values: Mapping[str, str] = field(default_factory=dict)
     times: int = 1
     """How many lines of the source say the same."""
+    speaker: str = ""
+    """Who printed the line, by its name and number: `nginx[812]`; empty where it does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ from podpath.library.given import (
 from podpath.library.logged import is_log
 from podpath.library.memory import collecting_seldom
 from podpath.library.progress import Progress, silent, stage
-from podpath.net.complaints import Complaint
+from podpath.net.complaints import Complaint, Told
 from podpath.net.errors import EvidenceError, UsageError
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, GapKind, Source
@@ -52,6 +52,7 @@ class ReadEvidence:
     """The captures, for whoever follows packets across them."""
     complaints: tuple[Complaint, ...] = ()
     mentions: frozenset[Technology] = frozenset()
+    told: tuple[Told, ...] = ()
 
 
 def read(
@@ -111,7 +112,7 @@ def read_together(
 
 def _add_prose(case: facts.Case, found: ReadEvidence) -> facts.Case:
     """Return the case with what the prose of all evidence says: it names no host that it is about."""
-    return replace(case, complaints=found.complaints, mentions=found.mentions)
+    return replace(case, complaints=found.complaints, told=found.told, mentions=found.mentions)
 
 
 def as_case(given: Case | Given, asking: Sequence[Asked], progress: Progress) -> Case:
@@ -155,6 +156,7 @@ def _read_pieces(
         kept=tuple(kept),
         complaints=found.complaints,
         mentions=found.mentions,
+        told=found.told,
     )
 
 

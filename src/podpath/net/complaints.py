@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from podpath.net.addresses import Address, Prefix
 from podpath.net.failures import FailureKind
@@ -25,6 +26,27 @@ class EndKind(StrEnum):
     NAME_SERVER = "name server"
     API_SERVER = "API server"
     GUEST = "virtual machine"
+
+
+class Circumstance(StrEnum):
+    """What prose tells beside the failure itself: when it begins, what helps, what the host is for."""
+
+    AT_CONTAINER_START = "it begins when a container starts, stops or is made anew"
+    BY_HAND = "the same, done by hand later, helps"
+    ROUTES_FOR_OTHERS = "others reach the world through this host"
+    PUBLISHES = "what runs on this host is published on its ports"
+    TO_LOOPBACK = "rules translate to an address of loopback"
+    FORWARD_DROPS = "forwarding is dropped by default"
+    SEVERAL_WAYS = "packets come in and leave by different ways"
+    MARTIANS = "the kernel speaks of martians"
+    ON_ONE_BRIDGE = "both ends are on one bridge"
+
+
+class Told(NamedTuple):
+    """A circumstance, and the sentence that tells it."""
+
+    circumstance: Circumstance
+    span: Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

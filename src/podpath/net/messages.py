@@ -235,6 +235,11 @@ class MessageKind(StrEnum):
     PEER_SPEAKS_TLS = "peer speaks tls"
     NO_ENDPOINTS = "no endpoints"
 
+    # What became of who said something
+    PROGRAM_ENDED = "program ended"
+    PROGRAM_STARTED = "program started"
+    CALL_FAILED = "call failed"
+
     # Units of systemd
     FIREWALL_UNIT_FAILED = "firewall unit failed"
     NETWORK_UNIT_FAILED = "network unit failed"
@@ -259,3 +264,5 @@ class Message(NamedTuple):
     """How many lines of the source say it with the same values."""
     netns: str = "host"
     """The namespace that the source shows."""
+    speaker: str = ""
+    """Who printed the line, by its name and number: `nginx[812]`; empty where it does not say."""

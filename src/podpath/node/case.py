@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podpath.net.addresses import Address, Mac
-from podpath.net.complaints import Complaint
+from podpath.net.complaints import Complaint, Told
 from podpath.net.failures import Result, breaks_path, is_failure
 from podpath.net.messages import Message
 from podpath.net.packet import Packet
@@ -261,6 +261,8 @@ class Case:
     """What the prose of the evidence says that fails or works: it says what to ask, and states
     nothing.
     """
+    told: tuple[Told, ...] = ()
+    """What the prose tells beside failures: it states nothing, and joins what is stated to them."""
     mentions: frozenset[Technology] = frozenset()
     """What the evidence speaks of, to decide what is worth asking for."""
     gaps: tuple[Gap, ...] = ()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podpath.evidence.messages.endings import ASIDE
 from podpath.evidence.messages.table import CHUNK, MOST, ROWS, find_messages
 from podpath.evidence.recognition import read
 from podpath.evidence.records import MessageRecord
@@ -140,4 +141,4 @@ def test_every_row_is_met_by_a_line_of_its_own() -> None:
 @pytest.mark.parametrize("one", SPELLINGS, ids=lambda one: one.line[:60])
 def test_no_other_kind_claims_a_line(one: Spelling) -> None:
     """A line tells of its kind, and of no other but those that it is known to tell of besides."""
-    assert {kind for kind, _ in said(one.line)} == {one.kind, *one.others}
+    assert {kind for kind, _ in said(one.line)} - ASIDE == {one.kind, *one.others} - ASIDE

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from podpath.checks.category import Category
 from podpath.checks.finding import FollowUp
+from podpath.checks.ground import Ground
 from podpath.checks.message_check import ASIDE, SPACED, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -272,6 +273,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="read why the verifier or the compiler refuses, and run a kernel that the agent supports",
         commands=("uname -r; mount -t bpf; bpftool prog",),
         certainty=0.7,
+        settled_by=frozenset({Ground.ENDED, Ground.SAME_ERROR}),
         ask=FollowUp(
             fact="whether the programs were loaded at a later attempt",
             command="cilium status --verbose; cilium endpoint list; tc filter show dev DEV ingress",
@@ -390,6 +392,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="install it, or fix PATH",
         commands=("command -v {program}",),
         certainty=0.7,
+        settled_by=frozenset({Ground.ENDED}),
         ask=FollowUp(
             fact="whether what would run that program goes on without it",
             command="command -v iptables nft ip conntrack; the log of the component after that line",

@@ -33,9 +33,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Severity
+from podpath.checks.ground import Ground
 from podpath.checks.said import QUOTED, find_said
 from podpath.checks.stated import statements_of
 from podpath.net.messages import Message, MessageKind
@@ -78,6 +80,11 @@ _OF_CONTAINERS = re.compile(
     r"br-(?:[0-9a-f]{12}|int|ex|tun)$|nodelocaldns$"
 )
 """Names that engines, plugins and hypervisors give to their devices."""
+ASK = FollowUp(
+    "whether the failure begins when the daemon acts on the device",
+    "journalctl -b -o short-precise | grep -e veth -e docker0 -e cali -e cni; ip monitor link address route",
+    "an address, route or link goes right after the daemon's line: keep it off these devices",
+)
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -117,18 +124,24 @@ def _list_told(case: Case) -> Iterator[Finding]:
     not matter.
     """
     done = [one for one in find_said(case, MessageKind.DEVICE_TAKEN) if _is_of_containers(one)]
+    left = find_said(case, MessageKind.DEVICE_NOT_CONFIGURED)
+    left = tuple(one for one in left if _is_named_so(one))
     seen = [one for one in find_said(case, MessageKind.DEVICE_SEEN) if _is_of_containers(one)]
+    fails = any(not complaint.works for complaint in case.complaints)
     if done:
-        fails = any(not complaint.works for complaint in case.complaints)
         yield _tell(done, severity=Severity.FAULT, certainty=1.0 if fails else 0.7)
+    elif left:
+        found = _tell(left, severity=Severity.FAULT, certainty=0.7 if fails else 0.4)
+        yield replace(found, settled_by=frozenset({Ground.AT_CONTAINER_START}))
     elif seen:
-        yield _tell(seen, severity=Severity.RISK, certainty=0.4)
+        severity = Severity.FAULT if fails else Severity.RISK
+        yield _tell(seen, severity=severity, certainty=0.4)
 
 
 def _tell(said: Sequence[Message], severity: Severity, certainty: float) -> Finding:
     first = said[0]
     daemon = first.values.get("daemon", "A daemon of the host")
-    device, act = first.values["device"], first.values["act"]
+    device, act = first.values["device"], first.values.get("act", "gave up on it")
     return Finding(
         check=NAME,
         severity=severity,
@@ -140,12 +153,14 @@ def _tell(said: Sequence[Message], severity: Severity, certainty: float) -> Find
         breaks=("addresses, routes and names of containers, and the routes of the host",),
         prevention="Tell the daemon to leave devices of containers alone.",
         certainty=certainty,
+        asks=() if certainty == 1 else (ASK,),
         marks=(device, act),
     )
 
 
 def _is_of_containers(message: Message) -> bool:
-    return (
-        "act" in message.values
-        and _OF_CONTAINERS.match(message.values.get("device", "")) is not None
-    )
+    return "act" in message.values and _is_named_so(message)
+
+
+def _is_named_so(message: Message) -> bool:
+    return _OF_CONTAINERS.match(message.values.get("device", "")) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.checks.category import Category
 from podpath.checks.finding import FollowUp
+from podpath.checks.ground import Ground
 from podpath.checks.message_check import ASIDE, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -147,6 +148,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="let the program listen on IPv4 alone, or boot the kernel with IPv6",
         commands=("cat /proc/cmdline; cat /proc/net/if_inet6; ss -ltn",),
         certainty=0.6,
+        settled_by=frozenset({Ground.ENDED, Ground.SAME_ERROR}),
         ask=FollowUp(
             fact="whether the program runs and listens without it",
             command="ss -ltnp; cat /proc/cmdline (ipv6.disable=1)",
@@ -215,6 +217,7 @@ ROWS: tuple[MessageCheck, ...] = (
         kinds=(Kind.MEMORY_EXHAUSTED, Kind.TASKS_EXHAUSTED),
         categories=(Category.RESOURCE_LIMIT, Category.RULESET_FAILURE),
         certainty=0.7,
+        settled_by=frozenset({Ground.ENDED, Ground.SAME_ERROR}),
         ask=FollowUp(
             fact="what was refused for lack of memory, and whether the failing connection needs it",
             command="the lines round the message; iptables-save | wc -l; free -m; dmesg | tail",
@@ -269,6 +272,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="what has to be written first: addresses of pods, logs, sockets",
         cure="free space, or inodes",
         certainty=0.7,
+        settled_by=frozenset({Ground.ENDED, Ground.SAME_ERROR}),
         ask=FollowUp(
             fact="whether the full disk holds the state of the network",
             command="df -h /var/lib/cni /run /var/lib/containerd /var/log; df -i",
@@ -416,6 +420,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="what that host or pod sends to the destination",
         cure="find the rule or program that drops it where it is sent",
         certainty=0.5,
+        settled_by=frozenset({Ground.ENDED, Ground.SAME_ERROR}),
         ask=FollowUp(
             fact="what drops the packet in the sender's own namespace",
             command="iptables-save -c; nft list ruleset; conntrack -C; bpftool cgroup tree",
@@ -480,6 +485,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="what rests on that setting",
         cure="set it on the host, or give the container the right",
         certainty=0.7,
+        settled_by=frozenset({Ground.ENDED, Ground.SAME_ERROR}),
         ask=FollowUp(
             fact="the value that the key has now, where the program runs",
             command="sysctl -a 2>/dev/null | grep KEY",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.checks.category import Category
 from podpath.checks.finding import FollowUp
+from podpath.checks.ground import Ground
 from podpath.checks.message_check import ASIDE, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -57,6 +58,7 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="what the rules were for",
         cure="see which line fails, and use one backend of iptables everywhere",
         certainty=0.6,
+        settled_by=frozenset({Ground.ENDED, Ground.SAME_ERROR, Ground.BY_HAND}),
         ask=FollowUp(
             fact="which component fails to write its rules, and whether it still does",
             command="iptables --version; iptables-save | head; journalctl -u docker -u kubelet; "

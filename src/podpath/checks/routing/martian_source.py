@@ -31,9 +31,13 @@ from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp
+from podpath.checks.ground import Ground
 from podpath.checks.said import Meaning, find_said, tell
-from podpath.checks.told import LOSSES, list_failing
+from podpath.checks.told import LOSSES, list_failing_addresses
+from podpath.checks.topology import device_key, known_sysctl
+from podpath.net.addresses import IfName
 from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Span
 from podpath.node.case import Case
 
 CATEGORIES = (
@@ -77,14 +81,28 @@ def check(case: Case) -> Iterator[Finding]:
             ask=ASK,
         ),
     )
-    failing = {str(address) for complaint in list_failing(case) for address in complaint.addresses}
-    failing |= {
-        str(end)
-        for attempt in case.attempts
-        if attempt.is_bad
-        for end in (attempt.probe.src, attempt.probe.dst)
-    }
-    yield replace(found, proves=LOSSES) if failing & {values["src"], values["dst"]} else found
+    failing = {str(address) for address in list_failing_addresses(case)}
+    shares = bool(failing & {values["src"], values["dst"]})
+    switch = _list_strict(case, device)
+    if switch and (shares or not failing):
+        found = replace(
+            found,
+            evidence=(*found.evidence, *switch),
+            reasoning=(*found.reasoning, Ground.SAME_MECHANISM),
+        )
+    proven = shares or (switch and not failing)
+    yield replace(found, proves=LOSSES) if proven else found
+
+
+def _list_strict(case: Case, device: str) -> tuple[Span, ...]:
+    """Return the lines that state strict filtering for a device: its own switch or that of all."""
+    keys = ("net.ipv4.conf.all.rp_filter", device_key(4, IfName(device), "rp_filter"))
+    facts = (known_sysctl(case.node.host, key) for key in keys)
+    return tuple(
+        fact.span
+        for fact in facts
+        if fact is not None and fact.span is not None and fact.value == "1"
+    )
 
 
 def _is_stray(message: Message) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.checks.category import Category
 from podpath.checks.finding import FollowUp
+from podpath.checks.ground import Ground
 from podpath.checks.message_check import ASIDE, SPACED, MessageCheck, Value
 from podpath.net.messages import MessageKind as Kind
 
@@ -108,6 +109,7 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="correct the field or mode that kube-proxy names",
         commands=("kubectl -n kube-system get cm kube-proxy -o yaml",),
         certainty=0.7,
+        settled_by=frozenset({Ground.ENDED}),
         ask=FollowUp(
             fact="whether kube-proxy runs",
             command="kubectl -n kube-system get pods -l k8s-app=kube-proxy -o wide",

@@ -197,18 +197,23 @@ def read_complaints(
     """Return what the prose of a document says; `lines` are all of it, `sources` what was taken as
     outputs. Never raises.
     """
-    taken: set[int] = set()
-    for source in sources:
-        taken.update(range(source.first_line, source.first_line + len(source.lines)))
     document = Source(name=name, lines=tuple(lines))
     complaints = (
         _read_sentence(text, Span(document, first, last))
-        for text, first, last in _sentences(lines, taken)
+        for text, first, last in list_sentences(lines, list_taken(sources))
     )
     return tuple(islice((complaint for complaint in complaints if complaint is not None), MOST))
 
 
-def _sentences(lines: Sequence[str], taken: set[int]) -> Iterator[tuple[str, int, int]]:
+def list_taken(sources: Iterable[Source]) -> set[int]:
+    """Return the numbers of the lines that outputs take."""
+    taken: set[int] = set()
+    for source in sources:
+        taken.update(range(source.first_line, source.first_line + len(source.lines)))
+    return taken
+
+
+def list_sentences(lines: Sequence[str], taken: set[int]) -> Iterator[tuple[str, int, int]]:
     """Yield the sentences of the lines that no output took, each with the numbers of its first and
     last line.
 

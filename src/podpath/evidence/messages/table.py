@@ -17,6 +17,7 @@ from podpath.evidence.messages import (
     agents,
     commands,
     drivers,
+    endings,
     errnos,
     firewalls,
     hosts,
@@ -55,6 +56,7 @@ ROWS: tuple[MessagePattern, ...] = (
     *switches.ROWS,
     *servers.ROWS,
     *units.ROWS,
+    *endings.ROWS,
 )
 """All rows, family by family. Of one line every row that it fits counts."""
 MOST = 40
@@ -132,7 +134,7 @@ def _find_keys(source: Source) -> Iterator[tuple[_Place, _Key]]:
                 best[place, key.kind] = (
                     key if known is None or len(key.values) > len(known.values) else known
                 )
-        claimed = {place for place, kind in best if kind not in FALLBACKS}
+        claimed = {place for place, kind in best if kind not in FALLBACKS | endings.ASIDE}
         for (place, kind), key in sorted(best.items(), key=lambda item: item[0][0]):
             if kind not in FALLBACKS or place not in claimed:
                 yield _Place(begin + place, begin + place), key
@@ -178,7 +180,11 @@ def _read_line(line: str, row: MessagePattern) -> _Key | None:
 def _make_record(source: Source, key: _Key, place: _Place, count: int) -> MessageRecord:
     first, last = (source.first_line + number for number in place)
     return MessageRecord(
-        span=Span(source, first, last), kind=key.kind, values=dict(key.values), times=count
+        span=Span(source, first, last),
+        kind=key.kind,
+        values=dict(key.values),
+        times=count,
+        speaker=endings.find_speaker(source.lines[place.first]),
     )
 
 

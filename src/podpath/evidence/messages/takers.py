@@ -162,7 +162,8 @@ ROWS: tuple[MessagePattern, ...] = (
         rf"deleting (?:default )?route|deleting address {_IPV4}|probing for an IPv4LL address|soliciting a DHCP lease|"
         rf"soliciting an IPv6 router|waiting for 3rd party)",
     ),
-    make_row(_SEEN, "carrier ", _DHCPCD + r"(?P<act>carrier (?:acquired|lost))"),
+    make_row(_SEEN, "carrier", _DHCPCD + r"(?P<act>carrier (?:acquired|lost)|waiting for carrier)"),
+    make_row(_SEEN, "adding address", _DHCPCD + r"(?P<act>adding address fe80:\S+)"),
     make_row(
         _ACT,
         "connmand",

@@ -4,9 +4,10 @@ arrive.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from podpath.checks.cause import Cause, Claim, PacketStory
+from podpath.checks.ground import Ground
 from podpath.datapath.reasons.rules import PolicyDecided
 from podpath.datapath.tracing.trace import Delivered, Dropped, Rejected, Step, Trace, Transmitted
 from podpath.datapath.vocabulary import CONNTRACK, Direction, HookStage, StepDecision
@@ -27,10 +28,22 @@ def spell_claim(claim: str | Claim) -> str:
     return " ".join((_claim_of(claim.cause), *map(_too_late, claim.too_late), *claim.remarks))
 
 
-def spell_link(link: str | PacketStory) -> str:
+_GROUNDS: Mapping[Ground, str] = {
+    Ground.ENDED: "It was final: whoever reports it gave up, or the unit that does this work failed.",
+    Ground.SAME_ERROR: "A system call trace shows the same kernel error.",
+    Ground.BY_HAND: "The same step works when done by hand later, so it failed because of when it ran.",
+    Ground.AT_CONTAINER_START: "The failure begins when a container starts or stops, as does what was done to its device.",
+    Ground.SAME_MECHANISM: "A second line shows the same mechanism.",
+    Ground.SYMPTOM: "What is reported to fail is exactly what this setting breaks.",
+}
+
+
+def spell_link(link: str | PacketStory | Ground) -> str:
     """Say one link of the chain from the evidence to the claim."""
     if isinstance(link, str):
         return link
+    if isinstance(link, Ground):
+        return _GROUNDS[link]
     return _tell_failing(link.cause) if link.trace is link.cause.trace else _tell(link.trace)
 
 

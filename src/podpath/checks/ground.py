@@ -1,0 +1,22 @@
+"""Why a fault that could be something else is certain after all: what is stated beside its lines."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+
+class Ground(Enum):
+    """A stated fact that settles a possible fault."""
+
+    ENDED = auto()
+    """Who said it gave up, or the unit that does this work failed: it was not tried again."""
+    SAME_ERROR = auto()
+    """A trace of calls shows the same error of the kernel."""
+    BY_HAND = auto()
+    """The same, done by hand later, helps: what it needed was not there at that time."""
+    AT_CONTAINER_START = auto()
+    """What fails begins when a container starts or stops, and so does what was done to its device."""
+    SAME_MECHANISM = auto()
+    """A second line states the same mechanism."""
+    SYMPTOM = auto()
+    """What people say fails is what this state breaks."""

@@ -1,0 +1,122 @@
+"""What settles a possible fault: a fact that is stated beside its lines, of a kind that its check
+says would make it certain.
+
+Each rule is a conjunction: the fault's own line, and a second one that has to do with it. A program
+that reports an error and goes on proves nothing; nor does the end of another program, or of the
+same one before, or one that has started again since.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from podpath.checks.finding import WEIGHTY, Finding
+from podpath.checks.ground import Ground
+from podpath.net.complaints import Circumstance
+from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Span
+from podpath.node.case import Case
+
+NEAR, NEXT = 12, 3
+"""Lines from an error to the last words of its program: where each line names its speaker, and
+where none does.
+"""
+SHORTEST_NAME = 3
+"""Letters that a unit and its program have in common."""
+_WORD = re.compile(r"[\w./:-]{4,}")
+
+
+def settle_findings(case: Case, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings, each certain that something stated beside its lines settles."""
+    return tuple(_settle(case, finding) for finding in findings)
+
+
+def _settle(case: Case, finding: Finding) -> Finding:
+    if finding.certainty == 1 or finding.severity not in WEIGHTY or finding.rests_on:
+        return finding
+    for ground in sorted(finding.settled_by, key=lambda one: one.value):
+        rule = RULES.get(ground)
+        spans = tuple(rule(case, finding)) if rule is not None else ()
+        if spans:
+            return replace(
+                finding,
+                certainty=1.0,
+                asks=(),
+                evidence=tuple(dict.fromkeys((*finding.evidence, *spans[:1]))),
+                reasoning=(*finding.reasoning, ground),
+            )
+    return finding
+
+
+def _find_end(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the last words of who said what the finding quotes, unless it has started again."""
+    quoted = [message for message in case.messages if message.span in finding.evidence]
+    starts = [one for one in case.messages if one.kind is MessageKind.PROGRAM_STARTED]
+    for end in case.messages:
+        if end.kind is not MessageKind.PROGRAM_ENDED:
+            continue
+        again = any(_is_later(end, start) for start in starts)
+        if not again and any(_is_end_of(message, end) for message in quoted):
+            yield end.span
+
+
+def _is_later(first: Message, second: Message) -> bool:
+    same = first.span.source.name == second.span.source.name
+    return same and second.span.line > first.span.line
+
+
+def _is_end_of(message: Message, end: Message) -> bool:
+    """Tell whether an ending is that of a message's speaker, soon after it."""
+    if message.span.source.name != end.span.source.name:
+        return False
+    distance = end.span.line - message.span.line
+    if message.speaker:
+        return 0 <= distance <= NEAR and (
+            end.speaker == message.speaker or _is_unit_of(end, message.speaker)
+        )
+    alone = message.span.source == end.span.source and not end.speaker
+    return alone and 0 <= distance <= NEXT
+
+
+def _is_unit_of(end: Message, speaker: str) -> bool:
+    """Tell whether the unit that failed is a program's own: they have one name."""
+    unit = end.values.get("unit", "").partition("@")[0].casefold()
+    program = speaker.partition("[")[0].strip("()").rpartition("/")[2].casefold()
+    if min(len(unit), len(program)) < SHORTEST_NAME:
+        return False
+    return unit.startswith(program) or program.startswith(unit)
+
+
+def _find_call(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the call of a trace that fails with the error that the finding quotes, and is about the
+    same thing.
+    """
+    quoted = [span for span in finding.evidence if " = -1 E" not in span.text]
+    for call in case.messages:
+        if call.kind is not MessageKind.CALL_FAILED:
+            continue
+        error = call.values["error"].casefold()
+        things = set(_WORD.findall(call.values.get("arguments", "")))
+        for span in quoted:
+            rest = span.text.casefold().replace(error, "")
+            named = any(thing.casefold() in rest for thing in things)
+            if error in span.text.casefold() and named:
+                yield call.span
+
+
+def _tell_by(circumstance: Circumstance) -> Callable[[Case, Finding], Iterator[Span]]:
+    def find(case: Case, _: Finding) -> Iterator[Span]:
+        return (told.span for told in case.told if told.circumstance is circumstance)
+
+    return find
+
+
+RULES: Mapping[Ground, Callable[[Case, Finding], Iterator[Span]]] = {
+    Ground.ENDED: _find_end,
+    Ground.SAME_ERROR: _find_call,
+    Ground.BY_HAND: _tell_by(Circumstance.BY_HAND),
+    Ground.AT_CONTAINER_START: _tell_by(Circumstance.AT_CONTAINER_START),
+}
+"""By what would settle a fault, what looks for it."""

@@ -1,0 +1,125 @@
+"""What the prose of a ticket tells beside the failure itself, taken from its sentences: when it
+begins, what helps, and what the host is for.
+
+No sentence is known as a whole. A circumstance is a row of words: who, what is done or is so, and
+how these stand to each other; each of them is a set of words that people use for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from podpath.evidence.documents.complaints import list_sentences, list_taken
+from podpath.net.complaints import Circumstance, Told
+from podpath.net.provenance import Source, Span
+
+_WORKLOAD = (
+    r"(?:(?:docker |podman |compose |lx[cd] )?"
+    r"(?:containers?|pods?|stacks?|projects?|guests?|vms?|compose|sandbox(?:es)?))"
+)
+_MACHINE = (
+    r"(?:machines?|hosts?|nodes?|vms?|guests?|clients?|computers?|devices?|networks?|lan|subnets?|"
+    r"servers?|phones?|laptops?|workstations?|boxes|boards?|containers?|printers?|cameras?)"
+)
+_GATEWAY = (
+    r"(?:router|gateway|firewall|bastion|jump ?(?:host|box)|nat (?:box|host|instance)|"
+    r"vpn (?:server|host))"
+)
+_WHEN = r"(?:when(?:ever)?|(?:each|every) time|as soon as|after|once|upon|the moment|until|while|by|on|if)"
+_MADE = (
+    r"(?:(?:re)?(?:start|creat|launch|deploy|spawn|boot)\w*|stop\w*|remov\w*|delet\w*|exit\w*|"
+    r"brought up|com(?:es?|ing) up|(?:goes|going) (?:up|down))"
+)
+_ANY = r"(?:(?:an?|any|another|the|some|one|new|other|each|every|first|second|of|my|our|its) ){0,3}"
+_HELPS = (
+    r"(?:works?|worked|helps?|helped|cures?|cured|fix(?:es|ed)|mends?|succeeds?|succeeded|"
+    r"goes through|loads? (?:fine|cleanly|without)|(?:is|are|was) fine|no (?:error|problem)s?)"
+)
+_SAME = r"(?:the same|it|this|that|the (?:script|command|rules?|file|restore|ruleset))"
+_BY_HAND = r"(?:by hand|manually|afterwards|later(?: on)?|once more)"
+_TRANSLATES = (
+    r"(?:dnat\w*|redirect\w*|translat\w*|rewrit\w*|nat(?:s|ted|ting)?|nat rules?|forward\w*|map\w*)"
+)
+_LOOPBACK = r"(?:127\.\d+\.\d+\.\d+|localhost|loopback)"
+_OFFERED = r"(?:ports?|sites?|web ?sites?|services?|apps?|containers?)"
+_SEVERAL = r"(?:two|both|second|2nd|several|multiple)"
+_UPLINK = r"(?:uplinks?|default (?:routes?|gateways?)|gateways?|providers?|network cards?|nics?)"
+_COMES, _LEAVES = (
+    r"(?:comes?|came|arrives?|enters?)",
+    r"(?:leaves?|goes?|answers?|repl(?:y|ies)|returns?)",
+)
+_GAP, _FAR = r"[^.;:]{0,40}?", r"[^.;:]{0,80}?"
+
+_ROWS: tuple[tuple[Circumstance, str], ...] = (
+    (Circumstance.AT_CONTAINER_START, rf"{_WHEN}\b{_GAP}\b{_WORKLOAD}\b{_GAP}\b{_MADE}"),
+    (Circumstance.AT_CONTAINER_START, rf"{_MADE} {_ANY}{_WORKLOAD}"),
+    (
+        Circumstance.AT_CONTAINER_START,
+        r"(?:docker|podman|nerdctl)(?:[- ]compose)? (?:up|down|run|start|stop|restart)",
+    ),
+    (Circumstance.BY_HAND, rf"{_SAME}\b{_GAP}\b{_BY_HAND}\b{_GAP}\b{_HELPS}"),
+    (Circumstance.BY_HAND, rf"{_BY_HAND}\b{_GAP}\b{_SAME}\b{_GAP}\b{_HELPS}"),
+    (Circumstance.BY_HAND, rf"{_SAME}\b{_GAP}\b{_HELPS}\b{_GAP}\b{_BY_HAND}"),
+    (Circumstance.ROUTES_FOR_OTHERS, rf"{_MACHINE}\b{_GAP}\bbehind (?:it|this|that|the|my|our|a)"),
+    (
+        Circumstance.ROUTES_FOR_OTHERS,
+        rf"(?:is|as|be|being) (?:the |a |an |our |their |its |my )?(?:\w+ )?{_GATEWAY}",
+    ),
+    (Circumstance.ROUTES_FOR_OTHERS, rf"{_GATEWAY} (?:for|of) (?:\w+ ){{0,3}}{_MACHINE}"),
+    (
+        Circumstance.ROUTES_FOR_OTHERS,
+        rf"{_MACHINE}\b{_GAP}\b(?:through|via|over) (?:it|th(?:is|e) (?:host|box|machine|server|{_GATEWAY}))",
+    ),
+    (
+        Circumstance.ROUTES_FOR_OTHERS,
+        r"shar(?:es?|ing) (?:its|the|an?|my|our) (?:\w+ ){0,2}(?:connection|internet|uplink)",
+    ),
+    (Circumstance.PUBLISHES, rf"(?:published|exposed|mapped)\b{_GAP}\b(?:{_OFFERED}|on the host)"),
+    (Circumstance.PUBLISHES, rf"{_OFFERED}\b{_GAP}\b(?:published|exposed|mapped)"),
+    (Circumstance.PUBLISHES, r"host ?ports?|port mappings?|publish(?:es|ed)? (?:\w+ ){0,3}ports?"),
+    (Circumstance.PUBLISHES, r"p (?:[\d.]+:)?\d+:\d+"),
+    (Circumstance.TO_LOOPBACK, rf"{_TRANSLATES}\b{_FAR}\b{_LOOPBACK}"),
+    (Circumstance.TO_LOOPBACK, rf"{_LOOPBACK}\b{_GAP}\b(?:dnat|redirect\w*|nat rules?|prerouting)"),
+    (Circumstance.FORWARD_DROPS, rf"forward\b{_GAP}\b(?:drop|deny|denied|reject)(?:s|ped|ping)?"),
+    (
+        Circumstance.FORWARD_DROPS,
+        rf"(?:drop|deny|reject)(?:s|ped|ping)?\b{_GAP}\b(?:forward(?:ed|ing)?|routed)",
+    ),
+    (Circumstance.SEVERAL_WAYS, rf"{_SEVERAL} (?:\w+ ){{0,2}}{_UPLINK}"),
+    (
+        Circumstance.SEVERAL_WAYS,
+        r"policy[- ](?:based )?rout\w+|asymmetric\w*|multi-?homed|fwmark\w*",
+    ),
+    (
+        Circumstance.SEVERAL_WAYS,
+        rf"{_COMES}\b{_GAP}\b{_LEAVES}\b{_GAP}\b(?:other|another|different|through|by)",
+    ),
+    (Circumstance.SEVERAL_WAYS, r"vpn|wireguard|wg\d|tun\d|direct server return"),
+    (Circumstance.MARTIANS, r"martians?"),
+    (
+        Circumstance.ON_ONE_BRIDGE,
+        r"(?:same|one|single|shared) (?:\w+ )?(?:bridge|docker network|compose network|network)",
+    ),
+    (Circumstance.ON_ONE_BRIDGE, r"(?:on|of|to) (?:the )?(?:docker0|cni0|br0|virbr0)"),
+)
+"""Who and what stand near each other within one clause."""
+_TABLE = tuple((one, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)) for one, pattern in _ROWS)
+
+
+def read_circumstances(
+    name: str, lines: Sequence[str], sources: Iterable[Source]
+) -> tuple[Told, ...]:
+    """Return what the prose of a document tells, each circumstance by the first sentence that does.
+    Never raises.
+    """
+    document = Source(name=name, lines=tuple(lines))
+    found: dict[Circumstance, Told] = {}
+    for text, first, last in list_sentences(lines, list_taken(sources)):
+        for one in _find(text):
+            found.setdefault(one, Told(one, Span(document, first, last)))
+    return tuple(found.values())
+
+
+def _find(text: str) -> Iterator[Circumstance]:
+    return (one for one, pattern in _TABLE if pattern.search(text) is not None)

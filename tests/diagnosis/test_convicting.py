@@ -1,0 +1,109 @@
+"""A possible fault becomes certain by a second stated fact that has to do with it, and by nothing
+that only looks like one.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.checks.finding import Finding
+from podpath.checks.ground import Ground
+from podpath.diagnosis.diagnose import diagnose
+from podpath.library.given import Pasted
+from podpath.library.reading import read_together
+
+RULES = (
+    "Mar 02 08:11:01 n1 iptables-restore[612]: iptables-restore v1.8.7 (nf_tables): line 12: "
+    "RULE_APPEND failed (No such file or directory): rule in chain FORWARD"
+)
+FAILED = "Mar 02 08:11:02 n1 systemd[1]: {unit}.service: Failed with result 'exit-code'."
+STARTED = "Mar 02 08:11:09 n1 systemd[1]: Started iptables.service - packet filter."
+SYSCTL = (
+    "Mar 02 08:11:01 n1 dplane[612]: write /proc/sys/net/ipv4/ip_forward: read-only file system"
+)
+CALL = 'openat(AT_FDCWD, "{path}", O_WRONLY) = -1 {errno}'
+DENIED = "agent: open /proc/sys/net/ipv4/ip_forward: permission denied"
+
+
+def first(*blocks: str, prose: str = "The rules are missing after each boot.") -> Finding:
+    """Return the first finding of a ticket with these blocks of lines."""
+    fences = "\n\n".join(f"```\n{block}\n```" for block in blocks)
+    ticket = Pasted(f"{prose}\n\n{fences}\n", "ticket.md")
+    return diagnose(read_together([ticket]).facts).findings[0]
+
+
+def is_settled(finding: Finding, ground: Ground) -> bool:
+    """Tell whether a finding is certain for this reason, with nothing left to ask."""
+    settled = ground in finding.reasoning
+    assert settled is (finding.certainty == 1)
+    assert settled is not bool(finding.asks)
+    return settled
+
+
+@pytest.mark.parametrize(
+    ("lines", "settled"),
+    [
+        ((RULES, FAILED.format(unit="iptables")), True),
+        ((RULES, FAILED.format(unit="cups")), False),
+        ((FAILED.format(unit="iptables"), RULES), False),
+        ((RULES, FAILED.format(unit="iptables"), STARTED), False),
+        ((RULES,), False),
+    ],
+)
+def test_an_error_is_final_where_the_unit_that_does_the_work_failed(
+    lines: tuple[str, ...],
+    settled: bool,  # noqa: FBT001 # a row
+) -> None:
+    """Not where another unit failed, or the same one before, or where it has started since."""
+    found = first("\n".join(lines))
+
+    assert found.check == "ruleset-not-written" or not settled
+    assert settled is (found.check == "ruleset-not-written" and is_settled(found, Ground.ENDED))
+
+
+@pytest.mark.parametrize(
+    ("line", "settled"),
+    [
+        ("Mar 02 08:11:01 n1 dplane[612]: cannot continue without it, exiting", True),
+        ("Mar 02 08:11:01 n1 other[99]: cannot continue without it, exiting", False),
+        ("Mar 02 08:11:01 n1 dplane[612]: received signal SIGTERM, exiting", False),
+        ("Mar 02 08:11:01 n1 dplane[612]: going on without it", False),
+    ],
+)
+def test_an_error_is_final_where_its_program_gives_up(line: str, settled: bool) -> None:  # noqa: FBT001 # a row
+    """Not where another program does, or somebody ends it, or it goes on."""
+    assert settled is is_settled(first(f"{SYSCTL}\n{line}"), Ground.ENDED)
+
+
+@pytest.mark.parametrize(
+    ("path", "errno", "settled"),
+    [
+        ("/proc/sys/net/ipv4/ip_forward", "EACCES (Permission denied)", True),
+        ("/etc/shadow", "EACCES (Permission denied)", False),
+        ("/proc/sys/net/ipv4/ip_forward", "EROFS (Read-only file system)", False),
+    ],
+)
+def test_a_trace_with_the_same_error_of_the_same_thing_settles(
+    path: str,
+    errno: str,
+    settled: bool,  # noqa: FBT001 # a row
+) -> None:
+    """Another file, or another error of the same one, does not."""
+    found = first(DENIED, f"$ strace -f agent\n{CALL.format(path=path, errno=errno)}")
+
+    assert settled is is_settled(found, Ground.SAME_ERROR)
+
+
+@pytest.mark.parametrize(
+    ("prose", "settled"),
+    [
+        ("After boot the rules are missing. Running the same script manually works.", True),
+        ("The rules are missing; when I load the rules by hand later on, it works.", True),
+        ("The rules are missing. If that is started by hand it succeeds.", True),
+        ("The rules are missing. Restarting nginx manually works.", False),
+        ("The rules are missing. Running it by hand fails alike.", False),
+    ],
+)
+def test_what_helps_by_hand_failed_for_its_time(prose: str, settled: bool) -> None:  # noqa: FBT001 # a row
+    """Another program that is helped by hand says nothing."""
+    assert settled is is_settled(first(RULES, prose=prose), Ground.BY_HAND)

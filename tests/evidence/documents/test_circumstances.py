@@ -1,0 +1,83 @@
+"""What prose tells beside the failure itself, in many wordings, and what only shares words with it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podpath.evidence.documents.circumstances import read_circumstances
+from podpath.net.complaints import Circumstance
+
+START, BY_HAND = Circumstance.AT_CONTAINER_START, Circumstance.BY_HAND
+ROUTES, PUBLISHES = Circumstance.ROUTES_FOR_OTHERS, Circumstance.PUBLISHES
+LOOPBACK, DROPS = Circumstance.TO_LOOPBACK, Circumstance.FORWARD_DROPS
+WAYS, BRIDGE = Circumstance.SEVERAL_WAYS, Circumstance.ON_ONE_BRIDGE
+
+
+def told(text: str) -> set[Circumstance]:
+    """Return what a sentence tells."""
+    return {one.circumstance for one in read_circumstances("ticket.md", (text,), ())}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The default route goes whenever a container is started.", START),
+        ("After the pod has been deleted the host loses its address.", START),
+        ("Each time I run docker compose up the network is gone.", START),
+        ("Starting another container cuts the host off.", START),
+        ("The route vanishes as soon as the second VM comes up.", START),
+        ("Running the same script by hand works.", BY_HAND),
+        ("If I load the rules later on, everything is fine.", BY_HAND),
+        ("It succeeds when done manually.", BY_HAND),
+        ("The lab machines behind this box cannot reach the internet.", ROUTES),
+        ("This server is the gateway of our office.", ROUTES),
+        ("All clients go through this host.", ROUTES),
+        ("The laptop shares its internet connection with a phone.", ROUTES),
+        ("The VM acts as a NAT instance for the subnet.", ROUTES),
+        ("The published sites cannot be opened.", PUBLISHES),
+        ("Port 8080 of the container is exposed on the host.", PUBLISHES),
+        ("It was started with -p 8080:80.", PUBLISHES),
+        ("A DNAT rule sends port 80 to 127.0.0.1:8080.", LOOPBACK),
+        ("Port 25 is redirected to the proxy on localhost.", LOOPBACK),
+        ("The FORWARD chain has a policy of drop.", DROPS),
+        ("The firewall drops forwarded packets by default.", DROPS),
+        ("The host has two uplinks.", WAYS),
+        ("Replies are policy-routed.", WAYS),
+        ("Requests arrive on eth1 and the replies leave by another card.", WAYS),
+        ("Both are on the same bridge.", BRIDGE),
+        ("Two containers on docker0 cannot talk.", BRIDGE),
+    ],
+)
+def test_a_circumstance_is_told_in_many_ways(text: str, expected: Circumstance) -> None:
+    """Who and what have to stand in one clause; how they are worded is free."""
+    assert expected in told(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "absent"),
+    [
+        ("The container runs. The network is slow; we started late.", START),
+        ("Restarting nginx manually works.", BY_HAND),
+        ("The site is behind schedule.", ROUTES),
+        ("The default gateway of the pod is missing.", ROUTES),
+        ("We published an article on the network.", PUBLISHES),
+        ("The service listens on 127.0.0.1.", LOOPBACK),
+        ("I look forward to a reply.", DROPS),
+        ("The host has one uplink.", WAYS),
+        ("The same host was fine.", BRIDGE),
+    ],
+)
+def test_shared_words_tell_nothing(text: str, absent: Circumstance) -> None:
+    """The words alone, apart or about something else, are no circumstance."""
+    assert absent not in told(text)
+
+
+@given(st.lists(st.text(max_size=60), max_size=6))
+def test_any_text_is_read(lines: list[str]) -> None:
+    """No prose breaks the reader, and each circumstance is told once, with a line of the text."""
+    found = read_circumstances("ticket.md", lines, ())
+
+    assert len(found) == len({one.circumstance for one in found})
+    assert all(1 <= one.span.line <= len(lines) for one in found)
