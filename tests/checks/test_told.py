@@ -13,6 +13,7 @@ from podpath.checks.routing import forwarding_switched_off, martian_source
 from podpath.library.given import Pasted
 from podpath.library.reading import read_together
 from podpath.node.case import Case
+from tests.checks.switches import case_of as case_with
 
 FORWARDING_OFF = "\n\n$ cat /proc/sys/net/ipv4/ip_forward\n0\n"
 CALLS_OFF = (
@@ -97,3 +98,35 @@ def test_child_of_a_card_is_not_reached_by_its_own_host(said: str, proves: bool)
 
     assert found
     assert proves is bool(found[0].proves)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("The published sites of our docker host cannot be opened from outside.", 1),
+        ("The lab machines behind this box cannot reach the internet.", 1),
+        ("This host is the gateway of the LAN. Clients cannot reach the internet.", 1),
+        ("The VM acts as a NAT instance for machines that cannot reach the internet.", 1),
+        ("This host is the gateway of the LAN. It cannot reach the internet itself.", None),
+        ("The box cannot reach the internet.", None),
+        ("The site on the host cannot be opened from outside.", None),
+    ],
+)
+def test_forwarding_is_needed_in_many_words(said: str, expected: float | None) -> None:
+    """Whoever stands behind the host, and whatever it publishes, is forwarded; itself is not."""
+    found = list(forwarding_switched_off.check(case_with(said, "net.ipv4.ip_forward = 0")))
+
+    assert expected == (found[0].certainty if found else None)
+
+
+def test_published_port_of_a_neighbour_on_the_bridge_needs_its_switch() -> None:
+    """Its reply is bridged, and translated back only where bridged packets meet the rules."""
+    said = (
+        "Containers on the same docker network cannot reach each other by the host's address "
+        "and published port."
+    )
+    found = next(
+        bridge_calls_disabled.check(case_with(said, "net.bridge.bridge-nf-call-iptables = 0"))
+    )
+
+    assert found.certainty == 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -96,8 +96,7 @@ class MessageCheck:
             ("How to fix", self.fix, ""),
             ("References", self.references, ""),
         )
-        parts = [f"{heading}\n{_fill(text, hanging)}\n" for heading, text, hanging in sections]
-        return "\n".join((f"{self.name}: {self.title}\n", *parts))
+        return render_page(f"{self.name}: {self.title}", sections)
 
     def find(self, case: Case) -> Iterator[Finding]:
         """Report what was said of it."""
@@ -152,6 +151,12 @@ def _argument(value: Value, known: str) -> str:
 def _put(template: str, words: dict[str, str]) -> str:
     """Put words at their places in one pass, so that no word is read as a template."""
     return _PLACE.sub(lambda place: words[place[1]], template)
+
+
+def render_page(title: str, sections: Iterable[tuple[str, str, str]]) -> str:
+    """Return a manual page: its title, and each section's heading, text and hanging indent."""
+    parts = [f"{heading}\n{_fill(text, hanging)}\n" for heading, text, hanging in sections]
+    return "\n".join((f"{title}\n", *parts))
 
 
 def _fill(text: str, hanging: str) -> str:

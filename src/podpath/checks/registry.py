@@ -65,6 +65,7 @@ from podpath.checks.host import (
     unknown_error,
 )
 from podpath.checks.host.messages import ROWS as HOST
+from podpath.checks.host.switches import SWITCHES
 from podpath.checks.links import (
     address_conflict,
     arp_answered_twice,
@@ -181,6 +182,7 @@ from podpath.checks.services import (
     workloads_share_labels,
 )
 from podpath.checks.services.messages import ROWS as SERVICES
+from podpath.checks.switch_check import SwitchCheck
 from podpath.checks.tunnels import (
     allowed_twice,
     checksum_offload,
@@ -242,7 +244,7 @@ def _of_module(module: ModuleType) -> Check:
     return Check(module.NAME, module.__doc__ or "", module.CATEGORIES, run, look)
 
 
-def _of_row(row: MessageCheck) -> Check:
+def _of_row(row: MessageCheck | SwitchCheck) -> Check:
     return Check(row.name, row.page, row.categories, row.find)
 
 
@@ -417,7 +419,11 @@ MESSAGES: tuple[MessageCheck, ...] = (
     *HOST,
 )
 """What a message tells by itself, room by room."""
-CHECKS: tuple[Check, ...] = (*map(_of_module, MODULES), *map(_of_row, MESSAGES))
+CHECKS: tuple[Check, ...] = (
+    *map(_of_module, MODULES),
+    *map(_of_row, SWITCHES),
+    *map(_of_row, MESSAGES),
+)
 
 
 def find_check(name: str) -> Check | None:

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podpath.net.addresses import Address
-from podpath.net.complaints import Complaint, EndKind
+from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
+from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 WORKLOADS = frozenset({EndKind.POD, EndKind.CONTAINER, EndKind.GUEST})
+BEHIND = WORKLOADS | {EndKind.OUTSIDE}
+"""Who may stand behind a host that is a gateway; clients of a LAN are outside of it, too."""
 SERVICES = frozenset({EndKind.SERVICE, EndKind.NAME_SERVER, EndKind.API_SERVER})
 LOSSES = frozenset({
     FailureKind.TIMEOUT, FailureKind.UNREACHABLE, FailureKind.HANGS,
@@ -47,6 +50,40 @@ def list_failing_addresses(case: Case) -> frozenset[Address]:
     named |= {end for probe in tried for end in (probe.src, probe.dst)}
     named |= {one.dst for one in case.unplaced if one.dst is not None}
     return frozenset(named)
+
+
+def find_told(case: Case, circumstance: Circumstance) -> Span | None:
+    """Return the sentence that tells a circumstance; None where none does."""
+    spans = (told.span for told in case.told if told.circumstance is circumstance)
+    return next(spans, None)
+
+
+def list_lost(case: Case) -> tuple[Complaint, ...]:
+    """Return the sentences that say that something gets no answer, or just that it fails."""
+    return tuple(one for one in list_failing(case) if one.failure in {None, *LOSSES})
+
+
+def list_cut_from_forwarding(case: Case) -> tuple[Span, ...]:
+    """Return the sentences that say that what this host would have to forward is cut off.
+
+    It is what workloads send beyond the host, what comes in for a published port, and what machines
+    behind this host send beyond it.
+    """
+    found = [one.span for one in list_failing(case) if is_forwarded(one)]
+    publishes = find_told(case, Circumstance.PUBLISHES)
+    if publishes is not None:
+        found += [one.span for one in list_lost(case) if one.source is EndKind.OUTSIDE]
+    if find_told(case, Circumstance.ROUTES_FOR_OTHERS) is not None:
+        found += [one.span for one in list_lost(case) if _is_from_behind(one)]
+    return tuple(dict.fromkeys(found))
+
+
+def _is_from_behind(complaint: Complaint) -> bool:
+    """Tell whether what fails goes from behind the host to what lies beyond it: its sentence says
+    who is behind, or names somebody who may be.
+    """
+    behind = Circumstance.ROUTES_FOR_OTHERS in complaint.circumstances or complaint.source in BEHIND
+    return behind and complaint.target is EndKind.OUTSIDE
 
 
 def is_forwarder(case: Case) -> bool:

@@ -155,7 +155,7 @@ def _reweigh(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def _questions(chronicle: Chronicle, findings: Sequence[Finding]) -> Iterator[Question]:
-    """FollowUp for the fact that a chain leads to, where no finding speaks of it."""
+    """Ask for the fact that a chain leads to, where no finding speaks of it."""
     known = {finding.check for finding in findings}
     for story in chronicle.stories[:1]:
         if story.score >= SURE and not known & {lead.check for lead in story.chain.leads}:

@@ -76,3 +76,5 @@ class Complaint:
     """Its words that may name a pod, a service or a node: with a hyphen or a digit, or behind the
     word for such a thing.
     """
+    circumstances: frozenset[Circumstance] = frozenset()
+    """What the same sentence tells beside the failure."""

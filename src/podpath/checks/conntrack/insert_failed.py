@@ -56,7 +56,7 @@ def _report(value: int, span: Span) -> Finding:
             "Two packets of one connection raced: the second one to reach the table is dropped.",
         ),
         breaks=("an occasional DNS query, which is retried after 5 seconds; an occasional SYN",),
-        prevention="FollowUp a cache on the node without NAT in between (NodeLocal DNSCache).",
+        prevention="Ask a cache on the node without NAT in between (NodeLocal DNSCache).",
         certainty=0.7 if value >= SOME else 0.5,
         marks=(f"insert_failed={value}",),
         asks=(

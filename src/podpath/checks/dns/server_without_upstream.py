@@ -153,7 +153,7 @@ def _report(
         evidence=(setting.span, *failed[:1]),
         reasoning=("Names that are not its own a server finds with its upstreams alone.",),
         breaks=("names that the server does not have itself",),
-        prevention="FollowUp the server for a name of the outside after each change.",
+        prevention="Ask the server for a name of the outside after each change.",
         certainty=1.0 if certain or failed else 0.7,
         marks=(mark,),
     )

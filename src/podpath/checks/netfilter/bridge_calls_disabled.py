@@ -27,8 +27,17 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.said import Meaning, find_said, tell
-from podpath.checks.told import UNBRIDGED, is_bridged, is_by_service, list_failing
+from podpath.checks.told import (
+    LOSSES,
+    UNBRIDGED,
+    WORKLOADS,
+    find_told,
+    is_bridged,
+    is_by_service,
+    list_failing,
+)
 from podpath.checks.topology import BRIDGE_CALLS, known_sysctl
+from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.messages import MessageKind
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
@@ -63,7 +72,11 @@ def check(case: Case) -> Iterator[Finding]:
     if switch is None or switch.value != "0" or switch.span is None or case.mentions & UNBRIDGED:
         return
     failing = list(list_failing(case))
-    cut = [complaint for complaint in failing if is_bridged(complaint)]
+    cut = [
+        complaint
+        for complaint in failing
+        if is_bridged(complaint) or _is_published(case, complaint)
+    ]
     if cut or any(is_by_service(complaint) for complaint in failing):
         yield Finding(
             check=NAME,
@@ -80,6 +93,16 @@ def check(case: Case) -> Iterator[Finding]:
             asks=() if cut and _has_bridge(case) else (ASK,),
             marks=("bridge-nf-call-iptables", "0"),
         )
+
+
+def _is_published(case: Case, complaint: Complaint) -> bool:
+    """Tell whether workloads of one bridge do not reach each other by a port that the host
+    publishes.
+    """
+    told = (Circumstance.PUBLISHES, Circumstance.ON_ONE_BRIDGE)
+    joined = all(find_told(case, one) is not None for one in told)
+    ends = complaint.source in WORKLOADS and complaint.target in {EndKind.NODE, EndKind.NODE_PORT}
+    return joined and ends and complaint.failure in {None, *LOSSES}
 
 
 def _has_bridge(case: Case) -> bool:

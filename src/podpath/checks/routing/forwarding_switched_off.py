@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.checks.told import is_forwarded, is_forwarder, list_failing
+from podpath.checks.told import is_forwarder, list_cut_from_forwarding
 from podpath.checks.topology import known_sysctl
 from podpath.node.case import Case
 
@@ -81,7 +81,7 @@ def _wanted_off(case: Case) -> Iterator[Finding]:
 def _missed(case: Case) -> Iterator[Finding]:
     """Report a host that forwards nothing while people say that what it has to forward fails.
 
-    Certain where they say that a workload does not get to what lies beyond the host. In a listing
+    Certain where they say that what the host would have to forward is cut off. In a listing
     of all sysctls the value is one of a thousand that nobody pointed at.
     """
     host = case.node.host
@@ -97,14 +97,14 @@ def _missed(case: Case) -> Iterator[Finding]:
         or any(item.key in KEYS and item.value == "0" for item in case.configured)
     ):
         return
-    cut = [complaint for complaint in list_failing(case) if is_forwarded(complaint)]
+    cut = list_cut_from_forwarding(case)
     if not cut and (host.sysctls_complete or not is_forwarder(case)):
         return
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim="IPv4 forwarding is off, so the host drops what containers, guests or networks behind it send beyond it.",
-        evidence=(*off, *(complaint.span for complaint in cut[:1])),
+        evidence=(*off, *cut[:1]),
         reasoning=(
             "Without forwarding the kernel drops each packet that is not for the host itself, and tells nobody.",
         ),

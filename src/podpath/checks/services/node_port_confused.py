@@ -13,7 +13,7 @@ How to confirm
     kubectl get service NAME: PORT(S) reads port:nodePort
 
 How to fix
-    FollowUp NODE:nodePort from outside, SERVICE:port from within.
+    Ask NODE:nodePort from outside, SERVICE:port from within.
 
 References
     the documentation's page "Service", section NodePort

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from podpath.evidence.documents.complaints import list_sentences, list_taken
+from podpath.evidence.documents.sentences import list_sentences, list_taken
 from podpath.net.complaints import Circumstance, Told
 from podpath.net.provenance import Source, Span
 
@@ -116,10 +116,11 @@ def read_circumstances(
     document = Source(name=name, lines=tuple(lines))
     found: dict[Circumstance, Told] = {}
     for text, first, last in list_sentences(lines, list_taken(sources)):
-        for one in _find(text):
+        for one in find_circumstances(text):
             found.setdefault(one, Told(one, Span(document, first, last)))
     return tuple(found.values())
 
 
-def _find(text: str) -> Iterator[Circumstance]:
+def find_circumstances(text: str) -> Iterator[Circumstance]:
+    """Yield what a sentence tells."""
     return (one for one, pattern in _TABLE if pattern.search(text) is not None)

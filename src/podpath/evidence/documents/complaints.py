@@ -13,22 +13,19 @@ from itertools import islice
 from typing import NamedTuple
 
 from podpath.evidence.attempts.failures import parse_host
-from podpath.evidence.documents.regions import is_fence
+from podpath.evidence.documents.circumstances import find_circumstances
+from podpath.evidence.documents.sentences import list_sentences, list_taken
 from podpath.net import protocols
 from podpath.net.addresses import Address, Prefix
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source, Span
 
-WIDTH, MOST = 1000, 400
-"""Characters of a sentence that are looked at, and sentences that say something: who complains has
-said it by then.
-"""
+MOST = 400
+"""Sentences that say something: who complains has said it by then."""
 
 SHORTEST = 3
 """Words of which a sentence has more than a label: `Broken interface:` says nothing yet."""
-_SENTENCE_END = re.compile(r"(?<=[a-z0-9)`'\"][.!?;])\s+(?=[A-Z`\"'(])")
-_MARKUP = re.compile(r"`+|\*\*|^\s*(?:[-*+]|\d+[.)])\s+")
 _VERB = (
     r"(?:connect|reach|ping|access|resolve|curl|talk|communicat|get|open|contact|work|respond|answer|arriv|come|came|"
     r"load|join|see|look|pass|go|speak|use|send|receiv|find|forward|become|became|be used|be reached|be resolved|be opened|"
@@ -205,54 +202,6 @@ def read_complaints(
     return tuple(islice((complaint for complaint in complaints if complaint is not None), MOST))
 
 
-def list_taken(sources: Iterable[Source]) -> set[int]:
-    """Return the numbers of the lines that outputs take."""
-    taken: set[int] = set()
-    for source in sources:
-        taken.update(range(source.first_line, source.first_line + len(source.lines)))
-    return taken
-
-
-def list_sentences(lines: Sequence[str], taken: set[int]) -> Iterator[tuple[str, int, int]]:
-    """Yield the sentences of the lines that no output took, each with the numbers of its first and
-    last line.
-
-    What stands in a fence is pasted, whether a reader knows it or not.
-    """
-    paragraph: list[tuple[int, str]] = []
-    fenced = False
-    for number, line in enumerate(lines, 1):
-        text = _MARKUP.sub("", line).strip()
-        fence = is_fence(line)
-        fenced ^= fence
-        if fence or fenced or number in taken or not text or text.startswith("|"):
-            yield from _split(paragraph)
-            paragraph = []
-        elif text.startswith("#"):
-            yield from _split(paragraph)
-            yield from _split([(number, text.lstrip("# "))])
-            paragraph = []
-        else:
-            paragraph.append((number, text))
-    yield from _split(paragraph)
-
-
-def _split(paragraph: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int, int]]:
-    """Split a paragraph where a sentence ends, keeping the lines that each stands on."""
-    words: list[str] = []
-    first = 0
-    for number, text in paragraph:
-        for place, part in enumerate(_SENTENCE_END.split(text)):
-            if place and words:
-                yield " ".join(words)[:WIDTH], first, number
-                words = []
-            if not words:
-                first = number
-            words.append(part)
-    if words:
-        yield " ".join(words)[:WIDTH], first, paragraph[-1][0]
-
-
 def _read_sentence(text: str, span: Span) -> Complaint | None:
     if len(text.split()) < SHORTEST:
         return None
@@ -276,6 +225,7 @@ def _read_sentence(text: str, span: Span) -> Complaint | None:
         names=tuple(dict.fromkeys(found.group() for found in _NAME.finditer(text))),
         sources=tuple(_find_sources(text, verb)),
         words=frozenset(found["word"] for found in _WORD.finditer(text)),
+        circumstances=frozenset(find_circumstances(text)),
     )
 
 

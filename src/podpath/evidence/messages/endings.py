@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from podpath.evidence.messages.row import Row, make_row
+from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _ASKED = r"(?!.*(?:SIGTERM|SIGINT|signal 15|signal 2\b|[Rr]eceived signal|gracefully|normally|on request))"
@@ -32,7 +32,7 @@ _UNIT = (
     r"\b(?P<unit>[\w@.-]+)\.service: (?:Failed with result|Main process exited, code=(?:exited|dumped), status=(?!0\b|143\b)|"
     r"Control process exited, code=exited,? status=(?!0\b)|Unit entered failed state|Start request repeated too quickly)"
 )
-ROWS: tuple[Row, ...] = (
+ROWS: tuple[MessagePattern, ...] = (
     *(
         make_row(MessageKind.PROGRAM_ENDED, sign, rf"^{_ASKED}.*?(?P<end>{words})")
         for sign, words in _LAST_WORDS

@@ -1,0 +1,203 @@
+"""Switches of the kernel that are a fault together with what people say fails: one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.category import Category
+from podpath.checks.finding import FollowUp
+from podpath.checks.switch_check import SwitchCheck
+from podpath.checks.told import LOSSES, WORKLOADS, find_told, list_failing, list_lost
+from podpath.net import protocols
+from podpath.net.complaints import Circumstance, EndKind
+from podpath.net.provenance import Known, Span
+from podpath.node.case import Case
+from podpath.node.netfilter import Chain
+
+
+def _list_by_loopback(case: Case) -> tuple[Span, ...]:
+    """Return who says that what rules translate to loopback gets no answer from elsewhere."""
+    told = find_told(case, Circumstance.TO_LOOPBACK)
+    lost = [one.span for one in list_lost(case) if one.source != EndKind.NODE]
+    return (told, *lost) if told is not None and lost else ()
+
+
+def _list_by_two_ways(case: Case) -> tuple[Span, ...]:
+    """Return who says that packets come and go by different ways and get lost."""
+    told = find_told(case, Circumstance.SEVERAL_WAYS)
+    lost = [one.span for one in list_lost(case)]
+    return (told, *lost) if told is not None and lost else ()
+
+
+def _list_martians(case: Case) -> tuple[Span, ...]:
+    """Return who says so, where the kernel is said to have called them martians."""
+    said = find_told(case, Circumstance.MARTIANS)
+    lost = _list_by_two_ways(case)
+    return (said, *lost) if said is not None and lost else ()
+
+
+def _list_bridged(case: Case) -> tuple[Span, ...]:
+    """Return who says that two ends of one bridge do not reach each other."""
+    told = find_told(case, Circumstance.ON_ONE_BRIDGE)
+    ends = (None, *WORKLOADS)
+    lost = [one.span for one in list_lost(case) if one.source in WORKLOADS and one.target in ends]
+    return (told, *lost) if told is not None and lost else ()
+
+
+def _list_bridged_and_dropped(case: Case) -> tuple[Span, ...]:
+    """Return who says so, where forwarding is dropped by default, as people say or the empty chain
+    shows. A chain with rules may accept what is bridged.
+    """
+    lost = _list_bridged(case)
+    chains = list(_list_forward(case))
+    told = find_told(case, Circumstance.FORWARD_DROPS)
+    if any(chain.rules or chain.policy != "DROP" for chain in chains):
+        return ()
+    shown = [chain.span for chain in chains if chain.span is not None]
+    shown += [told] if told is not None else []
+    return (*lost[:1], *shown, *lost[1:]) if lost and shown else ()
+
+
+def _list_forward(case: Case) -> Iterator[Chain]:
+    """Yield the base chain of forwarded packets, where rules are shown."""
+    filtered = case.node.host.netfilter.get(4)
+    tables = filtered.tables if filtered is not None else ()
+    chains = (table.chains.get("FORWARD") for table in tables if table.name == "filter")
+    return (chain.value for chain in chains if isinstance(chain, Known))
+
+
+def _list_pings(case: Case) -> tuple[Span, ...]:
+    """Return who says that pings get no answer."""
+    pings = (protocols.ICMP, protocols.ICMPV6)
+    return tuple(one.span for one in list_lost(case) if one.protocol in pings)
+
+
+def _list_pings_of_host(case: Case) -> tuple[Span, ...]:
+    """Return who says that the host answers no ping of anybody else."""
+    meant = {
+        one.span
+        for one in list_lost(case)
+        if one.target is EndKind.NODE and one.source != EndKind.NODE
+    }
+    return tuple(span for span in _list_pings(case) if span in meant)
+
+
+def _list_nobody(_: Case) -> tuple[Span, ...]:
+    return ()
+
+
+def _list_old_clients(case: Case) -> tuple[Span, ...]:
+    """Return who says that anything gets no answer, or not always."""
+    return tuple(one.span for one in list_failing(case) if one.failure in {None, *LOSSES})
+
+
+SWITCHES: tuple[SwitchCheck, ...] = (
+    SwitchCheck(
+        name="loopback-not-routed",
+        title="packets are translated to a loopback address, and the kernel may not route them there.",
+        keys=("net.ipv4.conf.*.route_localnet",),
+        value="0",
+        unless=frozenset({"1"}),
+        categories=(Category.ROUTE_LOCALNET, Category.SYSCTL),
+        cuts=_list_by_loopback,
+        may_cut=_list_nobody,
+        possible=0.5,
+        claim="Packets from elsewhere that a rule translates to 127.0.0.0/8 are dropped, since route_localnet is 0.",
+        breaks="whatever is redirected to a program on a loopback address",
+        cure="allow it on the device on which the packets come in",
+        commands=("sysctl -w net.ipv4.conf.all.route_localnet=1",),
+        ask=FollowUp(
+            "whether the rule translates to a loopback address",
+            "iptables -t nat -S | grep 127",
+            "it does: translate to an address of the host, or allow route_localnet",
+        ),
+        why="The kernel takes a packet from outside with a destination in 127.0.0.0/8 for a martian and drops it after "
+        "the translation, so the rule's counter goes up and nobody answers.",
+        references="ip_route_input_slow (net/ipv4/route.c v6.12); Documentation/networking/ip-sysctl.rst, route_localnet",
+    ),
+    SwitchCheck(
+        name="strict-filter-two-ways",
+        title="packets come and go by different ways, and the reverse-path filter is strict.",
+        keys=("net.ipv4.conf.*.rp_filter",),
+        value="1",
+        unless=frozenset({"2"}),
+        categories=(Category.REVERSE_PATH_FILTER, Category.SYSCTL),
+        cuts=_list_martians,
+        may_cut=_list_by_two_ways,
+        possible=0.6,
+        claim="The strict reverse-path filter drops packets whose route back leads out of another device.",
+        breaks="connections whose packets come in by one device and are answered by another",
+        cure="loosen the filter",
+        commands=("sysctl -w net.ipv4.conf.all.rp_filter=2",),
+        ask=FollowUp(
+            "whether the filter drops the packets",
+            "nstat -az TcpExtIPReversePathFilter; ip route get SOURCE",
+            "the counter grows, or the route leads elsewhere: the filter drops them",
+        ),
+        why="Strict filtering asks the main way back to the sender of each packet; where policy routing, a VPN or a second "
+        "uplink answers by another device, the packet is dropped without a word (a martian, where those are logged).",
+        references="fib_validate_source (net/ipv4/fib_frontend.c v6.12); RFC 3704",
+    ),
+    SwitchCheck(
+        name="bridged-packets-filtered",
+        title="what a bridge passes on goes through iptables, which drops it.",
+        keys=("net.bridge.bridge-nf-call-iptables",),
+        value="1",
+        categories=(Category.BRIDGE_NETFILTER, Category.FORWARD_POLICY),
+        cuts=_list_bridged_and_dropped,
+        may_cut=_list_bridged,
+        possible=0.5,
+        claim="Packets within one bridge go through iptables, whose FORWARD chain drops what no rule accepts.",
+        breaks="whatever two ports of one bridge send to each other",
+        cure="let bridged packets by, or accept them in FORWARD",
+        commands=("sysctl -w net.bridge.bridge-nf-call-iptables=0",),
+        ask=FollowUp(
+            "what FORWARD does with packets of the bridge",
+            "iptables -S FORWARD",
+            "a policy of DROP and no rule for the bridge: that drops them",
+        ),
+        why="With br_netfilter loaded and its switch on, a frame from port to port passes the chains of forwarded packets. "
+        "An engine that sets the policy of FORWARD to DROP cuts off guests of other bridges so.",
+        references="br_nf_pre_routing (net/bridge/br_netfilter_hooks.c v6.12); Documentation/networking/ip-sysctl.rst",
+    ),
+    SwitchCheck(
+        name="pings-ignored",
+        title="the host answers no ping.",
+        keys=("net.ipv4.icmp_echo_ignore_all", "net.ipv6.icmp.echo_ignore_all"),
+        value="1",
+        categories=(Category.SYSCTL,),
+        cuts=_list_pings_of_host,
+        may_cut=_list_pings,
+        possible=0.5,
+        claim="The host ignores every ping, since icmp_echo_ignore_all is 1.",
+        breaks="pings of this host, and whatever takes their answer for its health",
+        cure="answer pings again",
+        commands=("sysctl -w net.ipv4.icmp_echo_ignore_all=0",),
+        ask=FollowUp("whether anything but ping fails", "curl -v http://ADDRESS/", "it works: only pings are ignored"),
+        why="Echo requests are dropped without a word; nothing else is touched.",
+        references="icmp_echo (net/ipv4/icmp.c v6.12); Documentation/networking/ip-sysctl.rst",
+    ),
+    SwitchCheck(
+        name="time-wait-recycled",
+        title="clients behind one address are refused by their clocks.",
+        keys=("net.ipv4.tcp_tw_recycle",),
+        value="1",
+        categories=(Category.SYSCTL,),
+        cuts=_list_nobody,
+        may_cut=_list_old_clients,
+        possible=0.7,
+        claim="With tcp_tw_recycle the host drops connections of clients whose timestamps lie behind another one's of the same address.",
+        breaks="connections of clients behind NAT, now and then",
+        cure="switch it off",
+        commands=("sysctl -w net.ipv4.tcp_tw_recycle=0",),
+        ask=FollowUp(
+            "whether connections are dropped by their timestamps",
+            "nstat -az TcpExtPAWSPassive; netstat -s | grep -i timestamp",
+            "the counter grows with the failures: this is it",
+        ),
+        why="Kernels before 4.12 remember the last timestamp of each address and drop a SYN with an older one. Behind NAT several "
+        "clocks share one address.",
+        references="tcp_conn_request (net/ipv4/tcp_input.c v4.11)",
+    ),
+)  # fmt: skip
+"""In the order of the manual."""
