@@ -18,7 +18,7 @@ from podpath.diagnosis.symptoms import collect_symptoms
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.failures import FailureKind
 from podpath.net.probe import Probe
-from podpath.node.case import Case, Deed
+from podpath.node.case import Case, ChangeCommand
 from podpath.node.netfilter import Chain
 from podpath.report.sentences.narrative import spell_link
 from tests.checks.nodes import route, rule, span
@@ -127,7 +127,7 @@ def test_a_stated_fact_that_cannot_have_held_is_named() -> None:
     """The sysctl reads 1, a deed loaded the module before it was read, and the capture shows that
     it was 0.
     """
-    deed = Deed(command="modprobe br_netfilter", span=span("# modprobe br_netfilter"))
+    deed = ChangeCommand(command="modprobe br_netfilter", span=span("# modprobe br_netfilter"))
     made = case(bridged_node("1"), attempt(SERVICE, FailureKind.RESET), sightings=bridge_capture())  # type: ignore[arg-type]
     answer = diagnose(replace(made, deeds=(deed,)))
     cause = answer.findings[0]

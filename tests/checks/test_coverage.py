@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.checks.coverage import Asked, Maybe, Path, chains_in, covers, list_paths, roots, takes
+from podpath.checks.coverage import (
+    FailingTraffic,
+    Maybe,
+    Path,
+    chains_in,
+    covers,
+    list_paths,
+    roots,
+    takes,
+)
 from podpath.checks.firewall import tables_named
 from tests.checks.pasted import case_of
 
@@ -85,4 +94,4 @@ def test_what_is_said_to_fail_falls_under_a_rule(rule: str, answer: Maybe) -> No
     """A port decides; devices and sources that nobody names leave it open."""
     (path,) = _paths(f"-A INPUT {rule}")
 
-    assert takes(path, 80, Asked((80,), (), None, None)) is answer
+    assert takes(path, 80, FailingTraffic((80,), (), None, None)) is answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Contrast, Road, list_clues
+from podpath.diagnosis.clues import Contrast, TrafficKind, list_clues
 from podpath.net import protocols
 from podpath.net.complaints import Complaint, EndKind
 from podpath.net.failures import FailureKind
@@ -30,8 +30,8 @@ def test_clues_come_from_complaints_and_contrasts() -> None:
 
     assert {
         FailureKind.REFUSED,
-        Road.TO_SERVICE,
-        Road.OTHER_NODE,
+        TrafficKind.TO_SERVICE,
+        TrafficKind.OTHER_NODE,
         Contrast.PING_WORKS,
         Technology.VLAN,
     } <= list_clues(case)
@@ -49,4 +49,4 @@ def test_failed_attempt_is_a_clue_and_a_good_one_is_not() -> None:
     clues = list_clues(Case(node=node(netns("host")), attempts=(failed, good)))
 
     names = {FailureKind.NAME_SERVER_SILENT, FailureKind.NAME_NOT_RESOLVED}
-    assert {FailureKind.TIMEOUT, Road.TO_NAME_SERVER, *names} == clues
+    assert {FailureKind.TIMEOUT, TrafficKind.TO_NAME_SERVER, *names} == clues

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.diagnosis.diagnose import diagnose
-from podpath.diagnosis.meeting import Meeting, NetnsDevice, predict_places
+from podpath.diagnosis.meeting import NetnsDevice, PacketComparison, predict_places
 from podpath.net.failures import Ending
 from podpath.report.parting_text import render_partings
 from podpath.report.sentences.narrative import spell_link
@@ -94,7 +94,7 @@ def test_places_of_a_dropped_packet_end_before_the_drop() -> None:
 
 def test_parting_is_safe_to_print() -> None:
     """What comes from evidence is escaped, and nothing is printed where nothing parts."""
-    meeting = Meeting(
+    meeting = PacketComparison(
         "tcp a > b", "ACK\x1b[2J", False, "passes eth0", (), "seen on \x1b[31mlxc1", ()
     )
     lines = render_partings([meeting], Style(width=100))

@@ -10,7 +10,7 @@ import pytest
 
 from podpath.diagnosis.clues import ShownPart, list_clues
 from podpath.diagnosis.diagnose import diagnose
-from podpath.diagnosis.holdings import Holding
+from podpath.diagnosis.holdings import AnsweringOutput
 from podpath.diagnosis.playbook import MOST, ask_expert, fill, fill_words, is_asked, is_held, weigh
 from podpath.diagnosis.plays.play import Play
 from podpath.diagnosis.plays.table import PLAYS
@@ -149,10 +149,10 @@ def test_what_is_shown_in_part_is_a_clue() -> None:
 
 def test_nothing_is_asked_for_that_is_held() -> None:
     """A play whose output the evidence holds whole is left out."""
-    play = Play(fact="f", ask="a", decides=(), held=frozenset({Holding.RULESET}))
+    play = Play(fact="f", ask="a", decides=(), held=frozenset({AnsweringOutput.RULESET}))
 
     assert (True, False) == (
-        is_held(play, frozenset({Holding.RULESET})),
+        is_held(play, frozenset({AnsweringOutput.RULESET})),
         is_held(play, frozenset()),
     )
 

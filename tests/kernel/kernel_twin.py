@@ -24,7 +24,7 @@ from podpath.datapath.tracing.frames import is_symbolic
 from podpath.datapath.tracing.trace import Conversation, Dropped, Rejected
 from podpath.lab.agreement import Disagreement, ObservedEvidence, compare
 from podpath.lab.apply import apply, enter_private_world, inside
-from podpath.lab.conversation import Patience
+from podpath.lab.conversation import Timeouts
 from podpath.lab.crafted import DEVICE, send_frame
 from podpath.lab.drops import DropTracer
 from podpath.lab.exchange import KERNEL_SCRIPTS
@@ -177,7 +177,7 @@ def _compare_frame(node: Node, netns: str, frame: Packet) -> Run:
     prediction = inject(node, netns, DEVICE, frame)
     with closing(DropTracer()) as tracer:
         apply(emit_twin(node).commands)
-        evidence = observe_frame(node, partial(send_frame, netns, frame), tracer, Patience(QUIET))
+        evidence = observe_frame(node, partial(send_frame, netns, frame), tracer, Timeouts(QUIET))
     return Run(prediction, evidence, compare(prediction, evidence))
 
 
@@ -187,7 +187,7 @@ def _run(node: Node, probe: Probe, tracer: DropTracer) -> Run:
     apply(plan.commands)
     sender = prediction.branches[0].traces[0].start
     evidence = observe(
-        plan.wired.node, probe._replace(netns=sender), tracer, PORTS, Patience(QUIET)
+        plan.wired.node, probe._replace(netns=sender), tracer, PORTS, Timeouts(QUIET)
     )
     return Run(
         prediction, evidence, compare(prediction, evidence, ignored=frozenset(plan.wired.far_ends))

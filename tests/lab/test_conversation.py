@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.lab.conversation import LATE, QUIET, Patience
+from podpath.lab.conversation import LATE, QUIET, Timeouts
 from podpath.lab.frames import SeenFrame
 from tests.datapath.walks import packet
 
@@ -19,10 +19,10 @@ def frames(count: int) -> list[SeenFrame]:
 def test_a_silence_before_the_predicted_frames_lasts_longer() -> None:
     """While a predicted frame has not come the machine is taken to be busy; ARP does not count."""
     assert [LATE, LATE, QUIET, QUIET] == [
-        Patience(predicted=2).seconds(frames(count)) for count in range(4)
+        Timeouts(predicted=2).seconds(frames(count)) for count in range(4)
     ]
 
 
 def test_patience_is_never_cut_short() -> None:
     """A look with much patience keeps it, whatever is predicted."""
-    assert [1.0, 1.0] == [Patience(1.0, predicted).seconds([]) for predicted in (0, 5)]
+    assert [1.0, 1.0] == [Timeouts(1.0, predicted).seconds([]) for predicted in (0, 5)]

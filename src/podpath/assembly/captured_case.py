@@ -14,7 +14,7 @@ from podpath.assembly.captures.sightings import assemble_sightings
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.inference_order import infer_topology
-from podpath.assembly.scenes.scene import SceneEvidence
+from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.records import Reading
 from podpath.net.provenance import Source
 from podpath.node.case import Case
@@ -24,7 +24,7 @@ def assemble_captured(read: Iterable[tuple[Source, Reading]]) -> Case:
     """Put captures together, in the order of the evidence. Never raises for what their reader
     gives.
     """
-    evidence = SceneEvidence.gather(read)
+    evidence = ReadSources.gather(read)
     draft, disputes = NodeDraft(), Disputes({})
     sightings = assemble_sightings(draft, evidence, disputes)
     infer_topology(draft, evidence, sightings, disputes)

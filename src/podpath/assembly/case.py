@@ -36,8 +36,8 @@ from podpath.assembly.routing.policy_rules import assemble_rules
 from podpath.assembly.routing.routes import assemble_routes
 from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.deeds import list_deeds, read_effects
-from podpath.assembly.scenes.labels import Standing
-from podpath.assembly.scenes.scene import SceneEvidence
+from podpath.assembly.scenes.labels import StateLikelihood
+from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.records import (
     MessageRecord,
     Reading,
@@ -72,7 +72,7 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
     nothing. `asked` are addresses that the user asks about: one in the subnet of a bridge is taken
     for that of a pod there.
     """
-    evidence = SceneEvidence.gather(read, asked)
+    evidence = ReadSources.gather(read, asked)
     netfilter = _assemble_netfilter(evidence)
     base = _build(evidence, netfilter, {})
     ways = [
@@ -110,35 +110,35 @@ def assemble_case(read: Iterable[tuple[Source, Reading]], asked: tuple[Address, 
     )
 
 
-def _list_statements(evidence: SceneEvidence) -> Iterator[Stated]:
+def _list_statements(evidence: ReadSources) -> Iterator[Stated]:
     """Yield what outputs state of the host beside its facts, but for those of a later state; what
     was done stays done.
     """
     for scene, record in evidence.records(StatementRecord):
         done = isinstance(record.statement, TypedRule) and not scene.is_elsewhere
-        if done or scene.standing < Standing.AFTER:
+        if done or scene.standing < StateLikelihood.AFTER:
             yield Stated(statement=record.statement, span=record.span, netns=scene.netns)
 
 
-def _list_configured(evidence: SceneEvidence) -> Iterator[ConfiguredSysctl]:
+def _list_configured(evidence: ReadSources) -> Iterator[ConfiguredSysctl]:
     """Yield what files set sysctls to, but for those of a later or a good state."""
     for scene, record in evidence.records(SysctlRecord):
-        if record.configured and scene.standing < Standing.AFTER:
+        if record.configured and scene.standing < StateLikelihood.AFTER:
             yield ConfiguredSysctl(
                 key=record.key.replace("/", "."), value=record.value.strip(), span=record.span
             )
 
 
-def _list_files(evidence: SceneEvidence) -> Iterator[SettingsFile]:
+def _list_files(evidence: ReadSources) -> Iterator[SettingsFile]:
     """Yield configuration files, but for those of a good one: what is wrong in a later file is
     wrong still.
     """
     for scene, record in evidence.records(SettingsRecord):
-        if scene.standing < Standing.GOOD:
+        if scene.standing < StateLikelihood.GOOD:
             yield replace(record.file, netns=scene.netns)
 
 
-def _list_messages(evidence: SceneEvidence) -> Iterator[Message]:
+def _list_messages(evidence: ReadSources) -> Iterator[Message]:
     """Yield what was said on the host that the case is about."""
     for scene, record in evidence.records(MessageRecord):
         if not scene.is_elsewhere:
@@ -152,7 +152,7 @@ def _list_messages(evidence: SceneEvidence) -> Iterator[Message]:
             )
 
 
-def _assemble_netfilter(evidence: SceneEvidence) -> Mapping[str, NetfilterAssembly]:
+def _assemble_netfilter(evidence: ReadSources) -> Mapping[str, NetfilterAssembly]:
     """Read rules once: they are the bulk of a node, and no way that a fork may take changes them."""
     names = dict.fromkeys(["host", *(scene.netns for scene in evidence.scenes)])
     return {
@@ -165,7 +165,7 @@ def _assemble_netfilter(evidence: SceneEvidence) -> Mapping[str, NetfilterAssemb
 
 
 def _build(
-    evidence: SceneEvidence,
+    evidence: ReadSources,
     netfilter: Mapping[str, NetfilterAssembly],
     selection: Mapping[str, int],
     sightings: Sightings | None = None,
@@ -223,5 +223,6 @@ def _make_alternative(fork: Fork, way: int, built: _Built) -> Alternative:
         ask=fork.ask,
         node=built.draft.freeze(),
         span=chosen.span,
-        good=fork.standings[way] in {Standing.AFTER, Standing.GOOD, Standing.ELSEWHERE},
+        good=fork.standings[way]
+        in {StateLikelihood.AFTER, StateLikelihood.GOOD, StateLikelihood.ELSEWHERE},
     )

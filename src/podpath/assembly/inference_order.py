@@ -12,7 +12,7 @@ from podpath.assembly.captures.sightings import Sightings
 from podpath.assembly.devices.names import looks_like_bridge
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.inference.bridge_pods import Mention, infer_bridge_pods
+from podpath.assembly.inference.bridge_pods import AddressMention, infer_bridge_pods
 from podpath.assembly.inference.captures import infer_from_captures
 from podpath.assembly.inference.devices import LOOPBACK, infer_devices
 from podpath.assembly.inference.host_addresses import infer_from_macs, infer_from_routes
@@ -21,7 +21,7 @@ from podpath.assembly.inference.pod_namespaces import POD_LINK
 from podpath.assembly.inference.routed_pods import infer_routed_pods
 from podpath.assembly.inference.unseen_peers import infer_unseen_peers
 from podpath.assembly.inference.uplink import infer_uplink
-from podpath.assembly.scenes.scene import SceneEvidence
+from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import WIDTH, Address
 from podpath.net.provenance import Basis, Inferred, Span
@@ -30,7 +30,7 @@ from podpath.node.node import HOST, Pod
 
 
 def infer_topology(
-    draft: NodeDraft, evidence: SceneEvidence, sightings: Sightings, disputes: Disputes
+    draft: NodeDraft, evidence: ReadSources, sightings: Sightings, disputes: Disputes
 ) -> None:
     """Add to the node what no output lists, but its routes, captures, services and failures show or
     need.
@@ -41,7 +41,7 @@ def infer_topology(
     infer_from_captures(draft, evidence, sightings)
     infer_routed_pods(draft)
     pods = dict(local_pods(draft, evidence)) or dict(tried_pod(draft, evidence))
-    asked = {address: Mention(None, "the question is about") for address in evidence.asked}
+    asked = {address: AddressMention(None, "the question is about") for address in evidence.asked}
     infer_bridge_pods(
         draft, sightings, asked | dict(_spoken_of(draft)) | dict(_unjoined(draft)) | pods
     )
@@ -114,7 +114,7 @@ def _netns_of(draft: NodeDraft, pod: Pod) -> str | None:
     return None if owner is None else owner.name
 
 
-def _unjoined(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
+def _unjoined(draft: NodeDraft) -> Iterator[tuple[Address, AddressMention]]:
     """Yield the addresses of namespaces that outputs were taken in and that no output joins with
     the host.
     """
@@ -125,11 +125,11 @@ def _unjoined(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
             if own.scope == "global" and own.span is not None:
                 yield (
                     own.address,
-                    Mention(own.span, f"{netns.name} shows its own address,", certain=True),
+                    AddressMention(own.span, f"{netns.name} shows its own address,", certain=True),
                 )
 
 
-def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
+def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, AddressMention]]:
     """Yield the addresses of conntrack entries, endpoints and described pods."""
     tracked: dict[Address, Span | None] = {}
     for entry in draft.host.conntrack.items if draft.host.conntrack is not None else ():
@@ -137,14 +137,19 @@ def _spoken_of(draft: NodeDraft) -> Iterator[tuple[Address, Mention]]:
             if end not in tracked:
                 tracked[end] = entry.span
     for end, span in tracked.items():
-        yield end, Mention(span, "a tracked connection")
+        yield end, AddressMention(span, "a tracked connection")
     for service in draft.services:
         for port in service.ports:
             for address, _ in port.endpoints:
                 yield (
                     address,
-                    Mention(service.span, f"an endpoint of {service.namespace}/{service.name}"),
+                    AddressMention(
+                        service.span, f"an endpoint of {service.namespace}/{service.name}"
+                    ),
                 )
     for pod in draft.pods:
         if pod.address is not None:
-            yield pod.address, Mention(pod.span, f"pod {pod.namespace}/{pod.name}", shown=True)
+            yield (
+                pod.address,
+                AddressMention(pod.span, f"pod {pod.namespace}/{pod.name}", shown=True),
+            )

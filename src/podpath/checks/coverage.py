@@ -51,7 +51,7 @@ class Path(NamedTuple):
         return self.rules[-1]
 
 
-class Asked(NamedTuple):
+class FailingTraffic(NamedTuple):
     """What people say that fails, as far as rules can tell it apart."""
 
     ports: tuple[int, ...]
@@ -118,7 +118,7 @@ def covers(upper: Path, lower: Path) -> Maybe:
     return _least(_is_implied(rule, lower.rules) for rule in upper.rules)
 
 
-def takes(path: Path, port: int, asked: Asked) -> Maybe:
+def takes(path: Path, port: int, asked: FailingTraffic) -> Maybe:
     """Tell whether a rule takes what people say fails at a port."""
     if path.leaky:
         return None
@@ -133,20 +133,20 @@ def ports_of(rule: Rule) -> tuple[tuple[int, int], ...] | None:
     return None
 
 
-def list_asked(case: Case) -> tuple[Asked, ...]:
+def list_asked(case: Case) -> tuple[FailingTraffic, ...]:
     """Return what the prose says that fails and what was tried in vain."""
     said = [
-        Asked(one.ports, one.addresses, one.protocol, one.failure)
+        FailingTraffic(one.ports, one.addresses, one.protocol, one.failure)
         for one in case.complaints
         if not one.works
     ]
     tried = [
-        Asked((one.probe.dport,), (one.probe.dst,), one.probe.protocol, None)
+        FailingTraffic((one.probe.dport,), (one.probe.dst,), one.probe.protocol, None)
         for one in case.attempts
         if one.result != "ok" and not one.good and one.probe.dport
     ]
     lost = [
-        Asked((one.dport,), (one.dst,), None, None)
+        FailingTraffic((one.dport,), (one.dst,), None, None)
         for one in case.unplaced
         if one.dst is not None and one.dport
     ]
@@ -273,7 +273,7 @@ def _is_within(one: tuple[int, int], ranges: Sequence[tuple[int, int]]) -> bool:
     return any(first <= one[0] and one[1] <= last for first, last in ranges)
 
 
-def _takes(rule: Rule, port: int, asked: Asked) -> Maybe:
+def _takes(rule: Rule, port: int, asked: FailingTraffic) -> Maybe:
     if rule.unread and not rule.hidden:
         return None
     wanted = (TCP, UDP) if asked.protocol is None else (asked.protocol,)

@@ -50,7 +50,7 @@ they drop is meant.
 """
 
 
-class Broken(NamedTuple):
+class BrokenFlows(NamedTuple):
     """Connections that a node does not carry by stated facts."""
 
     faults: tuple[Symptom, ...]
@@ -58,7 +58,7 @@ class Broken(NamedTuple):
     """Those that may be kept out on purpose."""
 
 
-def find_broken(base: World, flows: Sequence[BaselineFlow]) -> Broken:
+def find_broken(base: World, flows: Sequence[BaselineFlow]) -> BrokenFlows:
     """Return those connections that fail on stated facts, parted by whether the failure can be
     meant.
     """
@@ -72,10 +72,10 @@ def find_broken(base: World, flows: Sequence[BaselineFlow]) -> Broken:
         judged = {_is_fault(base.node, flow, cause) for cause in causes}
         if None not in judged:
             found[False not in judged].append(symptom)
-    return Broken(tuple(found[True]), tuple(found[False]))
+    return BrokenFlows(tuple(found[True]), tuple(found[False]))
 
 
-def find_complained(base: World, complained: Sequence[Complained]) -> Broken:
+def find_complained(base: World, complained: Sequence[Complained]) -> BrokenFlows:
     """Return those connections that people complain of and that fail on stated facts, in a way that
     fits how they say it fails.
 
@@ -95,7 +95,7 @@ def find_complained(base: World, complained: Sequence[Complained]) -> Broken:
             and not explanation.unlike
         ):
             found[one.is_meant].append(symptom)
-    return Broken(tuple(found[True]), tuple(found[False]))
+    return BrokenFlows(tuple(found[True]), tuple(found[False]))
 
 
 def doubt(concluded: Conclusion) -> Conclusion:

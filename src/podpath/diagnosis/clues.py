@@ -18,7 +18,7 @@ from podpath.node.case import Attempt, Case
 from podpath.node.node import HOST, Node
 
 
-class Road(StrEnum):
+class TrafficKind(StrEnum):
     """Between which sorts of ends something fails."""
 
     POD_TO_POD = "from pod to pod"
@@ -57,21 +57,21 @@ class ShownPart(StrEnum):
     FORWARDS = "a switch of forwarding"
 
 
-Clue = FailureKind | Road | Contrast | Technology | ShownPart
+Clue = FailureKind | TrafficKind | Contrast | Technology | ShownPart
 
 DNS_PORT = 53
 _WORKLOADS = frozenset({EndKind.POD, EndKind.CONTAINER})
 _MACHINES = frozenset({EndKind.NODE, EndKind.GUEST})
-_ROADS: dict[EndKind, Road] = {
-    EndKind.SERVICE: Road.TO_SERVICE,
-    EndKind.NAME_SERVER: Road.TO_NAME_SERVER,
-    EndKind.API_SERVER: Road.TO_API_SERVER,
-    EndKind.NODE_PORT: Road.FROM_WORLD,
-    EndKind.LOAD_BALANCER: Road.FROM_WORLD,
+_ROADS: dict[EndKind, TrafficKind] = {
+    EndKind.SERVICE: TrafficKind.TO_SERVICE,
+    EndKind.NAME_SERVER: TrafficKind.TO_NAME_SERVER,
+    EndKind.API_SERVER: TrafficKind.TO_API_SERVER,
+    EndKind.NODE_PORT: TrafficKind.FROM_WORLD,
+    EndKind.LOAD_BALANCER: TrafficKind.FROM_WORLD,
 }
-_SPOKEN: dict[Technology, Road] = {
-    Technology.NODE_PORT: Road.FROM_WORLD,
-    Technology.METALLB: Road.FROM_WORLD,
+_SPOKEN: dict[Technology, TrafficKind] = {
+    Technology.NODE_PORT: TrafficKind.FROM_WORLD,
+    Technology.METALLB: TrafficKind.FROM_WORLD,
 }
 
 
@@ -101,21 +101,21 @@ def _of_complaint(complaint: Complaint) -> Iterator[Clue]:
     elif source is not None and source in _ROADS and target is None:
         yield _ROADS[source]
     if source in _WORKLOADS and target in _WORKLOADS:
-        yield Road.POD_TO_POD
+        yield TrafficKind.POD_TO_POD
     if source in _WORKLOADS and target is EndKind.OUTSIDE:
-        yield Road.TO_WORLD
+        yield TrafficKind.TO_WORLD
     if source in _WORKLOADS and target in _MACHINES:
-        yield Road.POD_TO_HOST
+        yield TrafficKind.POD_TO_HOST
     if source in _MACHINES and target in _WORKLOADS:
-        yield Road.NODE_TO_POD
+        yield TrafficKind.NODE_TO_POD
     if source in _MACHINES and target in _MACHINES:
-        yield Road.HOST_TO_HOST
+        yield TrafficKind.HOST_TO_HOST
     if source is EndKind.OUTSIDE and target is not EndKind.OUTSIDE:
-        yield Road.FROM_WORLD
+        yield TrafficKind.FROM_WORLD
     if EndKind.GUEST in {source, target}:
-        yield Road.GUEST
+        yield TrafficKind.GUEST
     if complaint.same_node is not None:
-        yield Road.SAME_NODE if complaint.same_node else Road.OTHER_NODE
+        yield TrafficKind.SAME_NODE if complaint.same_node else TrafficKind.OTHER_NODE
 
 
 def _of_attempt(attempt: Attempt, node: Node) -> Iterator[Clue]:
@@ -126,16 +126,16 @@ def _of_attempt(attempt: Attempt, node: Node) -> Iterator[Clue]:
         yield FailureKind.NAME_SERVER_SILENT
     services = {address for service in node.services for address in service.addresses}
     if probe.dst in services:
-        yield Road.TO_SERVICE
+        yield TrafficKind.TO_SERVICE
     if probe.dport == DNS_PORT:
-        yield Road.TO_NAME_SERVER
+        yield TrafficKind.TO_NAME_SERVER
     source, target = _owner(node, probe.src), _owner(node, probe.dst)
     if source not in {None, HOST} and target not in {None, HOST}:
-        yield Road.POD_TO_POD
+        yield TrafficKind.POD_TO_POD
     if source == HOST and target not in {None, HOST}:
-        yield Road.NODE_TO_POD
+        yield TrafficKind.NODE_TO_POD
     if source not in {None, HOST} and target == HOST:
-        yield Road.POD_TO_HOST
+        yield TrafficKind.POD_TO_HOST
 
 
 def _owner(node: Node, address: Address) -> str | None:

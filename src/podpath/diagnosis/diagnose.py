@@ -15,7 +15,7 @@ from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.captured import add_captured
-from podpath.diagnosis.carried import Broken, doubt, find_broken, find_complained, tell_walked
+from podpath.diagnosis.carried import BrokenFlows, doubt, find_broken, find_complained, tell_walked
 from podpath.diagnosis.check_proof import prove_check
 from podpath.diagnosis.clearance import (
     REFUSED,
@@ -64,7 +64,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     broken = (
         _join(find_complained(base, complained), find_broken(base, carried))
         if unasked
-        else Broken((), ())
+        else BrokenFlows((), ())
     )
     concluded = conclude(case, (*symptoms, *(broken.faults or broken.suspected)), flows)
     if broken.suspected and not broken.faults:
@@ -122,9 +122,9 @@ def _list_denied(concluded: Conclusion, complained: Sequence[Complained]) -> fro
     return frozenset((*failing, *(one.probe for one in complained)))
 
 
-def _join(meant: Broken, carried: Broken) -> Broken:
+def _join(meant: BrokenFlows, carried: BrokenFlows) -> BrokenFlows:
     """Return what fails of what people complain of before what fails of what any node should carry."""
-    return Broken((*meant.faults, *carried.faults), (*meant.suspected, *carried.suspected))
+    return BrokenFlows((*meant.faults, *carried.faults), (*meant.suspected, *carried.suspected))
 
 
 def _questions(

@@ -16,14 +16,14 @@ from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.tracing.trace import Conversation
 from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.forbids import Forbids
-from podpath.diagnosis.meeting import Meeting
+from podpath.diagnosis.meeting import PacketComparison
 from podpath.diagnosis.verdict import Verdict
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap
 from podpath.node.case import Contradiction
 
 
-class Otherwise(NamedTuple):
+class BreakingValue(NamedTuple):
     """A value by which a connection that works would fail."""
 
     meaning: str
@@ -37,7 +37,7 @@ class Question:
     fact: str | Reason
     """What is not known: a fact, or what a walk could not decide."""
     ask: str
-    decides: tuple[str | Otherwise, ...]
+    decides: tuple[str | BreakingValue, ...]
     """One line for each possible value: `1 or 2: the reply is dropped at lxc1234; 0: look at
     FORWARD next`.
     """
@@ -59,7 +59,7 @@ class Diagnosis:
     """What the reader should know about how the answer was reached: boundaries that are not
     modeled, and the like.
     """
-    partings: tuple[Meeting, ...] = ()
+    partings: tuple[PacketComparison, ...] = ()
     """Where what captures show departs from what the walk of a failing connection predicts."""
     complained: tuple[Complained, ...] = ()
     """The connections that were walked because prose complains of them, with how their ends were

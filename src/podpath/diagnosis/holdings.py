@@ -9,7 +9,7 @@ from podpath.node.case import Case
 from podpath.node.node import HOST
 
 
-class Holding(StrEnum):
+class AnsweringOutput(StrEnum):
     """An output that answers a question."""
 
     RULESET = "the ruleset"
@@ -27,7 +27,7 @@ class Holding(StrEnum):
     KERNEL_LOG = "the kernel's log"
 
 
-def list_holdings(case: Case) -> frozenset[Holding]:
+def list_holdings(case: Case) -> frozenset[AnsweringOutput]:
     """Return what the evidence holds whole, on the host that the case is about."""
     return frozenset(holding for holding, holds in _HOLDS if holds(case))
 
@@ -53,16 +53,19 @@ def _has_services(case: Case) -> bool:
     )
 
 
-_HOLDS: tuple[tuple[Holding, Callable[[Case], bool]], ...] = (
-    (Holding.RULESET, _has_ruleset),
-    (Holding.ROUTES, lambda case: case.node.host.routes.complete and case.node.host.rules.complete),
-    (Holding.IP_FORWARD, _has_sysctl("net.ipv4.ip_forward")),
-    (Holding.RP_FILTER, _has_sysctl("net.ipv4.conf.all.rp_filter")),
-    (Holding.BRIDGE_NETFILTER, _has_sysctl("net.bridge.bridge-nf-call-iptables")),
-    (Holding.CONNTRACK, lambda case: case.node.host.conntrack.complete),
-    (Holding.SOCKETS, _has_sockets),
-    (Holding.CAPTURE, lambda case: len({seen.capture for seen in case.sightings}) > 1),
-    (Holding.SERVICES, _has_services),
-    (Holding.CNI_FILES, lambda case: bool(case.node.cni)),
+_HOLDS: tuple[tuple[AnsweringOutput, Callable[[Case], bool]], ...] = (
+    (AnsweringOutput.RULESET, _has_ruleset),
+    (
+        AnsweringOutput.ROUTES,
+        lambda case: case.node.host.routes.complete and case.node.host.rules.complete,
+    ),
+    (AnsweringOutput.IP_FORWARD, _has_sysctl("net.ipv4.ip_forward")),
+    (AnsweringOutput.RP_FILTER, _has_sysctl("net.ipv4.conf.all.rp_filter")),
+    (AnsweringOutput.BRIDGE_NETFILTER, _has_sysctl("net.bridge.bridge-nf-call-iptables")),
+    (AnsweringOutput.CONNTRACK, lambda case: case.node.host.conntrack.complete),
+    (AnsweringOutput.SOCKETS, _has_sockets),
+    (AnsweringOutput.CAPTURE, lambda case: len({seen.capture for seen in case.sightings}) > 1),
+    (AnsweringOutput.SERVICES, _has_services),
+    (AnsweringOutput.CNI_FILES, lambda case: bool(case.node.cni)),
 )
 """What each is seen by; an output that no row knows of is asked for even where it is there."""

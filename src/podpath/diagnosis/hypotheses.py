@@ -19,7 +19,7 @@ from podpath.diagnosis.worlds import Supposition, World
 from podpath.net.addresses import Address
 from podpath.net.provenance import Fact, Known
 from podpath.node.alteration import apply_change, apply_changes
-from podpath.node.case import Case, Deed
+from podpath.node.case import Case, ChangeCommand
 from podpath.node.change import DeleteRoute, SetSysctl
 from podpath.node.netfilter import Chain, Netfilter, Table
 from podpath.node.node import HOST, Cilium, Netns, Node
@@ -198,7 +198,7 @@ def _turn(case: Case, namespace: Netns, switch: Switch) -> Iterator[World]:
         )
 
 
-def _find_deed(deeds: tuple[Deed, ...], key: str, module: str) -> Deed | None:
+def _find_deed(deeds: tuple[ChangeCommand, ...], key: str, module: str) -> ChangeCommand | None:
     """Return the command in the evidence that set the key, or loaded its module: before it the
     value was another.
     """

@@ -42,7 +42,7 @@ class NetnsDevice(NamedTuple):
         return self.link if self.netns == HOST else f"{self.link} in netns {self.netns}"
 
 
-class Meeting(NamedTuple):
+class PacketComparison(NamedTuple):
     """One packet of a connection, as a walk predicts it and as captures show it."""
 
     probe: str
@@ -59,7 +59,7 @@ class Meeting(NamedTuple):
     """The frames."""
 
 
-def meet(symptom: Symptom, branch: Branch) -> tuple[Meeting, ...]:
+def meet(symptom: Symptom, branch: Branch) -> tuple[PacketComparison, ...]:
     """Hold each packet of a walk against the captures of its connection, in the order in which the
     packets are sent.
     """
@@ -104,11 +104,11 @@ def predict_places(trace: Trace) -> tuple[NetnsDevice, ...]:
 
 def _meet(
     symptom: Symptom, trace: Trace, mine: Sequence[ConnectionFrame], hops: Sequence[NetnsDevice]
-) -> Meeting:
+) -> PacketComparison:
     shown = {_place(seen): seen for seen in reversed(mine)}
     missing = [hop for hop in hops if hop not in shown]
     beyond = [place for place in shown if place not in predict_places(trace)]
-    return Meeting(
+    return PacketComparison(
         probe=str(symptom.probe),
         packet=trace.name,
         agrees=not missing and not beyond,
@@ -178,7 +178,7 @@ def _seen_words(
     return ", ".join(parts) or "not seen"
 
 
-def find_partings(judgements: Sequence[Judgement]) -> Iterator[Meeting]:
+def find_partings(judgements: Sequence[Judgement]) -> Iterator[PacketComparison]:
     """Give, for each failing connection that no walk explains, the first packet at which walk and
     captures part.
     """

@@ -13,7 +13,7 @@ from itertools import islice
 
 from podpath.diagnosis.clues import Clue, list_clues
 from podpath.diagnosis.diagnosis import Question
-from podpath.diagnosis.holdings import Holding, list_holdings
+from podpath.diagnosis.holdings import AnsweringOutput, list_holdings
 from podpath.diagnosis.plays.play import Play
 from podpath.diagnosis.plays.table import PLAYS
 from podpath.net.probe import Probe
@@ -45,7 +45,7 @@ def ask_expert(case: Case) -> tuple[Question, ...]:
 
 def _ask_once(plays: Iterable[Play]) -> Iterator[Play]:
     """Yield the plays without those whose answer stands in the output that an earlier one asks for."""
-    asked: set[Holding] = set()
+    asked: set[AnsweringOutput] = set()
     for play in plays:
         if not play.held or not play.held <= asked:
             asked |= play.held
@@ -70,7 +70,7 @@ def weigh(play: Play, clues: frozenset[Clue]) -> int:
     return play.base + sum(weights[:STRONGEST])
 
 
-def is_held(play: Play, holdings: frozenset[Holding]) -> bool:
+def is_held(play: Play, holdings: frozenset[AnsweringOutput]) -> bool:
     """Tell whether the evidence holds whole what the play asks for."""
     return bool(play.held) and play.held <= holdings
 

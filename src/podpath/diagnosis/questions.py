@@ -10,7 +10,7 @@ from typing import assert_never
 
 from podpath.checks.finding import Finding
 from podpath.datapath.tracing.trace import Branch, Conversation, Undecided
-from podpath.diagnosis.diagnosis import Otherwise, Question
+from podpath.diagnosis.diagnosis import BreakingValue, Question
 from podpath.diagnosis.explanations import Explanation
 from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.forbids import (
@@ -134,7 +134,7 @@ def _breaking(conversation: Conversation, branch: Branch) -> Iterator[Question]:
             yield Question(
                 fact=made.fact,
                 ask=made.ask,
-                decides=(Otherwise(made.meaning, other.failure), f"{usual}: it works"),
+                decides=(BreakingValue(made.meaning, other.failure), f"{usual}: it works"),
             )
 
 

@@ -313,7 +313,7 @@ class AttemptRecord(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeedRecord(Record):
+class ChangeCommandRecord(Record):
     """A command that changes the node, as typed at a prompt (`modprobe br_netfilter`, `sysctl -w
     ...`, `ip route del ...`).
     """

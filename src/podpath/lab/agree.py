@@ -21,7 +21,7 @@ from podpath.datapath.vocabulary import StageName
 from podpath.lab import conversation
 from podpath.lab.agreement import Disagreement, ObservedEvidence, compare, count_frames
 from podpath.lab.apply import LabError, apply, die_with_parent, enter_private_world, run
-from podpath.lab.conversation import USUAL, Patience
+from podpath.lab.conversation import USUAL, Timeouts
 from podpath.lab.crafted import DEVICE, send_frame
 from podpath.lab.drops import DropTracer
 from podpath.lab.exchange import KERNEL_SCRIPTS, REGISTRATION
@@ -145,7 +145,7 @@ def predict(case: GeneratedCase) -> Conversation:
 
 
 def observe_case(
-    case: GeneratedCase, tracer: DropTracer, patience: Patience = USUAL
+    case: GeneratedCase, tracer: DropTracer, patience: Timeouts = USUAL
 ) -> ObservedEvidence:
     """Build a case's node, send its probe, and take the node down again."""
     twin = emit_twin(case.node)
@@ -159,12 +159,12 @@ def observe_case(
         run(emit_removal(twin))
 
 
-def _patience(prediction: Conversation, quiet: float) -> Patience:
+def _patience(prediction: Conversation, quiet: float) -> Timeouts:
     """Wait for every frame that is predicted, and where a neighbor does not answer, until the
     kernel gives up on it.
     """
     waits = any(branch.last.deciding.stage is StageName.NEIGHBOUR for branch in prediction.branches)
-    return Patience(
+    return Timeouts(
         max(quiet, PATIENCE) if waits else quiet, min(map(count_frames, prediction.branches))
     )
 

@@ -38,7 +38,7 @@ failure would be put down to.
 """
 
 
-class Patience(NamedTuple):
+class Timeouts(NamedTuple):
     """How long to wait for more to come."""
 
     quiet: float = QUIET
@@ -57,7 +57,7 @@ class Patience(NamedTuple):
         )
 
 
-USUAL = Patience()
+USUAL = Timeouts()
 
 
 class Observation(NamedTuple):
@@ -117,7 +117,7 @@ def send_probe(
     tap: Tap,
     servers: Servers,
     *,
-    patience: Patience = USUAL,
+    patience: Timeouts = USUAL,
     before_closing: Callable[[], None] = lambda: None,
 ) -> Observation:
     """Send the probe from its namespace and watch until nothing moves any more.
@@ -165,7 +165,7 @@ def send_probe(
 
 
 def watch_frame(
-    send: Callable[[], None], tap: Tap, *, patience: Patience = USUAL, at_end: Callable[[], None]
+    send: Callable[[], None], tap: Tap, *, patience: Timeouts = USUAL, at_end: Callable[[], None]
 ) -> Observation:
     """Send something that no socket answers for, and watch until nothing moves any more."""
     tap.read()

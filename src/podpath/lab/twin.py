@@ -13,7 +13,7 @@ from podpath.lab import conversation
 from podpath.lab.agreement import Disagreement, ObservedEvidence, compare_branch
 from podpath.lab.apply import apply, has_openvswitch, read_neighbours
 from podpath.lab.bpf_standin import emulate_programs
-from podpath.lab.conversation import USUAL, Patience
+from podpath.lab.conversation import USUAL, Timeouts
 from podpath.lab.counters import CountedRule, read_counters
 from podpath.lab.drops import DropTracer, FreedPacket
 from podpath.lab.entries import ComparedEntry, read_entries
@@ -27,7 +27,7 @@ from podpath.net.provenance import Known
 from podpath.node.node import Node
 
 IPV4 = 0x0800
-PATIENCE = conversation.Patience(0.1)
+PATIENCE = conversation.Timeouts(0.1)
 """How long to wait: a neighbor that does not answer has failed by then, and a twin is tried once
 or a few times.
 """
@@ -232,7 +232,7 @@ def _listening_ports(prediction: Conversation, probe: Probe) -> tuple[int, ...]:
 
 
 def observe(
-    node: Node, probe: Probe, tracer: DropTracer, ports: tuple[int, ...], patience: Patience = USUAL
+    node: Node, probe: Probe, tracer: DropTracer, ports: tuple[int, ...], patience: Timeouts = USUAL
 ) -> ObservedEvidence:
     """Send a probe through a twin that stands, and gather everything that can be seen of it."""
     servers = conversation.open_servers(dict.fromkeys(node.namespaces, ports))
@@ -246,7 +246,7 @@ def observe(
 
 
 def observe_frame(
-    node: Node, send: Callable[[], None], tracer: DropTracer, patience: Patience = USUAL
+    node: Node, send: Callable[[], None], tracer: DropTracer, patience: Timeouts = USUAL
 ) -> ObservedEvidence:
     """Have a frame sent through a twin that stands, where nobody listens, and gather everything
     that can be seen of it.

@@ -77,7 +77,7 @@ class DiagnosisResult(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Questioned:
+class NodeQuestions:
     """What every node of a case is asked."""
 
     probes: Sequence[Asked]
@@ -102,7 +102,7 @@ def diagnose(
     Logs in the case tell what led to the fault, and `when` says when it failed, where they do not.
     """
     read = as_case(case, probes, progress)
-    asked = Questioned(
+    asked = NodeQuestions(
         probes=probes,
         good=as_case(good, (), progress).facts if good is not None else None,
         when=when or When(),
@@ -114,7 +114,7 @@ def diagnose(
     return DiagnosisResult(choose_answer([node.name for node in read.nodes], answers))
 
 
-def _diagnose_node(node: NodeCase, asked: Questioned) -> Diagnosis:
+def _diagnose_node(node: NodeCase, asked: NodeQuestions) -> Diagnosis:
     facts_left, chronicle = read_chronicle(node.facts, asked.sources, asked.when, asked.progress)
     with stage(asked.progress, f"walking {node.name}".strip()):
         answer = causes.diagnose(

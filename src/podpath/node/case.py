@@ -169,7 +169,7 @@ class Contradiction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
+class ChangeCommand:
     """A command in the evidence that changes the node (`modprobe br_netfilter`): facts before and
     after it differ.
     """
@@ -242,7 +242,7 @@ class Case:
     lost: tuple[LostPacket, ...] = ()
     """What captures of several points show to be lost between them."""
     contradictions: tuple[Contradiction, ...] = ()
-    deeds: tuple[Deed, ...] = ()
+    deeds: tuple[ChangeCommand, ...] = ()
     messages: tuple[Message, ...] = ()
     """What programs and the kernel said, in the order of the evidence."""
     stated: tuple[Stated, ...] = ()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from podpath.datapath.tracing.trace import Conversation
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
-from podpath.diagnosis.meeting import Meeting
+from podpath.diagnosis.meeting import PacketComparison
 from podpath.net.provenance import Gap
 from podpath.report.borders import branch_object, gap_object, packet_object, quote_object
 from podpath.report.clearance_words import forbids_object
@@ -90,7 +90,7 @@ def _conversation(diagnosis: Diagnosis, conversation: Conversation) -> dict[str,
     }
 
 
-def _parting(meeting: Meeting) -> dict[str, object]:
+def _parting(meeting: PacketComparison) -> dict[str, object]:
     return {
         "probe": escape(meeting.probe),
         "packet": meeting.packet,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podpath.diagnosis.meeting import Meeting
+from podpath.diagnosis.meeting import PacketComparison
 from podpath.report.escape import escape
 from podpath.report.quotes import render_quotes
 from podpath.report.style import Style
@@ -14,7 +14,7 @@ from podpath.report.style import Style
 INDENT = "    "
 
 
-def render_partings(partings: Sequence[Meeting], style: Style) -> list[str]:
+def render_partings(partings: Sequence[PacketComparison], style: Style) -> list[str]:
     """Write out each parting; nothing where there is none."""
     lines: list[str] = []
     for meeting in partings:

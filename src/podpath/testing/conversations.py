@@ -17,7 +17,7 @@ from podpath.node.node import Node
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ConversationResult:
     """What became of one connection."""
 
     conversation: Conversation
@@ -61,6 +61,6 @@ class Heard:
         return self._last.steps[-1]
 
 
-def ask(node: Node, probe: str) -> Heard:
+def ask(node: Node, probe: str) -> ConversationResult:
     """Hold the conversation that a probe asks about."""
-    return Heard(converse(node, Probe.parse(probe)))
+    return ConversationResult(converse(node, Probe.parse(probe)))

@@ -6,20 +6,20 @@ import pytest
 
 from podpath.assembly.scenes.deeds import (
     Effect,
-    ModuleDeed,
-    RouteDeed,
-    SysctlDeed,
+    ModuleChange,
+    RouteChange,
+    SysctlChange,
     list_deeds,
     read_effects,
 )
-from podpath.assembly.scenes.scene import SceneEvidence
-from podpath.evidence.records import DeedRecord
+from podpath.assembly.scenes.scene import ReadSources
+from podpath.evidence.records import ChangeCommandRecord
 from tests.assembly.evidence_text import by_hand
 
 
 def _effects(command: str) -> list[str]:
-    evidence = SceneEvidence.gather(
-        [by_hand(lambda span: (DeedRecord(span=span, command=command),), command=command)]
+    evidence = ReadSources.gather(
+        [by_hand(lambda span: (ChangeCommandRecord(span=span, command=command),), command=command)]
     )
     assert [deed.command for deed in list_deeds(evidence)] == [command]
     return [_spell(effect) for effect in read_effects(evidence)]
@@ -27,11 +27,11 @@ def _effects(command: str) -> list[str]:
 
 def _spell(effect: Effect) -> str:
     match effect:
-        case SysctlDeed():
+        case SysctlChange():
             return f"{effect.netns}: {effect.key}={effect.value}"
-        case ModuleDeed():
+        case ModuleChange():
             return f"{'load' if effect.loaded else 'remove'} {effect.name}"
-        case RouteDeed():
+        case RouteChange():
             way = f"{effect.link} {effect.gateway} {effect.metric} {effect.table}"
             return f"{effect.netns}: {'add' if effect.added else 'delete'} {effect.prefix} {way}"
 
@@ -84,12 +84,15 @@ def test_effects(command: str, effects: list[str]) -> None:
 def test_deeds_on_a_good_host_change_nothing_here() -> None:
     """A command on another host is kept, and has no effect on this one."""
 
-    def make_case(label: str | None) -> SceneEvidence:
+    def make_case(label: str | None) -> ReadSources:
         deed = by_hand(
-            lambda span: (DeedRecord(span=span, command="modprobe br_netfilter"),), label=label
+            lambda span: (ChangeCommandRecord(span=span, command="modprobe br_netfilter"),),
+            label=label,
         )
-        other = by_hand(lambda span: (DeedRecord(span=span, command="reboot"),), first_line=7)
-        return SceneEvidence.gather([deed, other])
+        other = by_hand(
+            lambda span: (ChangeCommandRecord(span=span, command="reboot"),), first_line=7
+        )
+        return ReadSources.gather([deed, other])
 
     assert len(read_effects(make_case(None))) == 1
     assert read_effects(make_case("On a good host:")) == ()

@@ -9,7 +9,7 @@ from podpath.evidence.documents.deeds import is_deed, read_typed
 from podpath.evidence.documents.document import split_document
 from podpath.evidence.kubernetes.records import CiliumOptionRecord
 from podpath.evidence.recognition import read
-from podpath.evidence.records import DeedRecord, HeadingRecord
+from podpath.evidence.records import ChangeCommandRecord, HeadingRecord
 
 DEEDS = [
     "modprobe br_netfilter", "sudo sysctl -w net.ipv4.ip_forward=1", "sysctl net.ipv4.ip_forward=1", "sysctl --system",
@@ -48,7 +48,7 @@ def test_a_deed_is_quoted_where_it_was_typed() -> None:
     reading = read(source)
     assert reading is not None
     (deed,) = reading.records
-    assert isinstance(deed, DeedRecord)
+    assert isinstance(deed, ChangeCommandRecord)
     assert ("modprobe br_netfilter", 2, "root@w1:~# modprobe br_netfilter") == (
         deed.command,
         deed.span.line,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.netfilter.typed import parse_typed_rule
-from podpath.evidence.records import DeedRecord, StatementRecord
+from podpath.evidence.records import ChangeCommandRecord, StatementRecord
 from podpath.net.addresses import Prefix
 from podpath.net.firewall import TypedRule
 from tests.evidence.consoles import block, read
@@ -41,7 +41,9 @@ $IPT -P OUTPUT DROP
 """
     reading = read(block(text))
     assert not reading.gaps
-    assert [record.span.line for record in reading.records if isinstance(record, DeedRecord)] == [
+    assert [
+        record.span.line for record in reading.records if isinstance(record, ChangeCommandRecord)
+    ] == [
         4,
         5,
     ]

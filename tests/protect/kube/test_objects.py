@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from podpath.protect.kube.client import Unreachable, decode
-from podpath.protect.kube.objects import KubePod, Trim
+from podpath.protect.kube.objects import KubePod, MetadataFilter
 from tests import kube_objects as kube
 
 
@@ -55,7 +55,7 @@ def test_a_pod_without_addresses_has_none() -> None:
 def test_trimming_keeps_what_is_asked_for() -> None:
     """Labels and annotations that nobody judges by are not kept; everything else stays."""
     pod = read()
-    trimmed = Trim(labels=frozenset({"app"}), annotations=frozenset({"keep"})).pod(pod)
+    trimmed = MetadataFilter(labels=frozenset({"app"}), annotations=frozenset({"keep"})).pod(pod)
 
     assert ({"app": "web"}, {"keep": "1"}) == (
         trimmed.metadata.labels,
@@ -70,7 +70,7 @@ def test_trimming_keeps_what_is_asked_for() -> None:
 
 def test_repeated_words_are_stored_once() -> None:
     """Two pods of one workload share their labels' and containers' words."""
-    one, other = (Trim().pod(read()) for _ in range(2))
+    one, other = (MetadataFilter().pod(read()) for _ in range(2))
 
     assert one.metadata.labels["app"] is other.metadata.labels["app"]
     assert one.spec.containers[0].name is other.spec.containers[0].name

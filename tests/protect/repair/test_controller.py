@@ -9,7 +9,7 @@ import logging
 
 import pytest
 
-from podpath.protect.repair.judgement import Sight
+from podpath.protect.repair.judgement import NamespaceObservation
 from podpath.protect.repair.namespaces import Namespaces
 from tests import kube_objects as kube
 from tests.apiserver import NOBODY
@@ -410,9 +410,9 @@ def test_g1_a_pod_without_a_validator_is_judged_by_its_namespace(ward: Ward) -> 
         phase="Running",
     )
 
-    judgement = controller.consider(pod, 1.0, Sight(redirected=True, why="there"))
+    judgement = controller.consider(pod, 1.0, NamespaceObservation(redirected=True, why="there"))
     assert ("healthy", 0) == (judgement.state, controller.broken)
-    judgement = controller.consider(pod, 2.0, Sight(redirected=False, why="none"))
+    judgement = controller.consider(pod, 2.0, NamespaceObservation(redirected=False, why="none"))
 
     assert "broken" == judgement.state
     assert {("evict", "skip"): 1} == dict(controller.counts), (

@@ -11,7 +11,7 @@ from podpath.protect.kube import access
 from podpath.protect.kube.client import Client, Unreachable
 from podpath.protect.kube.events import Recorder
 from podpath.protect.kube.pods import Evictor
-from podpath.protect.repair.deeds import Deeds
+from podpath.protect.repair.deeds import PodActions
 from podpath.protect.repair.judgement import judge
 from podpath.protect.repair.namespaces import Namespaces
 from podpath.protect.repair.policy import Action, Policy
@@ -22,11 +22,11 @@ from tests.protect.repair import pods
 POD = pods.pod(kube.CRASH_LOOP, kube.ended(95))
 
 
-def deeds(client: Client, *, dry_run: bool = False) -> Deeds:
+def deeds(client: Client, *, dry_run: bool = False) -> PodActions:
     """Make deeds against a server."""
     policy = Policy(dry_run=dry_run)
     recorder = Recorder(client, "i", clock=lambda: 0.0, wall=lambda: 1.0, draw=lambda: 0.5)
-    return Deeds(
+    return PodActions(
         policy=policy,
         client=client,
         recorder=recorder,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.protect.repair.judgement import Sight, judge, name_owner
+from podpath.protect.repair.judgement import NamespaceObservation, judge, name_owner
 from podpath.protect.repair.policy import Policy, Validator
 from tests import kube_objects as kube
 from tests.protect.repair.pods import ISTIO, LINKERD, pod
@@ -150,12 +150,14 @@ def test_an_excluded_namespace_is_left_alone() -> None:
     ("sight", "expected"),
     [
         (None, "unknown"),
-        (Sight(redirected=None, why="two namespaces hold its address"), "unknown"),
-        (Sight(redirected=True, why="there"), "healthy"),
-        (Sight(redirected=False, why="nothing"), "broken"),
+        (NamespaceObservation(redirected=None, why="two namespaces hold its address"), "unknown"),
+        (NamespaceObservation(redirected=True, why="there"), "healthy"),
+        (NamespaceObservation(redirected=False, why="nothing"), "broken"),
     ],
 )
-def test_g1_without_a_validator_the_namespace_decides(sight: Sight | None, expected: str) -> None:
+def test_g1_without_a_validator_the_namespace_decides(
+    sight: NamespaceObservation | None, expected: str
+) -> None:
     """A pod without a validator is judged by what was seen in its namespace, and by nothing else."""
     assert (
         expected
@@ -167,7 +169,9 @@ def test_a_validator_that_passed_outweighs_what_was_seen() -> None:
     """I1 holds against a look into the namespace too: a validator that passed tried packets."""
     assert (
         "healthy"
-        == judge(pod(kube.ended(0)), POLICY, Sight(redirected=False, why="none seen")).state
+        == judge(
+            pod(kube.ended(0)), POLICY, NamespaceObservation(redirected=False, why="none seen")
+        ).state
     )
 
 
@@ -228,7 +232,9 @@ def test_broken_needs_a_failure_that_nothing_took_back(
     """Whatever the states: broken means that the current run failed with a code of ours, or waits
     after the last did.
     """
-    judgement = judge(pod(now, last, phase=phase), POLICY, Sight(redirected=redirected, why="seen"))
+    judgement = judge(
+        pod(now, last, phase=phase), POLICY, NamespaceObservation(redirected=redirected, why="seen")
+    )
 
     failed = now == kube.ended(95) or (now in ({}, kube.CRASH_LOOP) and last == kube.ended(95))
     assert failed == (judgement.state == "broken")

@@ -17,7 +17,7 @@ from podpath.protect.kube.objects import KubePod
 from podpath.protect.kube.pods import Evictor
 from podpath.protect.repair.budget import RepairBudget
 from podpath.protect.repair.controller import Controller
-from podpath.protect.repair.deeds import Deeds
+from podpath.protect.repair.deeds import PodActions
 from podpath.protect.repair.namespaces import Namespaces, read_namespaces
 from podpath.protect.repair.policy import Policy
 from tests import kube_objects as kube
@@ -48,7 +48,7 @@ class Ward:
         self.chain = ""
         """Why the node's chain is unhealthy."""
         self.wall = 1_795_312_800.0
-        self.deeds: Deeds
+        self.deeds: PodActions
         self.recorder = Recorder(
             self.client,
             "podpath-agent-x",
@@ -65,7 +65,7 @@ class Ward:
     ) -> Controller:
         """Make a controller with a policy, changed here and there."""
         policy = replace(policy, **changes)
-        self.deeds = Deeds(
+        self.deeds = PodActions(
             policy=policy,
             client=self.client,
             recorder=self.recorder,

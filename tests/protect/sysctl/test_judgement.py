@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from podpath.protect.sysctl.findings import Circumstances, find_faults
+from podpath.protect.sysctl.findings import FindingContext, find_faults
 from podpath.protect.sysctl.judgement import SettingJudgement, judge_settings
 from podpath.protect.sysctl.keys import Key, parse_key
 from podpath.protect.sysctl.mending import plan_writes
@@ -179,6 +179,6 @@ def test_a_part_of_the_tree_that_is_not_mounted_is_told(tmp_path: Path) -> None:
         f"{tmp_path}/kernel is not to be seen here",
     )
     (finding,) = find_faults(
-        (judgement,), Circumstances(SysctlTree(root=tmp_path), Rivals(), {}, ())
+        (judgement,), FindingContext(SysctlTree(root=tmp_path), Rivals(), {}, ())
     )
     assert finding.claim.startswith("kernel.unprivileged_bpf_disabled cannot be judged, since")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from podpath.protect.sysctl.keys import parse_key
-from podpath.protect.sysctl.tree import Raw, SysctlTree
+from podpath.protect.sysctl.tree import RawValue, SysctlTree
 
 
 def test_values_are_read(tmp_path: Path) -> None:
@@ -15,8 +15,8 @@ def test_values_are_read(tmp_path: Path) -> None:
     (tmp_path / "net").mkdir()
     (tmp_path / "net/range").write_text("1024\t65535\n", encoding="utf-8")
 
-    assert SysctlTree(root=tmp_path).read(parse_key("net.range")) == Raw("1024 65535")
-    assert SysctlTree(root=tmp_path).read(parse_key("net.none")) == Raw(None, missing=True)
+    assert SysctlTree(root=tmp_path).read(parse_key("net.range")) == RawValue("1024 65535")
+    assert SysctlTree(root=tmp_path).read(parse_key("net.none")) == RawValue(None, missing=True)
     assert SysctlTree(root=tmp_path).list(parse_key("net.none")) == ()
 
 
@@ -25,7 +25,7 @@ def test_what_the_kernel_refuses_to_tell() -> None:
     """A key that is there and cannot be read is no missing key (stable_secret gives EIO until it is
     set).
     """
-    assert SysctlTree().read(parse_key("net.ipv6.conf.lo.stable_secret")) == Raw(
+    assert SysctlTree().read(parse_key("net.ipv6.conf.lo.stable_secret")) == RawValue(
         None, why="Input/output error"
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.scenes.scene import Scene, SceneEvidence
+from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.records import ConntrackRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address
@@ -46,7 +46,7 @@ _SELECTORS = frozenset(
 
 
 def find_tracked(
-    draft: NodeDraft, evidence: SceneEvidence, shown: Iterable[Attempt]
+    draft: NodeDraft, evidence: ReadSources, shown: Iterable[Attempt]
 ) -> Iterator[Attempt]:
     """Yield the hanging connections that a selected part of the table shows, unless an attempt
     shows them already.
@@ -79,7 +79,7 @@ def find_tracked(
         )
 
 
-def is_selected(scene: Scene) -> bool:
+def is_selected(scene: ReadSource) -> bool:
     """Tell whether the output shows the entries that somebody looked for."""
     return bool(scene.command.filters) or any(
         word in _SELECTORS for word in scene.command.arguments

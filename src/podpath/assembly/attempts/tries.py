@@ -13,13 +13,13 @@ from podpath.assembly.attempts.captured import CapturedFailure
 from podpath.assembly.attempts.tracked import find_tracked
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
-from podpath.assembly.inference.bridge_pods import Mention
+from podpath.assembly.inference.bridge_pods import AddressMention
 from podpath.assembly.inference.captures import is_private
-from podpath.assembly.scenes.labels import Standing, judge_source
-from podpath.assembly.scenes.scene import Scene, SceneEvidence, name_netns
+from podpath.assembly.scenes.labels import StateLikelihood, judge_source
+from podpath.assembly.scenes.scene import ReadSource, ReadSources, name_netns
 from podpath.evidence.attempts.failures import parse_result
 from podpath.evidence.attempts.outcome import UNADDRESSED
-from podpath.evidence.records import AttemptRecord, DeedRecord
+from podpath.evidence.records import AttemptRecord, ChangeCommandRecord
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.failures import NAMES, Ending, FailureKind, Result, is_failure
@@ -33,14 +33,14 @@ from podpath.node.node import HOST
 POD = "pod"
 
 
-class Start(NamedTuple):
+class AttemptStart(NamedTuple):
     """Where a connection starts."""
 
     netns: str | None
     address: Address | None
 
 
-def local_pods(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[tuple[Address, Mention]]:
+def local_pods(draft: NodeDraft, evidence: ReadSources) -> Iterator[tuple[Address, AddressMention]]:
     """Yield the addresses of pods that must live on this node: the kubelet probes its own alone,
     and logs of them stand here.
     """
@@ -55,19 +55,21 @@ def local_pods(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[tuple[Addr
         if is_probe(record) and not _is_hosts(draft, record.dst):
             yield (
                 record.dst,
-                Mention(record.span, f"{record.who or 'a probe'} goes to", certain=True),
+                AddressMention(record.span, f"{record.who or 'a probe'} goes to", certain=True),
             )
         elif record.dst in described:
             yield (
                 record.dst,
-                Mention(
+                AddressMention(
                     described[record.dst].span, "a pod of this node is described with", certain=True
                 ),
             )
         if record.src is not None and (record.origin == POD or record.src in described):
             yield (
                 record.src,
-                Mention(record.span, f"{record.who or 'a connection'} comes from", certain=True),
+                AddressMention(
+                    record.span, f"{record.who or 'a connection'} comes from", certain=True
+                ),
             )
 
 
@@ -81,7 +83,7 @@ def _is_hosts(draft: NodeDraft, address: Address) -> bool:
     )
 
 
-def tried_pod(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[tuple[Address, Mention]]:
+def tried_pod(draft: NodeDraft, evidence: ReadSources) -> Iterator[tuple[Address, AddressMention]]:
     """Yield the pod of a log whose address nothing shows: the one address that was tried by hand on
     the host.
 
@@ -106,7 +108,7 @@ def tried_pod(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[tuple[Addre
         for address, span in tried.items():
             yield (
                 address,
-                Mention(
+                AddressMention(
                     span,
                     "a pod's log fails too, and the one address tried by hand is",
                     certain=True,
@@ -120,7 +122,7 @@ def is_probe(record: AttemptRecord) -> bool:
     return "kubelet" in who or "probe" in who
 
 
-def list_unplaced(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[Unplaced]:
+def list_unplaced(draft: NodeDraft, evidence: ReadSources) -> Iterator[Unplaced]:
     """Yield the failures of which an end is not known."""
     for scene, record in evidence.records(AttemptRecord):
         start = find_start(draft, scene, record)
@@ -171,7 +173,7 @@ def _spell_target(record: AttemptRecord) -> str:
     )
 
 
-def _missing(start: Start) -> tuple[str, str]:
+def _missing(start: AttemptStart) -> tuple[str, str]:
     """Say what a walk from an unknown start lacks, and the command that tells."""
     if start.netns is None:
         return "where it ran", "the same command with its prompt, and `ip addr` there"
@@ -188,14 +190,16 @@ def _missing(start: Start) -> tuple[str, str]:
 
 def assemble_tries(
     draft: NodeDraft,
-    evidence: SceneEvidence,
+    evidence: ReadSources,
     failures: Iterable[CapturedFailure],
     disputes: Disputes,
 ) -> tuple[Attempt, ...]:
     """Return all attempts of the case, those that captures show last."""
     found: list[Attempt] = []
     deeds = [
-        record.span for scene, record in evidence.records(DeedRecord) if not scene.is_elsewhere
+        record.span
+        for scene, record in evidence.records(ChangeCommandRecord)
+        if not scene.is_elsewhere
     ]
     for scene, record in evidence.records(AttemptRecord):
         start = find_start(draft, scene, record)
@@ -244,41 +248,41 @@ def _is_cured(before: Iterable[Attempt], probe: Probe, span: Span, deeds: Iterab
     )
 
 
-def find_start(draft: NodeDraft, scene: Scene, record: AttemptRecord) -> Start:
+def find_start(draft: NodeDraft, scene: ReadSource, record: AttemptRecord) -> AttemptStart:
     """Say where a try started: as its line says, else in the namespace that its command ran in."""
     if record.src is not None:
         owner = draft.owner(record.src)
-        return Start(owner.name if owner is not None else None, record.src)
+        return AttemptStart(owner.name if owner is not None else None, record.src)
     if is_probe(record) or (
         record.origin in {None, HOST} and scene.netns == HOST and _ran_here(scene)
     ):
-        return Start(HOST, _source_towards(draft.host, record.dst))
+        return AttemptStart(HOST, _source_towards(draft.host, record.dst))
     if record.origin not in {None, HOST, POD}:
         named = name_netns(record.origin)
         netns = draft.namespaces.get(named)
-        return Start(named, None if netns is None else _source_towards(netns, record.dst))
+        return AttemptStart(named, None if netns is None else _source_towards(netns, record.dst))
     if scene.netns != HOST:
         netns = draft.namespaces.get(scene.netns)
         if netns is not None and _source_towards(netns, record.dst) is not None:
-            return Start(netns.name, _source_towards(netns, record.dst))
+            return AttemptStart(netns.name, _source_towards(netns, record.dst))
     return _only_pod(draft, record)
 
 
-def is_good(standing: Standing, result: Result | None) -> bool:
+def is_good(standing: StateLikelihood, result: Result | None) -> bool:
     """Tell whether the evidence says that an attempt was made on a good node, or after the cure."""
-    return standing in {Standing.ELSEWHERE, Standing.AFTER} or (
-        standing is Standing.GOOD and result is Ending.OK
+    return standing in {StateLikelihood.ELSEWHERE, StateLikelihood.AFTER} or (
+        standing is StateLikelihood.GOOD and result is Ending.OK
     )
 
 
-def _ran_here(scene: Scene) -> bool:
+def _ran_here(scene: ReadSource) -> bool:
     """Tell whether the line was printed by a command typed at a prompt, and so on the host; a log
     line was not.
     """
     return scene.source.prompt is not None or bool(scene.command.program)
 
 
-def _only_pod(draft: NodeDraft, record: AttemptRecord) -> Start:
+def _only_pod(draft: NodeDraft, record: AttemptRecord) -> AttemptStart:
     """Return the one pod that the case is about, for what ran in a pod that is not named."""
     pods = [
         (netns, own.address)
@@ -290,8 +294,8 @@ def _only_pod(draft: NodeDraft, record: AttemptRecord) -> Start:
         and own.address != record.dst
     ]
     if len(pods) == 1:
-        return Start(pods[0][0].name, pods[0][1])
-    return Start(None, None)
+        return AttemptStart(pods[0][0].name, pods[0][1])
+    return AttemptStart(None, None)
 
 
 def _source_towards(netns: NetnsDraft, target: Address) -> Address | None:

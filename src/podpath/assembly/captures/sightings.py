@@ -17,7 +17,7 @@ from typing import NamedTuple
 from podpath.assembly.devices.names import looks_like_device
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.scenes.scene import Scene, SceneEvidence
+from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.capture.connections import CapturedConnection, CapturedFlow, gather_flows, join_flows
 from podpath.evidence.records import PacketRecord
 from podpath.net.addresses import Address, Mac
@@ -51,7 +51,7 @@ class Sightings(NamedTuple):
     """The MACs behind words that are printed in their place."""
 
 
-def assemble_sightings(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> Sightings:
+def assemble_sightings(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> Sightings:
     """Place all frames that the evidence shows."""
     shown = [(scene, record) for scene, record in evidence.records(PacketRecord)]
     words = _explain_words(draft, [record for _, record in shown])
@@ -106,9 +106,9 @@ def _connect(frames: Iterable[Sighting]) -> tuple[CapturedConnection[Sighting], 
 
 
 def _find_capture(
-    scene: Scene,
+    scene: ReadSource,
     draft: NodeDraft,
-    evidence: SceneEvidence,
+    evidence: ReadSources,
     captures: dict[tuple[str, object], CaptureOrigin],
 ) -> CaptureOrigin:
     """Return the capture that a source shows: two printings of one file are one capture."""
@@ -122,7 +122,7 @@ def _find_capture(
 
 
 def _captured_link(
-    scene: Scene, file: str | None, draft: NodeDraft, evidence: SceneEvidence
+    scene: ReadSource, file: str | None, draft: NodeDraft, evidence: ReadSources
 ) -> str | None:
     named = scene.command.option("-i", "--interface")
     if named is None:
@@ -144,7 +144,7 @@ def _captured_link(
     return None if named in {None, "any"} else named
 
 
-def _written_on(evidence: SceneEvidence, file: str) -> str | None:
+def _written_on(evidence: ReadSources, file: str) -> str | None:
     """Return the device of the capture that was written into a file (`tcpdump -i eth0 -w
     eth0.pcap`).
     """

@@ -12,7 +12,7 @@ from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.drafts.listings import ListingSnapshot, merge_snapshots
 from podpath.assembly.scenes.completeness import asked_object, listed_families
-from podpath.assembly.scenes.scene import Scene, SceneEvidence
+from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.records import AddressRecord, LinkRecord
 from podpath.net.addresses import Family, IfName
 from podpath.net.provenance import Span
@@ -21,7 +21,7 @@ from podpath.node.links import InterfaceAddress
 _Key = tuple[str, IfName, Family]
 
 
-def assemble_addresses(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
+def assemble_addresses(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> None:
     """Put the addresses that outputs show on their devices."""
     for _, record in evidence.records(AddressRecord):
         if record.link is None:
@@ -38,7 +38,7 @@ def assemble_addresses(draft: NodeDraft, evidence: SceneEvidence, disputes: Disp
         draft.netns(name).addresses.extend(merged.items)
 
 
-def _read_scene(scene: Scene) -> Iterator[tuple[_Key, ListingSnapshot[InterfaceAddress]]]:
+def _read_scene(scene: ReadSource) -> Iterator[tuple[_Key, ListingSnapshot[InterfaceAddress]]]:
     """Yield the addresses of each device that the scene shows, an empty snapshot where it shows a
     device without any.
     """

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
-from podpath.assembly.scenes.scene import SceneEvidence
+from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.records import BridgeVlanRecord, FdbRecord, LinkRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Basis, Inferred
 from podpath.node.links import BridgePort, FdbEntry, Link
 
 
-def assemble_bridge_tables(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
+def assemble_bridge_tables(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> None:
     """Put the forwarding entries of bridges and vxlan devices into their namespaces, and the VLANs
     into the ports.
     """
@@ -23,7 +23,7 @@ def assemble_bridge_tables(draft: NodeDraft, evidence: SceneEvidence, disputes: 
     _assemble_vlans(draft, evidence)
 
 
-def _assemble_fdb(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
+def _assemble_fdb(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> None:
     ports_by_number = {
         (scene.netns, record.port_details["no"]): record.name
         for scene, record in evidence.records(LinkRecord)
@@ -56,7 +56,7 @@ def _assemble_fdb(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes)
             netns.fdb.append(entry)
 
 
-def _assemble_vlans(draft: NodeDraft, evidence: SceneEvidence) -> None:
+def _assemble_vlans(draft: NodeDraft, evidence: ReadSources) -> None:
     vlans: dict[tuple[str, IfName], set[int]] = {}
     pvids: dict[tuple[str, IfName], int] = {}
     for scene, record in evidence.records(BridgeVlanRecord):

@@ -16,7 +16,7 @@ from podpath.assembly.devices.ovs import claim_ovs
 from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.scenes.greps import greped_macs
-from podpath.assembly.scenes.scene import Scene, SceneEvidence
+from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.records import BridgePortRecord, BridgeRecord, LinkRecord
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Span
@@ -32,7 +32,7 @@ class LinkClaim(NamedTuple):
 
     netns: str
     name: IfName
-    scene: Scene
+    scene: ReadSource
     span: Span
     attributes: Mapping[str, object]
     """Fields of `Link`; what the line does not show is missing."""
@@ -62,7 +62,7 @@ class _Merged:
         self.port_details = {**claim.port_details, **self.port_details}
 
 
-def assemble_links(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
+def assemble_links(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> None:
     """Put every device that some output shows into its namespace, with what is known of it."""
     merged: dict[tuple[str, IfName], _Merged] = {}
     for claim in _claim_links(evidence):
@@ -72,7 +72,7 @@ def assemble_links(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes
         draft.netns(netns).links[name] = _make_link(netns, name, device, disputes)
 
 
-def _claim_links(evidence: SceneEvidence) -> Iterator[LinkClaim]:
+def _claim_links(evidence: ReadSources) -> Iterator[LinkClaim]:
     for scene, record in evidence.records(LinkRecord):
         yield LinkClaim(
             scene.netns,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from podpath.assembly.drafts.disputes import Disputes
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.scenes.scene import Scene, SceneEvidence
+from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.records import OvsBondRecord, OvsPortRecord
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Span
@@ -21,8 +21,8 @@ _NO_DEVICE = frozenset({"patch", "vxlan", "geneve", "gre", "stt", "erspan", "bar
 
 
 def claim_ovs(
-    evidence: SceneEvidence,
-) -> Iterator[tuple[Scene, Span, IfName, Mapping[str, object]]]:
+    evidence: ReadSources,
+) -> Iterator[tuple[ReadSource, Span, IfName, Mapping[str, object]]]:
     """Yield what Open vSwitch's outputs say of devices, as fields of `Link`."""
     for scene, record in evidence.records(OvsPortRecord):
         for name, kind in record.interfaces:
@@ -48,7 +48,7 @@ def claim_ovs(
             yield scene, _span_of(bond_record.span, name), IfName(name), slave
 
 
-def assemble_ovs(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
+def assemble_ovs(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> None:
     """Put the bridges of Open vSwitch into the node, each with its ports and the state of its bond."""
     ports: dict[str, dict[str, tuple[IfName, ...]]] = {}
     spans: dict[str, Span] = {}
@@ -80,7 +80,7 @@ def assemble_ovs(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) 
             )
 
 
-def _find_bond(evidence: SceneEvidence, bond: OvsBondRecord) -> str | None:
+def _find_bond(evidence: ReadSources, bond: OvsBondRecord) -> str | None:
     """Return the name of the port that a bond's state is about: as printed, else the port with the
     same slaves.
     """

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from podpath.assembly.drafts.draft import NodeDraft, ask_in
-from podpath.assembly.scenes.scene import SceneEvidence, name_netns
+from podpath.assembly.scenes.scene import ReadSources, name_netns
 from podpath.evidence.commands.command import parse_family
 from podpath.evidence.records import BundleRecord, LinkRecord
 from podpath.net.addresses import IfName
@@ -43,7 +43,7 @@ _Pair = tuple[int | None, int | None]
 """A device's own index, and the one that it names."""
 
 
-def assemble_peers(draft: NodeDraft, evidence: SceneEvidence) -> None:
+def assemble_peers(draft: NodeDraft, evidence: ReadSources) -> None:
     """Join the ends of veth pairs, and devices with those that they sit on."""
     ends = list(_list_ends(draft, evidence))
     pairs: dict[_Pair, list[_NamedPeer]] = {}
@@ -65,7 +65,7 @@ def assemble_peers(draft: NodeDraft, evidence: SceneEvidence) -> None:
             _join(draft, end, _find_peers(draft, end, pairs))
 
 
-def _read_numbers(evidence: SceneEvidence, ends: Sequence[_NamedPeer]) -> _Numbers:
+def _read_numbers(evidence: ReadSources, ends: Sequence[_NamedPeer]) -> _Numbers:
     """Return whom the numbers that devices name stand for, where a bundle says it of its
     namespaces.
     """
@@ -94,7 +94,7 @@ def _find_stated(draft: NodeDraft, end: _NamedPeer, netns: str | None) -> list[P
     ]
 
 
-def _list_ends(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[_NamedPeer]:
+def _list_ends(draft: NodeDraft, evidence: ReadSources) -> Iterator[_NamedPeer]:
     seen: set[tuple[str, IfName]] = set()
     for scene, record in evidence.records(LinkRecord):
         key = (scene.netns, record.name)

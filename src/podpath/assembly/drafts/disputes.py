@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from podpath.assembly.scenes.labels import Standing, spell_meaning
+from podpath.assembly.scenes.labels import StateLikelihood, spell_meaning
 from podpath.net.provenance import Fact, Gap, Known, Option, Span, Unknown
 from podpath.node.case import Contradiction
 
@@ -23,7 +23,7 @@ class DisputeClaim(NamedTuple, Generic[T]):
 
     value: T
     span: Span | None
-    standing: Standing = Standing.PLAIN
+    standing: StateLikelihood = StateLikelihood.PLAIN
     meaning: str = ""
     """What the value stands for, where its line alone does not say; empty: `as at FILE:LINE`."""
     shown: bool = True
@@ -44,7 +44,7 @@ class Fork(NamedTuple):
     ask: str
     ways: tuple[Option[object], ...]
     """The likeliest first."""
-    standings: tuple[Standing, ...]
+    standings: tuple[StateLikelihood, ...]
     taken: int
 
 
@@ -101,7 +101,9 @@ class Disputes:
         shown = [
             claim
             for claim in ranked
-            if claim.shown and claim.span is not None and claim.standing is not Standing.ELSEWHERE
+            if claim.shown
+            and claim.span is not None
+            and claim.standing is not StateLikelihood.ELSEWHERE
         ]
         if len(shown) > 1:
             spans = tuple(dict.fromkeys(claim.span for claim in shown if claim.span is not None))
@@ -130,7 +132,7 @@ def rank_claims(claims: Iterable[DisputeClaim[T]]) -> list[DisputeClaim[T]]:
 def _why(ranked: Sequence[DisputeClaim[T]]) -> str:
     if sum(claim.shown for claim in ranked) > 1:
         return "outputs disagree"
-    changed = any(claim.standing is Standing.AFTER for claim in ranked)
+    changed = any(claim.standing is StateLikelihood.AFTER for claim in ranked)
     return "it was changed on the way" if changed else "not in the evidence"
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from podpath.assembly.drafts.draft import NetnsDraft, NodeDraft
 from podpath.assembly.scenes.completeness import listed_families, listed_protocols, lists_all
-from podpath.assembly.scenes.scene import SceneEvidence
+from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.records import (
     AddressRecord,
     FdbRecord,
@@ -35,7 +35,7 @@ _KINDS: Mapping[str, type[Record]] = {
 }
 
 
-def settle_completeness(draft: NodeDraft, evidence: SceneEvidence) -> None:
+def settle_completeness(draft: NodeDraft, evidence: ReadSources) -> None:
     """Mark the listings of each namespace that an output shows whole, for IPv4 where a kind has
     families.
     """

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
-from podpath.assembly.scenes.labels import Standing
+from podpath.assembly.scenes.labels import StateLikelihood
 from podpath.assembly.scenes.scene import stands_after
 from podpath.net.provenance import Span
 
@@ -27,7 +27,7 @@ class ListingSnapshot(NamedTuple, Generic[T]):
     items: Items[T]
     whole: bool
     span: Span
-    standing: Standing = Standing.PLAIN
+    standing: StateLikelihood = StateLikelihood.PLAIN
 
 
 class ListingCommand(NamedTuple, Generic[T]):
@@ -71,12 +71,12 @@ def merge_snapshots(
     if not claims:
         return MergedListing((), False, None)
     claims += _claim_turns(claims, pool, turns)
-    if all(claim.standing is Standing.ELSEWHERE for claim in claims):
+    if all(claim.standing is StateLikelihood.ELSEWHERE for claim in claims):
         claims.append(
             DisputeClaim(
                 _ListingState(frozenset(), False),
                 None,
-                Standing.PLAIN,
+                StateLikelihood.PLAIN,
                 "not shown of this node",
                 shown=False,
             )
@@ -91,10 +91,10 @@ def merge_snapshots(
 
 def _place(snapshot: ListingSnapshot[T], turns: Iterable[ListingCommand[T]]) -> ListingSnapshot[T]:
     """Mark an output that stands below a command which changes the listing as of a later state."""
-    if snapshot.standing is Standing.PLAIN and any(
+    if snapshot.standing is StateLikelihood.PLAIN and any(
         stands_after(snapshot.span, turn.span) for turn in turns
     ):
-        return snapshot._replace(standing=Standing.AFTER)
+        return snapshot._replace(standing=StateLikelihood.AFTER)
     return snapshot
 
 
@@ -127,14 +127,14 @@ def _claim_turns(
         return []
     known = min(claims, key=lambda claim: claim.standing)
     turned: Items[T] = {key: pool[key] for key in known.value.keys}
-    after = known.standing is Standing.AFTER
+    after = known.standing is StateLikelihood.AFTER
     for turn in reversed(turns) if after else turns:
         turned = (turn.undo if after else turn.apply)(turned)
     for key, item in turned.items():
         pool.setdefault(key, item)
     place = turns[0] if after else turns[-1]
     meaning = f"{'before' if after else 'after'} `{place.command}` at {place.span}"
-    standing = Standing.PLAIN if after else Standing.AFTER
+    standing = StateLikelihood.PLAIN if after else StateLikelihood.AFTER
     return [
         DisputeClaim(
             _ListingState(frozenset(turned), known.value.whole),

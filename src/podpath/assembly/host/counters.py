@@ -5,12 +5,12 @@ counts.
 from __future__ import annotations
 
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.scenes.scene import SceneEvidence
+from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.kernel.nstat import CounterRecord
 from podpath.net.provenance import Known
 
 
-def assemble_counters(draft: NodeDraft, evidence: SceneEvidence) -> None:
+def assemble_counters(draft: NodeDraft, evidence: ReadSources) -> None:
     """Put what was counted into each namespace; what another host counted says nothing of this one."""
     for scene, record in evidence.records(CounterRecord):
         if not scene.is_elsewhere:

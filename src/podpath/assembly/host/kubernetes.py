@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.scenes.scene import SceneEvidence, host_of_prompt
+from podpath.assembly.scenes.scene import ReadSources, host_of_prompt
 from podpath.evidence.kubernetes.cni import CNI_FILE
 from podpath.evidence.kubernetes.records import (
     CiliumOptionRecord,
@@ -26,7 +26,7 @@ _ADDRESS_NAME = re.compile(r"(?<!\d)(\d{1,3})[-.](\d{1,3})[-.](\d{1,3})[-.](\d{1
 _CILIUM_DEVICE = re.compile(r"cilium_(?:host|net|vxlan|geneve)")
 
 
-def assemble_kubernetes(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
+def assemble_kubernetes(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> None:
     """Put services, pods, CNI networks and Cilium's options into the node."""
     _assemble_services(draft, evidence)
     _assemble_pods(draft, evidence)
@@ -36,7 +36,7 @@ def assemble_kubernetes(draft: NodeDraft, evidence: SceneEvidence, disputes: Dis
     draft.hinted = tuple(dict.fromkeys(_hint_addresses(draft, evidence)))
 
 
-def prompt_hosts(evidence: SceneEvidence) -> tuple[str, ...]:
+def prompt_hosts(evidence: ReadSources) -> tuple[str, ...]:
     """Return the host names of bundles, and of the prompts at which commands about a node were
     typed, the one seen most first.
     """
@@ -48,7 +48,7 @@ def prompt_hosts(evidence: SceneEvidence) -> tuple[str, ...]:
     return tuple(sorted(counts, key=lambda host: -counts[host]))
 
 
-def name_node(draft: NodeDraft, evidence: SceneEvidence) -> str:
+def name_node(draft: NodeDraft, evidence: ReadSources) -> str:
     """Return the node's name: as a prompt shows it, else the one node that described pods run on."""
     hosts = prompt_hosts(evidence)
     if hosts:
@@ -57,7 +57,7 @@ def name_node(draft: NodeDraft, evidence: SceneEvidence) -> str:
     return nodes.pop() if len(nodes) == 1 else draft.name
 
 
-def _hint_addresses(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[Address]:
+def _hint_addresses(draft: NodeDraft, evidence: ReadSources) -> Iterator[Address]:
     """Yield the addresses that the node's name spells (`ip-172-20-121-84`), and those that its pods
     say it has.
     """
@@ -75,7 +75,7 @@ def _hint_addresses(draft: NodeDraft, evidence: SceneEvidence) -> Iterator[Addre
             yield record.node_address
 
 
-def _assemble_services(draft: NodeDraft, evidence: SceneEvidence) -> None:
+def _assemble_services(draft: NodeDraft, evidence: ReadSources) -> None:
     seen: set[tuple[str | None, str | None]] = set()
     for scene, record in evidence.records(ServiceRecord):
         key = (record.namespace, record.name)
@@ -105,7 +105,7 @@ def _make_port(port: ServicePortRecord) -> ServicePort:
     )
 
 
-def _assemble_pods(draft: NodeDraft, evidence: SceneEvidence) -> None:
+def _assemble_pods(draft: NodeDraft, evidence: ReadSources) -> None:
     places = {
         (pod.namespace, pod.name): place for place, pod in reversed(list(enumerate(draft.pods)))
     }
@@ -126,7 +126,7 @@ def _assemble_pods(draft: NodeDraft, evidence: SceneEvidence) -> None:
             draft.pods[place] = pod
 
 
-def _assemble_cni(draft: NodeDraft, evidence: SceneEvidence) -> None:
+def _assemble_cni(draft: NodeDraft, evidence: ReadSources) -> None:
     for scene, record in evidence.records(CniRecord):
         if scene.is_elsewhere:
             continue
@@ -161,7 +161,7 @@ def _plugin_types(record: CniRecord) -> Iterator[str]:
             yield kind
 
 
-def _assemble_cilium(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
+def _assemble_cilium(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> None:
     claims: dict[str, list[DisputeClaim[str]]] = {}
     span = None
     for scene, record in evidence.records(CiliumOptionRecord):

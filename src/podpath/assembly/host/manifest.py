@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.scenes.scene import SceneEvidence, name_netns
+from podpath.assembly.scenes.scene import ReadSources, name_netns
 from podpath.evidence.kernel.uname import KernelRecord
 from podpath.evidence.records import BundleRecord, VethPairRecord
 from podpath.net.addresses import IfName
@@ -18,7 +18,7 @@ from podpath.node.node import HOST, Pod
 _ROLES = frozenset({"host", "pod", "other"})
 
 
-def assemble_manifest(draft: NodeDraft, evidence: SceneEvidence) -> None:
+def assemble_manifest(draft: NodeDraft, evidence: ReadSources) -> None:
     """Put what manifests state into the node; a veth pair that an output settles comes before it."""
     for scene, told in evidence.records(KernelRecord):
         if not scene.is_elsewhere:

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podpath.assembly.scenes.scene import Scene, SceneEvidence
+from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.kubernetes.records import ApiObjectRecord
 from podpath.evidence.records import HeadingRecord
 from podpath.node.objects import ApiObject
 
 
-def list_objects(evidence: SceneEvidence) -> Iterator[ApiObject]:
+def list_objects(evidence: ReadSources) -> Iterator[ApiObject]:
     """Yield the objects that outputs of this host and of the cluster state, in the order of the
     evidence.
     """
@@ -32,7 +32,7 @@ def list_objects(evidence: SceneEvidence) -> Iterator[ApiObject]:
         )
 
 
-def _is_partial(scene: Scene) -> bool:
+def _is_partial(scene: ReadSource) -> bool:
     """Tell whether lines were left out: a filter, an ellipsis."""
     return bool(scene.command.filters) or any(
         isinstance(record, HeadingRecord) and record.partial for record in scene.reading.records

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from podpath.assembly.scenes.labels import Standing, judge_label
-from podpath.assembly.scenes.scene import Scene, SceneEvidence
+from podpath.assembly.scenes.labels import StateLikelihood, judge_label
+from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.commands.command import parse_family
 from podpath.evidence.records import (
     AddressRecord,
@@ -60,11 +60,11 @@ class _ListedThing(NamedTuple):
 class _OutputState(NamedTuple):
     """One output's things of one kind."""
 
-    scene: Scene
+    scene: ReadSource
     things: dict[object, _ListedThing]
 
 
-def list_shifts(evidence: SceneEvidence) -> tuple[Shift, ...]:
+def list_shifts(evidence: ReadSources) -> tuple[Shift, ...]:
     """Return what differs between neighboring outputs of one kind, the first pair's first."""
     found: list[Shift] = []
     for kind, record_type in _TYPES:
@@ -92,7 +92,7 @@ _TYPES: tuple[tuple[ShiftKind, type[Record]], ...] = (
 )
 
 
-def _subject(scene: Scene) -> object:
+def _subject(scene: ReadSource) -> object:
     """Return what a command asked for: two outputs of different questions differ without meaning
     anything.
     """
@@ -163,18 +163,18 @@ def _direct(one: _OutputState, other: _OutputState) -> bool | None:
         return None
     standings = judge_label(first), judge_label(second)
     if _AFTER.search(second) and (
-        _BEFORE.search(first) or standings[0] in (Standing.GOOD, Standing.PLAIN)
+        _BEFORE.search(first) or standings[0] in (StateLikelihood.GOOD, StateLikelihood.PLAIN)
     ):
-        return standings[1] not in (Standing.AFTER, Standing.GOOD)
-    if Standing.GOOD in standings and standings[0] != standings[1]:
-        return standings[0] is Standing.GOOD
+        return standings[1] not in (StateLikelihood.AFTER, StateLikelihood.GOOD)
+    if StateLikelihood.GOOD in standings and standings[0] != standings[1]:
+        return standings[0] is StateLikelihood.GOOD
     if (
-        Standing.BAD in standings
+        StateLikelihood.BAD in standings
         and standings[0] != standings[1]
-        and not _BEFORE.search(first if standings[0] is Standing.BAD else second)
+        and not _BEFORE.search(first if standings[0] is StateLikelihood.BAD else second)
     ):
-        return standings[1] is Standing.BAD
-    if _BEFORE.search(first) and standings[1] is Standing.AFTER:
+        return standings[1] is StateLikelihood.BAD
+    if _BEFORE.search(first) and standings[1] is StateLikelihood.AFTER:
         return False
     return None
 

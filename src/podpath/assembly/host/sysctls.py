@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import NodeDraft, ask_in
 from podpath.assembly.scenes.completeness import lists_all
-from podpath.assembly.scenes.deeds import Effect, ModuleDeed, SysctlDeed
-from podpath.assembly.scenes.labels import Standing
-from podpath.assembly.scenes.scene import Scene, SceneEvidence, stands_after
+from podpath.assembly.scenes.deeds import Effect, ModuleChange, SysctlChange
+from podpath.assembly.scenes.labels import StateLikelihood
+from podpath.assembly.scenes.scene import ReadSource, ReadSources, stands_after
 from podpath.evidence.records import ModuleRecord, SysctlRecord
 from podpath.net.provenance import Span
 from podpath.node.node import HOST
@@ -41,7 +41,7 @@ _Key = tuple[str, str]
 
 
 def assemble_sysctls(
-    draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes, effects: tuple[Effect, ...]
+    draft: NodeDraft, evidence: ReadSources, disputes: Disputes, effects: tuple[Effect, ...]
 ) -> None:
     """Put what is known of sysctls into their namespaces, and the modules into the node."""
     claims: dict[_Key, list[DisputeClaim[str]]] = {}
@@ -79,7 +79,7 @@ def other_values(key: str, *values: str) -> tuple[str, ...]:
 
 
 def _claim_record(
-    record: SysctlRecord, key: str, scene: Scene, effects: Sequence[Effect]
+    record: SysctlRecord, key: str, scene: ReadSource, effects: Sequence[Effect]
 ) -> DisputeClaim[str] | None:
     span, standing = record.span, scene.standing
     if record.missing:
@@ -92,13 +92,13 @@ def _claim_record(
         return DisputeClaim(
             record.value,
             span,
-            Standing.BAD,
+            StateLikelihood.BAD,
             f"as configured at {span}; what is in force is not shown",
             shown=False,
         )
     for effect in reversed(effects):
         if _changes(effect, scene.netns, key) and stands_after(span, effect.span):
-            later = max(standing, Standing.AFTER)
+            later = max(standing, StateLikelihood.AFTER)
             return DisputeClaim(
                 record.value, span, later, f"as at {span}, after `{effect.command}`"
             )
@@ -106,9 +106,9 @@ def _claim_record(
 
 
 def _changes(effect: Effect, netns: str, key: str) -> bool:
-    if isinstance(effect, SysctlDeed):
+    if isinstance(effect, SysctlChange):
         return (effect.netns, effect.key) == (netns, key)
-    return isinstance(effect, ModuleDeed) and key in MODULE_KEYS.get(effect.name, ())
+    return isinstance(effect, ModuleChange) and key in MODULE_KEYS.get(effect.name, ())
 
 
 def _claim_deeds(
@@ -116,13 +116,13 @@ def _claim_deeds(
 ) -> Iterator[tuple[_Key, DisputeClaim[str]]]:
     """Yield what deeds say of the time before and after them, where no output shows it."""
     for effect in effects:
-        if isinstance(effect, ModuleDeed):
+        if isinstance(effect, ModuleChange):
             for key in MODULE_KEYS.get(effect.name, ()):
                 before, after = ("0", "1") if effect.loaded else ("1", "0")
                 yield from _claim_both_sides(
                     effect, (HOST, key), before, after, claims.get((HOST, key), ())
                 )
-        elif isinstance(effect, SysctlDeed):
+        elif isinstance(effect, SysctlChange):
             key_of = (effect.netns, effect.key)
             for before in other_values(effect.key, effect.value)[:1] or ("",):
                 yield from _claim_both_sides(
@@ -131,31 +131,31 @@ def _claim_deeds(
 
 
 def _claim_both_sides(
-    effect: SysctlDeed | ModuleDeed,
+    effect: SysctlChange | ModuleChange,
     key: _Key,
     before: str,
     after: str,
     spoken: Sequence[DisputeClaim[str]],
 ) -> Iterator[tuple[_Key, DisputeClaim[str]]]:
-    earlier = [claim for claim in spoken if claim.standing < Standing.AFTER]
+    earlier = [claim for claim in spoken if claim.standing < StateLikelihood.AFTER]
     if not earlier and before:
         yield (
             key,
             DisputeClaim(
                 before,
                 effect.span,
-                Standing.PLAIN,
+                StateLikelihood.PLAIN,
                 f"before `{effect.command}` at {effect.span}",
                 shown=False,
             ),
         )
-    if not any(claim.standing is Standing.AFTER for claim in spoken):
+    if not any(claim.standing is StateLikelihood.AFTER for claim in spoken):
         yield (
             key,
             DisputeClaim(
                 after,
                 effect.span,
-                Standing.AFTER,
+                StateLikelihood.AFTER,
                 f"after `{effect.command}` at {effect.span}",
                 shown=False,
             ),
@@ -167,24 +167,26 @@ def _complete(key: str, claims: Sequence[DisputeClaim[str]]) -> Sequence[Dispute
     was in force.
     """
     values = tuple(claim.value for claim in claims)
-    if all(claim.standing is Standing.ELSEWHERE for claim in claims):
+    if all(claim.standing is StateLikelihood.ELSEWHERE for claim in claims):
         others = [
-            DisputeClaim(value, None, Standing.PLAIN, "otherwise than there", shown=False)
+            DisputeClaim(value, None, StateLikelihood.PLAIN, "otherwise than there", shown=False)
             for value in other_values(key, *values)
         ]
         return [*others, *claims]
-    if all(not claim.shown and claim.standing is Standing.BAD for claim in claims):
+    if all(not claim.shown and claim.standing is StateLikelihood.BAD for claim in claims):
         others = [
-            DisputeClaim(value, None, Standing.PLAIN, "set by something else since", shown=False)
+            DisputeClaim(
+                value, None, StateLikelihood.PLAIN, "set by something else since", shown=False
+            )
             for value in other_values(key, *values)
         ]
         return [*claims, *others]
-    return [claim for claim in claims if claim.shown or claim.standing is not Standing.BAD]
+    return [claim for claim in claims if claim.shown or claim.standing is not StateLikelihood.BAD]
 
 
-def _assemble_modules(draft: NodeDraft, evidence: SceneEvidence, effects: Sequence[Effect]) -> None:
+def _assemble_modules(draft: NodeDraft, evidence: ReadSources, effects: Sequence[Effect]) -> None:
     """List the modules that were loaded while things failed: one that a deed loads was not."""
-    deeds = [effect for effect in effects if isinstance(effect, ModuleDeed)]
+    deeds = [effect for effect in effects if isinstance(effect, ModuleChange)]
     for scene, record in evidence.records(ModuleRecord):
         if scene.is_elsewhere:
             continue
@@ -200,7 +202,7 @@ def _assemble_modules(draft: NodeDraft, evidence: SceneEvidence, effects: Sequen
 
 def _claim_modules(
     draft: NodeDraft,
-    evidence: SceneEvidence,
+    evidence: ReadSources,
     effects: Sequence[Effect],
     claims: Mapping[_Key, Sequence[DisputeClaim[str]]],
 ) -> Iterator[tuple[_Key, DisputeClaim[str]]]:
@@ -208,12 +210,12 @@ def _claim_modules(
     itself.
     """
     for module, keys in MODULE_KEYS.items():
-        spans: list[tuple[Scene, Span]] = []
+        spans: list[tuple[ReadSource, Span]] = []
         for scene, record in evidence.records(ModuleRecord):
             if record.name == module and not record.loaded:
                 spans.append((scene, record.span))
         touched = any(
-            isinstance(effect, ModuleDeed) and effect.name == module for effect in effects
+            isinstance(effect, ModuleChange) and effect.name == module for effect in effects
         )
         if (
             draft.modules_complete

@@ -35,7 +35,7 @@ a node's usual pod range.
 """
 
 
-class Mention(NamedTuple):
+class AddressMention(NamedTuple):
     """A place where the evidence speaks of an address."""
 
     span: Span | None
@@ -46,16 +46,16 @@ class Mention(NamedTuple):
     """True where the line says that a pod has the address."""
 
 
-class Mentioned(NamedTuple):
+class MentionedAddress(NamedTuple):
     """An address that the evidence speaks of, and its MAC where that is known."""
 
     address: Address
-    mention: Mention
+    mention: AddressMention
     mac: Mac | None
 
 
 def infer_bridge_pods(
-    draft: NodeDraft, sightings: Sightings, spoken: Mapping[Address, Mention]
+    draft: NodeDraft, sightings: Sightings, spoken: Mapping[Address, AddressMention]
 ) -> None:
     """Add a namespace for each pod on a bridge of the host that the evidence speaks of; `spoken`
     are addresses to look at.
@@ -78,7 +78,7 @@ def infer_bridge_pods(
         ]
         for address in fitting[:_MOST]:
             seed = _make_seed(
-                draft, link.name, own, Mentioned(address, seen[address], macs.get(address))
+                draft, link.name, own, MentionedAddress(address, seen[address], macs.get(address))
             )
             if (
                 seed.host_link is not None
@@ -97,7 +97,7 @@ def _as_bridge(link: Link) -> Link:
 
 
 def _own_address(
-    draft: NodeDraft, sightings: Sightings, link: Link, seen: Mapping[Address, Mention]
+    draft: NodeDraft, sightings: Sightings, link: Link, seen: Mapping[Address, AddressMention]
 ) -> InterfaceAddress | None:
     """Return the bridge's IPv4 address; where no output shows any, the first of the range that the
     addresses seen on it share.
@@ -137,29 +137,35 @@ def _asks_neighbour(sightings: Sightings, address: Address) -> bool:
     return any(address in {arp.sender, arp.target} for arp in sightings.arps)
 
 
-def _seen_on(draft: NodeDraft, sightings: Sightings, bridge: IfName) -> dict[Address, Mention]:
+def _seen_on(
+    draft: NodeDraft, sightings: Sightings, bridge: IfName
+) -> dict[Address, AddressMention]:
     """Return the addresses that captures on the bridge or its ports, its neighbors and the
     conntrack table show.
     """
     members = {bridge, *(link.name for link in draft.host.links.values() if link.master == bridge)}
-    found: dict[Address, Mention] = {}
+    found: dict[Address, AddressMention] = {}
     for arp in sightings.arps:
         if arp.netns == HOST and (arp.link is None or arp.link in members):
             for address in (arp.sender, arp.target):
                 found.setdefault(
-                    address, Mention(arp.span, f"ARP on {arp.link or 'a device that is not shown'}")
+                    address,
+                    AddressMention(arp.span, f"ARP on {arp.link or 'a device that is not shown'}"),
                 )
     for seen in sightings.packets:
         if seen.netns == HOST and (seen.link is None or seen.link in members):
             for address in (seen.packet.src, seen.packet.dst):
                 found.setdefault(
                     address,
-                    Mention(seen.span, f"a frame on {seen.link or 'a device that is not shown'}"),
+                    AddressMention(
+                        seen.span, f"a frame on {seen.link or 'a device that is not shown'}"
+                    ),
                 )
     for neighbour in draft.host.neighbours:
         if neighbour.link in members and neighbour.state not in {"FAILED", "INCOMPLETE"}:
             found.setdefault(
-                neighbour.address, Mention(neighbour.span, f"a neighbour on {neighbour.link}")
+                neighbour.address,
+                AddressMention(neighbour.span, f"a neighbour on {neighbour.link}"),
             )
     return found
 
@@ -191,7 +197,9 @@ def _macs_of(host: NetnsDraft, sightings: Sightings, bridge: IfName) -> dict[Add
     return found
 
 
-def _make_seed(draft: NodeDraft, bridge: IfName, own: InterfaceAddress, pod: Mentioned) -> PodSeed:
+def _make_seed(
+    draft: NodeDraft, bridge: IfName, own: InterfaceAddress, pod: MentionedAddress
+) -> PodSeed:
     address, mention, mac = pod
     port, how = _choose_port(draft, bridge, mac)
     return PodSeed(

@@ -22,7 +22,7 @@ from podpath.assembly.devices.names import (
 )
 from podpath.assembly.drafts.draft import NodeDraft
 from podpath.assembly.inference.pod_namespaces import PodSeed, add_pod
-from podpath.assembly.scenes.scene import SceneEvidence
+from podpath.assembly.scenes.scene import ReadSources
 from podpath.capture.connections import CapturedConnection, gather_flows
 from podpath.evidence.records import AttemptRecord
 from podpath.net.addresses import Address, IfName, Prefix
@@ -53,7 +53,7 @@ class SourceTranslation(NamedTuple):
     after: Sighting
 
 
-def infer_from_captures(draft: NodeDraft, evidence: SceneEvidence, sightings: Sightings) -> None:
+def infer_from_captures(draft: NodeDraft, evidence: ReadSources, sightings: Sightings) -> None:
     """Add the pods, host addresses and veth pairs that captures show."""
     packets = [
         seen
@@ -151,7 +151,7 @@ def _find_owners(draft: NodeDraft, packets: Iterable[Sighting]) -> Iterator[PodS
 
 
 def _find_clients(
-    draft: NodeDraft, evidence: SceneEvidence, connections: Iterable[CapturedConnection[Sighting]]
+    draft: NodeDraft, evidence: ReadSources, connections: Iterable[CapturedConnection[Sighting]]
 ) -> Iterator[PodSeed]:
     """Give namespaces of unknown address the one that a capture shows for the connection that was
     tried in them.

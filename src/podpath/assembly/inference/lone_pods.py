@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import NodeDraft
-from podpath.assembly.inference.bridge_pods import Mention
+from podpath.assembly.inference.bridge_pods import AddressMention
 from podpath.assembly.inference.pod_namespaces import CILIUM_HOST, PodSeed, add_pod
-from podpath.assembly.scenes.labels import Standing
+from podpath.assembly.scenes.labels import StateLikelihood
 from podpath.net.addresses import Address, IfName, Prefix
 from podpath.net.provenance import Basis, Inferred, Known
 from podpath.node.links import Bridge, InterfaceAddress, Link
@@ -41,7 +41,7 @@ _ROUTING = frozenset({"calico", "aws-cni", "ptp", "azure-vnet", "terway", "gke"}
 
 
 def infer_lone_pods(
-    draft: NodeDraft, addresses: Iterable[tuple[Address, Mention]], disputes: Disputes
+    draft: NodeDraft, addresses: Iterable[tuple[Address, AddressMention]], disputes: Disputes
 ) -> None:
     """Make a namespace for each pod that is known by its address alone; one node reaches all of
     them in one way.
@@ -71,7 +71,7 @@ def infer_lone_pods(
         else f"how the host reaches its pods ({first} and others)"
     )
     claims = [
-        DisputeClaim(way, None, Standing.PLAIN, MEANINGS[way], shown=False)
+        DisputeClaim(way, None, StateLikelihood.PLAIN, MEANINGS[way], shown=False)
         for way in _rank_ways(draft)
     ]
     way = disputes.decide(fact, f"ip route get {first}", claims)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from podpath.assembly.scenes.labels import Standing, judge_source
+from podpath.assembly.scenes.labels import StateLikelihood, judge_source
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.records import ConntrackRecord, ConnTupleRecord, HeadingRecord, Reading
 from podpath.net import protocols
@@ -30,14 +30,16 @@ def assemble_conntrack(readings: Iterable[tuple[Source, Reading]]) -> ConntrackA
     """Return the entries that the evidence shows for the time of the failure; each connection once."""
     shown = [(source, reading) for source, reading in readings if _shows_entries(source, reading)]
     times = {judge_source(source) for source, _ in shown}
-    if times & {Standing.BAD, Standing.PLAIN}:
+    if times & {StateLikelihood.BAD, StateLikelihood.PLAIN}:
         shown = [
-            (source, reading) for source, reading in shown if judge_source(source) <= Standing.PLAIN
+            (source, reading)
+            for source, reading in shown
+            if judge_source(source) <= StateLikelihood.PLAIN
         ]
     entries: dict[tuple[object, ...], ConntrackEntry] = {}
     gaps: list[Gap] = []
     for source, reading in shown:
-        if judge_source(source) is Standing.ELSEWHERE:
+        if judge_source(source) is StateLikelihood.ELSEWHERE:
             continue
         for record in reading.records:
             if isinstance(record, ConntrackRecord):
@@ -45,7 +47,7 @@ def assemble_conntrack(readings: Iterable[tuple[Source, Reading]]) -> ConntrackA
     own = [
         (source, reading)
         for source, reading in shown
-        if judge_source(source) is not Standing.ELSEWHERE
+        if judge_source(source) is not StateLikelihood.ELSEWHERE
     ]
     complete = any(_is_whole(source, reading) for source, reading in own)
     span = next((record.span for _, reading in own for record in reading.records), None)

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from podpath.assembly.scenes.labels import Standing, judge_source
+from podpath.assembly.scenes.labels import StateLikelihood, judge_source
 from podpath.net.provenance import Fact, Known, Option, Span, Unknown
 from podpath.node.case import Contradiction
 from podpath.node.netfilter import Chain, Rule
 
 
-class Showing(NamedTuple):
+class ChainOutput(NamedTuple):
     """One output of a chain."""
 
     chain: Chain
@@ -27,7 +27,7 @@ class Showing(NamedTuple):
     because: str = ""
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> StateLikelihood:
         """How likely the output shows the state in which things failed."""
         return judge_source(self.span.source)
 
@@ -43,17 +43,17 @@ class _ChainState(NamedTuple):
     """One state of the chain, and the output that speaks for it."""
 
     chain: Chain
-    showing: Showing
+    showing: ChainOutput
 
 
-def merge_chains(showings: Iterable[Showing], *, fact: str, ask: str) -> MergedChain:
+def merge_chains(showings: Iterable[ChainOutput], *, fact: str, ask: str) -> MergedChain:
     """Make one fact of all outputs of a chain (at least one)."""
     states: list[_ChainState] = []
     contradictions: list[Contradiction] = []
     for showing in sorted(showings, key=lambda each: each.standing):
         contradiction = _absorb(states, showing, fact)
         contradictions += [] if contradiction is None else [contradiction]
-    if len(states) == 1 and states[0].showing.standing is not Standing.ELSEWHERE:
+    if len(states) == 1 and states[0].showing.standing is not StateLikelihood.ELSEWHERE:
         only = states[0]
         return MergedChain(
             Known(only.chain, only.showing.span, only.showing.because), tuple(contradictions)
@@ -77,7 +77,7 @@ def spell_showing(span: Span) -> str:
     return " ".join(words)
 
 
-def _absorb(states: list[_ChainState], showing: Showing, fact: str) -> Contradiction | None:
+def _absorb(states: list[_ChainState], showing: ChainOutput, fact: str) -> Contradiction | None:
     """Put an output to a state that it agrees with, or start another one."""
     for place, state in enumerate(states):
         joined = _join(state.chain, showing.chain)
@@ -102,7 +102,7 @@ def _absorb(states: list[_ChainState], showing: Showing, fact: str) -> Contradic
     return None
 
 
-def _contradict(first: Showing, second: Showing, fact: str) -> Contradiction:
+def _contradict(first: ChainOutput, second: ChainOutput, fact: str) -> Contradiction:
     """Say that a filtered output has a rule that the whole one lacks."""
     whole, part = (first, second) if first.chain.complete else (second, first)
     known = list(whole.chain.rules)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from podpath.assembly.scenes.labels import Standing, judge_source
+from podpath.assembly.scenes.labels import StateLikelihood, judge_source
 from podpath.evidence.nft.records import (
     NftChainRecord,
     NftListingRecord,
@@ -66,11 +66,13 @@ def assemble_nftables(
     shown = [
         (source, reading)
         for source, reading in shown
-        if judge_source(source) is not Standing.ELSEWHERE
+        if judge_source(source) is not StateLikelihood.ELSEWHERE
     ]
-    if any(judge_source(source) <= Standing.PLAIN for source, _ in shown):
+    if any(judge_source(source) <= StateLikelihood.PLAIN for source, _ in shown):
         shown = [
-            (source, reading) for source, reading in shown if judge_source(source) <= Standing.PLAIN
+            (source, reading)
+            for source, reading in shown
+            if judge_source(source) <= StateLikelihood.PLAIN
         ]
     tables: dict[TableKey, NftTable] = {}
     gaps: list[Gap] = []

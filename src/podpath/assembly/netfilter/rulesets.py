@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from podpath.assembly.netfilter.chains import LazyChains, OverlaidChains, assemble_chain
-from podpath.assembly.netfilter.merge import Showing, merge_chains
+from podpath.assembly.netfilter.merge import ChainOutput, merge_chains
 from podpath.assembly.netfilter.tables import TableChains, place_rulesets
-from podpath.assembly.scenes.labels import Standing, judge_source
+from podpath.assembly.scenes.labels import StateLikelihood, judge_source
 from podpath.evidence.iptables.command import parse_iptables_command
 from podpath.evidence.iptables.notes import parse_generated
 from podpath.evidence.iptables.ruleset import ChainText, NetfilterNoteRecord, RulesetRecord
@@ -145,7 +145,7 @@ class _TableMaker:
             text = placed.chains[chain]
             span = text.span or (text.rules[0].span if text.rules else placed.record.span)
             showings.append(
-                Showing(assemble_chain(text, self._name, self._flavour), span, placed.because)
+                ChainOutput(assemble_chain(text, self._name, self._flavour), span, placed.because)
             )
         merged = merge_chains(
             showings,
@@ -165,7 +165,7 @@ def _judge_flavour(records: Sequence[RulesetRecord]) -> str:
 
 
 def _is_elsewhere(placed: TableChains) -> bool:
-    return judge_source(placed.record.span.source) is Standing.ELSEWHERE
+    return judge_source(placed.record.span.source) is StateLikelihood.ELSEWHERE
 
 
 def _are_alike(texts: Sequence[ChainText]) -> bool:
@@ -196,7 +196,7 @@ def _shows_whole(read: Read, family: Family, flavour: str | None) -> bool:
     own = (
         (source, reading)
         for source, reading in read
-        if judge_source(source) is not Standing.ELSEWHERE
+        if judge_source(source) is not StateLikelihood.ELSEWHERE
     )
     return any(_is_whole_save(source, reading, family, flavour) for source, reading in own)
 

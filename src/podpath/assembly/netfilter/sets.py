@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from podpath.assembly.scenes.labels import Standing, judge_source
+from podpath.assembly.scenes.labels import StateLikelihood, judge_source
 from podpath.evidence.commands.command import parse_command
 from podpath.evidence.records import HeadingRecord, IpSetEntryRecord, IpSetRecord, Reading
 from podpath.net.addresses import Family
@@ -57,7 +57,7 @@ def assemble_sets(readings: Iterable[tuple[Source, Reading]]) -> SetsAssembly:
     drafts: dict[str, _SetDraft] = {}
     complete = False
     for source, reading in sorted(readings, key=lambda each: judge_source(each[0])):
-        if judge_source(source) is Standing.ELSEWHERE:
+        if judge_source(source) is StateLikelihood.ELSEWHERE:
             continue
         complete = complete or _is_whole(source, reading)
         found = _collect(source, reading, gaps)

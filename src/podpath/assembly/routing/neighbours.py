@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from podpath.assembly.drafts.disputes import DisputeClaim, Disputes
 from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
-from podpath.assembly.scenes.scene import Scene, SceneEvidence
+from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.records import NeighbourRecord, SocketRecord
 from podpath.net.addresses import Address, IfName, Mac
 from podpath.node.links import Neighbour
 from podpath.node.node import Socket
 
 
-def assemble_neighbours(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
+def assemble_neighbours(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> None:
     """Put the neighbor entries that outputs show into their namespaces."""
-    found: dict[tuple[str, IfName, Address], list[tuple[Scene, NeighbourRecord]]] = {}
+    found: dict[tuple[str, IfName, Address], list[tuple[ReadSource, NeighbourRecord]]] = {}
     for scene, record in evidence.records(NeighbourRecord):
         if record.link is None:
             disputes.gap(
@@ -36,7 +36,7 @@ def assemble_neighbours(draft: NodeDraft, evidence: SceneEvidence, disputes: Dis
         )
 
 
-def assemble_sockets(draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes) -> None:
+def assemble_sockets(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> None:
     """Put the sockets that outputs show into their namespaces."""
     known: set[tuple[object, ...]] = set()
     for scene, record in evidence.records(SocketRecord):

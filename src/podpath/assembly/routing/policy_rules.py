@@ -10,7 +10,7 @@ from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.drafts.listings import ListingSnapshot, merge_snapshots
 from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.completeness import listed_families, lists_all
-from podpath.assembly.scenes.scene import SceneEvidence
+from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.records import PolicyRuleRecord
 from podpath.net.addresses import Family, IfName
 from podpath.net.provenance import Span
@@ -18,7 +18,7 @@ from podpath.node.routing import DEFAULT_RULES, PolicyRule
 
 
 def assemble_rules(
-    draft: NodeDraft, evidence: SceneEvidence, disputes: Disputes, tables: TableNumbers
+    draft: NodeDraft, evidence: ReadSources, disputes: Disputes, tables: TableNumbers
 ) -> None:
     """Put the policy rules that outputs show into their namespaces; a fragment adds to the three of
     a fresh namespace.

@@ -9,8 +9,8 @@ from podpath.assembly.drafts.draft import ASKS, NodeDraft, ask_in
 from podpath.assembly.drafts.listings import Items, ListingCommand, ListingSnapshot, merge_snapshots
 from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.completeness import listed_families, listed_tables
-from podpath.assembly.scenes.deeds import Effect, RouteDeed
-from podpath.assembly.scenes.scene import Scene, SceneEvidence
+from podpath.assembly.scenes.deeds import Effect, RouteChange
+from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.records import NexthopRecord, RouteRecord
 from podpath.net.addresses import Family, IfName
 from podpath.net.provenance import Basis, Inferred, Span
@@ -21,7 +21,7 @@ _Key = tuple[str, Family, int]
 
 def assemble_routes(
     draft: NodeDraft,
-    evidence: SceneEvidence,
+    evidence: ReadSources,
     disputes: Disputes,
     tables: TableNumbers,
     effects: tuple[Effect, ...],
@@ -33,7 +33,7 @@ def assemble_routes(
             snapshots.setdefault(key, []).append(snapshot)
     turns: dict[_Key, list[ListingCommand[Route]]] = {}
     for effect in effects:
-        if isinstance(effect, RouteDeed):
+        if isinstance(effect, RouteChange):
             key = (effect.netns, effect.prefix.family, tables.number(effect.table))
             turns.setdefault(key, []).append(_make_turn(effect, key[2]))
     for key, shown in snapshots.items():
@@ -49,7 +49,7 @@ def assemble_routes(
 
 
 def _read_scene(
-    scene: Scene, tables: TableNumbers
+    scene: ReadSource, tables: TableNumbers
 ) -> Iterator[tuple[_Key, ListingSnapshot[Route]]]:
     """Yield the routes that the scene shows, by family and table, and whether each table is whole
     in it.
@@ -138,7 +138,7 @@ def _make_nexthop(hop: NexthopRecord, flags: tuple[str, ...]) -> Nexthop:
     )
 
 
-def _make_turn(deed: RouteDeed, table: int) -> ListingCommand[Route]:
+def _make_turn(deed: RouteChange, table: int) -> ListingCommand[Route]:
     def without(routes: Items[Route]) -> Items[Route]:
         return {key: route for key, route in routes.items() if not _names(deed, route)}
 
@@ -156,7 +156,7 @@ def _make_turn(deed: RouteDeed, table: int) -> ListingCommand[Route]:
     )
 
 
-def _names(deed: RouteDeed, route: Route) -> bool:
+def _names(deed: RouteChange, route: Route) -> bool:
     """Tell whether a command's words pick out this route, as the kernel's `fib_table_delete`
     compares them.
     """
@@ -171,7 +171,7 @@ def _names(deed: RouteDeed, route: Route) -> bool:
     )
 
 
-def _implied_route(deed: RouteDeed, table: int) -> Route:
+def _implied_route(deed: RouteChange, table: int) -> Route:
     return Route(
         prefix=deed.prefix,
         nexthops=(Nexthop(link=deed.link, gateway=deed.gateway),),

@@ -7,7 +7,7 @@ outputs mean the same table counts: such a name gets a number past those that pe
 
 from __future__ import annotations
 
-from podpath.assembly.scenes.scene import SceneEvidence
+from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.iproute.rt_tables import TableNameRecord
 from podpath.evidence.records import PolicyRuleRecord, RouteRecord
 from podpath.node.routing import MAIN, TABLES
@@ -20,7 +20,7 @@ class TableNumbers:
 
     __slots__ = ("_own",)
 
-    def __init__(self, evidence: SceneEvidence) -> None:
+    def __init__(self, evidence: ReadSources) -> None:
         """Give numbers to the names that no iproute2 knows by itself."""
         named = {
             record.name: record.number

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podpath.assembly.scenes.scene import Scene
+from podpath.assembly.scenes.scene import ReadSource
 from podpath.evidence.commands import command
 from podpath.evidence.commands.command import parse_family
 from podpath.evidence.records import LinkRecord, SysctlRecord
@@ -25,7 +25,7 @@ _WHOLE_SYSCTLS = 200
 """`sysctl -a` prints over 400 keys under net. alone in any namespace; nobody types so many."""
 
 
-def lists_all(scene: Scene, kind: str) -> bool:
+def lists_all(scene: ReadSource, kind: str) -> bool:
     """Tell whether the scene lists all things of a kind (`link`, `address`, `rule`, `neigh`,
     `sysctl`, ...) in its namespace.
     """
@@ -39,7 +39,7 @@ def lists_all(scene: Scene, kind: str) -> bool:
     return _lists_other(scene, kind)
 
 
-def shows_output(scene: Scene) -> bool:
+def shows_output(scene: ReadSource) -> bool:
     """Tell whether any output stands there: a ticket may show a command alone, which says nothing
     of what it printed.
     """
@@ -48,7 +48,7 @@ def shows_output(scene: Scene) -> bool:
     )
 
 
-def listed_protocols(scene: Scene) -> frozenset[int]:
+def listed_protocols(scene: ReadSource) -> frozenset[int]:
     """Return the protocols whose sockets `ss` or `netstat` was asked for: those of its letters, TCP
     and UDP without any.
     """
@@ -64,7 +64,7 @@ def _letters(arguments: Sequence[str]) -> frozenset[str]:
     return frozenset("".join(short))
 
 
-def listed_tables(scene: Scene) -> tuple[str, ...]:
+def listed_tables(scene: ReadSource) -> tuple[str, ...]:
     """Return the routing tables that the scene lists whole: `all`, or the names; empty where it
     shows a part.
     """
@@ -81,7 +81,7 @@ def listed_tables(scene: Scene) -> tuple[str, ...]:
     return (rest[1],) if len(rest) == 2 and rest[0] in {"table", "tab", "t"} else ()
 
 
-def listed_families(scene: Scene) -> tuple[Family, ...]:
+def listed_families(scene: ReadSource) -> tuple[Family, ...]:
     """Return the families that the scene's command lists: `ip addr` shows both, `ip route` and `ip
     rule` IPv4 unless told.
     """
@@ -97,14 +97,14 @@ def listed_families(scene: Scene) -> tuple[Family, ...]:
     return (4,) if only_one else (4, 6)
 
 
-def asked_object(scene: Scene) -> tuple[str, tuple[str, ...]] | None:
+def asked_object(scene: ReadSource) -> tuple[str, tuple[str, ...]] | None:
     """Return the object of the scene's `ip` or `bridge` command and its selectors behind `show`;
     None for another command.
     """
     return command.asked_object(scene.command)
 
 
-def _lists_devices(scene: Scene, kind: str) -> bool:
+def _lists_devices(scene: ReadSource, kind: str) -> bool:
     """Tell it of `ip link` and `ip addr`: a listing that was not cut holds `lo`, which every
     namespace has.
     """
@@ -127,7 +127,7 @@ def _lists_devices(scene: Scene, kind: str) -> bool:
     )
 
 
-def _lists_other(scene: Scene, kind: str) -> bool:
+def _lists_other(scene: ReadSource, kind: str) -> bool:
     program, arguments = scene.command.program, scene.command.arguments
     if kind == "sysctl":
         if program:

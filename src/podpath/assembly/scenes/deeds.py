@@ -10,17 +10,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from podpath.assembly.scenes.scene import Scene, SceneEvidence, name_netns
+from podpath.assembly.scenes.scene import ReadSource, ReadSources, name_netns
 from podpath.evidence.commands.command import Command, parse_command
 from podpath.evidence.commands.shells import parse_shell
-from podpath.evidence.records import DeedRecord
+from podpath.evidence.records import ChangeCommandRecord
 from podpath.evidence.text.tokenizer import Cursor
 from podpath.net.addresses import Address, Family, IfName, Prefix
 from podpath.net.provenance import Span
-from podpath.node.case import Deed
+from podpath.node.case import ChangeCommand
 
 
-class SysctlDeed(NamedTuple):
+class SysctlChange(NamedTuple):
     """A sysctl was set."""
 
     netns: str
@@ -30,7 +30,7 @@ class SysctlDeed(NamedTuple):
     value: str
 
 
-class ModuleDeed(NamedTuple):
+class ModuleChange(NamedTuple):
     """A module was loaded or removed."""
 
     span: Span
@@ -39,7 +39,7 @@ class ModuleDeed(NamedTuple):
     loaded: bool
 
 
-class RouteDeed(NamedTuple):
+class RouteChange(NamedTuple):
     """A route was added or deleted; what the command does not say is None."""
 
     netns: str
@@ -53,7 +53,7 @@ class RouteDeed(NamedTuple):
     metric: int | None
 
 
-Effect = SysctlDeed | ModuleDeed | RouteDeed
+Effect = SysctlChange | ModuleChange | RouteChange
 
 _PROC = re.compile(r"/proc/sys/(?P<path>\S+)")
 _SETTING = re.compile(r"(?P<key>[A-Za-z][\w./-]*)\s*=\s*(?P<value>\S.*)?")
@@ -63,26 +63,27 @@ _ROUTE_VERBS: Mapping[str, bool] = {
 }
 
 
-def list_deeds(evidence: SceneEvidence) -> tuple[Deed, ...]:
+def list_deeds(evidence: ReadSources) -> tuple[ChangeCommand, ...]:
     """Return all commands of the evidence that change the node."""
     return tuple(
-        Deed(command=record.command, span=record.span) for _, record in evidence.records(DeedRecord)
+        ChangeCommand(command=record.command, span=record.span)
+        for _, record in evidence.records(ChangeCommandRecord)
     )
 
 
-def read_effects(evidence: SceneEvidence) -> tuple[Effect, ...]:
+def read_effects(evidence: ReadSources) -> tuple[Effect, ...]:
     """Return what the deeds of the evidence change, in their order; commands on another host do not
     count.
     """
     return tuple(
         effect
-        for scene, record in evidence.records(DeedRecord)
+        for scene, record in evidence.records(ChangeCommandRecord)
         if not scene.is_elsewhere
         for effect in _read(scene, record)
     )
 
 
-def _read(scene: Scene, record: DeedRecord) -> Iterator[Effect]:
+def _read(scene: ReadSource, record: ChangeCommandRecord) -> Iterator[Effect]:
     echoed = ""
     for part in parse_shell(record.command):
         if not part.words:
@@ -100,13 +101,13 @@ def _read(scene: Scene, record: DeedRecord) -> Iterator[Effect]:
         for target in targets:
             path = _PROC.fullmatch(target)
             if path is not None and echoed:
-                yield SysctlDeed(
+                yield SysctlChange(
                     netns, record.span, record.command, path["path"].replace("/", "."), echoed
                 )
         yield from _read_command(command, netns, record)
 
 
-def _read_command(command: Command, netns: str, record: DeedRecord) -> Iterator[Effect]:
+def _read_command(command: Command, netns: str, record: ChangeCommandRecord) -> Iterator[Effect]:
     words = command.arguments
     if command.program == "sysctl":
         for word in words:
@@ -117,7 +118,7 @@ def _read_command(command: Command, netns: str, record: DeedRecord) -> Iterator[
                     if "." in setting["key"].partition("/")[0]
                     else setting["key"].replace("/", ".")
                 )
-                yield SysctlDeed(
+                yield SysctlChange(
                     netns,
                     record.span,
                     record.command,
@@ -129,13 +130,15 @@ def _read_command(command: Command, netns: str, record: DeedRecord) -> Iterator[
         names = [word for word in words if not word.startswith("-") and "=" not in word]
         for name in names if removed or "-a" in words else names[:1]:
             module = name.rpartition("/")[2].partition(".ko")[0].replace("-", "_")
-            yield ModuleDeed(record.span, record.command, module, not removed)
+            yield ModuleChange(record.span, record.command, module, not removed)
     elif command.program in {"ip", "route"}:
         read = _read_ip_route if command.program == "ip" else _read_net_tools_route
         yield from read(words, netns, record)
 
 
-def _read_ip_route(words: Sequence[str], netns: str, record: DeedRecord) -> Iterator[RouteDeed]:
+def _read_ip_route(
+    words: Sequence[str], netns: str, record: ChangeCommandRecord
+) -> Iterator[RouteChange]:
     """Read `ip route add|del ...`."""
     cursor = Cursor(" ".join(words))
     family: Family | None = None
@@ -157,8 +160,8 @@ def _read_ip_route(words: Sequence[str], netns: str, record: DeedRecord) -> Iter
 
 
 def _read_net_tools_route(
-    words: Sequence[str], netns: str, record: DeedRecord
-) -> Iterator[RouteDeed]:
+    words: Sequence[str], netns: str, record: ChangeCommandRecord
+) -> Iterator[RouteChange]:
     """Read `route add|del [-net|-host] TARGET [netmask M] [gw G] [metric N] [dev] DEV`."""
     cursor = Cursor(" ".join(words))
     options: dict[str, str] = {}
@@ -184,14 +187,14 @@ def _read_net_tools_route(
 
 def _make(
     netns: str,
-    record: DeedRecord,
+    record: ChangeCommandRecord,
     added: bool,  # noqa: FBT001
     prefix: Prefix,
     options: Mapping[str, str],
-) -> RouteDeed:
+) -> RouteChange:
     gateway = _parse_gateway(options.get("via"))
     metric = options.get("metric", "")
-    return RouteDeed(
+    return RouteChange(
         netns=netns,
         span=record.span,
         command=record.command,

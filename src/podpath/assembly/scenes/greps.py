@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from podpath.assembly.scenes.scene import Scene, SceneEvidence
+from podpath.assembly.scenes.scene import ReadSource, ReadSources
 from podpath.evidence.records import LinkRecord
 from podpath.net.addresses import IfName, Mac
 from podpath.net.provenance import Span
@@ -19,7 +19,7 @@ _MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}", re.IGNORECASE)
 _GREPS = frozenset({"grep", "egrep", "fgrep", "rg", "ack", "ag"})
 
 
-def greped_macs(evidence: SceneEvidence) -> Iterator[tuple[Scene, Span, IfName, Mac]]:
+def greped_macs(evidence: ReadSources) -> Iterator[tuple[ReadSource, Span, IfName, Mac]]:
     """Yield each MAC that a grep over devices asked for while its output shows one other MAC only,
     with the first device.
     """
@@ -37,7 +37,7 @@ def greped_macs(evidence: SceneEvidence) -> Iterator[tuple[Scene, Span, IfName, 
             yield scene, shown[0].span, shown[0].name, mac
 
 
-def _asked_mac(scene: Scene) -> Mac | None:
+def _asked_mac(scene: ReadSource) -> Mac | None:
     for words in scene.command.filters:
         if words[0].rpartition("/")[2] not in _GREPS or "-v" in words:
             continue

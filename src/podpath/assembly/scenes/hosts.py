@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from podpath.assembly.scenes.labels import Standing
-from podpath.assembly.scenes.scene import Scene, host_of_prompt, set_scene
+from podpath.assembly.scenes.labels import StateLikelihood
+from podpath.assembly.scenes.scene import ReadSource, host_of_prompt, set_scene
 from podpath.evidence.kubernetes.records import PodRecord
 from podpath.evidence.records import (
     AddressRecord,
@@ -91,7 +91,7 @@ def part_by_host(read: Sequence[Read]) -> tuple[HostEvidence, ...]:
     )
 
 
-def _name_owners(scenes: Sequence[Scene]) -> Iterator[str | None]:
+def _name_owners(scenes: Sequence[ReadSource]) -> Iterator[str | None]:
     """Name the host of each source: by its bundle, or by its prompt; what is said to be good is
     compared, not parted.
     """
@@ -109,10 +109,10 @@ def _name_owners(scenes: Sequence[Scene]) -> Iterator[str | None]:
         if root is not None:
             yield bundles[root]
         else:
-            yield host_of_prompt(scene) if scene.standing <= Standing.AFTER else None
+            yield host_of_prompt(scene) if scene.standing <= StateLikelihood.AFTER else None
 
 
-def _gather(scenes: Sequence[Scene], owners: Sequence[str | None]) -> dict[str, _Host]:
+def _gather(scenes: Sequence[ReadSource], owners: Sequence[str | None]) -> dict[str, _Host]:
     """Gather what tells hosts apart, of those that show it."""
     hosts: dict[str, _Host] = {}
     for scene, owner in zip(scenes, owners, strict=True):
@@ -162,7 +162,7 @@ def _tells(address: Address) -> bool:
     return not (address.is_loopback or address.is_link_local)
 
 
-def _named_pods(scenes: Sequence[Scene], hosts: Mapping[str, _Host]) -> Iterator[str]:
+def _named_pods(scenes: Sequence[ReadSource], hosts: Mapping[str, _Host]) -> Iterator[str]:
     """Yield the host names that are pods' names."""
     for scene in scenes:
         for record in scene.reading.records:

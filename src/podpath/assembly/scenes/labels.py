@@ -16,7 +16,7 @@ from typing import NamedTuple
 from podpath.net.provenance import Source, Span
 
 
-class Standing(IntEnum):
+class StateLikelihood(IntEnum):
     """How likely an output shows the state in which things failed, the likeliest first."""
 
     BAD = 0
@@ -108,17 +108,17 @@ _LABEL_WIDTH = 90
 
 
 @lru_cache(maxsize=4096)
-def judge_label(label: str) -> Standing:
+def judge_label(label: str) -> StateLikelihood:
     """Tell what the prose above an output says of the state that it shows.
 
     Its last sentence counts first: it leads over to the output. What comes before that may speak of
     something else that works, but a host that it names is the one that the output was taken on.
     """
     last = _judge_sentence(last_sentence(label))
-    if last is not Standing.PLAIN:
+    if last is not StateLikelihood.PLAIN:
         return last
     whole = _judge_sentence(label)
-    return Standing.PLAIN if whole is Standing.GOOD else whole
+    return StateLikelihood.PLAIN if whole is StateLikelihood.GOOD else whole
 
 
 def last_sentence(label: str) -> str:
@@ -126,20 +126,20 @@ def last_sentence(label: str) -> str:
     return _SENTENCE_END.split(label.strip())[-1]
 
 
-def _judge_sentence(label: str) -> Standing:
+def _judge_sentence(label: str) -> StateLikelihood:
     words = _words()
     if words.bad.search(label):
-        return Standing.BAD
+        return StateLikelihood.BAD
     if words.elsewhere.search(label):
-        return Standing.ELSEWHERE
+        return StateLikelihood.ELSEWHERE
     if words.after.search(label) and not words.not_yet.search(label):
-        return Standing.AFTER
-    return Standing.GOOD if words.good.search(label) else Standing.PLAIN
+        return StateLikelihood.AFTER
+    return StateLikelihood.GOOD if words.good.search(label) else StateLikelihood.PLAIN
 
 
-def judge_source(source: Source) -> Standing:
+def judge_source(source: Source) -> StateLikelihood:
     """Tell how likely a source shows the state in which things failed, by its label."""
-    return judge_label(source.label) if source.label else Standing.PLAIN
+    return judge_label(source.label) if source.label else StateLikelihood.PLAIN
 
 
 def spell_meaning(span: Span | None) -> str:
@@ -149,11 +149,11 @@ def spell_meaning(span: Span | None) -> str:
     if span is None:
         return "as the kernel's own rules imply"
     label = span.source.label
-    if not label or judge_label(label) is Standing.PLAIN:
+    if not label or judge_label(label) is StateLikelihood.PLAIN:
         return f"as at {span}"
     words = (
         last_sentence(label)
-        if _judge_sentence(last_sentence(label)) is not Standing.PLAIN
+        if _judge_sentence(last_sentence(label)) is not StateLikelihood.PLAIN
         else label.strip()
     )
     return f"as at {span} ({words if len(words) <= _LABEL_WIDTH else words[: _LABEL_WIDTH - 3] + '...'})"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
-from podpath.assembly.scenes.labels import Standing, judge_source
+from podpath.assembly.scenes.labels import StateLikelihood, judge_source
 from podpath.assembly.scenes.netns_names import find_aliases
 from podpath.evidence.commands.command import Command, parse_command
 from podpath.evidence.records import HeadingRecord, Reading, Record
@@ -42,14 +42,14 @@ _HOST_NETWORK_PODS = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scene:
+class ReadSource:
     """One source that was read, and what its surroundings say of it."""
 
     source: Source
     reading: Reading
     netns: str
     """The namespace that it shows."""
-    standing: Standing
+    standing: StateLikelihood
     command: Command
     whole: bool
     """True where all that the command prints is there: no filter behind it, no ellipsis and no line
@@ -61,22 +61,22 @@ class Scene:
     @property
     def is_elsewhere(self) -> bool:
         """Tell whether it shows another host than the one that the case is about."""
-        return self.standing is Standing.ELSEWHERE
+        return self.standing is StateLikelihood.ELSEWHERE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SceneEvidence:
+class ReadSources:
     """All scenes of a case, and their records by type."""
 
-    scenes: tuple[Scene, ...]
+    scenes: tuple[ReadSource, ...]
     asked: tuple[Address, ...] = ()
     """Addresses that the user asks about: one of them may be a pod's that no output shows."""
-    _records: Mapping[type[Record], list[tuple[Scene, Record]]] = field(default_factory=dict)
+    _records: Mapping[type[Record], list[tuple[ReadSource, Record]]] = field(default_factory=dict)
 
     @classmethod
     def gather(
         cls, read: Iterable[tuple[Source, Reading]], asked: tuple[Address, ...] = ()
-    ) -> SceneEvidence:
+    ) -> ReadSources:
         """Place every source that was read. Where all of them show a good host, the case is about
         that host.
         """
@@ -92,14 +92,14 @@ class SceneEvidence:
             for scene in scenes
         ]
         if all(scene.is_elsewhere for scene in scenes if scene.reading.records):
-            scenes = [replace(scene, standing=Standing.PLAIN) for scene in scenes]
-        records: dict[type[Record], list[tuple[Scene, Record]]] = {}
+            scenes = [replace(scene, standing=StateLikelihood.PLAIN) for scene in scenes]
+        records: dict[type[Record], list[tuple[ReadSource, Record]]] = {}
         for scene in scenes:
             for record in scene.reading.records:
                 records.setdefault(type(record), []).append((scene, record))
         return cls(scenes=tuple(scenes), asked=asked, _records=records)
 
-    def records(self, kind: type[R], netns: str | None = None) -> Iterator[tuple[Scene, R]]:
+    def records(self, kind: type[R], netns: str | None = None) -> Iterator[tuple[ReadSource, R]]:
         """Yield the records of a type in the order of the evidence, of one namespace where one is
         named.
         """
@@ -113,21 +113,23 @@ class SceneEvidence:
         return tuple(gap for scene in self.scenes for gap in scene.reading.gaps)
 
 
-def _tell_hosts_apart(scenes: Sequence[Scene]) -> list[Scene]:
+def _tell_hosts_apart(scenes: Sequence[ReadSource]) -> list[ReadSource]:
     """Take outputs that are said to be good, and were typed on a host that no other output is of,
     for another host's.
     """
-    ours = {host_of_prompt(scene) for scene in scenes if scene.standing <= Standing.AFTER}
+    ours = {host_of_prompt(scene) for scene in scenes if scene.standing <= StateLikelihood.AFTER}
     named = ours - {None}
     return [
-        replace(scene, standing=Standing.ELSEWHERE)
-        if named and scene.standing is Standing.GOOD and host_of_prompt(scene) not in {None, *ours}
+        replace(scene, standing=StateLikelihood.ELSEWHERE)
+        if named
+        and scene.standing is StateLikelihood.GOOD
+        and host_of_prompt(scene) not in {None, *ours}
         else scene
         for scene in scenes
     ]
 
 
-def host_of_prompt(scene: Scene) -> str | None:
+def host_of_prompt(scene: ReadSource) -> str | None:
     """Return the host that the prompt of a command about a node names; `kubectl` and its like are
     typed anywhere.
     """
@@ -137,7 +139,7 @@ def host_of_prompt(scene: Scene) -> str | None:
     )
 
 
-def set_scene(source: Source, reading: Reading, number: int) -> Scene:
+def set_scene(source: Source, reading: Reading, number: int) -> ReadSource:
     """Say which namespace a source shows, in which state, and whether it shows all that its command
     prints.
     """
@@ -146,7 +148,7 @@ def set_scene(source: Source, reading: Reading, number: int) -> Scene:
     filtered = any(
         words[0].rpartition("/")[2] not in _HARMLESS_FILTERS for words in command.filters
     )
-    return Scene(
+    return ReadSource(
         source=source,
         reading=reading,
         netns=name_netns(source.netns if source.netns is not None else command.netns),

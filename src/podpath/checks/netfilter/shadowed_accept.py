@@ -30,7 +30,7 @@ from collections.abc import Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.coverage import (
-    Asked,
+    FailingTraffic,
     Maybe,
     Path,
     chains_in,
@@ -77,7 +77,9 @@ def check(case: Case) -> Iterator[Finding]:
                 yield from _check_root(root, list_paths(chains, root, ("KUBE-S",)), asked)
 
 
-def _check_root(root: Chain, paths: Sequence[Path], asked: Sequence[Asked]) -> Iterator[Finding]:
+def _check_root(
+    root: Chain, paths: Sequence[Path], asked: Sequence[FailingTraffic]
+) -> Iterator[Finding]:
     drops = [place for place, path in enumerate(paths) if _ends_new(path)][:FEWEST]
     accepts = [place for place, path in enumerate(paths) if lets_new_in(path.rule)][:MOST]
     told: set[Rule] = set()
@@ -128,7 +130,7 @@ def _is_dead(drop: Path, accept: Path, above: Sequence[Path]) -> Maybe:
     return sure
 
 
-def _judge_order(drop: Path, below: tuple[Path, Maybe], asked: Sequence[Asked]) -> float:
+def _judge_order(drop: Path, below: tuple[Path, Maybe], asked: Sequence[FailingTraffic]) -> float:
     accept, sure = below
     counted = bool(drop.rule.packets) and accept.rule.packets == 0
     if accept.rule.packets:
@@ -146,7 +148,7 @@ def _judge_order(drop: Path, below: tuple[Path, Maybe], asked: Sequence[Asked]) 
     return 1.0 if named and (shown or counted) else 0.8
 
 
-def _is_beside(accept: Rule, asked: Sequence[Asked]) -> bool:
+def _is_beside(accept: Rule, asked: Sequence[FailingTraffic]) -> bool:
     """Tell whether people say which ports fail, and the accept is for others."""
     return (
         ports_of(accept) is not None
@@ -159,7 +161,7 @@ def _takes_all(path: Path) -> bool:
     return all(is_plain(rule) for rule in path.rules)
 
 
-def _is_named(rule: Rule, asked: Sequence[Asked]) -> bool:
+def _is_named(rule: Rule, asked: Sequence[FailingTraffic]) -> bool:
     """Tell whether people say that a port or an address fails for which the rule is."""
     ranges = ports_of(rule)
     if ranges is not None:
@@ -176,7 +178,7 @@ def _is_named(rule: Rule, asked: Sequence[Asked]) -> bool:
 
 
 def _find_asked(
-    drop: Path, above: Sequence[Path], asked: Sequence[Asked]
+    drop: Path, above: Sequence[Path], asked: Sequence[FailingTraffic]
 ) -> tuple[int, float] | None:
     """Return the port that is said to fail and that a rule names, with how sure it is that the rule
     ends it.
@@ -196,7 +198,7 @@ def _find_asked(
     return None
 
 
-def _fits(rule: Rule, asked: Asked) -> bool:
+def _fits(rule: Rule, asked: FailingTraffic) -> bool:
     """Tell whether a rule can make the failure: a silent drop refuses nothing."""
     silent = rule.target is not None and rule.target.name == "DROP"
     return not (silent and asked.failure in _SILENT)

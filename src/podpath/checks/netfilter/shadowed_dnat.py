@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 from podpath.checks.category import Category
 from podpath.checks.coverage import (
-    Asked,
+    FailingTraffic,
     Maybe,
     Path,
     chains_in,
@@ -120,7 +120,7 @@ def _shadows(earlier: Path, later: Path) -> Maybe:
     return covers(earlier, later)
 
 
-def _judge(earlier: Rule, later: Rule, sure: Maybe, asked: tuple[Asked, ...]) -> float:
+def _judge(earlier: Rule, later: Rule, sure: Maybe, asked: tuple[FailingTraffic, ...]) -> float:
     """Say how sure it is; where the listing hides devices, by who wrote the rules and by what
     people say that fails.
     """

@@ -4,7 +4,7 @@ by what they show.
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Contrast, Road, ShownPart
+from podpath.diagnosis.clues import Contrast, ShownPart, TrafficKind
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
@@ -73,12 +73,12 @@ PLAYS: tuple[Play, ...] = (
         ),
         signs={
             Contrast.PING_FAILS: 2,
-            Road.HOST_TO_HOST: 3,
+            TrafficKind.HOST_TO_HOST: 3,
             Tech.ARP: 1,
             Tech.CABLE: 1,
             Kind.UNREACHABLE: 1,
         },
-        needs=frozenset({Road.HOST_TO_HOST, Tech.CABLE}),
+        needs=frozenset({TrafficKind.HOST_TO_HOST, Tech.CABLE}),
     ),
     Play(
         fact="what the program says last before it ends: its own log, its arguments and configuration, exit code",
@@ -149,10 +149,10 @@ PLAYS: tuple[Play, ...] = (
             Tech.DNS: 2,
             Kind.SOMETIMES: 2,
             Kind.NAME_NOT_RESOLVED: 2,
-            Road.TO_NAME_SERVER: 1,
+            TrafficKind.TO_NAME_SERVER: 1,
             Kind.SLOW: 2,
         },
-        needs=frozenset({Kind.NAME_NOT_RESOLVED, Road.TO_NAME_SERVER, Kind.SLOW}),
+        needs=frozenset({Kind.NAME_NOT_RESOLVED, TrafficKind.TO_NAME_SERVER, Kind.SLOW}),
     ),
     Play(
         fact="what a script really runs: each command with its arguments, and invisible characters in its lines",

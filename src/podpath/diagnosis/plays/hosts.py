@@ -4,8 +4,8 @@ cloud.
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Contrast, Road, ShownPart
-from podpath.diagnosis.holdings import Holding
+from podpath.diagnosis.clues import Contrast, ShownPart, TrafficKind
+from podpath.diagnosis.holdings import AnsweringOutput
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
@@ -27,16 +27,16 @@ PLAYS: tuple[Play, ...] = (
             Tech.OPENVPN: 3,
             Tech.WIREGUARD: 2,
             Tech.SECOND_INTERFACE: 2,
-            Road.HOST_TO_HOST: 2,
+            TrafficKind.HOST_TO_HOST: 2,
             Tech.VRF: 3,
-            Road.TO_API_SERVER: 2,
+            TrafficKind.TO_API_SERVER: 2,
             Tech.CILIUM: 0,
             Tech.BGP: 2,
             Tech.ACROSS: 2,
             ShownPart.POLICY_RULES: 2,
             ShownPart.DISAGREEMENT: 1,
         },
-        held=frozenset({Holding.ROUTES}),
+        held=frozenset({AnsweringOutput.ROUTES}),
         base=2,
     ),
     Play(
@@ -61,7 +61,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.OPENVPN: 3,
             Tech.AWS_CNI: 3,
             Tech.VRF: 2,
-            Road.FROM_WORLD: 1,
+            TrafficKind.FROM_WORLD: 1,
             Tech.GRE: 2,
             ShownPart.POLICY_RULES: 4,
         },
@@ -117,12 +117,12 @@ PLAYS: tuple[Play, ...] = (
         signs={
             Tech.DOCKER: 2,
             Tech.OPENVPN: 3,
-            Road.TO_WORLD: 1,
+            TrafficKind.TO_WORLD: 1,
             Kind.NETWORK_UNREACHABLE: 1,
             Tech.IPAM: 2,
             Kind.NOT_STARTED: 1,
         },
-        needs=frozenset({Tech.OPENVPN, Road.TO_WORLD, Tech.IPAM, Tech.DOCKER}),
+        needs=frozenset({Tech.OPENVPN, TrafficKind.TO_WORLD, Tech.IPAM, Tech.DOCKER}),
     ),
     Play(
         fact=(
@@ -171,7 +171,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         signs={Tech.DHCP: 5, Kind.NO_ADDRESS: 4},
         needs=frozenset({Tech.DHCP, Kind.NO_ADDRESS}),
-        held=frozenset({Holding.CAPTURE}),
+        held=frozenset({AnsweringOutput.CAPTURE}),
     ),
     Play(
         fact="sockets and limits: ephemeral ports (ip_local_port_range), TIME_WAIT, file descriptors, memory",
@@ -238,7 +238,7 @@ PLAYS: tuple[Play, ...] = (
             Kind.SOMETIMES: 1,
             Tech.LOAD: 1,
             Kind.TIMEOUT: 1,
-            Road.FROM_WORLD: 1,
+            TrafficKind.FROM_WORLD: 1,
         },
         needs=frozenset({Tech.HAPROXY, Tech.LOAD, Kind.SOMETIMES}),
     ),
@@ -262,7 +262,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.MODULE: 1,
             Tech.CABLE: 2,
         },
-        held=frozenset({Holding.KERNEL_LOG}),
+        held=frozenset({AnsweringOutput.KERNEL_LOG}),
         base=1,
     ),
     Play(
@@ -309,8 +309,8 @@ PLAYS: tuple[Play, ...] = (
             Tech.HETZNER: 3,
             Tech.DIGITAL_OCEAN: 3,
             Tech.TENCENT: 2,
-            Road.FROM_WORLD: 2,
-            Road.OTHER_NODE: 2,
+            TrafficKind.FROM_WORLD: 2,
+            TrafficKind.OTHER_NODE: 2,
             Kind.TIMEOUT: 1,
             Tech.OPENSTACK: 3,
             Tech.ACROSS: 3,
@@ -349,13 +349,13 @@ PLAYS: tuple[Play, ...] = (
         ),
         signs={
             Tech.QUIC: 5,
-            Road.TO_WORLD: 1,
+            TrafficKind.TO_WORLD: 1,
             Kind.TIMEOUT: 1,
             Tech.UDP: 1,
             Tech.HETZNER: 1,
             Contrast.SOME_WORK: 1,
         },
-        needs=frozenset({Tech.QUIC, Road.TO_WORLD, Road.HOST_TO_HOST, Tech.UDP}),
+        needs=frozenset({Tech.QUIC, TrafficKind.TO_WORLD, TrafficKind.HOST_TO_HOST, Tech.UDP}),
     ),
     Play(
         fact=(
@@ -383,7 +383,7 @@ PLAYS: tuple[Play, ...] = (
             "it is bound to another interface or source: the kernel has no route from there",
             "ARP or a rule refuses it: look there",
         ),
-        signs={Tech.STORAGE: 5, Kind.NO_ROUTE_TO_HOST: 2, Road.NODE_TO_POD: 1},
+        signs={Tech.STORAGE: 5, Kind.NO_ROUTE_TO_HOST: 2, TrafficKind.NODE_TO_POD: 1},
         needs=frozenset({Tech.STORAGE}),
     ),
     Play(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Contrast, Road
-from podpath.diagnosis.holdings import Holding
+from podpath.diagnosis.clues import Contrast, TrafficKind
+from podpath.diagnosis.holdings import AnsweringOutput
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
@@ -24,21 +24,21 @@ PLAYS: tuple[Play, ...] = (
         ),
         signs={
             Kind.TIMEOUT: 2,
-            Road.OTHER_NODE: 2,
-            Road.POD_TO_POD: 1,
+            TrafficKind.OTHER_NODE: 2,
+            TrafficKind.POD_TO_POD: 1,
             Tech.VXLAN: 2,
             Kind.UNREACHABLE: 1,
             Kind.WRONG_PEER: 2,
             Tech.VLAN: 2,
             Tech.ARP: 1,
             Tech.DHCP: 1,
-            Road.FROM_WORLD: 1,
+            TrafficKind.FROM_WORLD: 1,
             Tech.KEEPALIVED: 2,
             Tech.UDP: 1,
             Tech.WIREGUARD: 1,
             Tech.SECOND_INTERFACE: 1,
         },
-        held=frozenset({Holding.CAPTURE}),
+        held=frozenset({AnsweringOutput.CAPTURE}),
         base=2,
     ),
     Play(
@@ -57,7 +57,7 @@ PLAYS: tuple[Play, ...] = (
             "off: look at the tunnel's port and MTU",
         ),
         signs={
-            Road.OTHER_NODE: 2,
+            TrafficKind.OTHER_NODE: 2,
             Tech.VXLAN: 4,
             Tech.CHECKSUM: 5,
             Contrast.PING_WORKS: 4,
@@ -84,7 +84,7 @@ PLAYS: tuple[Play, ...] = (
                 Tech.NODE_LOCAL_DNS,
             }
         ),
-        held=frozenset({Holding.OFFLOADS}),
+        held=frozenset({AnsweringOutput.OFFLOADS}),
     ),
     Play(
         fact=(
@@ -107,7 +107,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.DOCKER: 1,
         },
         needs=frozenset({Tech.DHCP, Kind.NO_ADDRESS}),
-        held=frozenset({Holding.OFFLOADS}),
+        held=frozenset({AnsweringOutput.OFFLOADS}),
     ),
     Play(
         fact="the MTU along the path: devices, Docker network, tunnel, and the largest packet that passes",
@@ -150,7 +150,7 @@ PLAYS: tuple[Play, ...] = (
             "seen, and not decapsulated: INPUT, VNI or VTEP data",
         ),
         signs={
-            Road.OTHER_NODE: 5,
+            TrafficKind.OTHER_NODE: 5,
             Tech.VXLAN: 2,
             Tech.FLANNEL: 1,
             Tech.CALICO: 1,
@@ -163,7 +163,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.OPENSTACK: 1,
             Tech.WIREGUARD: 1,
         },
-        needs=frozenset({Road.OTHER_NODE, Tech.VXLAN, Tech.IPIP, Tech.GENEVE, Tech.SWARM}),
+        needs=frozenset({TrafficKind.OTHER_NODE, Tech.VXLAN, Tech.IPIP, Tech.GENEVE, Tech.SWARM}),
     ),
     Play(
         fact=(
@@ -178,14 +178,14 @@ PLAYS: tuple[Play, ...] = (
             "correct: capture the tunnel port",
         ),
         signs={
-            Road.OTHER_NODE: 3,
+            TrafficKind.OTHER_NODE: 3,
             Tech.VXLAN: 2,
             Tech.SECOND_INTERFACE: 3,
             Tech.FLANNEL: 2,
             Tech.VIRTUALBOX: 4,
             Tech.CLONE: 2,
         },
-        needs=frozenset({Road.OTHER_NODE, Tech.VXLAN, Tech.FLANNEL, Tech.VIRTUALBOX}),
+        needs=frozenset({TrafficKind.OTHER_NODE, Tech.VXLAN, Tech.FLANNEL, Tech.VIRTUALBOX}),
     ),
     Play(
         fact=(
@@ -303,7 +303,12 @@ PLAYS: tuple[Play, ...] = (
             "others reach it, its own host does not: that is macvlan; give the host a macvlan shim",
             "nothing does: look at the parent and the switch",
         ),
-        signs={Tech.MACVLAN: 6, Tech.IPVLAN: 6, Road.POD_TO_HOST: 1, Road.SAME_NODE: 1},
+        signs={
+            Tech.MACVLAN: 6,
+            Tech.IPVLAN: 6,
+            TrafficKind.POD_TO_HOST: 1,
+            TrafficKind.SAME_NODE: 1,
+        },
         needs=frozenset({Tech.MACVLAN, Tech.IPVLAN}),
     ),
     Play(
@@ -324,7 +329,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.PROXMOX: 3,
             Tech.NETPLAN: 2,
             Tech.HARDWARE: 1,
-            Road.TO_WORLD: 1,
+            TrafficKind.TO_WORLD: 1,
             Kind.NO_ROUTE_TO_HOST: 1,
             Tech.RESTART: 1,
             Tech.RENAMED: 2,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Contrast, Road
+from podpath.diagnosis.clues import Contrast, TrafficKind
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
@@ -130,7 +130,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.INGRESS: 4,
             Kind.ERROR_ANSWER: 2,
             Tech.HTTP_ERROR: 1,
-            Road.FROM_WORLD: 1,
+            TrafficKind.FROM_WORLD: 1,
             Tech.AFTER_DEPLOY: 1,
         },
         needs=frozenset({Tech.INGRESS}),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from podpath.diagnosis.clues import Clue
-from podpath.diagnosis.holdings import Holding
+from podpath.diagnosis.holdings import AnsweringOutput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Play:
     """How much each clue supports it: 1 a little, 2 it fits, 4 it is what one thinks of first."""
     needs: frozenset[Clue] = frozenset()
     """Clues one of which must be present; empty where it is worth asking in any case."""
-    held: frozenset[Holding] = frozenset()
+    held: frozenset[AnsweringOutput] = frozenset()
     """What the evidence has to hold whole for the question to be answered already; empty where it
     never is.
     """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Road
-from podpath.diagnosis.holdings import Holding
+from podpath.diagnosis.clues import TrafficKind
+from podpath.diagnosis.holdings import AnsweringOutput
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
@@ -40,7 +40,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.UPGRADE: 1,
         },
         needs=frozenset({Kind.NOT_STARTED, Tech.CNI, Tech.MULTUS}),
-        held=frozenset({Holding.CNI_FILES}),
+        held=frozenset({AnsweringOutput.CNI_FILES}),
     ),
     Play(
         fact="the plugin's agent on that node: whether it runs, and what it logs",
@@ -58,7 +58,7 @@ PLAYS: tuple[Play, ...] = (
             Kind.NOT_STARTED: 3,
             Tech.CRASH_LOOP: 2,
             **dict.fromkeys(OWN, 1),
-            Road.OTHER_NODE: 1,
+            TrafficKind.OTHER_NODE: 1,
             Tech.NETWORK_POLICY: 1,
         },
         needs=OWN | {Kind.NOT_STARTED},
@@ -136,7 +136,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.FLANNEL: 4,
             Kind.NOT_STARTED: 1,
             Tech.CRASH_LOOP: 2,
-            Road.OTHER_NODE: 2,
+            TrafficKind.OTHER_NODE: 2,
             Tech.K3S: 1,
         },
         needs=frozenset({Tech.FLANNEL}),
@@ -157,7 +157,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         signs={
             Tech.CALICO: 4,
-            Road.OTHER_NODE: 1,
+            TrafficKind.OTHER_NODE: 1,
             Tech.BGP: 2,
             Tech.NETWORK_POLICY: 2,
             Kind.NOT_STARTED: 1,
@@ -178,7 +178,7 @@ PLAYS: tuple[Play, ...] = (
             "a drop names its reason",
             "socketLB answers in the pod: a cached name or socket keeps the old backend",
         ),
-        signs={Tech.CILIUM: 6, Road.TO_SERVICE: 1, Tech.BPF: 1},
+        signs={Tech.CILIUM: 6, TrafficKind.TO_SERVICE: 1, Tech.BPF: 1},
         needs=frozenset({Tech.CILIUM}),
     ),
     Play(
@@ -195,7 +195,7 @@ PLAYS: tuple[Play, ...] = (
             ),
             "one, with correct maps: look elsewhere",
         ),
-        signs={Tech.BPF: 4, Tech.CILIUM: 3, Road.TO_SERVICE: 2},
+        signs={Tech.BPF: 4, Tech.CILIUM: 3, TrafficKind.TO_SERVICE: 2},
         needs=frozenset({Tech.BPF, Tech.CILIUM}),
     ),
     Play(
@@ -214,7 +214,7 @@ PLAYS: tuple[Play, ...] = (
         signs={
             Tech.CILIUM: 3,
             Tech.NETWORK_POLICY: 4,
-            Road.OTHER_NODE: 1,
+            TrafficKind.OTHER_NODE: 1,
             Kind.WRONG_PEER: 2,
             Tech.IPV6: 1,
         },
@@ -292,7 +292,7 @@ PLAYS: tuple[Play, ...] = (
             "VXLAN packets arrive with a bad checksum: turn the offload off",
             "they do not arrive: firewall, or ESXi's own 4789",
         ),
-        signs={Tech.SWARM: 5, Road.OTHER_NODE: 1, Tech.ESXI: 2, Tech.KVM: 1},
+        signs={Tech.SWARM: 5, TrafficKind.OTHER_NODE: 1, Tech.ESXI: 2, Tech.KVM: 1},
         needs=frozenset({Tech.SWARM}),
     ),
     Play(
@@ -307,7 +307,7 @@ PLAYS: tuple[Play, ...] = (
             "not in the network, or with another address: recreate it",
             "a warning of the daemon names what is off (bridge-nf-call-iptables, IPv4 forwarding)",
         ),
-        signs={Tech.DOCKER: 2, Tech.NODE_PORT: 1, Road.POD_TO_POD: 1},
+        signs={Tech.DOCKER: 2, Tech.NODE_PORT: 1, TrafficKind.POD_TO_POD: 1},
         needs=frozenset({Tech.DOCKER}),
     ),
 )

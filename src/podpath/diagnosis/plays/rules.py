@@ -4,14 +4,14 @@ tracking.
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Clue, Contrast, Road, ShownPart
-from podpath.diagnosis.holdings import Holding
+from podpath.diagnosis.clues import Clue, Contrast, ShownPart, TrafficKind
+from podpath.diagnosis.holdings import AnsweringOutput
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
 
 FILTERS: frozenset[Clue] = frozenset({
-    Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NOT_PERMITTED, Road.POD_TO_HOST, ShownPart.RULES,
+    Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NOT_PERMITTED, TrafficKind.POD_TO_HOST, ShownPart.RULES,
     Tech.FIREWALLD, Tech.UFW, Tech.NFTABLES, Tech.LXC, Tech.PODMAN, Tech.FILTERED,
 })  # fmt: skip
 """Clues that point to filtering."""
@@ -33,11 +33,11 @@ PLAYS: tuple[Play, ...] = (
             Kind.TIMEOUT: 2,
             Kind.NOT_PERMITTED: 3,
             Kind.UNREACHABLE: 1,
-            Road.TO_SERVICE: 2,
-            Road.FROM_WORLD: 2,
-            Road.POD_TO_HOST: 3,
-            Road.TO_WORLD: 2,
-            Road.POD_TO_POD: 1,
+            TrafficKind.TO_SERVICE: 2,
+            TrafficKind.FROM_WORLD: 2,
+            TrafficKind.POD_TO_HOST: 3,
+            TrafficKind.TO_WORLD: 2,
+            TrafficKind.POD_TO_POD: 1,
             Tech.DOCKER: 1,
             Tech.LXC: 3,
             Tech.PODMAN: 2,
@@ -51,7 +51,7 @@ PLAYS: tuple[Play, ...] = (
             ShownPart.RULES: 1,
         },
         needs=FILTERS,
-        held=frozenset({Holding.RULESET}),
+        held=frozenset({AnsweringOutput.RULESET}),
         otherwise=1,
     ),
     Play(
@@ -67,7 +67,7 @@ PLAYS: tuple[Play, ...] = (
             "all accepted: look at who listens next (ss -tlnp)",
         ),
         signs={
-            Road.POD_TO_HOST: 4,
+            TrafficKind.POD_TO_HOST: 4,
             Kind.REFUSED: 1,
             Kind.NO_ROUTE_TO_HOST: 2,
             Kind.NAME_NOT_RESOLVED: 1,
@@ -76,7 +76,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.PODMAN: 4,
             Tech.NFTABLES: 1,
         },
-        needs=frozenset({Tech.FIREWALLD, Tech.UFW, Tech.PODMAN, Road.POD_TO_HOST}),
+        needs=frozenset({Tech.FIREWALLD, Tech.UFW, Tech.PODMAN, TrafficKind.POD_TO_HOST}),
     ),
     Play(
         fact=(
@@ -96,12 +96,12 @@ PLAYS: tuple[Play, ...] = (
         signs={
             Tech.LOCALHOST: 3,
             Tech.NODE_PORT: 3,
-            Road.SAME_NODE: 1,
+            TrafficKind.SAME_NODE: 1,
             Kind.NOT_PERMITTED: 3,
             Tech.OWN_SERVICE: 2,
         },
         needs=frozenset({Tech.LOCALHOST, Kind.NOT_PERMITTED, Tech.OWN_SERVICE}),
-        held=frozenset({Holding.RULESET}),
+        held=frozenset({AnsweringOutput.RULESET}),
     ),
     Play(
         fact=(
@@ -117,16 +117,18 @@ PLAYS: tuple[Play, ...] = (
         ),
         signs={
             Tech.NODE_PORT: 4,
-            Road.FROM_WORLD: 2,
+            TrafficKind.FROM_WORLD: 2,
             Tech.DOCKER: 2,
             Tech.PODMAN: 1,
             Kind.NO_ROUTE_TO_HOST: 2,
             Kind.REFUSED: 2,
             Tech.RESTART: 1,
-            Road.TO_SERVICE: 2,
+            TrafficKind.TO_SERVICE: 2,
             ShownPart.NAT: 3,
         },
-        needs=frozenset({Tech.NODE_PORT, Road.FROM_WORLD, Tech.DOCKER, Tech.PODMAN, ShownPart.NAT}),
+        needs=frozenset(
+            {Tech.NODE_PORT, TrafficKind.FROM_WORLD, Tech.DOCKER, Tech.PODMAN, ShownPart.NAT}
+        ),
     ),
     Play(
         fact="which iptables writes the rules, and whether both backends hold some",
@@ -155,7 +157,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         signs={Kind.SLOW: 5, Tech.THROUGHPUT: 1, Tech.IPTABLES: 2},
         needs=frozenset({Kind.SLOW}),
-        held=frozenset({Holding.RULESET}),
+        held=frozenset({AnsweringOutput.RULESET}),
     ),
     Play(
         fact="whether the kernel forwards at all, for all devices and for the one in question",
@@ -168,16 +170,16 @@ PLAYS: tuple[Play, ...] = (
             "1: look at FORWARD",
         ),
         signs={
-            Road.TO_WORLD: 4,
+            TrafficKind.TO_WORLD: 4,
             Tech.RESTART: 2,
             Kind.TIMEOUT: 1,
-            Road.OTHER_NODE: 1,
+            TrafficKind.OTHER_NODE: 1,
             Tech.DOCKER: 1,
-            Road.POD_TO_POD: 1,
+            TrafficKind.POD_TO_POD: 1,
             Tech.SWARM: 1,
             Tech.SECOND_INTERFACE: 1,
         },
-        held=frozenset({Holding.IP_FORWARD}),
+        held=frozenset({AnsweringOutput.IP_FORWARD}),
         base=1,
     ),
     Play(
@@ -206,7 +208,7 @@ PLAYS: tuple[Play, ...] = (
             Tech.IPVS: 2,
             Tech.TRAFFIC_POLICY_LOCAL: 2,
         },
-        held=frozenset({Holding.RP_FILTER}),
+        held=frozenset({AnsweringOutput.RP_FILTER}),
         base=1,
     ),
     Play(
@@ -230,9 +232,9 @@ PLAYS: tuple[Play, ...] = (
             "1: look at the rules themselves",
         ),
         signs={
-            Road.SAME_NODE: 4,
-            Road.TO_SERVICE: 2,
-            Road.TO_NAME_SERVER: 2,
+            TrafficKind.SAME_NODE: 4,
+            TrafficKind.TO_SERVICE: 2,
+            TrafficKind.TO_NAME_SERVER: 2,
             Tech.OWN_SERVICE: 3,
             Tech.BRIDGE: 1,
             Tech.FLANNEL: 1,
@@ -240,8 +242,15 @@ PLAYS: tuple[Play, ...] = (
             Contrast.SOME_WORK: 1,
             Kind.SOMETIMES: 1,
         },
-        needs=frozenset({Road.SAME_NODE, Road.TO_SERVICE, Road.TO_NAME_SERVER, Tech.OWN_SERVICE}),
-        held=frozenset({Holding.BRIDGE_NETFILTER}),
+        needs=frozenset(
+            {
+                TrafficKind.SAME_NODE,
+                TrafficKind.TO_SERVICE,
+                TrafficKind.TO_NAME_SERVER,
+                Tech.OWN_SERVICE,
+            }
+        ),
+        held=frozenset({AnsweringOutput.BRIDGE_NETFILTER}),
     ),
     Play(
         fact=(
@@ -255,7 +264,7 @@ PLAYS: tuple[Play, ...] = (
             "hairpin off: the packet to itself is never sent back",
             "on, and no MASQUERADE: the answer goes past the translation",
         ),
-        signs={Tech.OWN_SERVICE: 6, Tech.BRIDGE: 1, Road.TO_SERVICE: 1},
+        signs={Tech.OWN_SERVICE: 6, Tech.BRIDGE: 1, TrafficKind.TO_SERVICE: 1},
         needs=frozenset({Tech.OWN_SERVICE}),
     ),
     Play(
@@ -272,7 +281,7 @@ PLAYS: tuple[Play, ...] = (
         ),
         signs={
             Kind.WRONG_PEER: 4,
-            Road.TO_WORLD: 2,
+            TrafficKind.TO_WORLD: 2,
             Tech.NETWORK_POLICY: 2,
             Tech.FLANNEL: 1,
             Tech.CILIUM: 1,
@@ -282,9 +291,15 @@ PLAYS: tuple[Play, ...] = (
             Tech.SECOND_INTERFACE: 1,
         },
         needs=frozenset(
-            {Kind.WRONG_PEER, Road.TO_WORLD, Tech.NETWORK_POLICY, Tech.SOURCE_LOST, ShownPart.NAT}
+            {
+                Kind.WRONG_PEER,
+                TrafficKind.TO_WORLD,
+                Tech.NETWORK_POLICY,
+                Tech.SOURCE_LOST,
+                ShownPart.NAT,
+            }
         ),
-        held=frozenset({Holding.RULESET}),
+        held=frozenset({AnsweringOutput.RULESET}),
     ),
     Play(
         fact="the conntrack entries of the connection: UNREPLIED, untranslated or stale ones",
@@ -301,14 +316,14 @@ PLAYS: tuple[Play, ...] = (
             Tech.RESTART: 2,
             Kind.SOMETIMES: 1,
             Tech.CONNTRACK: 2,
-            Road.TO_SERVICE: 1,
-            Road.TO_NAME_SERVER: 1,
+            TrafficKind.TO_SERVICE: 1,
+            TrafficKind.TO_NAME_SERVER: 1,
             Kind.TIMEOUT: 1,
             Tech.KUBE_PROXY: 1,
             ShownPart.NAT: 2,
             ShownPart.CONNTRACK: 1,
         },
-        held=frozenset({Holding.CONNTRACK}),
+        held=frozenset({AnsweringOutput.CONNTRACK}),
         base=1,
     ),
     Play(
@@ -328,7 +343,7 @@ PLAYS: tuple[Play, ...] = (
             Kind.SOMETIMES: 4,
             Tech.LOAD: 3,
             Kind.RESET: 2,
-            Road.TO_NAME_SERVER: 1,
+            TrafficKind.TO_NAME_SERVER: 1,
             Tech.CONNTRACK: 3,
             Kind.NOT_PERMITTED: 2,
         },
@@ -351,7 +366,7 @@ PLAYS: tuple[Play, ...] = (
             ),
             "the peer sends it: look there",
         ),
-        signs={Kind.RESET: 4, Tech.LARGE: 2, Road.TO_WORLD: 1},
+        signs={Kind.RESET: 4, Tech.LARGE: 2, TrafficKind.TO_WORLD: 1},
         needs=frozenset({Kind.RESET}),
     ),
     Play(
@@ -367,8 +382,8 @@ PLAYS: tuple[Play, ...] = (
                 "it admits the client, whose address is in no ipset or identity: the plugin's agent lags or does not run"
             ),
         ),
-        signs={Tech.NETWORK_POLICY: 6, Kind.TIMEOUT: 1, Road.POD_TO_POD: 1},
-        needs=frozenset({Tech.NETWORK_POLICY, Road.POD_TO_POD, Road.TO_SERVICE}),
+        signs={Tech.NETWORK_POLICY: 6, Kind.TIMEOUT: 1, TrafficKind.POD_TO_POD: 1},
+        needs=frozenset({Tech.NETWORK_POLICY, TrafficKind.POD_TO_POD, TrafficKind.TO_SERVICE}),
     ),
     Play(
         fact=(
@@ -382,7 +397,12 @@ PLAYS: tuple[Play, ...] = (
             "a restore fails: the old rules are still in force",
             "the lock is a folder or is held: nothing is written",
         ),
-        signs={Tech.KUBE_PROXY: 3, Road.TO_SERVICE: 2, Road.TO_NAME_SERVER: 1, Tech.IPTABLES: 1},
-        needs=frozenset({Tech.KUBE_PROXY, Road.TO_SERVICE}),
+        signs={
+            Tech.KUBE_PROXY: 3,
+            TrafficKind.TO_SERVICE: 2,
+            TrafficKind.TO_NAME_SERVER: 1,
+            Tech.IPTABLES: 1,
+        },
+        needs=frozenset({Tech.KUBE_PROXY, TrafficKind.TO_SERVICE}),
     ),
 )

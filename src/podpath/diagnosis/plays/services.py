@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.diagnosis.clues import Road
-from podpath.diagnosis.holdings import Holding
+from podpath.diagnosis.clues import TrafficKind
+from podpath.diagnosis.holdings import AnsweringOutput
 from podpath.diagnosis.plays.play import Play
 from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
@@ -26,7 +26,7 @@ PLAYS: tuple[Play, ...] = (
             Kind.HANGS: 0,
         },
         needs=frozenset({Kind.REFUSED, Kind.RESET, Tech.NODE_PORT, Tech.WEBHOOK}),
-        held=frozenset({Holding.SOCKETS}),
+        held=frozenset({AnsweringOutput.SOCKETS}),
     ),
     Play(
         fact=(
@@ -42,29 +42,29 @@ PLAYS: tuple[Play, ...] = (
             "a port that the container does not open: targetPort",
         ),
         signs={
-            Road.TO_SERVICE: 4,
+            TrafficKind.TO_SERVICE: 4,
             Kind.REFUSED: 2,
             Tech.WEBHOOK: 4,
             Tech.INGRESS: 2,
             Kind.SOMETIMES: 1,
             Kind.ERROR_ANSWER: 2,
             Tech.ISTIO: 1,
-            Road.TO_API_SERVER: 1,
+            TrafficKind.TO_API_SERVER: 1,
             Tech.NODE_PORT: 1,
             Kind.TIMEOUT: 1,
             Tech.KUBERNETES: 1,
         },
         needs=frozenset(
             {
-                Road.TO_SERVICE,
+                TrafficKind.TO_SERVICE,
                 Tech.WEBHOOK,
                 Tech.INGRESS,
-                Road.TO_API_SERVER,
+                TrafficKind.TO_API_SERVER,
                 Tech.ISTIO,
                 Tech.KUBERNETES,
             }
         ),
-        held=frozenset({Holding.SERVICES}),
+        held=frozenset({AnsweringOutput.SERVICES}),
     ),
     Play(
         fact=(
@@ -81,15 +81,15 @@ PLAYS: tuple[Play, ...] = (
             "fine: the path beyond it",
         ),
         signs={
-            Road.TO_SERVICE: 3,
+            TrafficKind.TO_SERVICE: 3,
             Tech.KUBE_PROXY: 3,
-            Road.TO_API_SERVER: 3,
+            TrafficKind.TO_API_SERVER: 3,
             Tech.RESTART: 1,
             Tech.UPGRADE: 1,
             Tech.HAPROXY: 1,
-            Road.TO_NAME_SERVER: 1,
+            TrafficKind.TO_NAME_SERVER: 1,
         },
-        needs=frozenset({Road.TO_SERVICE, Tech.KUBE_PROXY, Road.TO_API_SERVER}),
+        needs=frozenset({TrafficKind.TO_SERVICE, Tech.KUBE_PROXY, TrafficKind.TO_API_SERVER}),
     ),
     Play(
         fact=(
@@ -106,7 +106,7 @@ PLAYS: tuple[Play, ...] = (
             "no real server: no endpoint",
             "conn_reuse_mode 1: reused ports wait a second",
         ),
-        signs={Tech.IPVS: 6, Road.TO_SERVICE: 1, Road.FROM_WORLD: 1},
+        signs={Tech.IPVS: 6, TrafficKind.TO_SERVICE: 1, TrafficKind.FROM_WORLD: 1},
         needs=frozenset({Tech.IPVS}),
     ),
     Play(
@@ -122,7 +122,7 @@ PLAYS: tuple[Play, ...] = (
             "Cluster: any node answers",
         ),
         signs={
-            Road.FROM_WORLD: 3,
+            TrafficKind.FROM_WORLD: 3,
             Tech.TRAFFIC_POLICY_LOCAL: 4,
             Tech.METALLB: 2,
             Tech.AWS: 1,
@@ -147,7 +147,7 @@ PLAYS: tuple[Play, ...] = (
             "nothing answers ARP, or two nodes do: strictARP, a wrong interface, an excluded node",
             "one node does: look there",
         ),
-        signs={Tech.METALLB: 6, Road.FROM_WORLD: 1, Tech.IPVS: 1},
+        signs={Tech.METALLB: 6, TrafficKind.FROM_WORLD: 1, Tech.IPVS: 1},
         needs=frozenset({Tech.METALLB}),
     ),
     Play(
@@ -162,8 +162,13 @@ PLAYS: tuple[Play, ...] = (
             "its own address answers, the service does not: kube-proxy or its replacement",
             "neither: route, firewall or certificate",
         ),
-        signs={Road.TO_API_SERVER: 5, Tech.CILIUM: 1, Tech.CRASH_LOOP: 1, Tech.KUBE_PROXY: 1},
-        needs=frozenset({Road.TO_API_SERVER}),
+        signs={
+            TrafficKind.TO_API_SERVER: 5,
+            Tech.CILIUM: 1,
+            Tech.CRASH_LOOP: 1,
+            Tech.KUBE_PROXY: 1,
+        },
+        needs=frozenset({TrafficKind.TO_API_SERVER}),
     ),
     Play(
         fact=(
@@ -182,14 +187,14 @@ PLAYS: tuple[Play, ...] = (
         ),
         signs={
             Kind.NAME_NOT_RESOLVED: 4,
-            Road.TO_NAME_SERVER: 3,
+            TrafficKind.TO_NAME_SERVER: 3,
             Tech.COREDNS: 2,
             Tech.EXTERNAL_NAME: 4,
             Tech.TALOS: 1,
             Tech.DNS: 1,
         },
-        needs=frozenset({Kind.NAME_NOT_RESOLVED, Road.TO_NAME_SERVER, Tech.EXTERNAL_NAME}),
-        held=frozenset({Holding.RESOLV_CONF}),
+        needs=frozenset({Kind.NAME_NOT_RESOLVED, TrafficKind.TO_NAME_SERVER, Tech.EXTERNAL_NAME}),
+        held=frozenset({AnsweringOutput.RESOLV_CONF}),
     ),
     Play(
         fact="whether CoreDNS runs, has endpoints and answers by pod address, over UDP and TCP; its log",
@@ -205,13 +210,13 @@ PLAYS: tuple[Play, ...] = (
         ),
         signs={
             Kind.NAME_NOT_RESOLVED: 3,
-            Road.TO_NAME_SERVER: 3,
+            TrafficKind.TO_NAME_SERVER: 3,
             Tech.COREDNS: 2,
             Tech.NODE_LOCAL_DNS: 2,
             Tech.TALOS: 2,
             Tech.KUBERNETES: 1,
         },
-        needs=frozenset({Kind.NAME_NOT_RESOLVED, Road.TO_NAME_SERVER}),
+        needs=frozenset({Kind.NAME_NOT_RESOLVED, TrafficKind.TO_NAME_SERVER}),
     ),
     Play(
         fact=(

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from podpath.evidence.commands.shells import SimpleCommand, base_name, parse_shell
 from podpath.evidence.commands.wrappers import WRAPPERS
-from podpath.evidence.commands.wrappers_words import Inner
+from podpath.evidence.commands.wrappers_words import WrappedCommand
 
 
-class Typed(NamedTuple):
+class TypedCommand(NamedTuple):
     """A command line, looked through to the program that prints."""
 
     raw: str
@@ -71,7 +71,7 @@ _KEYWORDS = frozenset({"do", "then", "while", "until", "if", "!", "{", "else", "
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
 
 
-def parse_typed(raw: str) -> Typed:
+def parse_typed(raw: str) -> TypedCommand:
     """Look a command line through to the program that prints. Never raises."""
     text = raw.strip()
     netns: str | None = None
@@ -81,14 +81,14 @@ def parse_typed(raw: str) -> Typed:
     ):  # a wrapper in a wrapper in a wrapper is real (sudo nsenter sh -c); a longer row is not
         commands = parse_shell(text)
         if not commands:
-            return Typed(raw, "", netns, (), wrapped, keeps_prompt)
+            return TypedCommand(raw, "", netns, (), wrapped, keeps_prompt)
         inner = _unwrap(commands)
         if inner is None:
-            return Typed(raw, _trim(text, commands), netns, commands, wrapped, keeps_prompt)
+            return TypedCommand(raw, _trim(text, commands), netns, commands, wrapped, keeps_prompt)
         if inner.enters:
             netns, wrapped, keeps_prompt = inner.netns, True, inner.keeps_prompt
         text = _inner_text(text, commands, inner)
-    return Typed(raw, text, netns, parse_shell(text), wrapped, keeps_prompt)
+    return TypedCommand(raw, text, netns, parse_shell(text), wrapped, keeps_prompt)
 
 
 def _trim(text: str, commands: tuple[SimpleCommand, ...]) -> str:
@@ -97,7 +97,7 @@ def _trim(text: str, commands: tuple[SimpleCommand, ...]) -> str:
     return re.sub(r"\s+#\s.*$", "", text[first:]).strip()
 
 
-def _inner_text(text: str, commands: tuple[SimpleCommand, ...], inner: Inner) -> str:
+def _inner_text(text: str, commands: tuple[SimpleCommand, ...], inner: WrappedCommand) -> str:
     words = commands[0].words
     if inner.text is not None:
         return (
@@ -117,17 +117,17 @@ def _inner_text(text: str, commands: tuple[SimpleCommand, ...], inner: Inner) ->
     return ""
 
 
-def _unwrap(commands: tuple[SimpleCommand, ...]) -> Inner | None:
+def _unwrap(commands: tuple[SimpleCommand, ...]) -> WrappedCommand | None:
     """Take one wrapper off; None where the first word is the program that prints."""
     words = commands[0].words
     if not words:
         return None
     first = words[0].text
     if _ASSIGNMENT.fullmatch(first) or (first in _KEYWORDS and len(words) > 1 and first != "time"):
-        return Inner(1)
+        return WrappedCommand(1)
     if first in {"for", "case"} or (
         base_name(first) in _DULL and len(commands) > 1 and commands[1].operator in {"&&", ";"}
     ):
-        return Inner(len(words))
+        return WrappedCommand(len(words))
     wrapper = WRAPPERS.get(base_name(first))
     return None if wrapper is None else wrapper(words)

@@ -11,7 +11,7 @@ from podpath.evidence.commands.shells import ShellWord
 from podpath.evidence.commands.wrappers_container import unwrap_container, unwrap_kubectl
 from podpath.evidence.commands.wrappers_words import (
     SHELLS,
-    Inner,
+    WrappedCommand,
     find_option,
     opened,
     skip_options,
@@ -24,38 +24,42 @@ _NETNS_FILE = re.compile(
 
 def _plain(
     valued: str = "", positional: int = 0
-) -> Callable[[tuple[ShellWord, ...]], Inner | None]:
+) -> Callable[[tuple[ShellWord, ...]], WrappedCommand | None]:
     with_value = frozenset(valued.split())
 
-    def unwrap(words: tuple[ShellWord, ...]) -> Inner | None:
+    def unwrap(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
         place = skip_options(words, 1, with_value) + positional
         if place >= len(words):
             return None
         word = words[place]
         return (
-            Inner(place, text=word.text)
+            WrappedCommand(place, text=word.text)
             if " " in word.text and place + 1 == len(words)
-            else Inner(place)
+            else WrappedCommand(place)
         )
 
     return unwrap
 
 
-def _remote(valued: str) -> Callable[[tuple[ShellWord, ...]], Inner | None]:
+def _remote(valued: str) -> Callable[[tuple[ShellWord, ...]], WrappedCommand | None]:
     """Unwrap `ssh HOST COMMAND`: the place is another host, its own network namespace."""
     plain = _plain(valued, 1)
 
-    def unwrap(words: tuple[ShellWord, ...]) -> Inner | None:
+    def unwrap(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
         inner = plain(words)
         return None if inner is None else inner._replace(enters=True)
 
     return unwrap
 
 
-def _shell(words: tuple[ShellWord, ...]) -> Inner | None:
+def _shell(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
     for place, word in enumerate(words[1:], 1):
         if re.fullmatch(r"-[a-z]*c", word.text):
-            return Inner(place + 1, text=words[place + 1].text) if place + 1 < len(words) else None
+            return (
+                WrappedCommand(place + 1, text=words[place + 1].text)
+                if place + 1 < len(words)
+                else None
+            )
     return None
 
 
@@ -71,7 +75,7 @@ def netns_of_file(path: str) -> str | None:
     return found["name"] or found["other"]
 
 
-def _nsenter(words: tuple[ShellWord, ...]) -> Inner:
+def _nsenter(words: tuple[ShellWord, ...]) -> WrappedCommand:
     place = skip_options(
         words, 1, frozenset({"-t", "--target", "-S", "--setuid", "-G", "--setgid"})
     )
@@ -88,21 +92,23 @@ def _nsenter(words: tuple[ShellWord, ...]) -> Inner:
             (word[2:].removeprefix("=") for word in short if re.match(r"-n=?/", word)), None
         )
     if path is not None and path.startswith("/"):
-        return Inner(opened(words, place), netns_of_file(path), enters=True, keeps_prompt=True)
+        return WrappedCommand(
+            opened(words, place), netns_of_file(path), enters=True, keeps_prompt=True
+        )
     if not short:
-        return Inner(opened(words, place), keeps_prompt=True)
+        return WrappedCommand(opened(words, place), keeps_prompt=True)
     netns = None if pid in {None, "1"} else f"pid {pid}"
-    return Inner(opened(words, place), netns, enters=True, keeps_prompt=True)
+    return WrappedCommand(opened(words, place), netns, enters=True, keeps_prompt=True)
 
 
-def _ip(words: tuple[ShellWord, ...]) -> Inner | None:
+def _ip(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
     texts = [word.text for word in words]
     if (
         len(texts) > 3
         and re.fullmatch(r"net?n?s?", texts[1])
         and re.fullmatch(r"ex?e?c?", texts[2])
     ):
-        return Inner(opened(words, 4), texts[3], enters=True, keeps_prompt=True)
+        return WrappedCommand(opened(words, 4), texts[3], enters=True, keeps_prompt=True)
     place = next(
         (i for i, text in enumerate(texts[1:4], 1) if text in {"-n", "-netns", "--netns"}), None
     )
@@ -113,10 +119,10 @@ def _ip(words: tuple[ShellWord, ...]) -> Inner | None:
     ):
         return None
     inner = " ".join([*texts[:place], *texts[place + 2 :]])
-    return Inner(len(words) - 1, texts[place + 1], enters=True, text=inner)
+    return WrappedCommand(len(words) - 1, texts[place + 1], enters=True, text=inner)
 
 
-def _minikube(words: tuple[ShellWord, ...]) -> Inner | None:
+def _minikube(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
     ssh = next((place for place, word in enumerate(words[:4]) if word.text == "ssh"), None)
     if ssh is None:
         return None
@@ -124,10 +130,10 @@ def _minikube(words: tuple[ShellWord, ...]) -> Inner | None:
     if place < len(words) and words[place - 1].text == "-c":
         place -= 1
     text = words[place].text if place < len(words) and " " in words[place].text else None
-    return Inner(place, enters=True, text=text)
+    return WrappedCommand(place, enters=True, text=text)
 
 
-WRAPPERS: Mapping[str, Callable[[tuple[ShellWord, ...]], Inner | None]] = {
+WRAPPERS: Mapping[str, Callable[[tuple[ShellWord, ...]], WrappedCommand | None]] = {
     "sudo": _plain("-u -g -h -p -C -r -t -T -U -D -R"), "doas": _plain("-u -C"), "time": _plain("-f -o"), "nohup": _plain(),
     "watch": _plain("-n --interval"), "env": _plain("-u -C"), "nice": _plain("-n"), "ionice": _plain("-c -n -p"),
     "stdbuf": _plain("-i -o -e"), "timeout": _plain("-s -k --signal --kill-after", 1), "command": _plain(), "exec": _plain(),

@@ -9,7 +9,12 @@ from __future__ import annotations
 import re
 
 from podpath.evidence.commands.shells import ShellWord
-from podpath.evidence.commands.wrappers_words import Inner, find_option, opened, skip_options
+from podpath.evidence.commands.wrappers_words import (
+    WrappedCommand,
+    find_option,
+    opened,
+    skip_options,
+)
 
 _HOST_NETWORK = re.compile(
     r"(?:cilium(?!-operator|-test)|kube-proxy|calico-node|canal|kube-flannel|weave-net|antrea-agent|kube-router|aws-node|kindnet|"
@@ -28,7 +33,7 @@ _KUBECTL_VALUED = frozenset(
 )
 
 
-def unwrap_kubectl(words: tuple[ShellWord, ...]) -> Inner | None:
+def unwrap_kubectl(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
     """Unwrap `kubectl exec POD -- COMMAND`, `kubectl debug` and `kubectl run ... -- COMMAND`; None
     for all else it does.
     """
@@ -42,7 +47,7 @@ def unwrap_kubectl(words: tuple[ShellWord, ...]) -> Inner | None:
     following = skip_options(words, named + 1, _KUBECTL_VALUED) if dashes is None else dashes + 1
     if dashes is None and words[place].text != "exec":
         following = len(words)
-    return Inner(
+    return WrappedCommand(
         opened(words, following),
         _pod(words[named].text, words[: dashes or len(words)]),
         enters=True,
@@ -66,7 +71,7 @@ def _pod(named: str, options: tuple[ShellWord, ...]) -> str | None:
     return f"{short.get(kind, kind)}/{namespace}/{name}"
 
 
-def unwrap_container(words: tuple[ShellWord, ...]) -> Inner | None:
+def unwrap_container(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
     """Unwrap `docker exec CONTAINER COMMAND`, and `docker run --net=host IMAGE COMMAND`; None for
     all else it does.
     """
@@ -101,10 +106,10 @@ def unwrap_container(words: tuple[ShellWord, ...]) -> Inner | None:
         if _KIND_NODE.fullmatch(name)
         else f"container {name[:12] if _ID.fullmatch(name) else name}"
     )
-    return Inner(opened(words, skip_options(words, named + 1, valued)), netns, enters=True)
+    return WrappedCommand(opened(words, skip_options(words, named + 1, valued)), netns, enters=True)
 
 
-def _run_in(words: tuple[ShellWord, ...], place: int, net: str) -> Inner:
+def _run_in(words: tuple[ShellWord, ...], place: int, net: str) -> WrappedCommand:
     valued = frozenset(
         [
             "--net",
@@ -124,4 +129,4 @@ def _run_in(words: tuple[ShellWord, ...], place: int, net: str) -> Inner:
     )
     image = skip_options(words, place + 1, valued)
     netns = None if net == "host" else f"container {net.partition(':')[2]}"
-    return Inner(opened(words, image + 1), netns, enters=True)
+    return WrappedCommand(opened(words, image + 1), netns, enters=True)

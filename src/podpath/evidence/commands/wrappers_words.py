@@ -9,7 +9,7 @@ from typing import NamedTuple
 from podpath.evidence.commands.shells import ShellWord, base_name
 
 
-class Inner(NamedTuple):
+class WrappedCommand(NamedTuple):
     """What a wrapper runs."""
 
     place: int

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from podpath.evidence.documents.blocks import Block
 from podpath.evidence.documents.prose import is_heading, reads_as_prose, reads_as_sentence
 from podpath.evidence.documents.regions import DocumentLine
-from podpath.evidence.documents.shapes import Shape, continues, is_message, match_shape
+from podpath.evidence.documents.shapes import OutputShape, continues, is_message, match_shape
 from podpath.evidence.text.tokenizer import is_ellipsis
 
 _PLACE = re.compile(
@@ -58,7 +58,7 @@ class Context(NamedTuple):
         )
 
 
-def belongs(block: Block, context: Context, shape: Shape | None) -> bool:
+def belongs(block: Block, context: Context, shape: OutputShape | None) -> bool:
     """Tell whether the line goes on with the block; `shape` is its own shape, if it has one."""
     text = context.line.text
     if is_ellipsis(text):
@@ -110,7 +110,7 @@ def is_place_note(context: Context) -> bool:
     return _PLACE.match(text) is not None and match_shape(context.following) is not None
 
 
-def _continues_here(block: Block, context: Context, shape: Shape | None) -> bool:
+def _continues_here(block: Block, context: Context, shape: OutputShape | None) -> bool:
     """Decide on a line that its shape lets go on, by what blank lines say."""
     deeper = len(context.line.text) - len(context.line.text.lstrip()) >= block.indent
     if not context.after_blank:
@@ -128,7 +128,7 @@ def _continues_here(block: Block, context: Context, shape: Shape | None) -> bool
     )
 
 
-def _takes_foreign(block: Block, context: Context, shape: Shape) -> bool:
+def _takes_foreign(block: Block, context: Context, shape: OutputShape) -> bool:
     """Decide on a line of another shape than the block's."""
     if not block.lines:
         return not context.after_blank or block.program in shape.programs

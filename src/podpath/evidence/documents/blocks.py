@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from podpath.evidence.commands.typed import Typed
+from podpath.evidence.commands.typed import TypedCommand
 from podpath.evidence.documents.prompts import Prompt
 from podpath.evidence.documents.regions import DocumentLine
-from podpath.evidence.documents.shapes import Shape
+from podpath.evidence.documents.shapes import OutputShape
 from podpath.net.provenance import Source
 
 
@@ -23,14 +23,14 @@ class Block:
     label: str | None
     """The prose that introduces it."""
     prompt: Prompt | None = None
-    typed: Typed | None = None
+    typed: TypedCommand | None = None
     """The command that printed it; None where none is shown."""
     typed_lines: list[DocumentLine] = field(default_factory=list)
     """The lines the command stands in."""
     netns: str | None = None
     lines: list[DocumentLine] = field(default_factory=list)
     """Its output; blank lines within it are kept, so that numbers stay right."""
-    shape: Shape | None = None
+    shape: OutputShape | None = None
     """The shape of its latest line that has one."""
     is_code: bool = False
     """True for a paragraph that is set off as code by its indentation: it ends at a blank line."""
@@ -46,7 +46,9 @@ class Block:
         """The program that printed it; empty where none is shown."""
         return self.typed.program if self.typed is not None else ""
 
-    def take(self, line: DocumentLine, blanks: list[DocumentLine], shape: Shape | None) -> None:
+    def take(
+        self, line: DocumentLine, blanks: list[DocumentLine], shape: OutputShape | None
+    ) -> None:
         """Add a line of output, after the blank lines before it."""
         if self.lines:
             self.lines.extend(blanks)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 
 from podpath.evidence.cilium.flags import parse_flags
 from podpath.evidence.commands.shells import SimpleCommand
-from podpath.evidence.commands.typed import Typed, parse_typed
+from podpath.evidence.commands.typed import TypedCommand, parse_typed
 from podpath.evidence.commands.wrappers import WRAPPERS
 from podpath.evidence.formats import CERTAIN, NO, Format
 from podpath.evidence.kubernetes.records import CiliumOptionRecord
 from podpath.evidence.netfilter.typed import read_typed_rules
-from podpath.evidence.records import DeedRecord, HeadingRecord, Reading
+from podpath.evidence.records import ChangeCommandRecord, HeadingRecord, Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.provenance import Source
 
@@ -191,7 +191,7 @@ _CHANGES: Mapping[str, Callable[[tuple[str, ...]], bool]] = {
 """What the arguments of each program must be for it to change something that outlives it."""
 
 
-def is_deed(typed: Typed) -> bool:
+def is_deed(typed: TypedCommand) -> bool:
     """Tell whether a command line changes the node."""
     return any(_changes(step) or _changes_inside(typed, step) for step in typed.commands)
 
@@ -203,14 +203,14 @@ def changes_rules(line: str) -> bool:
     return _RULES_CHANGED.fullmatch(line) is not None
 
 
-def is_typed_evidence(typed: Typed) -> bool:
+def is_typed_evidence(typed: TypedCommand) -> bool:
     """Tell whether the command line itself is evidence, whatever it printed: a deed, or options of
     Cilium.
     """
     return is_deed(typed) or bool(parse_flags(typed.text))
 
 
-def _changes_inside(typed: Typed, step: SimpleCommand) -> bool:
+def _changes_inside(typed: TypedCommand, step: SimpleCommand) -> bool:
     """Tell whether what a wrapper behind a pipe runs changes something (`echo 1 | sudo tee FILE`)."""
     if not step.operator or not step.words or step.program not in WRAPPERS:
         return False
@@ -270,7 +270,7 @@ def read_typed(source: Source) -> Reading:
     last = max(len(source.lines) - 1, 0)
     if is_deed(parse_typed(command)):
         span = ledger.span(0, last)
-        ledger.add(DeedRecord(span=span, command=command))
+        ledger.add(ChangeCommandRecord(span=span, command=command))
         for record in read_typed_rules(command, span):
             ledger.add(record)
     else:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from podpath.evidence.commands.typed import Typed, parse_typed
+from podpath.evidence.commands.typed import TypedCommand, parse_typed
 from podpath.evidence.documents.belonging import Context, belongs, is_place_note
 from podpath.evidence.documents.blocks import Block, join_command
 from podpath.evidence.documents.deeds import changes_rules, is_typed_evidence
@@ -33,7 +33,7 @@ from podpath.evidence.documents.regions import (
     strip_quote,
     unquote,
 )
-from podpath.evidence.documents.shapes import Shape, match_shape
+from podpath.evidence.documents.shapes import OutputShape, match_shape
 from podpath.evidence.documents.speakers import strip_speakers
 from podpath.net.provenance import Source
 
@@ -143,7 +143,7 @@ class _Splitter:
                 block.sources(self._name, len(self.sources), typed_is_evidence=False)
             )
 
-    def _introduced(self, context: Context, shape: Shape | None) -> Block:
+    def _introduced(self, context: Context, shape: OutputShape | None) -> Block:
         """Open a block without a prompt: of the command in the fence before it, or of the one that
         the line above names.
         """
@@ -168,7 +168,7 @@ class _Splitter:
         )
 
     @staticmethod
-    def _prints(typed: Typed, context: Context, shape: Shape | None) -> bool:
+    def _prints(typed: TypedCommand, context: Context, shape: OutputShape | None) -> bool:
         """Tell whether a line may be what a command printed that stands elsewhere."""
         return context.fenced if shape is None else typed.program in shape.programs
 
@@ -264,7 +264,7 @@ class _Splitter:
         )
         return end
 
-    def _open_bare(self, context: Context, shape: Shape | None) -> int:
+    def _open_bare(self, context: Context, shape: OutputShape | None) -> int:
         """Open a block for a line that belongs to none, or keep the line as prose."""
         line = context.line
         if shape is None and (is_place_note(context) or self._is_comment(context)):
@@ -291,7 +291,7 @@ class _Splitter:
             block.take(line, blanks if line is context.line else [], None)
         return extent
 
-    def _ends_output(self, context: Context, shape: Shape | None) -> bool:
+    def _ends_output(self, context: Context, shape: OutputShape | None) -> bool:
         """Tell whether a comment line in a console leads over to the next command."""
         return shape is None and context.fenced and self._is_comment(context)
 
@@ -309,7 +309,7 @@ class _Splitter:
         )
         return match_prompt(following) is not None or is_command(following)
 
-    def _carried(self, context: Context, shape: Shape | None) -> Block | None:
+    def _carried(self, context: Context, shape: OutputShape | None) -> Block | None:
         """Go on with the same command in another block, where one command prints outputs of several
         shapes.
         """

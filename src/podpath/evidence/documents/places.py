@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from podpath.evidence.commands.typed import Typed
+from podpath.evidence.commands.typed import TypedCommand
 from podpath.evidence.documents.prompts import Prompt
 
 _EXITS = frozenset({"exit", "logout"})
@@ -37,7 +37,7 @@ class ShellTracker:
         """Start in the host's shell."""
         self._shells: list[_Shell] = []
 
-    def locate(self, prompt: Prompt | None, typed: Typed, region: int) -> str | None:
+    def locate(self, prompt: Prompt | None, typed: TypedCommand, region: int) -> str | None:
         """Say which network namespace a command runs in, and remember the shell it opens or leaves."""
         sign = prompt.text if prompt is not None else ""
         self._leave(sign, region)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from podpath.evidence.documents.programs import PROGRAMS
 
 
-class Shape(NamedTuple):
+class OutputShape(NamedTuple):
     """One kind of output."""
 
     name: str
@@ -48,12 +48,14 @@ def _shape(
     *,
     nested: bool = False,
     blanks: bool = False,
-) -> Shape:
+) -> OutputShape:
     names = frozenset(programs.split())
-    return Shape(name, names, re.compile(start), re.compile(more) if more else None, nested, blanks)
+    return OutputShape(
+        name, names, re.compile(start), re.compile(more) if more else None, nested, blanks
+    )
 
 
-SHAPES: tuple[Shape, ...] = (
+SHAPES: tuple[OutputShape, ...] = (
     _shape("tcpdump", "tcpdump kubectl-sniff",
            rf"(?:\d+ +)?{_TIME} +{_PKT}|IP6? [\w.:-]+ > [\w.:-]+: |ARP, (?:Ethernet|Request|Reply)|"
            rf"{_MAC} > (?:{_MAC}|Broadcast), (?:ethertype|802)|"
@@ -196,13 +198,13 @@ _KNOWN_MESSAGES = re.compile(
 )
 
 
-def match_shape(line: str) -> Shape | None:
+def match_shape(line: str) -> OutputShape | None:
     """Return the shape that a line starts, wherever it stands; None where it has none of its own."""
     text = line.strip()[:1000]
     return next((shape for shape in SHAPES if shape.start.match(text)), None) if text else None
 
 
-def continues(shape: Shape, line: str, indent: int) -> bool:
+def continues(shape: OutputShape, line: str, indent: int) -> bool:
     """Tell whether a line goes on with an output of that shape, whose first line stands at column
     `indent`.
     """

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from podpath.evidence.commands.typed import parse_typed
 from podpath.evidence.formats import LIKELY, NO, Format, sample
-from podpath.evidence.records import DeedRecord, Reading, StatementRecord
+from podpath.evidence.records import ChangeCommandRecord, Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.addresses import Prefix
 from podpath.net.firewall import TypedRule
@@ -71,7 +71,7 @@ def read(source: Source) -> Reading:
         if _LINE.match(line):
             span = ledger.span(index)
             text = line.strip()
-            ledger.add(DeedRecord(span=span, command=text))
+            ledger.add(ChangeCommandRecord(span=span, command=text))
             for record in read_typed_rules(text, span):
                 ledger.add(record)
         elif _SHELL.fullmatch(line):

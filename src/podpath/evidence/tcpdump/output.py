@@ -18,7 +18,7 @@ from podpath.evidence.records import ArpRecord, PacketRecord, Reading
 from podpath.evidence.tcpdump.arp import parse_arp
 from podpath.evidence.tcpdump.frame import PrintedFrame, parse_frame, parse_mac
 from podpath.evidence.tcpdump.packet import Body, parse_body, parse_header
-from podpath.evidence.tcpdump.plain import Plain, parse_plain
+from podpath.evidence.tcpdump.plain import PlainPacket, parse_plain
 from podpath.evidence.text.line_ledger import LineLedger
 from podpath.net import protocols
 from podpath.net.addresses import IfName
@@ -126,7 +126,7 @@ class _PrintedPackets:
             index + 1 >= len(self._lines) or not self._lines[index + 1].startswith((" ", "\t"))
         )
 
-    def _add_plain(self, index: int, plain: Plain) -> None:
+    def _add_plain(self, index: int, plain: PlainPacket) -> None:
         self._latest = plain.time
         link = plain.link or self._point.link
         record = PacketRecord(

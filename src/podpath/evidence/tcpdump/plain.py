@@ -31,7 +31,7 @@ _ETHERNET = 14
 """Bytes of the header that a frame's printed length counts."""
 
 
-class Plain(NamedTuple):
+class PlainPacket(NamedTuple):
     """What the line says."""
 
     time: float
@@ -44,7 +44,7 @@ class Plain(NamedTuple):
     dmac: str | None
 
 
-def parse_plain(line: str) -> Plain | None:
+def parse_plain(line: str) -> PlainPacket | None:
     """Read a plain line; None where it is anything else."""
     found = _LINE.match(line)
     if found is None:
@@ -76,7 +76,7 @@ def parse_plain(line: str) -> Plain | None:
         packet = packet._replace(
             length=max(int(size) - _ETHERNET, 0), smac=Mac(smac), dmac=Mac(dmac)
         )
-    return Plain(
+    return PlainPacket(
         time,
         link,
         direction and direction.lower(),

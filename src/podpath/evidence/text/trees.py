@@ -60,7 +60,7 @@ class _Level:
 
 
 @dataclass(slots=True)
-class Grown:
+class ParsedText:
     """What a text holds: its documents, and the lines (from 0) that are nothing of the kind."""
 
     trees: tuple[Tree, ...]
@@ -275,21 +275,21 @@ def _attach(
             owner.fields[name] = draft
 
 
-def read_yaml(source: Source, lines: Sequence[str], first_line: int) -> Grown:
+def read_yaml(source: Source, lines: Sequence[str], first_line: int) -> ParsedText:
     """Read the documents of a YAML text, or fragments of one; `first_line` is the number of its
     first line in the source.
     """
     reader = _YamlReader(lines)
     reader.read()
-    return Grown(
+    return ParsedText(
         tuple(_grow(draft, source, first_line) for draft in reader.roots), tuple(reader.unread)
     )
 
 
-def read_json(source: Source, lines: Sequence[str], first_line: int) -> Grown:
+def read_json(source: Source, lines: Sequence[str], first_line: int) -> ParsedText:
     """Read the objects of a JSON text, or the parts of one that is cut."""
     roots = _read_tokens(lines)
-    return Grown(
+    return ParsedText(
         tuple(
             _grow(draft, source, first_line)
             for draft in roots
@@ -298,7 +298,7 @@ def read_json(source: Source, lines: Sequence[str], first_line: int) -> Grown:
     )
 
 
-def read_tree(source: Source, lines: Sequence[str], first_line: int) -> Grown:
+def read_tree(source: Source, lines: Sequence[str], first_line: int) -> ParsedText:
     """Read a text that is JSON where it begins as JSON does, and else YAML."""
     head = next((line.lstrip() for line in lines if line.strip()), "")
     return (
@@ -308,14 +308,14 @@ def read_tree(source: Source, lines: Sequence[str], first_line: int) -> Grown:
     )
 
 
-def read_embedded(tree: Tree) -> Grown:
+def read_embedded(tree: Tree) -> ParsedText:
     """Read the YAML or JSON that a scalar holds: a file in a ConfigMap."""
     lines = tree.text.split("\n")
     first = tree.span.line + (1 if tree.span.last_line > tree.span.line else 0)
     if tree.span.last_line > tree.span.line:
         return read_tree(tree.span.source, lines, first)
     grown = read_tree(tree.span.source, lines, first)
-    return Grown(tuple(_flatten(part, tree.span) for part in grown.trees))
+    return ParsedText(tuple(_flatten(part, tree.span) for part in grown.trees))
 
 
 def lines_of(tree: Tree) -> Iterator[tuple[str, Span]]:

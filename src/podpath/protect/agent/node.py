@@ -72,14 +72,14 @@ def speak_of_node(desk: KeeperContext, voice: NodeReporting, standings: Standing
     draw = random.SystemRandom().random
     with Client(found) as client:
         recorder = Recorder(client, voice.node, clock=time.monotonic, wall=time.time, draw=draw)
-        speaker = _Speaker(voice, client, recorder, Backoff(draw))
+        speaker = _Publisher(voice, client, recorder, Backoff(draw))
         while not desk.stopping:
             speaker.step(standings(), time.monotonic())
             desk.report(speaker.status())
             desk.wait(STEP_SECONDS)
 
 
-class _Speaker:
+class _Publisher:
     """What has been said so far."""
 
     def __init__(

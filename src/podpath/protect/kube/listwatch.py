@@ -23,7 +23,14 @@ from typing import Final
 
 from podpath.protect.kube.backoff import Backoff
 from podpath.protect.kube.client import Client, Refused, Stream, Unreachable, decode
-from podpath.protect.kube.objects import Bookmark, KubePod, KubeStatus, PodList, Trim, WatchEvent
+from podpath.protect.kube.objects import (
+    Bookmark,
+    KubePod,
+    KubeStatus,
+    MetadataFilter,
+    PodList,
+    WatchEvent,
+)
 
 PODS: Final = "/api/v1/pods"
 PAGE = 500
@@ -37,7 +44,7 @@ GONE = 410
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class ListWatchStats:
     """How the list-watch fares: what readiness and metrics are made of."""
 
     synced: bool = False
@@ -64,24 +71,24 @@ class ListWatch:
         draw: Callable[[], float],
         clock: Callable[[], float],
         changed: Callable[[KubePod | None, KubePod | None], None],
-        trim: Trim | None = None,
+        trim: MetadataFilter | None = None,
     ) -> None:
         """Keep what is needed; `changed` hears (before, after) of each change, in the thread that
         runs `run`.
         """
-        self._client, self._query, self._trim = client, dict(query), trim or Trim()
+        self._client, self._query, self._trim = client, dict(query), trim or MetadataFilter()
         self._draw, self._clock, self._changed = draw, clock, changed
         self._backoff = Backoff(draw)
         self._version = ""
         self._page = PAGE
         self._pods: dict[str, KubePod] = {}
-        self._figures = Figures()
+        self._figures = ListWatchStats()
         self._stopping = threading.Event()
         self._lock = threading.Lock()
         self._stream: Stream | None = None
 
     @property
-    def figures(self) -> Figures:
+    def figures(self) -> ListWatchStats:
         """Return how it fares now."""
         return self._figures
 

@@ -213,7 +213,7 @@ class KubeNode(Struct, frozen=True, gc=False):
     spec: NodeSpec = NodeSpec()
 
 
-class Trim(NamedTuple):
+class MetadataFilter(NamedTuple):
     """Which labels and annotations are kept in memory; None keeps all."""
 
     labels: frozenset[str] | None = None

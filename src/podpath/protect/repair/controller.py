@@ -20,8 +20,14 @@ from podpath.protect.agent.keeper import AgentFinding
 from podpath.protect.kube.client import KubeError
 from podpath.protect.kube.objects import KubePod
 from podpath.protect.repair.budget import RepairBudget
-from podpath.protect.repair.deeds import Deeds, RepairOutcome
-from podpath.protect.repair.judgement import PodJudgement, Sight, find_owner, judge, name_owner
+from podpath.protect.repair.deeds import PodActions, RepairOutcome
+from podpath.protect.repair.judgement import (
+    NamespaceObservation,
+    PodJudgement,
+    find_owner,
+    judge,
+    name_owner,
+)
 from podpath.protect.repair.memory import BrokenPod
 from podpath.protect.repair.policy import Action, Policy
 
@@ -36,7 +42,7 @@ class Controller:
     def __init__(
         self,
         policy: Policy,
-        deeds: Deeds,
+        deeds: PodActions,
         budget: RepairBudget,
         *,
         own_pod: str = "",
@@ -52,14 +58,16 @@ class Controller:
         self._own_pod, self._chain, self._spent = own_pod, chain, spent
         self._memories: dict[str, BrokenPod] = {}
         self._first_seen: dict[str, float] = {}
-        self._sights: dict[str, Sight] = {}
+        self._sights: dict[str, NamespaceObservation] = {}
         self._sent: dict[str, float] = {}
         """When a pod of an owner was last sent away."""
         self.counts: Counter[tuple[str, str]] = Counter()
         """(action, result): how often."""
         self.event_errors = 0
 
-    def consider(self, pod: KubePod, now: float, sight: Sight | None = None) -> PodJudgement:
+    def consider(
+        self, pod: KubePod, now: float, sight: NamespaceObservation | None = None
+    ) -> PodJudgement:
         """Judge a pod, and do what is next to it, if anything may be done."""
         uid = pod.metadata.uid
         self._first_seen.setdefault(uid, now)
@@ -126,7 +134,7 @@ class Controller:
             for memory in self._memories.values()
         )
 
-    def _see(self, pod: KubePod, sight: Sight | None) -> Sight | None:
+    def _see(self, pod: KubePod, sight: NamespaceObservation | None) -> NamespaceObservation | None:
         """Return what was seen in a pod's namespace; rules that were missing are looked for anew
         each time.
         """

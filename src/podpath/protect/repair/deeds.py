@@ -16,7 +16,7 @@ from podpath.protect.kube import pods
 from podpath.protect.kube.client import Client, KubeError, Refused
 from podpath.protect.kube.events import KubeEvent, Recorder, Regarding
 from podpath.protect.kube.objects import KubePod
-from podpath.protect.repair.judgement import PodJudgement, Sight
+from podpath.protect.repair.judgement import NamespaceObservation, PodJudgement
 from podpath.protect.repair.mend import Mending, mend, see
 from podpath.protect.repair.namespaces import Namespaces
 from podpath.protect.repair.policy import Action, Policy
@@ -47,7 +47,7 @@ class RepairOutcome(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deeds:
+class PodActions:
     """The deeds on one cluster's pods."""
 
     policy: Policy
@@ -63,7 +63,7 @@ class Deeds:
         """
         return pods.read(self.client, pod)
 
-    def see(self, pod: KubePod) -> Sight | None:
+    def see(self, pod: KubePod) -> NamespaceObservation | None:
         """Look into a pod's namespace; None where it asks for no redirection."""
         return see(pod, self.namespaces())
 

@@ -47,7 +47,7 @@ class PodJudgement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class NamespaceObservation:
     """What was seen in a pod's network namespace."""
 
     redirected: bool | None
@@ -58,7 +58,7 @@ class Sight:
     """What is there, what is missing, or why it could not be told."""
 
 
-def judge(pod: KubePod, policy: Policy, sight: Sight | None = None) -> PodJudgement:
+def judge(pod: KubePod, policy: Policy, sight: NamespaceObservation | None = None) -> PodJudgement:
     """Judge a pod."""
     outside = _exclude(pod, policy)
     if outside:

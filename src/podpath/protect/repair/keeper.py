@@ -24,11 +24,11 @@ from podpath.protect.kube.access import Access
 from podpath.protect.kube.client import Client, Unreachable
 from podpath.protect.kube.events import Recorder
 from podpath.protect.kube.listwatch import ListWatch
-from podpath.protect.kube.objects import KubePod, Trim
+from podpath.protect.kube.objects import KubePod, MetadataFilter
 from podpath.protect.kube.pods import Evictor
 from podpath.protect.repair.budget import RepairBudget
 from podpath.protect.repair.controller import Controller
-from podpath.protect.repair.deeds import Deeds
+from podpath.protect.repair.deeds import PodActions
 from podpath.protect.repair.judgement import MIRROR, PodJudgement, judge
 from podpath.protect.repair.mend import see
 from podpath.protect.repair.namespaces import BOUND, PROC, read_namespaces
@@ -105,7 +105,7 @@ class Work:
         draw, now = random.SystemRandom().random, time.monotonic()
         instance = assignment.own_pod.rpartition("/")[2] or assignment.node
         self.recorder = Recorder(client, instance, clock=time.monotonic, wall=time.time, draw=draw)
-        deeds = Deeds(
+        deeds = PodActions(
             policy=policy,
             client=client,
             recorder=self.recorder,
@@ -123,7 +123,7 @@ class Work:
             chain=assignment.chain,
             spent=self._save,
         )
-        trim = Trim(
+        trim = MetadataFilter(
             labels=frozenset({policy.label, "pod-template-hash"}),
             annotations=ANNOTATIONS | {MIRROR, *policy.annotations},
         )

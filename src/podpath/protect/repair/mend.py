@@ -22,7 +22,7 @@ from typing import Final, Literal
 from podpath.net.errors import PodpathError
 from podpath.protect.apply import Applier, ApplyError
 from podpath.protect.kube.objects import KubePod
-from podpath.protect.repair.judgement import Sight
+from podpath.protect.repair.judgement import NamespaceObservation
 from podpath.protect.repair.knocking import find_reachable, knock
 from podpath.protect.repair.namespaces import NamespacePath, Namespaces
 from podpath.protect.repair.redirect import PodRedirect, asked, render_restore
@@ -58,7 +58,7 @@ def _families(addresses: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({ip_address(address).version for address in addresses}))
 
 
-def see(pod: KubePod, namespaces: Namespaces) -> Sight | None:
+def see(pod: KubePod, namespaces: Namespaces) -> NamespaceObservation | None:
     """Look whether the rules that a pod asks for stand in its namespace; None where it asks for
     none.
     """
@@ -67,12 +67,12 @@ def see(pod: KubePod, namespaces: Namespaces) -> Sight | None:
         return None
     found = namespaces.find(pod.addresses)
     if found.place is None:
-        return Sight(redirected=None, why=found.why)
+        return NamespaceObservation(redirected=None, why=found.why)
     try:
         with hold(found.place) as path:
             return look(path, redirect, families_of(pod))[0]
     except MendError as error:
-        return Sight(redirected=None, why=str(error))
+        return NamespaceObservation(redirected=None, why=str(error))
 
 
 def mend(pod: KubePod, namespaces: Namespaces, applier: Applier) -> Mending:

@@ -18,7 +18,7 @@ from typing import Final, Literal
 from podpath.evidence.iptables.rules import read_rules
 from podpath.evidence.iptables.ruleset import ChainText, RulesetRecord, RuleText
 from podpath.net.provenance import Source
-from podpath.protect.repair.judgement import Sight
+from podpath.protect.repair.judgement import NamespaceObservation
 from podpath.protect.repair.redirect import PodRedirect
 
 Flavour = Literal["nft", "legacy"]
@@ -52,7 +52,7 @@ class NamespaceRules:
 
 def look(
     path: str, redirect: PodRedirect, families: Sequence[int]
-) -> tuple[Sight, dict[int, NamespaceRules]]:
+) -> tuple[NamespaceObservation, dict[int, NamespaceRules]]:
     """Look into a namespace for the rules that a pod asks for, in each family of its addresses."""
     shown = {family: _look(path, redirect, family) for family in families}
     missing = [
@@ -65,15 +65,15 @@ def look(
     mixed = f"; {mixed}" if mixed else ""
     unread = "; ".join(dict.fromkeys(one.unread for one in shown.values() if one.unread))
     if missing and unread:
-        return Sight(
+        return NamespaceObservation(
             redirected=None, why=f"no rule was seen for {', '.join(missing)}, but {unread}{mixed}"
         ), shown
     if missing:
-        return Sight(
+        return NamespaceObservation(
             redirected=False, why=f"no rule in its namespace redirects {', '.join(missing)}{mixed}"
         ), shown
     proofs = sorted({rule for one in shown.values() for rule in one.hooks.values()})
-    return Sight(
+    return NamespaceObservation(
         redirected=True,
         why=f"its namespace redirects: {'; '.join(proofs)}"[: 900 - len(mixed)] + mixed,
     ), shown

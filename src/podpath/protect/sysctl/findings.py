@@ -12,7 +12,7 @@ from podpath.protect.sysctl.conntrack import ProxyContradiction
 from podpath.protect.sysctl.effective import SPREADS
 from podpath.protect.sysctl.judgement import SettingJudgement
 from podpath.protect.sysctl.keys import Key
-from podpath.protect.sysctl.mending import Write
+from podpath.protect.sysctl.mending import SysctlWrite
 from podpath.protect.sysctl.modules import ModuleState
 from podpath.protect.sysctl.persistence import SettingLoss
 from podpath.protect.sysctl.rivals import Rivals, describe_rivals
@@ -24,19 +24,19 @@ _CHECKS = {
 _BOUNDS = {"exact": "", "floor": "at least ", "ceiling": "at most "}
 
 
-class Circumstances(NamedTuple):
+class FindingContext(NamedTuple):
     """What is known beside the judgments themselves."""
 
     tree: SysctlTree
     rivals: Rivals
     refusals: Mapping[Key, str]
     """Why keys could not be written."""
-    plan: tuple[Write, ...]
+    plan: tuple[SysctlWrite, ...]
     """What would put everything right."""
 
 
 def find_faults(
-    judgements: Iterable[SettingJudgement], known: Circumstances
+    judgements: Iterable[SettingJudgement], known: FindingContext
 ) -> tuple[AgentFinding, ...]:
     """Say of each key that does not hold what it is, what it shall be, what stood in the way and
     who may have written it.
@@ -44,7 +44,7 @@ def find_faults(
     return tuple(_describe(each, known) for each in judgements if not each.holds)
 
 
-def _describe(judgement: SettingJudgement, known: Circumstances) -> AgentFinding:
+def _describe(judgement: SettingJudgement, known: FindingContext) -> AgentFinding:
     tree, rivals, refusal = known.tree, known.rivals, known.refusals.get(judgement.key, "")
     claims = rivals.about(judgement.key, judgement.raw)
     if judgement.state == "forced":
@@ -103,7 +103,7 @@ def _evidence(
         yield f"{claim.actor}: {claim.where}" + (f" ({claim.note})" if claim.note else "")
 
 
-def _mend(judgement: SettingJudgement, plan: Iterable[Write]) -> Iterable[str]:
+def _mend(judgement: SettingJudgement, plan: Iterable[SysctlWrite]) -> Iterable[str]:
     """Yield the commands: what is forced by `all` needs all writes of that name, in their order."""
     key = judgement.key
     if judgement.state == "missing" and judgement.setting.module:

@@ -21,7 +21,7 @@ from podpath.protect.sysctl.dropped import read_dropped
 from podpath.protect.sysctl.effective import rule_of
 from podpath.protect.sysctl.judgement import SettingJudgement, judge_settings
 from podpath.protect.sysctl.keys import Key
-from podpath.protect.sysctl.mending import Write, plan_writes
+from podpath.protect.sysctl.mending import SysctlWrite, plan_writes
 from podpath.protect.sysctl.modules import load_module, look_at_modules, persist_modules
 from podpath.protect.sysctl.persistence import (
     emit_dropin,
@@ -38,7 +38,7 @@ COMPARE_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Duty:
+class SysctlPolicy:
     """What the guard shall keep, and how far it may go."""
 
     settings: tuple[SysctlSetting, ...]
@@ -59,7 +59,7 @@ class Duty:
 class WriteAttempt:
     """One write and how it went."""
 
-    write: Write
+    write: SysctlWrite
     state: Literal["done", "unchanged", "would", "refused", "held"]
     """`held`: it is being fought over, and waits."""
     why: str = ""
@@ -85,7 +85,7 @@ class SysctlOutcome:
 class SysctlGuard:
     """Looks, mends and remembers."""
 
-    def __init__(self, duty: Duty, applier: Applier) -> None:
+    def __init__(self, duty: SysctlPolicy, applier: Applier) -> None:
         """Remember nothing yet."""
         self.duty, self.applier = duty, applier
         self.fights = Fights()
@@ -119,7 +119,7 @@ class SysctlGuard:
             plan_writes(after, self.duty.tree, settled=frozenset(self._settled)) if faults else ()
         )
         found = (
-            *tell.find_faults(faults, tell.Circumstances(self.duty.tree, rivals, refusals, plan)),
+            *tell.find_faults(faults, tell.FindingContext(self.duty.tree, rivals, refusals, plan)),
             *tell.find_fights(fought, rivals, self._seen),
             *self._slow,
         )
@@ -139,7 +139,7 @@ class SysctlGuard:
         attempts = (self._write(write, now) for write in writes)
         return tuple(attempt for attempt in attempts if attempt.state != "unchanged")
 
-    def _write(self, write: Write, now: float) -> WriteAttempt:
+    def _write(self, write: SysctlWrite, now: float) -> WriteAttempt:
         subject, tree = str(write.key), self.duty.tree
         if not self.fights.may_mend(subject, now):
             return WriteAttempt(write=write, state="held", why="it is being fought over, and waits")

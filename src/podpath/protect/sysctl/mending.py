@@ -21,7 +21,7 @@ from podpath.protect.sysctl.tree import SysctlTree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Write:
+class SysctlWrite:
     """One value to be written."""
 
     key: Key
@@ -46,7 +46,7 @@ def plan_writes(
     *,
     settled: frozenset[Key] = frozenset(),
     lower_all: bool = True,
-) -> tuple[Write, ...]:
+) -> tuple[SysctlWrite, ...]:
     """Return what must be written so that every key holds; nothing for those that do.
 
     `settled` are keys of `all` that were right before, and drifted: there the other devices are
@@ -54,7 +54,7 @@ def plan_writes(
     is touched only where it is itself declared.
     """
     judged = {judgement.key: judgement for judgement in judgements}
-    writes: dict[Key, Write] = {}
+    writes: dict[Key, SysctlWrite] = {}
     giving_way: dict[Key, str] = {}
     for judgement in judged.values():
         if judgement.state not in {"drifted", "forced"}:
@@ -64,7 +64,7 @@ def plan_writes(
         if rule is not None and judgement.everywhere is not None and is_number(want):
             own = int(judgement.raw or 0)
             if not judgement.setting.accepts(judgement.raw or "", 1):
-                writes[key] = Write(key=key, value=want, reason="declared")
+                writes[key] = SysctlWrite(key=key, value=want, reason="declared")
                 own = int(want)
             everywhere = key.of("all")
             if (
@@ -76,20 +76,20 @@ def plan_writes(
         elif key.device == "all" and key.segments not in SPREADS:
             giving_way[key] = want
         else:
-            writes[key] = Write(
+            writes[key] = SysctlWrite(
                 key=key, value=want, reason="spreads" if key.segments in SPREADS else "declared"
             )
     for key, value in giving_way.items():
         if key not in settled:
             for kept in _keep_others(key, tree, judged):
                 writes.setdefault(kept.key, kept)
-        writes[key] = Write(key=key, value=value, reason="yields")
+        writes[key] = SysctlWrite(key=key, value=value, reason="yields")
     return tuple(sorted(writes.values(), key=lambda write: _ORDER.index(write.reason)))
 
 
 def _keep_others(
     everywhere: Key, tree: SysctlTree, judged: Mapping[Key, SettingJudgement]
-) -> Iterator[Write]:
+) -> Iterator[SysctlWrite]:
     """Yield what keeps in force what is so now, `default` first.
 
     Writing `default` also sets the devices whose own value nobody has written yet
@@ -99,7 +99,7 @@ def _keep_others(
     default = _in_force(everywhere.of("default"), everywhere, tree)
     changes_default = default is not None and default != tree.read(everywhere.of("default")).value
     if changes_default and default is not None and everywhere.of("default") not in judged:
-        yield Write(key=everywhere.of("default"), value=default, reason="keeps")
+        yield SysctlWrite(key=everywhere.of("default"), value=default, reason="keeps")
     for device in tree.devices():
         key = everywhere.of(device)
         own, in_force = tree.read(key).value, _in_force(key, everywhere, tree)
@@ -108,9 +108,9 @@ def _keep_others(
         if key in judged:
             judgement = judged[key]
             if changes_default and judgement.setting.accepts(own, 1):
-                yield Write(key=key, value=own, reason="declared")
+                yield SysctlWrite(key=key, value=own, reason="declared")
         elif changes_default or in_force != own:
-            yield Write(key=key, value=in_force, reason="keeps")
+            yield SysctlWrite(key=key, value=in_force, reason="keeps")
 
 
 def _in_force(key: Key, everywhere: Key, tree: SysctlTree) -> str | None:

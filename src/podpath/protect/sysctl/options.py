@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from podpath.protect.sysctl.guard import Duty
+from podpath.protect.sysctl.guard import SysctlPolicy
 from podpath.protect.sysctl.modules import check_module_name
 from podpath.protect.sysctl.profiles import AUTOMATIC, detect_profiles, gather_settings
 from podpath.protect.sysctl.scene import look_around
@@ -53,7 +53,7 @@ class SysctlOptions:
             raise ValueError("a poll of 1s or more")
 
 
-def make_duty(options: SysctlOptions) -> tuple[Duty, Mapping[str, str]]:
+def make_duty(options: SysctlOptions) -> tuple[SysctlPolicy, Mapping[str, str]]:
     """Return what is to be kept on this node, and why each automatic profile was chosen."""
     root, proc, tree = (
         Path(options.root),
@@ -65,7 +65,7 @@ def make_duty(options: SysctlOptions) -> tuple[Duty, Mapping[str, str]]:
         chosen = detect_profiles(look_around(root, proc, tree))
     named = [name for name in options.profiles if name != AUTOMATIC]
     settings = gather_settings(tuple(dict.fromkeys([*named, *chosen])), options.key)
-    duty = Duty(
+    duty = SysctlPolicy(
         settings=settings,
         modules=options.modules,
         cores=os.cpu_count() or 1,

@@ -17,7 +17,7 @@ PROC_SYS = Path("/proc/sys")
 _LONGEST = 1 << 16
 
 
-class Raw(NamedTuple):
+class RawValue(NamedTuple):
     """What a key's file holds."""
 
     value: str | None
@@ -35,7 +35,7 @@ class SysctlTree:
 
     root: Path = PROC_SYS
 
-    def read(self, key: Key) -> Raw:
+    def read(self, key: Key) -> RawValue:
         """Read a key. Without the layers of `open`, since a look reads one for each pod's device."""
         try:
             descriptor = os.open(
@@ -45,11 +45,11 @@ class SysctlTree:
                 data = os.read(descriptor, _LONGEST)
             finally:
                 os.close(descriptor)
-            return Raw(" ".join(data.decode("utf-8", "replace").split()))
+            return RawValue(" ".join(data.decode("utf-8", "replace").split()))
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            return Raw(None, missing=True)
+            return RawValue(None, missing=True)
         except OSError as error:
-            return Raw(None, why=error.strerror or str(error))
+            return RawValue(None, why=error.strerror or str(error))
 
     def is_read_only(self, key: Key) -> bool:
         """Tell whether the kernel offers a key for reading only, as it does outside of its own

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.reasons import Reason
-from podpath.diagnosis.diagnosis import Otherwise
+from podpath.diagnosis.diagnosis import BreakingValue
 from podpath.report.sentences.failures import spell_failure
 from podpath.report.sentences.reasons import spell_reason
 
@@ -13,7 +13,7 @@ def spell_fact(fact: str | Reason) -> str:
     return fact if isinstance(fact, str) else spell_reason(fact)
 
 
-def spell_answer(answer: str | Otherwise) -> str:
+def spell_answer(answer: str | BreakingValue) -> str:
     """Say what an answer would mean."""
     if isinstance(answer, str):
         return answer
