@@ -8,6 +8,7 @@ unaltered they are cleared.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,8 @@ from tests.incidents.healthy_nodes import PROBES
 
 FOLDER = Path(__file__).parent / "data" / "healthy"
 PROMPT = "root@worker-1:~# "
+END = f"{PROMPT}\n"
+"""The prompt that shows that the last output is over."""
 TO_WORLD, TO_SERVICE = PROBES
 FEW = settings(max_examples=12, deadline=None)
 
@@ -56,6 +59,11 @@ def state_of(form: Form) -> str:
     return text_of(form.node, "state") + text_of(form.node, "others")
 
 
+def whole_of(form: Form) -> str:
+    """Return all that a node's console shows."""
+    return f"{state_of(form)}{text_of(form.node, form.rules)}{END}"
+
+
 def verdict_of(text: str, probe: str = TO_SERVICE) -> str:
     """Diagnose a console's text."""
     return podpath.diagnose(Pasted(text, "console.txt"), [probe]).verdict
@@ -71,7 +79,7 @@ def with_rule(form: Form, before: str, line: str) -> str:
     """Put a line above the first one that holds some words, in the output of the rules."""
     rules = text_of(form.node, form.rules)
     place = rules.rindex("\n", 0, rules.index(before)) + 1
-    return f"{state_of(form)}{rules[:place]}{line}\n{rules[place:]}"
+    return f"{state_of(form)}{rules[:place]}{line}\n{rules[place:]}{END}"
 
 
 def with_statements(statements: object) -> str:
@@ -88,12 +96,12 @@ def with_statements(statements: object) -> str:
         place,
         {"rule": {"family": "inet", "table": "filter", "chain": "forward", "expr": statements}},
     )
-    return f"{state_of(NFT_JSON)}{heading}\n{json.dumps(document)}\n"
+    return f"{state_of(NFT_JSON)}{heading}\n{json.dumps(document)}\n{END}"
 
 
 def with_line(command: str, line: str) -> str:
     """Put a line on top of what a command of the host printed."""
-    text, typed = state_of(SAVE) + text_of("legacy", "iptables-save"), f"{PROMPT}{command}\n"
+    text, typed = whole_of(SAVE), f"{PROMPT}{command}\n"
     assert typed in text
     return text.replace(typed, f"{typed}{line}\n", 1)
 
@@ -102,7 +110,7 @@ def with_line(command: str, line: str) -> str:
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_what_the_kernel_carries_is_cleared(form: Form, probe: str) -> None:
     """Nothing is missing: this is what the other tests take something away from."""
-    assert verdict_of(state_of(form) + text_of(form.node, form.rules), probe) == Verdict.NONE
+    assert verdict_of(whole_of(form), probe) == Verdict.NONE
 
 
 UNKNOWN_RULES = (
@@ -187,7 +195,8 @@ def test_what_is_no_object_of_nft_forbids_it(item: object) -> None:
     document = json.loads(listing)
     document["nftables"].insert(5, item)
     assert (
-        verdict_of(f"{state_of(NFT_JSON)}{heading}\n{json.dumps(document)}\n") == Verdict.POSSIBLE
+        verdict_of(f"{state_of(NFT_JSON)}{heading}\n{json.dumps(document)}\n{END}")
+        == Verdict.POSSIBLE
     )
 
 
@@ -229,13 +238,7 @@ def test_a_route_that_nobody_knows_forbids_it(line: str) -> None:
 def test_an_output_of_rules_that_is_cut_forbids_it(form: Form, data: st.DataObject) -> None:
     """Wherever it is cut, in the middle of a rule too, what follows may have decided."""
     rules = text_of(form.node, form.rules)
-    end = rules.rindex("# Completed") if form is SAVE else len(rules.rstrip()) - 1
-    places = st.integers(rules.index("\n") + 1, end)
-    cut = data.draw(
-        places.filter(
-            lambda place: not rules[:place].rpartition("\n# Completed")[2].startswith(" on")
-        )
-    )
+    cut = data.draw(st.integers(rules.index("\n") + 1, len(rules.rstrip()) - 1))
     assert verdict_of(state_of(form) + rules[:cut]) != Verdict.NONE
 
 
@@ -287,6 +290,36 @@ def test_a_listing_that_is_cut_among_its_base_chains_convicts_nobody(
     assert not convicts(state_of(SAVE) + listed[:cut], probe)
 
 
+def tables_of(form: Form) -> list[str]:
+    """Part an output of rules into its tables, the command with the first."""
+    rules = text_of(form.node, form.rules)
+    if form is SAVE:
+        parts = re.split(r"(?<=\n)(?=# Generated)", rules)
+    else:
+        parts = re.split(r"(?<=\n)(?=table )", rules)
+    return [parts[0] + parts[1], *parts[2:]]
+
+
+@pytest.mark.parametrize("form", [SAVE, NFT], ids=str)
+def test_an_output_that_ends_between_tables_is_whole_only_before_a_prompt(form: Form) -> None:
+    """A later table may have followed, such as the one that translates."""
+    tables = tables_of(form)
+    shown = ["".join(tables[:count]) for count in range(1, len(tables) + 1)]
+    assert len(shown) > 1
+    for rules in shown:
+        assert not convicts(state_of(form) + rules, TO_SERVICE)
+        assert verdict_of(state_of(form) + rules) == Verdict.POSSIBLE
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_a_listing_that_is_cut_at_any_line_convicts_nobody(probe: str) -> None:
+    """No prompt after it shows that the rest of a chain did not follow."""
+    lines = list_rules().splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if line.startswith("-A "))
+    for kept in range(first, len(lines) + 1, 4):
+        assert not convicts(state_of(SAVE) + "".join(lines[:kept]), probe)
+
+
 @pytest.mark.parametrize("probe", PROBES)
 @pytest.mark.parametrize("kept", [0, 1])
 def test_half_a_rule_is_no_rule(kept: int, probe: str) -> None:
@@ -320,8 +353,7 @@ def test_a_line_of_garbage_forbids_it(form: Form, data: st.DataObject) -> None:
     """In place of any line that states facts, it may have been the one that decides; a socket that
     is not seen refuses more.
     """
-    text = state_of(form) + text_of(form.node, form.rules)
-    lines = text.splitlines()
+    lines = whole_of(form).splitlines()
     places = [
         place
         for place, line in enumerate(lines)
@@ -344,7 +376,7 @@ DECIDING = (
 @pytest.mark.parametrize("command", DECIDING)
 def test_an_output_that_is_lost_forbids_it(command: str) -> None:
     """What it would have shown may decide."""
-    outputs = outputs_of(state_of(SAVE) + text_of("legacy", "iptables-save"))
+    outputs = outputs_of(whole_of(SAVE))
     left = [output for output in outputs if not output.startswith(f"{PROMPT}{command}")]
     assert len(left) == len(outputs) - 1
     assert verdict_of("".join(left), TO_WORLD) != Verdict.NONE
@@ -354,8 +386,8 @@ def test_an_output_that_is_lost_forbids_it(command: str) -> None:
 @given(st.sampled_from(FORMS), st.data())
 def test_a_file_that_a_limit_cuts_forbids_it(form: Form, data: st.DataObject) -> None:
     """Wherever `--max-size` cuts it."""
-    text = state_of(form) + text_of(form.node, form.rules)
-    size = data.draw(st.integers(len(text_of(form.node, "state")), len(text) - 2))
+    text = whole_of(form)
+    size = data.draw(st.integers(len(text_of(form.node, "state")), len(text) - len(END) - 2))
     with TemporaryDirectory() as folder:
         file = Path(folder) / "console.txt"
         file.write_text(text, encoding="utf-8")

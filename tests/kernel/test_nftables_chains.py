@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.reasons.boundaries import ChainsTooDeep
+from podpath.datapath.tracing.trace import Undecided
 from podpath.lab.draft import DraftNetns
+from podpath.lab.topologies import routed_pods
+from podpath.net.probe import Probe
 from podpath.net.provenance import Source, Span
 from podpath.node.netfilter import MatchOption, Rule, Target
+from podpath.node.node import HOST
 from tests.kernel.native import IN, LOCAL, OUT, hold
+from tests.nftables import native_tables
 
 pytestmark = pytest.mark.kernel("nft", "iptables-nft-restore")
 
@@ -149,3 +156,31 @@ def test_reject_answers_as_it_says(answer: str) -> None:
     """The sender is told what the rule wants."""
     text = f"table inet t {{ chain c {{ type filter hook forward priority 0; tcp dport 80 counter reject {answer}; }}\n}}"
     assert hold(text).verdict == "NEVER"
+
+
+def nested(calls: int, how: str) -> str:
+    """Return a base chain with so many calls one within the other; the last chain drops."""
+    onwards = [f"chain c{place} {{ counter {how} c{place + 1}; }}" for place in range(1, calls)]
+    base = f"chain base {{ type filter hook forward priority 0; counter {how} c1; }}"
+    return "\n".join(
+        ("table ip t {", f"chain c{calls} {{ counter drop; }}", *reversed(onwards), base, "}")
+    )
+
+
+@pytest.mark.parametrize("how", ["jump", "goto"])
+def test_fifteen_calls_within_each_other_are_walked(how: str) -> None:
+    """The kernel loads them, and the packet comes to the last of the chains."""
+    assert hold(nested(15, how)).verdict == "NEVER"
+
+
+def test_the_sixteenth_call_is_refused() -> None:
+    """The kernel does not load it, and the walk says that such rules were never loaded."""
+    text = nested(16, "jump")
+    topology = routed_pods()
+    topology.draft.namespaces[HOST].nftables.extend(native_tables(text))
+    outcome = converse(topology.draft.freeze(), Probe.parse(OUT)).branches[0].last.outcome
+
+    with pytest.raises(AssertionError, match="Too many links"):
+        hold(text)
+    assert isinstance(outcome, Undecided)
+    assert isinstance(outcome.reason, ChainsTooDeep)

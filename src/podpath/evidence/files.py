@@ -223,6 +223,7 @@ def _place(source: Source, place: BundlePlace) -> Source:
         taken_at=place.taken_at,
         label=source.label,
         order=source.order,
+        open_end=source.open_end,
     )
 
 

@@ -46,6 +46,10 @@ class Source:
     """The node it was taken on, where the layout of a bundle says so; None where only a prompt may
     tell.
     """
+    open_end: bool = False
+    """True where it ends a console's text that shows prompts before its commands, and none after
+    it: more of the output may have followed.
+    """
 
 
 class Span(NamedTuple):

@@ -152,6 +152,27 @@ def test_a_mac_that_was_heard_is_used_where_nobody_answers() -> None:
     )
 
 
+@pytest.mark.parametrize("state", ["REACHABLE", "STALE", "DELAY", "PROBE"])
+def test_an_entry_whose_owner_answers_no_request_lasts_for_a_while(state: str) -> None:
+    """It carries packets until the kernel asks again: no moment of a snapshot makes that ALWAYS."""
+    host_netns = given_netns(
+        "host",
+        "veth0 10.0.0.1/24 peer pod:eth0",
+        neighbours=[f"10.0.0.2 dev veth0 lladdr 02:00:00:00:00:02 {state}"],
+    )
+    pod = given_netns(
+        "pod",
+        "eth0 10.0.0.2/24 mac 02:00:00:00:00:02 peer host:veth0",
+        sysctls={"net.ipv4.conf.all.arp_ignore": "8"},
+    )
+    found = converse(given_node(host_netns, pod), probe("tcp 10.0.0.1 > 10.0.0.2:80"))
+
+    assert ("SOMETIMES", [True, False]) == (
+        found.verdict,
+        [branch.works for branch in found.branches],
+    )
+
+
 def test_an_unreachable_next_hop_is_told_to_the_sender() -> None:
     """A local process gets EHOSTUNREACH, a forwarded packet's sender an ICMP error from the host."""
     local = converse(PAIR, probe("tcp 10.0.0.1 > 10.0.0.77:80"))

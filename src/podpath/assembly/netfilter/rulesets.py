@@ -207,7 +207,7 @@ def _is_whole_save(source: Source, reading: Reading, family: Family, flavour: st
     """
     command = parse_iptables_command(source)
     records = [record for record in reading.records if isinstance(record, RulesetRecord)]
-    if reading.gaps or not all(record.whole for record in records):
+    if reading.gaps or source.open_end or not all(record.whole for record in records):
         return False
     told = {record.flavour for record in records} | (
         {command.flavour} if command.flavour else set()

@@ -146,16 +146,33 @@ def _resolve(
     for station in around.stations:
         if answer(walk, station, question.sender, target, proxy=True) is None:
             return _answered(walk, station, target, entry)
-    if entry is not None and entry.mac is not None and entry.state in _USABLE:
+    usable = entry is not None and entry.mac is not None and entry.state in _USABLE
+    if refusal is not None and not (usable and _is_still_used(walk, namespace, link, target)):
+        return Resolution(None, reasons.ArpRefused(target, refusal), failed=True)
+    if entry is not None and entry.mac is not None and usable:
         return Resolution(
             entry.mac,
             reasons.EntryUsed(target, entry.mac, entry.state),
             _span(entry),
             rests_on=entry.inferred,
         )
-    if refusal is not None:
-        return Resolution(None, reasons.ArpRefused(target, refusal), failed=True)
     return _presume(walk, namespace, link, destination, around, question)
+
+
+def _is_still_used(walk: Walk, namespace: Namespace, link: Link, target: Address) -> bool:
+    """Ask whether an entry is used though its owner answers no request.
+
+    The owner's own request made it, or an answer of before. It carries packets until the kernel
+    asks again, which answers of TCP put off (`net/core/neighbour.c:neigh_timer_handler v6.12`).
+    """
+    entry = namespace.neighbours[link.name, target]
+    options = (
+        Option(True, f"its entry is used while it lasts ({entry.state})", entry.span),
+        Option(False, "its entry runs out, and nobody answers"),
+    )
+    question = f"does the entry of {target} on {link.name} in netns {namespace.name} last"
+    ask = f"ip neigh show {target} dev {link.name}"
+    return walk.choices.choose(question, options, ask=ask)
 
 
 def _owners(walk: Walk, around: Segment, target: Address) -> list[Station]:

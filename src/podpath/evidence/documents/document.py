@@ -64,11 +64,23 @@ def split_document(name: str, lines: Sequence[str]) -> tuple[Source, ...]:
         splitter.split(region)
     splitter.finish()
     quoted = find_quoted(name, splitter.aside)
+    sources = _leave_open(splitter.sources, decoded)
     return (
-        tuple(sorted((*splitter.sources, *quoted), key=lambda source: source.first_line))
+        tuple(sorted((*sources, *quoted), key=lambda source: source.first_line))
         if quoted
-        else tuple(splitter.sources)
+        else sources
     )
+
+
+def _leave_open(sources: Sequence[Source], lines: Sequence[Line]) -> tuple[Source, ...]:
+    """Mark the output that a session ends with, where no prompt shows that the command was done."""
+    if len(sources) < 2 or not sources[-1].prompt:
+        return tuple(sources)
+    *others, last = sources
+    end = next((line.number for line in reversed(lines) if line.text.strip()), 0)
+    reaches = last.first_line + len(last.lines) - 1 == end
+    is_session = any(source.prompt for source in others)
+    return (*others, replace(last, open_end=True)) if reaches and is_session else tuple(sources)
 
 
 def _is_quoted_console(text: str) -> bool:

@@ -179,7 +179,7 @@ class RulesetBlock:
         if command.filtered or command.number is not None:
             return False, frozenset(), ()
         ordered = self.saved or command.action == "S"
-        ends = unfinished is not None or self._lacks_called()
+        ends = unfinished is not None or self._lacks_called() or self._has_open_end()
         edges = [*self.elisions, *((self.last + 1,) if ends else ())]
         if not ordered:
             bare = self.rules.keys() - self.declared.keys()
@@ -203,6 +203,11 @@ class RulesetBlock:
             return False
         base = frozenset(chain.from_iterable(BASE_CHAINS.values()))
         return self.rules.keys() <= base and not self.declared.keys() <= base
+
+    def _has_open_end(self) -> bool:
+        """Tell whether rules may have followed that a console's text does not show any more."""
+        following = self.source.lines[self.last + 1 :]
+        return self.source.open_end and not self.bottom and not any(map(str.strip, following))
 
     def _count_in_line(self, cut: Iterable[str], edges: Sequence[int]) -> dict[str, int]:
         """Count the rules of each chain that is not whole up to the first line at which others may

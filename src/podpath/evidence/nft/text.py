@@ -103,7 +103,8 @@ class _NftReader:
             isinstance(record, HeadingRecord) and record.partial for record in reading.records
         )
         if any(isinstance(record, NftTableRecord) for record in reading.records):
-            whole = self.whole and not cut and not reading.gaps
+            ended = not cut and not self.source.open_end
+            whole = self.whole and ended and not reading.gaps
             span = self.ledger.span(0, len(self.source.lines) - 1)
             scope = scope_of(self.source.command) or "tables"
             reading = reading._replace(

@@ -50,6 +50,14 @@ def _two_uplinks() -> Draft:
     return draft
 
 
+_KEEP_POD = on_host(
+    *("ip", "neigh", "replace", "10.1.0.2", "lladdr", "02:00:00:00:01:00"),
+    *("dev", "lxc1", "nud", "permanent"),
+)
+"""Keeps the host from asking for the pod: a request of the host's teaches the pod the gateway's MAC,
+and for some seconds all works again.
+"""
+
 INCIDENTS: tuple[Incident, ...] = (
     Incident(
         name="blackhole-route",
@@ -130,6 +138,7 @@ INCIDENTS: tuple[Incident, ...] = (
             on_host("ip", "addr", "del", "10.1.1.1/32", "dev", "lxc1"),
             on_host("ip", "addr", "add", "10.1.1.1/32", "dev", "lo"),
             on_host("ip", "route", "replace", "10.1.0.2", "dev", "lxc1", "scope", "link"),
+            _KEEP_POD,
         ),
         broken_by=(
             on_host("sysctl", "-qw", "net.ipv4.conf.all.arp_ignore=1"),
