@@ -293,10 +293,8 @@ def test_a_listing_that_is_cut_among_its_base_chains_convicts_nobody(
 def tables_of(form: Form) -> list[str]:
     """Part an output of rules into its tables, the command with the first."""
     rules = text_of(form.node, form.rules)
-    if form is SAVE:
-        parts = re.split(r"(?<=\n)(?=# Generated)", rules)
-    else:
-        parts = re.split(r"(?<=\n)(?=table )", rules)
+    opening = "# Generated" if form is SAVE else "table "
+    parts = re.split(rf"(?<=\n)(?={opening})", rules)
     return [parts[0] + parts[1], *parts[2:]]
 
 
@@ -395,3 +393,39 @@ def test_a_file_that_a_limit_cuts_forbids_it(form: Form, data: st.DataObject) ->
             file, asking=[TO_SERVICE], limits=Limits(text_bytes=size, output_bytes=size)
         )
     assert podpath.diagnose(case, [TO_SERVICE]).verdict != Verdict.NONE
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_a_cure_is_proven_only_on_stated_facts(probe: str) -> None:
+    """A walk through pods of which no output shows anything proves nothing of them."""
+    text = with_rule(SAVE, "-A FORWARD", "-A FORWARD -j DROP")
+    bare = "".join(output for output in outputs_of(text) if "ip netns exec" not in output)
+    asked = probe.removesuffix(" from web")
+    answers = [podpath.diagnose(Pasted(shown, "console.txt"), [asked]) for shown in (text, bare)]
+    proven = [{each.proven for each in answer.findings[0].repairs} for answer in answers]
+    assert proven == [{"simulated"}, {""}]
+
+
+ENDS_UNTRANSLATED = (
+    (SAVE, "-A FLANNEL-POSTRTG -s"),
+    (SAVE, "-A FLANNEL-POSTRTG"),
+    (NFT, "masquerade"),
+)
+
+
+@pytest.mark.parametrize(("form", "masquerading"), ENDS_UNTRANSLATED)
+@pytest.mark.parametrize("instead", ["", "..."])
+def test_rules_of_nat_that_are_left_out_count_against_what_fails_untranslated(
+    form: Form, masquerading: str, instead: str
+) -> None:
+    """One of them may translate: that none does is certain only where the chain is whole."""
+    lines = text_of(form.node, form.rules).splitlines()
+    altered = [instead if masquerading in line else line for line in lines]
+    kept = "\n".join(line for line in altered if line)
+    failed = f"{PROMPT}ip netns exec web curl -m 5 http://203.0.113.9:443\ncurl: (28) timed out\n"
+    given = Pasted(f"{state_of(form)}{kept}\n{failed}{END}", "console.txt")
+    found = podpath.diagnose(given, [TO_WORLD]).findings
+    rests = [bool(each.rests_on) for each in found if each.check == "missing-masquerade"]
+    assert rests == [bool(instead)]
+    assert not instead or "masquerade-chain-empty" not in [each.check for each in found]
+    assert podpath.trace(given, TO_WORLD).verdict == ("UNDECIDED" if instead else "ALWAYS")

@@ -53,8 +53,8 @@ class Repair:
     it.
     """
     proven: str = ""
-    """`simulated` where the walk on the changed node delivers; `lab` where a real kernel did; empty
-    where neither.
+    """`simulated` where the walk on the changed node delivers on stated facts; `lab` where a real
+    kernel did; empty where neither.
     """
     side_effects: tuple[str, ...] = ()
     """Other flows of the evidence that the change alters; empty when none does."""

@@ -31,6 +31,7 @@ from podpath.diagnosis.forbids import (
 from podpath.diagnosis.resting import list_guesses
 from podpath.diagnosis.unmodelled import find_unmodelled
 from podpath.diagnosis.unread import NotModelled, forbid_by_gaps
+from podpath.diagnosis.untranslated import list_translations_left_out
 from podpath.net.probe import Probe
 from podpath.node.case import Case
 from podpath.node.node import Netns, Node
@@ -80,9 +81,12 @@ def forbid_failure(conversation: Conversation) -> tuple[Forbids, ...]:
     rules that the evidence leaves out do not let it pass.
     """
     for branch in conversation.branches:
-        if branch.works is False and branch.last.steps and branch.last.deciding.assumed:
-            step = branch.last.deciding
-            return (RulesLeftOut(probe=conversation.probe, assumed=step.assumed, spans=step.spans),)
+        if branch.works is not False or not branch.last.steps:
+            continue
+        step = branch.last.deciding
+        assumed = (*step.assumed, *list_translations_left_out(branch))
+        if assumed:
+            return (RulesLeftOut(probe=conversation.probe, assumed=assumed, spans=step.spans),)
     return ()
 
 

@@ -16,6 +16,7 @@ from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.hypotheses import suppose_unshown, turn_stated_facts
 from podpath.diagnosis.resting import find_guesses
 from podpath.diagnosis.symptoms import Symptom
+from podpath.diagnosis.untranslated import list_translations_left_out
 from podpath.diagnosis.worlds import Judgement, Supposition, World, judge, list_worlds
 from podpath.net.provenance import Inferred
 from podpath.node.case import Case
@@ -168,6 +169,8 @@ def _left_out(cause: Cause) -> Iterator[Supposition]:
     for made in cause.step.assumed:
         instead = "one of them lets the packet pass, or ends it before"
         yield Supposition(made.fact, made.meaning, instead, made.ask, None)
+    for made in list_translations_left_out(cause.branch):
+        yield Supposition(made.fact, made.meaning, "one of them translates it", made.ask, None)
 
 
 def _made_up_start(world: World, judgement: Judgement) -> Iterator[Supposition]:

@@ -103,12 +103,20 @@ def _make(
         ),
         reasoning=(*_stories(cause), *_supposed(stated), *_where_it_works(differences)),
         breaks=tuple(dict.fromkeys(judgement.symptom.words for judgement in judged)),
-        repairs=tuple(map(describe_cure, repairs)) if rests_on else repairs,
+        repairs=tuple(
+            repair if sure or not (rests_on or _is_guessed(repair)) else describe_cure(repair)
+            for repair in repairs
+        ),
         rests_on=rests_on,
         prevention=PREVENTIONS.get(cause.check, ""),
         marks=marks_of(cause),
         shown_by=cause.branch,
     )
+
+
+def _is_guessed(repair: Repair) -> bool:
+    """Tell whether the walk that cures passes a guess: what it changes is not shown to help."""
+    return bool(repair.changes) and not repair.proven
 
 
 def _moved(repairs: Sequence[Repair]) -> Iterator[Rule]:
@@ -118,7 +126,7 @@ def _moved(repairs: Sequence[Repair]) -> Iterator[Rule]:
     for repair in repairs:
         deleted = [change.rule for change in repair.changes if isinstance(change, DeleteRule)]
         inserted = any(isinstance(change, InsertRule) for change in repair.changes)
-        if repair.proven and inserted:
+        if inserted:
             yield from deleted
 
 

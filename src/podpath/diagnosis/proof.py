@@ -13,6 +13,7 @@ from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.datapath.walk.compiled import Engine
 from podpath.diagnosis.causes import find_cause
+from podpath.diagnosis.resting import list_guesses
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.worlds import Judgement, World, deviations_of
 from podpath.net.probe import Probe
@@ -62,7 +63,8 @@ class Prover:
         """Return the first candidate that cures, with what else it changes; what the model has no
         word for where none does.
 
-        One that changes nothing else is preferred to an earlier one that does.
+        One that changes nothing else is preferred to an earlier one that does. A cure is not proven
+        where the walk passes a guess: a namespace that was inferred, a stand-in that answers.
         """
         tried: list[Repair] = []
         cures: list[Repair] = []
@@ -71,18 +73,17 @@ class Prover:
                 break
             tried.append(repair)
             node = apply_changes(self.node, repair.changes) if repair.changes else None
-            if node is None or not self._cures(node):
+            cured = self._converse(Engine(node), self._probe) if node is not None else None
+            if node is None or cured is None or describe(cured) != "works":
                 continue
-            proven = replace(repair, proven="simulated", side_effects=self._effects(node))
-            cures.append(proven)
-            if not proven.side_effects:
+            proven = "" if list_guesses(node, cured) else "simulated"
+            cure = replace(repair, proven=proven, side_effects=self._effects(node))
+            cures.append(cure)
+            if not cure.side_effects:
                 break
         if cures:
             return (min(cures, key=lambda repair: len(repair.side_effects)),)
         return tuple(repair for repair in tried if not repair.changes)
-
-    def _cures(self, node: Node) -> bool:
-        return describe(self._converse(Engine(node), self._probe)) == "works"
 
     def _effects(self, node: Node) -> tuple[str, ...]:
         """Say which other connections change. Those that failed for the same reason, or in the

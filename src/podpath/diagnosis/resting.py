@@ -21,6 +21,7 @@ from podpath.datapath.tracing.trace import (
     Trace,
 )
 from podpath.datapath.vocabulary import StageName
+from podpath.diagnosis.untranslated import list_translations_left_out
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath.net.provenance import Basis, Inferred, Known
@@ -88,7 +89,7 @@ def _behind_decision(node: Node, probe: Probe, cause: Cause) -> Iterator[Inferre
     ends = (probe.src, probe.dst)
     stand_ins = _guessed_addresses(node)
     guesses = (
-        *map(_left_out, step.assumed),
+        *map(_left_out, (*step.assumed, *list_translations_left_out(cause.branch))),
         _guess(step.rests_on),
         _guess(namespace.inferred) if namespace is not None else None,
         *(stand_ins.get(end) for end in (step.before.src, step.before.dst) if end not in ends),

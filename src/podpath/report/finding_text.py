@@ -95,4 +95,4 @@ def _proof(repair: Repair) -> str:
         case "lab":
             return f"proven on a real kernel; {altered}"
         case _:
-            return "not proven: no walk covers it"
+            return "not proven: no walk on stated facts covers it"

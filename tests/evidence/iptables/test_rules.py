@@ -140,7 +140,7 @@ def test_addresses_say_the_family_where_nothing_else_does() -> None:
 
 def test_listed_rules_name_their_table_by_the_command() -> None:
     """`iptables -S` prints no table: it is filter unless told."""
-    text = "-P INPUT ACCEPT\n-P FORWARD DROP\n-P OUTPUT ACCEPT\n-N WEB\n-A FORWARD -j WEB"
+    text = "-P INPUT ACCEPT\n-P FORWARD DROP\n-P OUTPUT ACCEPT\n-N WEB\n-A FORWARD -j WEB\n-A WEB -j RETURN"
 
     assert (only(text, "iptables -S").table, only(text, "iptables -S").whole) == ("filter", True)
     assert only(text, "iptables -t mangle -S").table == "mangle"

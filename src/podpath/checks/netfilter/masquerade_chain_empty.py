@@ -73,7 +73,11 @@ def _translates_nothing(table: Table, chain: Chain) -> bool:
         for rule in other.rules
         if rule.target is not None and rule.target.name in _TRANSLATING
     ]
-    return not own and not others and not any(rule.unread for rule in chain.rules)
+    shown = chain.complete and all(
+        other.complete for other in chains if not other.name.startswith("KUBE-")
+    )
+    unread = any(rule.unread for rule in chain.rules)
+    return shown and not own and not others and not unread
 
 
 def _report(chain: Chain, jump: Rule) -> Finding:

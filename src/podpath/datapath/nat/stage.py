@@ -86,7 +86,9 @@ class NatStage:
         elif skb.ctinfo in {CtInfo.NEW, CtInfo.RELATED} and not (
             connection.src_nat_done if self.source else connection.dst_nat_done
         ):
-            return self._translate_first(state, skb, connection)
+            verdict = self._translate_first(state, skb, connection)
+            state.translates = False
+            return verdict
         elif self._link_changed(state, skb, connection):
             return self._drop_changed(state, skb, connection)
         elif is_translated(connection, reply=skb.reply, source=self.source):
@@ -98,6 +100,7 @@ class NatStage:
         self, state: HookState, skb: Skb, connection: Connection
     ) -> Verdict | None:
         before = skb.packet
+        state.translates = True
         for stage in self._in_order(state):
             started = len(state.walk.trace.matched)
             verdict, misses = stage.evaluate(state)

@@ -72,7 +72,7 @@ def split_document(name: str, lines: Sequence[str]) -> tuple[Source, ...]:
     )
 
 
-def _leave_open(sources: Sequence[Source], lines: Sequence[Line]) -> tuple[Source, ...]:
+def _leave_open(sources: Sequence[Source], lines: Sequence[DocumentLine]) -> tuple[Source, ...]:
     """Mark the output that a session ends with, where no prompt shows that the command was done."""
     if len(sources) < 2 or not sources[-1].prompt:
         return tuple(sources)

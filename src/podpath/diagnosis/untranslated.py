@@ -1,0 +1,41 @@
+"""Connections that fail for want of a translation, where the evidence leaves out rules that may
+have made it.
+"""
+
+from __future__ import annotations
+
+from podpath.datapath.netfilter.left_out import LeftOut
+from podpath.datapath.reasons.neighbours import NobodyAnswers
+from podpath.datapath.reasons.routes import NoRoute
+from podpath.datapath.tracing.trace import Assumption, Branch
+from podpath.datapath.vocabulary import ConversationFailure
+
+_WANTING = frozenset(
+    {
+        ConversationFailure.REFUSED,
+        ConversationFailure.UNTRANSLATED,
+        ConversationFailure.STRAY,
+        ConversationFailure.MISDELIVERED,
+        ConversationFailure.LEFT_UNTRANSLATED,
+        ConversationFailure.LEFT_NODE,
+    }
+)
+"""Ways to fail that another address or port would have prevented."""
+
+
+def list_translations_left_out(branch: Branch) -> tuple[Assumption, ...]:
+    """Return what a failing branch took for granted of the rules that translate and that no output
+    shows; empty where it fails for another reason.
+    """
+    if branch.works is not False or not _wants_translation(branch):
+        return ()
+    return tuple(
+        made
+        for made in branch.assumptions
+        if isinstance(made.value, LeftOut) and made.value.translates
+    )
+
+
+def _wants_translation(branch: Branch) -> bool:
+    decided = branch.last.deciding.reason if branch.last.steps else None
+    return branch.kind in _WANTING or isinstance(decided, NoRoute | NobodyAnswers)
