@@ -110,8 +110,8 @@ def find_namespaces(
             collected.append(CollectedNamespace(name=name, path=each.path, pod=each.pod))
         else:
             left_out.append(name)
-    name = None if host.process is None else _host_name(host.process)
-    return FoundNamespaces(collected=tuple(collected), left_out=tuple(left_out), node=name or None)
+    node = None if host.process is None else _host_name(host.process)
+    return FoundNamespaces(collected=tuple(collected), left_out=tuple(left_out), node=node or None)
 
 
 def _list_candidates(proc: Path, named: Path) -> Iterator[_MachineNamespace]:
