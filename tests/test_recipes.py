@@ -477,8 +477,11 @@ def test_a_match_of_iptables(with_match: Copy, shown: str, verdict: str) -> None
 @pytest.mark.parametrize(
     ("shown", "verdict"),
     [
-        (RULE.format(rule="-j TOY --toy-mark 0"), "OUTPUT"),
-        (LISTED.replace("DROP  ", "TOY   ").replace("TOY port 444", "TOY sets 0"), "OUTPUT"),
+        (RULE.format(rule="-j TOY --toy-mark 0"), "OUTPUT rule 1 drops it"),
+        (
+            LISTED.replace("DROP  ", "TOY   ").replace("TOY port 444", "TOY sets 0"),
+            "OUTPUT rule 1 drops it",
+        ),
     ],
     ids=["saved", "listed"],
 )
@@ -486,7 +489,6 @@ def test_a_target_of_iptables(with_match: Copy, shown: str, verdict: str) -> Non
     """A module and its row: a rule in either spelling ends a walk."""
     told = with_match.run("trace", with_match.give("ticket.md", NODE + shown), "--probe", FROM_NODE)
 
-    assert "NEVER" in told, told
     assert verdict in told, told
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from podpath.datapath.netfilter.compiled import CompiledRule
-from podpath.datapath.netfilter.state import Act, Check, HookState
-from podpath.datapath.netfilter.verdicts import Verdict
+from podpath.datapath.netfilter.state import Act, Check, Decision, HookState
+from podpath.datapath.netfilter.verdicts import Drop, Verdict
+from podpath.datapath.reasons.rules import RuleDecided
+from podpath.datapath.vocabulary import StepDecision
 from podpath.datapath.xtables import unknown
 from podpath.datapath.xtables.actions import Actions
 from podpath.node.netfilter import Match, Target
@@ -76,9 +78,16 @@ def is_silent(known: TargetExtension, target: Target) -> bool:
 
 
 def perform(act: TargetAct) -> Act:
-    """Let a target act on a walk's packet, in the name of the rule that is met."""
+    """Let a target act on a walk's packet, in the name of the rule that is met. A drop that the target
+    gives no reason for is the rule's.
+    """
 
     def act_on_walk(state: HookState, compiled: CompiledRule) -> Verdict | None:
-        return act(Actions(state, compiled.rule))
+        rule, before = compiled.rule, state.decision
+        verdict = act(Actions(state, rule))
+        if isinstance(verdict, Drop) and state.decision is before:
+            reason = RuleDecided(rule, StepDecision.DROP)
+            state.decision = Decision(StepDecision.DROP, reason, rule.span)
+        return verdict
 
     return act_on_walk

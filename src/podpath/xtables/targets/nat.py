@@ -1,5 +1,5 @@
-"""`-j DNAT`, `-j SNAT` and `-j NETMAP`: a new destination or source for a connection
-(net/netfilter/xt_nat.c:xt_dnat_target v6.12, xt_snat_target, net/netfilter/xt_NETMAP.c v6.12).
+"""`-j DNAT`, `-j SNAT` and `-j NETMAP`: a new destination, a new source, or one network mapped onto
+another host by host (net/netfilter/xt_nat.c, xt_NETMAP.c v6.12).
 """
 
 from __future__ import annotations
