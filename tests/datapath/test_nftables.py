@@ -91,9 +91,15 @@ def test_a_policy_decides_at_the_end() -> None:
     assert PolicyDecided("ip t", "c", True) == conversation.branches[0].last.deciding.reason
 
 
+@pytest.mark.parametrize("command", ["nft list chain ip t c", "nft -a list ruleset"])
+def test_a_chain_that_is_shown_whole_leaves_nothing_open(command: str) -> None:
+    """Listed alone or among all others, it shows every rule of its own."""
+    assert set() == assumed(walk(f"{HEAD}tcp dport 81 drop; }}\n}}", command=command))
+
+
 def test_a_part_of_a_chain_is_an_assumption() -> None:
     """What the evidence leaves out of a chain is named."""
-    conversation = walk(f"{HEAD}tcp dport 81 drop; }}\n}}", command="nft list chain ip t c")
+    conversation = walk(f"{HEAD}\n  tcp dport 81 drop\n  ...\n }}\n}}")
 
     assert {
         "rules of chain c of nftables table ip t in netns host that the evidence leaves out"

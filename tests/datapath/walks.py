@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podpath.datapath.netns.namespace import Namespace
+from podpath.datapath.reasons import Reason
 from podpath.datapath.tracing.exploration import Choices
 from podpath.datapath.tracing.trace import Branch, Conversation, Dropped, Outcome, Rejected, Trace
 from podpath.datapath.walk.compiled import Engine
@@ -45,6 +46,11 @@ def decisions(trace: Trace) -> list[str]:
 def reasons(trace: Trace) -> list[str]:
     """Return a trace's steps as sentences."""
     return [spell_reason(step.reason) for step in trace.steps]
+
+
+def reason_at_end(trace: Trace) -> Reason:
+    """Return why the last step of a trace decided what it did."""
+    return trace.steps[-1].reason
 
 
 def reason_of(outcome: Outcome) -> str:

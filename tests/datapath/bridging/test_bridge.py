@@ -10,7 +10,14 @@ import pytest
 
 from podpath.datapath.bridging.bridge_netfilter import switch
 from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.reasons.bridges import (
+    FloodedForNobody,
+    NotTakenIn,
+    PortState,
+    TakesNoUntagged,
+)
 from podpath.datapath.tracing.trace import Delivered, Dropped, Transmitted
+from podpath.net.addresses import Mac
 from podpath.net.provenance import Known, Listing
 from podpath.node.links import Bridge
 from podpath.node.netfilter import Netfilter
@@ -18,7 +25,15 @@ from podpath.node.node import Node
 from podpath.report.sentences import spell_failure
 from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, probe
 from tests.datapath.given import given_rules, given_tables
-from tests.datapath.walks import branch_where, decisions, given_walk, host, last, reasons
+from tests.datapath.walks import (
+    branch_where,
+    decisions,
+    given_walk,
+    host,
+    last,
+    reason_at_end,
+    reasons,
+)
 
 DNAT = given_rules(
     "PREROUTING -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.1.0.3:80",
@@ -201,7 +216,7 @@ def test_a_port_that_is_not_forwarding_takes_nothing() -> None:
     )
 
     assert isinstance(last(found).outcome, Dropped)
-    assert "cni0 does not take it: veth1 is in state blocking" == reasons(last(found))[-1]
+    assert NotTakenIn("cni0", PortState("veth1", "blocking")) == reason_at_end(last(found))
 
 
 def test_a_filtering_bridge_takes_no_untagged_frame_without_pvid() -> None:
@@ -222,10 +237,9 @@ def test_a_filtering_bridge_takes_no_untagged_frame_without_pvid() -> None:
         given_netns("pod", "eth0 10.1.0.2/24 peer host:veth1", neighbours=settled),
     )
 
-    assert (
-        "br0 does not take it: veth1 takes no untagged frames"
-        == reasons(last(converse(node, probe("tcp 10.1.0.2 > 10.1.0.1:80"))))[-1]
-    )
+    found = converse(node, probe("tcp 10.1.0.2 > 10.1.0.1:80"))
+
+    assert NotTakenIn("br0", TakesNoUntagged("veth1")) == reason_at_end(last(found))
 
 
 def test_a_mac_that_nobody_has() -> None:
@@ -241,10 +255,8 @@ def test_a_mac_that_nobody_has() -> None:
         probe("tcp 10.1.0.2 > 10.1.0.3:80"),
     )
 
-    assert (
-        "cni0 floods it, and no device behind its ports has the MAC 02:00:00:00:99:99"
-        == reasons(last(found))[-1]
-    )
+    nobody = FloodedForNobody("cni0", Mac("02:00:00:00:99:99"))
+    assert nobody == reason_at_end(last(found))
 
 
 OUTSIDE = (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.reasons.devices import NoRemoteEnd, TunnelsNested, WrappedForUnknownEnd
 from podpath.datapath.tracing.trace import Delivered, Transmitted
+from podpath.net.addresses import Mac
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, probe
 from tests.datapath.given import given_rules, given_tables
-from tests.datapath.walks import last, reason_of, reasons
+from tests.datapath.walks import last, reason_at_end, reason_of, reasons
 
 REMOTE = probe("tcp 10.244.0.1 > 10.244.1.7:80")
 ROUTE = "10.244.1.0/24 via 10.244.1.0 dev flannel.1 onlink"
@@ -55,9 +57,10 @@ def test_a_tunnel_without_a_remote_end() -> None:
     """
     whole, cut = converse(given(fdb=()), REMOTE), converse(given(fdb=(), complete=False), REMOTE)
 
-    assert "flannel.1 knows no remote end for 02:00:00:00:0f:01" == reasons(last(whole))[-1]
+    nowhere = NoRemoteEnd("flannel.1", Mac("02:00:00:00:0f:01"))
+    assert nowhere == reason_at_end(last(whole))
     assert cut.branches[0].works
-    assert "the remote end is not in evidence" in reasons(cut.branches[0].traces[0])[-2]
+    assert WrappedForUnknownEnd("flannel.1") == cut.branches[0].traces[0].steps[-2].reason
 
 
 def test_both_ends_in_the_node() -> None:
@@ -121,4 +124,4 @@ def test_tunnels_nest_three_deep() -> None:
     )
     found = last(converse(given(rules=rules), REMOTE))
     assert 3 == sum(step.decision == "encapsulate" for step in found.steps)
-    assert "takes it for a circle" in reasons(found)[-1]
+    assert TunnelsNested("flannel.1", 2) == reason_at_end(found)

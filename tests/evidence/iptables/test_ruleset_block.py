@@ -63,6 +63,17 @@ def test_one_rule_of_a_chain_is_not_the_chain() -> None:
     assert whole(block, LISTED._replace(filtered=True)) == {"A": False}
 
 
+def test_a_chain_that_is_listed_alone_may_be_empty() -> None:
+    """`iptables -S CHAIN` prints `-N CHAIN` of a chain without rules; among others of the table, of
+    whose rules none is shown, such a line says nothing.
+    """
+    block = RulesetBlock(SOURCE, 0, None)
+    block.declare("A", 0, saved=False)
+
+    assert whole(block, LISTED._replace(chain="A")) == {"A": True}
+    assert whole(block, LISTED) == {"A": False}
+
+
 def test_an_empty_block_is_none() -> None:
     """Nothing was stated."""
     block = RulesetBlock(SOURCE, 0, None)

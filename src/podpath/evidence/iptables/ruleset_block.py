@@ -139,7 +139,7 @@ class RulesetBlock:
         )
 
     def _is_whole(self, command: IptablesCommand) -> bool:
-        if command.filtered or self.elisions or self._lacks_called():
+        if command.filtered or self.elisions or self._lacks_called(command):
             return False
         if self.saved:
             return self.top and self.bottom
@@ -179,7 +179,7 @@ class RulesetBlock:
         if command.filtered or command.number is not None:
             return False, frozenset(), ()
         ordered = self.saved or command.action == "S"
-        ends = unfinished is not None or self._lacks_called() or self._has_open_end()
+        ends = unfinished is not None or self._lacks_called(command) or self._has_open_end()
         edges = [*self.elisions, *((self.last + 1,) if ends else ())]
         if not ordered:
             bare = self.rules.keys() - self.declared.keys()
@@ -195,11 +195,13 @@ class RulesetBlock:
         edges.sort()
         return True, self._touched(edges), edges
 
-    def _lacks_called(self) -> bool:
+    def _lacks_called(self, command: IptablesCommand) -> bool:
         """Tell whether the output ends among the rules of its base chains, which come first, though
         other chains are declared: a listing that shows none of their rules is cut sooner than whole.
+
+        A listing of one chain shows no base chain before it: without a rule, the chain is empty.
         """
-        if self.bottom or self.saved:
+        if self.bottom or self.saved or command.chain is not None:
             return False
         base = frozenset(chain.from_iterable(BASE_CHAINS.values()))
         return self.rules.keys() <= base and not self.declared.keys() <= base
