@@ -87,7 +87,7 @@ def test_a_failure_says_which_packet_failed() -> None:
         "data misdelivered: it reached a process in pod, but the connection is with a host behind eth0"
         == spell_failure(
             failures.Misdelivered(
-                "data", failures.End("pod", None), failures.End("host", "eth0"), False
+                "data", failures.EndPlace("pod", None), failures.EndPlace("host", "eth0"), False
             )
         )
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.datapath.conversations.conversation import converse, script_of
-from podpath.datapath.reasons.failures import End, Misdelivered, PacketDropped
+from podpath.datapath.reasons.failures import EndPlace, Misdelivered, PacketDropped
 from podpath.datapath.walk.compiled import Engine
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
@@ -166,7 +166,7 @@ def test_a_reply_to_the_wrong_place_is_misdelivered() -> None:
     raw = given_rules("PREROUTING -i eth0 -j NOTRACK", table="raw")
     branch = converse(given(nat, raw), WORLD).branches[0]
 
-    lost = Misdelivered("SYN-ACK", End("host", None), End("pod", None), True)
+    lost = Misdelivered("SYN-ACK", EndPlace("host", None), EndPlace("pod", None), True)
     assert ("misdelivered", lost) == (branch.kind, branch.failure)
 
 

@@ -11,7 +11,7 @@ from podpath.datapath.conversations.places import (
     place_sender,
     send_from,
 )
-from podpath.datapath.reasons.failures import End
+from podpath.datapath.reasons.failures import EndPlace
 from podpath.datapath.tracing.trace import Delivered, Transmitted
 from podpath.net.addresses import Mac
 from podpath.net.errors import UsageError
@@ -141,7 +141,7 @@ def test_which_places_may_be_one_host(
 
 def test_a_place_is_told_as_an_end() -> None:
     """A place is a process of a namespace, or a host behind a device."""
-    assert [End("pod", None), End("host", "eth0")] == [
+    assert [EndPlace("pod", None), EndPlace("host", "eth0")] == [
         placed("pod", None).end,
         placed("host", "eth0").end,
     ]

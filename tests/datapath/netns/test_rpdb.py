@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.testing.nodes import given_netns, ip
 
@@ -23,7 +23,7 @@ def look(*rules: str, routes: tuple[str, ...] = (), dst: str = "10.9.9.9", **flo
         rules=rules,
         routes=[MAIN, OTHER, *routes],
     )
-    found = Namespace(netns, {}).routing(4).lookup(Flow(ip(dst), **flow))
+    found = Namespace(netns, {}).routing(4).lookup(FlowKey(ip(dst), **flow))
     return found.error or found.spans[0].text
 
 
@@ -99,7 +99,7 @@ def test_own_addresses_come_before_rules() -> None:
     """The local table has priority 0: own addresses stay local whatever further rules say."""
     netns = given_netns("host", "eth0 192.0.2.2/24", rules=["100: lookup 100"], routes=[OTHER])
 
-    assert "local" == Namespace(netns, {}).routing(4).lookup(Flow(ip("192.0.2.2"))).type
+    assert "local" == Namespace(netns, {}).routing(4).lookup(FlowKey(ip("192.0.2.2"))).type
 
 
 @pytest.mark.parametrize(
@@ -118,14 +118,14 @@ def test_local_and_main_share_a_trie_until_there_are_rules(
         routes=["local 10.0.0.0/8 dev lo table local", "10.9.0.0/16 dev eth0"],
     )
 
-    assert winner == Namespace(netns, {}).routing(4).lookup(Flow(ip("10.9.9.9"))).type
+    assert winner == Namespace(netns, {}).routing(4).lookup(FlowKey(ip("10.9.9.9"))).type
 
 
 def test_no_rule_leads_anywhere() -> None:
     """Where no table has a route the answer is ENETUNREACH."""
     netns = given_netns("host", rules=["100: lookup 100"])
 
-    assert "ENETUNREACH" == Namespace(netns, {}).routing(4).lookup(Flow(ip("10.9.9.9"))).error
+    assert "ENETUNREACH" == Namespace(netns, {}).routing(4).lookup(FlowKey(ip("10.9.9.9"))).error
 
 
 def test_rule_line_is_evidence() -> None:
@@ -133,7 +133,7 @@ def test_rule_line_is_evidence() -> None:
     has.
     """
     netns = given_netns("host", rules=["100: lookup 100"], routes=[OTHER])
-    found = Namespace(netns, {}).routing(4).lookup(Flow(ip("10.9.9.9")))
+    found = Namespace(netns, {}).routing(4).lookup(FlowKey(ip("10.9.9.9")))
 
     assert [OTHER, "100: lookup 100"] == [span.text for span in found.spans]
 
@@ -151,10 +151,10 @@ def test_routes_without_carrier(value: str) -> None:
     )
     routing = Namespace(netns, {}).routing(4)
 
-    assert ("eth1" if value == "1" else "eth0") == routing.lookup(Flow(ip("10.1.1.1"))).nexthops[
+    assert ("eth1" if value == "1" else "eth0") == routing.lookup(FlowKey(ip("10.1.1.1"))).nexthops[
         0
     ].link
-    assert "eth0" == routing.lookup(Flow(ip("10.1.1.1")), ignore_linkstate=True).nexthops[0].link
+    assert "eth0" == routing.lookup(FlowKey(ip("10.1.1.1")), ignore_linkstate=True).nexthops[0].link
 
 
 def test_vrf_rule_matches_no_device_outside_a_vrf() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.netns.fib import NO_ROUTE, Flow
+from podpath.datapath.netns.fib import NO_ROUTE, FlowKey
 from podpath.datapath.routing.assumed import is_slave, likeliest_uplinks, look_up
 from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
 
-FLOW = Flow(ip("203.0.113.5"))
+FLOW = FlowKey(ip("203.0.113.5"))
 
 
 def test_a_whole_listing_means_what_it_lists() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.routing.destinations import destination_of, select_path
 from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
@@ -14,7 +14,7 @@ def test_a_destination_has_all_that_the_route_says() -> None:
     walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.2/24 mtu 9000", routes=routes)))
     first, second = (
         select_path(
-            walk.choices, host(walk), host(walk).routing(4).lookup(Flow(ip(dst))), None, ip(dst)
+            walk.choices, host(walk), host(walk).routing(4).lookup(FlowKey(ip(dst))), None, ip(dst)
         )
         for dst in ("10.1.0.1", "10.2.0.1")
     )
@@ -30,7 +30,7 @@ def test_a_destination_is_made_once() -> None:
     walk = given_walk(
         given_node(given_netns("host", "eth0 192.0.2.2/24", routes=["10.1.0.0/16 dev eth0"]))
     )
-    found = host(walk).routing(4).lookup(Flow(ip("10.1.0.1")))
+    found = host(walk).routing(4).lookup(FlowKey(ip("10.1.0.1")))
 
     assert destination_of(host(walk), found, found.nexthops[0]) is destination_of(
         host(walk), found, found.nexthops[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.routing.input import InputRoute, route_input
 from podpath.report.sentences import spell_reason
 from podpath.testing.nodes import Fields, forwarding, given_netns, given_node, ip
@@ -29,7 +29,7 @@ def arrive(
     walk = given_walk(given_node(given_netns("host", "eth0 192.0.2.2/24", "lxc1", **fields)))
     namespace = host(walk)
     return route_input(
-        walk.choices, namespace, Flow(ip(dst), ip(src), "eth0"), namespace.link("eth0")
+        walk.choices, namespace, FlowKey(ip(dst), ip(src), "eth0"), namespace.link("eth0")
     )
 
 
@@ -124,7 +124,7 @@ def test_unknown_forwarding_is_asked_for() -> None:
     decided = route_input(
         walk.choices,
         namespace,
-        Flow(ip("10.1.0.5"), ip("203.0.113.5"), "eth0"),
+        FlowKey(ip("10.1.0.5"), ip("203.0.113.5"), "eth0"),
         namespace.link("eth0"),
     )
 
@@ -153,7 +153,7 @@ def test_ipv6_is_routed_without_source_checks() -> None:
                         sysctls={"net.ipv6.conf.all.forwarding": "1"})  # fmt: skip
     walk = given_walk(given_node(netns))
     namespace = host(walk)
-    flow = Flow(ip("2001:db8:1::5"), ip("2001:db8::9"), "eth0")
+    flow = FlowKey(ip("2001:db8:1::5"), ip("2001:db8::9"), "eth0")
 
     assert "forward" == route_input(walk.choices, namespace, flow, namespace.link("eth0")).path
 
@@ -183,7 +183,7 @@ def test_ipv6_answers_its_own_way(
     found = route_input(
         walk.choices,
         namespace,
-        Flow(ip("2001:db8:1::5"), ip("2001:db8::9"), "eth0"),
+        FlowKey(ip("2001:db8:1::5"), ip("2001:db8::9"), "eth0"),
         namespace.link("eth0"),
     )
 

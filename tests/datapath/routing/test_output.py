@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.routing.output import OutputRoute, route_output
 from podpath.testing.nodes import given_netns, given_node, ip
 from tests.datapath.walks import given_walk, host
@@ -20,7 +20,9 @@ def send(dst: str, src: str | None = None, *routes: str, **flow: Any) -> OutputR
         "host", "eth0 192.0.2.2/24", "eth1 198.51.100.2/24", "lxc1", routes=routes or (DEFAULT,)
     )
     walk = given_walk(given_node(netns))
-    return route_output(walk.choices, host(walk), Flow(ip(dst), ip(src) if src else None, **flow))
+    return route_output(
+        walk.choices, host(walk), FlowKey(ip(dst), ip(src) if src else None, **flow)
+    )
 
 
 def way(decided: OutputRoute) -> str:
@@ -103,7 +105,7 @@ def test_multipath_is_the_kernels_choice() -> None:
     found = []
     for answer in (0, 1):
         walk = given_walk(given_node(netns), answer)
-        found.append(way(route_output(walk.choices, host(walk), Flow(ip("10.1.0.5")))))
+        found.append(way(route_output(walk.choices, host(walk), FlowKey(ip("10.1.0.5")))))
         assert [True] == [made.random for made in walk.choices.made]
 
     assert ["eth1 198.51.100.2", "eth0 192.0.2.2"] == found

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.reasons.routes import ReversePathHolds
 from podpath.datapath.routing.validation import SourceCheck, check_source
 from podpath.node.node import Node
@@ -40,7 +40,7 @@ def check(
     return check_source(
         walk.choices,
         namespace,
-        Flow(ip("8.8.8.8"), ip(src), link, **flow),
+        FlowKey(ip("8.8.8.8"), ip(src), link, **flow),
         namespace.link(link),
         out,
     )
@@ -181,7 +181,7 @@ def test_an_unknown_rp_filter_is_asked_only_where_it_matters() -> None:
     check_source(
         walk.choices,
         namespace,
-        Flow(ip("8.8.8.8"), ip("203.0.113.5")),
+        FlowKey(ip("8.8.8.8"), ip("203.0.113.5")),
         namespace.link("eth0"),
         None,
     )
@@ -190,7 +190,7 @@ def test_an_unknown_rp_filter_is_asked_only_where_it_matters() -> None:
     check_source(
         walk.choices,
         namespace,
-        Flow(ip("8.8.8.8"), ip("10.1.0.9")),
+        FlowKey(ip("8.8.8.8"), ip("10.1.0.9")),
         namespace.link("lxc1"),
         namespace.link("eth0"),
     )

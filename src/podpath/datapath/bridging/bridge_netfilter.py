@@ -12,7 +12,7 @@ from podpath.datapath.icmp import reject
 from podpath.datapath.neighbors.neighbour import resolve
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.nftables.registration import FAMILIES as NATIVE
 from podpath.datapath.reasons import bridges
@@ -145,7 +145,7 @@ def _redirect(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:
     or up to be routed.
     """
     packet = skb.packet
-    flow = Flow(
+    flow = FlowKey(
         packet.dst,
         packet.src,
         bridge.name,

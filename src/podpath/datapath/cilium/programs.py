@@ -10,7 +10,7 @@ pod's device, so the host's netfilter and conntrack never see it.
 from __future__ import annotations
 
 from podpath.datapath.cilium.services import choose_endpoint, is_service
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons import cilium as reasons
 from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
@@ -233,7 +233,7 @@ def _to_overlay(walk: Walk, skb: Skb, overlay: Link, function: str) -> Next:
 
 def _route_past_host(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> Next:
     packet = skb.packet
-    found = look_up(walk.choices, namespace, Flow(packet.dst, packet.src, link.name))
+    found = look_up(walk.choices, namespace, FlowKey(packet.dst, packet.src, link.name))
     if found.error or found.type != "unicast":
         return None
     skb.destination = select_path(walk.choices, namespace, found, packet.src, packet.dst)
@@ -256,7 +256,7 @@ def _overlay(walk: Walk, namespace: Namespace, config: CiliumConfig, dst: Addres
     """Return the tunnel device for a pod of another node: its network is routed to `cilium_host`."""
     if not config.tunnels(walk.choices):
         return None
-    found = namespace.routing(4).lookup(Flow(dst))
+    found = namespace.routing(4).lookup(FlowKey(dst))
     route = found.route
     by_route = route is not None and any(hop.link == HOST_DEVICE for hop in route.nexthops)
     if not by_route and not (
@@ -276,7 +276,7 @@ def _endpoint_link(walk: Walk, namespace: Namespace, address: Address) -> Link |
     found = namespace.answers.get(("endpoint", address))
     if isinstance(found, Link):
         return found
-    route = namespace.routing(4).lookup(Flow(address)).route
+    route = namespace.routing(4).lookup(FlowKey(address)).route
     names = (
         [hop.link for hop in route.nexthops if hop.link is not None] if route is not None else []
     )

@@ -22,7 +22,8 @@ class Zone(NamedTuple):
 
     def in_direction(self, *, reply: bool) -> int:
         """Return the id that tells tuples of this direction apart (`nf_ct_zone_id`)."""
-        return self.id if (self.reply if reply else self.original) else NO_ZONE_ID
+        counts = self.reply if reply else self.original
+        return self.id if counts else NO_ZONE_ID
 
 
 DEFAULT_ZONE = Zone()

@@ -19,10 +19,12 @@ def list_entries(tables: ConntrackTables) -> Mapping[str, tuple[ConntrackEntry, 
     """Return the entries that the walk's packets met or made, by namespace; a namespace without any
     is not there.
     """
-    found = {
-        name: tuple(_entry(connection) for connection in table) for name, table in tables.items()
-    }
-    return {name: entries for name, entries in found.items() if entries}
+    found = {}
+    for name, table in tables.items():
+        entries = tuple(map(_entry, table))
+        if entries:
+            found[name] = entries
+    return found
 
 
 def drawn_ports(tables: ConntrackTables) -> frozenset[int]:

@@ -10,9 +10,9 @@ from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.devices import openvswitch
 from podpath.datapath.devices.bridge_ports import outside_mac, place_outside
 from podpath.datapath.devices.segment import bridge_over, is_bridge, survey
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
-from podpath.datapath.reasons.failures import End
+from podpath.datapath.reasons.failures import EndPlace
 from podpath.datapath.routing.assumed import likeliest_uplinks, look_up
 from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.trace import Delivered, Transmitted
@@ -51,9 +51,9 @@ class ConnectionEnd(NamedTuple):
     """
 
     @property
-    def end(self) -> End:
+    def end(self) -> EndPlace:
         """Return what is told of it where a packet is misdelivered."""
-        return End(self.netns, self.link.name if self.link is not None else None)
+        return EndPlace(self.netns, self.link.name if self.link is not None else None)
 
     def same(self, other: ConnectionEnd) -> bool:
         """Tell whether both are one host, as far as the model can tell: uplinks may lead to the
@@ -116,7 +116,7 @@ def _place_on_device(walk: Walk, device: str, src: Address) -> ConnectionEnd:
 def _place_by_route(walk: Walk, probe: Probe) -> ConnectionEnd:
     """Take a sender that is not on the node to be where the host's routes lead back to it."""
     namespace = walk.engine.namespace(HOST)
-    found = look_up(walk.choices, namespace, Flow(probe.src))
+    found = look_up(walk.choices, namespace, FlowKey(probe.src))
     hops = (
         [hop for hop in found.nexthops if hop.link is not None and hop.link != "lo"]
         if found.type == "unicast"

@@ -137,7 +137,8 @@ def _unseen_port(namespace: Namespace, bridge: Link, mac: Mac) -> Link:
     found = namespace.answers.get(key)
     if not isinstance(found, Link):
         name = IfName(f"(port of {bridge.name} to {mac.strip('()')})")
-        why = f"the evidence does not show the port of {bridge.name} behind which {mac.strip('()')} is"
+        station = mac.strip("()")
+        why = f"the evidence does not show the port of {bridge.name} behind which {station} is"
         found = Link(
             name=name, kind="veth", master=bridge.name, inferred=Inferred(Basis.GUESSED, why)
         )

@@ -140,7 +140,8 @@ class NatStage:
             Option("native", "the native chains, so they run first"),
             Option("iptables", "iptables' table, so it runs first"),
         )
-        fact = f"what nat chain of {self.hook} was registered last in netns {state.skb.netns.name}, native or iptables"
+        netns = state.skb.netns.name
+        fact = f"what nat chain of {self.hook} was registered last in netns {netns}, native or iptables"
         last = state.walk.choices.choose(fact, options, ask="nft list hooks")
         return (*self.native, *tables) if last == "native" else (*tables, *self.native)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.devices.segment import Station
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons.neighbours import (
     ArpFiltered,
@@ -73,7 +73,7 @@ def answer(
         return OnlyForItself()
     if sender is None:
         return None if namespace.has_local(target) else RequestWithoutSender()
-    decided = route_input(walk.choices, namespace, Flow(target, sender, link.name), link)
+    decided = route_input(walk.choices, namespace, FlowKey(target, sender, link.name), link)
     if decided.cause:
         return decided.check.reason if decided.check.cause else decided.reason
     if decided.path == "local":
@@ -106,7 +106,7 @@ def _why_ignored(
         return ArpIgnoredHostScope(target)
     if _filters(namespace, link):
         back = route_output(
-            walk.choices, namespace, Flow(sender, target), any_source=True
+            walk.choices, namespace, FlowKey(sender, target), any_source=True
         ).destination
         if back is None or back.link is not link:
             return ArpFiltered(sender, link.name)

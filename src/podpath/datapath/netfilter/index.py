@@ -53,7 +53,7 @@ taken.
 """
 
 
-class _Group(NamedTuple):
+class _SignatureGroup(NamedTuple):
     signature: Signature
     dst_shift: int
     src_shift: int
@@ -77,7 +77,7 @@ class ChainIndex:
             groups = {Signature(): {_NOTHING: list(range(len(rules)))}}
         width = WIDTH[family]
         self.groups = tuple(
-            _Group(signature, width - signature.dst, width - signature.src, positions)
+            _SignatureGroup(signature, width - signature.dst, width - signature.src, positions)
             for signature, positions in groups.items()
         )
         self.by_mark = any(group.signature.mark for group in self.groups)

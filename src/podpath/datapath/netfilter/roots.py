@@ -34,6 +34,10 @@ class Root(NamedTuple):
     likely: bool
 
 
+def _targets(chain: Chain) -> set[str]:
+    return {rule.target.name for rule in chain.rules if rule.target is not None}
+
+
 def find_roots(table: Table, hook: str) -> tuple[Root, ...]:
     """Find the chains that a base chain which is not shown may lead to, in the order in which they
     are shown.
@@ -45,11 +49,10 @@ def find_roots(table: Table, hook: str) -> tuple[Root, ...]:
     }
     if sum(len(chain.rules) for chain in chains.values()) > MOST_RULES:
         return ()
-    leads = {
-        name: {rule.target.name for rule in chain.rules if rule.target is not None}
-        for name, chain in chains.items()
-    }
-    called = {target for name, targets in leads.items() for target in targets if target != name}
+    leads = {name: _targets(chain) for name, chain in chains.items()}
+    called: set[str] = set()
+    for name, targets in leads.items():
+        called |= targets - {name}
     roots = (
         _judge(chains[name], hook, _reach(name, leads))
         for name in chains

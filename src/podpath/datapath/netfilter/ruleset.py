@@ -77,8 +77,9 @@ class Ruleset:
                 if entry.priority == priority
             ]
             if own and stages and priority not in TRACKER_PRIORITIES:
-                fact = f"what was registered last at priority {priority} of {hook} in netns {self.netns}, native or iptables"
-                yield ContestedPriority(own, stages[0], f"{fact} (IPv{self.family})")
+                where = f"at priority {priority} of {hook} in netns {self.netns}"
+                fact = f"what was registered last {where}, native or iptables (IPv{self.family})"
+                yield ContestedPriority(own, stages[0], fact)
             else:
                 yield from (*stages, *own)
 

@@ -34,7 +34,7 @@ IPTOS_RT_MASK before v6.13).
 """
 
 
-class Flow(NamedTuple):
+class FlowKey(NamedTuple):
     """What a lookup goes by: `struct flowi4`."""
 
     dst: Address
@@ -101,19 +101,17 @@ class FibTable:
                 route
             )
         width = WIDTH[family]
-        self._levels: list[tuple[int, dict[int, tuple[Route, ...]]]] = [
-            (
-                width - length,
-                {
-                    network >> (width - length): tuple(sorted(group, key=_rank))
-                    for network, group in level.items()
-                },
-            )
-            for length, level in sorted(levels.items(), reverse=True)
-        ]
+        self._levels: list[tuple[int, dict[int, tuple[Route, ...]]]] = []
         """Shift of the destination, and the routes by what is left of it; the longest prefixes
         first.
         """
+        for length, level in sorted(levels.items(), reverse=True):
+            shift = width - length
+            ranked = {
+                network >> shift: tuple(sorted(group, key=_rank))
+                for network, group in level.items()
+            }
+            self._levels.append((shift, ranked))
 
     def lookup(
         self, value: int, tos: int, oif: str | None, unusable: Container[str]

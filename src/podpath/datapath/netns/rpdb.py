@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from podpath.datapath.netns.fib import NO_ROUTE, TOS_MASK, FibResult, FibTable, Flow
+from podpath.datapath.netns.fib import NO_ROUTE, TOS_MASK, FibResult, FibTable, FlowKey
 from podpath.net.addresses import Family
 from podpath.net.provenance import Known, Span
 from podpath.node.node import Netns
@@ -70,14 +70,14 @@ class Rpdb:
         self._key = _signature(self.rules) if self.custom else _plain_signature
         self._found: dict[tuple[object, ...], FibResult] = {}
 
-    def doubted(self, flow: Flow) -> tuple[PolicyRule, ...]:
+    def doubted(self, flow: FlowKey) -> tuple[PolicyRule, ...]:
         """Return the rules with a selector that nobody knows, which the flow meets as far as is
         known.
         """
         return tuple(rule for rule in self._unread if _selectors_match(rule, flow))
 
     def lookup(
-        self, flow: Flow, *, ignore_linkstate: bool = False, met: Collection[PolicyRule] = ()
+        self, flow: FlowKey, *, ignore_linkstate: bool = False, met: Collection[PolicyRule] = ()
     ) -> FibResult:
         """Return the route for a flow, `NO_ROUTE` where there is none (`fib_lookup`).
 
@@ -94,7 +94,7 @@ class Rpdb:
         return found
 
     def _look(
-        self, flow: Flow, unusable: Iterable[str], met: Collection[PolicyRule] = ()
+        self, flow: FlowKey, unusable: Iterable[str], met: Collection[PolicyRule] = ()
     ) -> FibResult:
         if self.custom or self.family == 6:
             return self._by_rules(flow, frozenset(unusable), met)
@@ -110,7 +110,7 @@ class Rpdb:
         return NO_ROUTE
 
     def _by_rules(
-        self, flow: Flow, unusable: frozenset[str], met: Collection[PolicyRule]
+        self, flow: FlowKey, unusable: frozenset[str], met: Collection[PolicyRule]
     ) -> FibResult:
         position = 0
         for _ in range(4 * len(self.rules)):
@@ -128,7 +128,7 @@ class Rpdb:
                     return found
         return NO_ROUTE
 
-    def _act(self, rule: PolicyRule, flow: Flow, unusable: frozenset[str]) -> FibResult | None:
+    def _act(self, rule: PolicyRule, flow: FlowKey, unusable: frozenset[str]) -> FibResult | None:
         """Do what a matching rule says; None where the lookup goes on with the next one."""
         line = () if rule.span is None or _essence(rule) in _DEFAULTS else (rule.span,)
         error = ACTION_ERRORS.get(rule.action)
@@ -159,7 +159,7 @@ def _suppressed(rule: PolicyRule, found: FibResult) -> bool:
     )
 
 
-def match_rule(rule: PolicyRule, flow: Flow, met: Collection[PolicyRule] = ()) -> bool:
+def match_rule(rule: PolicyRule, flow: FlowKey, met: Collection[PolicyRule] = ()) -> bool:
     """Tell whether a flow meets every selector of a rule, or misses one of a negated rule
     (`fib_rule_match`).
     """
@@ -167,7 +167,7 @@ def match_rule(rule: PolicyRule, flow: Flow, met: Collection[PolicyRule] = ()) -
     return matches != rule.negated
 
 
-def _selectors_match(rule: PolicyRule, flow: Flow) -> bool:
+def _selectors_match(rule: PolicyRule, flow: FlowKey) -> bool:
     if rule.l3mdev:
         return False  # no device is in a VRF here: a walk that meets one is Undecided
     if (
@@ -239,11 +239,11 @@ def _ignored_links(netns: Netns) -> frozenset[str]:
     )
 
 
-def _plain_signature(flow: Flow) -> tuple[object, ...]:
+def _plain_signature(flow: FlowKey) -> tuple[object, ...]:
     return flow.dst.value, flow.tos, flow.oif
 
 
-def _signature(rules: Iterable[PolicyRule]) -> Callable[[Flow], tuple[object, ...]]:
+def _signature(rules: Iterable[PolicyRule]) -> Callable[[FlowKey], tuple[object, ...]]:
     """Return what of a flow the rules look at, so that lookups that cannot differ are made once."""
     used = {"dst", "tos", "oif"}
     for rule in rules:
@@ -258,5 +258,5 @@ def _signature(rules: Iterable[PolicyRule]) -> Callable[[Flow], tuple[object, ..
         ):
             if value is not None:
                 used.add(field)
-    indexes = tuple(index for index, field in enumerate(Flow._fields) if field in used)
+    indexes = tuple(index for index, field in enumerate(FlowKey._fields) if field in used)
     return lambda flow: tuple(flow[index] for index in indexes)

@@ -297,7 +297,11 @@ def _read_address_type(flags: frozenset[str]) -> Read:
     def read(state: HookState) -> Value:
         skb = state.skb
         address = skb.packet.src if "saddr" in flags else skb.packet.dst
-        link = skb.oif if "oif" in flags else skb.iif if "iif" in flags else None
+        link = None
+        if "oif" in flags:
+            link = skb.oif
+        elif "iif" in flags:
+            link = skb.iif
         return ADDRESS_TYPES.get(address_type(state.walk, skb.netns, address, link), 0)
 
     return read

@@ -13,7 +13,7 @@ from podpath.datapath.nftables.datatypes import PACKET_TYPES
 from podpath.datapath.nftables.fields import TRANSPORTS, meta_field, payload_field
 from podpath.datapath.nftables.unfollowed import may_stop
 from podpath.datapath.nftables.values import Compiled, RulePosition, compile_value
-from podpath.datapath.reasons.rules import Changed
+from podpath.datapath.reasons.rules import PacketChanged
 from podpath.datapath.vocabulary import CtInfo, PacketType, StepDecision
 from podpath.datapath.walk.skb import is_untouched
 from podpath.net import nft
@@ -99,7 +99,7 @@ def compile_change(
         if before != after:
             only_mark = before[0] == after[0]
             word = StepDecision.MARK if only_mark else StepDecision.REWRITE
-            state.decision = Decision(word, Changed(rule, statement), rule.span)
+            state.decision = Decision(word, PacketChanged(rule, statement), rule.span)
         return None
 
     return change

@@ -13,7 +13,7 @@ from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 
 
-class End(NamedTuple):
+class EndPlace(NamedTuple):
     """An end of a connection, as far as it is told of."""
 
     netns: str
@@ -80,8 +80,8 @@ class Misdelivered(NamedTuple):
     """A packet reached another end than the one that it was for."""
 
     name: str
-    reached: End
-    wanted: End
+    reached: EndPlace
+    wanted: EndPlace
     reply: bool
     """True for an answer, which is for the client."""
 

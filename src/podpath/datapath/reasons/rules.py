@@ -151,7 +151,7 @@ class TtlSet(NamedTuple):
 
 
 @distinct
-class Changed(NamedTuple):
+class PacketChanged(NamedTuple):
     """A statement changes a field of the packet, its mark or its connection's."""
 
     rule: NftRule
@@ -178,5 +178,5 @@ class NoProxyListens(NamedTuple):
 RuleReason = (
     RuleDecided | RuleRejected | PolicyDecided | ChainTaken | TargetTaken
     | StatementTaken | QueueTaken | TargetStops | StatementStops | SentByRule
-    | KeptFromConntrack | ZoneSet | MarkSet | MarksSet | TosSet | TtlSet | Changed | HandedToProxy | NoProxyListens
+    | KeptFromConntrack | ZoneSet | MarkSet | MarksSet | TosSet | TtlSet | PacketChanged | HandedToProxy | NoProxyListens
 )  # fmt: skip

@@ -4,7 +4,7 @@ short and nothing in it fits.
 
 from __future__ import annotations
 
-from podpath.datapath.netns.fib import NO_ROUTE, FibResult, Flow
+from podpath.datapath.netns.fib import NO_ROUTE, FibResult, FlowKey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.tracing.exploration import Choices
 from podpath.net.addresses import Prefix
@@ -32,7 +32,7 @@ _INNER = frozenset(
 
 
 def look_up(
-    choices: Choices, namespace: Namespace, flow: Flow, *, ignore_linkstate: bool = False
+    choices: Choices, namespace: Namespace, flow: FlowKey, *, ignore_linkstate: bool = False
 ) -> FibResult:
     """Look a flow up in the policy rules and tables; where an incomplete listing has nothing that
     fits, ask for the route.
@@ -47,7 +47,8 @@ def look_up(
 
 def _is_met(choices: Choices, namespace: Namespace, rule: PolicyRule) -> bool:
     """Ask whether a flow meets selectors of a policy rule that nobody knows."""
-    fact = f"the policy rule of priority {rule.priority} in netns {namespace.name} counts for the packet ({rule.unread})"
+    which = f"the policy rule of priority {rule.priority} in netns {namespace.name}"
+    fact = f"{which} counts for the packet ({rule.unread})"
     options = (Option(False, "it does not"), Option(True, "it does"))
     return choices.choose(
         fact,
@@ -56,7 +57,7 @@ def _is_met(choices: Choices, namespace: Namespace, rule: PolicyRule) -> bool:
     )
 
 
-def _ask(choices: Choices, namespace: Namespace, flow: Flow) -> FibResult:
+def _ask(choices: Choices, namespace: Namespace, flow: FlowKey) -> FibResult:
     candidates = likeliest_uplinks(namespace) if flow.oif is None else [namespace.link(flow.oif)]
     options = [Option(str(link.name), f"a default route on {link.name}") for link in candidates]
     options.append(Option("", "no route"))
@@ -73,7 +74,7 @@ def _ask(choices: Choices, namespace: Namespace, flow: Flow) -> FibResult:
     return assumed_default(namespace, flow, chosen) if chosen else NO_ROUTE
 
 
-def assumed_default(namespace: Namespace, flow: Flow, device: str) -> FibResult:
+def assumed_default(namespace: Namespace, flow: FlowKey, device: str) -> FibResult:
     """Return the default route that is taken to exist on a device, the same one whenever it is
     asked for.
     """

@@ -14,6 +14,8 @@ from podpath.net.provenance import Option
 from podpath.node.routing import Nexthop, Route
 
 UNROUTED = Nexthop()
+ETHERNET_MTU = 1500
+"""Of a device that the evidence does not show."""
 
 
 def select_path(
@@ -25,11 +27,10 @@ def select_path(
     hops = result.nexthops
     if len(hops) <= 1:
         return destination_of(namespace, result, hops[0] if hops else UNROUTED)
-    key = f"nexthop of {src} > {dst} by {result.route.prefix if result.route else 'default'} in netns {namespace.name}"
-    options = tuple(
-        Option(hop, f"{_spell(hop)}, weight {hop.weight}")
-        for hop in sorted(hops, key=lambda hop: -hop.weight)
-    )
+    prefix = result.route.prefix if result.route else "default"
+    key = f"nexthop of {src} > {dst} by {prefix} in netns {namespace.name}"
+    heaviest_first = sorted(hops, key=lambda hop: -hop.weight)
+    options = tuple(Option(hop, f"{_spell(hop)}, weight {hop.weight}") for hop in heaviest_first)
     return destination_of(namespace, result, choices.choose(key, options, random=True))
 
 
@@ -46,7 +47,8 @@ def _make(namespace: Namespace, result: FibResult, hop: Nexthop) -> Destination:
     route = result.route
     kind = route.type if route is not None else "unreachable"
     link = namespace.link(hop.link) if hop.link is not None else None
-    mtu = route.mtu if route is not None and route.mtu else link.mtu if link is not None else 1500
+    device_mtu = link.mtu if link is not None else ETHERNET_MTU
+    mtu = route.mtu if route is not None and route.mtu else device_mtu
     prefsrc = preferred_source(namespace, route, hop) if route is not None else None
     return Destination(kind, link, hop.gateway, prefsrc, route, mtu, result.spans)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from podpath.datapath.netns.fib import FibResult, Flow, explain_error
+from podpath.datapath.netns.fib import FibResult, FlowKey, explain_error
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons import routes
 from podpath.datapath.reasons.routes import InputReason
@@ -76,7 +76,7 @@ _REMEMBERED = 1 << 15
 """Decisions kept; a conversation asks for the same two again and again."""
 
 
-def route_input(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> InputRoute:
+def route_input(choices: Choices, namespace: Namespace, flow: FlowKey, link: Link) -> InputRoute:
     """Route a packet that came in on a device."""
     decisions: dict[object, InputRoute] = namespace.decisions
     key = (
@@ -95,7 +95,7 @@ def route_input(choices: Choices, namespace: Namespace, flow: Flow, link: Link) 
     return decided
 
 
-def _route(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> InputRoute:
+def _route(choices: Choices, namespace: Namespace, flow: FlowKey, link: Link) -> InputRoute:
     family = flow.dst.family
     refused = _martian(choices, namespace, flow, link) if family == 4 else None
     if refused is not None:
@@ -133,7 +133,7 @@ def may_forward(choices: Choices, namespace: Namespace, link: Link, family: int)
 
 
 def _forward(
-    choices: Choices, namespace: Namespace, flow: Flow, link: Link, found: FibResult
+    choices: Choices, namespace: Namespace, flow: FlowKey, link: Link, found: FibResult
 ) -> InputRoute:
     destination = select_path(choices, namespace, found, flow.src, flow.dst)
     check = (
@@ -147,7 +147,7 @@ def _forward(
 
 
 def _deliver(
-    choices: Choices, namespace: Namespace, flow: Flow, link: Link, found: FibResult
+    choices: Choices, namespace: Namespace, flow: FlowKey, link: Link, found: FibResult
 ) -> InputRoute:
     check = PASSED
     if flow.dst.family == 4 and not (flow.src is not None and flow.src.is_unspecified):
@@ -165,7 +165,9 @@ def _deliver(
     )
 
 
-def _martian(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> InputRoute | None:
+def _martian(
+    choices: Choices, namespace: Namespace, flow: FlowKey, link: Link
+) -> InputRoute | None:
     """Refuse sources and destinations that no packet on a wire may have."""
     src, dst = flow.src or flow.dst, flow.dst
     if src.is_multicast or src.value == LIMITED_BROADCAST:
@@ -176,7 +178,7 @@ def _martian(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> 
         return InputRoute(cause=DropCause.INVALID_SOURCE, reason=routes.MartianSource(src))
     if dst.value >> 24 == 0:
         return _invalid_destination(routes.MartianDestination(dst), None)
-    loopback = dst if dst.is_loopback else src if src.is_loopback else None
+    loopback = next((address for address in (dst, src) if address.is_loopback), None)
     if loopback is not None and not settings.either(
         choices, namespace, settings.ROUTE_LOCALNET, link.name
     ):
@@ -187,7 +189,7 @@ def _martian(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> 
 
 
 def _no_route(
-    choices: Choices, namespace: Namespace, flow: Flow, link: Link, found: FibResult
+    choices: Choices, namespace: Namespace, flow: FlowKey, link: Link, found: FibResult
 ) -> InputRoute:
     family = flow.dst.family
     if family == 4 and not may_forward(choices, namespace, link, family):

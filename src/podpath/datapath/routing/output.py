@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from podpath.datapath.netns.fib import FibResult, Flow, explain_error
+from podpath.datapath.netns.fib import FibResult, FlowKey, explain_error
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons import routes
 from podpath.datapath.reasons.routes import OutputReason
@@ -39,7 +39,7 @@ class OutputRoute(NamedTuple):
 
 
 def route_output(
-    choices: Choices, namespace: Namespace, flow: Flow, *, any_source: bool = False
+    choices: Choices, namespace: Namespace, flow: FlowKey, *, any_source: bool = False
 ) -> OutputRoute:
     """Route what the host sends. `any_source` lets a source through that is none of its own
     (`FLOWI_FLAG_ANYSRC`).
@@ -77,7 +77,7 @@ def _may_send_from(choices: Choices, namespace: Namespace, src: Address) -> bool
         return False
     if namespace.owns(src) or src.is_loopback:
         return True
-    found = look_up(choices, namespace, Flow(src))
+    found = look_up(choices, namespace, FlowKey(src))
     return not found.error and found.type == "local"
 
 
@@ -91,7 +91,7 @@ def _loopback(dst: Address) -> Address:
     return Address(4, 127 << 24 | 1) if dst.family == 4 else Address(6, 1)
 
 
-def _to_self(namespace: Namespace, flow: Flow, found: FibResult) -> OutputRoute:
+def _to_self(namespace: Namespace, flow: FlowKey, found: FibResult) -> OutputRoute:
     route = found.route
     preferred = route.prefsrc if route is not None and route.prefsrc is not None else flow.dst
     loopback = namespace.loopback
@@ -99,7 +99,7 @@ def _to_self(namespace: Namespace, flow: Flow, found: FibResult) -> OutputRoute:
     return OutputRoute(destination, flow.src or preferred, spans=found.spans, found=found)
 
 
-def _route_to_many(namespace: Namespace, flow: Flow) -> OutputRoute:
+def _route_to_many(namespace: Namespace, flow: FlowKey) -> OutputRoute:
     """Send to a group or to everybody: on the device asked for, on that of the source address, or
     by the routes.
     """
@@ -119,7 +119,7 @@ def _route_to_many(namespace: Namespace, flow: Flow) -> OutputRoute:
     return OutputRoute(Destination(kind, link, None, source, None, link.mtu), source, found=found)
 
 
-def _no_route(namespace: Namespace, flow: Flow, found: FibResult) -> OutputRoute:
+def _no_route(namespace: Namespace, flow: FlowKey, found: FibResult) -> OutputRoute:
     if flow.oif is not None and found.route is None and found.rule is None:
         link = namespace.link(flow.oif)
         chosen = select_address(namespace, link, None, "link", flow.dst.family)

@@ -4,7 +4,7 @@ back, a new route.
 
 from __future__ import annotations
 
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.routing.assumed import look_up
 from podpath.datapath.routing.output import OutputRoute, route_output
 from podpath.datapath.routing.source_address import select_address
@@ -65,7 +65,7 @@ def reverse_path(
     if link is None or link.name == "lo":
         return True
     dst = packet.dst if not (packet.dst.is_multicast or packet.dst.value == 0xFFFFFFFF) else None
-    flow = Flow(packet.src, dst, "lo", None, mark, packet.tos, protocol)
+    flow = FlowKey(packet.src, dst, "lo", None, mark, packet.tos, protocol)
     found = look_up(
         walk.choices, walk.engine.namespace(skb.netns.name), flow, ignore_linkstate=True
     )
@@ -83,7 +83,7 @@ def reroute(walk: Walk, skb: Skb) -> OutputRoute:
     packet = skb.packet
     kind = address_type(walk, skb.netns, packet.src)
     source = packet.src if kind in {"local", "unicast"} else None
-    flow = Flow(
+    flow = FlowKey(
         packet.dst,
         source,
         "lo",

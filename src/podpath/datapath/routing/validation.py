@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from podpath.datapath.netns.fib import FibResult, Flow
+from podpath.datapath.netns.fib import FibResult, FlowKey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons import routes
 from podpath.datapath.reasons.routes import SourceReason
@@ -41,7 +41,7 @@ PASSED = SourceCheck()
 
 
 def check_source(
-    choices: Choices, namespace: Namespace, flow: Flow, link: Link, oif: Link | None
+    choices: Choices, namespace: Namespace, flow: FlowKey, link: Link, oif: Link | None
 ) -> SourceCheck:
     """Check the source of a packet that came in on `link` and goes out on `oif` (None: it is for
     this host).
@@ -98,7 +98,7 @@ def _has_custom_local_routes(netns: Netns) -> bool:
     )
 
 
-def _check_own(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -> SourceCheck:
+def _check_own(choices: Choices, namespace: Namespace, flow: FlowKey, link: Link) -> SourceCheck:
     src = flow.src
     if (
         src is None
@@ -112,8 +112,8 @@ def _check_own(choices: Choices, namespace: Namespace, flow: Flow, link: Link) -
 
 
 def _reverse_flow(
-    choices: Choices, namespace: Namespace, flow: Flow, link: Link, oif: Link | None
-) -> Flow:
+    choices: Choices, namespace: Namespace, flow: FlowKey, link: Link, oif: Link | None
+) -> FlowKey:
     mark = (
         flow.mark
         if flow.mark and settings.either(choices, namespace, settings.SRC_VALID_MARK, link.name)
@@ -121,7 +121,9 @@ def _reverse_flow(
     )
     source = flow.src or flow.dst
     iif = oif.name if oif is not None else "lo"
-    return Flow(source, flow.dst, iif, None, mark, flow.tos, flow.protocol, flow.dport, flow.sport)
+    return FlowKey(
+        source, flow.dst, iif, None, mark, flow.tos, flow.protocol, flow.dport, flow.sport
+    )
 
 
 def _examine(choices: Choices, namespace: Namespace, found: FibResult, link: Link) -> str:
@@ -160,7 +162,7 @@ def _has_address(choices: Choices, namespace: Namespace, link: Link) -> bool:
     )
 
 
-def _passed(flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
+def _passed(flow: FlowKey, link: Link, mode: int, found: FibResult) -> SourceCheck:
     return SourceCheck(
         None,
         routes.ReversePathHolds(flow.src or flow.dst, link.name, mode),
@@ -169,7 +171,7 @@ def _passed(flow: Flow, link: Link, mode: int, found: FibResult) -> SourceCheck:
     )
 
 
-def _not_unicast(flow: Flow, link: Link, found: FibResult) -> SourceCheck:
+def _not_unicast(flow: FlowKey, link: Link, found: FibResult) -> SourceCheck:
     kind = found.type
     cause = DropCause.LOCAL_SOURCE if kind == "local" else DropCause.INVALID_SOURCE
     return SourceCheck(
@@ -181,7 +183,7 @@ def _not_unicast(flow: Flow, link: Link, found: FibResult) -> SourceCheck:
 
 
 def _explain(
-    namespace: Namespace, flow: Flow, link: Link, mode: int, found: FibResult
+    namespace: Namespace, flow: FlowKey, link: Link, mode: int, found: FibResult
 ) -> SourceCheck:
     hops = found.route.nexthops if found.route is not None and not found.error else ()
     way_back = tuple(str(hop.link) for hop in hops)

@@ -100,15 +100,11 @@ def parse_element(member: SetMember, reading: ElementReading) -> tuple[ElementKe
         ]
     except ValueError:
         return ()
-    return tuple(
-        ElementKey(
-            tuple(length for length, _ in choice),
-            tuple(key for _, key in choice),
-            member.nomatch,
-            wildcard,
-        )
-        for choice in product(*parts)
-    )
+    keys = []
+    for choice in product(*parts):
+        lengths, values = zip(*choice, strict=True)
+        keys.append(ElementKey(lengths, values, member.nomatch, wildcard))
+    return tuple(keys)
 
 
 def _parse_part(text: str, kind: str, reading: ElementReading) -> Iterable[tuple[int, object]]:
@@ -166,13 +162,12 @@ def _parse_ports(text: str, *, bare: bool) -> list[tuple[int, int]]:
     if number in {protocols.ICMP, protocols.ICMPV6}:
         names = ICMP_PORTS if number == protocols.ICMP else ICMPV6_PORTS
         kind, slash, code = rest.partition("/")
-        port = (
-            int(kind) << 8 | int(code)
-            if slash
-            else names[rest]
-            if rest in names
-            else int(rest) << 8
-        )
+        if slash:
+            port = int(kind) << 8 | int(code)
+        elif rest in names:
+            port = names[rest]
+        else:
+            port = int(rest) << 8
         return [(number, port)]
     first, dash, last = rest.partition("-")
     low, high = int(first), int(last) if dash else int(first)

@@ -29,7 +29,7 @@ FAMILYLESS = frozenset({"bitmap:port", "hash:mac"})
 """Types that hold no address (NFPROTO_UNSPEC)."""
 
 
-class _Group(NamedTuple):
+class _LengthGroup(NamedTuple):
     """Elements of one set that have the same prefix lengths, so that one key finds them."""
 
     lengths: tuple[int, ...]
@@ -42,7 +42,7 @@ class CompiledSet(NamedTuple):
 
     source: IpSet
     dimensions: tuple[str, ...]
-    groups: tuple[_Group, ...]
+    groups: tuple[_LengthGroup, ...]
     """The most specific first."""
     wildcards: tuple[ElementKey, ...]
     """Elements of an interface prefix: they are looked through one by one."""
@@ -138,7 +138,9 @@ def _compile(source: IpSet) -> CompiledSet:
                 wildcards.append(element)
             else:
                 groups.setdefault(element.lengths, {})[element.key] = element.nomatch
-    ordered = tuple(_Group(lengths, groups[lengths]) for lengths in sorted(groups, reverse=True))
+    ordered = tuple(
+        _LengthGroup(lengths, groups[lengths]) for lengths in sorted(groups, reverse=True)
+    )
     return CompiledSet(source, dimensions, ordered, tuple(wildcards), whole)
 
 

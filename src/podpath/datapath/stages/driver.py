@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from podpath.datapath.stages.order import ORDER
-from podpath.datapath.tracing.paths import PathName
+from collections.abc import Callable
+
+from podpath.datapath.stages.order import ORDER, Path
+from podpath.datapath.tracing.paths import Next, PathName
 from podpath.datapath.tracing.trace import Outcome
 from podpath.datapath.vocabulary import BoundaryName
 from podpath.datapath.walk.not_modelled import boundary
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 
+
+def _runs(path: Path) -> tuple[Callable[[Walk, Skb], Next], ...]:
+    return tuple(stage.run for stage in path)
+
+
 RUNS = {
-    family: {name: tuple(stage.run for stage in path) for name, path in paths.items()}
+    family: dict(zip(paths, map(_runs, paths.values()), strict=True))
     for family, paths in ORDER.items()
 }
 """The callables of each path alone."""

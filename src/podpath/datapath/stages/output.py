@@ -5,7 +5,7 @@ from __future__ import annotations
 from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.reasons import routes
 from podpath.datapath.routing import reroute
 from podpath.datapath.routing.output import FUNCTION, OutputRoute, route_output
@@ -34,7 +34,7 @@ def route(walk: Walk, skb: Skb) -> Next:
     if packet.family == 6 and packet.dst.is_link_local and skb.inner is None:
         return boundary(walk, skb, BoundaryName.LINK_LOCAL, packet.dst)
     source = None if packet.src.is_unspecified else packet.src
-    flow = Flow(
+    flow = FlowKey(
         packet.dst,
         source,
         "lo",

@@ -7,7 +7,7 @@ from podpath.datapath.cilium import programs as cilium
 from podpath.datapath.devices import openvswitch
 from podpath.datapath.netfilter.hook import pass_hook
 from podpath.datapath.netfilter.verdicts import Accept
-from podpath.datapath.netns.fib import Flow
+from podpath.datapath.netns.fib import FlowKey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.nftables import netdev
 from podpath.datapath.reasons import devices, routes
@@ -164,10 +164,10 @@ def prerouting(walk: Walk, skb: Skb) -> Next:
     return None if isinstance(ended, Accept) else ended
 
 
-def flow_of(skb: Skb, link: Link) -> Flow:
+def flow_of(skb: Skb, link: Link) -> FlowKey:
     """Return what input routing goes by."""
     packet = skb.packet
-    return Flow(
+    return FlowKey(
         packet.dst,
         packet.src,
         link.name,

@@ -16,7 +16,7 @@ from podpath.datapath.tracing.exploration import Choices
 from podpath.net.provenance import Fact, Known, Option, Span, Unknown
 
 
-class Setting(NamedTuple):
+class DeviceSetting(NamedTuple):
     """One per-device sysctl of IPv4."""
 
     name: str
@@ -26,7 +26,7 @@ class Setting(NamedTuple):
     """Every value with its meaning."""
 
 
-RP_FILTER = Setting(
+RP_FILTER = DeviceSetting(
     "rp_filter", "0",
     (
         ("0", "the way back to the source is not checked"),
@@ -34,15 +34,15 @@ RP_FILTER = Setting(
         ("2", "loose: some way back to the source must exist"),
     ),
 )  # fmt: skip
-ACCEPT_LOCAL = Setting(
+ACCEPT_LOCAL = DeviceSetting(
     "accept_local",
     "0",
     (("0", "own source addresses are refused"), ("1", "own source addresses are let in")),
 )
-ROUTE_LOCALNET = Setting(
+ROUTE_LOCALNET = DeviceSetting(
     "route_localnet", "0", (("0", "127.0.0.0/8 is a martian"), ("1", "127.0.0.0/8 is routed"))
 )
-SRC_VALID_MARK = Setting(
+SRC_VALID_MARK = DeviceSetting(
     "src_valid_mark",
     "0",
     (
@@ -50,12 +50,12 @@ SRC_VALID_MARK = Setting(
         ("1", "the reverse path check uses the mark"),
     ),
 )
-BC_FORWARDING = Setting(
+BC_FORWARDING = DeviceSetting(
     "bc_forwarding",
     "0",
     (("0", "directed broadcasts end here"), ("1", "directed broadcasts are forwarded")),
 )
-ARP_IGNORE = Setting(
+ARP_IGNORE = DeviceSetting(
     "arp_ignore", "0",
     (
         ("0", "any own address is answered for"),
@@ -64,7 +64,7 @@ ARP_IGNORE = Setting(
         ("8", "no ARP request is answered"),
     ),
 )  # fmt: skip
-ARP_FILTER = Setting(
+ARP_FILTER = DeviceSetting(
     "arp_filter",
     "0",
     (
@@ -72,20 +72,20 @@ ARP_FILTER = Setting(
         ("1", "only where the way back leads over the device"),
     ),
 )
-ARP_ANNOUNCE = Setting(
+ARP_ANNOUNCE = DeviceSetting(
     "arp_announce",
     "0",
     (("0", "any own address"), ("1", "one of the target's subnet"), ("2", "the best one")),
 )
-PROXY_ARP = Setting(
+PROXY_ARP = DeviceSetting(
     "proxy_arp",
     "0",
     (("0", "no ARP for others"), ("1", "answers ARP for what it routes elsewhere")),
 )
-SEND_REDIRECTS = Setting(
+SEND_REDIRECTS = DeviceSetting(
     "send_redirects", "1", (("1", "sends ICMP redirects"), ("0", "sends none"))
 )
-FORWARDING = Setting(
+FORWARDING = DeviceSetting(
     "forwarding", "1", (("1", "the namespace forwards"), ("0", "the namespace does not forward"))
 )
 
@@ -97,7 +97,7 @@ def integer(text: str, default: int = 0) -> int:
     return int(text) if text.lstrip("-").isdigit() and text.isascii() else default
 
 
-def device_fact(namespace: Namespace, setting: Setting, device: str) -> Fact[str]:
+def device_fact(namespace: Namespace, setting: DeviceSetting, device: str) -> Fact[str]:
     """Return a setting of one device (or of `all`): known, or with the value of `default` as the
     likeliest.
     """
@@ -108,7 +108,7 @@ def device_fact(namespace: Namespace, setting: Setting, device: str) -> Fact[str
     return fact
 
 
-def _find(namespace: Namespace, setting: Setting, device: str) -> Fact[str]:
+def _find(namespace: Namespace, setting: DeviceSetting, device: str) -> Fact[str]:
     netns = namespace.netns
     key = f"net.ipv4.conf.{device}.{setting.name}"
     fact = netns.sysctls.get(key)
@@ -134,7 +134,7 @@ def _find(namespace: Namespace, setting: Setting, device: str) -> Fact[str]:
     )
 
 
-def known_maximum(namespace: Namespace, setting: Setting, device: str) -> int | None:
+def known_maximum(namespace: Namespace, setting: DeviceSetting, device: str) -> int | None:
     """Return max(all, device) where the evidence holds both; None where one has to be asked for."""
     everywhere, own = device_fact(namespace, setting, ALL), device_fact(namespace, setting, device)
     if isinstance(everywhere, Known) and isinstance(own, Known):
@@ -142,14 +142,14 @@ def known_maximum(namespace: Namespace, setting: Setting, device: str) -> int | 
     return None
 
 
-def maximum(choices: Choices, namespace: Namespace, setting: Setting, device: str) -> int:
+def maximum(choices: Choices, namespace: Namespace, setting: DeviceSetting, device: str) -> int:
     """Return max(all, device), asking where unknown (IN_DEV_MAXCONF)."""
     resolve = choices.resolve
     everywhere = integer(resolve(device_fact(namespace, setting, ALL)))
     return max(everywhere, integer(resolve(device_fact(namespace, setting, device))))
 
 
-def either(choices: Choices, namespace: Namespace, setting: Setting, device: str) -> bool:
+def either(choices: Choices, namespace: Namespace, setting: DeviceSetting, device: str) -> bool:
     """Return all OR device, asking where unknown (IN_DEV_ORCONF)."""
     resolve = choices.resolve
     own = device_fact(namespace, setting, device)
@@ -158,7 +158,7 @@ def either(choices: Choices, namespace: Namespace, setting: Setting, device: str
     return bool(integer(resolve(device_fact(namespace, setting, ALL))) or integer(resolve(own)))
 
 
-def assumed_maximum(namespace: Namespace, setting: Setting, device: str) -> int:
+def assumed_maximum(namespace: Namespace, setting: DeviceSetting, device: str) -> int:
     """Return max(all, device), an unknown value counting as its likeliest: for what only colors a
     step.
     """

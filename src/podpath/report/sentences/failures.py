@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from podpath.datapath.reasons import failures
-from podpath.datapath.reasons.failures import End, Failure
+from podpath.datapath.reasons.failures import EndPlace, Failure
 from podpath.net import protocols
 from podpath.report.sentences.reasons import spell_reason
 
@@ -47,6 +47,6 @@ def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911  # one
             assert_never(failure)
 
 
-def spell_end(end: End) -> str:
+def spell_end(end: EndPlace) -> str:
     """Say where an end of a connection is."""
     return f"a process in {end.netns}" if end.link is None else f"a host behind {end.link}"

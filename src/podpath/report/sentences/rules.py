@@ -48,7 +48,7 @@ def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # on
             return f"{name_rule(rule)} sets TOS {tos:#x}"
         case rules.TtlSet(rule, ttl):
             return f"{name_rule(rule)} sets TTL {ttl}"
-        case rules.Changed(rule, statement):
+        case rules.PacketChanged(rule, statement):
             return f"{place_rule(rule)}: {emit_statement(statement)}"
         case rules.HandedToProxy(rule, port, mark):
             return f"{name_rule(rule)} hands it to the socket on port {port}, mark {mark:#x}"
