@@ -4,9 +4,9 @@ have made it.
 
 from __future__ import annotations
 
-from podpath.datapath.netfilter.left_out import LeftOut
 from podpath.datapath.reasons.neighbours import NobodyAnswers
 from podpath.datapath.reasons.routes import NoRoute
+from podpath.datapath.reasons.translation import NotTranslated
 from podpath.datapath.tracing.trace import Assumption, Branch
 from podpath.datapath.vocabulary import ConversationFailure
 
@@ -29,11 +29,9 @@ def list_translations_left_out(branch: Branch) -> tuple[Assumption, ...]:
     """
     if branch.works is not False or not _wants_translation(branch):
         return ()
-    return tuple(
-        made
-        for made in branch.assumptions
-        if isinstance(made.value, LeftOut) and made.value.translates
-    )
+    steps = (step for trace in branch.traces for step in trace.steps)
+    passed = [step for step in steps if isinstance(step.reason, NotTranslated)]
+    return tuple(dict.fromkeys(made for step in passed for made in step.assumed))
 
 
 def _wants_translation(branch: Branch) -> bool:

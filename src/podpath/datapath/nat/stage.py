@@ -21,6 +21,7 @@ from podpath.datapath.netfilter.verdicts import DROP, Verdict
 from podpath.datapath.nftables.chains import NftStage
 from podpath.datapath.nftables.registration import Registered
 from podpath.datapath.reasons import translation as reasons
+from podpath.datapath.tracing.trace import Assumption
 from podpath.datapath.vocabulary import CtInfo, Hook, HookStage, StepDecision
 from podpath.datapath.walk.skb import Skb
 from podpath.net.packet import Packet
@@ -86,9 +87,7 @@ class NatStage:
         elif skb.ctinfo in {CtInfo.NEW, CtInfo.RELATED} and not (
             connection.src_nat_done if self.source else connection.dst_nat_done
         ):
-            verdict = self._translate_first(state, skb, connection)
-            state.translates = False
-            return verdict
+            return self._translate_first(state, skb, connection)
         elif self._link_changed(state, skb, connection):
             return self._drop_changed(state, skb, connection)
         elif is_translated(connection, reply=skb.reply, source=self.source):
@@ -100,10 +99,11 @@ class NatStage:
         self, state: HookState, skb: Skb, connection: Connection
     ) -> Verdict | None:
         before = skb.packet
-        state.translates = True
+        assumed: list[Assumption] = []
         for stage in self._in_order(state):
             started = len(state.walk.trace.matched)
             verdict, misses = stage.evaluate(state)
+            assumed += state.assumed
             if verdict is not None:
                 stage.record(state, before, started, misses)
                 return verdict
@@ -117,6 +117,8 @@ class NatStage:
             self._rewrite(skb, connection)
             if skb.packet != before:
                 self._record_clash(state, before, connection)
+            if assumed:
+                self._record_untranslated(state, before, assumed)
         self._mark_reroute(state, skb, connection)
         return None
 
@@ -189,6 +191,20 @@ class NatStage:
         word = StepDecision.SNAT if self.source else StepDecision.DNAT
         state.walk.trace.step(
             self.label, skb, REPLY, before, word, reasons.ErrorTranslated(connection.original)
+        )
+
+    def _record_untranslated(
+        self, state: HookState, before: Packet, assumed: Sequence[Assumption]
+    ) -> None:
+        """Note that no translation rests on rules which the evidence leaves out."""
+        state.walk.trace.step(
+            self.label,
+            state.skb,
+            NULL_BINDING,
+            before,
+            StepDecision.PASS,
+            reasons.NotTranslated(),
+            assumed=tuple(dict.fromkeys(assumed)),
         )
 
     def _record_clash(self, state: HookState, before: Packet, connection: Connection) -> None:

@@ -20,15 +20,13 @@ class LeftOut(NamedTuple):
     netns: str
     table: str
     chain: str
-    translates: bool
-    """True where one of the rules may have translated the connection."""
 
 
 def pass_left_out(state: HookState, chain: Chain | NftChain, label: str, ask: str) -> None:
     """Come past a place where the evidence may leave out rules of a chain."""
     made = state.walk.choices.suppose(
         f"rules of chain {chain.name} of {label} that the evidence leaves out",
-        LeftOut(state.skb.netns.name, state.table, chain.name, state.translates),
+        LeftOut(state.skb.netns.name, state.table, chain.name),
         "none of them matches",
         ask=ask,
     )

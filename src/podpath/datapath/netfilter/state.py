@@ -50,7 +50,6 @@ class HookState:
         "reroute",
         "skb",
         "table",
-        "translates",
         "walk",
     )
 
@@ -70,8 +69,6 @@ class HookState:
         """What the table has decided so far."""
         self.assumed: tuple[Assumption, ...] = ()
         """What was taken for granted in the table of rules that the evidence leaves out."""
-        self.translates = False
-        """True while chains of type nat are walked."""
         self.reroute = ""
         """Why a packet of OUTPUT has to be routed again."""
         self.forward_to = ""

@@ -74,10 +74,15 @@ class MasqueradeDeviceChanged(NamedTuple):
     after: str
 
 
+@distinct
+class NotTranslated(NamedTuple):
+    """No rule of the hook that the evidence shows translates the connection; others may."""
+
+
 RuleTranslation = (
     DestinationRewritten | SourceRewritten | NoAddressToMasquerade | NoAddressToRedirect
 )
 """What a rule does; the rest is what NAT does by itself."""
 TranslationReason = (
-    RuleTranslation | TranslatedAsFirst | ErrorTranslated | PortClash | MasqueradeDeviceChanged
+    RuleTranslation | TranslatedAsFirst | ErrorTranslated | PortClash | MasqueradeDeviceChanged | NotTranslated
 )  # fmt: skip
