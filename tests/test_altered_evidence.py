@@ -429,3 +429,24 @@ def test_rules_of_nat_that_are_left_out_count_against_what_fails_untranslated(
     assert rests == [bool(instead)]
     assert not instead or "masquerade-chain-empty" not in [each.check for each in found]
     assert podpath.trace(given, TO_WORLD).verdict == ("UNDECIDED" if instead else "ALWAYS")
+
+
+IN_THE_WAY = (
+    "blackhole 203.0.113.0/24 foo 7",
+    "unreachable 203.0.113.0/24 foo",
+    "203.0.113.0/24 encap mpls 100 via 10.244.1.99 dev cni0",
+    "203.0.113.0/24 foo 3 via 10.244.1.99 dev cni0",
+)
+
+
+@pytest.mark.parametrize("line", IN_THE_WAY)
+def test_a_route_with_an_attribute_that_nobody_knows_makes_the_walk_fork(line: str) -> None:
+    """It may be for other packets, or do something else with these: nothing certain rests on it."""
+    given = Pasted(with_line("ip route show table all", line), "console.txt")
+    followed = podpath.trace(given, TO_WORLD)
+    asked = [made.fact for branch in followed.conversation.branches for made in branch.assumptions]
+    answer = podpath.diagnose(given, [TO_WORLD])
+    assert any(fact.startswith("the route 203.0.113.0/24 in netns host counts") for fact in asked)
+    assert followed.verdict != "NEVER"
+    assert answer.verdict == Verdict.POSSIBLE
+    assert all(finding.certainty < 1 for finding in answer.findings)

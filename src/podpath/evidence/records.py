@@ -143,6 +143,8 @@ class RouteRecord(Record):
     mtu: int | None = None
     mtu_locked: bool = False
     flags: tuple[str, ...] = ()
+    unread: str = ""
+    """Attributes that are not understood: what the route does with a packet is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

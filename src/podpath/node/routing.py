@@ -43,6 +43,8 @@ class Route:
     tos: int = 0
     mtu: int | None = None
     mtu_locked: bool = False
+    unread: str = ""
+    """Attributes that nobody knows: whether the route counts for what it fits is not known."""
     span: Span | None = None
     inferred: Inferred | None = None
     """Why it is taken to exist where no listing shows it: an address implies its connected and

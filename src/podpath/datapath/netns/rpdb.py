@@ -30,7 +30,10 @@ class Rpdb:
     __slots__ = (
         "_found",
         "_key",
+        "_netns",
         "_positions",
+        "_read_alone",
+        "_routes",
         "_unread",
         "_unusable",
         "complete",
@@ -58,8 +61,11 @@ class Rpdb:
         not show that.
         """
         self.complete = netns.routes.complete
+        self._netns = netns
+        self._routes = tuple(routes)
+        self._read_alone: Rpdb | None = None
         by_table: dict[int, list[Route]] = {}
-        for route in routes:
+        for route in self._routes:
             by_table.setdefault(_merged(route.table, apart=self.custom or family == 6), []).append(
                 route
             )
@@ -69,6 +75,14 @@ class Rpdb:
         self._unusable = _ignored_links(netns)
         self._key = _signature(self.rules) if self.custom else _plain_signature
         self._found: dict[tuple[object, ...], FibResult] = {}
+
+    @property
+    def read_alone(self) -> Rpdb:
+        """Return the same without the routes that hold attributes which nobody knows."""
+        if self._read_alone is None:
+            stated = [route for route in self._routes if not route.unread]
+            self._read_alone = Rpdb(self._netns, self.family, stated)
+        return self._read_alone
 
     def doubted(self, flow: FlowKey) -> tuple[PolicyRule, ...]:
         """Return the rules with a selector that nobody knows, which the flow meets as far as is

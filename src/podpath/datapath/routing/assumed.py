@@ -40,9 +40,27 @@ def look_up(
     routing = namespace.routing(flow.dst.family)
     met = [rule for rule in routing.doubted(flow) if _is_met(choices, namespace, rule)]
     found = routing.lookup(flow, ignore_linkstate=ignore_linkstate, met=met)
+    if (
+        found.route is not None
+        and found.route.unread
+        and not _counts(choices, namespace, found.route)
+    ):
+        found = routing.read_alone.lookup(flow, ignore_linkstate=ignore_linkstate, met=met)
     if found is NO_ROUTE and not routing.complete:
         return _ask(choices, namespace, flow)
     return found
+
+
+def _counts(choices: Choices, namespace: Namespace, route: Route) -> bool:
+    """Ask whether a route with attributes that nobody knows carries what it fits, as the rest of
+    its line says.
+    """
+    fact = (
+        f"the route {route.prefix} in netns {namespace.name} counts for the packet ({route.unread})"
+    )
+    options = (Option(True, "it does, and as if nothing stood there"), Option(False, "it does not"))
+    family = "" if route.prefix.family == 4 else "-6 "
+    return choices.choose(fact, options, ask=f"ip {family}route show {route.prefix} table all")
 
 
 def _is_met(choices: Choices, namespace: Namespace, rule: PolicyRule) -> bool:

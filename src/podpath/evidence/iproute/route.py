@@ -176,7 +176,7 @@ class _RouteReader:
             self.ledger.gap(index, "the encapsulation of this route is not read")
         if fields.unread:
             self.ledger.gap(index, f"expected more of a route, saw {fields.unread[:60]!r}")
-            fields.unread = ""
+            fields.foreign, fields.unread = f"{fields.foreign} {fields.unread}".strip(), ""
 
 
 def _parse_words(cursor: Cursor, fields: RouteFields) -> bool:
@@ -272,8 +272,10 @@ def _skip(word: str, cursor: Cursor, fields: RouteFields) -> bool:
         cursor.take()
     elif word == "encap":
         fields.flags += ("encap",)
+        words = ["encap"]
         while not cursor.done and cursor.peek not in _AFTER_ENCAP:
-            cursor.take()
+            words.append(cursor.take())
+        fields.foreign = f"{fields.foreign} {' '.join(words)}".strip()
     elif word == "from":
         raise ValueError(f"expected a route for every source, saw one for {cursor.take()!r} only")
     else:

@@ -71,6 +71,8 @@ class RouteFields:
     nexthops: list[NexthopFields] = field(default_factory=list)
     unread: str = ""
     """The rest of a line that no word of iproute2 begins."""
+    foreign: str = ""
+    """All attributes that nobody knows, encapsulation among them, as they are spelled."""
 
 
 class RouteListing(NamedTuple):
@@ -116,6 +118,7 @@ def assemble_route(fields: RouteFields, span: Span, listing: RouteListing) -> Ro
         mtu=parse_number(fields.mtu) if fields.mtu else None,
         mtu_locked=fields.mtu_locked,
         flags=fields.flags,
+        unread=fields.foreign,
     )
 
 
