@@ -8,4 +8,4 @@ from podpath.diagnosis.untranslated import list_translations_left_out
 
 def test_a_connection_that_works_wants_no_translation() -> None:
     """Nothing that is left out counts against it."""
-    assert list_translations_left_out(Branch(traces=(), works=True)) == ()
+    assert list_translations_left_out(Branch(assumptions=(), traces=(), works=True)) == ()
