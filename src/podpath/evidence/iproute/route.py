@@ -272,10 +272,9 @@ def _skip(word: str, cursor: Cursor, fields: RouteFields) -> bool:
         cursor.take()
     elif word == "encap":
         fields.flags += ("encap",)
-        words = ["encap"]
+        fields.foreign = f"{fields.foreign} encap".strip()
         while not cursor.done and cursor.peek not in _AFTER_ENCAP:
-            words.append(cursor.take())
-        fields.foreign = f"{fields.foreign} {' '.join(words)}".strip()
+            cursor.take()
     elif word == "from":
         raise ValueError(f"expected a route for every source, saw one for {cursor.take()!r} only")
     else:

@@ -96,7 +96,7 @@ def _fields(value: Mapping[str, object], prefix: str) -> RouteFields:
         mtu=mtu,
         family=6 if "pref" in value else None,
         flags=words_of(value, "flags") + (("encap",) if "encap" in value else ()),
-        foreign=f"encap {text_of(value, 'encap') or ''}".rstrip() if "encap" in value else "",
+        foreign="encap" if "encap" in value else "",
     )
     several = objects_of(value, "nexthops")
     if several:
