@@ -58,14 +58,15 @@ def make_options(
     save: Mapping[str, Callable[[str], str]] | None = None,
 ) -> dict[str, OptionMeaning]:
     """Make options that their extension reads together: those with one word, with none, with two,
-    and with a port.
+    and with a port; in the order of their names, so that a seed draws the same.
     """
     spelled = save or {}
     counted = {**dict.fromkeys(values, 1), **dict.fromkeys(flags, 0), **dict.fromkeys(pairs, 2)}
     made = {
         name: OptionMeaning(words=count, save=spelled.get(name)) for name, count in counted.items()
     }
-    return made | {name: OptionMeaning(ports=True) for name in ports}
+    made |= {name: OptionMeaning(ports=True) for name in ports}
+    return dict(sorted(made.items()))
 
 
 class Draw(NamedTuple):
