@@ -694,7 +694,7 @@ def test_the_text_says_what_is_what_it_shall_be_and_what_mends_it(root: Path) ->
     put("lxc1", 2)
     code, shown, _ = text(root, "--key", LXC)
     assert code == 1
-    assert "✗ net.ipv4.conf.lxc1.rp_filter = 2  (shall be = 0)" in shown
+    assert "✗ net.ipv4.conf.lxc1.rp_filter = 2  (should be = 0)" in shown
     assert "  mend: sysctl -w net.ipv4.conf.lxc1.rp_filter=0\n" in shown
     code, shown, _ = text(root, "--key", LXC, "--fix")
     assert (code, "  done: sysctl -w net.ipv4.conf.lxc1.rp_filter=0 (declared)" in shown) == (
@@ -703,7 +703,7 @@ def test_the_text_says_what_is_what_it_shall_be_and_what_mends_it(root: Path) ->
     )
     assert text(root, "--key", LXC) == (
         0,
-        "✓ net.ipv4.conf.lxc1.rp_filter = 0  (shall be = 0)\n",
+        "✓ net.ipv4.conf.lxc1.rp_filter = 0  (should be = 0)\n",
         "",
     )
 
