@@ -144,7 +144,8 @@ def test_bundles_of_two_nodes_are_told_apart(repository: Path) -> None:
         ]
         assert check in {finding["check"] for finding in found}
     assert (
-        "covers 2 nodes" in podpath("trace", *bundles, "--probe", "icmp 127.0.0.1 > 127.0.0.1").stderr
+        "covers 2 nodes"
+        in podpath("trace", *bundles, "--probe", "icmp 127.0.0.1 > 127.0.0.1").stderr
     )
 
 

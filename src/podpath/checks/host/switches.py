@@ -135,7 +135,7 @@ SWITCHES: tuple[SwitchCheck, ...] = (
             "the counter grows, or the route leads elsewhere: the filter drops them",
         ),
         why="Strict filtering asks the main way back to the sender of each packet; where policy routing, a VPN or a second "
-        "uplink answers by another device, the packet is dropped without a word (a martian, where those are logged).",
+        "uplink answers by another device, the packet is dropped silently (as a martian, where those are logged).",
         references="fib_validate_source (net/ipv4/fib_frontend.c v6.12); RFC 3704",
     ),
     SwitchCheck(
@@ -174,7 +174,7 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         cure="answer pings again",
         commands=("sysctl -w net.ipv4.icmp_echo_ignore_all=0",),
         ask=FollowUp("whether anything but ping fails", "curl -v http://ADDRESS/", "it works: only pings are ignored"),
-        why="Echo requests are dropped without a word; nothing else is touched.",
+        why="Echo requests are dropped silently; nothing else is touched.",
         references="icmp_echo (net/ipv4/icmp.c v6.12); Documentation/networking/ip-sysctl.rst",
     ),
     SwitchCheck(
@@ -187,7 +187,7 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         may_cut=_list_old_clients,
         possible=0.7,
         claim="With tcp_tw_recycle the host drops connections of clients whose timestamps lie behind another one's of the same address.",
-        breaks="connections of clients behind NAT, now and then",
+        breaks="connections of clients behind NAT from time to time",
         cure="switch it off",
         commands=("sysctl -w net.ipv4.tcp_tw_recycle=0",),
         ask=FollowUp(
