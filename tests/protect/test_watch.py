@@ -205,7 +205,7 @@ def test_used_up_inotify_makes_it_poll_and_come_back(tmp_path: Path) -> None:
         ["unshare", "--user", "--map-root-user", sys.executable, "-c", EXHAUSTED, str(tmp_path)],
         capture_output=True, text=True, check=False, timeout=30,
     )  # fmt: skip
-    told = f"(Change(directory={tmp_path!r}, name=''),)"
+    told = f"(DirectoryChange(directory={tmp_path!r}, name=''),)"
 
     assert [
         "inotify is refused: Too many open files (fs.inotify.max_user_instances, max_user_watches)",
