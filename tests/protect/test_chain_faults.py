@@ -41,11 +41,11 @@ CHAIN = f"""
 import os, sys
 from pathlib import Path
 from podpath.protect.apply import Applier
-from podpath.protect.chain.guard import Guard
+from podpath.protect.chain.guard import ChainGuard
 from podpath.protect.chain.options import ChainOptions
 from podpath.protect.chain.removal import remove
 options = ChainOptions(entry=sys.argv[2], conf_dir=sys.argv[1] + "/net.d", bin_dirs=(sys.argv[1] + "/bin",))
-guard = Guard(options, Applier())
+guard = ChainGuard(options, Applier())
 try: os.stat("{MARK}")
 except OSError: pass
 guard.look(1.0)

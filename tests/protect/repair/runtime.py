@@ -40,13 +40,13 @@ def primary(leases: Path) -> dict[str, Any]:
 MESH = f"""#!{sys.executable}
 # A mesh's chained plugin: at ADD it writes linkerd's rules into the pod's namespace, and passes on what came before it.
 import json, os, subprocess, sys
-from podpath.protect.repair.redirect import Redirect, render_restore
+from podpath.protect.repair.redirect import PodRedirect, render_restore
 if os.environ["CNI_COMMAND"] == "VERSION":
     print(json.dumps({{"cniVersion": "0.4.0", "supportedVersions": ["0.3.1", "0.4.0"]}}))
     sys.exit()
 config = json.load(sys.stdin)
 if os.environ["CNI_COMMAND"] == "ADD":
-    redirect = Redirect(style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102)
+    redirect = PodRedirect(style="linkerd", outbound=4140, inbound=4143, proxy_uid=2102)
     for family, program in ((4, "iptables-nft-restore"), (6, "ip6tables-nft-restore")):
         command = ["nsenter", "--net=" + os.environ["CNI_NETNS"], program, "--noflush"]
         subprocess.run(command, input=render_restore(redirect, family), text=True, check=True)
