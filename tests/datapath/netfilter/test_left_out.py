@@ -15,7 +15,7 @@ from podpath.net.provenance import Known
 from podpath.node.netfilter import Chain
 from tests.datapath.given import Given, Sender, given, given_rules, tcp, with_chain
 
-MISSING = LeftOut("host", "filter", "FORWARD", translates=False)
+MISSING = LeftOut("host", "filter", "FORWARD")
 ASK = "iptables-nft-save -c"
 
 
@@ -107,18 +107,7 @@ def test_two_chains_are_two_assumptions() -> None:
     for name in ("A", "B", "A"):
         pass_left_out(state, Chain(name=name, rules=(), complete=False), "table filter", ASK)
 
-    assert [LeftOut("host", "filter", name, translates=False) for name in "AB"] == [
+    assert [LeftOut("host", "filter", name) for name in "AB"] == [
         made.value for made in state.assumed
     ]
     assert {ASK} == {made.ask for made in state.assumed}
-
-
-@pytest.mark.parametrize("translates", [False, True])
-def test_it_is_told_whether_a_rule_may_have_translated(translates: bool) -> None:  # noqa: FBT001  # what is expected
-    """What a chain of type nat lacks may be why a connection is not translated."""
-    sender = Sender(given())
-    state = HookState(sender.walk, sender.skb(tcp()), Hook.POSTROUTING)
-    state.table, state.translates = "nat", translates
-    pass_left_out(state, Chain(name="A", rules=(), complete=False), "table nat", ASK)
-
-    assert LeftOut("host", "nat", "A", translates) == state.assumed[0].value
