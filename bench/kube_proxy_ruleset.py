@@ -107,7 +107,10 @@ def _nat(services: Sequence[Service], pod_network: str) -> tuple[list[str], list
     live = [service for service in services if service.endpoints]
     for service in live:
         if service.node_port:
-            match = f'-p {service.protocol} -m comment --comment "{service.name}" -m {service.protocol} --dport {service.node_port}'
+            match = (
+                f'-p {service.protocol} -m comment --comment "{service.name}" -m '
+                f"{service.protocol} --dport {service.node_port}"
+            )
             rules.append(f"-A KUBE-NODEPORTS {match} -j {service.chain('EXT')}")
     rules += [
         f"-A KUBE-SERVICES {_match(service, 'cluster IP')} -j {service.chain('SVC')}"

@@ -97,7 +97,10 @@ SETS = (
     "ipset create empty hash:ip; ipset create all list:set size 8; ipset add all pods; ipset add all nets",
 )
 """Sets of all shapes."""
-_TRANSLATED = "-s 10.0.0.1 -d 10.96.0.2 -r 10.244.0.5 -q 10.0.0.1 --sport 1001 --dport 80 --reply-port-src 8080 --reply-port-dst 1001"
+_TRANSLATED = (
+    "-s 10.0.0.1 -d 10.96.0.2 -r 10.244.0.5 -q 10.0.0.1 --sport 1001 --dport 80 "
+    "--reply-port-src 8080 --reply-port-dst 1001"
+)
 CONNECTIONS = (
     "ip link set lo up; iptables -A OUTPUT -m conntrack --ctstate NEW -j ACCEPT; ip6tables -A OUTPUT -m conntrack --ctstate NEW",
     "iptables -t raw -A OUTPUT -p udp --dport 999 -j CT --zone 5",

@@ -69,7 +69,10 @@ INSTALL = (
     "cilium install --kube-proxy-replacement=probe --helm-set ipam.operator.clusterPoolIPv4PodCIDR=172.16.0.0/16 "
     "--helm-set bpf.masquerade=true --version=v1.11.17"
 )
-UPGRADE = "helm upgrade cilium cilium/cilium --version 1.12.1 --set bpf.masquerade=true,tunnel=disabled --set-string devices='{a,b}'"
+UPGRADE = (
+    "helm upgrade cilium cilium/cilium --version 1.12.1 --set "
+    "bpf.masquerade=true,tunnel=disabled --set-string devices='{a,b}'"
+)
 COMMANDS = [
     (INSTALL, {"kube-proxy-replacement": "probe", "cluster-pool-ipv4-cidr": "172.16.0.0/16", "enable-bpf-masquerade": "true",
                "version": "1.11.17"}),

@@ -91,7 +91,8 @@ FELT: Mapping[PacketEnd, Mapping[int, frozenset[Kind]]] = MappingProxyType({
         {Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.NOT_PERMITTED, Kind.TIMEOUT}),
     PacketEnd.NO_NEIGHBOUR: _each({Kind.NO_ROUTE_TO_HOST, Kind.TIMEOUT}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST},
                             {Kind.NO_ROUTE_TO_HOST, Kind.TIMEOUT}),
-    PacketEnd.NET_UNREACHABLE: _each({Kind.NETWORK_UNREACHABLE}, {Kind.TIMEOUT, Kind.NETWORK_UNREACHABLE}, {Kind.NETWORK_UNREACHABLE}),
+    PacketEnd.NET_UNREACHABLE: _each({Kind.NETWORK_UNREACHABLE},
+                                     {Kind.TIMEOUT, Kind.NETWORK_UNREACHABLE}, {Kind.NETWORK_UNREACHABLE}),
     PacketEnd.HOST_UNREACHABLE: _each({Kind.NO_ROUTE_TO_HOST}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST}, {Kind.NO_ROUTE_TO_HOST}),
     PacketEnd.NET_PROHIBITED: _alike(Kind.NETWORK_UNREACHABLE),
     PacketEnd.HOST_PROHIBITED: _alike(Kind.NO_ROUTE_TO_HOST),
@@ -124,8 +125,9 @@ proxy or its supervisor.
 
 _DROPS = frozenset({PacketEnd.LOST, PacketEnd.DROPPED_BY_SENDER, PacketEnd.LATER})
 _REJECTS = frozenset({
-    PacketEnd.REJECTED_BY_SENDER, PacketEnd.NET_UNREACHABLE, PacketEnd.HOST_UNREACHABLE, PacketEnd.NET_PROHIBITED, PacketEnd.HOST_PROHIBITED,
-    PacketEnd.PROHIBITED_IPV6, PacketEnd.PORT_UNREACHABLE, PacketEnd.PROTOCOL_UNREACHABLE, PacketEnd.RESET,
+    PacketEnd.REJECTED_BY_SENDER, PacketEnd.NET_UNREACHABLE, PacketEnd.HOST_UNREACHABLE, PacketEnd.NET_PROHIBITED,
+    PacketEnd.HOST_PROHIBITED, PacketEnd.PROHIBITED_IPV6, PacketEnd.PORT_UNREACHABLE,
+    PacketEnd.PROTOCOL_UNREACHABLE, PacketEnd.RESET,
 })  # fmt: skip
 _RULES = _DROPS | _REJECTS
 _ROUTES = frozenset({

@@ -295,7 +295,10 @@ def _render_verdict(verdict: RuntimeVerdict) -> str:
     if verdict.network is None:
         return f"{verdict.runtime}: no network: {verdict.why_none}"
     network = verdict.network
-    return f"{verdict.runtime}: {network.file}: network {network.name!r} {network.version or '0.1.0'}: {' > '.join(network.types)}"
+    return (
+        f"{verdict.runtime}: {network.file}: network {network.name!r} "
+        f"{network.version or '0.1.0'}: {' > '.join(network.types)}"
+    )
 
 
 def _document(folder: str, found: Lint) -> dict[str, object]:

@@ -351,7 +351,10 @@ def _folder_remarks(
     for network in networks:
         other = seen.setdefault(network.name, network)
         if other is not network:
-            said = f"{other.file} has a network of the name {network.name!r} too: CRI-O and whoever loads by name see the first only"
+            said = (
+                f"{other.file} has a network of the name {network.name!r} too: CRI-O and "
+                f"whoever loads by name see the first only"
+            )
             yield Remark("P6", "warning", network.file, 1, said)
     for verdict in verdicts:
         if verdict.network is None:

@@ -122,7 +122,10 @@ def _compete(one: Finding, other: Finding) -> bool:
 
 
 def _doubt(finding: Finding) -> Finding:
-    reason = "It is a fault, but none of its lines mentions either end of the connection in question, which something else may break."
+    reason = (
+        "It is a fault, but none of its lines mentions either end of the connection in "
+        "question, which something else may break."
+    )
     return replace(finding, certainty=DOUBTED, reasoning=(*finding.reasoning, reason))
 
 

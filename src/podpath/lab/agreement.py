@@ -220,7 +220,10 @@ def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet, with_ma
     )
     size = f" length {packet.length}{' DF' if packet.dont_fragment else ''}"
     macs = f" {packet.smac or _NO_MAC}>{packet.dmac or _NO_MAC}" if with_macs else ""
-    return f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl {packet.ttl} tos {packet.tos:#x}{size}{macs}"
+    return (
+        f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl "
+        f"{packet.ttl} tos {packet.tos:#x}{size}{macs}"
+    )
 
 
 class _Ports:

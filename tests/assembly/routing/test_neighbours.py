@@ -50,7 +50,10 @@ def test_neighbour_without_a_device_is_a_gap() -> None:
 
 def test_sockets() -> None:
     """`ss -tuln` lists every listening socket; a repeated one is one."""
-    text = "Netid State  Recv-Q Send-Q Local Address:Port Peer Address:Port\ntcp   LISTEN 0      128    0.0.0.0:10250      0.0.0.0:*"
+    text = (
+        "Netid State  Recv-Q Send-Q Local Address:Port Peer Address:Port\ntcp   LISTEN 0  "
+        "    128    0.0.0.0:10250      0.0.0.0:*"
+    )
     listed = case_of(Output("ss -tuln", text), Output("ss -tuln", text)).node.host.sockets
     assert listed.complete
     assert [(item.protocol, item.port, item.local) for item in listed.items] == [(6, 10250, None)]

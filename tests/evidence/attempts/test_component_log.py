@@ -10,7 +10,10 @@ from tests.evidence.attempted import attempted
 from tests.evidence.consoles import block
 
 KLOG = "W0211 01:12:52.815335       1 leader.go:286] Get https://10.9.0.1:443/api?timeout=10s: context deadline exceeded."
-KUBELET = 'Feb 11 09:49:03 n1 kubelet[123]: E0211 09:49:03.1 1 prober.go:1] Get "http://10.4.0.1:80/": connect: connection refused'
+KUBELET = (
+    "Feb 11 09:49:03 n1 kubelet[123]: E0211 09:49:03.1 1 prober.go:1] Get "
+    '"http://10.4.0.1:80/": connect: connection refused'
+)
 
 
 def test_a_container_log() -> None:

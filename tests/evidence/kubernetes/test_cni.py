@@ -6,7 +6,10 @@ from podpath.evidence.kubernetes.cni import read_cni, recognise_cni
 from podpath.evidence.kubernetes.records import CniRecord
 from tests.evidence.consoles import block
 
-LIST = '{"cniVersion":"0.3.1","name":"cbr0","plugins":[\n {"type":"flannel","delegate":{"hairpinMode":true}},\n {"type":"portmap"}]}'
+LIST = (
+    '{"cniVersion":"0.3.1","name":"cbr0","plugins":[\n '
+    '{"type":"flannel","delegate":{"hairpinMode":true}},\n {"type":"portmap"}]}'
+)
 
 
 def test_a_list() -> None:

@@ -29,7 +29,10 @@ PACKET: 2 738f5e0e OUT=lo SRC=127.0.0.1 DST=127.0.0.1 LEN=84 TOS=0x0 TTL=64 ID=9
  TRACE: 2 738f5e0e raw:OUTPUT:rule:0x2:CONTINUE  -4 -t raw -A OUTPUT -p icmp -j TRACE
  TRACE: 2 738f5e0e raw:OUTPUT:policy:ACCEPT
 """
-XTABLES_DROPPED = " TRACE: 2 738f5e0e filter:OUTPUT:rule:0x2:DROP  -4 -t filter -A OUTPUT -p icmp -m comment --comment hardening -j DROP\n"
+XTABLES_DROPPED = (
+    " TRACE: 2 738f5e0e filter:OUTPUT:rule:0x2:DROP  -4 -t filter -A OUTPUT -p "
+    "icmp -m comment --comment hardening -j DROP\n"
+)
 XTABLES_NATIVE = " TRACE: 1 2283fa3f t:out:rule:0x3:DROP  \n"
 XTABLES_POLICY = " TRACE: 1 b52c69cf t:out:policy:DROP \n"
 

@@ -22,7 +22,9 @@ KEY = "podpath.dev/not-ready"
 GOOD = KeeperStatus(ready=True)
 BAD = KeeperStatus(
     ready=False, why="ip_forward is 0",
-    findings=(AgentFinding(check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error", claim="it is 0, and shall be 1"),),
+    findings=(AgentFinding(
+        check="sysctl-drifted", subject="net.ipv4.ip_forward", severity="error", claim="it is 0, and shall be 1"
+    ),),
 )  # fmt: skip
 
 

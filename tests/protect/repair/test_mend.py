@@ -192,7 +192,10 @@ def test_a_dry_run_writes_nothing() -> None:
 @KERNEL
 def test_a_pod_whose_proxy_listens_is_mended() -> None:
     """In a pod that runs already the proxy has its ports; the rules are written and looked for."""
-    code = "import socket, sys; s = [socket.create_server(('', p)) for p in (4140, 4143)]; print('up', flush=True); sys.stdin.read()"
+    code = (
+        "import socket, sys; s = [socket.create_server(('', p)) for p in (4140, 4143)]; "
+        "print('up', flush=True); sys.stdin.read()"
+    )
     address = fresh_addresses()[0]
     with pod_namespace(address) as name:
         command = ["ip", "netns", "exec", name, sys.executable, "-c", code]

@@ -179,7 +179,10 @@ def test_the_kernel_takes_every_rule(kind: Kind, family: int) -> None:
         render_restore(redirect, family),
         render_restore(redirect, family, frozenset({"OUTPUT", "PREROUTING"})),
     )
-    script = f"{program} --noflush <<'A'\n{first}A\n{program} --noflush <<'B'\n{again}B\n{program.replace('restore', 'save')} -t nat"
+    script = (
+        f"{program} --noflush <<'A'\n{first}A\n{program} --noflush "
+        f"<<'B'\n{again}B\n{program.replace('restore', 'save')} -t nat"
+    )
     done = subprocess.run(
         ["unshare", "--net", "sh", "-ec", script], capture_output=True, text=True, check=False
     )

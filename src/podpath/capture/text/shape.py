@@ -38,7 +38,10 @@ _START = (
 )
 _DEVICE = r"(?P<link>[A-Za-z0_.@:-]+)[ ]+(?P<direction>In|Out|B|M|P)[ ]+"
 _MAC = r"[0a-f]{1,2}(?::[0a-f]{1,2}){5}"
-_ETHERNET = rf"(?P<smac>{_MAC})[ ]>[ ](?P<dmac>{_MAC}),[ ]ethertype[ ]IPv(?P<kind>0)[ ]\(0x0(?:dd)?\),[ ]length[ ](?P<frame>0):[ ]"
+_ETHERNET = (
+    rf"(?P<smac>{_MAC})[ ]>[ ](?P<dmac>{_MAC}),[ ]ethertype[ ]IPv(?P<kind>0)[ "
+    rf"]\(0x0(?:dd)?\),[ ]length[ ](?P<frame>0):[ ]"
+)
 _HEADER = (
     r"\(tos[ ]0x[^ ,]*,[ ]ttl[ ](?P<ttl>0),[ ]id[ ](?P<ident>0),[ ]offset[ ](?P<offset>0),[ ]flags[ ]\[(?:none|DF)\],"
     r"[ ]proto[ ][^ ]*[ ]\((?P<stated>0)\),[ ]length[ ](?P<length>0)"

@@ -87,7 +87,10 @@ def _report(rules: Sequence[Row], deny: Row, *, sure: bool) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The cloud's security list accepts nothing from outside: {name} denies everything that its rules for inside do not accept.",
+        claim=(
+            f"The cloud's security list accepts nothing from outside: {name} denies "
+            f"everything that its rules for inside do not accept."
+        ),
         evidence=(deny[1], *accepting),
         reasoning=(
             "A packet has to pass every list on its way, that of the subnet and that of the network card.",

@@ -73,7 +73,10 @@ def _report(setting: Setting) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The cloud drops packets that do not use the instance's own addresses: {setting.name} is {setting.value.rstrip(',')}.",
+        claim=(
+            f"The cloud drops packets that do not use the instance's own addresses: "
+            f"{setting.name} is {setting.value.rstrip(',')}."
+        ),
         evidence=(setting.span,),
         reasoning=(
             "Pods without an overlay, routers and NAT instances send and receive packets of other addresses.",

@@ -78,7 +78,10 @@ def _report_queue(one: ListenQueue, span: Span, counted: tuple[Span, ...]) -> Fi
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The queue of the listener of port {one.port} is full: {one.waiting} connections are waiting, of at most {one.backlog}.",
+        claim=(
+            f"The queue of the listener of port {one.port} is full: {one.waiting} connections "
+            f"are waiting, of at most {one.backlog}."
+        ),
         evidence=(span, *counted),
         reasoning=(
             "Of a listener Recv-Q is what waits to be accepted, and Send-Q the backlog: the next SYN is dropped.",

@@ -186,7 +186,8 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         cuts=_list_nobody,
         may_cut=_list_old_clients,
         possible=0.7,
-        claim="With tcp_tw_recycle the host drops connections of clients whose timestamps lie behind another one's of the same address.",
+        claim="With tcp_tw_recycle the host drops connections of clients whose timestamps lie "
+        "behind another one's of the same address.",
         breaks="connections of clients behind NAT from time to time",
         cure="switch it off",
         commands=("sysctl -w net.ipv4.tcp_tw_recycle=0",),
@@ -195,8 +196,8 @@ SWITCHES: tuple[SwitchCheck, ...] = (
             "nstat -az TcpExtPAWSPassive; netstat -s | grep -i timestamp",
             "the counter grows with the failures: this is it",
         ),
-        why="Kernels before 4.12 remember the last timestamp of each address and drop a SYN with an older one. Behind NAT several "
-        "clocks share one address.",
+        why="Kernels before 4.12 remember the last timestamp of each address and drop a SYN with an older "
+        "one. Behind NAT several clocks share one address.",
         references="tcp_conn_request (net/ipv4/tcp_input.c v4.11)",
     ),
 )  # fmt: skip

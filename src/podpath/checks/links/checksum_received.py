@@ -118,7 +118,10 @@ def _report_dhcp(case: Case, leases: list[Sighting]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{count(len(leases), 'message')} of DHCP with a wrong UDP checksum: clients that read them from a raw socket drop them.",
+        claim=(
+            f"{count(len(leases), 'message')} of DHCP with a wrong UDP checksum: clients that "
+            f"read them from a raw socket drop them."
+        ),
         evidence=quote(leases),
         reasoning=("Nothing finishes the checksum of a packet between devices of one host.",),
         breaks=("leases: the client keeps asking",),

@@ -244,7 +244,10 @@ def _reasons(
                 f"The capture shows {arp.sender_mac} and the listing {route.link.mac} for {route.link.name}: "
                 "they are of different times or hosts, or one was edited."
             )
-    yield f"Everything else that {arp.sender} sends has {usual}; hosts that hear the {arp.operation} now send to {arp.sender_mac} instead."
+    yield (
+        f"Everything else that {arp.sender} sends has {usual}; hosts that hear the "
+        f"{arp.operation} now send to {arp.sender_mac} instead."
+    )
     if window.lost:
         until = ""
         if window.seconds is not None and arp.time is not None:

@@ -72,7 +72,10 @@ def check(case: Case) -> Iterator[Finding]:
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Containers are attached to {parent} by macvlan or ipvlan: the host cannot reach them through it, nor can they reach the host.",
+        claim=(
+            f"Containers are attached to {parent} by macvlan or ipvlan: the host cannot reach "
+            f"them through it, nor can they reach the host."
+        ),
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=("The driver passes no frames between a parent device and its children.",),
         breaks=("connections between the host and these containers; others of the LAN work",),

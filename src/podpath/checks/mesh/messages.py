@@ -92,7 +92,9 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="allow the source, or register the destination",
         what="Envoy's RBAC filter, an external authorizer or linkerd's policy refused it; or the "
         "mesh lets nothing out that it does not know (BlackHoleCluster under REGISTRY_ONLY).",
-        why="The packets arrive at the proxy, which answers 403 or resets. A policy that allows something denies everything else.",
+        why=(
+            "The packets arrive at the proxy, which answers 403 or resets. A policy that allows something denies everything else."
+        ),
         confirm="kubectl get authorizationpolicy,peerauthentication,serviceentry -A; istioctl x authz check POD",
         fix="Allow the source in the policy, or register the outside host with a ServiceEntry.",
         references="Istio, Authorization Policy; Istio, Accessing External Services",

@@ -71,8 +71,8 @@ def _report_order(found: Rule, below: Sequence[Rule]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {found.position} of {found.chain} catches every packet with {target}: the {len(below)} rules{whose} below it "
-        "that would accept are never reached.",
+        claim=f"Rule {found.position} of {found.chain} catches every packet with {target}: the {len(below)} "
+        f"rules{whose} below it that would accept are never reached.",
         evidence=(found.span, *(rule.span for rule in below[:QUOTED])),
         reasoning=("Rules are tried in order, and this one has no condition.",),
         breaks=("what only the rules below would have accepted",),

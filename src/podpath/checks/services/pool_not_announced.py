@@ -41,7 +41,10 @@ def check(case: Case) -> Iterator[Finding]:
         named = advertised.items_at("spec", "ipAddressPools")
         missing = [item for item in named if item.text not in pools]
         if pools and named and len(missing) == len(named):
-            claim = f"{advertised.kind} {advertised.name} announces the pool {missing[0].text}, but the pool is called {min(pools)}."
+            claim = (
+                f"{advertised.kind} {advertised.name} announces the pool "
+                f"{missing[0].text}, but the pool is called {min(pools)}."
+            )
             yield _report(claim, missing[0], missing[0].text)
     balanced = [
         seen for seen in see(case, "Service") if seen.text_at("spec", "type") == "LoadBalancer"

@@ -173,7 +173,7 @@ Find = Callable[[HookState], "SetElement | Doubt | None"]
 def compile_lookup(key: nft.Expression, data: nft.SetRef | nft.SetOf, place: RulePosition) -> Find:
     """Compile the look for a value among the elements of a set or map."""
     value = compile_value(key, place)
-    if isinstance(data, nft.SetRef):  # noqa: SIM108
+    if isinstance(data, nft.SetRef):
         elements = place.table.elements(data.name, value.datatypes)
     else:
         elements = Elements(data.elements, value.datatypes)

@@ -64,7 +64,9 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.CABLE, Contrast.PING_FAILS}),
     ),
     Play(
-        fact="the neighbors on the wire: what asks for the address, what answers, what switch, router or Wi-Fi isolation lets pass",
+        fact=(
+            "the neighbors on the wire: what asks for the address, what answers, what switch, router or Wi-Fi isolation lets pass"
+        ),
         ask="ip neigh (arp -n) on both sides; tcpdump -e -nni {device} arp on both sides; ping from a third machine",
         decides=(
             "the request leaves and does not arrive: the switch or router between isolates them",

@@ -359,7 +359,8 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "VRRP: the virtual_router_id (VRID), adverts of other groups on the segment, unicast peers, which node holds the address"
+            "VRRP: the virtual_router_id (VRID), adverts of other groups on the segment, "
+            "unicast peers, which node holds the address"
         ),
         ask=(
             "tcpdump -nni {device} vrrp; cat /etc/keepalived/keepalived.conf; ip addr; arping -c 3 -I {device} {address}"

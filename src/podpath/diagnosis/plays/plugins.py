@@ -120,7 +120,8 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "what flannel is allowed and has: privileged securityContext, /dev/net/tun, backend, annotations, its interface (--iface)"
+            "what flannel is allowed and has: privileged securityContext, /dev/net/tun, "
+            "backend, annotations, its interface (--iface)"
         ),
         ask=(
             "kubectl -n kube-flannel logs -l app=flannel --tail=50; kubectl -n kube-flannel get ds -o "

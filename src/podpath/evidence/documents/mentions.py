@@ -38,7 +38,10 @@ _GOES = (
     r"getting \S+ed)|expires?|expired|go(?:es)? away|(?:does|do|did)(?: not|n't) (?:survive|persist|stay|stick)|reverts?|"
     r"no longer (?:there|set|present)|comes? back|re-?appears?)"
 )
-_LOSES = r"(?:los(?:es?|t|ing)|forget(?:s|ting)?|drops?|remov(?:es?|ed|ing)|delet(?:es?|ed|ing)|overwrit(?:es?|ten)|flush(?:es|ed)?)"
+_LOSES = (
+    r"(?:los(?:es?|t|ing)|forget(?:s|ting)?|drops?|remov(?:es?|ed|ing)|delet(?:es?|ed"
+    r"|ing)|overwrit(?:es?|ten)|flush(?:es|ed)?)"
+)
 _WITHOUT = r"(?:no longer (?:has|have) (?:an? |its |the )?|without (?:an? |its |any )|gets? (?:an? |its own ))"
 _T = Technology
 MENTIONS: tuple[_TechnologyWords, ...] = (

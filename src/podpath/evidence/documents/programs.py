@@ -42,7 +42,10 @@ _TOOL_ARGUMENTS = (
     r"(?:-\S|\||>|$|(?:add|del|delete|show|showmacs|addbr|addif|delif|list|save|create|flush|get|monitor|insert)(?:\s|$)|"
     r"https?://|\d+\.\d+\.\d+\.\d+|[\w-]+(?:\.[\w/-]+)+(?:\s|$|[=:])|[\w-]+$)"
 )
-_CLUSTER_TOOLS = r"(?:kubectl|oc|crictl|docker|podman|helm|minikube|cilium|systemctl|service|calicoctl|istioctl|linkerd|kubeadm|nsenter)"
+_CLUSTER_TOOLS = (
+    r"(?:kubectl|oc|crictl|docker|podman|helm|minikube|cilium|systemctl|service"
+    r"|calicoctl|istioctl|linkerd|kubeadm|nsenter)"
+)
 _COMMAND = (
     (re.compile(r"(?:ip|bridge|tc)"), re.compile(_OBJECTS)),
     (re.compile(r"(?:ip6?tables|ebtables|arptables)(?:-\w+)*"), re.compile(r"(?:-|>|\||$)")),

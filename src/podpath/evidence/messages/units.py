@@ -33,7 +33,10 @@ _FAILED = (
     r"Start request repeated too quickly|Control process exited, code=exited,? status=(?!0\b)|Failed to "
     r"run|Unit entered failed state)[^\n]*)"
 )
-_NOT_STARTED = r"(?:Job for (?P<unit>(?:{units})\.service) failed|Unit (?P<other>(?:{units})\.service) (?:entered failed state|has failed))"
+_NOT_STARTED = (
+    r"(?:Job for (?P<unit>(?:{units})\.service) failed|Unit "
+    r"(?P<other>(?:{units})\.service) (?:entered failed state|has failed))"
+)
 
 ROWS: tuple[MessagePattern, ...] = tuple(
     row

@@ -144,7 +144,10 @@ class ChainGuard:
             self.applier.dry_run and options.binaries
         )
         if options.bin_dirs and missing:
-            claim = f"{self.entry.type} is not in {', '.join(options.bin_dirs)}: chained without its program, it would stop every pod"
+            claim = (
+                f"{self.entry.type} is not in {', '.join(options.bin_dirs)}: chained "
+                f"without its program, it would stop every pod"
+            )
             yield ChainProblem(check="chain-unprepared", subject=self.entry.type, claim=claim)
 
     def _install_programs(self) -> None:

@@ -220,7 +220,10 @@ def explain_refusal(key: Key, refusal: str, held: frozenset[str], *, read_only: 
     if read_only:
         return "the kernel offers it for reading only in this network namespace, as all namespaces share it: set it on the host"
     if refusal == "read-only":
-        return "/proc/sys is mounted read-only here, as in a container without privileges: give the container the host's /proc/sys"
+        return (
+            "/proc/sys is mounted read-only here, as in a container without privileges: "
+            "give the container the host's /proc/sys"
+        )
     if refusal == "denied":
         if key.segments[0] == "net" and "CAP_NET_ADMIN" not in held:
             return "CAP_NET_ADMIN is missing: writing sysctls of the network"

@@ -189,7 +189,10 @@ def _judge_absent(
     elsewhere = f"to a port other than {' or '.join(map(str, settings.inbound))}"
     taken = [port for port in settings.inbound if (family, port) in listeners.busy]
     if fate == "refused":
-        said = f"{what}: a connection from outside to port {PORT} is refused: it is redirected {elsewhere}, or rejected by a rule."
+        said = (
+            f"{what}: a connection from outside to port {PORT} is refused: it is "
+            f"redirected {elsewhere}, or rejected by a rule."
+        )
         return RedirectionCheck("inbound", family, "failed", said, "wrong-port", rule)
     if fate == "accepted" and not taken:
         said = f"{what}: a connection from outside to port {PORT} was taken by another process: it is redirected {elsewhere}."

@@ -193,7 +193,10 @@ def _judge(
             probe.purpose, probe.family, "passed", f"{what} holds: a connection to {how}."
         )
     if outcome.error in _FILTERED:
-        said = f"{what}: a filter refuses the connection to {probe.target} before it is redirected ({os.strerror(outcome.error)})."
+        said = (
+            f"{what}: a filter refuses the connection to {probe.target} before it is "
+            f"redirected ({os.strerror(outcome.error)})."
+        )
         return RedirectionCheck(
             probe.purpose,
             probe.family,
@@ -249,7 +252,10 @@ def _judge_missing(
             if outcome.original
             else "and conntrack does not know where it was meant to go"
         )
-        said = f"{what}: the connection to {probe.target} arrives at port {outcome.port}, {meant}: another rule rewrites it first."
+        said = (
+            f"{what}: the connection to {probe.target} arrives at port {outcome.port}, "
+            f"{meant}: another rule rewrites it first."
+        )
         return RedirectionCheck(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
     if outcome.error == errno.ECONNREFUSED and probe.purpose not in _LOCAL:
         said = (
