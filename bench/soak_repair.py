@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from podpath.protect.kube import access
-from podpath.protect.kube.client import Client, KubeError
+from podpath.kube import access
+from podpath.kube.client import Client, KubeError
 from tests import apiserver
 from tests import kube_objects as kube
 

@@ -19,7 +19,7 @@ import pytest
 
 from tests import kube_objects as kube
 from tests.apiserver import AGENT, PROGRAMS, ApiServer, free_port
-from tests.protect.kube.following import until
+from tests.kube.following import until
 from tests.protect.repair.netns import inside
 from tests.protect.repair.runtime import DEBIAN, Runtime
 

@@ -18,9 +18,9 @@ import pytest
 import yaml
 from lightkube.models import apps_v1, batch_v1, core_v1, rbac_v1
 
+from podpath.kube import access, taints
+from podpath.kube.client import Client, Refused
 from podpath.protect.agent.config import load_config
-from podpath.protect.kube import access, taints
-from podpath.protect.kube.client import Client, Refused
 from podpath.protect.repair.keeper import RepairScope, Work
 from podpath.protect.repair.policy import VALIDATORS, Policy
 from podpath.protect.repair.redirect import PodRedirect, render_restore

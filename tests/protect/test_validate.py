@@ -31,7 +31,7 @@ from podpath.protect.validate.plan import MESHES, NOWHERE, Settings, choose_fami
 from podpath.protect.validate.sockets import SocketEnd, parse_end
 from tests.command import podpath
 from tests.folders import let_pass
-from tests.protect.kube.following import until
+from tests.kube.following import until
 from tests.protect.pods import PREFIX, SOMEBODY, UNPRIVILEGED, Pod, finish, istio, linkerd, pod, run
 
 KERNEL = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "setpriv")

@@ -23,7 +23,7 @@ from podpath.protect.tables import parse_tables
 from podpath.report.escape import escape
 
 if TYPE_CHECKING:
-    from podpath.protect.kube.objects import KubePod
+    from podpath.kube.objects import KubePod
     from podpath.protect.repair.judgement import PodJudgement
     from podpath.protect.repair.keeper import RepairScope, Work
     from podpath.protect.repair.policy import Policy
@@ -133,7 +133,7 @@ def repair(**given: object) -> None:
     level = "error" if given["once"] else str(given["log_level"])
     configure_logs(sys.stderr, level, cast("Literal['json', 'text']", given["log_format"]))
     if given["once"]:
-        from podpath.protect.kube.client import Client  # noqa: PLC0415  # as above
+        from podpath.kube.client import Client  # noqa: PLC0415  # as above
 
         with Client(assignment.access) as client:
             work = Work(assignment, client)
@@ -155,7 +155,7 @@ def repair(**given: object) -> None:
 
 
 def _assign(given: dict[str, object]) -> RepairScope:
-    from podpath.protect.kube import access  # noqa: PLC0415  # lightkube is an extra
+    from podpath.kube import access  # noqa: PLC0415  # lightkube is an extra
     from podpath.protect.repair.keeper import RepairScope  # noqa: PLC0415  # as above
 
     kubeconfig, state = cast("str | None", given["kubeconfig"]), cast("str | None", given["state"])

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from podpath.collect.netns import inside as within
-from tests.protect.kube.following import until
+from tests.kube.following import until
 from tests.protect.pods import run
 from tests.protect.unprivileged import as_nobody
 

@@ -14,7 +14,7 @@ from podpath.protect.agent.keeper import KeeperContext, KeeperStatus
 from podpath.protect.reflect.keeper import UNKNOWN, make_body
 from podpath.protect.reflect.options import ReflectOptions
 from podpath.protect.validate.sockets import SocketEnd
-from tests.protect.kube.following import until
+from tests.kube.following import until
 from tests.protect.pods import Pod, linkerd, pod, run
 from tests.protect.reflect.agents import REFLECT, fetch, reflecting_agent
 

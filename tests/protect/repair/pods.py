@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from podpath.protect.kube.objects import KubePod
+from podpath.kube.objects import KubePod
 from tests import kube_objects as kube
 
 LINKERD, ISTIO = "linkerd-network-validator", "istio-validation"

@@ -19,7 +19,7 @@ from podpath.protect.chain.keeper import keep_chain
 from podpath.protect.chain.options import ChainOptions
 from podpath.protect.repair.policy import Policy
 from tests import kube_objects as kube
-from tests.protect.kube.following import until
+from tests.kube.following import until
 from tests.protect.repair.netns import inside
 from tests.protect.repair.runtime import Runtime, Sandbox
 from tests.protect.repair.test_keeper import Running, assign

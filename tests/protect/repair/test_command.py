@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from tests.apiserver import NOBODY
-from tests.protect.kube.following import PATIENCE
+from tests.kube.following import PATIENCE
 from tests.protect.repair.ward import Ward
 
 

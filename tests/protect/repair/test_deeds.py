@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from podpath.kube import access
+from podpath.kube.client import Client, Unreachable
+from podpath.kube.events import Recorder
+from podpath.kube.pods import Evictor
 from podpath.protect.apply import Applier
-from podpath.protect.kube import access
-from podpath.protect.kube.client import Client, Unreachable
-from podpath.protect.kube.events import Recorder
-from podpath.protect.kube.pods import Evictor
 from podpath.protect.repair.deeds import PodActions
 from podpath.protect.repair.judgement import judge
 from podpath.protect.repair.namespaces import Namespaces
 from podpath.protect.repair.policy import Action, Policy
 from tests import kube_objects as kube
-from tests.protect.kube.scripted import Answer, Scripted, refusal
+from tests.kube.scripted import Answer, Scripted, refusal
 from tests.protect.repair import pods
 
 POD = pods.pod(kube.CRASH_LOOP, kube.ended(95))

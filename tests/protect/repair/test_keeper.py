@@ -15,14 +15,14 @@ from typing import Self
 
 import pytest
 
+from podpath.kube import access
+from podpath.kube.client import Client, Unreachable
 from podpath.protect.agent.keeper import STARTING, KeeperContext, KeeperStatus
-from podpath.protect.kube import access
-from podpath.protect.kube.client import Client, Unreachable
 from podpath.protect.repair.keeper import BOOT, RepairScope, Work, make_body, query_of
 from podpath.protect.repair.policy import Policy
 from tests import kube_objects as kube
 from tests.apiserver import AGENT, AGENT_USER, ApiServer
-from tests.protect.kube.following import until
+from tests.kube.following import until
 from tests.protect.repair.netns import bare, fresh_addresses, inside, pod_namespace
 from tests.protect.repair.ward import SPACE, WIDE, Ward
 

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from podpath.kube import access
+from podpath.kube.client import Client
+from podpath.kube.events import Recorder
+from podpath.kube.objects import KubePod
+from podpath.kube.pods import Evictor
 from podpath.protect.apply import Applier
-from podpath.protect.kube import access
-from podpath.protect.kube.client import Client
-from podpath.protect.kube.events import Recorder
-from podpath.protect.kube.objects import KubePod
-from podpath.protect.kube.pods import Evictor
 from podpath.protect.repair.budget import RepairBudget
 from podpath.protect.repair.controller import Controller
 from podpath.protect.repair.deeds import PodActions

@@ -16,12 +16,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from podpath.kube import access, taints
+from podpath.kube.backoff import Backoff
+from podpath.kube.client import Client, KubeError
+from podpath.kube.events import KubeEvent, Recorder, Regarding
 from podpath.protect.agent.config import KubernetesOptions
 from podpath.protect.agent.keeper import KeeperContext, KeeperStatus, Sample
-from podpath.protect.kube import access, taints
-from podpath.protect.kube.backoff import Backoff
-from podpath.protect.kube.client import Client, KubeError
-from podpath.protect.kube.events import KubeEvent, Recorder, Regarding
 
 _log = logging.getLogger("podpath.protect.node")
 

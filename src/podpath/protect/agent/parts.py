@@ -94,7 +94,7 @@ def _chain(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: AR
 
 def _repair(config: AgentConfig, surroundings: AgentContext) -> Body:
     try:
-        from podpath.protect.kube import access  # noqa: PLC0415  # needs an extra
+        from podpath.kube import access  # noqa: PLC0415  # needs an extra
         from podpath.protect.repair.keeper import RepairScope, make_body  # noqa: PLC0415  # as above
     except ImportError as error:
         raise MissingExtra(_EXTRA) from error

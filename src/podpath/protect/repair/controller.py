@@ -16,9 +16,9 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 
+from podpath.kube.client import KubeError
+from podpath.kube.objects import KubePod
 from podpath.protect.agent.keeper import AgentFinding
-from podpath.protect.kube.client import KubeError
-from podpath.protect.kube.objects import KubePod
 from podpath.protect.repair.budget import RepairBudget
 from podpath.protect.repair.deeds import PodActions, RepairOutcome
 from podpath.protect.repair.judgement import (

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from podpath.kube import pods
+from podpath.kube.client import Client, KubeError, Refused
+from podpath.kube.events import KubeEvent, Recorder, Regarding
+from podpath.kube.objects import KubePod
 from podpath.protect.apply import Applier
-from podpath.protect.kube import pods
-from podpath.protect.kube.client import Client, KubeError, Refused
-from podpath.protect.kube.events import KubeEvent, Recorder, Regarding
-from podpath.protect.kube.objects import KubePod
 from podpath.protect.repair.judgement import NamespaceObservation, PodJudgement
 from podpath.protect.repair.mend import Mending, mend, see
 from podpath.protect.repair.namespaces import Namespaces

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from podpath.protect.kube.objects import (
+from podpath.kube.objects import (
     ContainerState,
     ContainerStatus,
     KubePod,

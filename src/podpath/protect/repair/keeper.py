@@ -18,14 +18,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from podpath.kube.access import Access
+from podpath.kube.client import Client, Unreachable
+from podpath.kube.events import Recorder
+from podpath.kube.listwatch import ListWatch
+from podpath.kube.objects import KubePod, MetadataFilter
+from podpath.kube.pods import Evictor
 from podpath.protect.agent.keeper import Body, KeeperContext, KeeperStatus, Sample
 from podpath.protect.apply import Applier, ApplyError
-from podpath.protect.kube.access import Access
-from podpath.protect.kube.client import Client, Unreachable
-from podpath.protect.kube.events import Recorder
-from podpath.protect.kube.listwatch import ListWatch
-from podpath.protect.kube.objects import KubePod, MetadataFilter
-from podpath.protect.kube.pods import Evictor
 from podpath.protect.repair.budget import RepairBudget
 from podpath.protect.repair.controller import Controller
 from podpath.protect.repair.deeds import PodActions

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final, Literal
 
+from podpath.kube.objects import KubePod
 from podpath.net.errors import PodpathError
 from podpath.protect.apply import Applier, ApplyError
-from podpath.protect.kube.objects import KubePod
 from podpath.protect.repair.judgement import NamespaceObservation
 from podpath.protect.repair.knocking import find_reachable, knock
 from podpath.protect.repair.namespaces import NamespacePath, Namespaces

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from podpath.protect.kube.objects import KubePod
+from podpath.kube.objects import KubePod
 from podpath.protect.validate.plan import MESHES, Style
 
 Ports = tuple[str, ...]

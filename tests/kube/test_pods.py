@@ -1,4 +1,4 @@
-"""Tests of `protect.kube.pods` against the real API server: nothing happens to another pod than the
+"""Tests of `kube.pods` against the real API server: nothing happens to another pod than the
 one that was judged.
 """
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.kube import access, pods
-from podpath.protect.kube.client import Client, Refused
-from podpath.protect.kube.objects import KubePod, Metadata
+from podpath.kube import access, pods
+from podpath.kube.client import Client, Refused
+from podpath.kube.objects import KubePod, Metadata
 from tests import kube_objects as kube
 from tests.apiserver import ApiServer
-from tests.protect.kube.scripted import Answer, Asked, Scripted, refusal
+from tests.kube.scripted import Answer, Asked, Scripted, refusal
 
 SPACE = "verbs"
 SOME = KubePod(metadata=Metadata(name="web-1", namespace="shop", uid="u-1", resource_version="7"))

@@ -1,4 +1,4 @@
-"""What protect keeps of Kubernetes objects: the few fields that it judges by, read straight from
+"""What is kept of Kubernetes objects: the few fields that podpath judges by, read straight from
 the server's JSON.
 
 A pod is 5 to 20 KB of JSON, of which the managed fields alone are half; what is kept here is below
@@ -19,7 +19,7 @@ import msgspec
 class Struct(
     msgspec.Struct, frozen=True, gc=False, rename="camel", kw_only=True, omit_defaults=True
 ):
-    """An object of the API, as far as protect reads it; never changed, and in no cycle, so that the
+    """An object of the API, as far as podpath reads it; never changed, and in no cycle, so that the
     collector need not look.
     """
 
@@ -121,7 +121,7 @@ class PodStatus(Struct, frozen=True, gc=False):
 
 
 class KubePod(Struct, frozen=True, gc=False):
-    """A pod, as far as protect judges it."""
+    """A pod, as far as podpath judges it."""
 
     metadata: Metadata
     spec: PodSpec = PodSpec()

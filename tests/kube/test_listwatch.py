@@ -1,4 +1,4 @@
-"""Tests of `protect.kube.listwatch` against the real API server: whatever ends a watch, the store
+"""Tests of `kube.listwatch` against the real API server: whatever ends a watch, the store
 comes back to what is true.
 """
 
@@ -12,8 +12,8 @@ import pytest
 
 from tests import kube_objects as kube
 from tests.apiserver import NOBODY, ApiServer
-from tests.protect.kube.following import Following, Proxy, until
-from tests.protect.kube.scripted import Answer, Asked, Scripted, refusal
+from tests.kube.following import Following, Proxy, until
+from tests.kube.scripted import Answer, Asked, Scripted, refusal
 
 
 def of_node(name: str) -> dict[str, str]:

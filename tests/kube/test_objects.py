@@ -1,12 +1,12 @@
-"""Tests of `protect.kube.objects`: what the server sends is read, trimmed, and small."""
+"""Tests of `kube.objects`: what the server sends is read, trimmed, and small."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 
-from podpath.protect.kube.client import Unreachable, decode
-from podpath.protect.kube.objects import KubePod, MetadataFilter
+from podpath.kube.client import Unreachable, decode
+from podpath.kube.objects import KubePod, MetadataFilter
 from tests import kube_objects as kube
 
 

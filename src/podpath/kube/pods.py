@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from podpath.protect.kube.client import MERGE_PATCH, Client, Refused
-from podpath.protect.kube.objects import KubePod
+from podpath.kube.client import MERGE_PATCH, Client, Refused
+from podpath.kube.objects import KubePod
 
 EVICTIONS: Final = ("policy/v1", "policy/v1beta1")
 """`policy/v1` since Kubernetes 1.22, which ended `policy/v1beta1` with 1.25; what a server does not

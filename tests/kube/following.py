@@ -14,10 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
-from podpath.protect.kube import access
-from podpath.protect.kube.client import Client
-from podpath.protect.kube.listwatch import ListWatch
-from podpath.protect.kube.objects import KubePod
+from podpath.kube import access
+from podpath.kube.client import Client
+from podpath.kube.listwatch import ListWatch
+from podpath.kube.objects import KubePod
 
 PATIENCE = 90.0
 

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from podpath.protect.kube.client import MERGE_PATCH, Client, Refused
-from podpath.protect.kube.objects import KubeNode, KubeTaint
+from podpath.kube.client import MERGE_PATCH, Client, Refused
+from podpath.kube.objects import KubeNode, KubeTaint
 
 NOT_READY: Final = "podpath.dev/not-ready"
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]

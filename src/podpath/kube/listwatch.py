@@ -21,9 +21,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from podpath.protect.kube.backoff import Backoff
-from podpath.protect.kube.client import Client, Refused, Stream, Unreachable, decode
-from podpath.protect.kube.objects import (
+from podpath.kube.backoff import Backoff
+from podpath.kube.client import Client, Refused, Stream, Unreachable, decode
+from podpath.kube.objects import (
     Bookmark,
     KubePod,
     KubeStatus,

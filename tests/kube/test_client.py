@@ -1,4 +1,4 @@
-"""Tests of `protect.kube.client`: typed refusals, tokens that change, streams that are cut, and no
+"""Tests of `kube.client`: typed refusals, tokens that change, streams that are cut, and no
 secret in any error.
 """
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.kube import access
-from podpath.protect.kube.client import Client, Refused, Unreachable, decode
-from podpath.protect.kube.objects import KubePod, PodList
+from podpath.kube import access
+from podpath.kube.client import Client, Refused, Unreachable, decode
+from podpath.kube.objects import KubePod, PodList
 from tests.apiserver import ADMIN, NOBODY, ApiServer, free_port
-from tests.protect.kube.scripted import Answer, Asked, Scripted, refusal, write_kubeconfig
+from tests.kube.scripted import Answer, Asked, Scripted, refusal, write_kubeconfig
 
 
 def test_reads_from_the_real_server(api_server: ApiServer) -> None:

@@ -1,4 +1,4 @@
-"""Tests of `protect.kube.taints` against the real API server: one taint of ours, and nobody else's
+"""Tests of `kube.taints` against the real API server: one taint of ours, and nobody else's
 touched.
 """
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.kube import access, taints
-from podpath.protect.kube.client import Client, Refused
-from podpath.protect.kube.taints import NOT_READY
+from podpath.kube import access, taints
+from podpath.kube.client import Client, Refused
+from podpath.kube.taints import NOT_READY
 from tests import kube_objects as kube
 from tests.apiserver import NOBODY, ApiServer
-from tests.protect.kube.scripted import Answer, Asked, Scripted, refusal
+from tests.kube.scripted import Answer, Asked, Scripted, refusal
 
 OTHERS = [
     {"key": "node.cilium.io/agent-not-ready", "effect": "NoSchedule"},

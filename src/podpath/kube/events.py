@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from podpath.protect.kube.client import Client, Refused
-from podpath.protect.kube.objects import KubePod
+from podpath.kube.client import Client, Refused
+from podpath.kube.objects import KubePod
 
 EVENTS: Final = "/apis/events.k8s.io/v1/namespaces/{namespace}/events"
 CONTROLLER: Final = "podpath.dev/protect"

@@ -1,4 +1,4 @@
-"""Tests of `protect.kube.events` against the real API server: events that kubectl shows, once, with
+"""Tests of `kube.events` against the real API server: events that kubectl shows, once, with
 what they are about.
 """
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.kube import access
-from podpath.protect.kube.client import Client, KubeError
-from podpath.protect.kube.events import (
+from podpath.kube import access
+from podpath.kube.client import Client, KubeError
+from podpath.kube.events import (
     CONTROLLER,
     NOTE,
     QUIET_SECONDS,
@@ -20,8 +20,8 @@ from podpath.protect.kube.events import (
     Recorder,
     Regarding,
 )
-from podpath.protect.kube.objects import KubePod
-from podpath.protect.kube.pods import path
+from podpath.kube.objects import KubePod
+from podpath.kube.pods import path
 from tests import kube_objects as kube
 from tests.apiserver import NOBODY, ApiServer
 

@@ -1,4 +1,4 @@
-"""Tests of `protect.kube.access`: the way that is named, then the pod's own, then the user's; and
+"""Tests of `kube.access`: the way that is named, then the pod's own, then the user's; and
 no secret in any word of it.
 """
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from podpath.protect.kube import access
-from podpath.protect.kube.client import Client
-from podpath.protect.kube.objects import KubeStatus
+from podpath.kube import access
+from podpath.kube.client import Client
+from podpath.kube.objects import KubeStatus
 from tests.apiserver import ADMIN, AGENT, ApiServer, home, missing
-from tests.protect.kube.scripted import Answer, Scripted, write_kubeconfig
+from tests.kube.scripted import Answer, Scripted, write_kubeconfig
 
 SECRET = "very-secret-token"
 

@@ -22,9 +22,9 @@ from lightkube import ConfigError
 from lightkube.config.client_adapter import user_auth, verify_cluster
 from lightkube.config.models import User
 
+from podpath.kube.access import Access
+from podpath.kube.objects import KubeStatus, StatusDetails
 from podpath.net.errors import PodpathError
-from podpath.protect.kube.access import Access
-from podpath.protect.kube.objects import KubeStatus, StatusDetails
 from podpath.version import __version__
 
 Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
