@@ -153,7 +153,9 @@ def _list_messages(evidence: ReadSources) -> Iterator[Message]:
 
 
 def _assemble_netfilter(evidence: ReadSources) -> Mapping[str, NetfilterAssembly]:
-    """Read rules once: they are the bulk of a node, and no way that a fork may take changes them."""
+    """Read rules once: they are the bulk of a node, and no way that a fork may take changes
+    them.
+    """
     names = dict.fromkeys(["host", *(scene.netns for scene in evidence.scenes)])
     return {
         name: assemble_netfilter(

@@ -17,15 +17,17 @@ U8: TypeAlias = NDArray[np.uint64]
 I8: TypeAlias = NDArray[np.int64]
 
 TYPES: dict[str, Any] = {
-    "time": np.int64, "offset": np.int64, "caplen": np.uint32, "wirelen": np.uint32, "interface": np.uint16,
-    "version": np.uint8, "protocol": np.uint8, "flags": np.uint8, "ttl": np.uint8, "depth": np.uint8, "broken": np.uint8,
-    "direction": np.uint8, "icmp_type": np.uint8, "icmp_code": np.uint8, "options": np.uint8,
-    "sport": np.uint16, "dport": np.uint16, "fragment": np.uint16, "window": np.uint16, "mss": np.uint16, "vlan": np.uint16,
-    "ethertype": np.uint16, "network_at": np.uint16, "data_at": np.uint16,
-    "src": np.uint32, "dst": np.uint32, "ident": np.uint32, "length": np.uint32, "payload": np.uint32, "seq": np.uint32,
-    "ack": np.uint32, "tsval": np.uint32, "tsecr": np.uint32, "vni": np.uint32, "ifindex": np.uint32,
-    "outer_src": np.uint32, "outer_dst": np.uint32, "outer_version": np.uint8,
-    "outer_protocol": np.uint8, "outer_sport": np.uint16, "outer_dport": np.uint16, "outer_smac": np.uint64,
+    "time": np.int64, "offset": np.int64, "caplen": np.uint32, "wirelen": np.uint32,
+    "interface": np.uint16, "version": np.uint8, "protocol": np.uint8, "flags": np.uint8,
+    "ttl": np.uint8, "depth": np.uint8, "broken": np.uint8, "direction": np.uint8,
+    "icmp_type": np.uint8, "icmp_code": np.uint8, "options": np.uint8, "sport": np.uint16,
+    "dport": np.uint16, "fragment": np.uint16, "window": np.uint16, "mss": np.uint16,
+    "vlan": np.uint16, "ethertype": np.uint16, "network_at": np.uint16, "data_at": np.uint16,
+    "src": np.uint32, "dst": np.uint32, "ident": np.uint32, "length": np.uint32,
+    "payload": np.uint32, "seq": np.uint32, "ack": np.uint32, "tsval": np.uint32,
+    "tsecr": np.uint32, "vni": np.uint32, "ifindex": np.uint32, "outer_src": np.uint32,
+    "outer_dst": np.uint32, "outer_version": np.uint8, "outer_protocol": np.uint8,
+    "outer_sport": np.uint16, "outer_dport": np.uint16, "outer_smac": np.uint64,
     "outer_dmac": np.uint64, "smac": np.uint64, "dmac": np.uint64,
 }  # fmt: skip
 """The type of each column."""
@@ -196,8 +198,8 @@ def empty_arrays(count: int) -> dict[str, NDArray[Any]]:
 
 
 SIDE_TYPES: dict[str, Any] = {
-    **TYPES, "row": np.int64, "operation": np.uint16, "sender": np.uint32, "target": np.uint32, "sender_mac": np.uint64,
-    "target_mac": np.uint64, "mtu": np.uint32,
+    **TYPES, "row": np.int64, "operation": np.uint16, "sender": np.uint32, "target": np.uint32,
+    "sender_mac": np.uint64, "target_mac": np.uint64, "mtu": np.uint32,
 }  # fmt: skip
 """The type of each column of the side tables."""
 

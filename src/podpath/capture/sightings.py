@@ -203,8 +203,8 @@ class Journey:
     time: int
     """When it was first seen, in nanoseconds by the first host's clock."""
     seen: tuple[tuple[SeenPacket, ...], ...]
-    """For each passage of its way (`ConnectionDirection.passages`) the packets there, in the order of the file;
-    none where it was not seen.
+    """For each passage of its way (`ConnectionDirection.passages`) the packets there, in the order
+    of the file; none where it was not seen.
     """
     lost: tuple[PacketLoss, ...]
     """It, or parts of it."""

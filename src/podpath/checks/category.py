@@ -61,7 +61,9 @@ class Category(StrEnum):
     BACKEND_MISMATCH = "backend-mismatch"
     """Rules stand in both backends of iptables, or in the wrong one."""
     RULESET_FAILURE = "ruleset-failure"
-    """Iptables, nft or ipset cannot write: restore errors, a missing extension, the xtables lock."""
+    """Iptables, nft or ipset cannot write: restore errors, a missing extension, the xtables
+    lock.
+    """
     RULE_BLOAT = "rule-bloat"
     """Rules are duplicated without end."""
     BRIDGE_NETFILTER = "bridge-netfilter"
@@ -161,7 +163,9 @@ class Category(StrEnum):
     KERNEL_BUG = "kernel-bug"
     """A bug of a kernel version."""
     IPV6 = "ipv6"
-    """IPv6 or dual-stack configuration: disabled, missing on one side, router advertisements, DAD."""
+    """IPv6 or dual-stack configuration: disabled, missing on one side, router advertisements,
+    DAD.
+    """
     NETWORK_MANAGER = "network-manager"
     """NetworkManager, systemd-networkd, cloud-init or udev changes devices, addresses or routes."""
     RESOURCE_LIMIT = "resource-limit"

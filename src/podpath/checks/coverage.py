@@ -163,7 +163,9 @@ def _least(answers: Iterable[Maybe]) -> Maybe:
 
 
 def _is_implied(rule: Rule, given: Sequence[Rule]) -> Maybe:
-    """Tell whether every packet that all the given rules take passes the conditions of a rule too."""
+    """Tell whether every packet that all the given rules take passes the conditions of a rule
+    too.
+    """
     if rule.unread and not rule.hidden:
         return None
     return _least(

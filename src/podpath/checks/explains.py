@@ -85,29 +85,45 @@ def _each(
 
 FELT: Mapping[PacketEnd, Mapping[int, frozenset[Kind]]] = MappingProxyType({
     PacketEnd.LOST: _alike(Kind.TIMEOUT),
-    PacketEnd.DROPPED_BY_SENDER: _each({Kind.TIMEOUT}, {Kind.NOT_PERMITTED}, {Kind.NOT_PERMITTED, Kind.TIMEOUT}),
+    PacketEnd.DROPPED_BY_SENDER: _each(
+        {Kind.TIMEOUT}, {Kind.NOT_PERMITTED}, {Kind.NOT_PERMITTED, Kind.TIMEOUT},
+    ),
     PacketEnd.REJECTED_BY_SENDER: _each(
-        {Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.TIMEOUT}, {Kind.NOT_PERMITTED},
-        {Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.NOT_PERMITTED, Kind.TIMEOUT}),
-    PacketEnd.NO_NEIGHBOUR: _each({Kind.NO_ROUTE_TO_HOST, Kind.TIMEOUT}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST},
-                            {Kind.NO_ROUTE_TO_HOST, Kind.TIMEOUT}),
-    PacketEnd.NET_UNREACHABLE: _each({Kind.NETWORK_UNREACHABLE},
-                                     {Kind.TIMEOUT, Kind.NETWORK_UNREACHABLE}, {Kind.NETWORK_UNREACHABLE}),
-    PacketEnd.HOST_UNREACHABLE: _each({Kind.NO_ROUTE_TO_HOST}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST}, {Kind.NO_ROUTE_TO_HOST}),
+        {Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.TIMEOUT},
+        {Kind.NOT_PERMITTED},
+        {
+            Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.NOT_PERMITTED,
+            Kind.TIMEOUT,
+        }),
+    PacketEnd.NO_NEIGHBOUR: _each(
+        {Kind.NO_ROUTE_TO_HOST, Kind.TIMEOUT}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST},
+        {Kind.NO_ROUTE_TO_HOST, Kind.TIMEOUT},
+    ),
+    PacketEnd.NET_UNREACHABLE: _each(
+        {Kind.NETWORK_UNREACHABLE}, {Kind.TIMEOUT, Kind.NETWORK_UNREACHABLE},
+        {Kind.NETWORK_UNREACHABLE},
+    ),
+    PacketEnd.HOST_UNREACHABLE: _each(
+        {Kind.NO_ROUTE_TO_HOST}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST}, {Kind.NO_ROUTE_TO_HOST},
+    ),
     PacketEnd.NET_PROHIBITED: _alike(Kind.NETWORK_UNREACHABLE),
     PacketEnd.HOST_PROHIBITED: _alike(Kind.NO_ROUTE_TO_HOST),
     PacketEnd.PROHIBITED_IPV6: _alike(Kind.ACCESS_DENIED, Kind.NO_ROUTE_TO_HOST),
     PacketEnd.PORT_UNREACHABLE: _each({Kind.REFUSED}, {Kind.REFUSED, Kind.TIMEOUT}, {Kind.REFUSED}),
     PacketEnd.PROTOCOL_UNREACHABLE: _alike(Kind.UNREACHABLE),
     PacketEnd.RESET: _alike(Kind.REFUSED),
-    PacketEnd.TTL_EXCEEDED: _each({Kind.NO_ROUTE_TO_HOST}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST}, {Kind.NO_ROUTE_TO_HOST}),
+    PacketEnd.TTL_EXCEEDED: _each(
+        {Kind.NO_ROUTE_TO_HOST}, {Kind.TIMEOUT, Kind.NO_ROUTE_TO_HOST}, {Kind.NO_ROUTE_TO_HOST},
+    ),
     PacketEnd.OWN_NO_ROUTE: _alike(Kind.NETWORK_UNREACHABLE),
     PacketEnd.OWN_UNREACHABLE: _alike(Kind.NO_ROUTE_TO_HOST),
     PacketEnd.OWN_PROHIBIT: _alike(Kind.ACCESS_DENIED),
     PacketEnd.OWN_BLACKHOLE: _alike(Kind.INVALID_ARGUMENT),
     PacketEnd.TOO_BIG: _alike(Kind.HANGS, Kind.TIMEOUT, Kind.RESET, Kind.SLOW),
     PacketEnd.LATER: _alike(Kind.HANGS, Kind.TIMEOUT, Kind.RESET),
-    PacketEnd.MISTAKEN: _alike(Kind.WRONG_PEER, Kind.TIMEOUT, Kind.RESET, Kind.REFUSED, Kind.HANGS, Kind.NO_ROUTE_TO_HOST),
+    PacketEnd.MISTAKEN: _alike(
+        Kind.WRONG_PEER, Kind.TIMEOUT, Kind.RESET, Kind.REFUSED, Kind.HANGS, Kind.NO_ROUTE_TO_HOST,
+    ),
 })  # fmt: skip
 """What a program is told, by protocol. A datagram's sender is told of fatal errors only
 (net/ipv4/icmp.c:icmp_err_convert v6.12).
@@ -117,7 +133,8 @@ told after three seconds.
 """
 
 SHARP = frozenset({
-    Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.NOT_PERMITTED, Kind.ACCESS_DENIED, Kind.INVALID_ARGUMENT,
+    Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NETWORK_UNREACHABLE, Kind.NOT_PERMITTED,
+    Kind.ACCESS_DENIED, Kind.INVALID_ARGUMENT,
 })  # fmt: skip
 """Failures that the kernel names. The others may follow from any loss by a program's patience, its
 proxy or its supervisor.
@@ -125,14 +142,15 @@ proxy or its supervisor.
 
 _DROPS = frozenset({PacketEnd.LOST, PacketEnd.DROPPED_BY_SENDER, PacketEnd.LATER})
 _REJECTS = frozenset({
-    PacketEnd.REJECTED_BY_SENDER, PacketEnd.NET_UNREACHABLE, PacketEnd.HOST_UNREACHABLE, PacketEnd.NET_PROHIBITED,
-    PacketEnd.HOST_PROHIBITED, PacketEnd.PROHIBITED_IPV6, PacketEnd.PORT_UNREACHABLE,
-    PacketEnd.PROTOCOL_UNREACHABLE, PacketEnd.RESET,
+    PacketEnd.REJECTED_BY_SENDER, PacketEnd.NET_UNREACHABLE, PacketEnd.HOST_UNREACHABLE,
+    PacketEnd.NET_PROHIBITED, PacketEnd.HOST_PROHIBITED, PacketEnd.PROHIBITED_IPV6,
+    PacketEnd.PORT_UNREACHABLE, PacketEnd.PROTOCOL_UNREACHABLE, PacketEnd.RESET,
 })  # fmt: skip
 _RULES = _DROPS | _REJECTS
 _ROUTES = frozenset({
-    PacketEnd.LOST, PacketEnd.NO_NEIGHBOUR, PacketEnd.NET_UNREACHABLE, PacketEnd.HOST_UNREACHABLE, PacketEnd.HOST_PROHIBITED,
-    PacketEnd.PROHIBITED_IPV6, PacketEnd.OWN_NO_ROUTE, PacketEnd.OWN_UNREACHABLE, PacketEnd.OWN_PROHIBIT, PacketEnd.OWN_BLACKHOLE,
+    PacketEnd.LOST, PacketEnd.NO_NEIGHBOUR, PacketEnd.NET_UNREACHABLE, PacketEnd.HOST_UNREACHABLE,
+    PacketEnd.HOST_PROHIBITED, PacketEnd.PROHIBITED_IPV6, PacketEnd.OWN_NO_ROUTE,
+    PacketEnd.OWN_UNREACHABLE, PacketEnd.OWN_PROHIBIT, PacketEnd.OWN_BLACKHOLE,
     PacketEnd.TTL_EXCEEDED,
 })  # fmt: skip
 _UNHEARD = frozenset({PacketEnd.LOST, PacketEnd.NO_NEIGHBOUR, PacketEnd.LATER})

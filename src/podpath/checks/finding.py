@@ -93,7 +93,9 @@ class Finding:
     shown_by: Branch | None = None
     """The walk that shows it break; None for what no walk sees."""
     explains: frozenset[FailureKind] | None = None
-    """The failures that it can make; None for those of its check's categories (`checks.explains`)."""
+    """The failures that it can make; None for those of its check's categories
+    (`checks.explains`).
+    """
     settled_by: frozenset[Ground] = frozenset()
     """What makes it certain, where the evidence states it beside its lines."""
     proves: frozenset[FailureKind] = frozenset()

@@ -36,11 +36,12 @@ _LEAVES = frozenset(
 _FOLLOWING = frozenset({"ESTABLISHED", "RELATED", "DNAT", "SNAT", "UNTRACKED"})
 _ICMP = frozenset({1, 58})
 _OWNERS = (
-    (("KUBE-",), "kube-proxy or kubelet"), (("DOCKER",), "Docker"), (("cali-",), "Calico"), (("CILIUM_", "OLD_CILIUM"), "Cilium"),
-    (("ufw-", "ufw6-"), "ufw"), (("FWDI_", "FWDO_", "FWD_", "IN_", "INPUT_", "FORWARD_", "OUTPUT_"), "firewalld"),
+    (("KUBE-",), "kube-proxy or kubelet"), (("DOCKER",), "Docker"), (("cali-",), "Calico"),
+    (("CILIUM_", "OLD_CILIUM"), "Cilium"), (("ufw-", "ufw6-"), "ufw"),
+    (("FWDI_", "FWDO_", "FWD_", "IN_", "INPUT_", "FORWARD_", "OUTPUT_"), "firewalld"),
     (("LIBVIRT_",), "libvirt"), (("CNI-", "FLANNEL"), "the CNI plugin"), (("WEAVE",), "Weave Net"),
-    (("NETAVARK", "CNI_"), "Podman"),
-    (("AWS-",), "the AWS CNI plugin"), (("OVN-", "ANTREA"), "the CNI plugin"), (("RH-Firewall", "FIREWALL"), "the distribution"),
+    (("NETAVARK", "CNI_"), "Podman"), (("AWS-",), "the AWS CNI plugin"),
+    (("OVN-", "ANTREA"), "the CNI plugin"), (("RH-Firewall", "FIREWALL"), "the distribution"),
 )  # fmt: skip
 
 
@@ -116,7 +117,9 @@ def owner_of(rule: Rule) -> str:
 
 
 def port_of(rule: Rule) -> str:
-    """Return the destination port that a rule asks for, as spelled; empty where it asks for none."""
+    """Return the destination port that a rule asks for, as spelled; empty where it asks for
+    none.
+    """
     for match in rule.matches:
         for option in match.options:
             if option.name in ("dport", "dports") and not option.negated:

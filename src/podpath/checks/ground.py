@@ -1,4 +1,6 @@
-"""Why a fault that could be something else is certain after all: what is stated beside its lines."""
+"""Why a fault that could be something else is certain after all: what is stated beside its
+lines.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ class Ground(Enum):
     BY_HAND = auto()
     """The same, done by hand later, helps: what it needed was not there at that time."""
     AT_CONTAINER_START = auto()
-    """What fails begins when a container starts or stops, and so does what was done to its device."""
+    """What fails begins when a container starts or stops, and so does what was done to its
+    device.
+    """
     SAME_MECHANISM = auto()
     """A second line states the same mechanism."""
     SYMPTOM = auto()

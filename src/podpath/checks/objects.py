@@ -109,7 +109,9 @@ def pods(case: Case) -> tuple[PodView, ...]:
 
 
 def is_near(one: str, other: str) -> bool:
-    """Tell whether two objects may be of one namespace: where an output tells none it may be any."""
+    """Tell whether two objects may be of one namespace: where an output tells none it may be
+    any.
+    """
     return not one or not other or one == other
 
 

@@ -225,7 +225,9 @@ class Check(NamedTuple):
 
     @property
     def confirm(self) -> tuple[str, ...]:
-        """The commands of its page that confirm it, one a line, without what is remarked on them."""
+        """The commands of its page that confirm it, one a line, without what is remarked on
+        them.
+        """
         section = self.page.partition("\nHow to confirm\n")[2].partition("\n\n")[0]
         return tuple(
             command
@@ -432,7 +434,9 @@ def find_check(name: str) -> Check | None:
 
 
 def run_checks(case: Case, told: Container[str] = ()) -> Iterator[Finding]:
-    """Run every check on a case, in the table's order, without those whose fault is told already."""
+    """Run every check on a case, in the table's order, without those whose fault is told
+    already.
+    """
     for check in CHECKS:
         if check.run is not None and check.name not in told:
             yield from check.run(case)

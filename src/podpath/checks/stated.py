@@ -13,10 +13,12 @@ from podpath.node.node import Netns
 T = TypeVar("T")
 
 _INNER_BRIDGE = re.compile(
-    r"(?:docker\d|br-[0-9a-f]{12}|cni\d|cni-podman\d|podman\d|cbr\d|lxcbr\d|lxdbr\d|virbr\d|kube-bridge|weave)$"
+    r"(?:docker\d|br-[0-9a-f]{12}|cni\d|cni-podman\d|podman\d|cbr\d|lxcbr\d|lxdbr\d|virbr\d|"
+    r"kube-bridge|weave)$"
 )
 _TUNNEL = re.compile(
-    r"(?:flannel|vxlan|geneve|cilium|tunl|wg|tun|tap|ppp|weave|genev|ovs|ovn|antrea|sit|gre|ip6tnl|tailscale|nordlynx|utun)"
+    r"(?:flannel|vxlan|geneve|cilium|tunl|wg|tun|tap|ppp|weave|genev|ovs|ovn|antrea|sit|gre|ip6tnl|"
+    r"tailscale|nordlynx|utun)"
 )
 
 

@@ -28,8 +28,9 @@ LOSSES = frozenset({
 server is beyond the host.
 """
 ROUTERS = frozenset({
-    Technology.DOCKER, Technology.KUBERNETES, Technology.PODMAN, Technology.LXC, Technology.KVM, Technology.SECOND_INTERFACE,
-    Technology.OPENVPN, Technology.WIREGUARD, Technology.BRIDGE, Technology.PROXMOX, Technology.K3S,
+    Technology.DOCKER, Technology.KUBERNETES, Technology.PODMAN, Technology.LXC, Technology.KVM,
+    Technology.SECOND_INTERFACE, Technology.OPENVPN, Technology.WIREGUARD, Technology.BRIDGE,
+    Technology.PROXMOX, Technology.K3S,
 })  # fmt: skip
 """What a ticket speaks of where the host forwards for somebody."""
 UNBRIDGED = frozenset(
@@ -44,7 +45,9 @@ def list_failing(case: Case) -> Iterator[Complaint]:
 
 
 def list_failing_addresses(case: Case) -> frozenset[Address]:
-    """Return the addresses of what fails: those that prose names, and the ends of what was tried."""
+    """Return the addresses of what fails: those that prose names, and the ends of what was
+    tried.
+    """
     named = {address for complaint in list_failing(case) for address in complaint.addresses}
     tried = (attempt.probe for attempt in case.attempts if attempt.is_bad)
     named |= {end for probe in tried for end in (probe.src, probe.dst)}
@@ -94,8 +97,8 @@ def is_forwarder(case: Case) -> bool:
 
 
 def is_forwarded(complaint: Complaint) -> bool:
-    """Tell whether what fails has to be forwarded: from a workload to the outside world, or to one on
-    another node.
+    """Tell whether what fails has to be forwarded: from a workload to the outside world, or to one
+    on another node.
     """
     leaves = complaint.target is EndKind.OUTSIDE or (
         complaint.target in WORKLOADS and complaint.same_node is False

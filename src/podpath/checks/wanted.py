@@ -1,7 +1,7 @@
 """What configuration files want of devices, in one form: all managers say the same things.
 
-A file's own words stay with their lines; what is not an address is kept as it is spelled, since that
-may be the fault.
+A file's own words stay with their lines; what is not an address is kept as it is spelled, since
+that may be the fault.
 """
 
 from __future__ import annotations

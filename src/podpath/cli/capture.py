@@ -89,7 +89,8 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
       tcpdump -nnr eth0.pcap | podpath capture - --json
 
     \b
-    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 no packet to judge by.
+    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input,
+    3 no packet to judge by.
     """  # noqa: D301  # click wants the backspace itself
     wanted: list[ConnectionFilter] = click.get_current_context().meta[_WANTED]
     answer = captures(files, wanted, progress=ProgressLine())

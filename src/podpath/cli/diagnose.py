@@ -77,7 +77,8 @@ def diagnose(  # noqa: PLR0913 - click gives each option as one argument
       ssh node 'iptables-save -c; ip addr; ip route; sysctl -a' | podpath diagnose - ticket.md
 
     \b
-    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
+    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input,
+    3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
     progress = ProgressLine()
     pieces: tuple[Piece, ...] = (ThisNode(logs=True), *evidence) if live else evidence

@@ -1,4 +1,6 @@
-"""`podpath diff`: two nodes, and the least difference that explains why one of them does not work."""
+"""`podpath diff`: two nodes, and the least difference that explains why one of them does not
+work.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,8 @@ def diff(  # noqa: PLR0913 - click gives each option as one argument
       podpath diff before/ after/ --json
 
     \b
-    Exit codes: 0 nothing fails on BAD, 1 a difference explains what fails, 2 usage error or unreadable input, 3 undecided.
+    Exit codes: 0 nothing fails on BAD, 1 a difference explains what fails, 2 usage error or
+    unreadable input, 3 undecided.
     """  # noqa: D301  # click wants the backspace itself
     progress = ProgressLine()
     bad_case = read_one((bad,), probes, limits=limits, progress=progress)

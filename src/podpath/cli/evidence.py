@@ -26,6 +26,9 @@ def read_one(
     case = read(pieces, asking=asking, node=node, limits=limits, progress=progress)
     names = [escape(one.name) for one in case.nodes]
     if len(names) > 1:
-        said = f"the evidence covers {len(names)} nodes ({', '.join(names)}); this is about {names[0]}, choose with --node"
+        said = (
+            f"the evidence covers {len(names)} nodes ({', '.join(names)}); this is about "
+            f"{names[0]}, choose with --node"
+        )
         click.echo(f"podpath: {said}", err=True)
     return case

@@ -141,7 +141,8 @@ def incident(name: str | None, *, only_break: bool, only_fix: bool, bundle: str 
         return
     if name not in INCIDENTS:
         raise UsageError(
-            f"expected the name of a built-in incident, saw {name!r}; `podpath lab incident` lists them"
+            f"expected the name of a built-in incident, saw {name!r}; `podpath lab incident` lists "
+            "them"
         )
     require_lab()
     enter_private_world()
@@ -259,6 +260,7 @@ def _choose_probe(case: Case, probe: str | None) -> Probe:
     failing = [attempt.probe for attempt in case.facts.attempts if is_failure(attempt.result)]
     if not failing:
         raise UsageError(
-            "the evidence shows no connection that fails; name one: --probe 'tcp 10.0.0.1 > 10.0.0.2:80'"
+            "the evidence shows no connection that fails; name one: --probe 'tcp 10.0.0.1 > "
+            "10.0.0.2:80'"
         )
     return failing[0]

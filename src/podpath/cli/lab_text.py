@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from podpath.lab.agree import Tally
 from podpath.lab.agreement import Disagreement
@@ -11,14 +11,16 @@ from podpath.report.escape import escape
 from podpath.report.sentences import spell_failure
 
 
+def _counts(counted: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(counted.items()))
+
+
 def render_twin(seen: TwinRun) -> str:
     """Render prediction and observation side by side."""
     branch = seen.prediction.branches[0]
     lines = [escape(str(seen.prediction.probe)), ""]
-    fails = f"fails: {escape(spell_failure(branch.failure))}"
-    lines.append(
-        f"model   {'works' if branch.works else 'undecided' if branch.works is None else fails}"
-    )
+    predicted = "works" if branch.works else f"fails: {escape(spell_failure(branch.failure))}"
+    lines.append(f"model   {'undecided' if branch.works is None else predicted}")
     drops = f" (freed: {', '.join(seen.evidence.drops)})" if seen.evidence.drops else ""
     lines += [f"kernel  {seen.evidence.observation.application}{drops}", ""]
     if seen.differences:
@@ -27,7 +29,8 @@ def render_twin(seen: TwinRun) -> str:
     else:
         count = sum(frame.packet is not None for frame in seen.evidence.observation.frames)
         lines.append(
-            f"They agree: {count} frames on the node's devices, every rule that matched, and what the client saw."
+            f"They agree: {count} frames on the node's devices, every rule that matched, and what "
+            "the client saw."
         )
     lines += ["", *(f"learned: {escape(line)}" for line in seen.learned)] if seen.learned else []
     lines += ["", *(f"note: {escape(note)}" for note in seen.notes)] if seen.notes else []
@@ -37,14 +40,16 @@ def render_twin(seen: TwinRun) -> str:
 def render_tally(tally: Tally) -> str:
     """Render what a run of many cases came to."""
     rate = tally.cases / tally.seconds if tally.seconds else 0.0
-    verdicts = ", ".join(f"{verdict} {count}" for verdict, count in sorted(tally.verdicts.items()))
-    kinds = f"{tally.nat} with NAT, {tally.faults} with a planted fault, {tally.failing} that do not work"
+    kinds = (
+        f"{tally.nat} with NAT, {tally.faults} with a planted fault, {tally.failing} that do not "
+        "work"
+    )
     lines = [
         f"{tally.cases} cases in {tally.seconds:.0f} s ({rate:.1f} per second): {kinds}",
-        f"verdicts: {verdicts}",
-        f"topologies: {', '.join(f'{name} {count}' for name, count in sorted(tally.topologies.items()))}",
-        f"stages: {', '.join(f'{name} {count}' for name, count in sorted(tally.stages.items()))}",
-        f"extensions that matched: {', '.join(f'{name} {count}' for name, count in sorted(tally.rules.items()))}",
+        f"verdicts: {_counts(tally.verdicts)}",
+        f"topologies: {_counts(tally.topologies)}",
+        f"stages: {_counts(tally.stages)}",
+        f"extensions that matched: {_counts(tally.rules)}",
     ]
     for result in tally.differing:
         said = f"the model says {result.verdict}, the client saw {result.application}"

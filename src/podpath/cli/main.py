@@ -86,7 +86,9 @@ COMMANDS: dict[str, CommandEntry] = {
 
 @contextmanager
 def _gathering_no_garbage() -> Iterator[None]:
-    """Leave the garbage collector off for a while: it would scan again and again what only grows."""
+    """Leave the garbage collector off for a while: it would scan again and again what only
+    grows.
+    """
     was = gc.isenabled()
     gc.disable()
     try:
@@ -153,7 +155,8 @@ def podpath() -> None:
       podpath trace node-bundle/ --probe 'udp 10.244.1.5 > 10.96.0.10:53'
 
     \b
-    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
+    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input,
+    3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
 
 
@@ -190,7 +193,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except SystemExit:
         if sys.stdout is out:
             raise  # a shell's completion
-        sys.stdout = out  # click's answer to a broken pipe: another stream, and an exit code that would name a fault
+        # click's answer to a broken pipe: another stream, and an exit code that would name a fault
+        sys.stdout = out
         return _hang_up(BROKEN_PIPE)
     except OSError as error:
         _refuse(_spell_error(error))
@@ -201,7 +205,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _prepare_streams() -> bool:
-    """Let what a stream cannot spell be spelled otherwise; False where there is no standard output."""
+    """Let what a stream cannot spell be spelled otherwise; False where there is no standard
+    output.
+    """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123  # it is closed: until the process ends
     for stream in (sys.stdout, sys.stderr):

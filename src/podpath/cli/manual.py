@@ -21,7 +21,8 @@ def checks(*, as_json: bool) -> None:
         return
     click.echo(known.text(), nl=False)
     click.echo(
-        "\nRun `podpath explain NAME` for what it is, why it breaks, how to confirm and how to fix it."
+        "\nRun `podpath explain NAME` for what it is, why it breaks, how to confirm and how to fix "
+        "it."
     )
 
 

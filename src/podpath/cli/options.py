@@ -37,7 +37,10 @@ def live_option(function: F) -> F:
     option = click.option(
         "--live",
         is_flag=True,
-        help="Query this node itself, in addition to the evidence given or instead of it. Needs root.",
+        help=(
+            "Query this node itself, in addition to the evidence given or instead of it. Needs "
+            "root."
+        ),
     )
     return click.argument("evidence", nargs=-1, metavar="EVIDENCE...")(option(cast("F", demand)))
 

@@ -74,12 +74,15 @@ def describe_config(path: Path) -> str:
     read, _ = load_config(path)
     environment = default_environment()
     address = listen_address(read.health.listen, environment)
+    kubernetes = "no"
+    if read.kubernetes is not None:
+        kubernetes = "taint and events" if read.kubernetes.taint else "events"
     lines = [
         f"{path}: good",
         f"node: {node_name(read, environment)}",
         f"parts: {', '.join(read.parts())}",
         f"health: {'nowhere' if address is None else f'{address[0]} port {address[1]}'}",
-        f"kubernetes: {'no' if read.kubernetes is None else 'taint and events' if read.kubernetes.taint else 'events'}",
+        f"kubernetes: {kubernetes}",
     ]
     if read.reflect is not None:
         ends = resolve(read.reflect.listen, environment)

@@ -1,4 +1,6 @@
-"""`podpath protect chain`: keep a plugin in the CNI configuration, take it out, and judge a folder."""
+"""`podpath protect chain`: keep a plugin in the CNI configuration, take it out, and judge a
+folder.
+"""
 
 from __future__ import annotations
 
@@ -285,7 +287,8 @@ def _render(found: Lint) -> str:
     lines += [""] if found.remarks else []
     for remark in found.remarks:
         lines.append(
-            f"{remark.severity:<7} {remark.file or '.'}:{remark.line}: {remark.claim} [{remark.row}]"
+            f"{remark.severity:<7} {remark.file or '.'}:{remark.line}: {remark.claim} "
+            f"[{remark.row}]"
         )
         lines += [f"        mend: {remark.mend}"] if remark.mend else []
     return "\n".join(map(escape, lines)) + "\n"

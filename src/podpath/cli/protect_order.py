@@ -44,7 +44,8 @@ def order(
     """Check that jumps in base chains stand in the order that CNIs depend on, such as
     CILIUM_FORWARD before KUBE-FORWARD.
 
-    Reads both backends of iptables, IPv4 and IPv6; a jump is moved in one transaction, never doubled. Needs CAP_NET_ADMIN.
+    Reads both backends of iptables, IPv4 and IPv6; a jump is moved in one transaction, never
+    doubled. Needs CAP_NET_ADMIN.
 
     \b
     Examples:
@@ -63,7 +64,8 @@ def order(
     if list_them:
         for rule in rules:
             click.echo(
-                f"{rule.name}: {rule.table} {rule.chain}: {rule.first} before {', '.join(rule.then)}\n    {rule.why}"
+                f"{rule.name}: {rule.table} {rule.chain}: {rule.first} before "
+                f"{', '.join(rule.then)}\n    {rule.why}"
             )
             click.echo(f"    {rule.source}")
         return

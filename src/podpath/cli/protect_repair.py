@@ -123,7 +123,8 @@ def repair(**given: object) -> None:
       podpath protect repair --policy repair.toml --state /run/podpath/repair.json
 
     \b
-    Exit codes with --once: 0 no pod is broken, 1 some were, 2 the API server did not answer. Without --once it runs until killed.
+    Exit codes with --once: 0 no pod is broken, 1 some were, 2 the API server did not answer.
+    Without --once it runs until killed.
     """  # noqa: D301  # click wants the backspace itself
     try:
         from podpath.protect.repair.keeper import Work, make_body  # noqa: PLC0415  # lightkube is an extra
@@ -196,7 +197,10 @@ def _watch_chain(given: dict[str, object]) -> Callable[[], str]:
             ""
             if look.holds
             else claims
-            or f"no network that the runtime would load from {options.conf_dir} has {guard.entry.type}"
+            or (
+                f"no network that the runtime would load from {options.conf_dir} has "
+                f"{guard.entry.type}"
+            )
         )
 
     return unhealthy

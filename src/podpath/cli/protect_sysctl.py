@@ -78,9 +78,20 @@ WRONG = 1
     "--json", "as_json", is_flag=True, help="Print JSON; with --watch a line for each look."
 )
 def sysctl(  # noqa: PLR0913  # one parameter for each option, as click has it
-    *, profiles: tuple[str, ...], keys: tuple[str, ...], modules: tuple[str, ...], fix: bool, persist: bool, load_modules: bool,
-    keep_all: bool, watch: bool, dry_run: bool, root: str, list_them: bool, as_json: bool,
-) -> None:  # fmt: skip
+    *,
+    profiles: tuple[str, ...],
+    keys: tuple[str, ...],
+    modules: tuple[str, ...],
+    fix: bool,
+    persist: bool,
+    load_modules: bool,
+    keep_all: bool,
+    watch: bool,
+    dry_run: bool,
+    root: str,
+    list_them: bool,
+    as_json: bool,
+) -> None:
     """Check the sysctls that pods' packets need, as the kernel has them in force; correct them;
     keep them correct.
 
@@ -121,7 +132,8 @@ def sysctl(  # noqa: PLR0913  # one parameter for each option, as click has it
     if not duty.settings and not duty.modules:
         known = ", ".join(list_profiles())
         raise UsageError(
-            f"expected a node that shows which profile it needs, saw none; name one with --profile: {known}"
+            "expected a node that shows which profile it needs, saw none; name one with "
+            f"--profile: {known}"
         )
     outcome = SysctlGuard(duty, applier).look(0.0)
     if as_json:
@@ -182,7 +194,8 @@ def render_outcome(outcome: SysctlOutcome, chosen: dict[str, str]) -> str:
     for attempt in outcome.attempts:
         why = f": {attempt.why}" if attempt.why else ""
         lines.append(
-            f"  {attempt.state}: {escape(attempt.write.command)} ({attempt.write.reason}){escape(why)}"
+            f"  {attempt.state}: {escape(attempt.write.command)} "
+            f"({attempt.write.reason}){escape(why)}"
         )
     lines += [f"  {escape(effect)}" for effect in outcome.effects]
     return "".join(f"{line}\n" for line in lines) + render_findings(outcome.findings, style)

@@ -25,7 +25,10 @@ from podpath.report.escape import escape
 
 MESSAGE_LIMIT = 4096
 """Bytes of a termination message that the kubelet keeps."""
-FAILED = "Failed to validate networking configuration. Please ensure traffic redirection rules are rewriting traffic as expected."
+FAILED = (
+    "Failed to validate networking configuration. Please ensure traffic redirection rules are "
+    "rewriting traffic as expected."
+)
 UNABLE = (
     "Unable to connect to validator. Please ensure iptables rules are rewriting traffic as expected"
 )
@@ -49,7 +52,10 @@ class EndType(click.ParamType[SocketEnd]):
             return value if isinstance(value, SocketEnd) else parse_end(str(value))
         except ValueError:
             self.fail(
-                f"expected an address with a port, as 192.0.2.2:1404 or [fd00::1]:20001, saw {value!r}",
+                (
+                    "expected an address with a port, as 192.0.2.2:1404 or [fd00::1]:20001, saw "
+                    f"{value!r}"
+                ),
                 param,
                 ctx,
             )
@@ -72,7 +78,10 @@ class ReflectorsType(click.ParamType[tuple[SocketEnd, ...]]):
             return tuple(_parse_reflector(word.strip()) for word in str(value).split(","))
         except ValueError:
             self.fail(
-                f"expected addresses such as 10.0.0.1, fd00::1, 10.0.0.1:15105 or [fd00::1]:15105, saw {value!r}",
+                (
+                    "expected addresses such as 10.0.0.1, fd00::1, 10.0.0.1:15105 or "
+                    f"[fd00::1]:15105, saw {value!r}"
+                ),
                 param,
                 ctx,
             )
@@ -150,7 +159,10 @@ class PortsType(click.ParamType[tuple[int, ...]]):
     "--reflector",
     type=ReflectorsType(),
     default=(),
-    help="Who connects back from outside, to prove inbound redirection: the node's addresses, where the agent has [reflect].",
+    help=(
+        "Who connects back from outside, to prove inbound redirection: the node's addresses, where "
+        "the agent has [reflect]."
+    ),
 )
 @click.option(
     "--await-inbound",
@@ -228,15 +240,16 @@ def validate(**given: object) -> None:
 
     \b
     Examples:
-      podpath protect validate --mode istio --proxy-uid 1337 --termination-message /dev/termination-log
-      podpath protect validate --mode linkerd --listen-addr '[::]:4140' --connect-addr '[fd00::1]:20001' --timeout 10s
-      podpath protect validate --skip-outbound-ports 25,443 --skip-inbound-ports 9090 --reflector 10.0.0.1
+      podpath protect validate --mode istio --termination-message /dev/termination-log
+      podpath protect validate --mode linkerd --listen-addr '[::]:4140' --timeout 10s
+      podpath protect validate --skip-outbound-ports 25,443 --reflector 10.0.0.1
 
     \b
-    Exit codes: 0 redirected. In mode linkerd 95, in mode istio 126 for every failure. Else 3 nothing could be tested,
-    60 no NAT rules at all, 61 outbound not redirected, 62 one family forgotten, 63 inbound not redirected, 64 redirected
-    elsewhere, 65 a skipped port is redirected, 66 the proxy's user is redirected, 67 a filter refuses, 68 our ports are taken,
-    69 somebody else answered, 70 the target refused, 71 killed; 2 usage error.
+    Exit codes: 0 redirected. In mode linkerd 95, in mode istio 126 for every failure. Else
+    3 nothing could be tested, 60 no NAT rules at all, 61 outbound not redirected, 62 one family
+    forgotten, 63 inbound not redirected, 64 redirected elsewhere, 65 a skipped port is redirected,
+    66 the proxy's user is redirected, 67 a filter refuses, 68 our ports are taken, 69 somebody else
+    answered, 70 the target refused, 71 killed; 2 usage error.
     """  # noqa: D301  # click wants the backspace itself
     started = time.monotonic()
     reflect = cast("SocketEnd | None", given["reflect"])

@@ -31,7 +31,9 @@ from podpath.library.progress import stage
 @click.option(
     "--node-netns",
     metavar="NETNS",
-    help="The node's own namespace, where it is not that of process 1: a name, a process or a file.",
+    help=(
+        "The node's own namespace, where it is not that of process 1: a name, a process or a file."
+    ),
 )
 @click.option(
     "--netns",
@@ -53,7 +55,7 @@ def snapshot(output: str, *, logs: bool, node_netns: str | None, wanted: tuple[s
     \b
     Examples:
       sudo podpath snapshot -o node1.tar.gz
-      sudo podpath snapshot -o before/ && podpath diagnose before/ --probe 'tcp 10.244.1.5 > 10.96.0.1:443'
+      sudo podpath snapshot -o before/ && podpath diagnose before/
     """  # noqa: D301  # click wants the backspace itself
     target = Path(output)
     with stage(ProgressLine(), "collecting") as progress:

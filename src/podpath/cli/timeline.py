@@ -29,12 +29,14 @@ def timeline(  # noqa: PLR0913 - click gives each option as one argument
     """Show what changed in the window in which it broke, and which known chain of causes leads from
     there, and to what.
 
-    LOGS are files, folders (/var/log), bundles, archives, tickets with logs pasted into them, and - for standard input: syslog,
-    journalctl, dmesg, klog, container logs, kubectl get events, audit, histories of package managers. The window is after the
-    last success and before the first failing request began, which is its failure minus its timeout.
+    LOGS are files, folders (/var/log), bundles, archives, tickets with logs pasted into them, and -
+    for standard input: syslog, journalctl, dmesg, klog, container logs, kubectl get events, audit,
+    histories of package managers. The window is after the last success and before the first failing
+    request began, which is its failure minus its timeout.
 
     \b
-    T is a moment: 2022-02-11T09:49:15+08:00, 'Feb 11 09:49:15', 09:49:15 (of the logs' last such day), @1644544155.
+    T is a moment: 2022-02-11T09:49:15+08:00, 'Feb 11 09:49:15', 09:49:15 (of the logs' last such
+    day), @1644544155.
 
     \b
     Examples:
@@ -43,8 +45,8 @@ def timeline(  # noqa: PLR0913 - click gives each option as one argument
       journalctl --since -1h | podpath timeline - --failed-at 09:49:15 --json
 
     \b
-    Exit codes: 0 nothing changed in the window, 1 something did that breaks networks, 2 usage error or unreadable input,
-    3 undecided for lack of evidence.
+    Exit codes: 0 nothing changed in the window, 1 something did that breaks networks,
+    2 usage error or unreadable input, 3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
     answer = chronicle.timeline(logs, when, progress=ProgressLine())
     if svg is not None:

@@ -49,7 +49,8 @@ def trace(  # noqa: PLR0913 - click gives each option as one argument
       sudo podpath trace --live --probe 'icmp 10.244.1.5 > 1.1.1.1'
 
     \b
-    Exit codes: 0 it works, 1 it never works or only sometimes, 2 usage error or unreadable input, 3 undecided.
+    Exit codes: 0 it works, 1 it never works or only sometimes, 2 usage error or unreadable input,
+    3 undecided.
     """  # noqa: D301  # click wants the backspace itself
     progress = ProgressLine()
     pieces: tuple[Piece, ...] = (ThisNode(), *evidence) if live else evidence

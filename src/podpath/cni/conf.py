@@ -2,9 +2,9 @@
 it is refused.
 
 What comes in is a file's name and bytes, and the files of the drop-in directory named after its
-network; what goes out is a `Network` or a `ConfProblem` with the line it stands in. The rules are those
-of libcni 1.3 (`libcni/conf.go`), row P1 to P5 of parity.md; where an older libcni decides otherwise
-(drop-in directories came with 1.3.0), `drop_ins` says which is meant.
+network; what goes out is a `Network` or a `ConfProblem` with the line it stands in. The rules are
+those of libcni 1.3 (`libcni/conf.go`), row P1 to P5 of parity.md; where an older libcni decides
+otherwise (drop-in directories came with 1.3.0), `drop_ins` says which is meant.
 """
 
 from __future__ import annotations
@@ -283,7 +283,9 @@ def _parse_plugin(file: ConfFile, value: object, number: int) -> Plugin | ConfPr
 
 
 def _misshapen(fields: Mapping[str, object]) -> Iterator[str]:
-    """Name the typed keys of a plugin whose value encoding/json would refuse (`types.PluginConf`)."""
+    """Name the typed keys of a plugin whose value encoding/json would refuse
+    (`types.PluginConf`).
+    """
     capabilities, ipam, dns = fields.get("capabilities"), fields.get("ipam"), fields.get("dns")
     if capabilities is not None and not (
         isinstance(capabilities, dict)

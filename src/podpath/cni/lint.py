@@ -108,7 +108,10 @@ def _verdict_remarks(verdicts: Sequence[RuntimeVerdict]) -> Iterator[Remark]:
             "error",
             containerd.file or first,
             1,
-            f"containerd takes {containerd.file or 'nothing'}, CRI-O takes {crio.file or 'nothing'}",
+            (
+                f"containerd takes {containerd.file or 'nothing'}, CRI-O takes "
+                f"{crio.file or 'nothing'}"
+            ),
             "mend or remove the file over which they part",
         )
 
@@ -127,7 +130,10 @@ def _file_remarks(files: Sequence[ConfFile]) -> Iterator[Remark]:
                     "rename it",
                 )
             if file.is_link:
-                said = "it is a symbolic link, which containerd does not see come: it heeds no creation"
+                said = (
+                    "it is a symbolic link, which containerd does not see come: it heeds no "
+                    "creation"
+                )
                 yield Remark(
                     "D4", "warning", file.name, 1, said, "put a regular file in its place by rename"
                 )
@@ -191,7 +197,10 @@ def _network_remarks(
     file: ConfFile, network: Network, programs: Programs | None
 ) -> Iterator[Remark]:
     if not _NAME.fullmatch(network.name):
-        said = f"its name {network.name!r} is loaded, but no pod can be added to a network of that name"
+        said = (
+            f"its name {network.name!r} is loaded, but no pod can be added to a network of that "
+            "name"
+        )
         yield Remark(
             "P1",
             "error",
@@ -204,7 +213,10 @@ def _network_remarks(
     yield from _chain_remarks(file, network)
     missing = lacking(network, programs)
     if missing is not None:
-        said = f"{missing.why}; containerd loads it and every pod fails, CRI-O takes the next file without it"
+        said = (
+            f"{missing.why}; containerd loads it and every pod fails, CRI-O takes the next file "
+            "without it"
+        )
         yield Remark(
             missing.row,
             "error",
@@ -216,7 +228,10 @@ def _network_remarks(
     for plugin in network.plugins:
         reserved = [key for key in plugin.conf if key in _RESERVED or key.startswith("cni.dev/")]
         if reserved:
-            said = f"{plugin.type} has {', '.join(sorted(reserved))}, which the runtime puts in its own place"
+            said = (
+                f"{plugin.type} has {', '.join(sorted(reserved))}, which the runtime puts in its "
+                "own place"
+            )
             yield Remark(
                 "P5", "warning", plugin.file, plugin.line, said, "remove the reserved keys"
             )
@@ -244,7 +259,10 @@ def _version_remarks(file: ConfFile, network: Network) -> Iterator[Remark]:
             f"its version {network.version!r} is none: every plugin refuses it",
         )
     elif version > CURRENT:
-        said = f"version {network.version} is newer than libcni 1.3 knows, and only cniVersions would let it choose an older one"
+        said = (
+            f"version {network.version} is newer than libcni 1.3 knows, and only cniVersions would "
+            "let it choose an older one"
+        )
         yield Remark("P2", "warning", file.name, line, said, "name the versions in cniVersions")
     elif version < (0, 4, 0):
         yield Remark(
@@ -255,7 +273,10 @@ def _version_remarks(file: ConfFile, network: Network) -> Iterator[Remark]:
             f"version {network.version or '0.1.0'} has no CHECK (0.4.0)",
         )
     elif version < CURRENT:
-        said = f"version {network.version} has neither STATUS nor GC (1.1.0): the node is ready although a plugin may not be"
+        said = (
+            f"version {network.version} has neither STATUS nor GC (1.1.0): the node is ready "
+            "although a plugin may not be"
+        )
         yield Remark("P9", "note", file.name, line, said)
     else:
         yield Remark(
@@ -270,7 +291,10 @@ def _version_remarks(file: ConfFile, network: Network) -> Iterator[Remark]:
 def _chain_remarks(file: ConfFile, network: Network) -> Iterator[Remark]:
     first = network.plugins[0]
     if first.type in CHAINED:
-        said = f"{first.type} comes first in the chain and makes no interface: it has nothing to work on, and adding a pod fails"
+        said = (
+            f"{first.type} comes first in the chain and makes no interface: it has nothing to work "
+            "on, and adding a pod fails"
+        )
         yield Remark(
             "P7",
             "error",
@@ -292,8 +316,9 @@ def _chain_remarks(file: ConfFile, network: Network) -> Iterator[Remark]:
     mesh = next((plugin for plugin in network.plugins if plugin.type in MESHES), None)
     if mesh is not None:
         said = (
-            f"{mesh.type} redirects a pod before its first container: its init containers have no network until the proxy runs, "
-            "unless they run as the proxy's user or the proxy is a native sidecar"
+            f"{mesh.type} redirects a pod before its first container: its init containers have no "
+            "network until the proxy runs, unless they run as the proxy's user or the proxy is a "
+            "native sidecar"
         )
         yield Remark("G25", "note", mesh.file, mesh.line, said)
 
@@ -340,7 +365,10 @@ def _drop_in_remarks(
                 "this runtime's libcni is older than 1.3.0: it is not read",
             )
         else:
-            said = f"it is appended to {networks[name].file}, by a runtime with libcni 1.3.0 or newer only"
+            said = (
+                f"it is appended to {networks[name].file}, by a runtime with libcni 1.3.0 or newer "
+                "only"
+            )
             yield Remark("P4", "note", other.name, 1, said)
 
 
@@ -366,6 +394,9 @@ def _folder_remarks(
                     and plugin.type in MESHES
                     and plugin.type not in verdict.network.types
                 ):
-                    said = f"{plugin.type} stands here, but {verdict.runtime} takes {verdict.file}, which does not have it"
+                    said = (
+                        f"{plugin.type} stands here, but {verdict.runtime} takes {verdict.file}, "
+                        "which does not have it"
+                    )
                     mend = "keep it in the chain that is loaded: podpath protect chain"
                     yield Remark("N6", "error", plugin.file, plugin.line, said, mend)

@@ -100,7 +100,10 @@ def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> Ru
                 runtime=CONTAINERD,
                 network=None,
                 decisions=tuple(decisions),
-                why_none=f"{found.file}:{found.line}: {found.why}; it loads nothing at all then, and keeps no older network",
+                why_none=(
+                    f"{found.file}:{found.line}: {found.why}; it loads nothing at all then, and "
+                    "keeps no older network"
+                ),
             )
         networks.append(found)
         decisions.append(
@@ -172,7 +175,9 @@ def judge_crio(
 
 
 def lacking(network: Network, programs: Programs | None) -> ConfProblem | None:
-    """Return what CRI-O's probe with CNI_COMMAND=VERSION would find missing; None where nothing is."""
+    """Return what CRI-O's probe with CNI_COMMAND=VERSION would find missing; None where nothing
+    is.
+    """
     if programs is None:
         return None
     version = network.version or "0.1.0"
@@ -186,7 +191,10 @@ def lacking(network: Network, programs: Programs | None) -> ConfProblem | None:
                 f"the program of the plugin {plugin.type} is not there",
             )
         if supported and version not in supported:
-            why = f"the plugin {plugin.type} does not support version {version} (it says: {', '.join(supported)})"
+            why = (
+                f"the plugin {plugin.type} does not support version {version} (it says: "
+                f"{', '.join(supported)})"
+            )
             return ConfProblem("P11", plugin.file, plugin.line, why)
     return None
 

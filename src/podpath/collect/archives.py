@@ -157,6 +157,7 @@ def _read_member(
     data = content.read(info.size)
     if len(data) < info.size:
         raise EvidenceError(
-            f"{name}: expected {info.size} bytes of {info.name!r}, saw the archive end after {len(data)}"
+            f"{name}: expected {info.size} bytes of {info.name!r}, saw the archive end after "
+            f"{len(data)}"
         )
     yield Member(shown, data)

@@ -29,9 +29,10 @@ _OFFSET = 0x1FFF
 _DAY, _SECOND = 86_400, 1_000_000_000
 _NUMBERED = protocols.SYN | protocols.FIN | protocols.RST
 _FIELDS = (
-    "time", "wirelen", "version", "protocol", "flags", "depth", "broken", "direction", "icmp_type", "icmp_code", "sport", "dport",
-    "fragment", "src", "dst", "length", "payload", "seq", "ack", "vni", "ifindex", "outer_src", "outer_dst", "outer_version",
-    "outer_protocol", "outer_sport", "outer_dport", "outer_smac", "outer_dmac", "smac", "dmac",
+    "time", "wirelen", "version", "protocol", "flags", "depth", "broken", "direction", "icmp_type",
+    "icmp_code", "sport", "dport", "fragment", "src", "dst", "length", "payload", "seq", "ack",
+    "vni", "ifindex", "outer_src", "outer_dst", "outer_version", "outer_protocol", "outer_sport",
+    "outer_dport", "outer_smac", "outer_dmac", "smac", "dmac",
 )  # fmt: skip
 
 Row = Mapping[str, int]

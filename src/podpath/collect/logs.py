@@ -58,7 +58,8 @@ def _read_path(path: str, limits: Limits, stdin: BinaryIO | None) -> Evidence:
             return _gather(list(_folder(Path(path), limits)), _manifest_time(Path(path)))
         if not stat.S_ISREG(mode):
             raise EvidenceError(
-                f"{path}: expected a file, a folder or an archive, saw a device or pipe; use - for standard input"
+                f"{path}: expected a file, a folder or an archive, saw a device or pipe; "
+                "use - for standard input"
             )
         with Path(path).open("rb") as file:
             return _read_file(path, file, os.fstat(file.fileno()).st_size, limits)
@@ -154,7 +155,8 @@ def _folder(folder: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
             total += len(data)
             if total > limits.total_bytes:
                 raise EvidenceError(
-                    f"{folder}: expected at most {limits.total_bytes >> 20} MB of logs, saw more; name those in question"
+                    f"{folder}: expected at most {limits.total_bytes >> 20} MB of logs, saw more; "
+                    "name those in question"
                 )
             yield str(path), data
 
@@ -178,7 +180,10 @@ def _gather(files: Sequence[tuple[str, bytes]], taken_at: float | None) -> Evide
             gaps.append(
                 make_gap(
                     name,
-                    f"{zeros} zero bytes are left out: a crash leaves such in the file that was written",
+                    (
+                        f"{zeros} zero bytes are left out: a crash leaves such in the file that "
+                        "was written"
+                    ),
                 )
             )
         try:

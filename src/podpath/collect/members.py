@@ -1,4 +1,6 @@
-"""What an archive of any kind holds: files by their names within it, and those that were left out."""
+"""What an archive of any kind holds: files by their names within it, and those that were left
+out.
+"""
 
 from __future__ import annotations
 

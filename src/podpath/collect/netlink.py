@@ -36,7 +36,9 @@ class NetlinkDevice(NamedTuple):
     kind: str
     """iproute2's kind; empty for hardware and loopback."""
     link: int | None
-    """The index of the device that it belongs to (IFLA_LINK): a veth's other end, what it sits on."""
+    """The index of the device that it belongs to (IFLA_LINK): a veth's other end, what it sits
+    on.
+    """
     identifier: int | None
     """The number of the namespace of `link` (IFLA_LINK_NETNSID); None where it is this one."""
     master: int | None
@@ -69,7 +71,9 @@ class NetlinkSocket:
         return tuple(_read_device(body) for kind, body in replies if kind == _RTM_NEWLINK)
 
     def find_identifier(self, descriptor: int) -> int | None:
-        """Return the number by which the namespace knows another one; None where it knows it by none."""
+        """Return the number by which the namespace knows another one; None where it knows it by
+        none.
+        """
         asked = bytes(4) + _ATTRIBUTE.pack(8, _NETNSA_FD) + _INTEGER.pack(descriptor)
         for kind, body in self._ask(_RTM_GETNSID, _REQUEST, asked):
             found = dict(_read_attributes(body[4:])).get(_NETNSA_NSID) if kind != _ERROR else None
@@ -117,7 +121,9 @@ def open_routing() -> Iterator[NetlinkSocket]:
 
 
 def is_empty(question: NetfilterDump) -> bool:
-    """Tell whether this thread's namespace has nothing of a kind; False also where that is unknown."""
+    """Tell whether this thread's namespace has nothing of a kind; False also where that is
+    unknown.
+    """
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_NETFILTER) as opened:
             return NetlinkSocket(opened).is_empty(question)

@@ -85,7 +85,8 @@ class Taker:
             path = self._programs[options[0]]
             if path is None:
                 continue
-            # `ip link` leaves a family behind that `ip addr` would go by (ip/ipaddress.c), so it is last
+            # `ip link` leaves a family behind that `ip addr` would go by (ip/ipaddress.c), so it is
+            # last
             commands.sort(key=lambda command: "link" in command.arguments)
             lines = [" ".join(_after_options(command)) for command in commands]
             given = "".join(f"{line}\n" for line in lines).encode()

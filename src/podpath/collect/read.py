@@ -61,7 +61,8 @@ def _read_path(path: str, limits: Limits, stdin: BinaryIO | None, keep: captures
         return _read_folder(Path(path), limits, keep)
     if not stat.S_ISREG(mode):
         raise EvidenceError(
-            f"{path}: expected a file, a folder or an archive, saw a device or pipe; use - for standard input"
+            f"{path}: expected a file, a folder or an archive, saw a device or pipe; "
+            "use - for standard input"
         )
     try:
         with Path(path).open("rb") as file:
@@ -273,7 +274,8 @@ def _unpack(files: list[_File], limits: Limits, gaps: list[Gap]) -> Iterator[_Fi
             total += len(each.data)
             if total > limits.total_bytes + (limits.total_bytes >> 3):
                 raise EvidenceError(
-                    f"{file.shown}: expected at most {limits.total_bytes >> 20} MB of files unpacked, saw more"
+                    f"{file.shown}: expected at most {limits.total_bytes >> 20} MB of files "
+                    "unpacked, saw more"
                 )
             yield each
 
@@ -324,7 +326,8 @@ def _read_folder(folder: Path, limits: Limits, keep: captures.Keep) -> Evidence:
         total += len(data)
         if total > limits.total_bytes or len(files) >= limits.files:
             raise EvidenceError(
-                f"{folder}: expected at most {limits.files} files and {limits.total_bytes >> 20} MB, saw more"
+                f"{folder}: expected at most {limits.files} files and {limits.total_bytes >> 20} "
+                "MB, saw more"
             )
         files.append(_File(path.relative_to(folder).as_posix(), shown, data))
     if not files:

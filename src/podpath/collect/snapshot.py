@@ -1,5 +1,5 @@
-"""A live node to a bundle: each namespace's state as the tools print it, and who is whose veth peer,
-by the numbers that the kernel has for namespaces.
+"""A live node to a bundle: each namespace's state as the tools print it, and who is whose veth
+peer, by the numbers that the kernel has for namespaces.
 
 Nothing is changed on the node, and the taking leaves no process behind. A program that is missing
 or fails costs its file and a line in `bundle.json`, never the bundle; a namespace that is gone when
@@ -71,7 +71,9 @@ def collect_files(
     progress: Callable[[float], None] = lambda _: None,
     logs: bool = False,
 ) -> Collected:
-    """Ask every namespace and the node, and return what they say; progress is the share that is done."""
+    """Ask every namespace and the node, and return what they say; progress is the share that is
+    done.
+    """
     if os.geteuid() != 0:
         raise CollectError(
             "expected root, since entering network namespaces needs it; run it with sudo"
@@ -104,7 +106,9 @@ def collect_files(
 def _take_all(
     descriptors: Mapping[str, int], surveyed: NamespaceSurvey, progress: Callable[[float], None]
 ) -> dict[str, NamespaceState]:
-    """Take every namespace that could be surveyed, shared by as many processes as there are cores."""
+    """Take every namespace that could be surveyed, shared by as many processes as there are
+    cores.
+    """
     owners = list_owners()
     size = min(len(os.sched_getaffinity(0)), _MOST_WORKERS, max(len(surveyed.devices) // 4, 1))
     shares = _deal(surveyed, size)
@@ -174,7 +178,10 @@ def _say_left_out(names: Sequence[str]) -> tuple[str, ...]:
     shown = ", ".join(names[:_SHOWN])
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return (
-        f"{len(names)} namespaces that no link leads to from this node: {shown}{more} (--netns NAME takes one)",
+        (
+            f"{len(names)} namespaces that no link leads to from this node: {shown}{more} (--netns "
+            "NAME takes one)"
+        ),
     )
 
 

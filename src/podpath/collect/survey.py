@@ -1,5 +1,5 @@
-"""How the network namespaces of a machine hang together, by what the kernel says: each one's devices,
-and the numbers by which it knows the others.
+"""How the network namespaces of a machine hang together, by what the kernel says: each one's
+devices, and the numbers by which it knows the others.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class NamespaceSurvey:
                     yield Edge(name, device, other)
 
     def list_pairs(self) -> Iterator[tuple[str, str, str, str]]:
-        """Yield the pairs of veth ends, each once: namespace and device, and those of the other end."""
+        """Yield the pairs of veth ends, each once: namespace and device, and those of the other
+        end.
+        """
         by_index = {
             (name, device.ifindex): device
             for name, devices in self.devices.items()

@@ -1,7 +1,7 @@
 """The sysctls of the network namespace that this process is in, as `sysctl -a` prints them.
 
-The program takes 50 ms for what 10 ms of reading give, since it goes through the whole of /proc/sys:
-too much where a node has hundreds of namespaces.
+The program takes 50 ms for what 10 ms of reading give, since it goes through the whole of
+/proc/sys: too much where a node has hundreds of namespaces.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ WRITERS: Mapping[str, Callable[[IO[bytes], Files], None]] = {
 }
 """By the endings of names; any other name is a folder's."""
 OTHERS = (
-    ".7z", ".br", ".bz2", ".cab", ".gz", ".json", ".log", ".lz4", ".md", ".pcap", ".rar", ".tbz", ".tbz2", ".txt", ".txz",
-    ".tzst", ".xz", ".yaml", ".zst",
+    ".7z", ".br", ".bz2", ".cab", ".gz", ".json", ".log", ".lz4", ".md", ".pcap", ".rar", ".tbz",
+    ".tbz2", ".txt", ".txz", ".tzst", ".xz", ".yaml", ".zst",
 )  # fmt: skip
 """Endings of files that are no bundles: who names one does not mean a folder."""

@@ -32,7 +32,9 @@ DAMAGED = (EOFError, zlib.error, lzma.LZMAError, OSError, ValueError)
 
 
 class UnpackingBudget:
-    """What may still come out of an archive: more than an honest one of that size holds is refused."""
+    """What may still come out of an archive: more than an honest one of that size holds is
+    refused.
+    """
 
     def __init__(self, name: str, size: int, limits: Limits) -> None:
         """Take the archive's name and size."""
@@ -45,11 +47,13 @@ class UnpackingBudget:
         if self._count > self._limits.total_bytes + (self._limits.total_bytes >> 3):
             most = f"{self._limits.total_bytes >> 20} MB"
             raise EvidenceError(
-                f"{self._name}: expected at most {most} unpacked, saw more; {MAX_SIZE} lifts the limit"
+                f"{self._name}: expected at most {most} unpacked, saw more; {MAX_SIZE} lifts the "
+                "limit"
             )
         if self._count > self._limits.ratio_from and self._count > self._limits.ratio * self._size:
             raise EvidenceError(
-                f"{self._name}: unpacks to over {self._limits.ratio} times its size: no bundle does, it is refused"
+                f"{self._name}: unpacks to over {self._limits.ratio} times its size: no bundle "
+                "does, it is refused"
             )
 
 

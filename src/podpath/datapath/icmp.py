@@ -13,14 +13,16 @@ from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 
 TYPES: dict[str, tuple[int, int]] = {
-    "icmp-net-unreachable": (3, 0), "icmp-host-unreachable": (3, 1), "icmp-port-unreachable": (3, 3), "icmp-frag-needed": (3, 4),
-    "icmp-pkt-filtered": (3, 13), "icmp-ttl-exceeded": (11, 0),
+    "icmp-net-unreachable": (3, 0), "icmp-host-unreachable": (3, 1),
+    "icmp-port-unreachable": (3, 3), "icmp-frag-needed": (3, 4), "icmp-pkt-filtered": (3, 13),
+    "icmp-ttl-exceeded": (11, 0),
 }  # fmt: skip
 """Type and code of each error in IPv4."""
 
 TYPES6: dict[str, tuple[int, int]] = {
-    "icmp-net-unreachable": (1, 0), "icmp-host-unreachable": (1, 3), "icmp-port-unreachable": (1, 4), "icmp-frag-needed": (2, 0),
-    "icmp-pkt-filtered": (1, 1), "icmp-ttl-exceeded": (3, 0),
+    "icmp-net-unreachable": (1, 0), "icmp-host-unreachable": (1, 3),
+    "icmp-port-unreachable": (1, 4), "icmp-frag-needed": (2, 0), "icmp-pkt-filtered": (1, 1),
+    "icmp-ttl-exceeded": (3, 0),
 }  # fmt: skip
 """The same in IPv6."""
 

@@ -49,7 +49,9 @@ class NoPacket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacketsDropped:
-    """The kernel dropped packets at a point, by its own count, and the capture does not show them."""
+    """The kernel dropped packets at a point, by its own count, and the capture does not show
+    them.
+    """
 
     points: tuple[CapturedPoint, ...]
 

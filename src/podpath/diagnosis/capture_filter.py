@@ -17,12 +17,13 @@ from podpath.net.errors import UsageError
 from podpath.node.case import Case, Sighting
 
 _SPELLING = re.compile(
-    r"(?:(?P<protocol>tcp|udp|sctp|icmp)\s+)?(?P<one>\S+?)(?:\s*(?:->|<->|>|,)\s*|\s+)(?P<other>\S+)"
-    r"|(?:(?P<alone_protocol>tcp|udp|sctp|icmp)\s+)?(?P<alone>\S+)",
+    r"(?:(?P<protocol>tcp|udp|sctp|icmp)\s+)?(?P<one>\S+?)(?:\s*(?:->|<->|>|,)\s*|\s+)"
+    r"(?P<other>\S+)|(?:(?P<alone_protocol>tcp|udp|sctp|icmp)\s+)?(?P<alone>\S+)",
     re.IGNORECASE,
 )
 _END = re.compile(
-    r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<four>\d+\.\d+\.\d+\.\d+))?(?:(?:^|[:.])(?P<port>\d{1,5}))?|(?P<bare>[0-9a-fA-F:.]+)"
+    r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<four>\d+\.\d+\.\d+\.\d+))?"
+    r"(?:(?:^|[:.])(?P<port>\d{1,5}))?|(?P<bare>[0-9a-fA-F:.]+)"
 )
 
 

@@ -92,7 +92,9 @@ def _frames_of(symptom: Symptom) -> Iterator[Span]:
 
 
 def _is_told_by_arp(finding: Finding, findings: Sequence[Finding]) -> bool:
-    """Tell whether a foreign ARP frame is told of as the reason why frames to an address are lost."""
+    """Tell whether a foreign ARP frame is told of as the reason why frames to an address are
+    lost.
+    """
     if finding.check not in TAUGHT:
         return False
     told = {

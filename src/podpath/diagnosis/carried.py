@@ -43,7 +43,8 @@ routed.
 """
 POLICED = re.compile(
     r"KUBE-(?:POD-FW|NWPLCY|ROUTER|NETWORK-POLIC|PROXY-FIREWALL|FIREWALL|FW|XLB|SVL|EXT)\S*"
-    r"|(?:cali|felix|CILIUM|WEAVE-NPC|DOCKER|ANTREA|OVN|NETAVARK|CNI-(?:ADMIN|ISOLATION)|ISTIO|AWS-CONNMARK)\S*"
+    r"|(?:cali|felix|CILIUM|WEAVE-NPC|DOCKER|ANTREA|OVN|NETAVARK|CNI-(?:ADMIN|ISOLATION)|ISTIO|"
+    r"AWS-CONNMARK)\S*"
 )
 """Chains that a policy engine, a runtime's isolation or a service's own source ranges fill: what
 they drop is meant.
@@ -114,7 +115,9 @@ def tell_walked(flows: Sequence[BaselineFlow]) -> str:
 
 
 def _is_fault(node: Node, flow: BaselineFlow, cause: Cause) -> bool | None:
-    """Tell whether a failure is a fault; False where it may be meant, None where it says nothing."""
+    """Tell whether a failure is a fault; False where it may be meant, None where it says
+    nothing.
+    """
     ends = {HOST, flow.probe.netns, _owner(node, flow.probe.dst)}
     if cause.check in SILENT or cause.step.netns not in ends:
         return None

@@ -379,7 +379,9 @@ def _name_bridge(reason: BridgeReason) -> str:
 
 
 def _is_unanswerable(branch: Branch, trace: Trace, step: Step) -> bool:
-    """Tell whether a machine beyond the node has no way to answer a pod, whose own address it sees."""
+    """Tell whether a machine beyond the node has no way to answer a pod, whose own address it
+    sees.
+    """
     first = branch.traces[0]
     beyond = (
         trace.direction is Direction.REPLY

@@ -220,7 +220,9 @@ _WITH_SOCKETS = frozenset({6, 17})
 
 
 def _find_unlisted_devices(node: Node, walked: Sequence[WalkedConnection]) -> Iterator[NotShown]:
-    """Yield the devices that a walk passed and no listing has: a route names one that is not there."""
+    """Yield the devices that a walk passed and no listing has: a route names one that is not
+    there.
+    """
     used = {
         (step.netns, step.link)
         for one in walked

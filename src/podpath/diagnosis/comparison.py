@@ -15,7 +15,9 @@ from podpath.node.node import HOST, Node
 
 
 def compare_with_good(finding: Finding, good: Node, differences: Sequence[Difference]) -> Finding:
-    """Add to a finding which of its facts differ from the good node's, with the lines that say so."""
+    """Add to a finding which of its facts differ from the good node's, with the lines that say
+    so.
+    """
     told = (*_differing(finding, differences), *_unknown_here(finding, good, differences))
     return replace(
         finding,

@@ -31,8 +31,9 @@ DNS_PORT, API_PORT = 53, 443
 API = ("default", "kubernetes")
 """The namespace and the name of the API server's service."""
 _NO_PATH = frozenset({
-    FailureKind.NOT_STARTED, FailureKind.NO_ADDRESS, FailureKind.ERROR_ANSWER, FailureKind.WRONG_PEER, FailureKind.SLOW,
-    FailureKind.NAME_UNKNOWN, FailureKind.NAME_SERVER_FAILS,
+    FailureKind.NOT_STARTED, FailureKind.NO_ADDRESS, FailureKind.ERROR_ANSWER,
+    FailureKind.WRONG_PEER, FailureKind.SLOW, FailureKind.NAME_UNKNOWN,
+    FailureKind.NAME_SERVER_FAILS,
 })  # fmt: skip
 """Failures of which no walk of a connection tells."""
 _TOLD = SHARP | {FailureKind.TIMEOUT, FailureKind.RESET}

@@ -80,7 +80,9 @@ def _look_further(judgement: Judgement) -> Judgement:
 
 
 def _choose_sure(explanations: Sequence[Explanation]) -> Explanation | None:
-    """Return the best explanation where it is sure, else the best one in which nothing is a guess."""
+    """Return the best explanation where it is sure, else the best one in which nothing is a
+    guess.
+    """
     if is_certain(explanations[0], explanations):
         return explanations[0]
     return next(

@@ -110,7 +110,9 @@ def _key(packet: Packet) -> _Key:
 
 
 def _join(strands: Sequence[list[_Numbered]]) -> Iterator[list[list[_Numbered]]]:
-    """Join strands whose SYN has the same sequence number: one connection under several addresses."""
+    """Join strands whose SYN has the same sequence number: one connection under several
+    addresses.
+    """
     groups: dict[object, list[list[_Numbered]]] = {}
     for number, strand in enumerate(strands):
         syn = next(

@@ -60,7 +60,8 @@ def _counted(finding: Finding, node: Node) -> Iterator[tuple[str, Known[int]]]:
     if finding.shown_by is not None and finding.shown_by.traces:
         last = finding.shown_by.traces[-1]
         if last.packet.family != 4 or last.deciding.stage is StageName.NEIGHBOUR:
-            return  # IPv6 has counters of its own, and an ARP request that is refused is not counted
+            # IPv6 has counters of its own, and an ARP request that is refused is not counted
+            return
         netns = last.deciding.netns
     counters = node.namespaces[netns].counters if netns in node.namespaces else {}
     for name in TELLTALES.get(finding.check, ()):
@@ -74,7 +75,10 @@ def _tell(finding: Finding, counted: Sequence[tuple[str, Known[int]]], share: fl
     sentences = [f"The kernel counts it: {name} is {known.value}." for name, known in grown]
     if counted and not grown and finding.severity == Severity.CAUSE:
         sentences = [
-            f"Counting against it: {' and '.join(name for name, _ in counted)} {'is' if len(counted) == 1 else 'are'} 0."
+            (
+                f"Counting against it: {' and '.join(name for name, _ in counted)} "
+                f"{'is' if len(counted) == 1 else 'are'} 0."
+            )
         ]
     certainty = (
         round(finding.certainty * _weight(counted) * share, 3)

@@ -123,7 +123,9 @@ def _list_denied(concluded: Conclusion, complained: Sequence[Complained]) -> fro
 
 
 def _join(meant: BrokenFlows, carried: BrokenFlows) -> BrokenFlows:
-    """Return what fails of what people complain of before what fails of what any node should carry."""
+    """Return what fails of what people complain of before what fails of what any node should
+    carry.
+    """
     return BrokenFlows((*meant.faults, *carried.faults), (*meant.suspected, *carried.suspected))
 
 
@@ -249,12 +251,21 @@ def _notes(node: Node, findings: Sequence[Finding], concluded: Conclusion) -> It
     }
     for symptom in concluded.unexplained:
         if not {str(symptom.probe.src), str(symptom.probe.dst)} & lost:
-            yield f"Not explained: {symptom.words}. Given what is known, the walk does not fail there the way the evidence says."
+            yield (
+                f"Not explained: {symptom.words}. Given what is known, the walk does not fail "
+                "there the way the evidence says."
+            )
     for judgement in concluded.judgements:
         if judgement.fit == Fit.CONTRADICTS and judgement.symptom.fails is False:
-            yield f"The evidence says that {judgement.symptom.probe} works, but the walk does not deliver it."
+            yield (
+                f"The evidence says that {judgement.symptom.probe} works, but the walk does not "
+                "deliver it."
+            )
         if judgement.conversation.truncated:
-            yield f"{judgement.symptom.probe} has more branches than were walked; the likeliest ones were."
+            yield (
+                f"{judgement.symptom.probe} has more branches than were walked; "
+                "the likeliest ones were."
+            )
     yield from _made_up_names(node, findings)
 
 
@@ -269,7 +280,10 @@ def _made_up_names(node: Node, findings: Sequence[Finding]) -> Iterator[str]:
                 if step.netns == HOST and step.link is not None and is_made_up(node, step.link):
                     names[step.link] = None
     if names:
-        yield f"{', '.join(names)}: no output shows the name of such a device; this one is a placeholder."
+        yield (
+            f"{', '.join(names)}: no output shows the name of such a device; this one is a "
+            "placeholder."
+        )
 
 
 def _unplaced_notes(unplaced: Sequence[Unplaced]) -> Iterator[str]:
@@ -280,13 +294,18 @@ def _unplaced_notes(unplaced: Sequence[Unplaced]) -> Iterator[str]:
             if failure.target
             else ""
         )
-        yield f"Not walked: {what} ({failure.result or 'it fails'}) at {failure.span}: no output shows {failure.missing}{hint}."
+        yield (
+            f"Not walked: {what} ({failure.result or 'it fails'}) at {failure.span}: no output "
+            f"shows {failure.missing}{hint}."
+        )
 
 
 def _verdict(
     findings: Sequence[Finding], concluded: Conclusion, unplaced: Sequence[Unplaced]
 ) -> Verdict:
-    """Return `FAULT` for a sure cause or fault, `POSSIBLE` where a failure has none, else `NONE`."""
+    """Return `FAULT` for a sure cause or fault, `POSSIBLE` where a failure has none, else
+    `NONE`.
+    """
     if any(finding.severity in WEIGHTY and finding.certainty == 1 for finding in findings):
         return Verdict.FAULT
     denied = any(judgement.fit == Fit.CONTRADICTS for judgement in concluded.judgements)

@@ -153,7 +153,9 @@ class Explanation:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Tell explanations apart by their causes, not by the facts through which they come about."""
+        """Tell explanations apart by their causes, not by the facts through which they come
+        about.
+        """
         return tuple(
             sorted(
                 {

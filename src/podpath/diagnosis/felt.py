@@ -16,24 +16,26 @@ from podpath.net import protocols
 from podpath.net.failures import VAGUE, FailureKind
 
 ANSWERS: Mapping[str, PacketEnd] = {
-    "EHOSTUNREACH": PacketEnd.NO_NEIGHBOUR,
-    "icmp-net-unreachable": PacketEnd.NET_UNREACHABLE, "icmp6-no-route": PacketEnd.NET_UNREACHABLE,
-    "icmp-host-unreachable": PacketEnd.HOST_UNREACHABLE, "icmp6-addr-unreachable": PacketEnd.HOST_UNREACHABLE,
+    "EHOSTUNREACH": PacketEnd.NO_NEIGHBOUR, "icmp-net-unreachable": PacketEnd.NET_UNREACHABLE,
+    "icmp6-no-route": PacketEnd.NET_UNREACHABLE,
+    "icmp-host-unreachable": PacketEnd.HOST_UNREACHABLE,
+    "icmp6-addr-unreachable": PacketEnd.HOST_UNREACHABLE,
     "icmp-net-prohibited": PacketEnd.NET_PROHIBITED,
-    "icmp-host-prohibited": PacketEnd.HOST_PROHIBITED, "icmp-admin-prohibited": PacketEnd.HOST_PROHIBITED,
+    "icmp-host-prohibited": PacketEnd.HOST_PROHIBITED,
+    "icmp-admin-prohibited": PacketEnd.HOST_PROHIBITED,
     "icmp-pkt-filtered": PacketEnd.HOST_PROHIBITED,
-    "icmp6-adm-prohibited": PacketEnd.PROHIBITED_IPV6, "icmp6-policy-fail": PacketEnd.PROHIBITED_IPV6,
-    "icmp6-reject-route": PacketEnd.PROHIBITED_IPV6,
-    "icmp-port-unreachable": PacketEnd.PORT_UNREACHABLE, "icmp6-port-unreachable": PacketEnd.PORT_UNREACHABLE,
-    "icmp-proto-unreachable": PacketEnd.PROTOCOL_UNREACHABLE,
-    "tcp-reset": PacketEnd.RESET,
-    "icmp-ttl-exceeded": PacketEnd.TTL_EXCEEDED,
-    "icmp-frag-needed": PacketEnd.TOO_BIG, "EMSGSIZE": PacketEnd.TOO_BIG,
+    "icmp6-adm-prohibited": PacketEnd.PROHIBITED_IPV6,
+    "icmp6-policy-fail": PacketEnd.PROHIBITED_IPV6, "icmp6-reject-route": PacketEnd.PROHIBITED_IPV6,
+    "icmp-port-unreachable": PacketEnd.PORT_UNREACHABLE,
+    "icmp6-port-unreachable": PacketEnd.PORT_UNREACHABLE,
+    "icmp-proto-unreachable": PacketEnd.PROTOCOL_UNREACHABLE, "tcp-reset": PacketEnd.RESET,
+    "icmp-ttl-exceeded": PacketEnd.TTL_EXCEEDED, "icmp-frag-needed": PacketEnd.TOO_BIG,
+    "EMSGSIZE": PacketEnd.TOO_BIG,
 }  # fmt: skip
 """What an answer to a rejected packet stands for; one that is not here says nothing."""
 OWN_ERRORS: Mapping[str, PacketEnd] = {
-    "ENETUNREACH": PacketEnd.OWN_NO_ROUTE, "EHOSTUNREACH": PacketEnd.OWN_UNREACHABLE, "EACCES": PacketEnd.OWN_PROHIBIT,
-    "EINVAL": PacketEnd.OWN_BLACKHOLE,
+    "ENETUNREACH": PacketEnd.OWN_NO_ROUTE, "EHOSTUNREACH": PacketEnd.OWN_UNREACHABLE,
+    "EACCES": PacketEnd.OWN_PROHIBIT, "EINVAL": PacketEnd.OWN_BLACKHOLE,
 }  # fmt: skip
 """The same for an error number of the sender's own output routing."""
 OUTPUT_HOOKS = frozenset({Hook.OUTPUT, Hook.POSTROUTING})

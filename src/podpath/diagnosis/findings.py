@@ -226,7 +226,10 @@ def _supposed(suppositions: Sequence[Supposition]) -> Iterator[str]:
         if isinstance(item.value, Chain) and item.contradicts is not None:
             yield f"With {item.fact} {item.meaning}, it fails as seen; {item.instead_of}, it works."
         elif item.contradicts is not None and item.contradicts != item.span:
-            yield f"At the time, then, {item.fact} was {item.meaning}; what {item.contradicts} shows cannot have been true."
+            yield (
+                f"At the time, then, {item.fact} was {item.meaning}; what {item.contradicts} shows "
+                "cannot have been true."
+            )
         else:
             yield f"This rests on an assumption about {item.fact}: {item.meaning}{instead}."
 

@@ -274,7 +274,9 @@ def _refused_by_rules(node: Node) -> Iterator[_Service]:
 
 
 def _port_of(rule: Rule) -> int | None:
-    """Return the one port that a rule is for; None where it is for any, for several or for a range."""
+    """Return the one port that a rule is for; None where it is for any, for several or for a
+    range.
+    """
     ports = [*_values(rule, "dport"), *_values(rule, "dports")]
     return int(ports[0]) if len(ports) == 1 and ports[0].isdecimal() else None
 

@@ -25,7 +25,9 @@ class NothingWalked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SomeBranchesFail:
-    """A connection fails under some answer to what is not known, or by some choice of the kernel's."""
+    """A connection fails under some answer to what is not known, or by some choice of the
+    kernel's.
+    """
 
     probe: Probe
     failing: int

@@ -96,7 +96,10 @@ def _sentences(story: Story, lead: Lead, chronicle: Chronicle) -> Iterator[str]:
             if window.timeout is not None
             else ""
         )
-        yield f"{began:%H:%M:%S}: the first failing request began{why}; {render_duration(max(story.before, 0.0))} later."
+        yield (
+            f"{began:%H:%M:%S}: the first failing request began{why}; "
+            f"{render_duration(max(story.before, 0.0))} later."
+        )
     yield f"This is known to lead to: {lead.says} ({story.chain.sources[0]})."
 
 
@@ -171,11 +174,14 @@ def _questions(chronicle: Chronicle, findings: Sequence[Finding]) -> Iterator[Qu
 def _notes(chronicle: Chronicle, findings: Sequence[Finding]) -> Iterator[str]:
     if any(finding.history for finding in findings):
         if chronicle.window is None:
-            yield "No log shows when the first request failed; --failed-at and --timeout place it among the events."
+            yield (
+                "No log shows when the first request failed; --failed-at and --timeout place it "
+                "among the events."
+            )
         return
     for suspect in chronicle.suspects[:1]:
         if suspect.score >= SURE:
             yield (
-                f"In the logs: {suspect.mark.words}, {tell_before(suspect.before)} ({suspect.event.span}); "
-                f"`podpath timeline` on the same evidence shows the rest."
+                f"In the logs: {suspect.mark.words}, {tell_before(suspect.before)} "
+                f"({suspect.event.span}); `podpath timeline` on the same evidence shows the rest."
             )

@@ -171,7 +171,8 @@ def _seen_words(
         parts.append(f"seen on {', '.join(usual)}")
     if beyond:
         parts.append(
-            f"seen on {', '.join(f'{place} ({shown[place].span})' for place in beyond)} all the same"
+            f"seen on {', '.join(f'{place} ({shown[place].span})' for place in beyond)} all the "
+            "same"
         )
     if missing:
         parts.append(f"not seen on {', '.join(map(str, missing))}")

@@ -44,7 +44,9 @@ def ask_expert(case: Case) -> tuple[Question, ...]:
 
 
 def _ask_once(plays: Iterable[Play]) -> Iterator[Play]:
-    """Yield the plays without those whose answer stands in the output that an earlier one asks for."""
+    """Yield the plays without those whose answer stands in the output that an earlier one asks
+    for.
+    """
     asked: set[AnsweringOutput] = set()
     for play in plays:
         if not play.held or not play.held <= asked:

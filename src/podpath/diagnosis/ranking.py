@@ -66,7 +66,9 @@ def rank_findings(
 
 
 def explained_failures(finding: Finding) -> frozenset[FailureKind]:
-    """Return the failures that a finding can make: as it says itself, else as its check's sorts do."""
+    """Return the failures that a finding can make: as it says itself, else as its check's sorts
+    do.
+    """
     return finding.explains if finding.explains is not None else explained_by(_sorts(finding))
 
 
@@ -86,7 +88,9 @@ def _is_unsure(finding: Finding) -> bool:
 
 
 def _set_aside(finding: Finding, kinds: frozenset[FailureKind]) -> Finding:
-    """Return a fault that cannot make what is stated as a thing that was seen as well, and say why."""
+    """Return a fault that cannot make what is stated as a thing that was seen as well, and say
+    why.
+    """
     words = " or ".join(sorted(kind.value for kind in kinds))
     return replace(
         finding,
@@ -151,7 +155,10 @@ def _raise_only(
 
 
 def _raise(finding: Finding) -> Finding:
-    reason = "Nothing else was found that could cause it, and what is reported is what these lines cause."
+    reason = (
+        "Nothing else was found that could cause it, and what is reported is what these lines "
+        "cause."
+    )
     return replace(finding, certainty=1.0, reasoning=(*finding.reasoning, reason))
 
 
@@ -168,5 +175,8 @@ def _with_ask(finding: Finding) -> Finding:
         or not check.confirm
     ):
         return finding
-    decides = f"if it shows what `podpath explain {check.name}` describes, this is it; otherwise look at the next one"
+    decides = (
+        f"if it shows what `podpath explain {check.name}` describes, this is it; "
+        "otherwise look at the next one"
+    )
     return replace(finding, asks=(FollowUp(check.summary, check.confirm[0], decides),))

@@ -61,11 +61,27 @@ PREVENTIONS: dict[str, str] = {
     bridge_netfilter.NAME: bridge_netfilter.PREVENTION,
     untranslated_reply.NAME: bridge_netfilter.PREVENTION,
     ip_forward.NAME: ip_forward.PREVENTION,
-    arp_ignore.NAME: "Put `net.ipv4.conf.all.arp_ignore = 0` in a file of /etc/sysctl.d that sorts last.",
-    dropped_by_rule.NAME: "Find what writes the rule (kube-proxy, the CNI plugin, Docker, a firewall) and change it there.",
-    forward_policy.NAME: 'Keep Docker from setting it: `"ip-forward-no-drop": true` in daemon.json, or accept the pods\' range.',
-    hairpin.NAME: "Set hairpinMode in the CNI plugin's configuration, and let kube-proxy masquerade such connections.",
-    no_route.NAME: "Fix the daemon that maintains the pods' routes (bird, flanneld, the cloud's controller).",
-    missing_masquerade.NAME: "Let the CNI plugin write the rule (ipMasq, natOutgoing), so that it comes back after a flush.",
+    arp_ignore.NAME: (
+        "Put `net.ipv4.conf.all.arp_ignore = 0` in a file of /etc/sysctl.d that sorts last."
+    ),
+    dropped_by_rule.NAME: (
+        "Find what writes the rule (kube-proxy, the CNI plugin, Docker, a firewall) and change it "
+        "there."
+    ),
+    forward_policy.NAME: (
+        'Keep Docker from setting it: `"ip-forward-no-drop": true` in daemon.json, or accept the '
+        "pods' range."
+    ),
+    hairpin.NAME: (
+        "Set hairpinMode in the CNI plugin's configuration, and let kube-proxy masquerade such "
+        "connections."
+    ),
+    no_route.NAME: (
+        "Fix the daemon that maintains the pods' routes (bird, flanneld, the cloud's controller)."
+    ),
+    missing_masquerade.NAME: (
+        "Let the CNI plugin write the rule (ipMasq, natOutgoing), so that it comes back after a "
+        "flush."
+    ),
 }
 """How a cause is kept from coming back."""

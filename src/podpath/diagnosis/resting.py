@@ -104,7 +104,9 @@ def _left_out(made: Assumption) -> Inferred:
 
 
 def _named_by_rule(node: Node, cause: Cause) -> Inferred | None:
-    """Return the guess of a device that the deciding rule goes by and whose name no output shows."""
+    """Return the guess of a device that the deciding rule goes by and whose name no output
+    shows.
+    """
     rule = cause.place.rule if cause.place is not None else None
     if rule is None or not (rule.in_link or rule.out_link):
         return None

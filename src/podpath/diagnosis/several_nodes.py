@@ -30,5 +30,8 @@ def choose_answer(names: Sequence[str], answers: Sequence[Diagnosis]) -> Diagnos
         for at, (name, answer) in enumerate(zip(names, answers, strict=True))
         if at != chosen
     ]
-    note = f"The evidence covers {len(names)} nodes; this answer is about {names[chosen]}. {'. '.join(others)}."
+    note = (
+        f"The evidence covers {len(names)} nodes; this answer is about {names[chosen]}. "
+        f"{'. '.join(others)}."
+    )
     return replace(answers[chosen], node=names[chosen], notes=(note, *answers[chosen].notes))

@@ -23,7 +23,8 @@ SHORTEST_PREFIX = 8
 """Bits of a range that says anything about an address: everybody has a default route."""
 LONGEST_LINE = 2000
 _ADDRESSES = re.compile(
-    r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?![\w.]\d)|(?<![\w:])[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?:/\d{1,3})?"
+    r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?![\w.]\d)|(?<![\w:])[0-9a-fA-F]{0,4}"
+    r"(?::[0-9a-fA-F]{0,4}){2,7}(?:/\d{1,3})?"
 )
 _NAMES = re.compile(r"[A-Za-z0-9](?:[\w-]*[A-Za-z0-9])?")
 

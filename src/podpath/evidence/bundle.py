@@ -20,7 +20,8 @@ from podpath.net.provenance import Gap, Source
 
 MANIFEST = "bundle.json"
 _MEMBER = re.compile(
-    r"(?:(?P<top>.*)/)?netns/(?P<netns>[^/]+)/(?P<file>[^/]+)|(?:.*/)?node/(?P<node>[^/]+)|(?:.*/)?node/cni/(?P<cni>[^/]+)"
+    r"(?:(?P<top>.*)/)?netns/(?P<netns>[^/]+)/(?P<file>[^/]+)|(?:.*/)?node/(?P<node>[^/]+)|"
+    r"(?:.*/)?node/cni/(?P<cni>[^/]+)"
 )
 _CAPTURE = re.compile(r"(?:.*/)?captures/(?P<point>[^/]+)\.(?:txt|log|pcap|pcapng)")
 ReadPackets = Callable[[str, bytes, BundlePlace], Evidence]
@@ -31,9 +32,9 @@ _FILES: Mapping[str, str] = {
     "sysctl.txt": "sysctl -a", "nft.json": "nft -a -j list ruleset",
     "nft.txt": "nft -a list ruleset", "ipset.txt": "ipset save",
     "conntrack.txt": "conntrack -L -o extended,id", "bridge-link.json": "bridge -d -j link",
-    "bridge-fdb.json": "bridge -d -j fdb",
-    "bridge-vlan.json": "bridge -d -j vlan", "ss.txt": "ss -tulnp", "nstat.json": "nstat -asj",
-    "ovs-vsctl.txt": "ovs-vsctl show", "bond-show.txt": "ovs-appctl bond/show", "modules.txt": "lsmod",
+    "bridge-fdb.json": "bridge -d -j fdb", "bridge-vlan.json": "bridge -d -j vlan",
+    "ss.txt": "ss -tulnp", "nstat.json": "nstat -asj", "ovs-vsctl.txt": "ovs-vsctl show",
+    "bond-show.txt": "ovs-appctl bond/show", "modules.txt": "lsmod",
     "cilium-config.json": "kubectl -n kube-system get configmap cilium-config -o json",
 }  # fmt: skip
 
@@ -115,7 +116,10 @@ def command_of(file: str) -> str | None:
     ip = _IP_FILE.fullmatch(file)
     if ip is not None:
         scope = " show table all" if ip["object"] == "route" else ""
-        return f"ip{' -6' if ip['six'] else ''} -d{' -j' if ip['kind'] == 'json' else ''} {ip['object']}{scope}"
+        return (
+            f"ip{' -6' if ip['six'] else ''} -d{' -j' if ip['kind'] == 'json' else ''} "
+            f"{ip['object']}{scope}"
+        )
     save = _SAVE_FILE.fullmatch(file)
     if save is not None:
         return f"{save['six']}{save['legacy'] or ''}-save -c"

@@ -27,17 +27,19 @@ MANY_LINES = 5000
 in it, would cost too much.
 """
 _MARKS = re.compile(
-    r"^[ \t>]*(?:```|~~~|\{(?:code|noformat)|<pre|\[?[\w.+-]+@[\w.-]+[^\n#$%>]{0,80}[#$%>]|[$#%>] ?[a-z/]|"
-    r"[~/\[][^\n#$]{0,40}[#$] |[\w.-]{2,40}(?:[ :]{1,2}[~/][^\n#$]{0,60})?[#$] )",
+    r"^[ \t>]*(?:```|~~~|\{(?:code|noformat)|<pre|\[?[\w.+-]+@[\w.-]+[^\n#$%>]{0,80}[#$%>]|"
+    r"[$#%>] ?[a-z/]|[~/\[][^\n#$]{0,40}[#$] |[\w.-]{2,40}(?:[ :]{1,2}[~/][^\n#$]{0,60})?[#$] )",
     re.MULTILINE,
 )
 """Where a fence or a prompt might stand."""
 _MANY_MARKS = 2000
 _MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"\xd4\xc3\xb2\xa1", "a capture"), (b"\xa1\xb2\xc3\xd4", "a capture"), (b"\x4d\x3c\xb2\xa1", "a capture"),
-    (b"\xa1\xb2\x3c\x4d", "a capture"), (b"\x0a\x0d\x0d\x0a", "a capture"), (b"PK\x03\x04", "a zip archive"),
-    (b"\x7fELF", "a program"), (b"BZh", "a bzip2 archive"), (b"\xfd7zXZ", "an xz archive"), (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"), (b"%PDF", "a PDF file"), (b"\x1f\x8b", "gzip data"), (b"\x28\xb5\x2f\xfd", "zstd data"),
+    (b"\xd4\xc3\xb2\xa1", "a capture"), (b"\xa1\xb2\xc3\xd4", "a capture"),
+    (b"\x4d\x3c\xb2\xa1", "a capture"), (b"\xa1\xb2\x3c\x4d", "a capture"),
+    (b"\x0a\x0d\x0d\x0a", "a capture"), (b"PK\x03\x04", "a zip archive"), (b"\x7fELF", "a program"),
+    (b"BZh", "a bzip2 archive"), (b"\xfd7zXZ", "an xz archive"), (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"), (b"%PDF", "a PDF file"), (b"\x1f\x8b", "gzip data"),
+    (b"\x28\xb5\x2f\xfd", "zstd data"),
 )  # fmt: skip
 _COLOR = re.compile("\x1b\\[[0-9;]*[mK]")
 _SAMPLED = 1 << 16
@@ -93,7 +95,9 @@ def parse_file(name: str, data: bytes, place: BundlePlace = NOWHERE) -> Evidence
 
 
 def _read_notes(found: Evidence, name: str, lines: list[str]) -> Evidence:
-    """Add the prose beside an output that is a file's whole evidence: a sentence or two above a log."""
+    """Add the prose beside an output that is a file's whole evidence: a sentence or two above a
+    log.
+    """
     prose = [line if reads_as_prose(line) else "" for line in lines]
     return found._replace(
         complaints=read_complaints(name, prose, ()),
@@ -117,7 +121,8 @@ def decode_text(name: str, data: bytes) -> tuple[str, tuple[Gap, ...]]:
         return _strip_color(data.decode(wide, "replace")), ()
     if is_binary(data[:_SAMPLED]):
         raise EvidenceError(
-            f"{name}: expected text, saw binary data; give the output of a command, a ticket or a bundle"
+            f"{name}: expected text, saw binary data; give the output of a command, a ticket or a "
+            "bundle"
         )
     zeros = data.count(0)
     gaps = (
@@ -129,7 +134,10 @@ def decode_text(name: str, data: bytes) -> tuple[str, tuple[Gap, ...]]:
     try:
         return _strip_color(data.decode("utf-8")), gaps
     except UnicodeDecodeError as error:
-        why = f"expected UTF-8, saw byte 0x{data[error.start]:02x}: read as Latin-1, like all such bytes of the file"
+        why = (
+            f"expected UTF-8, saw byte 0x{data[error.start]:02x}: read as Latin-1, like all such "
+            "bytes of the file"
+        )
         gaps = (*gaps, *_gap_at(name, data, error.start, why))
     text = data.decode("utf-8", "surrogateescape")
     return _strip_color(_ESCAPED.sub(lambda found: chr(ord(found[0]) - _ESCAPED_FROM), text)), gaps

@@ -57,5 +57,7 @@ def sample(source: Source) -> list[str]:
 
 
 def share(lines: Sequence[str], pattern: re.Pattern[str]) -> float:
-    """Return the share of lines that the pattern matches from their start; 0 where there are none."""
+    """Return the share of lines that the pattern matches from their start; 0 where there are
+    none.
+    """
     return sum(pattern.match(line) is not None for line in lines) / len(lines) if lines else 0.0

@@ -270,7 +270,9 @@ def _add_settings(reading: Reading, shown: SettingsRecord) -> Reading:
 
 
 def _add_messages(reading: Reading, said: Sequence[MessageRecord]) -> Reading:
-    """Add messages to what a reader read: a line that it could not read and that is one is no gap."""
+    """Add messages to what a reader read: a line that it could not read and that is one is no
+    gap.
+    """
     told = {record.span.line for record in said}
     gaps = tuple(
         gap

@@ -83,14 +83,16 @@ def find(
     )
     if not usual.is_file():
         raise AccessError(
-            f"no API server is known: neither {account}/token nor {usual} is there; name a kubeconfig with --kubeconfig"
+            f"no API server is known: neither {account}/token nor {usual} is there; "
+            "name a kubeconfig with --kubeconfig"
         )
     return from_kubeconfig(usual, context)
 
 
 def from_service_account(account: Path, environment: Mapping[str, str]) -> Access:
     """Return the way that the kubelet gives every pod."""
-    server = f"https://{_bracketed(environment['KUBERNETES_SERVICE_HOST'])}:{environment.get('KUBERNETES_SERVICE_PORT') or '443'}"
+    port = environment.get("KUBERNETES_SERVICE_PORT") or "443"
+    server = f"https://{_bracketed(environment['KUBERNETES_SERVICE_HOST'])}:{port}"
     certificate = account / "ca.crt"
     cluster = Cluster(
         server=server, certificate_auth=str(certificate) if certificate.is_file() else None

@@ -36,7 +36,9 @@ SILENCE_SECONDS = 90.0
 minute.
 """
 LONGEST_LINE = 16 << 20
-"""A watch sends one object a line, and no object is larger than etcd takes (1.5 MB) and its JSON."""
+"""A watch sends one object a line, and no object is larger than etcd takes (1.5 MB) and its
+JSON.
+"""
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 

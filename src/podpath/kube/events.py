@@ -132,7 +132,8 @@ class Recorder:
         except Refused as refused:
             if refused.code != INVALID or self._no_namespace == "kube-system":
                 raise
-        self._no_namespace = "kube-system"  # where servers before 1.22 want what is about objects without a namespace
+        # where servers before 1.22 want what is about objects without a namespace
+        self._no_namespace = "kube-system"
         return self._write(event, self._no_namespace)
 
     def _write(self, event: KubeEvent, namespace: str) -> None:

@@ -37,7 +37,9 @@ T = TypeVar("T")
 SHARING = 4
 """Workers on one processor: most of a case is waiting for grace periods and locks of the kernel."""
 PATIENCE = 0.09
-"""Seconds of quiet where a neighbor does not answer: the kernel gives up on it only after a while."""
+"""Seconds of quiet where a neighbor does not answer: the kernel gives up on it only after a
+while.
+"""
 LOOKS = (conversation.QUIET, PATIENCE, 0.3)
 """Seconds of quiet at each look at a case: one that differs is looked at again, since on a busy
 machine a frame can be late.

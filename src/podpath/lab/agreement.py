@@ -126,7 +126,9 @@ def compare_branch(
 
 
 def _predicted_drop(trace: Trace) -> str:
-    """Return the reason of a packet that the kernel frees: a sender that is refused never made one."""
+    """Return the reason of a packet that the kernel frees: a sender that is refused never made
+    one.
+    """
     if trace.deciding.stage is StageName.ROUTE_OUTPUT:
         return ""
     return trace.outcome.reason if isinstance(trace.outcome, Dropped | Rejected) else ""

@@ -29,7 +29,8 @@ SYSCTLS = Path("/proc/sys")
 TRACING = Path("/sys/kernel/tracing")
 TOOLS = {
     "ip": "iproute2", "bridge": "iproute2", "sysctl": "procps", "iptables-nft-restore": "iptables",
-    "iptables-legacy-restore": "iptables", "conntrack": "conntrack", "ipset": "ipset", "nft": "nftables",
+    "iptables-legacy-restore": "iptables", "conntrack": "conntrack", "ipset": "ipset",
+    "nft": "nftables",
 }  # fmt: skip
 """Programs that the lab runs, and the Debian package of each."""
 
@@ -49,12 +50,14 @@ def require_lab(needed: Iterable[str] = TOOLS) -> None:
     """Check that the lab can run here; `LabError` says what is missing."""
     if os.geteuid() != 0:
         raise LabError(
-            "the lab builds network namespaces and needs root; run it with sudo, or print the script: podpath lab script"
+            "the lab builds network namespaces and needs root; run it with sudo, or print the "
+            "script: podpath lab script"
         )
     missing = sorted({TOOLS[tool] for tool in needed if shutil.which(tool) is None})
     if missing:
         raise LabError(
-            f"the lab needs programs that are not installed; on Debian: apt-get install {' '.join(missing)}"
+            "the lab needs programs that are not installed; on Debian: apt-get install "
+            f"{' '.join(missing)}"
         )
 
 

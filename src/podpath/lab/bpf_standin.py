@@ -60,7 +60,10 @@ def _deliveries(node: Node) -> Iterator[str]:
     if not any(link.name == ROUTER for link in node.host.links.items):
         return
     rules = [
-        f"ip daddr {address} ether daddr set {inside.mac} ether saddr set {outside.mac} fwd to {outside.name}"
+        (
+            f"ip daddr {address} ether daddr set {inside.mac} ether saddr set {outside.mac} fwd to "
+            f"{outside.name}"
+        )
         for address, inside, outside in _pods(node)
     ]
     if rules:
@@ -78,8 +81,9 @@ def _masquerade(node: Node, probe: Probe, device: str, address: str) -> Iterator
     yield _chain(f"to_{device}", "egress", device, leaving)
     inside, outside = pod
     returning = (
-        f"ip saddr {probe.dst} ip daddr {address} {protocol} dport {probe.sport} ip daddr set {probe.src} "
-        f"ether daddr set {inside.mac} ether saddr set {outside.mac} fwd to {outside.name}"
+        f"ip saddr {probe.dst} ip daddr {address} {protocol} dport {probe.sport} ip daddr set "
+        f"{probe.src} ether daddr set {inside.mac} ether saddr set {outside.mac} fwd to "
+        f"{outside.name}"
     )
     yield _chain(f"from_{device}", "ingress", device, returning)
 

@@ -21,8 +21,9 @@ from podpath.node.node import HOST
 
 DEVICE = "eth0"
 FLAGS = (
-    protocols.SYN, protocols.SYN, protocols.ACK, protocols.RST, protocols.SYN | protocols.ACK, protocols.FIN | protocols.ACK,
-    protocols.PSH | protocols.ACK, 0, protocols.SYN | protocols.FIN, protocols.RST | protocols.ACK,
+    protocols.SYN, protocols.SYN, protocols.ACK, protocols.RST, protocols.SYN | protocols.ACK,
+    protocols.FIN | protocols.ACK, protocols.PSH | protocols.ACK, 0, protocols.SYN | protocols.FIN,
+    protocols.RST | protocols.ACK,
 )  # fmt: skip
 STRANGE_SOURCES = (
     "127.0.0.1",

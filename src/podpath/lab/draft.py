@@ -85,7 +85,9 @@ class DraftNetns:
         )
 
     def add_address(self, link: str, text: str) -> None:
-        """Add `10.0.0.1/24` to a link; the kernel makes its local and connected routes by itself."""
+        """Add `10.0.0.1/24` to a link; the kernel makes its local and connected routes by
+        itself.
+        """
         address, _, length = text.partition("/")
         parsed = Address.parse(address)
         secondary = any(

@@ -19,7 +19,8 @@ from podpath.node.netfilter import ConnTuple
 _FILE = Path("/proc/thread-self/net/nf_conntrack")
 _LINE = re.compile(r"ipv4\s+2 \w+\s+(?P<protocol>\d+) \d+ (?:(?P<state>[A-Z_0-9]+) )?(?P<rest>.*)")
 _TUPLE = re.compile(
-    r"src=(?P<src>\S+) dst=(?P<dst>\S+) (?:sport=(?P<sport>\d+) dport=(?P<dport>\d+) |type=\d+ code=\d+ id=(?P<id>\d+) )?"
+    r"src=(?P<src>\S+) dst=(?P<dst>\S+) (?:sport=(?P<sport>\d+) dport=(?P<dport>\d+) |"
+    r"type=\d+ code=\d+ id=(?P<id>\d+) )?"
 )
 _MARK = re.compile(r"\bmark=(\d+)")
 _ZONE = re.compile(r"\bzone(?:-orig|-reply)?=(\d+)")
@@ -39,8 +40,12 @@ class ComparedEntry(NamedTuple):
 
     def __str__(self) -> str:
         """Spell it in one line."""
-        flags = f"{self.state} {'replied' if self.replied else 'unreplied'}{' assured' if self.assured else ''}"
-        return f"{self.netns}: {self.original}, answered {self.reply}: {flags} mark {self.mark:#x} zone {self.zone}"
+        replied = "replied" if self.replied else "unreplied"
+        flags = f"{self.state} {replied}{' assured' if self.assured else ''}"
+        return (
+            f"{self.netns}: {self.original}, answered {self.reply}: {flags} mark {self.mark:#x} "
+            f"zone {self.zone}"
+        )
 
 
 def read_entries(netns: str) -> tuple[ComparedEntry, ...]:

@@ -15,7 +15,9 @@ from podpath.node.nftables import NftChain, NftRule, NftSet, NftTable
 
 HOOKS = ("prerouting", "input", "forward", "output", "postrouting")
 PRIORITIES = (-400, -300, -160, -150, -140, -10, 0, 0, 5, 50, 110, 300)
-"""Not those of conntrack and NAT themselves: which of them was registered first depends on rules."""
+"""Not those of conntrack and NAT themselves: which of them was registered first depends on
+rules.
+"""
 NAT_HOOKS = {"prerouting": -100, "output": -100, "postrouting": 100, "input": 100}
 _STATES = ("new", "established", "invalid", "related", "untracked")
 _COUNTER = nft.Counter()

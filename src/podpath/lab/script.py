@@ -1,9 +1,9 @@
 """A Node as the commands that build it: pure data, which `lab.apply` runs and `lab script` prints.
 
-What comes in is the frozen Node; what goes out is a list of `ScriptCommand`s, each an argument list with
-the text it reads. The order is that of dependence: namespaces, links, link attributes, addresses,
-sysctls, neighbors, routes, rules, sets, tables. What this kernel cannot hold (a bond, a BPF
-program) is named in `Twin.left_out`, never silently missing.
+What comes in is the frozen Node; what goes out is a list of `ScriptCommand`s, each an argument list
+with the text it reads. The order is that of dependence: namespaces, links, link attributes,
+addresses, sysctls, neighbors, routes, rules, sets, tables. What this kernel cannot hold (a bond, a
+BPF program) is named in `Twin.left_out`, never silently missing.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from podpath.node.node import Netns, Node
 from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
 
 DATAPATH_SYSCTLS = re.compile(
-    r"net\.ipv4\.(?:ip_forward|fwmark_reflect|icmp_errors_use_inbound_ifaddr|ip_forward_use_pmtu|fib_multipath_hash_policy)"
-    r"|net\.ipv4\.conf\.(?P<device>.+)\.(?:rp_filter|accept_local|route_localnet|src_valid_mark|bc_forwarding|arp_ignore|arp_filter"
-    r"|arp_announce|proxy_arp|send_redirects|forwarding|ignore_routes_with_linkdown|drop_unicast_in_l2_multicast)"
-    r"|net\.bridge\.bridge-nf-call-(?:ip|ip6|arp)tables"
-    r"|net\.netfilter\.nf_conntrack_(?:tcp_loose|tcp_be_liberal|tcp_ignore_invalid_rst|tcp_no_window_check|checksum)"
+    r"net\.ipv4\.(?:ip_forward|fwmark_reflect|icmp_errors_use_inbound_ifaddr|ip_forward_use_pmtu|"
+    r"fib_multipath_hash_policy)|net\.ipv4\.conf\.(?P<device>.+)\.(?:rp_filter|accept_local|"
+    r"route_localnet|src_valid_mark|bc_forwarding|arp_ignore|arp_filter"
+    r"|arp_announce|proxy_arp|send_redirects|forwarding|ignore_routes_with_linkdown|"
+    r"drop_unicast_in_l2_multicast)|net\.bridge\.bridge-nf-call-(?:ip|ip6|arp)tables"
+    r"|net\.netfilter\.nf_conntrack_(?:tcp_loose|tcp_be_liberal|tcp_ignore_invalid_rst|"
+    r"tcp_no_window_check|checksum)"
 )
 """Sysctls that decide over a packet's way; the thousands of others of a `sysctl -a` are left as
 this kernel has them.
@@ -168,7 +170,8 @@ def _creations(node: Node, made: set[tuple[str, str]], left_out: list[str]) -> I
             line = _create(netns.name, link, made)
             if line is None:
                 left_out.append(
-                    f"{link.name} in {netns.name}: a {link.kind or 'physical'} device has no twin here"
+                    f"{link.name} in {netns.name}: a {link.kind or 'physical'} device has no twin "
+                    "here"
                 )
             elif line:
                 yield line
@@ -221,7 +224,10 @@ def _attributes(link: Link, present: set[str]) -> Iterator[str]:
     yield f"link set {link.name} {' '.join(words)}"
     yield f"link set {link.name} {'up' if link.up else 'down'}"
     if link.bridge is not None:
-        flags = f"nf_call_iptables {int(link.bridge.nf_call_iptables)} nf_call_ip6tables {int(link.bridge.nf_call_ip6tables)}"
+        flags = (
+            f"nf_call_iptables {int(link.bridge.nf_call_iptables)} nf_call_ip6tables "
+            f"{int(link.bridge.nf_call_ip6tables)}"
+        )
         yield f"link set {link.name} type bridge {flags}"
     port = link.port
     if port is not None and link.master in present:
@@ -259,7 +265,10 @@ def _neighbour(neighbour: Neighbour) -> str:
         else "reachable"
     )
     lladdr = f" lladdr {neighbour.mac}" if neighbour.mac else ""
-    return f"neigh replace {neighbour.address}{lladdr} dev {neighbour.link} nud {state if neighbour.mac else 'failed'}"
+    return (
+        f"neigh replace {neighbour.address}{lladdr} dev {neighbour.link} nud "
+        f"{state if neighbour.mac else 'failed'}"
+    )
 
 
 def _settings(netns: Netns, devices: set[str]) -> Iterator[str]:
@@ -441,8 +450,14 @@ def emit_connection(entry: ConntrackEntry) -> str:
         or "UNSET"
     )
     words = [
-        f"-A -t {entry.timeout or 60} -u {status} -s {original.src} -d {original.dst} -r {original.dst} -q {original.src}",
-        f"-p {protocols.protocol_name(original.protocol)} --sport {original.sport} --dport {original.dport}",
+        (
+            f"-A -t {entry.timeout or 60} -u {status} -s {original.src} -d {original.dst} -r "
+            f"{original.dst} -q {original.src}"
+        ),
+        (
+            f"-p {protocols.protocol_name(original.protocol)} --sport {original.sport} --dport "
+            f"{original.dport}"
+        ),
         f"--reply-port-src {original.dport} --reply-port-dst {original.sport}",
     ]
     if original.protocol == protocols.TCP:
@@ -484,7 +499,10 @@ def emit_shell(
     names = " ".join(shlex.quote(name) for name in twin.namespaces)
     head = [
         "#!/bin/sh",
-        "# Rebuilds one node in network namespaces, then gives a shell; leaving it takes everything down.",
+        (
+            "# Rebuilds one node in network namespaces, then gives a shell; leaving it takes "
+            "everything down."
+        ),
         "# Run as root, best in a world of its own: unshare --mount --net sh THIS-FILE",
         "set -eu",
         "daemons=",

@@ -53,7 +53,9 @@ def _smaller_namespaces(netns: Netns) -> Iterator[Netns]:
             yield replace(netns, routes=netns.routes._replace(items=ways))
     for key in netns.sysctls:
         if key.endswith(".send_redirects") or key.startswith("net.bridge."):
-            continue  # where it is not set, the kernel's default is another than the model takes an absent key for
+            # where it is not set, the kernel's default is another than the model takes an absent
+            # key for
+            continue
         yield replace(
             netns, sysctls={other: fact for other, fact in netns.sysctls.items() if other != key}
         )

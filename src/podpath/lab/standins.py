@@ -41,7 +41,9 @@ class Wired:
     given: frozenset[tuple[str, str]]
     """(namespace, device) pairs that `switches` make."""
     switches: tuple[ScriptCommand, ...]
-    """What makes devices that ip(8) cannot make: Open vSwitch. They run before devices are set up."""
+    """What makes devices that ip(8) cannot make: Open vSwitch. They run before devices are set
+    up.
+    """
     commands: tuple[ScriptCommand, ...]
     """What makes the far ends answer; they run after the twin is built."""
     notes: tuple[str, ...]
@@ -101,7 +103,9 @@ class _Wiring:
         )
 
     def plug_segment(self, netns: Netns, segment: SwitchSegment, *, switched: bool) -> None:
-        """Plug a bond's or switch's ports into one switch that learns, and a far end beside them."""
+        """Plug a bond's or switch's ports into one switch that learns, and a far end beside
+        them.
+        """
         links = {link.name: link for link in netns.links.items}
         plugged = segment.ports if switched else (*segment.ports, *segment.inside)
         number = sum(name.startswith("switch-") for name in self.added)
@@ -131,7 +135,8 @@ class _Wiring:
         )
         ports = ", ".join(segment.ports)
         self.notes.append(
-            f"{segment.name} of {netns.name}: {how}; {ports} lead to {switch}, which learns MACs, and {end} is behind it"
+            f"{segment.name} of {netns.name}: {how}; {ports} lead to {switch}, which learns MACs, "
+            f"and {end} is behind it"
         )
 
     def forget_neighbours(self) -> None:
@@ -187,7 +192,9 @@ def _leads_out(link: Link) -> bool:
 
 
 def _kept_master(link: Link, netns: Netns) -> IfName | None:
-    """Keep a master only where the twin has it: a bridge is built, a bond or Open vSwitch is not."""
+    """Keep a master only where the twin has it: a bridge is built, a bond or Open vSwitch is
+    not.
+    """
     bridges = {other.name for other in netns.links.items if other.bridge is not None}
     return link.master if link.master in bridges else None
 

@@ -114,7 +114,10 @@ def emit_openvswitch(node: Node, segments: tuple[SwitchSegment, ...]) -> tuple[S
     database, socket = f"{RUNNING}/conf.db", f"{RUNNING}/db.sock"
     ports = [name for segment in segments if segment.bridge for name in segment.ports]
     closed = "".join(
-        f'  chain port{place} {{ type filter hook ingress device "{name}" priority 0; policy drop; }}\n'
+        (
+            f'  chain port{place} {{ type filter hook ingress device "{name}" priority 0; '
+            f"policy drop; }}\n"
+        )
         for place, name in enumerate(ports)
     )
     return (

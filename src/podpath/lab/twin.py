@@ -32,7 +32,9 @@ PATIENCE = conversation.Timeouts(0.1)
 or a few times.
 """
 DRAWS = 12
-"""Tries for the kernel to draw what the model took: enough for a Service of a handful of endpoints."""
+"""Tries for the kernel to draw what the model took: enough for a Service of a handful of
+endpoints.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +190,10 @@ def _learned(node: Node, wired: Wired) -> tuple[str, ...]:
         str(item.address): item.link for item in node.host.addresses.items if item.scope != "host"
     }
     return tuple(
-        f"{end} holds {address} at {mac}, which is {' and '.join(others) or 'nobody'}'s MAC, not {owner[address]}'s"
+        (
+            f"{end} holds {address} at {mac}, which is {' and '.join(others) or 'nobody'}'s MAC, "
+            f"not {owner[address]}'s"
+        )
         for end in sorted(set(wired.behind.values()))
         for address, mac in read_neighbours(end)
         if address in owner and mac != macs.get(owner[address])

@@ -1,4 +1,6 @@
-"""A case as the library hands it out: what the evidence says of each node, and the evidence itself."""
+"""A case as the library hands it out: what the evidence says of each node, and the evidence
+itself.
+"""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from podpath.timeline.chronicle import Chronicle
 
 _STAMPED = re.compile(
-    r"(?<![\w:])\d\d:\d\d:\d\d(?![\w:])|\[ *\d+\.\d+\] |audit\(\d|REALTIME_TIMESTAMP|(?:Warning|Normal) +[A-Z]\w+|"
-    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\"ts\":"
+    r"(?<![\w:])\d\d:\d\d:\d\d(?![\w:])|\[ *\d+\.\d+\] |audit\(\d|REALTIME_TIMESTAMP|"
+    r"(?:Warning|Normal) +[A-Z]\w+|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\"ts\":"
 )
 """What a line of every kind of log has somewhere."""
 _OTHERS = re.compile(r"\s*(?:#|\d\d:\d\d:\d\d[.,]\d)")

@@ -111,7 +111,9 @@ def read_together(
 
 
 def _add_prose(case: facts.Case, found: ReadEvidence) -> facts.Case:
-    """Return the case with what the prose of all evidence says: it names no host that it is about."""
+    """Return the case with what the prose of all evidence says: it names no host that it is
+    about.
+    """
     return replace(case, complaints=found.complaints, told=found.told, mentions=found.mentions)
 
 
@@ -191,6 +193,7 @@ def _nothing_read(pieces: Sequence[Piece], gaps: Sequence[Gap]) -> str:
     names = ", ".join(name_piece(piece) for piece in pieces)
     why = f"; {gaps[0].span.source.name}: {gaps[0].why}" if gaps else ""
     return (
-        f"{names}: expected outputs such as `ip route`, `iptables-save`, `tcpdump -n`, `sysctl -a`, or a ticket with some of "
-        f"them, saw none{why}\n`podpath diagnose --help` shows what can be given; `podpath timeline` reads logs alone"
+        f"{names}: expected outputs such as `ip route`, `iptables-save`, `tcpdump -n`, `sysctl "
+        f"-a`, or a ticket with some of them, saw none{why}\n"
+        "`podpath diagnose --help` shows what can be given; `podpath timeline` reads logs alone"
     )

@@ -88,7 +88,8 @@ def timeline(
         if not found:
             named = ", ".join(name_piece(piece) for piece in pieces)
             raise EvidenceError(
-                f"{named}: expected logs such as /var/log/messages, journalctl, dmesg, kubectl get events; saw none"
+                f"{named}: expected logs such as /var/log/messages, journalctl, dmesg, kubectl get "
+                "events; saw none"
             )
         chronicle = chronicle_logs(found, clock, asked)
     return TimelineResult(replace(chronicle, gaps=(*read.gaps, *chronicle.gaps)))

@@ -37,7 +37,9 @@ class Address(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Read an address; `ValueError` where the text is none (a prefix length is not accepted)."""
+        """Read an address; `ValueError` where the text is none (a prefix length is not
+        accepted).
+        """
         # Rulesets hold tens of thousands of these; what is not plain IPv4 takes the long way, which
         # says what is wrong.
         found = _PLAIN.fullmatch(text)

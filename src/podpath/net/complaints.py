@@ -29,7 +29,9 @@ class EndKind(StrEnum):
 
 
 class Circumstance(StrEnum):
-    """What prose tells beside the failure itself: when it begins, what helps, what the host is for."""
+    """What prose tells beside the failure itself: when it begins, what helps, what the host is
+    for.
+    """
 
     AT_CONTAINER_START = "it begins when a container starts, stops or is made anew"
     BY_HAND = "the same, done by hand later, helps"

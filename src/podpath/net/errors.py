@@ -10,7 +10,9 @@ class PodpathError(Exception):
 
 
 class EvidenceError(PodpathError):
-    """The input's fault: a file that cannot be read at all, an archive that must not be unpacked."""
+    """The input's fault: a file that cannot be read at all, an archive that must not be
+    unpacked.
+    """
 
 
 class UsageError(PodpathError):

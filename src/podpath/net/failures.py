@@ -8,7 +8,9 @@ from enum import StrEnum
 
 
 class FailureKind(StrEnum):
-    """What the one who connects sees. The values of the first four are those of the published JSON."""
+    """What the one who connects sees. The values of the first four are those of the published
+    JSON.
+    """
 
     TIMEOUT = "timeout"
     """No answer at all (ETIMEDOUT), or none within somebody's patience."""
@@ -70,7 +72,8 @@ NAMES = frozenset(
 )
 """The ways in which a name is not resolved."""
 ANSWERED = frozenset({
-    FailureKind.NAME_UNKNOWN, FailureKind.NAME_SERVER_FAILS, FailureKind.ERROR_ANSWER, FailureKind.SLOW, FailureKind.WRONG_PEER,
+    FailureKind.NAME_UNKNOWN, FailureKind.NAME_SERVER_FAILS, FailureKind.ERROR_ANSWER,
+    FailureKind.SLOW, FailureKind.WRONG_PEER,
 })  # fmt: skip
 """Failures behind which packets went both ways: what they break is no path."""
 VAGUE = frozenset({FailureKind.UNREACHABLE, FailureKind.NAME_NOT_RESOLVED, FailureKind.SOMETIMES})

@@ -125,6 +125,6 @@ class CloudRule(NamedTuple):
 
 
 FirewallStatement = (
-    TypedRule | AllowedSource | HostFirewall | ZoneSetting | VirtualServer | RealServer | TrackingCount | CloudRule | RuleCount
-    | CopyCount
+    TypedRule | AllowedSource | HostFirewall | ZoneSetting | VirtualServer | RealServer
+    | TrackingCount | CloudRule | RuleCount | CopyCount
 )  # fmt: skip

@@ -3,8 +3,8 @@ libnftables-json(5) spell them.
 
 Readers make them and walks evaluate them, so they stand below both. A constant stays text
 (`Literal`): what it stands for depends on what it is compared with, and a walk that first meets the
-rule finds out. What nobody here knows is kept whole (`OpaqueExpression`, `OpaqueStatement`), so that a rule never
-loses a condition in silence.
+rule finds out. What nobody here knows is kept whole (`OpaqueExpression`, `OpaqueStatement`), so
+that a rule never loses a condition in silence.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class Payload(NamedTuple):
 
 
 class Meta(NamedTuple):
-    """What the kernel knows of a packet besides its bytes: `meta mark`, `iifname`, `meta l4proto`."""
+    """What the kernel knows of a packet besides its bytes: `meta mark`, `iifname`, `meta
+    l4proto`.
+    """
 
     key: str
 
@@ -141,8 +143,8 @@ class Element(NamedTuple):
     """One element of a set, or of a map with what it leads to."""
 
     key: Expression
-    """`Literal`, `PrefixLiteral`, `Interval`, or a `Concat` of them; the literal `*` matches what no
-    other element does.
+    """`Literal`, `PrefixLiteral`, `Interval`, or a `Concat` of them; the literal `*` matches what
+    no other element does.
     """
     data: Expression | None = None
     timeout: str = ""

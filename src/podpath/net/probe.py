@@ -20,14 +20,18 @@ EPHEMERAL = 40000
 """The client port that is assumed where the probe names none."""
 
 SYNTAX = re.compile(
-    r"(?P<protocol>tcp|udp|icmp)\s+(?P<src>\S+)\s*(?:>|->)\s*(?P<dst>\S+)(?:\s+(?P<where>from|in)\s+(?P<place>\S+))?\s*",
+    (
+        r"(?P<protocol>tcp|udp|icmp)\s+(?P<src>\S+)\s*(?:>|->)\s*(?P<dst>\S+)(?:\s+(?P<where>from|"
+        r"in)\s+(?P<place>\S+))?\s*"
+    ),
     re.IGNORECASE,
 )
 """A probe's parts; an end may be a name that only the evidence can tell the address of
 (`node.probe_names`).
 """
 _ENDPOINT = re.compile(
-    r"\[(?P<v6>[0-9A-Fa-f:.]+)\](?::(?P<p6>\d+))?|(?P<v4>[0-9.]+)(?::(?P<p4>\d+))?|(?P<bare>[0-9A-Fa-f:]+)"
+    r"\[(?P<v6>[0-9A-Fa-f:.]+)\](?::(?P<p6>\d+))?|(?P<v4>[0-9.]+)(?::(?P<p4>\d+))?|"
+    r"(?P<bare>[0-9A-Fa-f:]+)"
 )
 
 
@@ -52,7 +56,8 @@ class Probe(NamedTuple):
         found = SYNTAX.fullmatch(text.strip())
         if found is None:
             raise UsageError(
-                f"expected PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEV], saw {text!r}; {example}"
+                "expected PROTOCOL SOURCE > DESTINATION[:PORT] [from NETNS | in DEV], saw "
+                f"{text!r}; {example}"
             )
         protocol = protocols.NUMBERS[found["protocol"].lower()]
         src, sport = parse_endpoint(found["src"])
@@ -75,7 +80,9 @@ class Probe(NamedTuple):
         )
 
     def __str__(self) -> str:
-        """Spell it so that `parse` reads it back; a client port that was only assumed is left out."""
+        """Spell it so that `parse` reads it back; a client port that was only assumed is left
+        out.
+        """
         if self.protocol in (protocols.TCP, protocols.UDP):
             source = str(self.src) if self.sport == EPHEMERAL else endpoint(self.src, self.sport)
             ends = f"{source} > {endpoint(self.dst, self.dport)}"
@@ -95,7 +102,8 @@ def parse_endpoint(text: str) -> tuple[Address, int]:
     found = _ENDPOINT.fullmatch(text)
     if found is None:
         raise UsageError(
-            f"expected ADDRESS[:PORT], pod/NAMESPACE/NAME, svc/NAMESPACE/NAME[:PORT] or host, saw {text!r}"
+            "expected ADDRESS[:PORT], pod/NAMESPACE/NAME, svc/NAMESPACE/NAME[:PORT] or host, saw "
+            f"{text!r}"
         )
     port = int(found["p6"] or found["p4"] or 0)
     try:

@@ -21,9 +21,10 @@ ICMP, IGMP, IPIP, TCP, UDP, IPV6, GRE, ESP, AH, ICMPV6, SCTP, UDPLITE, DCCP = (
 )
 
 NAMES: dict[int, str] = {
-    0: "all", ICMP: "icmp", IGMP: "igmp", IPIP: "ipencap", TCP: "tcp", 12: "pup", UDP: "udp", DCCP: "dccp", IPV6: "ipv6",
-    43: "ipv6-route", 44: "ipv6-frag", GRE: "gre", ESP: "esp", AH: "ah", ICMPV6: "ipv6-icmp", 59: "ipv6-nonxt", 60: "ipv6-opts",
-    88: "eigrp", 89: "ospf", 97: "etherip", 98: "encap", 103: "pim", 108: "ipcomp", 112: "vrrp", 115: "l2tp", SCTP: "sctp",
+    0: "all", ICMP: "icmp", IGMP: "igmp", IPIP: "ipencap", TCP: "tcp", 12: "pup", UDP: "udp",
+    DCCP: "dccp", IPV6: "ipv6", 43: "ipv6-route", 44: "ipv6-frag", GRE: "gre", ESP: "esp", AH: "ah",
+    ICMPV6: "ipv6-icmp", 59: "ipv6-nonxt", 60: "ipv6-opts", 88: "eigrp", 89: "ospf", 97: "etherip",
+    98: "encap", 103: "pim", 108: "ipcomp", 112: "vrrp", 115: "l2tp", SCTP: "sctp",
     135: "mobility-header", UDPLITE: "udplite", 137: "mpls-in-ip", 139: "hip", 143: "ethernet",
 }  # fmt: skip
 NUMBERS: dict[str, int] = {name: number for number, name in NAMES.items()} | {

@@ -75,7 +75,9 @@ class Span(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A part of an input that a limit kept from being read: the line that decides may stand in it."""
+    """A part of an input that a limit kept from being read: the line that decides may stand in
+    it.
+    """
 
     source: str
     """The input, as the user named it; a member of an archive by its own name."""
@@ -88,7 +90,9 @@ class Cut(NamedTuple):
 
 
 class GapKind(Enum):
-    """What became of the lines of a gap, and so what an answer may rest on that does without them."""
+    """What became of the lines of a gap, and so what an answer may rest on that does without
+    them.
+    """
 
     UNREAD = "unread"
     """They could not be read: they may hold what decides."""

@@ -14,7 +14,9 @@ from podpath.net.firewall import FirewallStatement
 
 
 class RouteAnswer(NamedTuple):
-    """What the kernel answered when somebody asked it for the way to an address (`ip route get`)."""
+    """What the kernel answered when somebody asked it for the way to an address (`ip route
+    get`).
+    """
 
     dst: Address | None
     """None where the answer is an error and the command does not show the address."""
@@ -132,6 +134,6 @@ class BondState(NamedTuple):
 
 
 Statement = (
-    RouteAnswer | OffloadFeature | DeviceCount | ArpAnswer | Hop | WireguardPeer | ManagedDevice | ConfiguredDevice | BondState
-    | ListenQueue | FirewallStatement
+    RouteAnswer | OffloadFeature | DeviceCount | ArpAnswer | Hop | WireguardPeer | ManagedDevice
+    | ConfiguredDevice | BondState | ListenQueue | FirewallStatement
 )  # fmt: skip

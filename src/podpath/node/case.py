@@ -180,7 +180,9 @@ class ChangeCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stated:
-    """What an output states of the host and no walk asks for, in the state in which things failed."""
+    """What an output states of the host and no walk asks for, in the state in which things
+    failed.
+    """
 
     statement: Statement
     span: Span

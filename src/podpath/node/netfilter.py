@@ -2,8 +2,8 @@
 
 A rule (`xtables.rule`) keeps the fields of `struct ipt_ip` typed, since evaluation and indexing
 need them at once; extensions stay as a name with options, in the order they stand in, and are
-compiled by `datapath.xtables` when a walk first meets them. So a rule with an extension that nobody knows keeps
-its place, its text and its span, and 150,000 rules cost no more than is walked.
+compiled by `datapath.xtables` when a walk first meets them. So a rule with an extension that nobody
+knows keeps its place, its text and its span, and 150,000 rules cost no more than is walked.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Chain:
 
     name: str
     rules: Sequence[Rule]
-    """In evaluation order. May be a lazy sequence that reads rules when they are first asked for."""
+    """In evaluation order. May be a lazy sequence that reads rules when they are first asked
+    for.
+    """
     policy: str | None = None
     """`ACCEPT` or `DROP` of a base chain."""
     complete: bool = True

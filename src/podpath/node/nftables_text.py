@@ -40,7 +40,10 @@ def _emit_chain(chain: NftChain) -> Iterator[str]:
         if chain.devices:
             names = ", ".join(map(_quote, chain.devices))
             device = f" device {names}" if len(chain.devices) == 1 else f" devices = {{ {names} }}"
-        yield f"\t\ttype {chain.type} hook {chain.hook}{device} priority {chain.priority}; policy {chain.policy};"
+        yield (
+            f"\t\ttype {chain.type} hook {chain.hook}{device} priority {chain.priority}; "
+            f"policy {chain.policy};"
+        )
     for rule in chain.rules:
         yield f"\t\t{emit_rule(rule)}"
     yield "\t}"

@@ -45,7 +45,9 @@ class Netns:
     neighbours: Listing[Neighbour] = Listing((), False, "ip neigh")
     fdb: Listing[FdbEntry] = Listing((), False, "bridge fdb")
     sysctls: Mapping[str, Fact[str]] = field(default_factory=dict)
-    """Dotted keys; in the per-device ones the device name is spelled as the kernel's directory is."""
+    """Dotted keys; in the per-device ones the device name is spelled as the kernel's directory
+    is.
+    """
     sysctls_complete: bool = False
     """True after a whole `sysctl -a`: a key that is missing does not exist (its module is not
     loaded).
@@ -56,7 +58,9 @@ class Netns:
     conntrack: Listing[ConntrackEntry] = Listing((), False, "conntrack -L -o extended,id")
     sockets: Listing[Socket] = Listing((), False, "ss -tuln")
     socket_protocols: frozenset[int] = frozenset({protocols.TCP, protocols.UDP})
-    """Protocols whose sockets the listing shows, where it is whole: `ss -tln` says nothing of UDP."""
+    """Protocols whose sockets the listing shows, where it is whole: `ss -tln` says nothing of
+    UDP.
+    """
     counters: Mapping[str, Known[int]] = field(default_factory=dict)
     """What the kernel counted (`nstat -as`), by nstat's names."""
     inferred: Inferred | None = None

@@ -19,7 +19,8 @@ from podpath.net.probe import SYNTAX, Probe, parse_endpoint
 from podpath.node.node import HOST, Node, Service
 
 _NAMED = re.compile(
-    r"(?P<kind>po|pods?|svc|services?)/(?:(?P<namespace>[^/:\s]+)/)?(?P<name>[^/:\s]+)(?::(?P<port>[\w-]+))?|(?P<host>host)(?::(?P<at>\d+))?"
+    r"(?P<kind>po|pods?|svc|services?)/(?:(?P<namespace>[^/:\s]+)/)?(?P<name>[^/:\s]+)"
+    r"(?::(?P<port>[\w-]+))?|(?P<host>host)(?::(?P<at>\d+))?"
 )
 _SHOWN = 6
 """Names that an error lists."""
@@ -85,7 +86,8 @@ def _resolve(text: str, node: Node, protocol: int) -> tuple[NamedEnd, ...]:
         ends = tuple(_services(node, found, protocol))
     if not ends:
         raise UsageError(
-            f"expected {_what(found)} that the evidence shows with its address, saw {text!r}; {_known(node, found)}"
+            f"expected {_what(found)} that the evidence shows with its address, saw {text!r}; "
+            f"{_known(node, found)}"
         )
     return ends
 
@@ -123,7 +125,8 @@ def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Ite
     ]
     if len({pod.namespace for pod in found}) > 1:
         raise UsageError(
-            f"pod/{name} is in several namespaces ({_list([pod.namespace for pod in found])}): name one, pod/NS/{name}"
+            f"pod/{name} is in several namespaces ({_list([pod.namespace for pod in found])}): "
+            f"name one, pod/NS/{name}"
         )
     for pod in found:
         if pod.address is not None:
@@ -164,7 +167,8 @@ def _services(node: Node, found: re.Match[str], protocol: int) -> Iterator[Named
     if len({each.namespace for each in services}) > 1:
         spaces = _list([each.namespace for each in services])
         raise UsageError(
-            f"svc/{found['name']} is in several namespaces ({spaces}): name one, svc/NS/{found['name']}"
+            f"svc/{found['name']} is in several namespaces ({spaces}): name one, "
+            f"svc/NS/{found['name']}"
         )
     for service in services:
         port = _service_port(service, found["port"], protocol)
@@ -182,7 +186,8 @@ def _service_port(service: Service, asked: str | None, protocol: int) -> int:
             or "none"
         )
         raise UsageError(
-            f"svc/{service.namespace}/{service.name} has the {protocols.protocol_name(protocol)} ports: {names}; name one of them"
+            f"svc/{service.namespace}/{service.name} has the {protocols.protocol_name(protocol)} "
+            f"ports: {names}; name one of them"
         )
     return chosen[0]
 

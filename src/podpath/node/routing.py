@@ -77,7 +77,9 @@ class PolicyRule:
     suppress_prefixlength: int | None = None
     """A route of this prefix length or shorter does not count."""
     unread: str = ""
-    """Selectors that nobody knows: whether the rule counts for what meets all others is not known."""
+    """Selectors that nobody knows: whether the rule counts for what meets all others is not
+    known.
+    """
     span: Span | None = None
     inferred: Inferred | None = None
 

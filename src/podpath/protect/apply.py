@@ -35,8 +35,9 @@ systemd for a drop-in.
 STALE = "it changed after it was read; it is left as it is"
 Refusal = Literal["untrusted", "full", "read-only", "denied", "stale", "absent", "failed"]
 _REFUSALS: dict[int | None, Refusal] = {
-    errno.ENOSPC: "full", errno.EDQUOT: "full", errno.EROFS: "read-only", errno.EACCES: "denied", errno.EPERM: "denied",
-    errno.ENOENT: "absent", errno.ENOTDIR: "absent", errno.ELOOP: "untrusted",
+    errno.ENOSPC: "full", errno.EDQUOT: "full", errno.EROFS: "read-only", errno.EACCES: "denied",
+    errno.EPERM: "denied", errno.ENOENT: "absent", errno.ENOTDIR: "absent",
+    errno.ELOOP: "untrusted",
 }  # fmt: skip
 
 

@@ -28,7 +28,8 @@ ERROR, DONE = 2, 3
 ALL, DEFAULT = -1, -2
 """NETCONFA_IFINDEX_ALL, NETCONFA_IFINDEX_DEFAULT: what stands in a device's place."""
 _ATTRIBUTES = {
-    2: "forwarding", 3: "rp_filter", 4: "mc_forwarding", 5: "proxy_neigh", 6: "ignore_routes_with_linkdown", 8: "bc_forwarding",
+    2: "forwarding", 3: "rp_filter", 4: "mc_forwarding", 5: "proxy_neigh",
+    6: "ignore_routes_with_linkdown", 8: "bc_forwarding",
 }  # fmt: skip
 _HEADER, _ATTRIBUTE = struct.Struct("=IHHII"), struct.Struct("=HH")
 _SOL_NETLINK, _ADD_MEMBERSHIP = 270, 1

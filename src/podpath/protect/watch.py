@@ -1,12 +1,12 @@
 """Directories watched for changes, so that no change is missed: not the one before the first look,
 not the one after a removal.
 
-What comes in are directories, which need not exist; what goes out are `DirectoryChange`s. The watch is armed
-when it is made, so a caller who looks afterwards has seen everything. A directory that is removed,
-moved away, mounted over or not yet there is waited for at its nearest ancestor, and watched again
-when it is back. Where inotify is used up (fs.inotify.max_user_instances and the like) or the
-package is missing, the directories are listed at intervals instead, and inotify is tried again
-later.
+What comes in are directories, which need not exist; what goes out are `DirectoryChange`s. The watch
+is armed when it is made, so a caller who looks afterwards has seen everything. A directory that is
+removed, moved away, mounted over or not yet there is waited for at its nearest ancestor, and
+watched again when it is back. Where inotify is used up (fs.inotify.max_user_instances and the like)
+or the package is missing, the directories are listed at intervals instead, and inotify is tried
+again later.
 """
 
 from __future__ import annotations
@@ -130,7 +130,10 @@ class DirectoryWatch:
             )
         except OSError as error:
             self._fall_back(
-                f"inotify is refused: {error.strerror} (fs.inotify.max_user_instances, max_user_watches)",
+                (
+                    f"inotify is refused: {error.strerror} (fs.inotify.max_user_instances, "
+                    "max_user_watches)"
+                ),
                 now,
             )
         else:

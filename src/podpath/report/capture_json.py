@@ -1,4 +1,6 @@
-"""What captures show, as a JSON document of the published, versioned schema `podpath/capture/v1`."""
+"""What captures show, as a JSON document of the published, versioned schema
+`podpath/capture/v1`.
+"""
 
 from __future__ import annotations
 

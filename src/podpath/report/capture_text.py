@@ -109,9 +109,15 @@ def say_capture_forbids(one: CaptureForbids) -> str:
             return f"the kernel dropped {count} packets at {points[0].name} that no capture shows"
         case ConnectionsFail(connections=connections):
             others = f", and {len(connections) - 1} more" if len(connections) > 1 else ""
-            return f"{connections[0].words} fails ({connections[0].meaning}){others}, and no known fault explains it"
+            return (
+                f"{connections[0].words} fails ({connections[0].meaning}){others}, and no known "
+                "fault explains it"
+            )
         case LinesUnread(gaps=gaps):
-            return f"{len(gaps)} {'part was' if len(gaps) == 1 else 'parts were'} not read, the first at {gaps[0].span}"
+            return (
+                f"{len(gaps)} {'part was' if len(gaps) == 1 else 'parts were'} not read, the first "
+                f"at {gaps[0].span}"
+            )
         case InputCut(gaps=gaps):
             return f"not all of {gaps[0].span.source.name} was seen: {gaps[0].why}"
         case NotModelled(what=what):
@@ -157,7 +163,8 @@ def _connections(answer: CaptureAnswer, style: Style) -> list[str]:
     shown = answer.connections if style.verbose else answer.connections[:LISTED]
     for one in shown:
         lines.append(
-            f"  {_mark(one, style)} {escape(one.words)}  {one.state or one.meaning}, {one.packets} packets"
+            f"  {_mark(one, style)} {escape(one.words)}  {one.state or one.meaning}, {one.packets} "
+            "packets"
         )
         if len(one.points) > 1:
             lines += style.wrap(escape(style.hop.join(one.points)), "      ")

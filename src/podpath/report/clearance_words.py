@@ -82,7 +82,10 @@ def say_forbids(one: Forbids) -> str:  # noqa: C901, PLR0911  # one arm for each
             return f"No failing connection is known. Which one fails{example}"
         case SomeBranchesFail(probe=probe, failing=failing, of=of, turned=turned):
             when = "; ".join(f"{made.fact} is {made.meaning}" for made in turned)
-            return f"{probe} fails in {failing} of {of} branches{f', first where {when}' if when else ''}."
+            return (
+                f"{probe} fails in {failing} of {of} "
+                f"branches{f', first where {when}' if when else ''}."
+            )
         case FailsOtherwise(probe=probe, fact=fact, meaning=meaning):
             return f"{probe} does not work where {fact} is {meaning}."
         case ComplaintUnexplained(probe=probe):
@@ -98,11 +101,17 @@ def say_forbids(one: Forbids) -> str:  # noqa: C901, PLR0911  # one arm for each
         case NotModelled(what=what):
             return f"Not modeled: {what}."
         case LinesUnread(gaps=gaps):
-            return f"{_places(len(gaps))} of the evidence could not be read and may hold the deciding line."
+            return (
+                f"{_places(len(gaps))} of the evidence could not be read and may hold the deciding "
+                "line."
+            )
         case InputCut(gaps=gaps):
             return f"Only part of the input was read: {gaps[0].why}."
         case NotShown(what=what, netns=netns):
-            return f"No output shows all of {what} in netns {netns}; whatever is not shown was assumed absent."
+            return (
+                f"No output shows all of {what} in netns {netns}; whatever is not shown was "
+                "assumed absent."
+            )
         case RulesLeftOut(probe=probe, assumed=assumed):
             facts = "; ".join(f"{made.fact}: {made.meaning}" for made in assumed)
             return f"{probe} fails only if this holds: {facts}."

@@ -24,7 +24,10 @@ from podpath.report.sentences.questions import spell_answer, spell_fact
 from podpath.report.style import Style
 from podpath.report.walked_text import left_out, render_walked
 
-ORDER = "Ordered by how much of the failure each explains, then by how little it assumes, then by how common it is."
+ORDER = (
+    "Ordered by how much of the failure each explains, then by how little it assumes, then by how "
+    "common it is."
+)
 """Why possibilities are told in this order."""
 SHOWN, FORBIDS_SHOWN = 3, 6
 """How many of a long list are shown where the reader did not ask for all."""

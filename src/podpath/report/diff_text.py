@@ -80,7 +80,10 @@ def _headline(comparison: NodeComparison, style: Style) -> list[str]:
         case _ if comparison.forbids:
             walked = len(comparison.outcomes)
             looked = (
-                f"{walked} walked connection{'s work' if walked != 1 else ' works'} as far as is known"
+                (
+                    f"{walked} walked connection{'s work' if walked != 1 else ' works'} as far as "
+                    "is known"
+                )
                 if walked
                 else "no fault"
             )
@@ -150,7 +153,10 @@ def _walked(comparison: NodeComparison, style: Style) -> list[str]:
             if describe(outcome.here) == "works"
             else style.doubtful
         )
-        words = f"{escape(str(outcome.probe))}: {describe(outcome.here)} here, {describe(outcome.there)} there"
+        words = (
+            f"{escape(str(outcome.probe))}: {describe(outcome.here)} here, "
+            f"{describe(outcome.there)} there"
+        )
         lines += style.wrap(words, f"  {sign} ", INDENT)
         lines += _failure(outcome, style)
         if outcome.probe in comparison.unexplained:

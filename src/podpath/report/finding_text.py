@@ -39,7 +39,9 @@ def render_finding(finding: Finding, style: Style) -> list[str]:
 
 
 def render_short(finding: Finding, style: Style) -> list[str]:
-    """Write a finding of lesser weight in a few lines: its claim, where it is seen, its first cure."""
+    """Write a finding of lesser weight in a few lines: its claim, where it is seen, its first
+    cure.
+    """
     weight = style.paint(
         "warn" if finding.severity in ("risk", "fault") else "dim", finding.severity
     )

@@ -32,7 +32,9 @@ QUOTED, COMMANDS, EFFECTS, ANSWERS = 7, 8, 1, 2
 first screen has room for.
 """
 LONGEST_QUOTE = 180
-"""Columns of a quoted line: the words that decide stand in it, the whole of it is one option away."""
+"""Columns of a quoted line: the words that decide stand in it, the whole of it is one option
+away.
+"""
 
 
 def render_first_screen(diagnosis: Diagnosis, style: Style) -> list[str]:
@@ -133,12 +135,12 @@ def _cure(repair: Repair, title: str, style: Style) -> list[str]:
         )
     if len(repair.side_effects) > EFFECTS:
         lines.append(
-            f"{INDENT}{style.paint('warn', '!')} and {len(repair.side_effects) - EFFECTS} more: --verbose"
+            f"{INDENT}{style.paint('warn', '!')} and {len(repair.side_effects) - EFFECTS} more: "
+            "--verbose"
         )
     if not shown and repair.commands:
-        lines.append(
-            f"{INDENT}  {style.paint('dim', f'{len(repair.commands)} commands: --verbose lists them')}"
-        )
+        many = f"{len(repair.commands)} commands: --verbose lists them"
+        lines.append(f"{INDENT}  {style.paint('dim', many)}")
     return lines
 
 

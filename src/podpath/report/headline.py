@@ -60,7 +60,8 @@ def _walked_in_words(conversations: Sequence[Conversation]) -> str:
     """Say what was walked, and how much of it works whatever is not known."""
     works = sum(conversation.verdict is Reachability.ALWAYS for conversation in conversations)
     if len(conversations) == 1:
-        return f"{conversations[0].probe} {'works end to end' if works else 'was walked and remains undecided'}"
+        what = "works end to end" if works else "was walked and remains undecided"
+        return f"{conversations[0].probe} {what}"
     return f"{works} of {len(conversations)} walked connections work"
 
 

@@ -131,7 +131,9 @@ def _dots(style: Style) -> str:
 
 
 def _cell(numbers: Sequence[int]) -> str:
-    """Spell the packets of a row at one point: `#12`, `#12-15`, `#12,14`, or `#12,14,..` for many."""
+    """Spell the packets of a row at one point: `#12`, `#12-15`, `#12,14`, or `#12,14,..` for
+    many.
+    """
     if not numbers:
         return ""
     if len(numbers) > 1 and list(numbers) == list(range(numbers[0], numbers[0] + len(numbers))):

@@ -16,9 +16,11 @@ from podpath.report.ladder import choose_steps, describe_post, letter, spell_tit
 
 LEFT, COLUMN, ROW, RIGHT = 260, 190, 28, 260
 _STYLE = (
-    "text{font:12px sans-serif;fill:#263238}.small{font-size:11px;fill:#607d8b}.title{font-size:15px;font-weight:bold}"
-    ".post{stroke:#b0bec5;stroke-width:1}.way{stroke:#1565c0;stroke-width:1.5}.back{stroke:#2e7d32;stroke-width:1.5}"
-    ".lost{stroke:#c62828;stroke-width:2}.bad{fill:#c62828;font-weight:bold}.past{stroke-dasharray:3 3}"
+    "text{font:12px sans-serif;fill:#263238}.small{font-size:11px;"
+    "fill:#607d8b}.title{font-size:15px;font-weight:bold}"
+    ".post{stroke:#b0bec5;stroke-width:1}.way{stroke:#1565c0;stroke-width:1.5}.back{stroke:#2e7d32;"
+    "stroke-width:1.5}.lost{stroke:#c62828;stroke-width:2}.bad{fill:#c62828;"
+    "font-weight:bold}.past{stroke-dasharray:3 3}"
 )
 
 
@@ -31,7 +33,10 @@ def render_ladder_svg(ladder: Ladder) -> str:
         top + ROW * (len(rows) + 1) + 20,
     )
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}" role="img">'
+        ),
         f"<style>{_STYLE}</style>",
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         f'<text class="title" x="16" y="26">{_safe(clip(spell_title(ladder), 150))}</text>',
@@ -42,7 +47,8 @@ def render_ladder_svg(ladder: Ladder) -> str:
         y = top + ROW * (place + 1)
         if isinstance(row, int):
             parts.append(
-                f'<text class="small" x="{LEFT}" y="{y + 4}">… {row} more packets, all of which passed</text>'
+                f'<text class="small" x="{LEFT}" y="{y + 4}">… {row} more packets, all of which '
+                "passed</text>"
             )
         else:
             parts += _step(row, y)
@@ -60,7 +66,10 @@ def _posts(ladder: Ladder, top: int, bottom: int) -> Iterator[str]:
     for at, post in enumerate(ladder.posts):
         x = _x(at)
         yield f'<line class="post" x1="{x}" x2="{x}" y1="{top + 6}" y2="{bottom}"/>'
-        yield f'<text x="{x}" y="{top}" text-anchor="middle">{letter(at)} {_safe(clip(post.name, 22))}</text>'
+        yield (
+            f'<text x="{x}" y="{top}" text-anchor="middle">{letter(at)} '
+            f"{_safe(clip(post.name, 22))}</text>"
+        )
 
 
 def _x(post: int) -> int:
@@ -79,7 +88,10 @@ def _step(step: LadderStep, y: int) -> Iterator[str]:
         x = _x(after) + turn * COLUMN // 2
         words = f"{what} lost between {letter(after)} and {letter(before)}"
         yield f'<line class="lost" x1="{_x(after)}" x2="{x}" y1="{y}" y2="{y}"/>'
-        yield f'<path class="lost" d="M{x - 6} {y - 6}L{x + 6} {y + 6}M{x - 6} {y + 6}L{x + 6} {y - 6}"/>'
+        yield (
+            f'<path class="lost" d="M{x - 6} {y - 6}L{x + 6} {y + 6}M{x - 6} {y + 6}L{x + 6} '
+            f'{y - 6}"/>'
+        )
         yield f'<text class="bad" x="{x + 12}" y="{y - 6}">{_safe(words)}</text>'
     for at in seen:
         numbers = step.packets[at]
@@ -94,7 +106,10 @@ def _step(step: LadderStep, y: int) -> Iterator[str]:
 def _arrow(kind: str, ends: tuple[int, int], y: int, turn: int) -> Iterator[str]:
     start, stop = ends
     yield f'<line class="{kind}" x1="{start + 4 * turn}" x2="{stop - 5 * turn}" y1="{y}" y2="{y}"/>'
-    yield f'<path class="{kind}" d="M{stop - 12 * turn} {y - 4}L{stop - 4 * turn} {y}L{stop - 12 * turn} {y + 4}" fill="none"/>'
+    yield (
+        f'<path class="{kind}" d="M{stop - 12 * turn} {y - 4}L{stop - 4 * turn} '
+        f'{y}L{stop - 12 * turn} {y + 4}" fill="none"/>'
+    )
 
 
 def _safe(text: str) -> str:

@@ -61,9 +61,15 @@ def describe_outcome(outcome: Outcome) -> str:
         case Dropped():
             return f"dropped in netns {escape(outcome.netns)}{_reason(outcome.reason)}"
         case Rejected():
-            return f"rejected in netns {escape(outcome.netns)}{_reason(outcome.reason)}: the sender gets {escape(outcome.answer)}"
+            return (
+                f"rejected in netns {escape(outcome.netns)}{_reason(outcome.reason)}: the sender "
+                f"gets {escape(outcome.answer)}"
+            )
         case Undecided():
-            return f"undecided in netns {escape(outcome.netns)}: {escape(spell_reason(outcome.reason))}"
+            return (
+                f"undecided in netns {escape(outcome.netns)}: "
+                f"{escape(spell_reason(outcome.reason))}"
+            )
         case _:
             assert_never(outcome)
 

@@ -8,7 +8,8 @@ import textwrap
 from dataclasses import dataclass
 
 SGR: dict[str, str] = {
-    "bad": "1;31", "good": "32", "warn": "1;33", "head": "1", "mark": "1;31", "dim": "2", "command": "36",
+    "bad": "1;31", "good": "32", "warn": "1;33", "head": "1", "mark": "1;31", "dim": "2",
+    "command": "36",
 }  # fmt: skip
 """The parameters of the terminal sequence by the meaning of the text."""
 

@@ -50,8 +50,9 @@ _CHAR = 6.2
 """Width of a character of a label, in pixels, at 11 pixels' height."""
 _COLORS = {"told": "#c62828", "inside": "#ef6c00", "other": "#78909c", "failure": "#6a1b9a"}
 _STYLE = (
-    "text{font:12px sans-serif;fill:#263238}.small{font-size:11px}.title{font-size:15px;font-weight:bold}"
-    ".axis{stroke:#90a4ae;stroke-width:1}.lane{stroke:#eceff1;stroke-width:1}.chain{stroke:#c62828;stroke-width:1.5;fill:none}"
+    "text{font:12px sans-serif;fill:#263238}.small{font-size:11px}.title{font-size:15px;"
+    "font-weight:bold}.axis{stroke:#90a4ae;stroke-width:1}.lane{stroke:#eceff1;"
+    "stroke-width:1}.chain{stroke:#c62828;stroke-width:1.5;fill:none}"
 )
 
 
@@ -83,7 +84,10 @@ def render_timeline_svg(chronicle: Chronicle) -> str:
     lanes = list(dict.fromkeys(dot.lane for dot in dots))
     height = TOP + LANE * max(len(lanes), 1) + AXIS + 20
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+            f'width="{WIDTH}" height="{height}" role="img">'
+        ),
         f"<style>{_STYLE}</style>",
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
         *_titles(chronicle, zone),
@@ -126,7 +130,10 @@ def _titles(chronicle: Chronicle, zone: tzinfo) -> Iterator[str]:
     yield f'<text class="title" x="16" y="26">{_safe(clip(story, 150))}</text>'
     if window is not None:
         told = [
-            f"first failure {spell_moment(window.failed_at, zone)} {spell_zone(window.failed_at, zone)}"
+            (
+                f"first failure {spell_moment(window.failed_at, zone)} "
+                f"{spell_zone(window.failed_at, zone)}"
+            )
         ]
         if window.timeout is not None:
             told.insert(
@@ -151,14 +158,23 @@ def _band(window: FailureWindow, scale: _Scale, lanes: int) -> Iterator[str]:
     if window.timeout:
         ends.append((failed, "failed", "start"))
     for x, text, anchor in ends:
-        yield f'<line x1="{x}" x2="{x}" y1="{top}" y2="{bottom}" stroke="#c62828" stroke-dasharray="4 3"/>'
+        yield (
+            f'<line x1="{x}" x2="{x}" y1="{top}" y2="{bottom}" stroke="#c62828" '
+            'stroke-dasharray="4 3"/>'
+        )
         shift = -4 if anchor == "end" else 4
-        yield f'<text class="small" x="{x + shift}" y="{top - 4}" text-anchor="{anchor}">{text}</text>'
+        yield (
+            f'<text class="small" x="{x + shift}" y="{top - 4}" '
+            f'text-anchor="{anchor}">{text}</text>'
+        )
 
 
 def _block(name: str, left: float, right: float, rows: tuple[int, int], color: str) -> str:
     width, height = max(right - left, 2.0), rows[1] - rows[0]
-    return f'<rect class="{name}" x="{left}" y="{rows[0]}" width="{width:.1f}" height="{height}" fill="{color}"/>'
+    return (
+        f'<rect class="{name}" x="{left}" y="{rows[0]}" width="{width:.1f}" height="{height}" '
+        f'fill="{color}"/>'
+    )
 
 
 def _axis(scale: _Scale, lanes: int, zone: tzinfo) -> Iterator[str]:
@@ -170,7 +186,10 @@ def _axis(scale: _Scale, lanes: int, zone: tzinfo) -> Iterator[str]:
     while tick <= scale.last:
         x = scale.x(tick)
         yield f'<line class="axis" x1="{x}" x2="{x}" y1="{y}" y2="{y + 5}"/>'
-        yield f'<text class="small" x="{x}" y="{y + 19}" text-anchor="middle">{spell_moment(tick, zone, date=False)}</text>'
+        yield (
+            f'<text class="small" x="{x}" y="{y + 19}" '
+            f'text-anchor="middle">{spell_moment(tick, zone, date=False)}</text>'
+        )
         tick += step
 
 
@@ -183,7 +202,10 @@ def _lanes(lanes: Sequence[str]) -> Iterator[str]:
 
 def _draw_chain(chronicle: Chronicle, scale: _Scale, lanes: Sequence[str]) -> Iterator[str]:
     points = [
-        f"{scale.x(one.marked.event.time)},{TOP + LANE * lanes.index(one.marked.mark.kind) + LANE // 2}"
+        (
+            f"{scale.x(one.marked.event.time)},"
+            f"{TOP + LANE * lanes.index(one.marked.mark.kind) + LANE // 2}"
+        )
         for story in chronicle.stories[:1]
         for one in story.told
         if one.marked.mark.kind in lanes
@@ -204,12 +226,18 @@ def _draw_dots(
         title = f"{spell_moment(dot.time, zone)} {dot.label}"
         if dot.marked is not None:
             title += f" ({dot.marked.event.span}: {clip(dot.marked.event.message, 200)})"
-        yield f'<circle cx="{x}" cy="{y}" r="5" fill="{dot.color}"><title>{_safe(title)}</title></circle>'
+        yield (
+            f'<circle cx="{x}" cy="{y}" r="5" fill="{dot.color}"><title>{_safe(title)}</title></'
+            "circle>"
+        )
         label = clip(dot.label, 40)
         if x >= free.get(dot.lane, 0.0):
             end = x + 8 + len(label) * _CHAR
             anchor, place = ("start", x + 8) if end <= WIDTH - 4 else ("end", x - 8)
-            yield f'<text class="small" x="{place}" y="{y - 7}" text-anchor="{anchor}">{_safe(label)}</text>'
+            yield (
+                f'<text class="small" x="{place}" y="{y - 7}" '
+                f'text-anchor="{anchor}">{_safe(label)}</text>'
+            )
             free[dot.lane] = end
 
 

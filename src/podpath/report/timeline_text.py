@@ -242,7 +242,10 @@ def _remarks(chronicle: Chronicle, style: Style) -> list[str]:
     ]
     lines += [
         "",
-        f"  {chronicle.events} events in {chronicle.logs} {'log' if chronicle.logs == 1 else 'logs'}{_unread(chronicle)}",
+        (
+            f"  {chronicle.events} events in {chronicle.logs} "
+            f"{'log' if chronicle.logs == 1 else 'logs'}{_unread(chronicle)}"
+        ),
     ]
     if style.verbose:
         lines += [f"{INDENT}{_quote(gap.span)}: {escape(gap.why)}" for gap in chronicle.gaps]

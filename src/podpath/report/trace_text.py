@@ -83,7 +83,10 @@ def _next_question(
 
 
 def _packet(trace: Trace, style: Style) -> list[str]:
-    title = f"{escape(trace.name)} ({escape(trace.direction)}), from netns {escape(trace.start)}: {escape(str(trace.packet))}"
+    title = (
+        f"{escape(trace.name)} ({escape(trace.direction)}), from netns {escape(trace.start)}: "
+        f"{escape(str(trace.packet))}"
+    )
     lines = [style.paint("head", title)]
     width = max((len(escape(step.stage)) for step in trace.steps), default=0)
     netns = ""
@@ -146,13 +149,8 @@ def _others(conversation: Conversation, shown: Branch | None, style: Style) -> l
     if not others:
         return []
     some = others if style.verbose else others[:4]
-    lines = [
-        "",
-        style.paint(
-            "head",
-            f"Other branches ({len(others)}{' and more, not walked' if conversation.truncated else ''})",
-        ),
-    ]
+    more = " and more, not walked" if conversation.truncated else ""
+    lines = ["", style.paint("head", f"Other branches ({len(others)}{more})")]
     lines += [line for branch in some for line in _branch(branch, shown, style)]
     if len(some) < len(others):
         lines.append(

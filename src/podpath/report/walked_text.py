@@ -44,7 +44,9 @@ def render_conversation(
 
 
 def _say(diagnosis: Diagnosis, conversation: Conversation) -> str:
-    """Say what became of a connection: one that is open, or is said to fail, is never said to work."""
+    """Say what became of a connection: one that is open, or is said to fail, is never said to
+    work.
+    """
     open_still = conversation.verdict == "ALWAYS" and not diagnosis.is_shown_to_work(conversation)
     return "not shown to fail" if open_still else verdict_in_words(conversation)
 

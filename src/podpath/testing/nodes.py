@@ -1,7 +1,7 @@
 """Small nodes for tests, in iproute2's words.
 
     given_node(
-        given_netns("host", "eth0 10.0.0.1/24", "lxc1 peer pod:eth0", routes=["default via 10.0.0.254 dev eth0"]),
+        given_netns("host", "eth0 10.0.0.1/24", "lxc1 peer pod:eth0", routes=["default dev eth0"]),
         given_netns("pod", "eth0 10.1.0.2/32 peer host:lxc1", routes=["default dev eth0"]),
     )
 

@@ -158,12 +158,13 @@ def _questions(logs: Logs, window: FailureWindow | None) -> Iterator[str]:
         if not _covers(logs, window):
             yield (
                 "The logs do not reach over the window: journalctl --since and --until, "
-                "/var/log/messages, dmesg -T; or their stamps are of another zone: --zone ZONE, --zone NAME=ZONE."
+                "/var/log/messages, dmesg -T; or their stamps are of another zone: --zone ZONE, "
+                "--zone NAME=ZONE."
             )
     if logs.unplaced:
         yield (
-            "Some events have an age, or the kernel's seconds: --now T says when they were printed; "
-            "dmesg -T prints times."
+            "Some events have an age, or the kernel's seconds: --now T says when they were "
+            "printed; dmesg -T prints times."
         )
 
 

@@ -90,7 +90,8 @@ def parse_chain(name: str, text: str) -> CauseChain:
         ) from error
     if not chain.links or not chain.sources or not chain.leads or chain.links[-1].optional:
         raise ChainError(
-            f"{name}: expected links of which the last is not optional, a fact, and where it was reported"
+            f"{name}: expected links of which the last is not optional, a fact, and where it was "
+            "reported"
         )
     return chain
 

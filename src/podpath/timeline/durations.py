@@ -7,24 +7,34 @@ from __future__ import annotations
 import re
 
 _UNITS = {
-    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "msec": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3,
-    "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "m": 60.0, "min": 60.0, "mins": 60.0, "minute": 60.0,
-    "minutes": 60.0, "h": 3600.0, "hour": 3600.0, "hours": 3600.0, "d": 86400.0, "day": 86400.0, "days": 86400.0,
-    "w": 604800.0, "y": 31_536_000.0, "yr": 31_536_000.0,
+    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "msec": 1e-3, "millisecond": 1e-3,
+    "milliseconds": 1e-3, "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0,
+    "m": 60.0, "min": 60.0, "mins": 60.0, "minute": 60.0, "minutes": 60.0, "h": 3600.0,
+    "hour": 3600.0, "hours": 3600.0, "d": 86400.0, "day": 86400.0, "days": 86400.0, "w": 604800.0,
+    "y": 31_536_000.0, "yr": 31_536_000.0,
 }  # fmt: skip
 _PART = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,9})?) ?(?P<unit>[a-zµ]+)")
 _WHOLE = re.compile(r"(?:\d{1,9}(?:\.\d{1,9})? ?[a-zµ]+ ?)+")
 _TIMEOUT = (
     re.compile(
-        r"\b(?:time-?_?out|deadline)(?:Seconds)?[=: ]+\"?(?P<span>\d{1,6}(?:\.\d{1,6})? ?(?:ms|s|m|seconds|milliseconds)?)\b",
+        (
+            r"\b(?:time-?_?out|deadline)(?:Seconds)?[=: ]+\"?(?P<span>\d{1,6}(?:\.\d{1,6})? ?(?:ms|"
+            r"s|m|seconds|milliseconds)?)\b"
+        ),
         re.IGNORECASE,
     ),
     re.compile(
-        r"\btimed out after (?P<span>\d{1,9}(?:\.\d{1,6})? ?(?:milliseconds|ms|seconds|secs|s|minutes|m))\b",
+        (
+            r"\btimed out after (?P<span>\d{1,9}(?:\.\d{1,6})? ?(?:milliseconds|ms|seconds|secs|s|"
+            r"minutes|m))\b"
+        ),
         re.IGNORECASE,
     ),
     re.compile(
-        r"\b(?:within|after|exceeded|of) (?P<span>\d{1,6}(?:\.\d{1,6})? ?(?:milliseconds|ms|seconds|secs|s))\b",
+        (
+            r"\b(?:within|after|exceeded|of) (?P<span>\d{1,6}(?:\.\d{1,6})? ?(?:milliseconds|ms|"
+            r"seconds|secs|s))\b"
+        ),
         re.IGNORECASE,
     ),
     re.compile(

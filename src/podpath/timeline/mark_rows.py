@@ -71,46 +71,68 @@ SAID: tuple[MarkRow, ...] = _join(
 )
 """Messages of the table that a diagnosis searches, with what they mean to a chronicle."""
 KERNEL: tuple[MarkRow, ...] = (
-    _row(r"bridge: (?:filtering via arp/ip/ip6tables is no longer available|automatic filtering via arp/ip)",
+    _row(r"bridge: (?:filtering via arp/ip/ip6tables is no longer available|automatic filtering "
+         r"via arp/ip)",
          "module", "without br_netfilter"),
     _row(r"(?P<subject>Bridge firewalling) registered", "module", "loaded"),
-    _row(r"(?P<subject>nf_conntrack) version|(?P<other>ip_tables|ip6_tables|ip_set|nf_tables): ", "module", "loaded"),
+    _row(
+        r"(?P<subject>nf_conntrack) version|(?P<other>ip_tables|ip6_tables|ip_set|nf_tables): ",
+        "module", "loaded",
+    ),
     _row(r"Linux version \d", "boot", "started"),
-    _row(r"(?:Out of memory|Memory cgroup out of memory): Kill(?:ed)? process \d+ \((?P<subject>[^)]{1,40})\)",
+    _row(r"(?:Out of memory|Memory cgroup out of memory): Kill(?:ed)? process \d+ \("
+         r"(?P<subject>[^)]{1,40})\)",
          "memory", "killed"),
     _row(r"(?P<subject>[\w.@-]+): renamed from", "link", "renamed"),
-    _row(r"(?P<subject>bond\w*|team\w*): .*(?:link status (?:down|definitely down)|making interface \S+ the new active|"
-         r"Removing slave|"
+    _row(r"(?P<subject>bond\w*|team\w*): .*(?:link status (?:down|definitely down)|"
+         r"making interface \S+ the new active|Removing slave|"
          r"Releasing (?:active|backup) interface)", "link", "switched"),
     _row(r"(?P<subject>[\w.@-]+): (?:NIC |carrier |\w+ )?[Ll]ink is (?:Down|down|not ready)|"
          r"(?P<other>[\w.@-]+): link down",
          "link", "down"),
-    _row(r"(?P<subject>[\w.@-]+): (?:NIC |\w+ )?[Ll]ink (?:is [Uu]p|becomes ready)|(?P<other>[\w.@-]+): link up",
+    _row(r"(?P<subject>[\w.@-]+): (?:NIC |\w+ )?[Ll]ink (?:is [Uu]p|becomes ready)|"
+         r"(?P<other>[\w.@-]+): link up",
          "link", "up"),
-    _row(r"(?P<subject>[\w.@-]+): (?:left|entered) promiscuous mode|port \d+\((?P<other>[\w.@-]+)\) entered (?:disabled|"
+    _row(r"(?P<subject>[\w.@-]+): (?:left|entered) promiscuous mode|"
+         r"port \d+\((?P<other>[\w.@-]+)\) entered (?:disabled|"
          r"blocking) state",
          "link", "changed"),
-    _row(r"(?:device )?(?P<subject>[\w.@-]+)[: ].*(?:mtu (?:changed|greater)|changed MTU)", "link", "mtu changed"),
+    _row(
+        r"(?:device )?(?P<subject>[\w.@-]+)[: ].*(?:mtu (?:changed|greater)|changed MTU)", "link",
+        "mtu changed",
+    ),
 )  # fmt: skip
 ANYBODY: tuple[MarkRow, ...] = (
-    _row(r"(?:Inserted|Loading|Loaded) (?:kernel )?module '?(?P<subject>\w+)|KERN_MODULE .*name=\"?(?P<other>\w+)",
+    _row(r"(?:Inserted|Loading|Loaded) (?:kernel )?module '?(?P<subject>\w+)|KERN_MODULE .*name=\"?"
+         r"(?P<other>\w+)",
          "module", "loaded"),
-    _row(r"(?:Removed|Unloading|Unloaded|Removing) (?:kernel )?module '?(?P<subject>\w+)", "module", "removed"),
-    _row(r"Time has been changed|[Ss]ystem clock (?:was|has been) (?:stepped|changed)|System clock wrong by|clock jumped",
+    _row(
+        r"(?:Removed|Unloading|Unloaded|Removing) (?:kernel )?module '?(?P<subject>\w+)", "module",
+        "removed",
+    ),
+    _row(r"Time has been changed|[Ss]ystem clock (?:was|has been) (?:stepped|changed)|"
+         r"System clock wrong by|clock jumped",
          "clock", "stepped"),
-    _row(r"DHCPACK|bound to \d+\.\d+\.\d+\.\d+|dhcp[46] \((?P<subject>[\w.-]+)\):?.*(?:new lease|address|lease lost|"
-         r"expire|changed state)|"
+    _row(r"DHCPACK|bound to \d+\.\d+\.\d+\.\d+|dhcp[46] \((?P<subject>[\w.-]+)\):?.*(?:new lease|"
+         r"address|lease lost|expire|changed state)|"
          r"DHCPv[46] (?:address|lease)", "address", "leased"),
-    _row(r"(?P<subject>[\w.-]+): (?:Removing|Forgetting) (?:foreign |old )?(?P<what>address|route|routing policy rule|"
-         r"neighbor|nexthop)",
+    _row(r"(?P<subject>[\w.-]+): (?:Removing|Forgetting) (?:foreign |old )?(?P<what>address|route|"
+         r"routing policy rule|neighbor|nexthop)",
          "network", "removed"),
-    _row(r"(?P<subject>[\w.-]+): (?:Lost carrier|Link DOWN|state change: activated -> (?:unavailable|unmanaged|"
-         r"deactivating|failed))",
+    _row(r"(?P<subject>[\w.-]+): (?:Lost carrier|Link DOWN|state change: activated -> "
+         r"(?:unavailable|unmanaged|deactivating|failed))",
          "link", "down"),
-    _row(r"(?P<subject>[\w.-]+): (?:Gained carrier|Link UP|state change: \S+ -> activated)", "link", "up"),
+    _row(
+        r"(?P<subject>[\w.-]+): (?:Gained carrier|Link UP|state change: \S+ -> activated)", "link",
+        "up",
+    ),
     _row(r"hw-addr|MAC(?: address)? .*changed|hardware address now", "link", "mac changed"),
     _row(r"IPv4 forwarding is disabled", "sysctl", "ip_forward off"),
-    _row(r"running in system mode|Startup finished in|Booting Linux|has been rebooted", "boot", "started"),
-    _row(r"(?:Setting|Set|Updating|Applying|Changing) sysctl '?(?P<subject>[\w./-]+)|^(?P<other>net\.[\w./-]+) ?= ?\S+$|"
-         r"Overwriting earlier assignment of (?P<third>[\w./-]+)", "sysctl", "written"),
+    _row(
+        r"running in system mode|Startup finished in|Booting Linux|has been rebooted", "boot",
+        "started",
+    ),
+    _row(r"(?:Setting|Set|Updating|Applying|Changing) sysctl '?(?P<subject>[\w./-]+)|"
+         r"^(?P<other>net\.[\w./-]+) ?= ?\S+$|Overwriting earlier assignment of "
+         r"(?P<third>[\w./-]+)", "sysctl", "written"),
 )  # fmt: skip

@@ -48,23 +48,27 @@ class Mark(NamedTuple):
 
 
 _VERBS = {
-    "starting": "started", "started": "started", "finished": "started", "stopping": "stopped", "stopped": "stopped",
-    "restarting": "restarted", "restarted": "restarted", "reloading": "reloaded", "reloaded": "reloaded",
-    "failed to start": "failed",
+    "starting": "started", "started": "started", "finished": "started", "stopping": "stopped",
+    "stopped": "stopped", "restarting": "restarted", "restarted": "restarted",
+    "reloading": "reloaded", "reloaded": "reloaded", "failed to start": "failed",
 }  # fmt: skip
 _UNIT = re.compile(
     r"(?P<verb>Starting|Started|Finished|Stopping|Stopped|Restarting|Restarted|Reloading|Reloaded|"
     r"Failed to start) (?P<unit>.+?)(?:\.{3}|\.)?$"
 )
 _UNIT_STATE = re.compile(
-    r"(?P<unit>[\w@:.-]+\.service): (?:(?P<failed>Failed|Main process exited|Start request repeated|State '?\S+ timed out)|"
-    r"(?P<stopped>Succeeded|Deactivated|Stopping timed out|Killing)|(?P<restarted>Scheduled restart job|Service RestartSec))"
+    r"(?P<unit>[\w@:.-]+\.service): (?:(?P<failed>Failed|Main process exited|"
+    r"Start request repeated|State '?\S+ timed out)|"
+    r"(?P<stopped>Succeeded|Deactivated|Stopping timed out|Killing)|"
+    r"(?P<restarted>Scheduled restart job|Service RestartSec))"
 )
 _AUDITED = re.compile(r"SERVICE_(?P<verb>START|STOP) .*?\bunit=(?P<unit>[\w@:.-]+)")
 _OWN = re.compile(
-    r"(?P<restarted>\b(?:re-?start(?:ed|ing)?)\b)|(?P<reloaded>\b(?:reload(?:ed|ing)?|SIGHUP|appl(?:ied|ying)|re-?apply\w*)\b)|"
-    r"(?P<stopped>\b(?:terminat(?:ing|ed)|shutting down|shutdown|stopp(?:ing|ed)|exit(?:ing|ed)|caught SIGTERM|signal 15)\b)|"
-    r"(?P<started>\b(?:start(?:ing|ed)|initiali[sz](?:ing|ed)|listening on|daemon has completed|is starting)\b)",
+    r"(?P<restarted>\b(?:re-?start(?:ed|ing)?)\b)|(?P<reloaded>\b(?:reload(?:ed|ing)?|SIGHUP|"
+    r"appl(?:ied|ying)|re-?apply\w*)\b)|(?P<stopped>\b(?:terminat(?:ing|ed)|shutting down|shutdown|"
+    r"stopp(?:ing|ed)|exit(?:ing|ed)|caught SIGTERM|signal 15)\b)|"
+    r"(?P<started>\b(?:start(?:ing|ed)|initiali[sz](?:ing|ed)|listening on|daemon has completed|"
+    r"is starting)\b)",
     re.IGNORECASE,
 )
 _POD = re.compile(
@@ -72,19 +76,20 @@ _POD = re.compile(
     r"SuccessfulDelete) (?P<object>[a-z]+/\S+?): (?P<message>.*)"
 )
 _RPM = re.compile(
-    r"(?P<verb>Updated?|Installed?|Upgraded?|Erased?|Removed?|Dep-Installed|Obsoleted|Reinstalled?|Downgraded?): (?:\d+:)?"
-    r"(?P<name>[A-Za-z0-9][\w.+]*(?:-[A-Za-z_+][\w.+]*)*)-\d"
+    r"(?P<verb>Updated?|Installed?|Upgraded?|Erased?|Removed?|Dep-Installed|Obsoleted|Reinstalled?|"
+    r"Downgraded?): (?:\d+:)?(?P<name>[A-Za-z0-9][\w.+]*(?:-[A-Za-z_+][\w.+]*)*)-\d"
 )
 _DPKG = re.compile(
     r"(?P<verb>upgrade|install|remove|purge) (?P<name>[a-z0-9][a-z0-9.+-]*)(?::\w+)? "
 )
 _RUN = re.compile(
-    r"run: (?:-\S+ )*(?P<verb>update|upgrade|install|erase|remove|downgrade|reinstall)\s+(?:-\S+ )*(?P<name>[A-Za-z0-9][\w.+-]*)"
+    r"run: (?:-\S+ )*(?P<verb>update|upgrade|install|erase|remove|downgrade|reinstall)\s+(?:-\S+ )*"
+    r"(?P<name>[A-Za-z0-9][\w.+-]*)"
 )
 _UNATTENDED = re.compile(r"Packages that (?:will be|were) upgraded: (?P<name>[a-z0-9][a-z0-9.+-]*)")
 _PACKAGE_VERBS = {
-    "up": "upgraded", "in": "installed", "er": "removed", "re": "removed", "de": "installed", "ob": "removed", "do": "downgraded",
-    "pu": "removed",
+    "up": "upgraded", "in": "installed", "er": "removed", "re": "removed", "de": "installed",
+    "ob": "removed", "do": "downgraded", "pu": "removed",
 }  # fmt: skip
 _MANAGERS = frozenset(
     {
@@ -101,13 +106,14 @@ _MANAGERS = frozenset(
     }
 )
 _COMMAND = re.compile(
-    r"\bCOMMAND=(?P<command>.+)|^EXECVE .*?\ba0=(?P<argv>.+)|\bCMD \((?P<cron>.+)\)|\bHISTORY[:=].*?\bCMD[=:](?P<history>.+)"
+    r"\bCOMMAND=(?P<command>.+)|^EXECVE .*?\ba0=(?P<argv>.+)|\bCMD \((?P<cron>.+)\)|"
+    r"\bHISTORY[:=].*?\bCMD[=:](?P<history>.+)"
 )
 _TOOLS = re.compile(
-    r"(?:^|[/\"'; ])(?P<tool>sysctl|ip6?tables(?:-restore|-nft|-legacy)?|nft|ip|tc|ifconfig|route|brctl|bridge|modprobe|"
-    r"rmmod|insmod|"
-    r"tuned-adm|firewall-cmd|ufw|systemctl|service|netplan|nmcli|ipset|ipvsadm|conntrack|kubectl|docker|crictl|ifup|"
-    r"ifdown|ovs-vsctl|"
+    r"(?:^|[/\"'; ])(?P<tool>sysctl|ip6?tables(?:-restore|-nft|-legacy)?|nft|ip|tc|ifconfig|route|"
+    r"brctl|bridge|modprobe|rmmod|insmod|"
+    r"tuned-adm|firewall-cmd|ufw|systemctl|service|netplan|nmcli|ipset|ipvsadm|conntrack|kubectl|"
+    r"docker|crictl|ifup|ifdown|ovs-vsctl|"
     r"update-alternatives|yum|dnf|apt|apt-get|rpm|dpkg|reboot|shutdown)(?=[\s\"',]|$)"
 )
 _TOOL_KINDS = {
@@ -179,10 +185,10 @@ def _mark_unit(program: str, message: str) -> Mark | None:
 
 
 _DULL_UNIT = re.compile(
-    r"Session |User |session-|user[@-]|run-|libcontainer|cri-containerd-|docker-[0-9a-f]|kubepods|.*\.(?:mount|scope|"
-    r"slice|timer|target|device|"
-    r"socket|path)\b|.*(?:Cleanup|cleanup|system activity|logrotate|Rotate log|fstrim|updatedb|mlocate|sysstat|tmpfiles|"
-    r"man-db|apt download)|"
+    r"Session |User |session-|user[@-]|run-|libcontainer|cri-containerd-|docker-[0-9a-f]|kubepods|"
+    r".*\.(?:mount|scope|slice|timer|target|device|"
+    r"socket|path)\b|.*(?:Cleanup|cleanup|system activity|logrotate|Rotate log|fstrim|updatedb|"
+    r"mlocate|sysstat|tmpfiles|man-db|apt download)|"
     r"Kubernetes transient mount|Virtual |Container "
 )
 
@@ -292,17 +298,17 @@ _READERS: tuple[Callable[[str, str], Mark | None], ...] = (
     _mark_package, _mark_unit, _mark_command, _mark_kernel, _mark_pod, _mark_anybody, _mark_own,
 )  # fmt: skip
 WEIGHTS: dict[str, float] = {
-    "conntrack": 1.0, "neighbour": 1.0, "sysctl": 0.9, "firewall": 0.9, "martian": 0.9, "network": 0.85, "proxy": 0.8,
-    "address": 0.8, "boot": 0.8, "link": 0.8, "runtime": 0.75, "module": 0.7, "package": 0.6, "memory": 0.6,
-    "command": 0.5, "service": 0.35,
-    "clock": 0.3, "pod": 0.25,
+    "conntrack": 1.0, "neighbour": 1.0, "sysctl": 0.9, "firewall": 0.9, "martian": 0.9,
+    "network": 0.85, "proxy": 0.8, "address": 0.8, "boot": 0.8, "link": 0.8, "runtime": 0.75,
+    "module": 0.7, "package": 0.6, "memory": 0.6, "command": 0.5, "service": 0.35, "clock": 0.3,
+    "pod": 0.25,
 }  # fmt: skip
 """How likely each kind is to be what broke a network that worked a moment ago."""
 _NETWORKED = re.compile(
-    r"polkit|tuned|systemd|udev|procps|initscripts|iptables|nftables|kernel|linux-image|linux-modules|NetworkManager|"
-    r"network-manager|firewalld|"
-    r"ufw|docker|containerd|cri-o|kube|cilium|calico|openvswitch|netplan|ifupdown|cloud-init|dbus|iproute|libvirt|"
-    r"ec2-net-utils|amazon",
+    r"polkit|tuned|systemd|udev|procps|initscripts|iptables|nftables|kernel|linux-image|"
+    r"linux-modules|NetworkManager|network-manager|firewalld|"
+    r"ufw|docker|containerd|cri-o|kube|cilium|calico|openvswitch|netplan|ifupdown|cloud-init|dbus|"
+    r"iproute|libvirt|ec2-net-utils|amazon",
     re.IGNORECASE,
 )
 

@@ -51,7 +51,8 @@ def parse_moment(text: str, clock: Clock, reach: Reach | None = None) -> float:
         found = _latest([time for time in placed if time is not None], last)
     if found is None:
         raise UsageError(
-            f"{text!r}: expected a moment such as 2022-02-11T09:49:15+08:00, 'Feb 11 09:49:15' or 09:49:15"
+            f"{text!r}: expected a moment such as 2022-02-11T09:49:15+08:00, 'Feb 11 09:49:15' or "
+            "09:49:15"
         )
     return found
 

@@ -159,7 +159,8 @@ def _reference(found: Sequence[_Log], readings: dict[int, LogReading], clock: Cl
 
 
 _NESTED = re.compile(
-    r'(?:time=|ts=|"(?:ts|time|timestamp)":|\[)\\*"?(?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d))'
+    r'(?:time=|ts=|"(?:ts|time|timestamp)":|\[)\\*"?(?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?'
+    r"(?:Z|[+-]\d\d:?\d\d))"
 )
 
 

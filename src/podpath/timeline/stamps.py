@@ -18,8 +18,8 @@ MONTHS = {
     )
 }
 _ISO = re.compile(
-    r"(?P<hour>(\d{4})([-/])(\d\d)\3(\d\d)[T ](\d\d)):(?P<minute>\d\d)(?::(?P<second>\d\d)(?P<fraction>[.,]\d{1,9})?)?"
-    r"(?P<zone> ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d)|Z)?"
+    r"(?P<hour>(\d{4})([-/])(\d\d)\3(\d\d)[T ](\d\d)):(?P<minute>\d\d)(?::(?P<second>\d\d)"
+    r"(?P<fraction>[.,]\d{1,9})?)?(?P<zone> ?(?:Z\b|UTC\b|GMT\b|[+-]\d\d:?\d\d)|Z)?"
 )
 _OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d)")
 _MOST = 4096

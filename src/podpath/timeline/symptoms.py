@@ -17,20 +17,24 @@ from podpath.timeline.event import LineEvents, LogEvent, LogReading
 from podpath.timeline.window import FailureWindow
 
 _SIGNS = (
-    "timeout", "Timeout", "timed out", "Timed out", "TIMEOUT", "refused", "unreachable", "Unreachable", "o route to host",
-    "reset by peer", "deadline exceeded", "awaiting headers", "Unhealthy", "ETIMEDOUT", "EHOSTUNREACH",
-    '" 502 ', '" 503 ', '" 504 ', "\u8d85\u65f6", "\u62d2\u7edd",
+    "timeout", "Timeout", "timed out", "Timed out", "TIMEOUT", "refused", "unreachable",
+    "Unreachable", "o route to host", "reset by peer", "deadline exceeded", "awaiting headers",
+    "Unhealthy", "ETIMEDOUT", "EHOSTUNREACH", '" 502 ', '" 503 ', '" 504 ', "\u8d85\u65f6",
+    "\u62d2\u7edd",
 )  # fmt: skip
 """A line with none of these tells of no failed connection."""
 _CONNECTS = re.compile(
-    r"\bdial\b|connect|https?://|probe|request|\blookup\b|\brpc\b|\blease\b|\bpeers?\b|upstream|route to host|\bget\b|\bpost\b|"
-    r"\d+\.\d+\.\d+\.\d+|\u8fde\u63a5|\u8bbf\u95ee",
+    r"\bdial\b|connect|https?://|probe|request|\blookup\b|\brpc\b|\blease\b|\bpeers?\b|upstream|"
+    r"route to host|\bget\b|\bpost\b|\d+\.\d+\.\d+\.\d+|\u8fde\u63a5|\u8bbf\u95ee",
     re.IGNORECASE,
 )
 _GATEWAY = re.compile(r'" 50[234] ')
 """What a gateway answers for a server that it could not reach, as access logs have it."""
 _NO_CONNECTION = re.compile(
-    r"NETDEV WATCHDOG|watchdog|job .* timed out|start operation timed out|\bstop-sigterm\b|blk_update|ata\d|nvme",
+    (
+        r"NETDEV WATCHDOG|watchdog|job .* timed out|start operation timed out|\bstop-sigterm\b|"
+        r"blk_update|ata\d|nvme"
+    ),
     re.IGNORECASE,
 )
 _OTHERS = frozenset({"sshd", "sshd-session", "postfix/smtpd", "rsyslogd", "audit"})
@@ -38,8 +42,8 @@ _OTHERS = frozenset({"sshd", "sshd-session", "postfix/smtpd", "rsyslogd", "audit
 network.
 """
 _WORKED = re.compile(
-    r"\bsuccess(?:ful(?:ly)?)?\b|\bsucceeded\b|\b(?:HTTP/[\d.]+\"? |status[=: ]+|code[=: ]+)2\d\d\b|\" 2\d\d \d|"
-    r"\bconnected\b|\bestablished\b|\bhealthy\b|"
+    r"\bsuccess(?:ful(?:ly)?)?\b|\bsucceeded\b|\b(?:HTTP/[\d.]+\"? |status[=: ]+|"
+    r"code[=: ]+)2\d\d\b|\" 2\d\d \d|\bconnected\b|\bestablished\b|\bhealthy\b|"
     r"\brenewed\b|\bok\b|\u6210\u529f",
     re.IGNORECASE,
 )

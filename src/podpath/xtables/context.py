@@ -38,7 +38,10 @@ class RuleContext(NamedTuple):
         """Name the rule so that no other rule of the node has the name."""
         command = "iptables" if self.family == 4 else "ip6tables"
         rule = self.rule
-        return f"{command} {rule.table} {rule.chain} rule {rule.position} ({self.flavour}) in netns {self.netns}"
+        return (
+            f"{command} {rule.table} {rule.chain} rule {rule.position} ({self.flavour}) in netns "
+            f"{self.netns}"
+        )
 
     @property
     def show(self) -> str:

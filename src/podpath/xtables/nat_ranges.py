@@ -13,7 +13,8 @@ from podpath.net.addresses import Address, Family
 _RANGE: dict[Family, re.Pattern[str]] = {
     4: re.compile(r"(?:(?P<low>[0-9.]+)(?:-(?P<high>[0-9.]+))?)?(?::(?P<ports>[0-9/-]+))?"),
     6: re.compile(
-        r"(?:\[(?P<low>[0-9A-Fa-f:.]+)\](?:-\[(?P<high>[0-9A-Fa-f:.]+)\])?)?(?::(?P<ports>\d[0-9/-]*))?"
+        r"(?:\[(?P<low>[0-9A-Fa-f:.]+)\](?:-\[(?P<high>[0-9A-Fa-f:.]+)\])?)?"
+        r"(?::(?P<ports>\d[0-9/-]*))?"
     ),
 }
 _BARE = re.compile(r"(?P<low>[0-9A-Fa-f:.]+)(?:-(?P<high>[0-9A-Fa-f:.]+))?(?P<ports>)")

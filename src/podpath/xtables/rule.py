@@ -75,7 +75,9 @@ class Rule(NamedTuple):
     in_link: InterfaceMatch | None = None
     out_link: InterfaceMatch | None = None
     fragment: bool | None = None
-    """`-f`: True only further fragments, False (`! -f`) only the first and whole packets, None any."""
+    """`-f`: True only further fragments, False (`! -f`) only the first and whole packets, None
+    any.
+    """
     matches: tuple[Match, ...] = ()
     packets: int | None = None
     """The packet counter; None where the listing has none."""

@@ -144,7 +144,9 @@ def _is_data_repeated(view: _View) -> _Told | None:
 
 
 def _is_lost_inside(view: _View) -> _Told | None:
-    """Look for packets that come in on the client's device and, other than its SYN, leave by none."""
+    """Look for packets that come in on the client's device and, other than its SYN, leave by
+    none.
+    """
     start = view.start
     if start.point.link is None or start.syns[0].direction != "in":
         return None
@@ -182,7 +184,9 @@ _TESTS: tuple[tuple[Result, Callable[[_View], _Told | None]], ...] = (
     (FailureKind.TIMEOUT, _is_lost_inside),
     (Ending.OK, _is_working),
 )
-"""What the client's program gets to feel, and how the frames show it; the first that fits counts."""
+"""What the client's program gets to feel, and how the frames show it; the first that fits
+counts.
+"""
 
 
 def _after_syn(flow: CapturedFlow[Sighting]) -> list[Sighting]:

@@ -212,7 +212,10 @@ def assemble_tries(
         if start.address.family != record.dst.family:
             disputes.gap(
                 record.span,
-                f"an attempt to reach {record.dst}, but only {start.address} is known of its source",
+                (
+                    f"an attempt to reach {record.dst}, but only {start.address} is known of its "
+                    "source"
+                ),
             )
             continue
         port = record.dport if record.protocol != protocols.ICMP else 0

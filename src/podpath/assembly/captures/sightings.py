@@ -34,7 +34,9 @@ class CaptureOrigin(NamedTuple):
     number: int
     netns: str
     link: str | None
-    """The one device that it was taken on; None for `-i any` and where the evidence does not say."""
+    """The one device that it was taken on; None for `-i any` and where the evidence does not
+    say.
+    """
 
 
 class Sightings(NamedTuple):

@@ -38,7 +38,10 @@ def _assemble_fdb(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -
         if link is None:
             disputes.gap(
                 record.span,
-                f"expected a device, saw bridge port number {record.port_no}, which no output names",
+                (
+                    f"expected a device, saw bridge port number {record.port_no}, which no output "
+                    "names"
+                ),
             )
             continue
         entry = FdbEntry(

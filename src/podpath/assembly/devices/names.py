@@ -11,22 +11,27 @@ import re
 from podpath.node.links import Link
 
 _UPLINK = re.compile(
-    r"(?:eth|ens|eno|enp|enx|enP|em|p\d+p|bond|team|wlan|wlp|ib|venet|net)\d[\w.]*|en[a-z]\w+|bond[\w.-]*"
+    r"(?:eth|ens|eno|enp|enx|enP|em|p\d+p|bond|team|wlan|wlp|ib|venet|net)\d[\w.]*|en[a-z]\w+|"
+    r"bond[\w.-]*"
 )
 """The kernel's own names, and those of systemd's naming scheme (systemd.net-naming-scheme(7))."""
 _POD_SIDE = re.compile(r"(?:lxc|cali|veth|eni[0-9a-f]|azv|gke|tap|vethwepl|lxd|ovn|vnet)[\w.-]*")
 """Prefixes that network plugins give the host's end of a pod's veth pair."""
 _BRIDGE = re.compile(
-    r"(?:cni|cbr|docker|podman|nerdctl|virbr|lxdbr|lxcbr|br|kube-bridge|weave|crictl)(?:[\d_-][\w.-]*|)"
+    r"(?:cni|cbr|docker|podman|nerdctl|virbr|lxdbr|lxcbr|br|kube-bridge|weave|crictl)"
+    r"(?:[\d_-][\w.-]*|)"
 )
 _PLUGIN = re.compile(
-    r"(?:cilium_\w+|flannel[.\w-]*|vxlan[.\w-]*|tunl\d|geneve\w*|genev_sys\w*|antrea-\w+|kube-ipvs\d|nodelocaldns|dummy\d)"
+    r"(?:cilium_\w+|flannel[.\w-]*|vxlan[.\w-]*|tunl\d|geneve\w*|genev_sys\w*|antrea-\w+|"
+    r"kube-ipvs\d|nodelocaldns|dummy\d)"
 )
 _NAME = re.compile(r"[A-Za-z][\w.:@-]{0,14}")
 
 
 def looks_like_device(name: str) -> bool:
-    """Tell whether a word, such as the stem of `eth0.pcap`, is the name of a device by its shape."""
+    """Tell whether a word, such as the stem of `eth0.pcap`, is the name of a device by its
+    shape.
+    """
     return (
         any(pattern.fullmatch(name) for pattern in (_UPLINK, _POD_SIDE, _BRIDGE, _PLUGIN))
         and _NAME.fullmatch(name) is not None
@@ -51,7 +56,9 @@ def looks_like_bridge(link: Link) -> bool:
 
 
 def looks_internal(link: Link) -> bool:
-    """Tell whether the device is one that a network plugin puts between pods and the host's uplink."""
+    """Tell whether the device is one that a network plugin puts between pods and the host's
+    uplink.
+    """
     return (
         link.kind in {"vxlan", "dummy", "ipip", "geneve", "wireguard"}
         or _PLUGIN.fullmatch(link.name) is not None

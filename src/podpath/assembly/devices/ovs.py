@@ -1,4 +1,6 @@
-"""Open vSwitch: bridges with their ports, and what being a port or a bond's slave says of a device."""
+"""Open vSwitch: bridges with their ports, and what being a port or a bond's slave says of a
+device.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def claim_ovs(
 
 
 def assemble_ovs(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) -> None:
-    """Put the bridges of Open vSwitch into the node, each with its ports and the state of its bond."""
+    """Put the bridges of Open vSwitch into the node, each with its ports and the state of its
+    bond.
+    """
     ports: dict[str, dict[str, tuple[IfName, ...]]] = {}
     spans: dict[str, Span] = {}
     for scene, record in evidence.records(OvsPortRecord):
@@ -76,7 +80,10 @@ def assemble_ovs(draft: NodeDraft, evidence: ReadSources, disputes: Disputes) ->
         if not any(name in members for members in ports.values()):
             disputes.gap(
                 bond.span,
-                f"expected a port of Open vSwitch with these slaves, saw none for bond {name or '(no name)'}",
+                (
+                    "expected a port of Open vSwitch with these slaves, saw none for bond "
+                    f"{name or '(no name)'}"
+                ),
             )
 
 

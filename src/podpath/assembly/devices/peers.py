@@ -1,9 +1,9 @@
 """The other ends of veth pairs, across namespaces: by name, by index, or unknown.
 
 `veth1@veth0` names the peer in the same namespace, `veth1@if5` its index in another one, whose name
-(`link-netns`) or number (`link-netnsid`) may follow. A bundle that was taken by podpath says for whom
-each number stands, so that nothing is left to find out. Where no such word is, and one namespace
-alone has a device of that index that points back, it is the peer.
+(`link-netns`) or number (`link-netnsid`) may follow. A bundle that was taken by podpath says for
+whom each number stands, so that nothing is left to find out. Where no such word is, and one
+namespace alone has a device of that index that points back, it is the peer.
 """
 
 from __future__ import annotations

@@ -52,7 +52,9 @@ class PrefixTable(Generic[T]):
 
 
 class Owners:
-    """Which namespace of a node has an address: the first one that was made, where several have it."""
+    """Which namespace of a node has an address: the first one that was made, where several have
+    it.
+    """
 
     def __init__(self) -> None:
         """Begin with no namespace."""

@@ -11,7 +11,9 @@ from podpath.net.provenance import Known
 
 
 def assemble_counters(draft: NodeDraft, evidence: ReadSources) -> None:
-    """Put what was counted into each namespace; what another host counted says nothing of this one."""
+    """Put what was counted into each namespace; what another host counted says nothing of this
+    one.
+    """
     for scene, record in evidence.records(CounterRecord):
         if not scene.is_elsewhere:
             counters = draft.netns(scene.netns).counters

@@ -49,7 +49,9 @@ def prompt_hosts(evidence: ReadSources) -> tuple[str, ...]:
 
 
 def name_node(draft: NodeDraft, evidence: ReadSources) -> str:
-    """Return the node's name: as a prompt shows it, else the one node that described pods run on."""
+    """Return the node's name: as a prompt shows it, else the one node that described pods run
+    on.
+    """
     hosts = prompt_hosts(evidence)
     if hosts:
         return hosts[0]

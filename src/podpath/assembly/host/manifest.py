@@ -19,7 +19,9 @@ _ROLES = frozenset({"host", "pod", "other"})
 
 
 def assemble_manifest(draft: NodeDraft, evidence: ReadSources) -> None:
-    """Put what manifests state into the node; a veth pair that an output settles comes before it."""
+    """Put what manifests state into the node; a veth pair that an output settles comes before
+    it.
+    """
     for scene, told in evidence.records(KernelRecord):
         if not scene.is_elsewhere:
             draft.kernel = draft.kernel or told.release

@@ -33,7 +33,10 @@ MOST = 40
 show two hosts.
 """
 _BEFORE = re.compile(
-    r"(?<!\w)(?:before|beforehand|prior|previously|initially|at first|normally|original(?:ly)?|usually)(?!\w)",
+    (
+        r"(?<!\w)(?:before|beforehand|prior|previously|initially|at first|normally|original(?:ly)?|"
+        r"usually)(?!\w)"
+    ),
     re.IGNORECASE,
 )
 _AFTER = re.compile(
@@ -105,8 +108,8 @@ def _subject(scene: ReadSource) -> object:
 
 
 _SHORT = {
-    "a": "addr", "address": "addr", "r": "route", "ro": "route", "ru": "rule", "show": "", "list": "", "ls": "", "s": "",
-    "sh": "",
+    "a": "addr", "address": "addr", "r": "route", "ro": "route", "ru": "rule", "show": "",
+    "list": "", "ls": "", "s": "", "sh": "",
 }  # fmt: skip
 
 

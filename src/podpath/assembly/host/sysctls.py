@@ -22,7 +22,8 @@ from podpath.node.node import HOST
 
 MODULE_KEYS: Mapping[str, tuple[str, ...]] = {
     "br_netfilter": (
-        "net.bridge.bridge-nf-call-iptables", "net.bridge.bridge-nf-call-ip6tables", "net.bridge.bridge-nf-call-arptables",
+        "net.bridge.bridge-nf-call-iptables", "net.bridge.bridge-nf-call-ip6tables",
+        "net.bridge.bridge-nf-call-arptables",
     ),
 }  # fmt: skip
 """Keys that a module brings, of which a kernel without it behaves as with `0`

@@ -126,7 +126,10 @@ def _own_address(
         length=_SPREAD,
         inferred=Inferred(
             Basis.GUESSED,
-            f"addresses of {prefix} ask for one another on {link.name}; no output shows its own address",
+            (
+                f"addresses of {prefix} ask for one another on {link.name}; no output shows its "
+                "own address"
+            ),
         ),
     )
     draft.host.addresses.append(own)
@@ -204,7 +207,10 @@ def _make_seed(
     port, how = _choose_port(draft, bridge, mac)
     return PodSeed(
         address=address,
-        reason=f"{mention.span or 'the evidence'}: {mention.what} with {address}, of the range of {bridge} ({own.prefix}); {how}",
+        reason=(
+            f"{mention.span or 'the evidence'}: {mention.what} with {address}, of the range of "
+            f"{bridge} ({own.prefix}); {how}"
+        ),
         shown=mac is not None or mention.certain or mention.shown,
         span=mention.span,
         host_link=port,

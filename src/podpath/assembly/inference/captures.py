@@ -102,7 +102,10 @@ def _add_host_address(draft: NodeDraft, translation: SourceTranslation) -> None:
     address, link = translation.after.packet.src, translation.after.link
     if link is None or draft.owner(address) is not None:
         return
-    why = f"{translation.after.span}: what came in from {translation.before.packet.src} leaves from it by {link}"
+    why = (
+        f"{translation.after.span}: what came in from {translation.before.packet.src} leaves from "
+        f"it by {link}"
+    )
     draft.host.addresses.append(
         InterfaceAddress(
             link=IfName(link),

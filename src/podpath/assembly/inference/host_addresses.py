@@ -197,7 +197,10 @@ def _add_own(
     if link.mac is None:
         draft.host.links[link.name] = replace(link, mac=usual)
     length = _length_of(draft, sightings.arps, address, link)
-    why = f"{first.span}: frames with this source and the MAC {usual} are the host's own; it stands for {link.name}"
+    why = (
+        f"{first.span}: frames with this source and the MAC {usual} are the host's own; "
+        f"it stands for {link.name}"
+    )
     reason = Inferred(Basis.SHOWN, why, first.span)
     draft.host.addresses.append(
         InterfaceAddress(
@@ -263,7 +266,9 @@ def _link_of(draft: NodeDraft, sightings: Sightings, mac: Mac, captured: str | N
 
 
 def _is_slave(draft: NodeDraft, link: Link) -> bool:
-    """Tell whether the device only carries frames for its master; a VRF's port keeps its addresses."""
+    """Tell whether the device only carries frames for its master; a VRF's port keeps its
+    addresses.
+    """
     if link.bond_slave_of is not None:
         return True
     master = draft.host.links.get(link.master) if link.master is not None else None

@@ -25,8 +25,13 @@ from podpath.node.routing import Nexthop, Route
 
 DIRECT, DEVICE, BRIDGE = "direct", "device", "bridge"
 MEANINGS = {
-    DIRECT: "by a route over the pod's own veth pair (Calico, Cilium with endpoint routes, most cloud plugins)",
-    DEVICE: "by a route of the pod range over another device than the pod's veth (Cilium's cilium_host)",
+    DIRECT: (
+        "by a route over the pod's own veth pair (Calico, Cilium with endpoint routes, most cloud "
+        "plugins)"
+    ),
+    DEVICE: (
+        "by a route of the pod range over another device than the pod's veth (Cilium's cilium_host)"
+    ),
     BRIDGE: "by a bridge that the pod's veth is a port of (flannel, kubenet, the bridge plugin)",
 }
 """The ways in which the host may reach a pod."""

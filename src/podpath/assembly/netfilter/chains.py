@@ -65,7 +65,10 @@ class LazyRules(Sequence[Rule]):
         if target.name in self._chains:
             return rule
         return rule._replace(
-            unread=f"{target.name} is no chain of the table, nor a target that iptables knows: it may be cut"
+            unread=(
+                f"{target.name} is no chain of the table, nor a target that iptables knows: it may "
+                "be cut"
+            )
         )
 
     def __len__(self) -> int:

@@ -27,7 +27,9 @@ class ConntrackAssembly(NamedTuple):
 
 
 def assemble_conntrack(readings: Iterable[tuple[Source, Reading]]) -> ConntrackAssembly:
-    """Return the entries that the evidence shows for the time of the failure; each connection once."""
+    """Return the entries that the evidence shows for the time of the failure; each connection
+    once.
+    """
     shown = [(source, reading) for source, reading in readings if _shows_entries(source, reading)]
     times = {judge_source(source) for source, _ in shown}
     if times & {StateLikelihood.BAD, StateLikelihood.PLAIN}:

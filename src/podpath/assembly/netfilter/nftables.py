@@ -105,7 +105,10 @@ def assemble_nftables(
                 gaps.append(
                     Gap(
                         poorer.span,
-                        f"another output shows another table {key[0]} {key[1]}: this one is passed over",
+                        (
+                            f"another output shows another table {key[0]} {key[1]}: this one is "
+                            "passed over"
+                        ),
                     )
                 )
     own = tuple(tables.values())

@@ -33,7 +33,9 @@ _ALIASES: Mapping[str, str] = {
 _MATCH_ALIASES: Mapping[str, str] = {"icmpv6": "icmp6", "ipv6-icmp": "icmp6"}
 _ALL_BITS = 0xFFFFFFFF
 _NO_END = "2038-01-19T03:14:07"
-"""What iptables 1.8 prints for a `-m time` without end: the last second of a signed 32-bit clock."""
+"""What iptables 1.8 prints for a `-m time` without end: the last second of a signed 32-bit
+clock.
+"""
 
 
 def assemble_rule(text: RuleText, table: str, position: int) -> Rule:

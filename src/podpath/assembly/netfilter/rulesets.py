@@ -149,7 +149,10 @@ class _TableMaker:
             )
         merged = merge_chains(
             showings,
-            fact=f"chain {chain} of {self._program} table {self._name} ({self._flavour}) {self._where}",
+            fact=(
+                f"chain {chain} of {self._program} table {self._name} ({self._flavour}) "
+                f"{self._where}"
+            ),
             ask=f"{self._asker}{self._program} -t {self._name} -S {chain}",
         )
         contradictions += merged.contradictions

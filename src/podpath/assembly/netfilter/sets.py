@@ -97,7 +97,9 @@ def _collect(source: Source, reading: Reading, gaps: list[Gap]) -> Mapping[str, 
 
 
 def _is_cut(source: Source, reading: Reading) -> bool:
-    """Tell whether members may be missing: a filter, an ellipsis, or a line that could not be read."""
+    """Tell whether members may be missing: a filter, an ellipsis, or a line that could not be
+    read.
+    """
     if reading.gaps or any(
         isinstance(record, HeadingRecord) and record.partial for record in reading.records
     ):

@@ -20,8 +20,9 @@ from podpath.xtables.legality import ALL_HOOKS, ALL_TABLES, BASE_CHAINS, DROP_TA
 _PREFERENCE = ("filter", "nat", "mangle", "raw", "security")
 """For what stays open: iptables' own default, then by how often people quote them."""
 _USUAL: Mapping[str, frozenset[str]] = {
-    "PREROUTING": frozenset({"nat"}), "INPUT": frozenset({"filter"}), "FORWARD": frozenset({"filter"}),
-    "OUTPUT": frozenset({"nat", "filter"}), "POSTROUTING": frozenset({"nat"}),
+    "PREROUTING": frozenset({"nat"}), "INPUT": frozenset({"filter"}),
+    "FORWARD": frozenset({"filter"}), "OUTPUT": frozenset({"nat", "filter"}),
+    "POSTROUTING": frozenset({"nat"}),
 }  # fmt: skip
 """Where base chains are used in practice: two rules that fit one table only in mangle are rather of
 nat and filter.
@@ -41,7 +42,9 @@ class TableChains(NamedTuple):
 
 
 def place_rulesets(records: Sequence[RulesetRecord]) -> list[TableChains]:
-    """Return each record's chains with their table; a record without one may be split over several."""
+    """Return each record's chains with their table; a record without one may be split over
+    several.
+    """
     placed = [
         TableChains(record, record.table, record.chains, record.whole)
         for record in records
@@ -109,7 +112,9 @@ class _ChainGroups:
         return found
 
     def add(self, new: _ChainGroup) -> None:
-        """Take a group in, united with all that share a chain with it and may be of the same table."""
+        """Take a group in, united with all that share a chain with it and may be of the same
+        table.
+        """
         for user in new.users:
             self._of.setdefault(user, []).append(new)
         others = [group for group in self.find(new.users) if group is not new]

@@ -119,7 +119,9 @@ def _lists_devices(scene: ReadSource, kind: str) -> bool:
         and asked[0] == "address"
         and parse_family(scene.source) is not None
     ):
-        return False  # `ip -4 addr` leaves out devices without an address of that family (ip/ipaddress.c:ipaddr_filter)
+        # `ip -4 addr` leaves out devices without an address of that family
+        # (ip/ipaddress.c:ipaddr_filter)
+        return False
     if kind == "address" and asked is None and "addr" not in scene.source.format:
         return False
     return any(

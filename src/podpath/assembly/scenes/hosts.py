@@ -131,7 +131,9 @@ def _gather(scenes: Sequence[ReadSource], owners: Sequence[str | None]) -> dict[
 
 
 def _states_a_node(reading: Reading) -> bool:
-    """Tell whether an output states facts of its node: a log does not, and makes no node by itself."""
+    """Tell whether an output states facts of its node: a log does not, and makes no node by
+    itself.
+    """
     return any(
         isinstance(record, LinkRecord | AddressRecord | RouteRecord | SysctlRecord)
         for record in reading.records
@@ -171,7 +173,9 @@ def _named_pods(scenes: Sequence[ReadSource], hosts: Mapping[str, _Host]) -> Ite
 
 
 def _reached_pods(hosts: Mapping[str, _Host]) -> Iterator[str]:
-    """Yield the hosts whose every address another one reaches by a device that is not its uplink."""
+    """Yield the hosts whose every address another one reaches by a device that is not its
+    uplink.
+    """
     reaching = _index_prefixes(hosts)
     lengths = sorted({(prefix.family, prefix.length) for prefix in reaching})
     owners: dict[Address, set[str]] = {}

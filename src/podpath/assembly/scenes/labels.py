@@ -38,20 +38,22 @@ _PLACE = (
     r"knotens?|maschinen?|rechner|nodos?|m[aá]quinas?|servidor(?:es)?)"
 )
 _GOOD_WORD = (
-    r"(?:good|healthy|working|works|fine|sane|intact|unaffected|non-?affected|known[- ]good|normal|correct|successful|"
-    r"gut(?:e[rnms]?)?|gesund(?:e[rnms]?)?|funktionierend(?:e[rnms]?)?|heil(?:e[rnms]?)?|"
-    r"buen[oa]?s?|san[oa]s?|correct[oa]s?|funciona(?:ndo|l)?)"
+    r"(?:good|healthy|working|works|fine|sane|intact|unaffected|non-?affected|known[- ]good|normal|"
+    r"correct|successful|gut(?:e[rnms]?)?|gesund(?:e[rnms]?)?|funktionierend(?:e[rnms]?)?|"
+    r"heil(?:e[rnms]?)?|buen[oa]?s?|san[oa]s?|correct[oa]s?|funciona(?:ndo|l)?)"
 )
 _BAD_WORD = (
-    r"(?:bad|broken|faulty|failing|fails|failed|affected|unhealthy|problem(?:atic)?|wrong|incorrect|abnormal|misbehaving|"
-    r"before\s+(?:the\s+)?(?:fix|repair|change|cure|restart|reboot)\w*|"
-    r"(?:not|n't|no\s+longer|never|stopped)\s+(?:be(?:ing)?\s+)?(?:work(?:s|ing)?|good|healthy|fine|normal|ok|correct|successful)|"
-    r"defekt(?:e[rnms]?)?|kaputt(?:e[rnms]?)?|fehlerhaft(?:e[rnms]?)?|schlecht(?:e[rnms]?)?|krank(?:e[rnms]?)?|"
+    r"(?:bad|broken|faulty|failing|fails|failed|affected|unhealthy|problem(?:atic)?|wrong|"
+    r"incorrect|abnormal|misbehaving|before\s+(?:the\s+)?(?:fix|repair|change|cure|restart|"
+    r"reboot)\w*|(?:not|n't|no\s+longer|never|stopped)\s+(?:be(?:ing)?\s+)?(?:work(?:s|ing)?|good|"
+    r"healthy|fine|normal|ok|correct|successful)|defekt(?:e[rnms]?)?|kaputt(?:e[rnms]?)?|"
+    r"fehlerhaft(?:e[rnms]?)?|schlecht(?:e[rnms]?)?|krank(?:e[rnms]?)?|"
     r"mal[oa]s?|rot[oa]s?|fall(?:a|ando|id[oa])|averiad[oa]|dañad[oa])"
 )
 _FIX_WORD = (
-    r"(?:fix\w*|repair\w*|cur(?:e|ed|ing)|mend\w*|chang\w+|restart\w*|reboot\w*|restor\w+|recover\w*|load(?:ed|ing)?|enabl\w+|"
-    r"disabl\w+|remov\w+|delet\w+|add(?:ed|ing)?|set(?:ting)?|apply\w*|applied|upgrad\w+|rollback|workaround|modprobe|"
+    r"(?:fix\w*|repair\w*|cur(?:e|ed|ing)|mend\w*|chang\w+|restart\w*|reboot\w*|restor\w+|"
+    r"recover\w*|load(?:ed|ing)?|enabl\w+|disabl\w+|remov\w+|delet\w+|add(?:ed|ing)?|set(?:ting)?|"
+    r"apply\w*|applied|upgrad\w+|rollback|workaround|modprobe|"
     r"reparatur|behebung|neustart|arreglo|reparaci[oó]n|reinici\w+)"
 )
 
@@ -73,15 +75,20 @@ def _words() -> _StateWords:
     """
     return _StateWords(
         bad=re.compile(
-            rf"(?<![\w-]){_BAD_WORD}(?![\w-])|^\W*(?:before|vorher|antes|之前)\W*$|不正常|异常|故障(?!恢复|修复|排除)|有问题|坏的|修复前|恢复前|不通|失败",
+            (
+                rf"(?<![\w-]){_BAD_WORD}(?![\w-])|^\W*(?:before|vorher|antes|之前)\W*$|不正常|异常|"
+                r"故障(?!恢复|修复|排除)|有问题|坏的|修复前|恢复前|不通|失败"
+            ),
             re.IGNORECASE,
         ),
         elsewhere=re.compile(
-            rf"(?<![\w-]){_GOOD_WORD}\s+(?:\w+\s+)?{_PLACE}(?!\w)|(?<!\w){_PLACE}\s+(?:that|which|where)\s+(?:\w+\s+){{0,3}}{_GOOD_WORD}(?!\w)|"
+            rf"(?<![\w-]){_GOOD_WORD}\s+(?:\w+\s+)?{_PLACE}(?!\w)|(?<!\w){_PLACE}\s+(?:that|which|"
+            rf"where)\s+(?:\w+\s+){{0,3}}{_GOOD_WORD}(?!\w)|"
             rf"(?<!\w){_PLACE}[\w.-]*(?:\s+[\w.-]+)?\s*[(\[]\s*(?:the\s+|a\s+)?{_GOOD_WORD}(?!\w)|"
             rf"(?<!\w)(?:the|a|another)\s+(?:\w+\s+)?{_GOOD_WORD}\s+one(?!\w)|"
             r"(?:正常|好|健康)的?(?:主机|节点|机器|服务器|宿主机)|"
-            r"(?<!\w)(?:host|nodo|servidor|m[aá]quina)\s+(?:buen[oa]|san[oa]|correct[oa]|que\s+funciona)(?!\w)",
+            r"(?<!\w)(?:host|nodo|servidor|m[aá]quina)\s+(?:buen[oa]|san[oa]|correct[oa]|"
+            r"que\s+funciona)(?!\w)",
             re.IGNORECASE,
         ),
         good=re.compile(
@@ -89,15 +96,19 @@ def _words() -> _StateWords:
             re.IGNORECASE,
         ),
         after=re.compile(
-            rf"(?<!\w)(?:after|once|since|with|nach|despu[eé]s\s+de(?:l)?)\s+(?:\w+\s+){{0,3}}{_FIX_WORD}(?!\w)|"
-            r"(?<!\w)(?:fixed|repaired|cured|resolved|solved|restored|recovered|behoben|repariert|arreglad[oa]|reparad[oa])(?!\w)|"
-            r"^\W*(?:and\s+)?(?:after(?:wards)?|now|nachher|danach|jetzt|despu[eé]s|ahora|之后|现在)\W*$|"
-            r"(?<!\w)(?:now|jetzt|ahora)\s+(?:it\s+)?(?:works|shows|funktioniert|funciona)(?!\w)|"
-            r"(?:修复|恢复|重启|加载|修改|解决)(?:之)?后|已修复|已恢复",
+            r"(?<!\w)(?:after|once|since|with|nach|despu[eé]s\s+de(?:l)?)\s+"
+            rf"(?:\w+\s+){{0,3}}{_FIX_WORD}(?!\w)|(?<!\w)(?:fixed|repaired|cured|resolved|solved|"
+            r"restored|recovered|behoben|repariert|arreglad[oa]|reparad[oa])(?!\w)|"
+            r"^\W*(?:and\s+)?(?:after(?:wards)?|now|nachher|danach|jetzt|despu[eé]s|ahora|之后|"
+            r"现在)\W*$|(?<!\w)(?:now|jetzt|ahora)\s+(?:it\s+)?(?:works|shows|funktioniert|"
+            r"funciona)(?!\w)|(?:修复|恢复|重启|加载|修改|解决)(?:之)?后|已修复|已恢复",
             re.IGNORECASE,
         ),
         not_yet=re.compile(
-            r"(?<!\w)(?:to|how|must\s+be|should\s+be|can\s+be|not|n't)\s+(?:\w+\s+)?(?:fix|repair|solve|fixed|repaired|solved)",
+            (
+                r"(?<!\w)(?:to|how|must\s+be|should\s+be|can\s+be|not|n't)\s+(?:\w+\s+)?(?:fix|"
+                r"repair|solve|fixed|repaired|solved)"
+            ),
             re.IGNORECASE,
         ),
     )
@@ -156,4 +167,6 @@ def spell_meaning(span: Span | None) -> str:
         if _judge_sentence(last_sentence(label)) is not StateLikelihood.PLAIN
         else label.strip()
     )
-    return f"as at {span} ({words if len(words) <= _LABEL_WIDTH else words[: _LABEL_WIDTH - 3] + '...'})"
+    if len(words) > _LABEL_WIDTH:
+        words = words[: _LABEL_WIDTH - 3] + "..."
+    return f"as at {span} ({words})"

@@ -34,8 +34,9 @@ _WORKSTATION_PROGRAMS = frozenset(
 """Programs that are run anywhere: their prompt does not name the node."""
 _HOST_NAMES = frozenset({"", "host", "pid 1", "1", "root", "default", "init"})
 _HOST_NETWORK_PODS = re.compile(
-    r"(?:(?:anetd|antrea-agent|aws-node|calico-node|canal|cilium|cilium-operator|kube-flannel-ds(?:-\w+)?|kube-flannel|kube-ovn-cni|"
-    r"kube-proxy|kube-router|node-local-dns|ovnkube-node|ovs|tuned|weave-net)(?:-[a-z0-9]{4,10}){1,2}|node/.*|"
+    r"(?:(?:anetd|antrea-agent|aws-node|calico-node|canal|cilium|cilium-operator|kube-flannel-ds"
+    r"(?:-\w+)?|kube-flannel|kube-ovn-cni|kube-proxy|kube-router|node-local-dns|ovnkube-node|ovs|"
+    r"tuned|weave-net)(?:-[a-z0-9]{4,10}){1,2}|node/.*|"
     r"kube-(?:apiserver|scheduler|controller-manager)-.+)"
 )
 """Pods that run in the node's own namespace: what they print shows the host."""

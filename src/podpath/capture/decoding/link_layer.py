@@ -115,7 +115,7 @@ def decode_null(group: Group) -> Iterator[Work]:
 
 
 LINK_TYPES: dict[int, Layer] = {
-    0: Layer.NULL, 1: Layer.ETHERNET, 12: Layer.IP, 14: Layer.IP, 101: Layer.IP, 228: Layer.IPV4, 229: Layer.IPV6,
-    108: Layer.NULL, 113: Layer.COOKED, 276: Layer.COOKED2,
+    0: Layer.NULL, 1: Layer.ETHERNET, 12: Layer.IP, 14: Layer.IP, 101: Layer.IP, 228: Layer.IPV4,
+    229: Layer.IPV6, 108: Layer.NULL, 113: Layer.COOKED, 276: Layer.COOKED2,
 }  # fmt: skip
 """What a packet of each link type begins with."""

@@ -17,8 +17,9 @@ HIP, shim6.
 """
 FRAGMENT, AUTHENTICATION = 44, 51
 TRANSPORTS: dict[int, Layer] = {
-    protocols.TCP: Layer.TCP, protocols.UDP: Layer.UDP, protocols.SCTP: Layer.SCTP, protocols.ICMP: Layer.ICMP,
-    protocols.ICMPV6: Layer.ICMP6, protocols.GRE: Layer.GRE, protocols.IPIP: Layer.IPIP, protocols.IPV6: Layer.IP6IP,
+    protocols.TCP: Layer.TCP, protocols.UDP: Layer.UDP, protocols.SCTP: Layer.SCTP,
+    protocols.ICMP: Layer.ICMP, protocols.ICMPV6: Layer.ICMP6, protocols.GRE: Layer.GRE,
+    protocols.IPIP: Layer.IPIP, protocols.IPV6: Layer.IP6IP,
 }  # fmt: skip
 """What an IP protocol number leads to, where it is read."""
 

@@ -32,7 +32,10 @@ LAYOUTS: dict[int, tuple[OptionLayout, ...]] = {
     32: (OptionLayout((_STAMPS,), 24, TIMESTAMPS),),
     40: (
         OptionLayout(
-            ((20, 0xFFFF0000, 0x02040000), (24, 0xFFFFFFFF, 0x0402080A), (36, 0xFFFFFF00, 0x01030300)),
+            (
+                (20, 0xFFFF0000, 0x02040000), (24, 0xFFFFFFFF, 0x0402080A),
+                (36, 0xFFFFFF00, 0x01030300),
+            ),
             28, SACK_OK | TIMESTAMPS | SCALE, 22,
         ),
     ),

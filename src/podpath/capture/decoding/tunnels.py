@@ -14,8 +14,8 @@ from podpath.capture.decoding.work import Layer, Work
 DEEPEST = 8
 """Tunnels in tunnels that are followed."""
 INNER = (
-    "version", "protocol", "sport", "dport", "ident", "fragment", "ttl", "length", "payload", "src", "dst", "smac", "dmac",
-    "vlan", "icmp_type", "icmp_code",
+    "version", "protocol", "sport", "dport", "ident", "fragment", "ttl", "length", "payload", "src",
+    "dst", "smac", "dmac", "vlan", "icmp_type", "icmp_code",
 )  # fmt: skip
 """Columns that tell of the inner packet once there is one."""
 OUTER = ("version", "protocol", "src", "dst", "sport", "dport", "smac", "dmac")

@@ -75,7 +75,8 @@ class Contents:
 
 
 INDEX_TYPES: dict[str, Any] = {
-    "offset": np.int64, "caplen": np.uint32, "wirelen": np.uint32, "time": np.int64, "interface": np.uint16,
+    "offset": np.int64, "caplen": np.uint32, "wirelen": np.uint32, "time": np.int64,
+    "interface": np.uint16,
 }  # fmt: skip
 """The type of each array of an index."""
 

@@ -10,9 +10,9 @@ from typing import Any
 from podpath.net import protocols
 
 _REASONS = {
-    5: "source route failed", 6: "net unknown", 7: "host unknown", 8: "isolated", 9: "admin prohibited", 10: "admin prohibited",
-    11: "tos prohibited", 12: "tos prohibited", 13: "admin prohibited filter", 14: "host precedence violation",
-    15: "precedence cutoff",
+    5: "source route failed", 6: "net unknown", 7: "host unknown", 8: "isolated",
+    9: "admin prohibited", 10: "admin prohibited", 11: "tos prohibited", 12: "tos prohibited",
+    13: "admin prohibited filter", 14: "host precedence violation", 15: "precedence cutoff",
 }  # fmt: skip
 _REASONS6 = {
     0: "unreachable route",
@@ -29,8 +29,9 @@ _TYPES = {
 }
 _TYPES6 = {
     1: "destination unreachable", 2: "packet too big", 3: "time exceeded", 4: "parameter problem",
-    130: "multicast listener query", 131: "multicast listener report", 133: "router solicitation", 134: "router advertisement",
-    135: "neighbor solicitation", 136: "neighbor advertisement", 137: "redirect",
+    130: "multicast listener query", 131: "multicast listener report", 133: "router solicitation",
+    134: "router advertisement", 135: "neighbor solicitation", 136: "neighbor advertisement",
+    137: "redirect",
 }  # fmt: skip
 
 

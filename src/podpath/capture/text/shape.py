@@ -21,12 +21,14 @@ JOINT = "\u2028"
 one by one never give it.
 """
 DIGITS = {
-    "counter": (1, 7), "year": (4, 4), "month": (2, 2), "day": (2, 2), "hour": (2, 2), "minute": (2, 2), "second": (2, 2),
-    "epoch": (10, 10), "part": (6, 6), "label": (1, 1), "kind": (1, 1), "frame": (1, 6), "ttl": (1, 3), "ident": (1, 5),
-    "offset": (1, 1), "stated": (1, 3), "length": (1, 6), "a": (1, 3), "b": (1, 3), "c": (1, 3), "d": (1, 3), "sport": (1, 5),
-    "e": (1, 3), "f": (1, 3), "g": (1, 3), "h": (1, 3), "dport": (1, 5), "seq": (1, 10), "end": (1, 10), "ack": (1, 10),
-    "window": (1, 6), "mss": (1, 5), "scale": (1, 3), "tsval": (1, 10), "tsecr": (1, 10), "segment": (1, 7),
-    "datagram": (1, 7), "size": (1, 10), "six": (1, 1), "identifier": (1, 5), "number": (1, 7), "message": (1, 7),
+    "counter": (1, 7), "year": (4, 4), "month": (2, 2), "day": (2, 2), "hour": (2, 2),
+    "minute": (2, 2), "second": (2, 2), "epoch": (10, 10), "part": (6, 6), "label": (1, 1),
+    "kind": (1, 1), "frame": (1, 6), "ttl": (1, 3), "ident": (1, 5), "offset": (1, 1),
+    "stated": (1, 3), "length": (1, 6), "a": (1, 3), "b": (1, 3), "c": (1, 3), "d": (1, 3),
+    "sport": (1, 5), "e": (1, 3), "f": (1, 3), "g": (1, 3), "h": (1, 3), "dport": (1, 5),
+    "seq": (1, 10), "end": (1, 10), "ack": (1, 10), "window": (1, 6), "mss": (1, 5),
+    "scale": (1, 3), "tsval": (1, 10), "tsecr": (1, 10), "segment": (1, 7), "datagram": (1, 7),
+    "size": (1, 10), "six": (1, 1), "identifier": (1, 5), "number": (1, 7), "message": (1, 7),
 }  # fmt: skip
 """Fields that are numbers: how many digits they have, at least and at most."""
 TEXTS = ("link", "smac", "dmac", "source", "target")
@@ -34,7 +36,8 @@ TEXTS = ("link", "smac", "dmac", "source", "target")
 
 _START = (
     r"[ ]*(?:(?P<counter>0)[ ]{2,3})?"
-    r"(?:(?:(?P<year>0)-(?P<month>0)-(?P<day>0)[ ])?(?P<hour>0):(?P<minute>0):(?P<second>0)|(?P<epoch>0))\.(?P<part>0)[ ]"
+    r"(?:(?:(?P<year>0)-(?P<month>0)-(?P<day>0)[ ])?(?P<hour>0):(?P<minute>0):(?P<second>0)|"
+    r"(?P<epoch>0))\.(?P<part>0)[ ]"
 )
 _DEVICE = r"(?P<link>[A-Za-z0_.@:-]+)[ ]+(?P<direction>In|Out|B|M|P)[ ]+"
 _MAC = r"[0a-f]{1,2}(?::[0a-f]{1,2}){5}"
@@ -43,9 +46,9 @@ _ETHERNET = (
     rf"]\(0x0(?:dd)?\),[ ]length[ ](?P<frame>0):[ ]"
 )
 _HEADER = (
-    r"\(tos[ ]0x[^ ,]*,[ ]ttl[ ](?P<ttl>0),[ ]id[ ](?P<ident>0),[ ]offset[ ](?P<offset>0),[ ]flags[ ]\[(?:none|DF)\],"
-    r"[ ]proto[ ][^ ]*[ ]\((?P<stated>0)\),[ ]length[ ](?P<length>0)"
-    rf"(?:,[ ]bad[ ]cksum[ ][^ ]*[ ]\(->[^)]*\)!)?\){JOINT}[ ]{{4}}"
+    r"\(tos[ ]0x[^ ,]*,[ ]ttl[ ](?P<ttl>0),[ ]id[ ](?P<ident>0),[ ]offset[ ]"
+    r"(?P<offset>0),[ ]flags[ ]\[(?:none|DF)\],[ ]proto[ ][^ ]*[ ]\((?P<stated>0)\),[ ]length[ ]"
+    rf"(?P<length>0)(?:,[ ]bad[ ]cksum[ ][^ ]*[ ]\(->[^)]*\)!)?\){JOINT}[ ]{{4}}"
 )
 _SIX = "[0a-f:]*:[0a-f:]*[0a-f]"
 _ENDS = (
@@ -53,24 +56,30 @@ _ENDS = (
     rf"(?:(?P<e>0)\.(?P<f>0)\.(?P<g>0)\.(?P<h>0)|(?P<target>{_SIX}))(?:\.(?P<dport>0))?:[ ]"
 )
 _OPTIONS = (
-    r"[ ]options[ ]\[(?:mss[ ](?P<mss>0))?(?P<sack>,?sackOK)?(?:,?nop)*(?:,?TS[ ]val[ ](?P<tsval>0)[ ]ecr[ ](?P<tsecr>0))?"
+    r"[ ]options[ ]\[(?:mss[ ](?P<mss>0))?(?P<sack>,?sackOK)?(?:,?nop)*"
+    r"(?:,?TS[ ]val[ ](?P<tsval>0)[ ]ecr[ ](?P<tsecr>0))?"
     rf"(?:,?nop|,wscale[ ](?P<scale>0)|,?sack[ ][^]{JOINT}]*)*\],"
 )
 _TCP = (
-    r"Flags[ ]\[(?P<flags>[SFRPUEW.]+|none)\],(?:[ ]cksum[ ]0x[0a-f]+[ ]\((?:correct|incorrect[ ]->[ ]0x[0a-f]+)\),)?"
-    r"(?:[ ]seq[ ](?P<seq>0)(?::(?P<end>0))?,)?(?:[ ]ack[ ](?P<ack>0),)?[ ]win[ ](?P<window>0),"
+    r"Flags[ ]\[(?P<flags>[SFRPUEW.]+|none)\],(?:[ ]cksum[ ]0x[0a-f]+[ ]\((?:correct|"
+    r"incorrect[ ]->[ ]0x[0a-f]+)\),)?(?:[ ]seq[ ](?P<seq>0)(?::(?P<end>0))?,)?"
+    r"(?:[ ]ack[ ](?P<ack>0),)?[ ]win[ ](?P<window>0),"
     rf"(?:{_OPTIONS})?[ ]length[ ](?P<segment>0)(?:[ :][^{JOINT}]*)?"
 )
 _DATAGRAM = (
     r"(?:\[udp[ ]sum[ ]ok\][ ]|\[bad[ ]udp[ ]cksum[ ]0x[0a-f]+[ ]->[ ]0x[0a-f]+!\][ ])?"
-    rf"(?:UDP,[ ]length[ ](?P<datagram>0)[^{JOINT}]*|(?P<words>0(?:(?!length)[^{JOINT}])*?(?:\((?P<size>0)\)|(?<![ ]))))"
+    rf"(?:UDP,[ ]length[ ](?P<datagram>0)[^{JOINT}]*|(?P<words>0(?:(?!length)[^{JOINT}])*?"
+    r"(?:\((?P<size>0)\)|(?<![ ]))))"
 )
 _ECHO = (
-    r"ICMP(?:(?P<six>0),)?[ ]echo[ ](?P<echo>request|reply),[ ]id[ ](?P<identifier>0),[ ]seq[ ](?P<number>0),"
-    rf"[ ]length[ ](?P<message>0)[^{JOINT}]*"
+    r"ICMP(?:(?P<six>0),)?[ ]echo[ ](?P<echo>request|reply),[ ]id[ ](?P<identifier>0),[ ]seq[ ]"
+    rf"(?P<number>0),[ ]length[ ](?P<message>0)[^{JOINT}]*"
 )
 _PACKET = re.compile(
-    rf"{_START}(?:{_DEVICE})?(?:IP(?P<label>0)?[ ]|{_ETHERNET})(?:{_HEADER})?{_ENDS}(?:{_TCP}|{_DATAGRAM}|{_ECHO})",
+    (
+        rf"{_START}(?:{_DEVICE})?(?:IP(?P<label>0)?[ ]|{_ETHERNET})(?:{_HEADER})?{_ENDS}(?:{_TCP}|"
+        rf"{_DATAGRAM}|{_ECHO})"
+    ),
     re.VERBOSE,
 )
 _GOES_ON = re.compile(rf"\n(?=[ \t])(?!{_START})", re.VERBOSE)

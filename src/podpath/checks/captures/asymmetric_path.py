@@ -94,7 +94,10 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.NOTE,
-        claim=f"{flow.where} shows only what {packet.src} sends on {flow.words}; the other direction does arrive{back}.",
+        claim=(
+            f"{flow.where} shows only what {packet.src} sends on {flow.words}; "
+            f"the other direction does arrive{back}."
+        ),
         evidence=quote(
             shown,
             (elsewhere.backward if flow.forward else elsewhere.forward)[:1]

@@ -10,9 +10,10 @@ Why it breaks
     client's ACK was lost before it came here.
 
 How to confirm
-    tcpdump -nni any 'host SERVER and tcp[tcpflags] & tcp-syn != 0'   # on which device the SYN is seen last
+    # on which device the SYN is seen last
+    tcpdump -nni any 'host SERVER and tcp[tcpflags] & tcp-syn != 0'
     nstat -az TcpExtTCPSynRetrans TcpExtListenDrops TcpExtListenOverflows
-    ss -ltn                                                           # on the server: Recv-Q at its limit is a full queue
+    ss -ltn  # on the server: Recv-Q at its limit is a full queue
 
 How to fix
     Capture further along the path until the SYN no longer shows up; the fault lies between the last
@@ -94,10 +95,16 @@ def _report_syn(connection: CapturedConnection[Sighting], syns: list[Sighting]) 
             [*reasons, "A later one is answered."],
         )
     elif start.syn_acks:
-        claim = f"{sent}, though its SYN-ACK is seen at {start.where}: the answer does not reach the client."
+        claim = (
+            f"{sent}, though its SYN-ACK is seen at {start.where}: the answer does not reach the "
+            "client."
+        )
     elif answers:
         point = next(flow.where for flow in connection.flows if flow.syn_acks)
-        claim = f"{sent}, though its SYN-ACK is seen at {point}: the answer is not seen at {start.where}."
+        claim = (
+            f"{sent}, though its SYN-ACK is seen at {point}: the answer is not seen at "
+            f"{start.where}."
+        )
     elif any(flow.backward for flow in connection.flows):
         claim = f"{sent}, and gets no SYN-ACK."
     else:
@@ -124,10 +131,16 @@ def _report_answer(flow: CapturedFlow[Sighting], answers: list[Sighting]) -> Fin
     return Finding(
         check=NAME,
         severity=Severity.NOTE if later else Severity.FAULT,
-        claim=f"{server} sends its SYN-ACK to {client} {times(len(answers))}, and {lost} at {flow.where}.",
+        claim=(
+            f"{server} sends its SYN-ACK to {client} {times(len(answers))}, and {lost} at "
+            f"{flow.where}."
+        ),
         evidence=quote(answers[-1:], answers[:1], flow.syns[:1], later[:1]),
         reasoning=(
-            "The SYN-ACK is lost on its way to the client, or the client's ACK before it comes here.",
+            (
+                "The SYN-ACK is lost on its way to the client, or the client's ACK before it comes "
+                "here."
+            ),
         ),
         breaks=() if later else (flow.words,),
         marks=(f"{flow.client[0]}.{flow.client[1]}", f"{flow.server[0]}.{flow.server[1]}"),

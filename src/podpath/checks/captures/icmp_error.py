@@ -49,10 +49,11 @@ CATEGORIES = (
 )
 NAME = "icmp-error"
 _REASONS = {
-    0: "its network is unreachable", 1: "its host is unreachable", 2: "its protocol is not supported there",
-    3: "nobody listens on its port", 4: "it does not fit and must not be fragmented", 5: "its source route failed",
-    6: "its network is unknown", 7: "its host is unknown", 9: "its network is prohibited", 10: "its host is prohibited",
-    13: "a filter prohibits it",
+    0: "its network is unreachable", 1: "its host is unreachable",
+    2: "its protocol is not supported there", 3: "nobody listens on its port",
+    4: "it does not fit and must not be fragmented", 5: "its source route failed",
+    6: "its network is unknown", 7: "its host is unknown", 9: "its network is prohibited",
+    10: "its host is prohibited", 13: "a filter prohibits it",
 }  # fmt: skip
 _OTHERS = {
     4: "too much is sent",
@@ -61,8 +62,9 @@ _OTHERS = {
     12: "its header has a fault",
 }
 _REASONS6 = {
-    0: "there is no route to it", 1: "it is prohibited", 2: "its source address does not reach that far",
-    3: "its address is unreachable", 4: "nobody listens on its port",
+    0: "there is no route to it", 1: "it is prohibited",
+    2: "its source address does not reach that far", 3: "its address is unreachable",
+    4: "nobody listens on its port",
 }  # fmt: skip
 _OTHERS6 = {
     1: "it cannot be delivered",

@@ -86,21 +86,29 @@ def _report(flow: CapturedFlow[Sighting], ack: Sighting, again: list[Sighting]) 
     wait = seconds_between(ack, again[0])
     after = f" {wait:.1f} s after it" if wait is not None else " after it"
     reasons = [
-        f"{flow.where} shows the handshake's ACK of {client}, and{after} the same SYN-ACK of {server} again."
+        (
+            f"{flow.where} shows the handshake's ACK of {client}, and{after} the same SYN-ACK of "
+            f"{server} again."
+        )
     ]
     reasons.append(
-        "A server sends its SYN-ACK again only while it waits for the ACK: the ACK was lost beyond this point."
+        "A server sends its SYN-ACK again only while it waits for the ACK: the ACK was lost beyond "
+        "this point."
     )
     if resent:
         reasons.append(
-            f"What {client} sends next is sent {times(len(resent[0]))} and never acknowledged: it is lost as well."
+            f"What {client} sends next is sent {times(len(resent[0]))} and never acknowledged: it "
+            "is lost as well."
         )
     if recovered:
         reasons.append("Later packets do arrive: the connection is established in the end.")
     return Finding(
         check=NAME,
         severity=Severity.NOTE if recovered else Severity.FAULT,
-        claim=f"The handshake's ACK of {flow.words} is lost beyond {flow.where}: {server} sends its SYN-ACK again.",
+        claim=(
+            f"The handshake's ACK of {flow.words} is lost beyond {flow.where}: {server} sends its "
+            "SYN-ACK again."
+        ),
         evidence=quote(
             again[:1],
             [ack],

@@ -102,14 +102,18 @@ def _report_lost(found: Sequence[LostPacket], *, spare: bool) -> Finding:
         )
     )
     reasons.append(
-        f"{first.missing_at} was capturing then: it shows packets before ({first.before}) and after ({first.after})."
+        f"{first.missing_at} was capturing then: it shows packets before ({first.before}) and "
+        f"after ({first.after})."
     )
     if healed:
         reasons.append("Other copies of it passed: the loss was recovered.")
     return Finding(
         check=NAME,
         severity=Severity.NOTE if healed else Severity.FAULT,
-        claim=f"{first.connection}: {shown} {verb} lost between {last_seen} and {first.missing_at}{way}.",
+        claim=(
+            f"{first.connection}: {shown} {verb} lost between {last_seen} and "
+            f"{first.missing_at}{way}."
+        ),
         evidence=tuple(
             dict.fromkeys(
                 (
@@ -164,7 +168,10 @@ def _report(loss: LostBetween) -> Finding:
     reasons = [
         f"The SYN reaches {near.where} and goes on to {far.where}"
         + (f", as {far.words}." if far.words != near.words else "."),
-        f"None of the {len(loss.lost)} packets that come to {near.where} after it is seen at {far.where}.",
+        (
+            f"None of the {len(loss.lost)} packets that come to {near.where} after it is seen at "
+            f"{far.where}."
+        ),
     ]
     if len(again) > 1:
         reasons.append(f"One of them is sent {times(len(again))}: whoever sends it gets no answer.")
@@ -176,7 +183,10 @@ def _report(loss: LostBetween) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{near.words}: {what} is lost between {near.where} and {far.where}; the SYN passed both.",
+        claim=(
+            f"{near.words}: {what} is lost between {near.where} and {far.where}; "
+            "the SYN passed both."
+        ),
         evidence=quote(loss.lost[:2], loss.passed, far.syn_acks[:1]),
         reasoning=tuple(reasons),
         breaks=(near.words,),

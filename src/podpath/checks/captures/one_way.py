@@ -12,7 +12,7 @@ Why it breaks
 
 How to confirm
     ping -D PEER                                 # both ways at once: which of them stops
-    tcpdump -nei DEVICE host PEER                # on both hosts: does the peer answer, and to which MAC
+    tcpdump -nei DEVICE host PEER  # on both hosts: does the peer answer, and to which MAC
     journalctl --since START --until END         # what else happened when it began
 
 How to fix
@@ -160,8 +160,8 @@ def _report(point: str, near: Address, far: Address, silences: Sequence[Silence]
     return Finding(
         check=NAME,
         severity=Severity.FAULT if lasted >= LONG else Severity.RISK,
-        claim=f"Nothing from {far} reaches {near} at {point} from {clock(_time(longest.before))} {until} ({lasted:.1f} s), "
-        f"though {near} keeps sending.",
+        claim=f"Nothing from {far} reaches {near} at {point} from {clock(_time(longest.before))} "
+        f"{until} ({lasted:.1f} s), though {near} keeps sending.",
         evidence=quote(
             [longest.before], longest.asks, [longest.after] if longest.after is not None else []
         ),

@@ -121,24 +121,35 @@ def _report(case: Case, flow: CapturedFlow[Sighting], stuck: _Stuck) -> Finding:
         and seen.packet.dst == packet.src
         and (seen.packet.quoted is None or seen.packet.quoted.dst == packet.dst)
     ]
-    sent = f"{packet.payload} bytes ({size} and more with its headers) is sent {times(len(stuck.copies))} at {flow.where}"
+    sent = (
+        f"{packet.payload} bytes ({size} and more with its headers) is sent "
+        f"{times(len(stuck.copies))} at {flow.where}"
+    )
     reasons = [
         f"A segment of {sent}, and is never acknowledged.",
-        f"Smaller packets of the same direction arrive, at most {stuck.passed.packet.payload} bytes of payload.",
+        (
+            f"Smaller packets of the same direction arrive, at most {stuck.passed.packet.payload} "
+            "bytes of payload."
+        ),
     ]
     if errors:
         limit = f": {errors[0].mtu} bytes would fit" if errors[0].mtu else ""
         reasons.append(
-            f"{errors[0].packet.src} says that it does not fit{limit}; the sender keeps using the same size."
+            f"{errors[0].packet.src} says that it does not fit{limit}; the sender keeps using the "
+            "same size."
         )
     else:
         reasons.append(
-            "No ICMP error that names a smaller size is seen here: it is not sent, or is lost on its way."
+            "No ICMP error that names a smaller size is seen here: it is not sent, or is lost on "
+            "its way."
         )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Large packets from {packet.src} to {packet.dst} do not get through, small ones do: {flow.words} hangs.",
+        claim=(
+            f"Large packets from {packet.src} to {packet.dst} do not get through, small ones do: "
+            f"{flow.words} hangs."
+        ),
         evidence=quote(stuck.copies, [stuck.passed], errors),
         reasoning=tuple(reasons),
         breaks=(f"{flow.words}: it hangs with its first full-sized segment",),

@@ -124,11 +124,15 @@ def _report(flow: CapturedFlow[Sighting], found: ForeignAnswer) -> Finding:
         endpoint(*flow.client),
     )
     reasons = [
-        f"{client} sends its SYN to {server}; the SYN-ACK that acknowledges it comes from {stranger}."
+        (
+            f"{client} sends its SYN to {server}; the SYN-ACK that acknowledges it comes from "
+            f"{stranger}."
+        )
     ]
     if found.translated is not None:
         reasons.append(
-            f"The same SYN is seen with {stranger} as its destination: it was rewritten (DNAT), but the reply was not."
+            f"The same SYN is seen with {stranger} as its destination: it was rewritten (DNAT), "
+            "but the reply was not."
         )
     if found.reset is not None:
         reasons.append(f"{client} knows no connection to {stranger} and resets it.")
@@ -138,7 +142,10 @@ def _report(flow: CapturedFlow[Sighting], found: ForeignAnswer) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The reply to {flow.words} is not translated back: the SYN-ACK comes from {stranger}, not from {server}.",
+        claim=(
+            f"The reply to {flow.words} is not translated back: the SYN-ACK comes from {stranger}, "
+            f"not from {server}."
+        ),
         evidence=quote(
             [found.answer],
             [found.reset] if found.reset else [],

@@ -9,7 +9,8 @@ Why it breaks
     endpoint, an unknown backend, a full map, an invalid source.
 
 How to confirm
-    cilium monitor --type drop; hubble observe --verdict DROPPED; cilium endpoint list; kubectl get cnp,ccnp,netpol -A
+    cilium monitor --type drop; hubble observe --verdict DROPPED; cilium endpoint list
+    kubectl get cnp,ccnp,netpol -A
 
 How to fix
     Allow the identity in a policy (fromEntities: remote-node, host, world where that is meant), or
@@ -40,11 +41,19 @@ NOISE = (
     "unsupported", "invalid source", "invalid packet", "unknown l3", "unknown l4", "ttl exceeded",
     "local host is unreachable", "multicast", "arp",
 )  # fmt: skip
-"""How reasons begin that healthy nodes log as well, of packets that no connection in question sent."""
+"""How reasons begin that healthy nodes log as well, of packets that no connection in question
+sent.
+"""
 ASK = FollowUp(
     fact="whether the dropped packets are those of the connection that fails",
-    command="cilium monitor --type drop --related-to ENDPOINT (or hubble observe --verdict DROPPED --pod POD)",
-    decides="its addresses and port are those of the failing connection: the reason that is told is the cause",
+    command=(
+        "cilium monitor --type drop --related-to ENDPOINT (or hubble observe --verdict DROPPED "
+        "--pod POD)"
+    ),
+    decides=(
+        "its addresses and port are those of the failing connection: the reason that is told is "
+        "the cause"
+    ),
 )
 
 

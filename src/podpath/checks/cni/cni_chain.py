@@ -42,7 +42,9 @@ LOADED = (".conf", ".conflist", ".json")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report a mesh's plugin that stands in some file, but not in the one that the runtime loads."""
+    """Report a mesh's plugin that stands in some file, but not in the one that the runtime
+    loads.
+    """
     for first, other, plugin in find_unchained(case.node):
         yield _report(first, other, plugin)
 
@@ -74,13 +76,22 @@ def _report(first: CniNetwork, other: CniNetwork, plugin: str) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{plugin} stands in {_name(other.path)}, but the runtime loads {_name(first.path)}, which does not have it.",
+        claim=(
+            f"{plugin} stands in {_name(other.path)}, but the runtime loads {_name(first.path)}, "
+            "which does not have it."
+        ),
         evidence=tuple(span for span in (first.span, other.span) if span is not None),
         reasoning=(
-            f"The runtime takes the first file by name: {_name(first.path)} with {', '.join(first.plugins) or 'no plugin'}.",
+            (
+                f"The runtime takes the first file by name: {_name(first.path)} with "
+                f"{', '.join(first.plugins) or 'no plugin'}."
+            ),
             f"{plugin} is in {_name(other.path)} only, so no pod that starts now gets its rules.",
         ),
         breaks=("pods that start now: their traffic is not redirected to the mesh's proxy",),
-        prevention="Let the mesh's installer watch /etc/cni/net.d, and keep the CNI plugin from taking the folder over alone.",
+        prevention=(
+            "Let the mesh's installer watch /etc/cni/net.d, and keep the CNI plugin from taking "
+            "the folder over alone."
+        ),
         marks=(plugin,),
     )

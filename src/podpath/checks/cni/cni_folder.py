@@ -104,7 +104,10 @@ def _report(network: CniNetwork, remark: Remark) -> Finding:
         claim=f"{remark.file}: {remark.claim}.",
         evidence=() if source is None else (Span(source, line, line),),
         reasoning=(
-            f"rule {remark.row} of what containerd and CRI-O load; podpath protect chain lint shows both verdicts",
+            (
+                f"rule {remark.row} of what containerd and CRI-O load; podpath protect chain lint "
+                "shows both verdicts"
+            ),
         ),
         breaks=("pods that start now: without network, or in another than they should be",),
         prevention=remark.mend

@@ -9,7 +9,8 @@ Why it breaks
     now, and its agent is gone: no pod gets a network.
 
 How to confirm
-    ls /etc/cni/net.d; kubectl get pods -A -o wide | grep -E 'cilium|calico|flannel|weave|kube-ovn|antrea|kube-router'
+    ls /etc/cni/net.d
+    kubectl get pods -A -o wide | grep -E 'cilium|calico|flannel|weave|kube-ovn|antrea|kube-router'
 
 How to fix
     Delete the old plugin's file in /etc/cni/net.d on each node (and its devices and rules), then
@@ -49,7 +50,10 @@ def check(case: Case) -> Iterator[Finding]:
             NAME,
             [message],
             Meaning(
-                claim=f"The runtime calls the CNI plugin of {asked}, whose agent does not run; what is installed is {other}.",
+                claim=(
+                    f"The runtime calls the CNI plugin of {asked}, whose agent does not run; "
+                    f"what is installed is {other}."
+                ),
                 breaks="every new pod of the node",
                 cure=f"delete the configuration that {asked} left in /etc/cni/net.d",
                 commands=("ls /etc/cni/net.d",),

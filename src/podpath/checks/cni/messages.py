@@ -16,7 +16,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the CNI configuration names a plugin whose program is not there.",
         kinds=(Kind.PLUGIN_NOT_FOUND,),
         categories=(Category.CNI_PROGRAM,),
-        claim="The CNI plugin {plugin} is not installed in {path}, so no pod of the node gets a network.",
+        claim=(
+            "The CNI plugin {plugin} is not installed in {path}, so no pod of the node gets a "
+            "network."
+        ),
         values=(
             Value("plugin", default="that the configuration names"),
             Value("path", default="/opt/cni/bin"),
@@ -24,12 +27,18 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="every new pod of the node",
         cure="install the plugin's program there",
         commands=("ls {path}",),
-        what="The runtime looked for a plugin's program in its folder of programs (/opt/cni/bin) and did not find it.",
+        what=(
+            "The runtime looked for a plugin's program in its folder of programs (/opt/cni/bin) "
+            "and did not find it."
+        ),
         why="No sandbox can be set up: every new pod of the node stays in ContainerCreating. The "
         "package kubernetes-cni or containernetworking-plugins was not installed or was removed "
         "(flannel has not shipped `bridge` or `portmap` since 1.0), or the runtime looks in "
         "another folder.",
-        confirm="ls /opt/cni/bin /usr/lib/cni; cat /etc/cni/net.d/*; containerd config dump | grep -A3 cni",
+        confirm=(
+            "ls /opt/cni/bin /usr/lib/cni; cat /etc/cni/net.d/*; containerd config dump | grep -A3 "
+            "cni"
+        ),
         fix="Put the CNI plugins of containernetworking/plugins into the folder that the runtime "
         "looks in, or point bin_dir (containerd) or plugin_dirs (CRI-O) to where they are.",
         references="CNI specification, section 2; containerd, docs/cri/config.md",
@@ -48,7 +57,10 @@ ROWS: tuple[MessageCheck, ...] = (
         "plugin does not speak, or a NetworkAttachmentDefinition that a pod names does not exist.",
         why="The runtime leaves the file out or refuses the pod: the node stays NotReady, or its "
         "new pods stay in ContainerCreating.",
-        confirm="for f in /etc/cni/net.d/*; do echo $f; python3 -m json.tool < $f; done; podpath protect chain lint",
+        confirm=(
+            "for f in /etc/cni/net.d/*; do echo $f; python3 -m json.tool < $f; done; "
+            "podpath protect chain lint"
+        ),
         fix="Correct the file (a comma too many, a missing bracket), or its cniVersion; what an "
         "agent writes from a ConfigMap is put right there.",
         references="CNI specification, section 1; libcni, ConfListFromBytes",
@@ -58,12 +70,18 @@ ROWS: tuple[MessageCheck, ...] = (
         title="there is no address left to give.",
         kinds=(Kind.ADDRESSES_EXHAUSTED,),
         categories=(Category.IPAM,),
-        claim="There is no address left to give{pool}: the range is used up, or stale allocations hold it.",
+        claim=(
+            "There is no address left to give{pool}: the range is used up, or stale allocations "
+            "hold it."
+        ),
         values=(Value("pool", names=("range",), frame=ASIDE),),
         breaks="every new pod that needs an address of the range",
         cure="free stale allocations, or enlarge the range",
         commands=("ls /var/lib/cni/networks/*",),
-        what="An IPAM plugin, a cloud's subnet, a network's pool or a DHCP server has no free address.",
+        what=(
+            "An IPAM plugin, a cloud's subnet, a network's pool or a DHCP server has no free "
+            "address."
+        ),
         why="The range is too small, or addresses of pods that are gone were never given back: "
         "host-local keeps a file for each in /var/lib/cni/networks, Calico and Whereabouts keep "
         "allocations, a cloud's subnet is full. New pods get no network.",
@@ -97,7 +115,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the node has no pod range, so its network agent cannot start.",
         kinds=(Kind.POD_RANGE_MISSING,),
         categories=(Category.POD_CIDR,),
-        claim="The node{node} has no pod range (spec.podCIDR), so its network agent cannot set up its network.",
+        claim=(
+            "The node{node} has no pod range (spec.podCIDR), so its network agent cannot set up "
+            "its network."
+        ),
         values=(Value("node", frame=SPACED),),
         breaks="every pod of the node",
         cure="let the controller manager assign pod ranges",
@@ -111,7 +132,9 @@ ROWS: tuple[MessageCheck, ...] = (
         fix="Give the controller manager --allocate-node-cidrs=true and --cluster-cidr, the one "
         "that the plugin has; enlarge the range or shrink --node-cidr-mask-size where it is used "
         'up; kubectl patch node NODE -p \'{"spec":{"podCIDR":"10.244.1.0/24"}}\' helps at once.',
-        references="flannel, Documentation/troubleshooting.md; kube-controller-manager, --cluster-cidr",
+        references=(
+            "flannel, Documentation/troubleshooting.md; kube-controller-manager, --cluster-cidr"
+        ),
     ),
     MessageCheck(
         name="agent-interface-missing",
@@ -130,14 +153,20 @@ ROWS: tuple[MessageCheck, ...] = (
         confirm="ip -br addr; ip route show default",
         fix="Name an interface or pattern that every node has (flannel --iface, "
         "IP_AUTODETECTION_METHOD of Calico, devices of Cilium), or set a default route.",
-        references="flannel, Documentation/configuration.md (--iface); Calico, Configuring node IP autodetection",
+        references=(
+            "flannel, Documentation/configuration.md (--iface); Calico, Configuring node IP "
+            "autodetection"
+        ),
     ),
     MessageCheck(
         name="agent-not-running",
         title="a CNI plugin cannot reach its own agent on the node.",
         kinds=(Kind.AGENT_SOCKET_MISSING, Kind.SUBNET_FILE_MISSING),
         categories=(Category.CNI_AGENT, Category.CNI_CONFIGURATION),
-        claim="The CNI plugin cannot reach its agent on the node{file}: it does not run, or another plugin replaced it.",
+        claim=(
+            "The CNI plugin cannot reach its agent on the node{file}: it does not run, or another "
+            "plugin replaced it."
+        ),
         values=(Value("file", names=("file", "agent"), frame=ASIDE),),
         breaks="every new pod of the node",
         cure="start the agent, or remove the configuration of a plugin that is no longer used",
@@ -145,7 +174,10 @@ ROWS: tuple[MessageCheck, ...] = (
         certainty=0.6,
         ask=FollowUp(
             fact="why the network agent does not run on the node",
-            command="kubectl get pods -A -o wide; kubectl logs -n NAMESPACE AGENT-POD --previous; ls /etc/cni/net.d",
+            command=(
+                "kubectl get pods -A -o wide; kubectl logs -n NAMESPACE AGENT-POD --previous; "
+                "ls /etc/cni/net.d"
+            ),
             decides="its own log names the cause; no such pod: the configuration is a leftover",
         ),
         what="The plugin asks its agent by a socket, or reads a file that the agent writes "
@@ -153,7 +185,10 @@ ROWS: tuple[MessageCheck, ...] = (
         why="The agent's pod does not run on the node or has not come up; or the configuration in "
         "/etc/cni/net.d is that of a plugin which was removed. Every new pod of the node stays in "
         "ContainerCreating; why the agent does not run stands in its own log.",
-        confirm="kubectl get pods -A -o wide | grep -E 'cilium|calico|flannel|weave|aws-node|kube-ovn|multus'; ls /etc/cni/net.d",
+        confirm=(
+            "kubectl get pods -A -o wide | grep -E "
+            "'cilium|calico|flannel|weave|aws-node|kube-ovn|multus'; ls /etc/cni/net.d"
+        ),
         fix="Fix the agent (kubectl logs of its pod tells why it does not run). Of a plugin that "
         "was removed delete the file in /etc/cni/net.d.",
         references="flannel, Documentation/troubleshooting.md; Calico, /var/lib/calico/nodename",
@@ -168,9 +203,15 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="install the network plugin, or fix its agent or its file",
         certainty=0.4,
         ask=FollowUp(
-            fact="what stands in the folder of CNI configurations, and whether the network agent runs",
+            fact=(
+                "what stands in the folder of CNI configurations, and whether the network agent "
+                "runs"
+            ),
             command="ls -l /etc/cni/net.d; cat /etc/cni/net.d/*; kubectl get pods -A -o wide",
-            decides="an empty folder: the agent has not written its file; an invalid file: it is the cause",
+            decides=(
+                "an empty folder: the agent has not written its file; an invalid file: it is the "
+                "cause"
+            ),
         ),
         what="`cni plugin not initialized`, `cni config uninitialized` or `no networks found in "
         "/etc/cni/net.d`: the folder holds no usable file.",
@@ -179,7 +220,10 @@ ROWS: tuple[MessageCheck, ...] = (
         "and starts only pods of the host's network.",
         confirm="ls -l /etc/cni/net.d; kubectl get pods -A -o wide | grep NODE; crictl info | grep "
         "-A3 cniconfig; journalctl -u containerd | grep -i cni",
-        fix="Install the network plugin, fix its agent or its file, and restart the runtime where it does not watch the folder.",
+        fix=(
+            "Install the network plugin, fix its agent or its file, and restart the runtime where "
+            "it does not watch the folder."
+        ),
         references="kubelet, runtime network not ready; containerd, docs/cri/config.md",
     ),
     MessageCheck(
@@ -212,7 +256,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the kernel's Open vSwitch refuses an action that its controller needs.",
         kinds=(Kind.DATAPATH_ACTION_REFUSED,),
         categories=(Category.KERNEL_MODULE, Category.KERNEL_BUG),
-        claim="The kernel's openvswitch module refuses flows that user space needs ({error}), so their packets are dropped.",
+        claim=(
+            "The kernel's openvswitch module refuses flows that user space needs ({error}), so "
+            "their packets are dropped."
+        ),
         values=(Value("error"),),
         breaks="what those flows were for: services and NAT especially",
         cure="run a kernel or module that fits the version of Open vSwitch",
@@ -223,7 +270,10 @@ ROWS: tuple[MessageCheck, ...] = (
         why="OVN's load balancers and NAT need ct with nat actions; an old or in-tree module lacks "
         "them, so the flow is never installed and its packets are dropped, while plain forwarding "
         "works.",
-        confirm="dmesg | grep openvswitch; modinfo openvswitch; ovs-appctl dpctl/show; uname -r; ovs-vsctl --version",
+        confirm=(
+            "dmesg | grep openvswitch; modinfo openvswitch; ovs-appctl dpctl/show; uname -r; "
+            "ovs-vsctl --version"
+        ),
         fix="Run a kernel whose openvswitch module has what the version of OVS and OVN needs, or "
         "install the module of that version.",
         references="net/openvswitch/flow_netlink.c; Open vSwitch FAQ, Releases",
@@ -240,9 +290,15 @@ ROWS: tuple[MessageCheck, ...] = (
         commands=("journalctl -u kubelet -n 50",),
         what="Swap is on, the cgroup drivers of kubelet and runtime differ, the runtime's socket "
         "does not answer, a flag or file is not valid.",
-        why="Without the kubelet the node starts no pod: the network agent, kube-proxy and everything else are missing.",
+        why=(
+            "Without the kubelet the node starts no pod: the network agent, kube-proxy and "
+            "everything else are missing."
+        ),
         confirm="systemctl status kubelet; journalctl -u kubelet -n 50; swapon --show",
-        fix="swapoff -a and remove it from /etc/fstab (zram too), or allow it; use one cgroup driver; fix the flag or file.",
+        fix=(
+            "swapoff -a and remove it from /etc/fstab (zram too), or allow it; "
+            "use one cgroup driver; fix the flag or file."
+        ),
         references="Kubernetes, Troubleshooting kubeadm; kubelet, failSwapOn",
     ),
     MessageCheck(
@@ -255,7 +311,10 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="what that container should run",
         cure="remove the exited container",
         commands=("docker rm {container}",),
-        what="`Conflict. The container name is already in use`: the runtime holds an exited container of that name.",
+        what=(
+            "`Conflict. The container name is already in use`: the runtime holds an exited "
+            "container of that name."
+        ),
         why="The kubelet or compose cannot create the new container, so what it should run stays "
         "away; refused connections are its shadow.",
         confirm="docker ps -a | grep NAME",
@@ -268,9 +327,15 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a BPF program of the network agent cannot be compiled or loaded.",
         kinds=(Kind.BPF_LOAD_FAILED,),
         categories=(Category.BPF, Category.CNI_AGENT, Category.KERNEL_BUG),
-        claim="The network agent cannot load its BPF programs, so the ones that are missing carry no packet.",
+        claim=(
+            "The network agent cannot load its BPF programs, so the ones that are missing carry no "
+            "packet."
+        ),
         breaks="pods and services whose programs are missing or old",
-        cure="read why the verifier or the compiler refuses, and run a kernel that the agent supports",
+        cure=(
+            "read why the verifier or the compiler refuses, and run a kernel that the agent "
+            "supports"
+        ),
         commands=("uname -r; mount -t bpf; bpftool prog",),
         certainty=0.7,
         settled_by=frozenset({Ground.ENDED, Ground.SAME_ERROR}),
@@ -279,39 +344,50 @@ ROWS: tuple[MessageCheck, ...] = (
             command="cilium status --verbose; cilium endpoint list; tc filter show dev DEV ingress",
             decides="endpoints that are not ready, devices without a program: it is the cause",
         ),
-        what="`Unable to compile BPF program`, `Failed to load BPF`, an error of the verifier, or a BPF "
-        "filesystem that is not mounted.",
-        why="The kernel is older than the agent needs or lacks an option, the verifier of a new kernel "
-        "refuses a program, /sys/fs/bpf is not mounted in the agent's container, or memory for maps "
-        "is limited. Devices keep the old program or have none.",
-        confirm="cilium status --verbose; kubectl -n kube-system logs AGENT-POD | grep -iA20 verifier; uname -r",
-        fix="Take a version of kernel and agent that fit, mount the BPF filesystem (mount bpffs -t bpf "
-        "/sys/fs/bpf), raise the limit of locked memory; then restart the agent.",
-        references="Cilium, System requirements; Calico, Enable the eBPF data plane; kernel/bpf/verifier.c",
+        what="`Unable to compile BPF program`, `Failed to load BPF`, an error of the "
+        "verifier, or a BPF filesystem that is not mounted.",
+        why="The kernel is older than the agent needs or lacks an option, the verifier of a new "
+        "kernel refuses a program, /sys/fs/bpf is not mounted in the agent's container, or "
+        "memory for maps is limited. Devices keep the old program or have none.",
+        confirm=(
+            "cilium status --verbose; kubectl -n kube-system logs AGENT-POD | grep -iA20 verifier; "
+            "uname -r"
+        ),
+        fix="Take a version of kernel and agent that fit, mount the BPF filesystem (mount bpffs -t "
+        "bpf /sys/fs/bpf), raise the limit of locked memory; then restart the agent.",
+        references=(
+            "Cilium, System requirements; Calico, Enable the eBPF data plane; kernel/bpf/verifier.c"
+        ),
     ),
     MessageCheck(
         name="gateway-unreachable",
         title="a network agent waits for the gateway of its own network, which does not answer.",
         kinds=(Kind.GATEWAY_UNREACHABLE,),
         categories=(Category.TUNNEL_BLOCKED, Category.TUNNEL_CONFIGURATION, Category.CNI_AGENT),
-        claim="The gateway {address} of the network between nodes and pods does not answer this node.",
+        claim=(
+            "The gateway {address} of the network between nodes and pods does not answer this node."
+        ),
         values=(Value("address", default="of the agent"),),
         breaks="pods of the node: the agent starts none before the gateway answers",
         cure="find where the packets to the gateway end",
         certainty=0.4,
         ask=FollowUp(
             fact="where the packets to the gateway end",
-            command="ip route get GATEWAY; ovs-vsctl show; ovs-appctl ofproto/trace br-int FLOW; ovn-sbctl show",
-            decides="no route or device on the node: the agent; a chassis that is missing: its controller; "
-            "packets that leave and do not arrive: the tunnel is blocked",
+            command=(
+                "ip route get GATEWAY; ovs-vsctl show; ovs-appctl ofproto/trace br-int FLOW; "
+                "ovn-sbctl show"
+            ),
+            decides="no route or device on the node: the agent; a chassis that is missing: its "
+            "controller; packets that leave and do not arrive: the tunnel is blocked",
         ),
-        what="`network not ready after 195 ping to gateway`, `failed to ping ovn0 gateway`: kube-ovn's agent "
-        "asks the gateway of the join network by ICMP and gets no answer.",
-        why="ovn-controller is not connected or has no flows, the module openvswitch does not fit, the tunnel "
-        "(Geneve, UDP 6081) is blocked, or a firewall drops ICMP on ovn0. The agent exits and starts again.",
+        what="`network not ready after 195 ping to gateway`, `failed to ping ovn0 gateway`: "
+        "kube-ovn's agent asks the gateway of the join network by ICMP and gets no answer.",
+        why="ovn-controller is not connected or has no flows, the module openvswitch does not fit, "
+        "the tunnel (Geneve, UDP 6081) is blocked, or a firewall drops ICMP on ovn0. The agent "
+        "exits and starts again.",
         confirm="ip addr show ovn0; ovs-vsctl show; ovn-sbctl show; dmesg -T | grep openvswitch",
-        fix="Fix what the trace ends at: restart ovn-controller, open UDP 6081 between nodes, give the kernel "
-        "a module that fits Open vSwitch.",
+        fix="Fix what the trace ends at: restart ovn-controller, open UDP 6081 between nodes, give "
+        "the kernel a module that fits Open vSwitch.",
         references="kube-ovn, pkg/daemon/ovs.go; ovn-architecture(7)",
     ),
     MessageCheck(
@@ -319,17 +395,25 @@ ROWS: tuple[MessageCheck, ...] = (
         title="peers of Weave Net gave out addresses of two different beginnings.",
         kinds=(Kind.PEERS_INCONSISTENT,),
         categories=(Category.IPAM, Category.TUNNEL_CONFIGURATION),
-        claim="Peers of Weave Net share out addresses of two different beginnings, so they refuse to connect.",
+        claim=(
+            "Peers of Weave Net share out addresses of two different beginnings, so they refuse to "
+            "connect."
+        ),
         breaks="pods of the peers that refuse each other",
         cure="reset the peers that began by themselves",
         commands=("weave status ipam; weave status connections",),
-        what="`IP allocation was seeded by different peers`: two parts of the network each believe that "
-        "they have the whole range to give out.",
-        why="Nodes that could not reach each other when they first started (or whose data was kept from an "
-        "older cluster) each began an allocation. Peers that find out close their connection.",
-        confirm="kubectl exec -n kube-system WEAVE-POD -c weave -- /home/weave/weave --local status connections",
-        fix="On the nodes of the smaller part: delete /var/lib/weave/weave-netdata.db and restart weave (the "
-        "pods there get new addresses). Let all nodes reach each other by TCP and UDP 6783 first.",
+        what="`IP allocation was seeded by different peers`: two parts of the network each believe "
+        "that they have the whole range to give out.",
+        why="Nodes that could not reach each other when they first started (or whose data was kept "
+        "from an older cluster) each began an allocation. Peers that find out close their "
+        "connection.",
+        confirm=(
+            "kubectl exec -n kube-system WEAVE-POD -c weave -- /home/weave/weave --local status "
+            "connections"
+        ),
+        fix="On the nodes of the smaller part: delete /var/lib/weave/weave-netdata.db and restart "
+        "weave (the pods there get new addresses). Let all nodes reach each other by TCP and "
+        "UDP 6783 first.",
         references="Weave Net, IP addresses, routes and networks: the seed consensus",
     ),
     MessageCheck(
@@ -345,9 +429,15 @@ ROWS: tuple[MessageCheck, ...] = (
             "The runtime gets no answer of the plugin: it was killed, it is a file of another "
             "architecture, it may not be executed."
         ),
-        why="The runtime runs the plugin for each pod; without its answer the sandbox has no network.",
+        why=(
+            "The runtime runs the plugin for each pod; without its answer the sandbox has no "
+            "network."
+        ),
         confirm="ls -l /opt/cni/bin; file /opt/cni/bin/*; dmesg | grep -i kill",
-        fix="Install the plugins of the architecture of the node; fix rights; give the slice more memory.",
+        fix=(
+            "Install the plugins of the architecture of the node; fix rights; "
+            "give the slice more memory."
+        ),
         references="CNI specification, section 2",
     ),
     MessageCheck(
@@ -370,13 +460,17 @@ ROWS: tuple[MessageCheck, ...] = (
         certainty=0.6,
         ask=FollowUp(
             fact="what the plugin's agent says at that time",
-            command="kubectl logs -n kube-system -l k8s-app=AGENT --tail=100; journalctl -u kubelet -u containerd",
+            command=(
+                "kubectl logs -n kube-system -l k8s-app=AGENT --tail=100; journalctl -u kubelet -u "
+                "containerd"
+            ),
             decides="its error names the cause",
         ),
         what="The runtime passes on what the plugin said when it was to set up a pod.",
         why="Without a network the sandbox of the pod is taken down and made again, and again.",
         confirm=(
-            "kubectl describe pod POD; journalctl -u kubelet -u containerd; the log of the agent of the plugin"
+            "kubectl describe pod POD; journalctl -u kubelet -u containerd; the log of the agent "
+            "of the plugin"
         ),
         fix="Fix what the innermost error names.",
         references="CNI specification, errors",
@@ -395,11 +489,16 @@ ROWS: tuple[MessageCheck, ...] = (
         settled_by=frozenset({Ground.ENDED}),
         ask=FollowUp(
             fact="whether what would run that program goes on without it",
-            command="command -v iptables nft ip conntrack; the log of the component after that line",
+            command=(
+                "command -v iptables nft ip conntrack; the log of the component after that line"
+            ),
             decides="it ends, or its rules are missing: it is the cause",
         ),
         what="`executable file not found in $PATH` for iptables, nft, conntrack and the like.",
-        why="Engines, plugins and proxies run other programs; a slim image or a changed PATH lacks them.",
+        why=(
+            "Engines, plugins and proxies run other programs; a slim image or a changed PATH lacks "
+            "them."
+        ),
         confirm="command -v iptables nft ip conntrack; echo $PATH",
         fix="Install the package (iptables, nftables, conntrack, slirp4netns, passt).",
         references="the manual of the engine",
@@ -418,9 +517,13 @@ ROWS: tuple[MessageCheck, ...] = (
             "net.ipv6.conf.*.disable_ipv6 is 1, or the kernel was booted with ipv6.disable=1: the "
             "kernel refuses the address with EACCES."
         ),
-        confirm="sysctl net.ipv6.conf.all.disable_ipv6 net.ipv6.conf.default.disable_ipv6; cat /proc/cmdline",
+        confirm=(
+            "sysctl net.ipv6.conf.all.disable_ipv6 net.ipv6.conf.default.disable_ipv6; "
+            "cat /proc/cmdline"
+        ),
         fix=(
-            "sysctl -w net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.default.disable_ipv6=0, or remove the IPv6 range."
+            "sysctl -w net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.default.disable_ipv6=0, or "
+            "remove the IPv6 range."
         ),
         references="net/ipv6/addrconf.c, ipv6_add_addr",
     ),
@@ -435,7 +538,8 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="run the daemon: /opt/cni/bin/dhcp daemon",
         what="`error dialing DHCP daemon`.",
         why=(
-            "The plugin dhcp asks a daemon at /run/cni/dhcp.sock for leases; nobody started it, or its socket is stale."
+            "The plugin dhcp asks a daemon at /run/cni/dhcp.sock for leases; nobody started it, or "
+            "its socket is stale."
         ),
         confirm='ls -l /run/cni/dhcp.sock; pgrep -af "dhcp daemon"',
         fix="rm -f /run/cni/dhcp.sock; /opt/cni/bin/dhcp daemon, as a unit or DaemonSet.",
@@ -458,7 +562,8 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="`failed to open netns`, `unknown FS magic`.",
         why=(
-            "The sandbox ended, or the mount of its namespace was lost (a runtime that was restarted, /run cleaned)."
+            "The sandbox ended, or the mount of its namespace was lost (a runtime that was "
+            "restarted, /run cleaned)."
         ),
         confirm="lsns -t net; ls /run/netns /var/run/docker/netns; crictl pods",
         fix="Delete the pod; keep /run/netns mounted as shared.",
@@ -481,10 +586,14 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="`has active endpoints`, `endpoint with name ... already exists in network`.",
         why=(
-            "A container was removed while the engine could not clean up, so its endpoint stayed in the store."
+            "A container was removed while the engine could not clean up, so its endpoint stayed "
+            "in the store."
         ),
         confirm="docker network inspect NETWORK",
-        fix="docker network disconnect -f NETWORK NAME; restart the engine where that does not help.",
+        fix=(
+            "docker network disconnect -f NETWORK NAME; restart the engine where that does not "
+            "help."
+        ),
         references="docker network disconnect",
     ),
     MessageCheck(
@@ -492,7 +601,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the gateway of a container is not a neighbor of it.",
         kinds=(Kind.GATEWAY_OUTSIDE,),
         categories=(Category.NO_ROUTE, Category.CNI_CONFIGURATION, Category.SOURCE_ADDRESS),
-        claim="The gateway {address} is in no network of the container, so no default route can be set.",
+        claim=(
+            "The gateway {address} is in no network of the container, so no default route can be "
+            "set."
+        ),
         values=(Value("address", default="of the network"),),
         breaks="the container: it does not start, or has no way out",
         cure="give the network a gateway within its range",
@@ -507,18 +619,27 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the kubelet and the container runtime use different cgroup drivers.",
         kinds=(Kind.CGROUP_DRIVERS_DIFFER,),
         categories=(Category.OTHER, Category.CNI_AGENT),
-        claim="The kubelet and the container runtime use different cgroup drivers, so no sandbox is made.",
+        claim=(
+            "The kubelet and the container runtime use different cgroup drivers, so no sandbox is "
+            "made."
+        ),
         breaks="every pod of the node, the API server of a new cluster included",
         cure="set the same driver for both, systemd where systemd runs",
         commands=(
-            "containerd config dump | grep SystemdCgroup; grep cgroupDriver /var/lib/kubelet/config.yaml",
+            (
+                "containerd config dump | grep SystemdCgroup; grep cgroupDriver "
+                "/var/lib/kubelet/config.yaml"
+            ),
         ),
-        what="`expected cgroupsPath to be of format \"slice:prefix:name\"` is runc's with systemd's driver, given a path of "
-        "cgroupfs.",
-        why="The kubelet names the cgroup of each pod in its own driver's form, which the runtime with another driver refuses.",
+        what='`expected cgroupsPath to be of format "slice:prefix:name"` is runc\'s '
+        "with systemd's driver, given a path of cgroupfs.",
+        why=(
+            "The kubelet names the cgroup of each pod in its own driver's form, which the runtime "
+            "with another driver refuses."
+        ),
         confirm="crictl info | grep -i cgroup; grep cgroupDriver /var/lib/kubelet/config.yaml",
-        fix="SystemdCgroup = true in containerd's config.toml (or native.cgroupdriver=systemd for Docker) and cgroupDriver: "
-        "systemd for the kubelet; restart both.",
+        fix="SystemdCgroup = true in containerd's config.toml (or native.cgroupdriver=systemd for "
+        "Docker) and cgroupDriver: systemd for the kubelet; restart both.",
         references="Kubernetes, Configuring a cgroup driver",
     ),
 )

@@ -56,10 +56,16 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{address} is taken for a node's address, but it is that of {device}, a bridge inside of the host.",
+            claim=(
+                f"{address} is taken for a node's address, but it is that of {device}, a bridge "
+                "inside of the host."
+            ),
             evidence=(span, *((place,) if place is not None else ())),
             reasoning=(
-                "Such a bridge's address exists in its own host only, and often the same on each host.",
+                (
+                    "Such a bridge's address exists in its own host only, and often the same on "
+                    "each host."
+                ),
             ),
             breaks=("what other nodes send to this one: BGP, tunnels, the kubelet's port",),
             prevention="Tell the plugin the node's device or network, and do not let it choose.",

@@ -46,7 +46,9 @@ CHOSEN = ANNOTATIONS[:2]
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report addresses that two nodes have, and those of tunnels that are none of the node's own."""
+    """Report addresses that two nodes have, and those of tunnels that are none of the node's
+    own.
+    """
     nodes = see(case, "Node")
     yield from _twice(
         [
@@ -91,7 +93,10 @@ def _report_same(
         evidence=tuple(place.line for place in places),
         reasoning=("Who sends to one of them by this address reaches the other, or itself.",),
         breaks=(f"pods of {one.name} and {other.name} across nodes",),
-        prevention="Name the interface between the nodes to kubelet and plugin when a machine has more than one.",
+        prevention=(
+            "Name the interface between the nodes to kubelet and plugin when a machine has more "
+            "than one."
+        ),
         marks=(address,),
     )
 
@@ -100,7 +105,10 @@ def _report_other(node: ObjectSightings, told: Tree, name: str, own: set[str]) -
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"On node {node.name} {name} is {told.text}, which is not its InternalIP {', '.join(sorted(own))}.",
+        claim=(
+            f"On node {node.name} {name} is {told.text}, which is not its InternalIP "
+            f"{', '.join(sorted(own))}."
+        ),
         evidence=(told.line,),
         reasoning=("Other nodes send the tunnel's packets to the address of the annotation.",),
         breaks=(f"pods of {node.name} from other nodes, where that address is not reached",),

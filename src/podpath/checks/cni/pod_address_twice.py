@@ -61,7 +61,9 @@ def _report(address: str, owners: list[ObjectSightings]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The pods {one.title} and {other.title} on two nodes have the same address {address}.",
+        claim=(
+            f"The pods {one.title} and {other.title} on two nodes have the same address {address}."
+        ),
         evidence=tuple(
             place.line for pod in owners if (place := pod.at("status", "podIP")) is not None
         ),

@@ -94,7 +94,9 @@ def _report_ranges(pool: _Range, cluster: _Range) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"{pool.owner} is {pool.prefix}, which is not part of {cluster.owner} {cluster.prefix}.",
+        claim=(
+            f"{pool.owner} is {pool.prefix}, which is not part of {cluster.owner} {cluster.prefix}."
+        ),
         evidence=(pool.span, cluster.span),
         reasoning=(
             "The plugin gives addresses that the rest of the cluster does not take for pods.",
@@ -129,13 +131,21 @@ def _check_subnet_env(case: Case) -> Iterator[Finding]:
             yield Finding(
                 check=NAME,
                 severity=Severity.CAUSE,
-                claim=f"flannel's subnet.env says {own.prefix}, but {here[0].owner} has the podCIDR {here[0].prefix}.",
+                claim=(
+                    f"flannel's subnet.env says {own.prefix}, but {here[0].owner} has the podCIDR "
+                    f"{here[0].prefix}."
+                ),
                 evidence=(own.span, here[0].span),
                 reasoning=(
-                    "Other nodes route the podCIDR to this one; its pods get addresses of another range.",
+                    (
+                        "Other nodes route the podCIDR to this one; its pods get addresses of "
+                        "another range."
+                    ),
                 ),
                 breaks=("connections to this node's pods from other nodes",),
-                prevention="Remove /run/flannel/subnet.env and cni0 when a node joins another cluster.",
+                prevention=(
+                    "Remove /run/flannel/subnet.env and cni0 when a node joins another cluster."
+                ),
                 certainty=0.8,
                 marks=(str(own.prefix),),
             )
@@ -186,10 +196,15 @@ def _report_pod(pod: ObjectSightings, place: Tree, expected: _Range, *, sure: bo
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"The pod {pod.title} has {place.text}, outside {expected.prefix} ({expected.owner}).",
+        claim=(
+            f"The pod {pod.title} has {place.text}, outside {expected.prefix} ({expected.owner})."
+        ),
         evidence=(place.line, expected.span),
         reasoning=(
-            "It was attached by another plugin or configuration than the one that serves the node now.",
+            (
+                "It was attached by another plugin or configuration than the one that serves the "
+                "node now."
+            ),
         ),
         breaks=(f"connections to and from {pod.title} across nodes",),
         prevention="Recreate every pod after the network plugin is installed or changed.",

@@ -11,7 +11,8 @@ Why it breaks
     kills pods under load. Nothing runs: no API server, no network plugin, no pod.
 
 How to confirm
-    containerd config dump | grep -e SystemdCgroup -e disabled_plugins; grep cgroupDriver /var/lib/kubelet/config.yaml
+    containerd config dump | grep -e SystemdCgroup -e disabled_plugins
+    grep cgroupDriver /var/lib/kubelet/config.yaml
 
 How to fix
     containerd config default > /etc/containerd/config.toml; set SystemdCgroup = true where the
@@ -48,7 +49,10 @@ def check(case: Case) -> Iterator[Finding]:
     for runtime, span in runtimes[-1:]:
         other = next(((driver, where) for driver, where in kubelets if driver != runtime), None)
         if other is not None:
-            claim = f"The container runtime uses the cgroup driver {runtime}, and the kubelet {other[0]}."
+            claim = (
+                f"The container runtime uses the cgroup driver {runtime}, and the kubelet "
+                f"{other[0]}."
+            )
             yield _report(claim, (span, other[1]), runtime)
 
 
@@ -86,7 +90,10 @@ def _report(claim: str, evidence: tuple[Span, ...], mark: str) -> Finding:
         claim=claim,
         evidence=evidence,
         reasoning=(
-            "The kubelet makes no sandbox with such a runtime, so nothing of the cluster runs on the node.",
+            (
+                "The kubelet makes no sandbox with such a runtime, so nothing of the cluster runs "
+                "on the node."
+            ),
         ),
         breaks=("every pod of the node",),
         prevention="Write the runtime's and the kubelet's configuration from one source.",

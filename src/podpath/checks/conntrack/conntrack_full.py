@@ -41,7 +41,10 @@ COUNT, MAXIMUM = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack
 NEAR = 0.9
 """The share of the table from which it is a risk: it fills within seconds when a burst comes."""
 SAID = Meaning(
-    claim="The connection tracking table is full: the kernel drops the first packet of new connections.",
+    claim=(
+        "The connection tracking table is full: the kernel drops the first packet of new "
+        "connections."
+    ),
     breaks="new connections, intermittently; those that exist go on",
     cure="make the table larger, and find what fills it",
     commands=(f"sysctl {COUNT} {MAXIMUM}", f"sysctl -w {MAXIMUM}=1048576"),
@@ -73,7 +76,8 @@ def _report(namespace: Netns, count: int, most: int) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT if count >= most else Severity.RISK,
-        claim=f"The connection tracking table of netns {namespace.name} is {'full' if count >= most else 'nearly full'}: "
+        claim=f"The connection tracking table of netns {namespace.name} is "
+        f"{'full' if count >= most else 'nearly full'}: "
         f"{count} of {most} entries.",
         evidence=tuple(fact.span for fact in facts if fact is not None and fact.span is not None),
         reasoning=("A full table drops the first packet of every new connection.",),
@@ -81,6 +85,9 @@ def _report(namespace: Netns, count: int, most: int) -> Finding:
         repairs=(
             Repair(title="make the table larger", commands=(f"sysctl -w {MAXIMUM}={most * 2}",)),
         ),
-        prevention="Set conntrack.min or conntrack.maxPerCore in kube-proxy's configuration: it writes the limit at each start.",
+        prevention=(
+            "Set conntrack.min or conntrack.maxPerCore in kube-proxy's configuration: it writes "
+            "the limit at each start."
+        ),
         marks=(str(count), str(most)),
     )

@@ -11,7 +11,8 @@ Why it breaks
     with load.
 
 How to confirm
-    conntrack -S | grep -o 'insert_failed=[0-9]*' twice, with the failure between; tcpdump -ni any port 53: a question
+    conntrack -S | grep -o 'insert_failed=[0-9]*' twice, with the failure between
+    tcpdump -ni any port 53: a question
     without an answer, asked again after 5 s
 
 How to fix
@@ -50,7 +51,10 @@ def _report(value: int, span: Span) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Connection tracking has dropped {value} packets whose entry another packet had inserted first.",
+        claim=(
+            f"Connection tracking has dropped {value} packets whose entry another packet had "
+            "inserted first."
+        ),
         evidence=(span,),
         reasoning=(
             "Two packets of one connection raced: the second one to reach the table is dropped.",

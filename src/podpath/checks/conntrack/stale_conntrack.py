@@ -129,11 +129,20 @@ def _report(entry: ConntrackEntry, living: frozenset[Address]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A conntrack entry sends {original.src}'s packets for {service} to {old}, which is no longer an endpoint.",
+        claim=(
+            f"A conntrack entry sends {original.src}'s packets for {service} to {old}, which is no "
+            "longer an endpoint."
+        ),
         evidence=(entry.span,) if entry.span is not None else (),
         reasoning=(
-            "Rules choose an endpoint for the first packet only; later packets go where the entry says.",
-            f"The endpoints now are {', '.join(sorted(map(str, living)))}; {old} is not among them.",
+            (
+                "Rules choose an endpoint for the first packet only; later packets go where the "
+                "entry says."
+            ),
+            (
+                f"The endpoints now are {', '.join(sorted(map(str, living)))}; "
+                f"{old} is not among them."
+            ),
         ),
         breaks=(f"{name} from {endpoint(original.src, original.sport)} to {service}",),
         repairs=(forget_entries(entry),),

@@ -47,7 +47,10 @@ def _report(rule: Rule) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {rule.position} of {rule.chain} in raw matches on the connection's state, which no packet has there.",
+        claim=(
+            f"Rule {rule.position} of {rule.chain} in raw matches on the connection's state, which "
+            "no packet has there."
+        ),
         evidence=(rule.span,),
         reasoning=("The raw table runs before connection tracking has seen the packet.",),
         breaks=("the rule drops what it should not, or drops nothing",),

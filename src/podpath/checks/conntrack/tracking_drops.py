@@ -9,7 +9,8 @@ Why it breaks
     continues untranslated, or dies.
 
 How to confirm
-    conntrack -S | grep -oE '(early_)?drop=[0-9]+'; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max
+    conntrack -S | grep -oE '(early_)?drop=[0-9]+'
+    sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max
 
 How to fix
     sysctl -w net.netfilter.nf_conntrack_max=N, with a larger hash; exempt what fills the table

@@ -13,7 +13,8 @@ Why it breaks
     socket, QUIC) that is forever. Packets leave with an address that nobody can answer.
 
 How to confirm
-    conntrack -L -p udp --orig-port-dst PORT | grep UNREPLIED; tcpdump -ni eth0 udp port PORT   # the container's address
+    conntrack -L -p udp --orig-port-dst PORT | grep UNREPLIED
+    tcpdump -ni eth0 udp port PORT   # the container's address
 
 How to fix
     conntrack -D -p udp --orig-port-dst PORT; the next packet is translated again. Flush the entries
@@ -71,14 +72,18 @@ def _report(entry: ConntrackEntry, other: ConntrackEntry | None) -> Finding:
     name = protocols.protocol_name(entry.original.protocol)
     spans = (entry.span, other.span if other is not None else None)
     reasoning = [
-        "NAT is decided for a connection's first packet; as long as packets refresh the entry, it stays as it is."
+        (
+            "NAT is decided for a connection's first packet; as long as packets refresh the entry, "
+            "it stays as it is."
+        )
     ]
     if other is not None:
         reasoning.append(f"Another connection to {goal} is translated: the rules are there now.")
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A conntrack entry sends {name} from {endpoint(entry.original.src, entry.original.sport)} to {goal} untranslated, "
+        claim=f"A conntrack entry sends {name} from "
+        f"{endpoint(entry.original.src, entry.original.sport)} to {goal} untranslated, "
         "and nobody has answered.",
         evidence=tuple(span for span in spans if span is not None),
         reasoning=tuple(reasoning),
@@ -87,7 +92,10 @@ def _report(entry: ConntrackEntry, other: ConntrackEntry | None) -> Finding:
             Repair(
                 title="forget the entries, so that the rules decide again",
                 commands=(
-                    f"conntrack -D -p {name} --orig-dst {entry.original.dst} --orig-port-dst {entry.original.dport}",
+                    (
+                        f"conntrack -D -p {name} --orig-dst {entry.original.dst} --orig-port-dst "
+                        f"{entry.original.dport}"
+                    ),
                 ),
             ),
         ),

@@ -87,7 +87,10 @@ def _check_forward(case: Case, plugin: Tree, own: set[Address]) -> Iterator[Find
                 and seen.sights[0].netns == "host"
                 and not (in_pod and looped[0].text in {str(one) for one in own})
             ):
-                claim = f"CoreDNS forwards to the resolvers of the node's resolv.conf, which names {looped[0].text}."
+                claim = (
+                    "CoreDNS forwards to the resolvers of the node's resolv.conf, which names "
+                    f"{looped[0].text}."
+                )
                 yield _report(plugin, claim, looped[0].text, 0.8, looped[0])
 
 

@@ -51,7 +51,10 @@ def _report(service: ObjectSightings, name: Tree) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The service {service.title} is of type ExternalName and its name is the address {name.text}.",
+        claim=(
+            f"The service {service.title} is of type ExternalName and its name is the address "
+            f"{name.text}."
+        ),
         evidence=(name.line,),
         reasoning=(
             "DNS answers with a CNAME to it, and no server knows a name made of an address.",

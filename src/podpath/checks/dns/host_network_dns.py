@@ -9,7 +9,8 @@ Why it breaks
     every pod but this one.
 
 How to confirm
-    kubectl exec POD -- cat /etc/resolv.conf; kubectl get pod POD -o jsonpath='{.spec.hostNetwork} {.spec.dnsPolicy}'
+    kubectl exec POD -- cat /etc/resolv.conf
+    kubectl get pod POD -o jsonpath='{.spec.hostNetwork} {.spec.dnsPolicy}'
 
 How to fix
     dnsPolicy: ClusterFirstWithHostNet
@@ -56,10 +57,16 @@ def _report(pod: PodView, host: Tree, policy: Tree | None) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"{pod.seen.title} is on the host's network with dnsPolicy ClusterFirst, so it resolves by the node.",
+        claim=(
+            f"{pod.seen.title} is on the host's network with dnsPolicy ClusterFirst, so it "
+            "resolves by the node."
+        ),
         evidence=(*((policy.line,) if policy is not None else ()), host.line),
         reasoning=(
-            "For such a pod the kubelet writes the node's resolv.conf, unless the policy is ClusterFirstWithHostNet.",
+            (
+                "For such a pod the kubelet writes the node's resolv.conf, unless the policy is "
+                "ClusterFirstWithHostNet."
+            ),
         ),
         breaks=("names of services in this pod",),
         prevention="Set dnsPolicy: ClusterFirstWithHostNet wherever hostNetwork is true.",

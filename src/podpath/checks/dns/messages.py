@@ -13,7 +13,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the cluster's DNS server forwards to itself.",
         kinds=(Kind.FORWARDING_LOOP,),
         categories=(Category.DNS_CONFIGURATION,),
-        claim="The cluster's DNS server forwards questions to itself, by a resolv.conf that names a loopback address.",
+        claim=(
+            "The cluster's DNS server forwards questions to itself, by a resolv.conf that names a "
+            "loopback address."
+        ),
         breaks="all names",
         cure="let kubelet and CoreDNS use a resolv.conf that names real servers",
         commands=("kubectl -n kube-system get cm coredns -o yaml",),
@@ -21,17 +24,25 @@ ROWS: tuple[MessageCheck, ...] = (
         why="It forwards to /etc/resolv.conf, which names a stub on loopback (127.0.0.53 of "
         "systemd-resolved, 127.0.0.1), in the pod's namespace CoreDNS itself; or to an address "
         "that leads back to the service. CoreDNS exits, and no name is resolved.",
-        confirm="kubectl -n kube-system get cm coredns -o yaml | grep forward; cat /etc/resolv.conf; ls -l /etc/resolv.conf",
+        confirm=(
+            "kubectl -n kube-system get cm coredns -o yaml | grep forward; cat /etc/resolv.conf; "
+            "ls -l /etc/resolv.conf"
+        ),
         fix="Set resolvConf: /run/systemd/resolve/resolv.conf in the kubelet's configuration, or "
         "name real servers after `forward .`.",
         references="CoreDNS, plugin/loop; Kubernetes, Debugging DNS Resolution, Known issues",
     ),
     MessageCheck(
         name="resolver-loopback",
-        title="a program asks a name server on its own loopback address, and nothing answers there.",
+        title=(
+            "a program asks a name server on its own loopback address, and nothing answers there."
+        ),
         kinds=(Kind.RESOLVER_IS_LOOPBACK, Kind.RESOLV_CONF_MISSING),
         categories=(Category.DNS_CONFIGURATION,),
-        claim="Names are looked up at {server}, where nothing answers: resolv.conf is missing, empty or names a loopback stub.",
+        claim=(
+            "Names are looked up at {server}, where nothing answers: resolv.conf is missing, empty "
+            "or names a loopback stub."
+        ),
         values=(Value("server", names=("server", "file"), default="loopback"),),
         breaks="all names that this program asks for",
         cure="name a server in resolv.conf that can be reached from there",
@@ -41,7 +52,10 @@ ROWS: tuple[MessageCheck, ...] = (
         "`open .../resolv.conf: no such file` is the kubelet's or the runtime's.",
         why="Every name fails at once. The file was copied into a container or chroot, is empty, "
         "missing or a dangling link, or the stub does not run.",
-        confirm="cat /etc/resolv.conf; ls -l /etc/resolv.conf; systemctl status systemd-resolved; ss -lunp | grep ':53 '",
+        confirm=(
+            "cat /etc/resolv.conf; ls -l /etc/resolv.conf; systemctl status systemd-resolved; "
+            "ss -lunp | grep ':53 '"
+        ),
         fix="Name servers that can be reached from there; kubelet's resolvConf: "
         "/run/systemd/resolve/resolv.conf; start systemd-resolved.",
         references="Go, net/dnsconfig_unix.go (defaultNS); systemd-resolved(8)",
@@ -59,11 +73,18 @@ ROWS: tuple[MessageCheck, ...] = (
         certainty=0.6,
         ask=FollowUp(
             fact="whether the upstream name server answers the node and a pod",
-            command="dig @SERVER example.org +time=2   # on the node, and in a pod; cat /etc/resolv.conf",
-            decides="neither: the server or a firewall before it; only the node: the pod's way out is broken",
+            command=(
+                "dig @SERVER example.org +time=2   # on the node, and in a pod; "
+                "cat /etc/resolv.conf"
+            ),
+            decides=(
+                "neither: the server or a firewall before it; only the node: the pod's way out is "
+                "broken"
+            ),
         ),
-        what="CoreDNS or nodelocaldns logs `i/o timeout` or a refusal for questions that it sent on, or "
-        "dnsmasq waits for as many answers as it may (`Maximum number of concurrent DNS queries`).",
+        what="CoreDNS or nodelocaldns logs `i/o timeout` or a refusal for questions that it sent "
+        "on, or dnsmasq waits for as many answers as it may (`Maximum number of concurrent DNS "
+        "queries`).",
         why="The server was retired or is overloaded, a firewall or security group drops the "
         "questions, or the pod's own way out is broken (no masquerading, a broken overlay). Names "
         "outside the cluster fail, or take seconds where another server answers.",
@@ -78,7 +99,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the resolv.conf of pods is longer than allowed, and parts are left out.",
         kinds=(Kind.RESOLV_CONF_LIMIT,),
         categories=(Category.DNS_CONFIGURATION,),
-        claim="The node's resolv.conf has more name servers or search domains than pods may have; the kubelet leaves some out.",
+        claim=(
+            "The node's resolv.conf has more name servers or search domains than pods may have; "
+            "the kubelet leaves some out."
+        ),
         breaks="names that only the omitted servers or domains know",
         cure="shorten the node's resolv.conf",
         certainty=0.2,
@@ -88,9 +112,15 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="a needed one is missing in the pod: it is the cause",
         ),
         what="The kubelet takes at most three name servers, and a limited list of search domains.",
-        why="What is left out is not asked: where the server or domain that knows a name is among it, that name fails.",
+        why=(
+            "What is left out is not asked: where the server or domain that knows a name is among "
+            "it, that name fails."
+        ),
         confirm="cat /etc/resolv.conf on the node and in a pod",
-        fix="Remove name servers or search domains from the node's resolv.conf, or give kubelet a file of its own.",
+        fix=(
+            "Remove name servers or search domains from the node's resolv.conf, or give kubelet a "
+            "file of its own."
+        ),
         references="Kubernetes, Debugging DNS Resolution, Known issues; resolv.conf(5)",
     ),
     MessageCheck(
@@ -122,11 +152,13 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="switch validation off for the domain, or fix its signatures",
         what="`DNSSEC validation failed`, `no valid RRSIG`, `insecurity proof failed`.",
         why=(
-            "A forwarder strips signatures, an internal domain is not signed below a signed one, or the clock is wrong."
+            "A forwarder strips signatures, an internal domain is not signed below a signed one, "
+            "or the clock is wrong."
         ),
         confirm="resolvectl query NAME; delv NAME; dig +cd NAME; timedatectl",
         fix=(
-            "DNSSEC=no or allow-downgrade in resolved.conf; validate-except or domain-insecure for internal domains."
+            "DNSSEC=no or allow-downgrade in resolved.conf; validate-except or domain-insecure for "
+            "internal domains."
         ),
         references="resolved.conf(5); RFC 4035",
     ),
@@ -159,7 +191,10 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="correct the line that it names",
         what="CoreDNS: `Error during parsing`. BIND: `not loaded due to errors`.",
         why="The server does not start, or answers SERVFAIL for the zone.",
-        confirm="kubectl -n kube-system logs -l k8s-app=kube-dns; named-checkzone ZONE FILE; named-checkconf",
+        confirm=(
+            "kubectl -n kube-system logs -l k8s-app=kube-dns; named-checkzone ZONE FILE; "
+            "named-checkconf"
+        ),
         fix="Correct the line, and restart it.",
         references="coredns.io, Corefile; named-checkzone(1)",
     ),
@@ -179,11 +214,12 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="they do not: they are the cause",
         ),
         what=(
-            "`no more recursive clients`, `concurrent queries exceeded maximum`, `Maximum number of "
-            "concurrent DNS queries reached`."
+            "`no more recursive clients`, `concurrent queries exceeded maximum`, `Maximum number "
+            "of concurrent DNS queries reached`."
         ),
         why=(
-            "Each open question waits for an upstream server. One that does not answer, or a loop, fills the table."
+            "Each open question waits for an upstream server. One that does not answer, or a loop, "
+            "fills the table."
         ),
         confirm="dig @UPSTREAM NAME; rndc recursing; the metrics of the forwarder",
         fix="Fix the upstream server; raise recursive-clients, max_concurrent or dns-forward-max.",
@@ -206,12 +242,13 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="`host not found in upstream`, `could not be resolved`.",
         why=(
-            "nginx resolves names when it starts and ends where it cannot; names of containers exist "
-            "only in a network with a resolver of its own, while they run."
+            "nginx resolves names when it starts and ends where it cannot; names of containers "
+            "exist only in a network with a resolver of its own, while they run."
         ),
         confirm="nslookup NAME, in the container of the proxy; cat /etc/resolv.conf",
         fix=(
-            "Put both into one network of Docker, start the upstream first, or use resolver and a variable in proxy_pass."
+            "Put both into one network of Docker, start the upstream first, or use resolver and a "
+            "variable in proxy_pass."
         ),
         references="nginx.org, resolver",
     ),

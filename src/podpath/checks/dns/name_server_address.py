@@ -102,7 +102,10 @@ def _report_address(server: Tree, address: Address, service: ObjectSightings) ->
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Pods query the name server {address}, but the cluster's DNS service {service.title} has {_address(service)}.",
+        claim=(
+            f"Pods query the name server {address}, but the cluster's DNS service {service.title} "
+            f"has {_address(service)}."
+        ),
         evidence=(server.line, *((shown.line,) if shown is not None else ())),
         reasoning=("Nothing answers DNS at an address that no service has.",),
         breaks=("every name that pods ask for",),
@@ -137,10 +140,15 @@ def _check_domains(case: Case) -> Iterator[Finding]:
                 yield Finding(
                     check=NAME,
                     severity=Severity.FAULT,
-                    claim=f"Pods search the cluster's domain {domain}, but CoreDNS serves {served}.",
+                    claim=(
+                        f"Pods search the cluster's domain {domain}, but CoreDNS serves {served}."
+                    ),
                     evidence=(item.line, zones[served].line),
                     reasoning=(
-                        f"Names of services are completed to names of {domain}, which CoreDNS does not have.",
+                        (
+                            f"Names of services are completed to names of {domain}, which CoreDNS "
+                            "does not have."
+                        ),
                     ),
                     breaks=("names of services in pods",),
                     prevention="Set the kubelet's clusterDomain and the Corefile's zone together.",

@@ -70,7 +70,10 @@ def check(case: Case) -> Iterator[Finding]:
                 ]
                 if local and any(word.startswith("mdns") for word in words):
                     name = local[0].values["name"]
-                    claim = f"nsswitch.conf ends the search for names in .local at mDNS, so {name} is never asked in DNS."
+                    claim = (
+                        f"nsswitch.conf ends the search for names in .local at mDNS, so {name} is "
+                        "never asked in DNS."
+                    )
                     yield _report(claim, setting.span, tuple(local), setting.value)
 
 

@@ -11,7 +11,8 @@ Why it breaks
     ask 127.0.0.0/8 unless it is told that it may.
 
 How to confirm
-    dig @SERVER example.org; dig @UPSTREAM example.org; journalctl -u dnsmasq -u named -u unbound -u systemd-resolved
+    dig @SERVER example.org; dig @UPSTREAM example.org
+    journalctl -u dnsmasq -u named -u unbound -u systemd-resolved
 
 How to fix
     Name the resolvers of the provider or of the company as upstreams, and the networks of the
@@ -80,7 +81,10 @@ def check(case: Case) -> Iterator[Finding]:
     for file in files_of(case, "unbound"):
         looped = [one for one in file.all("forward-addr") if one.value.startswith(("127.", "::1"))]
         if looped and not any(one.value == "no" for one in file.all("do-not-query-localhost")):
-            claim = f"unbound is to forward to {looped[0].value}, and never asks loopback without do-not-query-localhost: no."
+            claim = (
+                f"unbound is to forward to {looped[0].value}, and never asks loopback without "
+                "do-not-query-localhost: no."
+            )
             yield _report(claim, looped[0], looped[0].value, failed, certain=True)
     for file in files_of(case, "named"):
         for setting in file.all("recursion"):

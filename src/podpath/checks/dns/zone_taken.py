@@ -9,7 +9,8 @@ Why it breaks
     answered NXDOMAIN at once, and no `forward` below ever sees the question.
 
 How to confirm
-    kubectl -n kube-system get configmap coredns -o yaml; dig DOMAIN SOA in a pod: `ns.dns.DOMAIN` is CoreDNS itself
+    kubectl -n kube-system get configmap coredns -o yaml
+    dig DOMAIN SOA in a pod: `ns.dns.DOMAIN` is CoreDNS itself
 
 How to fix
     Leave only the cluster's domain (and in-addr.arpa, ip6.arpa) with the plugin kubernetes; forward
@@ -69,10 +70,16 @@ def _check_zones(
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"CoreDNS answers for {zone} itself: the plugin kubernetes names it as its own zone beside {min(own)}.",
+            claim=(
+                f"CoreDNS answers for {zone} itself: the plugin kubernetes names it as its own "
+                f"zone beside {min(own)}."
+            ),
             evidence=(plugin.line, *(one.span for one in shown[:2])),
             reasoning=(
-                f"A name of {zone} that is no service of the cluster is answered NXDOMAIN, and never forwarded.",
+                (
+                    f"A name of {zone} that is no service of the cluster is answered NXDOMAIN, and "
+                    "never forwarded."
+                ),
             ),
             breaks=(f"names of {zone}",),
             prevention="Give the plugin kubernetes the cluster's domain alone.",

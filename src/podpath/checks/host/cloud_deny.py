@@ -12,7 +12,8 @@ Why it breaks
     writes its rule to its own list only.
 
 How to confirm
-    az network nsg rule list -g GROUP --nsg-name NAME -o table; tcpdump -ni eth0 port PORT on the node (nothing comes)
+    az network nsg rule list -g GROUP --nsg-name NAME -o table
+    tcpdump -ni eth0 port PORT on the node (nothing comes)
 
 How to fix
     az network nsg rule create ... --priority 500 --source-address-prefixes Internet
@@ -93,7 +94,10 @@ def _report(rules: Sequence[Row], deny: Row, *, sure: bool) -> Finding:
         ),
         evidence=(deny[1], *accepting),
         reasoning=(
-            "A packet has to pass every list on its way, that of the subnet and that of the network card.",
+            (
+                "A packet has to pass every list on its way, that of the subnet and that of the "
+                "network card."
+            ),
         ),
         breaks=("connections from outside to every port of the nodes behind the list",),
         prevention="Write a rule for each published port into every list on the way.",

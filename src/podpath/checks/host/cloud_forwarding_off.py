@@ -36,8 +36,8 @@ from podpath.node.case import Case
 CATEGORIES = (Category.CLOUD_NETWORK, Category.MAC_NOT_ALLOWED)
 NAME = "cloud-forwarding-off"
 CLOSED = {
-    "sourcedestcheck": "true", "source_dest_check": "true", "canipforward": "false", "can_ip_forward": "false",
-    "enableipforwarding": "false", "enable_ip_forwarding": "false",
+    "sourcedestcheck": "true", "source_dest_check": "true", "canipforward": "false",
+    "can_ip_forward": "false", "enableipforwarding": "false", "enable_ip_forwarding": "false",
 }  # fmt: skip
 """Attributes that say it, in small letters, with the value that closes."""
 
@@ -79,7 +79,10 @@ def _report(setting: Setting) -> Finding:
         ),
         evidence=(setting.span,),
         reasoning=(
-            "Pods without an overlay, routers and NAT instances send and receive packets of other addresses.",
+            (
+                "Pods without an overlay, routers and NAT instances send and receive packets of "
+                "other addresses."
+            ),
         ),
         breaks=("packets that the host forwards without translation or tunnel",),
         prevention="Set it where the instances are made.",

@@ -15,7 +15,7 @@ Why it breaks
 
 How to confirm
     nmcli device; networkctl list
-    journalctl -u NetworkManager -u systemd-networkd -u dhcpcd | grep -E 'cali|flannel|cni|veth|docker|br-|lxc'
+    journalctl -u NetworkManager -u systemd-networkd -u dhcpcd | grep -E 'cali|flannel|cni|veth|lxc'
 
 How to fix
     NetworkManager: /etc/NetworkManager/conf.d/cni.conf with [keyfile] unmanaged-devices=interface-
@@ -75,14 +75,18 @@ TAKEN = (
 
 
 _OF_CONTAINERS = re.compile(
-    r"(?:veth|vethwe|cali|lxc_?|tap|vnet|eni)[0-9a-f][\w@.-]*$|(?:docker|cni|podman|nerdctl|flannel|cilium_|weave|vxlan\.calico|"
-    r"wireguard\.cali|kube-bridge|kube-ipvs|cbr|lxdbr|incusbr|virbr|antrea-gw|ovn-k8s-mp|genev_sys_|vxlan_sys_|tunl)[\w.-]*$|"
+    r"(?:veth|vethwe|cali|lxc_?|tap|vnet|eni)[0-9a-f][\w@.-]*$|(?:docker|cni|podman|nerdctl|"
+    r"flannel|cilium_|weave|vxlan\.calico|wireguard\.cali|kube-bridge|kube-ipvs|cbr|lxdbr|incusbr|"
+    r"virbr|antrea-gw|ovn-k8s-mp|genev_sys_|vxlan_sys_|tunl)[\w.-]*$|"
     r"br-(?:[0-9a-f]{12}|int|ex|tun)$|nodelocaldns$"
 )
 """Names that engines, plugins and hypervisors give to their devices."""
 ASK = FollowUp(
     "whether the failure begins when the daemon acts on the device",
-    "journalctl -b -o short-precise | grep -e veth -e docker0 -e cali -e cni; ip monitor link address route",
+    (
+        "journalctl -b -o short-precise | grep -e veth -e docker0 -e cali -e cni; "
+        "ip monitor link address route"
+    ),
     "an address, route or link goes right after the daemon's line: keep it off these devices",
 )
 
@@ -106,7 +110,10 @@ def _list_stated(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{device.manager} manages {device.link}, a device of the network plugin (its state there is {device.state}).",
+            claim=(
+                f"{device.manager} manages {device.link}, a device of the network plugin (its "
+                f"state there is {device.state})."
+            ),
             evidence=(stated.span,),
             reasoning=("A manager removes or replaces what it did not set itself.",),
             breaks=(
@@ -145,7 +152,9 @@ def _tell(said: Sequence[Message], severity: Severity, certainty: float) -> Find
     return Finding(
         check=NAME,
         severity=severity,
-        claim=f"{daemon} handles {device}, a device of containers, as one of the host's own ({act}).",
+        claim=(
+            f"{daemon} handles {device}, a device of containers, as one of the host's own ({act})."
+        ),
         evidence=tuple(dict.fromkeys(message.span for message in said))[:QUOTED],
         reasoning=(
             "It sets or removes addresses, routes and states of a device that is not its own.",

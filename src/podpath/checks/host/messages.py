@@ -20,7 +20,10 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="give the node's role that right",
         what="The node's identity (an instance role, a service principal) lacks the right for a "
         "call such as AssignPrivateIpAddresses.",
-        why="The agent cannot attach interfaces or addresses, so new pods get none; or a load balancer is not made.",
+        why=(
+            "The agent cannot attach interfaces or addresses, so new pods get none; "
+            "or a load balancer is not made."
+        ),
         confirm="aws sts get-caller-identity; aws iam list-attached-role-policies --role-name "
         "ROLE; /var/log/aws-routed-eni/ipamd.log",
         fix="Attach the policy that the plugin's documentation names (AmazonEKS_CNI_Policy), or "
@@ -70,7 +73,10 @@ ROWS: tuple[MessageCheck, ...] = (
         why="Of one source address, destination and port there are as many connections as ports in "
         "ip_local_port_range, TIME_WAIT included; a socket that is bound before it connects takes "
         "a port for itself alone. Files per process and TCP's memory are limited likewise.",
-        confirm="ss -s; ss -tan state time-wait | wc -l; sysctl net.ipv4.ip_local_port_range; ulimit -n; cat /proc/net/sockstat",
+        confirm=(
+            "ss -s; ss -tan state time-wait | wc -l; sysctl net.ipv4.ip_local_port_range; "
+            "ulimit -n; cat /proc/net/sockstat"
+        ),
         fix="Reuse connections (keep-alive, pools), set IP_BIND_ADDRESS_NO_PORT, widen "
         "ip_local_port_range, raise LimitNOFILE or tcp_mem.",
         references="ip(7), ip_local_port_range, IP_BIND_ADDRESS_NO_PORT; accept(2), EMFILE",
@@ -80,7 +86,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="new connections overrun a listener's queue.",
         kinds=(Kind.SYN_FLOOD,),
         categories=(Category.RESOURCE_LIMIT, Category.APPLICATION),
-        claim="More connections come to port {port} than its program accepts: the queue of its listener overruns.",
+        claim=(
+            "More connections come to port {port} than its program accepts: the queue of its "
+            "listener overruns."
+        ),
         values=(Value("port"),),
         breaks="new connections to that port",
         cure="raise the backlog and net.core.somaxconn, or make the program accept faster",
@@ -96,8 +105,14 @@ ROWS: tuple[MessageCheck, ...] = (
         why="SYNs are dropped or answered with cookies, so connects take seconds or time out. The "
         "program accepts too slowly, its backlog or net.core.somaxconn is small, or it is an "
         "attack.",
-        confirm="ss -ltn (Recv-Q against Send-Q); nstat -az TcpExtListenOverflows TcpExtListenDrops TcpExtTCPReqQFullDrop",
-        fix="Raise the program's backlog and net.core.somaxconn, and find what keeps it from accepting.",
+        confirm=(
+            "ss -ltn (Recv-Q against Send-Q); nstat -az TcpExtListenOverflows TcpExtListenDrops "
+            "TcpExtTCPReqQFullDrop"
+        ),
+        fix=(
+            "Raise the program's backlog and net.core.somaxconn, and find what keeps it from "
+            "accepting."
+        ),
         references="net/ipv4/tcp_input.c, tcp_syn_flood_action; listen(2)",
     ),
     MessageCheck(
@@ -112,11 +127,16 @@ ROWS: tuple[MessageCheck, ...] = (
         certainty=0.5,
         ask=FollowUp(
             fact="whether the program is killed at the times of the failures",
-            command="kubectl get pods -A (restarts); kubectl describe pod POD | grep -A5 'Last State'",
+            command=(
+                "kubectl get pods -A (restarts); kubectl describe pod POD | grep -A5 'Last State'"
+            ),
             decides="OOMKilled at those times: it is the cause",
         ),
         what="The kernel's log names the process that it killed.",
-        why="Until it is back, what it serves fails; with a limit that is too small it is killed again and again.",
+        why=(
+            "Until it is back, what it serves fails; with a limit that is too small it is killed "
+            "again and again."
+        ),
         confirm="dmesg -T | grep -i 'killed process'; kubectl describe pod POD (OOMKilled)",
         fix="Raise the memory limit, or find what makes it grow (many services, endpoints, names).",
         references="mm/oom_kill.c; Kubernetes, Assign Memory Resources",
@@ -131,7 +151,9 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="that program's connections",
         cure="allow it by a boolean or by the port's type",
         commands=("ausearch -m avc -ts recent",),
-        what="An AVC line of the audit log: denied name_connect, name_bind or the like on a socket.",
+        what=(
+            "An AVC line of the audit log: denied name_connect, name_bind or the like on a socket."
+        ),
         why="The program's type may not connect to or listen on that port: connect fails with "
         "EACCES (502 of a proxy), whatever the firewall says.",
         confirm="ausearch -m avc -ts recent; getsebool -a | grep connect; semanage port -l",
@@ -140,10 +162,15 @@ ROWS: tuple[MessageCheck, ...] = (
     ),
     MessageCheck(
         name="address-family-missing",
-        title="a program asks for a socket of a family that the kernel does not offer, IPv6 mostly.",
+        title=(
+            "a program asks for a socket of a family that the kernel does not offer, IPv6 mostly."
+        ),
         kinds=(Kind.ADDRESS_FAMILY_UNSUPPORTED,),
         categories=(Category.IPV6, Category.KERNEL_MODULE, Category.APPLICATION),
-        claim="A program asks for a socket of an address family that this kernel does not offer, IPv6 mostly.",
+        claim=(
+            "A program asks for a socket of an address family that this kernel does not offer, "
+            "IPv6 mostly."
+        ),
         breaks="the program, where it does not go on without that family",
         cure="let the program listen on IPv4 alone, or boot the kernel with IPv6",
         commands=("cat /proc/cmdline; cat /proc/net/if_inet6; ss -ltn",),
@@ -152,15 +179,20 @@ ROWS: tuple[MessageCheck, ...] = (
         ask=FollowUp(
             fact="whether the program runs and listens without it",
             command="ss -ltnp; cat /proc/cmdline (ipv6.disable=1)",
-            decides="nothing listens on its port: it is the cause; it listens on 0.0.0.0: it went on",
+            decides=(
+                "nothing listens on its port: it is the cause; it listens on 0.0.0.0: it went on"
+            ),
         ),
-        what="`Address family not supported by protocol` (EAFNOSUPPORT): socket() refuses AF_INET6, or a protocol such as SCTP.",
-        why="IPv6 was switched off at boot (ipv6.disable=1) or is not built in, or the module of the protocol "
-        "is not loaded. A server that is configured for [::]:80 does not start; ip6tables and dual-stack "
-        "listeners fail likewise.",
+        what=(
+            "`Address family not supported by protocol` (EAFNOSUPPORT): socket() refuses AF_INET6, "
+            "or a protocol such as SCTP."
+        ),
+        why="IPv6 was switched off at boot (ipv6.disable=1) or is not built in, or the module of "
+        "the protocol is not loaded. A server that is configured for [::]:80 does not start; "
+        "ip6tables and dual-stack listeners fail likewise.",
         confirm="cat /proc/cmdline; cat /proc/net/if_inet6; ss -ltnp",
-        fix="Take the IPv6 listener out of the program's configuration (`listen [::]:80` of nginx), or boot "
-        "without ipv6.disable=1 and switch addresses off by sysctl instead.",
+        fix="Take the IPv6 listener out of the program's configuration (`listen [::]:80` of "
+        "nginx), or boot without ipv6.disable=1 and switch addresses off by sysctl instead.",
         references="socket(7); Documentation/networking/ipv6.rst",
     ),
     MessageCheck(
@@ -169,21 +201,37 @@ ROWS: tuple[MessageCheck, ...] = (
         kinds=(Kind.SEND_FAILED,),
         needs=("error", "Operation not permitted"),
         categories=(Category.HOST_FIREWALL, Category.CONNTRACK_FULL, Category.NETWORK_POLICY),
-        claim="The sender's own kernel refuses the packet: a rule of OUTPUT, a full connection table or a BPF program drops it.",
+        claim=(
+            "The sender's own kernel refuses the packet: a rule of OUTPUT, a full connection table "
+            "or a BPF program drops it."
+        ),
         breaks="what that host or pod sends to the destination",
         cure="find the rule or program that drops it where it is sent",
         certainty=0.5,
         ask=FollowUp(
             fact="what drops the packet in the sender's own namespace",
-            command="iptables-save -c; nft list ruleset; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
-            decides="a counter of OUTPUT that grows: that rule; a count at its maximum: the table; neither: a BPF program",
+            command=(
+                "iptables-save -c; nft list ruleset; sysctl net.netfilter.nf_conntrack_count "
+                "net.netfilter.nf_conntrack_max"
+            ),
+            decides=(
+                "a counter of OUTPUT that grows: that rule; a count at its maximum: the table; "
+                "neither: a BPF program"
+            ),
         ),
-        what="`sendmsg: Operation not permitted` (EPERM): the packet never left the sender's stack.",
-        why="A packet that netfilter drops in OUTPUT or POSTROUTING, that conntrack has no entry for since its "
-        "table is full, or that a BPF program of the cgroup refuses is told to its sender as EPERM. No "
-        "other host has seen it.",
-        confirm="iptables -t filter -L OUTPUT -nv; nft list ruleset; conntrack -C; bpftool cgroup tree",
-        fix="Remove the rule or put an accept before it, make the table larger, or correct the policy whose program refuses it.",
+        what=(
+            "`sendmsg: Operation not permitted` (EPERM): the packet never left the sender's stack."
+        ),
+        why="A packet that netfilter drops in OUTPUT or POSTROUTING, that conntrack has no entry "
+        "for since its table is full, or that a BPF program of the cgroup refuses is told to "
+        "its sender as EPERM. No other host has seen it.",
+        confirm=(
+            "iptables -t filter -L OUTPUT -nv; nft list ruleset; conntrack -C; bpftool cgroup tree"
+        ),
+        fix=(
+            "Remove the rule or put an accept before it, make the table larger, or correct the "
+            "policy whose program refuses it."
+        ),
         references="net/netfilter/core.c, nf_hook_slow; nf_conntrack_core.c, nf_conntrack_in",
     ),
     MessageCheck(
@@ -192,22 +240,26 @@ ROWS: tuple[MessageCheck, ...] = (
         kinds=(Kind.BUFFERS_EXHAUSTED,),
         categories=(Category.RESOURCE_LIMIT, Category.NEIGHBOUR_TABLE_FULL, Category.NIC_DRIVER),
         claim=(
-            "The kernel refuses to send for lack of a buffer (ENOBUFS): the neighbor table, a socket's buffers "
-            "or a device's queue is full."
+            "The kernel refuses to send for lack of a buffer (ENOBUFS): the neighbor table, a "
+            "socket's buffers or a device's queue is full."
         ),
         breaks="what is sent while it is full",
         cure="raise the limit that is reached, or fix the queue that does not drain",
-        what="`No buffer space available` (ENOBUFS), in whatever program sends, connects or sets an address.",
+        what=(
+            "`No buffer space available` (ENOBUFS), in whatever program sends, connects or sets an "
+            "address."
+        ),
         why=(
             "The kernel finds no place for another neighbor (gc_thresh3), another packet of the "
             "device (a queue that hangs) or of the socket. Nothing was sent."
         ),
         confirm=(
-            "ip -4 neigh | wc -l; sysctl net.ipv4.neigh.default.gc_thresh3; ip -s link; tc -s qdisc; "
-            "nstat -az | grep -i -E 'drop|over'"
+            "ip -4 neigh | wc -l; sysctl net.ipv4.neigh.default.gc_thresh3; ip -s link; "
+            "tc -s qdisc; nstat -az | grep -i -E 'drop|over'"
         ),
         fix=(
-            "Raise gc_thresh1 to gc_thresh3, txqueuelen or net.core.wmem_max; reset a device whose queue stands still."
+            "Raise gc_thresh1 to gc_thresh3, txqueuelen or net.core.wmem_max; "
+            "reset a device whose queue stands still."
         ),
         references="net/core/neighbour.c, neigh_alloc; send(2), ENOBUFS",
     ),
@@ -221,22 +273,31 @@ ROWS: tuple[MessageCheck, ...] = (
         ask=FollowUp(
             fact="what was refused for lack of memory, and whether the failing connection needs it",
             command="the lines round the message; iptables-save | wc -l; free -m; dmesg | tail",
-            decides="rules, sockets or maps of the failing path: it is the cause; something else: another trouble",
+            decides=(
+                "rules, sockets or maps of the failing path: it is the cause; something else: "
+                "another trouble"
+            ),
         ),
         claim="The kernel has no memory or no task left{group}: what the network needs is refused.",
         values=(Value("group", frame=ASIDE),),
         breaks="what the program wanted to make: a socket, a rule, a process, a BPF map",
         cure="raise the limit of memory or tasks, or find what uses it up",
         what=(
-            "`Cannot allocate memory` (ENOMEM), or `Resource temporarily unavailable` (EAGAIN) where a process or thread is made."
+            "`Cannot allocate memory` (ENOMEM), or `Resource temporarily unavailable` (EAGAIN) "
+            "where a process or thread is made."
         ),
         why=(
-            "The host, the cgroup or the limit of locked memory (BPF maps), of processes or of threads is used up."
+            "The host, the cgroup or the limit of locked memory (BPF maps), of processes or of "
+            "threads is used up."
         ),
         confirm=(
-            "free -m; cat /sys/fs/cgroup/*/memory.max; ulimit -a; systemctl show UNIT -p TasksMax,LimitMEMLOCK; dmesg | tail"
+            "free -m; cat /sys/fs/cgroup/*/memory.max; ulimit -a; systemctl show UNIT -p "
+            "TasksMax,LimitMEMLOCK; dmesg | tail"
         ),
-        fix="Raise the limit (TasksMax, LimitMEMLOCK, the memory of the container), or free what leaks.",
+        fix=(
+            "Raise the limit (TasksMax, LimitMEMLOCK, the memory of the container), or free what "
+            "leaks."
+        ),
         references="errno(3); cgroups(7)",
     ),
     MessageCheck(
@@ -244,22 +305,29 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a program finds no inotify instance or watch left.",
         kinds=(Kind.WATCHES_EXHAUSTED,),
         categories=(Category.RESOURCE_LIMIT, Category.SYSCTL),
-        claim="A program gets no inotify watch: fs.inotify.max_user_instances or max_user_watches is reached.",
-        breaks="programs that wait for files: agents, proxies and kubelet do not start or miss changes",
+        claim=(
+            "A program gets no inotify watch: fs.inotify.max_user_instances or max_user_watches is "
+            "reached."
+        ),
+        breaks=(
+            "programs that wait for files: agents, proxies and kubelet do not start or miss changes"
+        ),
         cure="raise fs.inotify.max_user_instances and max_user_watches",
         commands=(
             "sysctl -w fs.inotify.max_user_instances=8192 fs.inotify.max_user_watches=1048576",
         ),
         what="`too many open files` or `no space left on device` from inotify or fsnotify.",
         why=(
-            "Each user has a limit of inotify instances (128) and watches; nodes with many pods reach"
-            " it, although files and disk are free."
+            "Each user has a limit of inotify instances (128) and watches; nodes with many pods "
+            "reach it, although files and disk are free."
         ),
         confirm=(
-            "sysctl fs.inotify; find /proc/*/fd -lname anon_inode:inotify | cut -d/ -f3 | sort | uniq -c | sort -n | tail"
+            "sysctl fs.inotify; find /proc/*/fd -lname anon_inode:inotify | cut -d/ -f3 | sort | "
+            "uniq -c | sort -n | tail"
         ),
         fix=(
-            "sysctl -w fs.inotify.max_user_instances=8192 fs.inotify.max_user_watches=1048576, and the same in /etc/sysctl.d."
+            "sysctl -w fs.inotify.max_user_instances=8192 fs.inotify.max_user_watches=1048576, and "
+            "the same in /etc/sysctl.d."
         ),
         references="inotify(7)",
     ),
@@ -280,7 +348,8 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="`no space left on device` from a program that writes a file.",
         why=(
-            "CNI plugins keep addresses in files (/var/lib/cni), runtimes their state; without space no pod gets a network."
+            "CNI plugins keep addresses in files (/var/lib/cni), runtimes their state; "
+            "without space no pod gets a network."
         ),
         confirm="df -h; df -i",
         fix="Free space or inodes, and give the logs a limit.",
@@ -296,14 +365,16 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="raise the limit, or find what fills it",
         what="`dst cache overflow`, `Route cache is full`, `nf_queue: full`.",
         why=(
-            "net.ipv6.route.max_size (4096 before 6.3) is reached by many peers; a program that takes"
-            " packets from NFQUEUE is too slow or gone."
+            "net.ipv6.route.max_size (4096 before 6.3) is reached by many peers; "
+            "a program that takes packets from NFQUEUE is too slow or gone."
         ),
         confirm=(
-            "sysctl net.ipv6.route.max_size; cat /proc/net/netfilter/nfnetlink_queue; cat /proc/net/rt6_stats"
+            "sysctl net.ipv6.route.max_size; cat /proc/net/netfilter/nfnetlink_queue; "
+            "cat /proc/net/rt6_stats"
         ),
         fix=(
-            "sysctl -w net.ipv6.route.max_size=2147483647; restart or speed up what reads the queue, or let rules bypass it."
+            "sysctl -w net.ipv6.route.max_size=2147483647; restart or speed up what reads the "
+            "queue, or let rules bypass it."
         ),
         references="net/core/dst.c, dst_alloc; net/netfilter/nfnetlink_queue.c",
     ),
@@ -323,8 +394,8 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="`TCP: time wait bucket table overflow`.",
         why=(
-            "Connections are closed without TIME_WAIT. It shows that very many short connections are "
-            "made, which exhausts ports and tables first."
+            "Connections are closed without TIME_WAIT. It shows that very many short connections "
+            "are made, which exhausts ports and tables first."
         ),
         confirm="ss -s; sysctl net.ipv4.tcp_max_tw_buckets net.ipv4.ip_local_port_range",
         fix="Reuse connections (keep-alive); raise tcp_max_tw_buckets.",
@@ -343,10 +414,14 @@ ROWS: tuple[MessageCheck, ...] = (
             "A server says that its workers, connections or quota are used up (MaxRequestWorkers, "
             "max_children, max_connections, maxclients, ResourceExhausted)."
         ),
-        why="The network carries the connection; the program does not serve it, or closes it at once.",
+        why=(
+            "The network carries the connection; the program does not serve it, or closes it at "
+            "once."
+        ),
         confirm="the status page or settings of the server; ss -tn sport = :PORT | wc -l",
         fix=(
-            "Raise the limit within the memory there is; use a pool of connections; find clients that do not close theirs."
+            "Raise the limit within the memory there is; use a pool of connections; "
+            "find clients that do not close theirs."
         ),
         references="the manual of the server",
     ),
@@ -364,7 +439,8 @@ ROWS: tuple[MessageCheck, ...] = (
             "method. HTTP: a header or body that is too large."
         ),
         why=(
-            "The connection works; a setting of the two programs does not fit, or it is another program that listens there."
+            "The connection works; a setting of the two programs does not fit, or it is another "
+            "program that listens there."
         ),
         confirm="grpcurl or curl -v against the server itself, without proxies",
         fix=(
@@ -384,15 +460,20 @@ ROWS: tuple[MessageCheck, ...] = (
             Category.SOURCE_ADDRESS,
             Category.MASQUERADE_UNWANTED,
         ),
-        claim="The server itself refuses its client{client}: its own list of clients does not allow that address.",
+        claim=(
+            "The server itself refuses its client{client}: its own list of clients does not allow "
+            "that address."
+        ),
         values=(Value("client", names=("client", "name"), frame=ASIDE),),
         breaks="that client",
         cure="allow the address that the server sees, or fix what changes it on the way",
         what=(
-            "pg_hba.conf, a MySQL account bound to a host, protected mode of Redis, hosts.deny, an access list of a web server."
+            "pg_hba.conf, a MySQL account bound to a host, protected mode of Redis, hosts.deny, an "
+            "access list of a web server."
         ),
         why=(
-            "The packets arrive. Often the address is a NAT one (172.17.0.1, the address of a node) that nobody has allowed."
+            "The packets arrive. Often the address is a NAT one (172.17.0.1, the address of a "
+            "node) that nobody has allowed."
         ),
         confirm="the log of the server; the address that it names against the client's own",
         fix=(
@@ -413,8 +494,8 @@ ROWS: tuple[MessageCheck, ...] = (
             Category.KUBE_PROXY,
         ),
         claim=(
-            "The sender's own kernel refuses the packet{dst}: a rule of OUTPUT, a full connection table or a BPF "
-            "program drops it."
+            "The sender's own kernel refuses the packet{dst}: a rule of OUTPUT, a full connection "
+            "table or a BPF program drops it."
         ),
         values=(Value("dst", frame=ASIDE),),
         breaks="what that host or pod sends to the destination",
@@ -424,13 +505,18 @@ ROWS: tuple[MessageCheck, ...] = (
         ask=FollowUp(
             fact="what drops the packet in the sender's own namespace",
             command="iptables-save -c; nft list ruleset; conntrack -C; bpftool cgroup tree",
-            decides="a counter that grows: that rule; the table at its maximum: the table; neither: a BPF program",
+            decides=(
+                "a counter that grows: that rule; the table at its maximum: the table; "
+                "neither: a BPF program"
+            ),
         ),
         what=(
-            "`operation not permitted` (EPERM) from connect, sendto or write: the packet never left the stack of the sender."
+            "`operation not permitted` (EPERM) from connect, sendto or write: the packet never "
+            "left the stack of the sender."
         ),
         why=(
-            "Netfilter in OUTPUT, a full conntrack table, or a BPF program of the cgroup (a service without backends, a policy)."
+            "Netfilter in OUTPUT, a full conntrack table, or a BPF program of the cgroup (a "
+            "service without backends, a policy)."
         ),
         confirm="iptables -S OUTPUT; nft list ruleset; conntrack -C; bpftool cgroup tree",
         fix="Remove the rule, make the table larger, or give the service a backend.",
@@ -446,8 +532,8 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="give it CAP_NET_RAW",
         what="`Operation not permitted` for a socket of LPF, AF_PACKET or SOCK_RAW.",
         why=(
-            "DHCP clients, ping and announcers of addresses need CAP_NET_RAW. A container without it,"
-            " a profile of seccomp or an unprivileged user keeps it away."
+            "DHCP clients, ping and announcers of addresses need CAP_NET_RAW. A container without "
+            "it, a profile of seccomp or an unprivileged user keeps it away."
         ),
         confirm="grep Cap /proc/PID/status; capsh --decode=...; getcap /bin/ping",
         fix="Add NET_RAW to the capabilities of the container, or set it on the file.",
@@ -458,12 +544,15 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the kernel lacks a protocol that a program asks for.",
         kinds=(Kind.PROTOCOL_UNSUPPORTED,),
         categories=(Category.KERNEL_MODULE,),
-        claim="The kernel does not know the protocol that a program asks for: its module is missing.",
+        claim=(
+            "The kernel does not know the protocol that a program asks for: its module is missing."
+        ),
         breaks="that program",
         cure="load the module (sctp, l2tp, ...)",
         what="`Protocol not supported` (EPROTONOSUPPORT).",
         why=(
-            "The module of the protocol is not loaded, not built, or on the list of modules that are not loaded."
+            "The module of the protocol is not loaded, not built, or on the list of modules that "
+            "are not loaded."
         ),
         confirm="lsmod; modprobe -v sctp; grep -r blacklist /etc/modprobe.d",
         fix="modprobe NAME, install the package of extra modules, or remove it from the list.",
@@ -489,9 +578,14 @@ ROWS: tuple[MessageCheck, ...] = (
         ask=FollowUp(
             fact="the value that the key has now, where the program runs",
             command="sysctl -a 2>/dev/null | grep KEY",
-            decides="the value that the program wanted: it does no harm; another one: it is the cause",
+            decides=(
+                "the value that the program wanted: it does no harm; another one: it is the cause"
+            ),
         ),
-        what="Writing below /proc/sys/net fails: a read-only file system, permission denied, or no such file.",
+        what=(
+            "Writing below /proc/sys/net fails: a read-only file system, permission denied, or no "
+            "such file."
+        ),
         why=(
             "In a container /proc/sys is read-only unless it is privileged; some keys exist only "
             "while their module is loaded (bridge, nf_conntrack). The program goes on without the "
@@ -499,8 +593,8 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         confirm="sysctl KEY, in the same container and on the host",
         fix=(
-            "docker run --sysctl KEY=1 --cap-add NET_ADMIN, securityContext.sysctls, or set it on the"
-            " host; load the module first."
+            "docker run --sysctl KEY=1 --cap-add NET_ADMIN, securityContext.sysctls, or set it on "
+            "the host; load the module first."
         ),
         references="proc(5); Documentation/networking/ip-sysctl.rst",
     ),
@@ -521,9 +615,12 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="`BUG:`, `general protection fault`, `Kernel panic`, a CPU that is stuck.",
         why=(
-            "A fault of the kernel or of a module: what runs in it stands still or ends, the network included."
+            "A fault of the kernel or of a module: what runs in it stands still or ends, the "
+            "network included."
         ),
-        confirm="dmesg -T; the functions of the call trace, [nf_tables], [vxlan] or a driver among them",
+        confirm=(
+            "dmesg -T; the functions of the call trace, [nf_tables], [vxlan] or a driver among them"
+        ),
         fix="Boot another version, and look the trace up in the list of changes of the kernel.",
         references="Documentation/admin-guide/bug-hunting.rst",
     ),
@@ -548,9 +645,13 @@ ROWS: tuple[MessageCheck, ...] = (
             command="systemctl status UNIT; journalctl -b -u UNIT",
             decides="its last lines before the end name the cause",
         ),
-        what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
+        what=(
+            "systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a "
+            "unit."
+        ),
         why=(
-            "A unit that writes the rules of the firewall does not run, so what it sets up or serves is missing."
+            "A unit that writes the rules of the firewall does not run, so what it sets up or "
+            "serves is missing."
         ),
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
         fix="Fix what its log names, then: systemctl restart UNIT",
@@ -572,7 +673,10 @@ ROWS: tuple[MessageCheck, ...] = (
             command="systemctl status UNIT; journalctl -b -u UNIT",
             decides="its last lines before the end name the cause",
         ),
-        what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
+        what=(
+            "systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a "
+            "unit."
+        ),
         why="A unit that sets up devices does not run, so what it sets up or serves is missing.",
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
         fix="Fix what its log names, then: systemctl restart UNIT",
@@ -594,9 +698,13 @@ ROWS: tuple[MessageCheck, ...] = (
             command="systemctl status UNIT; journalctl -b -u UNIT",
             decides="its last lines before the end name the cause",
         ),
-        what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
+        what=(
+            "systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a "
+            "unit."
+        ),
         why=(
-            "A unit that announces routes or addresses does not run, so what it sets up or serves is missing."
+            "A unit that announces routes or addresses does not run, so what it sets up or serves "
+            "is missing."
         ),
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
         fix="Fix what its log names, then: systemctl restart UNIT",
@@ -618,7 +726,10 @@ ROWS: tuple[MessageCheck, ...] = (
             command="systemctl status UNIT; journalctl -b -u UNIT",
             decides="its last lines before the end name the cause",
         ),
-        what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
+        what=(
+            "systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a "
+            "unit."
+        ),
         why="A unit that sets up a tunnel does not run, so what it sets up or serves is missing.",
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
         fix="Fix what its log names, then: systemctl restart UNIT",
@@ -640,7 +751,10 @@ ROWS: tuple[MessageCheck, ...] = (
             command="systemctl status UNIT; journalctl -b -u UNIT",
             decides="its last lines before the end name the cause",
         ),
-        what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
+        what=(
+            "systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a "
+            "unit."
+        ),
         why="A unit that answers for names does not run, so what it sets up or serves is missing.",
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
         fix="Fix what its log names, then: systemctl restart UNIT",
@@ -662,8 +776,14 @@ ROWS: tuple[MessageCheck, ...] = (
             command="systemctl status UNIT; journalctl -b -u UNIT",
             decides="its last lines before the end name the cause",
         ),
-        what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
-        why="A unit that runs containers or a cluster does not run, so what it sets up or serves is missing.",
+        what=(
+            "systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a "
+            "unit."
+        ),
+        why=(
+            "A unit that runs containers or a cluster does not run, so what it sets up or serves "
+            "is missing."
+        ),
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
         fix="Fix what its log names, then: systemctl restart UNIT",
         references="systemd.service(5)",
@@ -684,7 +804,10 @@ ROWS: tuple[MessageCheck, ...] = (
             command="systemctl status UNIT; journalctl -b -u UNIT",
             decides="its last lines before the end name the cause",
         ),
-        what="systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a unit.",
+        what=(
+            "systemd says `Failed with result`, `Main process exited` or `Job for ... failed` of a "
+            "unit."
+        ),
         why="A unit that serves clients does not run, so what it sets up or serves is missing.",
         confirm="systemctl status UNIT; journalctl -u UNIT -b",
         fix="Fix what its log names, then: systemctl restart UNIT",

@@ -13,7 +13,8 @@ Why it breaks
 
 How to confirm
     ss -ltn    # of listeners: Recv-Q above Send-Q
-    nstat -az TcpExtListenOverflows TcpExtListenDrops UdpRcvbufErrors; sleep 10; (again)     # they grow
+    nstat -az TcpExtListenOverflows TcpExtListenDrops UdpRcvbufErrors; sleep 10
+    (again)     # they grow
 
 How to fix
     Raise the program's own backlog and net.core.somaxconn (the smaller one counts), or let it
@@ -48,8 +49,9 @@ COUNTERS = {
     "TcpExtTCPAbortOnMemory": "a connection was aborted for lack of memory",
 }
 _FITS = frozenset({
-    FailureKind.TIMEOUT, FailureKind.SOMETIMES, FailureKind.SLOW, FailureKind.HANGS, FailureKind.RESET, FailureKind.REFUSED,
-    FailureKind.NAME_NOT_RESOLVED, FailureKind.ERROR_ANSWER, FailureKind.UNREACHABLE,
+    FailureKind.TIMEOUT, FailureKind.SOMETIMES, FailureKind.SLOW, FailureKind.HANGS,
+    FailureKind.RESET, FailureKind.REFUSED, FailureKind.NAME_NOT_RESOLVED, FailureKind.ERROR_ANSWER,
+    FailureKind.UNREACHABLE,
 })  # fmt: skip
 
 
@@ -84,7 +86,10 @@ def _report_queue(one: ListenQueue, span: Span, counted: tuple[Span, ...]) -> Fi
         ),
         evidence=(span, *counted),
         reasoning=(
-            "Of a listener Recv-Q is what waits to be accepted, and Send-Q the backlog: the next SYN is dropped.",
+            (
+                "Of a listener Recv-Q is what waits to be accepted, and Send-Q the backlog: the "
+                "next SYN is dropped."
+            ),
         ),
         breaks=(f"new connections to port {one.port}",),
         repairs=(_repair(),),
@@ -99,7 +104,9 @@ def _report_counters(case: Case, lost: list[tuple[str, int, Span]]) -> Finding:
     ask = FollowUp(
         fact=f"whether {name} grows while it fails, and which listener's queue is full",
         command=f"nstat -az {name}; (let it fail); nstat -az {name}; ss -ltn",
-        decides="it grows with each failure: it is the cause, and Recv-Q above Send-Q names the port",
+        decides=(
+            "it grows with each failure: it is the cause, and Recv-Q above Send-Q names the port"
+        ),
     )
     return Finding(
         check=NAME,
@@ -117,6 +124,9 @@ def _report_counters(case: Case, lost: list[tuple[str, int, Span]]) -> Finding:
 
 def _repair() -> Repair:
     return Repair(
-        title="raise the program's backlog and the host's limit, or let the program take connections faster",
+        title=(
+            "raise the program's backlog and the host's limit, or let the program take connections "
+            "faster"
+        ),
         commands=("sysctl -w net.core.somaxconn=4096",),
     )

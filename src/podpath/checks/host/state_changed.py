@@ -13,7 +13,8 @@ Why it breaks
     firewall's reload, each of which holds the network's settings for its own.
 
 How to confirm
-    ip monitor all      # in a second terminal, while the suspect is started: it shows what goes, and when
+    # in a second terminal, while the suspect is started: it shows what goes, and when
+    ip monitor all
     journalctl -b -u NetworkManager -u systemd-networkd -u firewalld
 
 How to fix
@@ -66,8 +67,8 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{_upper(first.name)} {'is gone' if gone else 'is another one'} in the state that fails{after}: "
-        "it is there in the other output.",
+        claim=f"{_upper(first.name)} {'is gone' if gone else 'is another one'} in the state that "
+        f"fails{after}: it is there in the other output.",
         evidence=tuple(spans),
         reasoning=(
             "Two outputs of the same thing differ, and the difference is what the path needs.",
@@ -77,7 +78,10 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
             ),
         ),
         breaks=("what goes by it",),
-        prevention="Keep whatever was started between the two outputs off addresses and routes that are not its own.",
+        prevention=(
+            "Keep whatever was started between the two outputs off addresses and routes that are "
+            "not its own."
+        ),
         certainty=1.0 if sure else 0.7,
         marks=tuple(str(mark) for mark in (first.address, first.prefix) if mark is not None),
         asks=()
@@ -85,7 +89,10 @@ def _report(case: Case, lost: Sequence[Shift]) -> Finding:
         else (
             FollowUp(
                 fact=f"what takes away {first.name}",
-                command="ip monitor all (while it happens); journalctl -b -u NetworkManager -u systemd-networkd -u firewalld",
+                command=(
+                    "ip monitor all (while it happens); journalctl -b -u NetworkManager -u "
+                    "systemd-networkd -u firewalld"
+                ),
                 decides="a line at the moment at which it goes names the program",
             ),
         ),

@@ -94,7 +94,8 @@ def _list_old_clients(case: Case) -> tuple[Span, ...]:
 SWITCHES: tuple[SwitchCheck, ...] = (
     SwitchCheck(
         name="loopback-not-routed",
-        title="packets are translated to a loopback address, and the kernel may not route them there.",
+        title="packets are translated to a loopback address, and the kernel may not route them "
+              "there.",
         keys=("net.ipv4.conf.*.route_localnet",),
         value="0",
         unless=frozenset({"1"}),
@@ -102,7 +103,8 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         cuts=_list_by_loopback,
         may_cut=_list_nobody,
         possible=0.5,
-        claim="Packets from elsewhere that a rule translates to 127.0.0.0/8 are dropped, since route_localnet is 0.",
+        claim="Packets from elsewhere that a rule translates to 127.0.0.0/8 are dropped, since "
+              "route_localnet is 0.",
         breaks="whatever is redirected to a program on a loopback address",
         cure="allow it on the device on which the packets come in",
         commands=("sysctl -w net.ipv4.conf.all.route_localnet=1",),
@@ -111,9 +113,11 @@ SWITCHES: tuple[SwitchCheck, ...] = (
             "iptables -t nat -S | grep 127",
             "it does: translate to an address of the host, or allow route_localnet",
         ),
-        why="The kernel takes a packet from outside with a destination in 127.0.0.0/8 for a martian and drops it after "
-        "the translation, so the rule's counter goes up and nobody answers.",
-        references="ip_route_input_slow (net/ipv4/route.c v6.12); Documentation/networking/ip-sysctl.rst, route_localnet",
+        why="The kernel takes a packet from outside with a destination in 127.0.0.0/8 for a "
+            "martian and drops it after the translation, so the rule's counter goes up and nobody "
+            "answers.",
+        references="ip_route_input_slow (net/ipv4/route.c v6.12); "
+                   "Documentation/networking/ip-sysctl.rst, route_localnet",
     ),
     SwitchCheck(
         name="strict-filter-two-ways",
@@ -125,7 +129,8 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         cuts=_list_martians,
         may_cut=_list_by_two_ways,
         possible=0.6,
-        claim="The strict reverse-path filter drops packets whose route back leads out of another device.",
+        claim="The strict reverse-path filter drops packets whose route back leads out of another "
+              "device.",
         breaks="connections whose packets come in by one device and are answered by another",
         cure="loosen the filter",
         commands=("sysctl -w net.ipv4.conf.all.rp_filter=2",),
@@ -134,8 +139,9 @@ SWITCHES: tuple[SwitchCheck, ...] = (
             "nstat -az TcpExtIPReversePathFilter; ip route get SOURCE",
             "the counter grows, or the route leads elsewhere: the filter drops them",
         ),
-        why="Strict filtering asks the main way back to the sender of each packet; where policy routing, a VPN or a second "
-        "uplink answers by another device, the packet is dropped silently (as a martian, where those are logged).",
+        why="Strict filtering asks the main way back to the sender of each packet; "
+            "where policy routing, a VPN or a second uplink answers by another device, the packet "
+            "is dropped silently (as a martian, where those are logged).",
         references="fib_validate_source (net/ipv4/fib_frontend.c v6.12); RFC 3704",
     ),
     SwitchCheck(
@@ -147,7 +153,8 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         cuts=_list_bridged_and_dropped,
         may_cut=_list_bridged,
         possible=0.5,
-        claim="Packets within one bridge go through iptables, whose FORWARD chain drops what no rule accepts.",
+        claim="Packets within one bridge go through iptables, whose FORWARD chain drops what no "
+              "rule accepts.",
         breaks="whatever two ports of one bridge send to each other",
         cure="let bridged packets by, or accept them in FORWARD",
         commands=("sysctl -w net.bridge.bridge-nf-call-iptables=0",),
@@ -156,9 +163,11 @@ SWITCHES: tuple[SwitchCheck, ...] = (
             "iptables -S FORWARD",
             "a policy of DROP and no rule for the bridge: that drops them",
         ),
-        why="With br_netfilter loaded and its switch on, a frame from port to port passes the chains of forwarded packets. "
-        "An engine that sets the policy of FORWARD to DROP cuts off guests of other bridges so.",
-        references="br_nf_pre_routing (net/bridge/br_netfilter_hooks.c v6.12); Documentation/networking/ip-sysctl.rst",
+        why="With br_netfilter loaded and its switch on, a frame from port to port passes the "
+            "chains of forwarded packets. An engine that sets the policy of FORWARD to DROP cuts "
+            "off guests of other bridges so.",
+        references="br_nf_pre_routing (net/bridge/br_netfilter_hooks.c v6.12); "
+                   "Documentation/networking/ip-sysctl.rst",
     ),
     SwitchCheck(
         name="pings-ignored",
@@ -173,7 +182,10 @@ SWITCHES: tuple[SwitchCheck, ...] = (
         breaks="pings of this host, and whatever takes their answer for its health",
         cure="answer pings again",
         commands=("sysctl -w net.ipv4.icmp_echo_ignore_all=0",),
-        ask=FollowUp("whether anything but ping fails", "curl -v http://ADDRESS/", "it works: only pings are ignored"),
+        ask=FollowUp(
+            "whether anything but ping fails", "curl -v http://ADDRESS/",
+            "it works: only pings are ignored",
+        ),
         why="Echo requests are dropped silently; nothing else is touched.",
         references="icmp_echo (net/ipv4/icmp.c v6.12); Documentation/networking/ip-sysctl.rst",
     ),
@@ -196,8 +208,8 @@ SWITCHES: tuple[SwitchCheck, ...] = (
             "nstat -az TcpExtPAWSPassive; netstat -s | grep -i timestamp",
             "the counter grows with the failures: this is it",
         ),
-        why="Kernels before 4.12 remember the last timestamp of each address and drop a SYN with an older "
-        "one. Behind NAT several clocks share one address.",
+        why="Kernels before 4.12 remember the last timestamp of each address and drop a SYN with "
+            "an older one. Behind NAT several clocks share one address.",
         references="tcp_conn_request (net/ipv4/tcp_input.c v4.11)",
     ),
 )  # fmt: skip

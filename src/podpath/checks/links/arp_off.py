@@ -85,10 +85,16 @@ def _report(attachment: Attachment, namespace: Netns, link: Link) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"ARP is off on {link.name} in netns {namespace.name} (NOARP): what it sends carries its own MAC and is dropped.",
+        claim=(
+            f"ARP is off on {link.name} in netns {namespace.name} (NOARP): what it sends carries "
+            "its own MAC and is dropped."
+        ),
         evidence=(link.span,) if link.span is not None else (),
         reasoning=(
-            "Without ARP the kernel takes the device's own MAC for every neighbor's: the other end drops such frames.",
+            (
+                "Without ARP the kernel takes the device's own MAC for every neighbor's: the other "
+                "end drops such frames."
+            ),
         ),
         breaks=(f"everything that leaves by {link.name}: the pod {pod} is cut off",),
         repairs=(Repair(title=f"switch ARP on for {link.name}", commands=commands),),

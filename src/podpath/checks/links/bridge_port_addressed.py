@@ -53,10 +53,16 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"The configuration makes {wanted.device} a port of {bridge}, and gives it {how} of its own.",
+            claim=(
+                f"The configuration makes {wanted.device} a port of {bridge}, and gives it {how} "
+                "of its own."
+            ),
             evidence=tuple(dict.fromkeys((own, joined))),
             reasoning=(
-                f"What arrives at {wanted.device} belongs to {bridge}: an address on the port gets no answers.",
+                (
+                    f"What arrives at {wanted.device} belongs to {bridge}: an address on the port "
+                    "gets no answers."
+                ),
             ),
             breaks=(f"what the host sends from {wanted.device}'s own address",),
             repairs=(
@@ -70,9 +76,14 @@ def check(case: Case) -> Iterator[Finding]:
             marks=(wanted.device, bridge),
             asks=(
                 FollowUp(
-                    fact=f"whether {wanted.device} has an address and the host's routes lead over it",
+                    fact=(
+                        f"whether {wanted.device} has an address and the host's routes lead over it"
+                    ),
                     command=f"ip addr show {wanted.device}; ip addr show {bridge}; ip route",
-                    decides=f"an address or a route on {wanted.device}: it is the cause; both on {bridge}: it is not",
+                    decides=(
+                        f"an address or a route on {wanted.device}: it is the cause; "
+                        f"both on {bridge}: it is not"
+                    ),
                 ),
             ),
         )

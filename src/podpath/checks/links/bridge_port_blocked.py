@@ -55,7 +55,10 @@ def check(case: Case) -> Iterator[Finding]:
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
-                claim=f"{link.name}, a port of {link.master or 'its bridge'}, is {port.state} and passes no frames.",
+                claim=(
+                    f"{link.name}, a port of {link.master or 'its bridge'}, is {port.state} and "
+                    "passes no frames."
+                ),
                 evidence=(link.span,),
                 reasoning=("A bridge forwards only between ports in state forwarding.",),
                 breaks=(f"everything behind {link.name}",),

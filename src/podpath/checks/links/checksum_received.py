@@ -92,8 +92,8 @@ def _report(dropped: list[Sighting]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{count(len(dropped), 'packet')} of {packet.src} to {packet.dst} came in with a wrong "
-        "checksum and got no answer: the receiver drops them.",
+        claim=f"{count(len(dropped), 'packet')} of {packet.src} to {packet.dst} came in "
+        "with a wrong checksum and got no answer: the receiver drops them.",
         evidence=quote(dropped),
         reasoning=("At the receiver a checksum is final: a wrong one means a damaged packet.",),
         breaks=(f"what {packet.src} sends to {packet.dst}",),
@@ -103,7 +103,9 @@ def _report(dropped: list[Sighting]) -> Finding:
                 commands=("ethtool -K DEVICE tx off",),
             ),
         ),
-        prevention="Switch the offload off wherever a virtual card or switch does not finish checksums.",
+        prevention=(
+            "Switch the offload off wherever a virtual card or switch does not finish checksums."
+        ),
         marks=("incorrect", "cksum"),
     )
 
@@ -129,12 +131,18 @@ def _report_dhcp(case: Case, leases: list[Sighting]) -> Finding:
             Repair(
                 title="fill the checksum in, or switch the offload off",
                 commands=(
-                    "iptables -t mangle -A POSTROUTING -p udp --dport 68 -j CHECKSUM --checksum-fill",
+                    (
+                        "iptables -t mangle -A POSTROUTING -p udp --dport 68 -j CHECKSUM "
+                        "--checksum-fill"
+                    ),
                     "ethtool -K DEVICE tx off",
                 ),
             ),
         ),
-        prevention="Keep the CHECKSUM rule wherever a DHCP server serves guests or namespaces of its own host.",
+        prevention=(
+            "Keep the CHECKSUM rule wherever a DHCP server serves guests or namespaces of its own "
+            "host."
+        ),
         certainty=1.0 if said else 0.8,
         marks=("cksum",),
         asks=() if said else (ask,),

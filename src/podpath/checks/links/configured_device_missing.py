@@ -72,7 +72,10 @@ def check(case: Case) -> Iterator[Finding]:
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
-                claim=f"The configuration of {wanted.link} names {name}, which the host does not have.",
+                claim=(
+                    f"The configuration of {wanted.link} names {name}, which the host does not "
+                    "have."
+                ),
                 evidence=(
                     stated.span,
                     *((host.links.span,) if host.links.span is not None else ()),

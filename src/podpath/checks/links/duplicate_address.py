@@ -6,8 +6,8 @@ What it is
 Why it breaks
     The kernel delivers to, and answers ARP from, whichever comes first. Between two pods, the route
     or the neighbor entry decides who gets the packets, and it changes as entries expire:
-    connections hang intermittently. A CNI plugin whose address store was lost (a full disk, a removed
-    /var/lib/cni) hands out addresses twice.
+    connections hang intermittently. A CNI plugin whose address store was lost (a full disk, a
+    removed /var/lib/cni) hands out addresses twice.
 
 How to confirm
     ip -br addr | grep ADDRESS
@@ -118,10 +118,16 @@ def _report_rivals(
         evidence=tuple(dict.fromkeys(arp.span for arp in (one, other, *found[:2]))),
         reasoning=(
             "The last answer wins, so senders reach now one of them, now the other.",
-            "Either two machines have the address, or something answers for one that has it (proxy ARP, a virtual router).",
+            (
+                "Either two machines have the address, or something answers for one that has it "
+                "(proxy ARP, a virtual router)."
+            ),
         ),
         breaks=(f"connections to {address}, intermittently",),
-        prevention="Keep the address store of the CNI plugin (/var/lib/cni/networks) across restarts, and use one plugin for it.",
+        prevention=(
+            "Keep the address store of the CNI plugin (/var/lib/cni/networks) across restarts, and "
+            "use one plugin for it."
+        ),
         marks=tuple(str(word) for word in (address, one.sender_mac, other.sender_mac)),
     )
 
@@ -134,9 +140,15 @@ def _report(address: Address, found: list[tuple[Netns, InterfaceAddress]]) -> Fi
         claim=f"{address} is on {places}.",
         evidence=tuple(item.span for _, item in found if item.span is not None),
         reasoning=(
-            "Which of them gets the packets depends on the order of routes and the age of neighbor entries.",
+            (
+                "Which of them gets the packets depends on the order of routes and the age of "
+                "neighbor entries."
+            ),
         ),
         breaks=(f"connections to {address}, intermittently",),
-        prevention="Keep the address store of the CNI plugin (/var/lib/cni/networks) across restarts, and use one plugin for it.",
+        prevention=(
+            "Keep the address store of the CNI plugin (/var/lib/cni/networks) across restarts, and "
+            "use one plugin for it."
+        ),
         marks=(str(address),),
     )

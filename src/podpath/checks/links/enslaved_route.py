@@ -121,20 +121,27 @@ def report(found: SlaveRoute, siblings: list[SlaveRoute]) -> Finding:
     if rightful:
         devices = ", ".join(f"{_device(other)} (metric {other.metric})" for other in rightful)
         reasons.append(
-            f"The route over {link.name} has metric {route.metric}, lower than that over {devices}, so it wins."
+            f"The route over {link.name} has metric {route.metric}, lower than that over "
+            f"{devices}, so it wins."
         )
     reasons.append(
-        f"An ARP request for an address of {route.prefix} leaves {link.name} with {_sender(found)} as the sender: "
-        "neighbours learn the host's address there."
+        f"An ARP request for an address of {route.prefix} leaves {link.name} with {_sender(found)} "
+        "as the sender: neighbours learn the host's address there."
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The route to {route.prefix} over {link.name} wins, though {link.name} is {found.enslaved.how}.",
+        claim=(
+            f"The route to {route.prefix} over {link.name} wins, though {link.name} is "
+            f"{found.enslaved.how}."
+        ),
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=tuple(reasons),
         breaks=(
-            f"traffic to {route.prefix}, and frames to the host itself once neighbors have learned the wrong MAC",
+            (
+                f"traffic to {route.prefix}, and frames to the host itself once neighbors have "
+                "learned the wrong MAC"
+            ),
         ),
         repairs=(repair([sibling.route for sibling in siblings]),),
         prevention=PREVENTION,
@@ -143,15 +150,19 @@ def report(found: SlaveRoute, siblings: list[SlaveRoute]) -> Finding:
 
 
 PREVENTION = (
-    "Stop what adds the route when the slave comes up: NOZEROCONF=yes in /etc/sysconfig/network (network scripts), "
-    "LinkLocalAddressing=no (systemd-networkd), ipv4.method disabled (NetworkManager); and run no DHCP client on slaves."
+    "Stop what adds the route when the slave comes up: NOZEROCONF=yes in /etc/sysconfig/network "
+    "(network scripts), LinkLocalAddressing=no (systemd-networkd), ipv4.method disabled "
+    "(NetworkManager); and run no DHCP client on slaves."
 )
 
 
 def _sender(found: SlaveRoute) -> str:
     """Say which MAC and address an ARP request by the route carries."""
     address = found.route.prefsrc
-    return f"{found.link.mac or 'its MAC'} and {address if address is not None else 'an address of the host'}"
+    return (
+        f"{found.link.mac or 'its MAC'} and "
+        f"{address if address is not None else 'an address of the host'}"
+    )
 
 
 def repair(routes: list[Route]) -> Repair:

@@ -13,8 +13,9 @@ Why it breaks
     sends ARP with its own MAC, often half a minute later, when a neighbor entry is renewed.
 
 How to confirm
-    tcpdump -n -e -i DEVICE arp                  # a sender address of the host with another device's MAC
-    ip route get TARGET_OF_THE_REQUEST           # the device that asks: it should be the one that carries the address
+    tcpdump -n -e -i DEVICE arp  # a sender address of the host with another device's MAC
+    # the device that asks: it should be the one that carries the address
+    ip route get TARGET_OF_THE_REQUEST
     ip neigh show HOST_ADDRESS                   # on a neighbor
 
 How to fix
@@ -217,7 +218,10 @@ def _report(case: Case, arp: ArpSighting, usual: Mac) -> Finding:
 def _claim(arp: ArpSighting, route: SlaveRoute | None, owner: Link | None) -> str:
     what = f"An ARP {arp.operation} bound {arp.sender} to {arp.sender_mac}"
     if route is not None:
-        return f"{what}, since the route to {route.route.prefix} over {route.link.name} wins, though it is {route.enslaved.how}."
+        return (
+            f"{what}, since the route to {route.route.prefix} over {route.link.name} wins, though "
+            f"it is {route.enslaved.how}."
+        )
     return (
         f"{what}, the MAC of {owner.name}, which does not carry it."
         if owner is not None
@@ -235,14 +239,17 @@ def _reasons(
             for other in rivals[-1:]
         )
         yield (
-            f"The host asks for {arp.target}: its best route is {route.route.prefix} over {route.link.name} "
-            f"(metric {route.route.metric}){beaten}."
+            f"The host asks for {arp.target}: its best route is {route.route.prefix} over "
+            f"{route.link.name} (metric {route.route.metric}){beaten}."
         )
-        yield f"{route.link.name} has no address of its own, so the request carries {arp.sender} with {route.link.name}'s MAC."
+        yield (
+            f"{route.link.name} has no address of its own, so the request carries {arp.sender} "
+            f"with {route.link.name}'s MAC."
+        )
         if route.link.mac is not None and route.link.mac != arp.sender_mac:
             yield (
-                f"The capture shows {arp.sender_mac} and the listing {route.link.mac} for {route.link.name}: "
-                "they are of different times or hosts, or one was edited."
+                f"The capture shows {arp.sender_mac} and the listing {route.link.mac} for "
+                f"{route.link.name}: they are of different times or hosts, or one was edited."
             )
     yield (
         f"Everything else that {arp.sender} sends has {usual}; hosts that hear the "
@@ -255,7 +262,10 @@ def _reasons(
                 f" {words_of(arp.time, arp.time + window.seconds)}, until ARP with {usual} goes out"
             )
         outbound = ", while outbound frames go on" if window.sent else ""
-        yield f"{len(window.lost)} frames to {arp.sender} carry the wrong MAC{until}{outbound}: only inbound traffic is lost."
+        yield (
+            f"{len(window.lost)} frames to {arp.sender} carry the wrong MAC{until}{outbound}: only "
+            "inbound traffic is lost."
+        )
 
 
 def _broken(arp: ArpSighting, window: ForeignMacPeriod) -> tuple[str, ...]:

@@ -68,7 +68,10 @@ def check(case: Case) -> Iterator[Finding]:
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
-                claim=f"The gateway {entry.address} does not answer on {entry.link}: its neighbor entry is {entry.state}.",
+                claim=(
+                    f"The gateway {entry.address} does not answer on {entry.link}: its neighbor "
+                    f"entry is {entry.state}."
+                ),
                 evidence=(entry.span,),
                 reasoning=("Nothing can be sent to a gateway whose MAC is not known.",),
                 breaks=("everything by the default route",),

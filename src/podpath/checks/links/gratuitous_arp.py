@@ -2,8 +2,8 @@
 
 What it is
     An address that spoke with one MAC speaks with another. Whoever takes over an address
-    (keepalived, MetalLB, a bond that fails over, a pod that was started again with the address of an
-    old one) announces it by a gratuitous ARP: a frame that asks for, or answers with, its own
+    (keepalived, MetalLB, a bond that fails over, a pod that was started again with the address of
+    an old one) announces it by a gratuitous ARP: a frame that asks for, or answers with, its own
     address. A capture shows the announcement, or that there was none.
 
 Why it breaks
@@ -43,7 +43,9 @@ ASTRAY = 2
 
 
 def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
-    """Report each address that moves from one MAC to another once, and whether that was announced."""
+    """Report each address that moves from one MAC to another once, and whether that was
+    announced.
+    """
     _ = traffic
     foreign = {arp.sender for arp, _ in find_foreign(case)}
     for address, claims in gather_claims(case).items():

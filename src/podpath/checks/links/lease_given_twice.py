@@ -53,7 +53,10 @@ def check(case: Case) -> Iterator[Finding]:
             claim=f"The DHCP server gives {address} to {' and '.join(owners)}.",
             evidence=tuple(message.span for message in owners.values()),
             reasoning=(
-                "A lease belongs to a client identifier: machines with the same one, such as clones, share it.",
+                (
+                    "A lease belongs to a client identifier: machines with the same one, such as "
+                    "clones, share it."
+                ),
             ),
             breaks=(f"connections to and from {address}",),
             prevention="Empty /etc/machine-id in images before they are cloned.",

@@ -39,7 +39,9 @@ NAME = "lease-range-outside"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report subnets that no device of the server is in, and what lies outside of its own subnet."""
+    """Report subnets that no device of the server is in, and what lies outside of its own
+    subnet.
+    """
     devices = [
         (one, name)
         for file in files_of(case, "dhcpd-default")
@@ -59,7 +61,10 @@ def check(case: Case) -> Iterator[Finding]:
                 and not any(_overlap(prefix, network) for prefix in served for network in networks)
             ):
                 first = next(iter(subnets.values()))[1]
-                claim = f"The DHCP server is to serve {device}, but declares no subnet of {device}'s network {networks[0]}."
+                claim = (
+                    f"The DHCP server is to serve {device}, but declares no subnet of {device}'s "
+                    f"network {networks[0]}."
+                )
                 yield _report(claim, (first.span, setting.span), device)
     for file in files_of(case, "dnsmasq"):
         yield from _check_dnsmasq(case, file)
@@ -109,7 +114,10 @@ def _check_dnsmasq(case: Case, file: SettingsFile) -> Iterator[Finding]:
             or any(network.covers(start) for network in networks)
         ):
             continue
-        claim = f"dnsmasq is to give out addresses from {start} on {devices[0]}, whose network is {networks[0]}."
+        claim = (
+            f"dnsmasq is to give out addresses from {start} on {devices[0]}, whose network is "
+            f"{networks[0]}."
+        )
         yield _report(claim, (setting.span,), str(start))
 
 

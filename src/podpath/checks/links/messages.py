@@ -13,31 +13,48 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the kernel's neighbor table is full, so that new neighbors cannot be resolved.",
         kinds=(Kind.NEIGHBOUR_TABLE_FULL,),
         categories=(Category.NEIGHBOUR_TABLE_FULL,),
-        claim="The kernel's neighbor table is full: packets to neighbors without an entry are dropped.",
+        claim=(
+            "The kernel's neighbor table is full: packets to neighbors without an entry are "
+            "dropped."
+        ),
         breaks="connections to whatever has no neighbor entry yet, at random",
         cure="let the table grow",
         commands=("sysctl -w net.ipv4.neigh.default.gc_thresh3=8192",),
-        prevention="Set gc_thresh1 to 3 in /etc/sysctl.d by the number of pods and nodes on one link, and alert on its fill.",
-        what="Each address that a host speaks to on its own links takes an entry of the neighbor table. "
-        "Above gc_thresh3 entries (1024 by default, for all namespaces of the kernel together) the "
-        "kernel makes no more.",
-        why="A packet to an address without an entry is dropped before it reaches the wire: connects fail "
-        'with "No buffer space available" or "Invalid argument", or time out, at random and more often '
-        "as the cluster grows. Flat networks, large host-gw or cloud subnets, and many pods on one node "
-        "fill the table.",
+        prevention=(
+            "Set gc_thresh1 to 3 in /etc/sysctl.d by the number of pods and nodes on one link, and "
+            "alert on its fill."
+        ),
+        what="Each address that a host speaks to on its own links takes an entry of the neighbor "
+        "table. Above gc_thresh3 entries (1024 by default, for all namespaces of the kernel "
+        "together) the kernel makes no more.",
+        why="A packet to an address without an entry is dropped before it reaches the wire: "
+        "connects fail "
+        'with "No buffer space available" or "Invalid argument", or time out, at random and more '
+        "often "
+        "as the cluster grows. Flat networks, large host-gw or cloud subnets, and many pods on one "
+        "node fill the table.",
         confirm="dmesg | grep -i 'neighbo.*overflow'\n"
         "ip neigh show | wc -l; sysctl net.ipv4.neigh.default.gc_thresh3\n"
         "nstat -az | grep -i neigh; lnstat -f arp_cache -c 1     # table_fulls grows",
-        fix="sysctl -w net.ipv4.neigh.default.gc_thresh3=8192 (and gc_thresh2=4096, gc_thresh1=2048; "
-        "net.ipv6.neigh likewise)\nKeep it in /etc/sysctl.d.",
-        references="neigh_alloc (net/core/neighbour.c); Documentation/networking/ip-sysctl.rst, neigh/default/gc_thresh3; arp(7)",
+        fix="sysctl -w net.ipv4.neigh.default.gc_thresh3=8192 (and gc_thresh2=4096, "
+        "gc_thresh1=2048; net.ipv6.neigh likewise)\nKeep it in /etc/sysctl.d.",
+        references=(
+            "neigh_alloc (net/core/neighbour.c); Documentation/networking/ip-sysctl.rst, "
+            "neigh/default/gc_thresh3; arp(7)"
+        ),
     ),
     MessageCheck(
         name="bridge-address-stale",
-        title="a bridge of pods keeps an address of an older pod range, so the CNI plugin refuses to use it.",
+        title=(
+            "a bridge of pods keeps an address of an older pod range, so the CNI plugin refuses to "
+            "use it."
+        ),
         kinds=(Kind.BRIDGE_ADDRESS_DIFFERS,),
         categories=(Category.BRIDGE_CONFIGURATION, Category.POD_CIDR),
-        claim="The bridge {bridge} keeps an address of an older pod range; the CNI plugin wants {address} and starts no pod.",
+        claim=(
+            "The bridge {bridge} keeps an address of an older pod range; the CNI plugin wants "
+            "{address} and starts no pod."
+        ),
         values=(Value("bridge", default="cni0"), Value("address", default="another address")),
         breaks="every new pod of the node: it stays in ContainerCreating",
         cure="delete the stale bridge; the plugin recreates it",
@@ -48,7 +65,10 @@ ROWS: tuple[MessageCheck, ...] = (
         "start with `already has an IP address different from`. It happens after a cluster was "
         "reset, the network plugin or the pod range changed, or a node got another podCIDR, and "
         "the old bridge was left behind.",
-        confirm="ip addr show cni0; cat /run/flannel/subnet.env\nkubectl get node NODE -o jsonpath='{.spec.podCIDR}'",
+        confirm=(
+            "ip addr show cni0; cat /run/flannel/subnet.env\n"
+            "kubectl get node NODE -o jsonpath='{.spec.podCIDR}'"
+        ),
         fix="ip link delete cni0     # the plugin recreates it with the next pod\n"
         "Where flannel is used delete flannel.1 as well, and restart what still runs in the old "
         "range.",
@@ -59,7 +79,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the kernel reports that a network card's transmit queue hangs.",
         kinds=(Kind.DEVICE_RESET, Kind.TRANSMIT_TIMEOUT),
         categories=(Category.NIC_DRIVER,),
-        claim="The network card {device} hangs: its driver{driver} reports that packets are not sent and resets it.",
+        claim=(
+            "The network card {device} hangs: its driver{driver} reports that packets are not sent "
+            "and resets it."
+        ),
         values=(Value("device", default="DEV"), Value("driver", frame=ASIDE)),
         breaks="everything that goes through the card, for the time of each hang",
         cure="switch segmentation offload off, and update driver and firmware",
@@ -69,27 +92,42 @@ ROWS: tuple[MessageCheck, ...] = (
         why="The driver resets the card, over and over: the host loses its network for seconds or "
         "altogether. Known with e1000e and segmentation offload, r8169, some virtual cards, power "
         "saving (ASPM) and old firmware.",
-        confirm="dmesg -T | grep -iE 'hang|watchdog|timed out|reset adapter'; ethtool -i DEV; ethtool -k DEV; ethtool -S DEV",
+        confirm=(
+            "dmesg -T | grep -iE 'hang|watchdog|timed out|reset adapter'; ethtool -i DEV; "
+            "ethtool -k DEV; ethtool -S DEV"
+        ),
         fix="ethtool -K DEV tso off gso off gro off; update driver and firmware; boot with "
         "pcie_aspm=off\n"
         "Keep the setting in the device's configuration (post-up, a .link file, NetworkManager's "
         "ethtool.*).",
-        references="drivers/net/ethernet/intel/e1000e/netdev.c, e1000_print_hw_hang; net/sched/sch_generic.c, dev_watchdog",
+        references=(
+            "drivers/net/ethernet/intel/e1000e/netdev.c, e1000_print_hw_hang; "
+            "net/sched/sch_generic.c, dev_watchdog"
+        ),
     ),
     MessageCheck(
         name="vrrp-conflict",
         title="another router in the same network uses the same VRRP id.",
         kinds=(Kind.VRRP_CONFLICT,),
         categories=(Category.DUPLICATE_ADDRESS, Category.LOAD_BALANCER, Category.OTHER),
-        claim="Another VRRP router uses this virtual router ID{address}, so keepalived does not hold its address.",
+        claim=(
+            "Another VRRP router uses this virtual router ID{address}, so keepalived does not hold "
+            "its address."
+        ),
         values=(Value("address", frame=ASIDE),),
         breaks="the virtual address",
         cure="take a virtual_router_id that is free in the network",
-        what="Keepalived receives advertisements of its own virtual router id that name other addresses or another password.",
+        what=(
+            "Keepalived receives advertisements of its own virtual router id that name other "
+            "addresses or another password."
+        ),
         why="Two groups with one virtual_router_id in one network take each other for peers: the "
         "one with the lower priority gives its address up, or both answer, so the virtual address "
         "is not reachable or moves.",
-        confirm="tcpdump -nn -i DEV vrrp     # who sends which vrid\ngrep -r virtual_router_id /etc/keepalived",
+        confirm=(
+            "tcpdump -nn -i DEV vrrp     # who sends which vrid\n"
+            "grep -r virtual_router_id /etc/keepalived"
+        ),
         fix="Choose a virtual_router_id that nobody else has in the network, the same on all nodes "
         "of the group, and restart keepalived.",
         references="RFC 5798 section 5.2.3; keepalived.conf(5), virtual_router_id",
@@ -114,9 +152,17 @@ ROWS: tuple[MessageCheck, ...] = (
         why="The plugin cannot make the pod's device. Names of cards differ from node to node and "
         "change with kernels and slots; a device is port of a bridge or parent of macvlan or of "
         "ipvlan, not of two of these.",
-        confirm="ip -br link; ip -d link show DEV; docker network ls; kubectl get net-attach-def -A -o yaml | grep master",
-        fix="Name a device that each node has; give the second network a VLAN device or another mode.",
-        references="plugins/main/macvlan of containernetworking/plugins; Docker, Macvlan network driver",
+        confirm=(
+            "ip -br link; ip -d link show DEV; docker network ls; kubectl get net-attach-def -A -o "
+            "yaml | grep master"
+        ),
+        fix=(
+            "Name a device that each node has; give the second network a VLAN device or another "
+            "mode."
+        ),
+        references=(
+            "plugins/main/macvlan of containernetworking/plugins; Docker, Macvlan network driver"
+        ),
     ),
     MessageCheck(
         name="checksum-fails",
@@ -128,8 +174,14 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="packets of that path: they are dropped by their receiver",
         cure="switch the checksum offload of the tunnel or card off",
         commands=("ethtool -K DEV tx-checksum-ip-generic off",),
-        what="`hw csum failure` or `UDP: bad checksum`: the card's or the packet's own sum does not fit.",
-        why="An offload that the driver, the tunnel or the virtual card gets wrong: such packets are dropped by their receiver.",
+        what=(
+            "`hw csum failure` or `UDP: bad checksum`: the card's or the packet's own sum does not "
+            "fit."
+        ),
+        why=(
+            "An offload that the driver, the tunnel or the virtual card gets wrong: such packets "
+            "are dropped by their receiver."
+        ),
         confirm="ethtool -k DEV | grep -E 'checksum|offload'; nstat -az UdpInCsumErrors "
         "TcpInCsumErrors; tcpdump -vv | grep 'bad .*cksum'",
         fix="ethtool -K DEV tx-checksum-ip-generic off (flannel.1, vxlan.calico), or rx off on the "
@@ -146,7 +198,9 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="everything that goes over the bond",
         cure="set up LACP on the switch, or fix the links",
         commands=("cat /proc/net/bonding/{bond}",),
-        what="`running without any active interface` or `No 802.3ad response from the link partner`.",
+        what=(
+            "`running without any active interface` or `No 802.3ad response from the link partner`."
+        ),
         why="Without an active slave nothing is sent; in mode 802.3ad the switch has no LACP on "
         "these ports, so that it drops or floods frames.",
         confirm="cat /proc/net/bonding/BOND; ip -d link show BOND",
@@ -158,14 +212,20 @@ ROWS: tuple[MessageCheck, ...] = (
         title="the kernel waits for a device to become free.",
         kinds=(Kind.DEVICE_HELD,),
         categories=(Category.KERNEL_BUG,),
-        claim="The kernel waits forever for the device {device} to become free: a bug that blocks all network namespaces.",
+        claim=(
+            "The kernel waits forever for the device {device} to become free: a bug that blocks "
+            "all network namespaces."
+        ),
         values=(Value("device"),),
         breaks="start and end of every pod on the node",
         cure="reboot, into a kernel with the fix",
         commands=("uname -r",),
         what="`unregister_netdevice: waiting for lo to become free. Usage count = 1`: a reference "
         "to a device of a namespace that is gone was not given back.",
-        why="Until it is, no network namespace can be made or removed: pods and containers hang at start and end.",
+        why=(
+            "Until it is, no network namespace can be made or removed: pods and containers hang at "
+            "start and end."
+        ),
         confirm="dmesg -T | grep 'become free'; uname -r; ps -eo stat,wchan:30,cmd | grep ' D'",
         fix="Reboot, and run a kernel with the fix (the causes are bugs of one version each: IPv6 "
         "routes, TCP metrics, SCTP, hairpin bridges).",
@@ -187,7 +247,10 @@ ROWS: tuple[MessageCheck, ...] = (
         "that is gone, or another network has the same VNI.",
         confirm="ip -d link show type vxlan; ls /var/run/docker/netns; for n in "
         "/var/run/docker/netns/*; do nsenter --net=$n ip -d link; done",
-        fix="Delete the stale device (ip link delete NAME) or unmount the namespace, or give the network another VNI.",
+        fix=(
+            "Delete the stale device (ip link delete NAME) or unmount the namespace, or give the "
+            "network another VNI."
+        ),
         references="libnetwork, drivers/overlay",
     ),
     MessageCheck(
@@ -208,7 +271,10 @@ ROWS: tuple[MessageCheck, ...] = (
         certainty=0.2,
         ask=FollowUp(
             fact="where the DHCP request or its answer is lost",
-            command="tcpdump -nn -e -i DEV port 67 or port 68   # on the bridge, the uplink and the server",
+            command=(
+                "tcpdump -nn -e -i DEV port 67 or port 68   # on the bridge, the uplink and the "
+                "server"
+            ),
             decides="the last place that shows the request or the answer is before the fault",
         ),
         what="No DHCPOFFER came, or the server answered with DHCPNAK.",
@@ -237,14 +303,18 @@ ROWS: tuple[MessageCheck, ...] = (
         ask=FollowUp(
             fact="whether the device is there by now, and a port of the bridge",
             command="ip -br link; bridge link",
-            decides="no such device: it is the cause; a port of the bridge: it came later and all is well",
+            decides=(
+                "no such device: it is the cause; a port of the bridge: it came later and all is "
+                "well"
+            ),
         ),
         what="`bridge port eno1 does not exist`: ifupdown set the bridge up without its port.",
-        why="The card has another name since a new card, slot or kernel changed the order of the bus, or "
-        "it comes up later than its bridge. The bridge is up, has its address, and leads nowhere.",
+        why="The card has another name since a new card, slot or kernel changed the order of the "
+        "bus, or it comes up later than its bridge. The bridge is up, has its address, and "
+        "leads nowhere.",
         confirm="ip -br link; bridge link; grep -n bridge /etc/network/interfaces",
-        fix="Write the card's name of today to bridge-ports (bridge_ports), or give the card a fixed "
-        "name by its MAC in a .link file; then ifreload -a.",
+        fix="Write the card's name of today to bridge-ports (bridge_ports), or give the card a "
+        "fixed name by its MAC in a .link file; then ifreload -a.",
         references="bridge-utils-interfaces(5); systemd.link(5)",
     ),
     MessageCheck(
@@ -252,20 +322,25 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a device does not have the name under which the host configures it.",
         kinds=(Kind.DEVICE_NAME_FAILED,),
         categories=(Category.NETWORK_MANAGER, Category.LINK_DOWN),
-        claim="The device {device} does not have, or does not get, the name under which the host configures it{name}.",
+        claim=(
+            "The device {device} does not have, or does not get, the name under which the host "
+            "configures it{name}."
+        ),
         values=(Value("device", default="of the network"), Value("name", frame=ASIDE)),
         breaks="the network of the device: its configuration waits for a name that is not there",
         cure="configure the name that the device has, or bind the name to its MAC",
         what=(
-            "udev cannot rename a device, or the host configures a name that no device has, or one with another MAC."
+            "udev cannot rename a device, or the host configures a name that no device has, or one "
+            "with another MAC."
         ),
         why=(
             "Names follow the order of detection, the slot or a rule of udev. A new card, a new "
-            "kernel, a cloned disk or two rules for one name, and the configuration meets no device, "
-            "or the wrong one."
+            "kernel, a cloned disk or two rules for one name, and the configuration meets no "
+            "device, or the wrong one."
         ),
         confirm=(
-            "ip link; udevadm info /sys/class/net/DEV; cat /etc/udev/rules.d/70-persistent-net.rules /etc/systemd/network/*.link"
+            "ip link; udevadm info /sys/class/net/DEV; cat "
+            "/etc/udev/rules.d/70-persistent-net.rules /etc/systemd/network/*.link"
         ),
         fix=(
             "Write the MAC of the card into the rule or .link file, remove stale lines, or use the "
@@ -290,9 +365,13 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="NetworkManager, ifup or netplan ends with a failure for a device.",
         why=(
-            "No lease, a device that is missing, a configuration with an error: the device has no address or no route."
+            "No lease, a device that is missing, a configuration with an error: the device has no "
+            "address or no route."
         ),
-        confirm="journalctl -b -u NetworkManager -u networking -u systemd-networkd; nmcli device; ip addr",
+        confirm=(
+            "journalctl -b -u NetworkManager -u networking -u systemd-networkd; nmcli device; "
+            "ip addr"
+        ),
         fix="Fix what the log names before that line, then set the device up again.",
         references="NetworkManager(8); interfaces(5); netplan(5)",
     ),
@@ -313,9 +392,9 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="The DHCP client says that the lease is lost or expired.",
         why=(
-            "The client takes the address and the routes off the device; tunnels, nodes and pods that"
-            " use it are cut off. The server does not answer, a firewall drops DHCP, or the client "
-            "was told to begin again."
+            "The client takes the address and the routes off the device; tunnels, nodes and pods "
+            "that use it are cut off. The server does not answer, a firewall drops DHCP, or the "
+            "client was told to begin again."
         ),
         confirm="journalctl -b | grep -i dhcp; networkctl status DEV; ip addr",
         fix="KeepConfiguration=dhcp-on-stop or a static address; let DHCP pass; ask the server.",
@@ -350,7 +429,10 @@ ROWS: tuple[MessageCheck, ...] = (
         values=(Value("driver", frame=ASIDE),),
         breaks="everything through the card, until it is reset",
         cure="update firmware and driver, and reset the card",
-        what="The driver reports an assertion, a fatal error or a command without an answer of the firmware.",
+        what=(
+            "The driver reports an assertion, a fatal error or a command without an answer of the "
+            "firmware."
+        ),
         why="The card is reset, or is gone until the host boots.",
         confirm='dmesg -T | grep -i -E "firmware|health|assert"; ethtool -i DEV; devlink health',
         fix="Update firmware and driver together; reset the card (devlink dev reload), or boot.",
@@ -388,15 +470,18 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="switch that offload off",
         commands=("ethtool -K {device} lro off gro off",),
         what=(
-            "The kernel says so itself: LRO with forwarding, a bad GSO packet, a packet with too many"
-            " parts for Xen, a bad partial checksum."
+            "The kernel says so itself: LRO with forwarding, a bad GSO packet, a packet with too "
+            "many parts for Xen, a bad partial checksum."
         ),
         why=(
-            "Packets that were put together, or that wait to be cut, are forwarded to a device that "
-            "cannot take them, and are dropped."
+            "Packets that were put together, or that wait to be cut, are forwarded to a device "
+            "that cannot take them, and are dropped."
         ),
         confirm='ethtool -k DEV; dmesg -T | grep -E "LRO|gso|rocket|csum"; nstat -az',
-        fix="ethtool -K DEV lro off gro off (or gso, tso, sg, tx), and keep it in the configuration.",
+        fix=(
+            "ethtool -K DEV lro off gro off (or gso, tso, sg, tx), and keep it in the "
+            "configuration."
+        ),
         references="Documentation/networking/segmentation-offloads.rst",
     ),
     MessageCheck(
@@ -416,8 +501,8 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="`Driver has suspect GRO implementation`, `skb_warn_bad_offload`.",
         why=(
-            "What the driver put together does not fit the size of segments, or a packet asks for an "
-            "offload that the device lacks."
+            "What the driver put together does not fit the size of segments, or a packet asks for "
+            "an offload that the device lacks."
         ),
         confirm="ethtool -k DEV; ethtool -S DEV",
         fix="ethtool -K DEV gro off lro off tso off; update the driver.",
@@ -434,8 +519,8 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="trust the virtual function, or switch its check for spoofing off",
         what="`Spoofed packets detected`, `override administratively set MAC`.",
         why=(
-            "A virtual function may send with the MAC that the host gave it alone; a bridge, macvlan "
-            "or a bond above it sends with others."
+            "A virtual function may send with the MAC that the host gave it alone; "
+            "a bridge, macvlan or a bond above it sends with others."
         ),
         confirm="ip link show PF (spoof checking, trust)",
         fix="ip link set PF vf N trust on spoofchk off",
@@ -470,12 +555,18 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a router announces a prefix that is not 64 bits long.",
         kinds=(Kind.PREFIX_LENGTH_WRONG,),
         categories=(Category.IPV6,),
-        claim="A router announces a prefix of {length} bits: hosts make no address of one that is not 64 bits long.",
+        claim=(
+            "A router announces a prefix of {length} bits: hosts make no address of one that is "
+            "not 64 bits long."
+        ),
         values=(Value("length", default="another number of"),),
         breaks="IPv6 addresses of all hosts that wait for that router",
         cure="announce a /64",
         what="`prefix with wrong length`.",
-        why="SLAAC joins a prefix with an interface identifier of 64 bits; any other length is ignored.",
+        why=(
+            "SLAAC joins a prefix with an interface identifier of 64 bits; any other length is "
+            "ignored."
+        ),
         confirm="rdisc6 DEV; tcpdump -vni DEV icmp6",
         fix="Announce a /64 (radvd, dnsmasq), or use DHCPv6.",
         references="RFC 4862, 5.5.3; net/ipv6/addrconf.c",
@@ -490,7 +581,8 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="everything that goes by that neighbor",
         cure="find out why the neighbor does not answer: VLAN, port, address",
         what=(
-            "A virtual switch, tunnel or agent says that ARP or neighbor discovery for the next hop has no answer."
+            "A virtual switch, tunnel or agent says that ARP or neighbor discovery for the next "
+            "hop has no answer."
         ),
         why=(
             "Without the MAC of the next hop nothing can be sent: the neighbor is not in that "
@@ -498,7 +590,8 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         confirm="arping -I DEV ADDRESS; ip neigh show ADDRESS; tcpdump -eni DEV arp",
         fix=(
-            "Put both into the same segment (VLAN, bridge mapping, port), or correct the address of the gateway."
+            "Put both into the same segment (VLAN, bridge mapping, port), or correct the address "
+            "of the gateway."
         ),
         references="ovs-vswitchd(8); ofproto/ofproto-dpif-xlate.c",
     ),
@@ -507,7 +600,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a virtual switch drops frames for their VLAN tag.",
         kinds=(Kind.VLAN_REFUSED,),
         categories=(Category.VLAN,),
-        claim="The virtual switch drops frames of VLAN {tag} at the port {device}, which is not of that VLAN.",
+        claim=(
+            "The virtual switch drops frames of VLAN {tag} at the port {device}, which is not of "
+            "that VLAN."
+        ),
         values=(
             Value("tag", names=("tag", "vid"), default="another number"),
             Value("device", names=("device", "port"), default="in question"),
@@ -553,7 +649,8 @@ ROWS: tuple[MessageCheck, ...] = (
         commands=("ip link show {bridge}", "systemctl restart docker"),
         what="The engine cannot add a device to its bridge: no such network interface.",
         why=(
-            "Somebody deleted the bridge (a network manager, a script, `ip link delete`), or it was never made."
+            "Somebody deleted the bridge (a network manager, a script, `ip link delete`), or it "
+            "was never made."
         ),
         confirm="ip link show type bridge; journalctl -b -u NetworkManager -u systemd-networkd",
         fix="systemctl restart docker; keep managers away from the bridge (unmanaged-devices).",
@@ -579,18 +676,28 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a DHCP server does not serve a device of its own.",
         kinds=(Kind.LEASE_NOT_SERVED,),
         categories=(Category.NO_LISTENER, Category.NETWORK_MANAGER, Category.IPAM),
-        claim="The DHCP server does not serve {device}{address}: no subnet of its file is that device's network.",
+        claim=(
+            "The DHCP server does not serve {device}{address}: no subnet of its file is that "
+            "device's network."
+        ),
         values=(Value("device", default="any device"), Value("address", frame=ASIDE)),
         breaks="leases for the clients on that device",
-        cure="give the device an address of the subnet that it is to serve, before the server starts",
+        cure=(
+            "give the device an address of the subnet that it is to serve, before the server starts"
+        ),
         commands=("ip -br addr; dhcpd -t",),
-        what="`No subnet declaration for eth1 (169.254.1.175)` and `Not configured to listen on any interfaces!` are dhcpd's; "
-        "`DHCP packet received on eth1 which has no address` is dnsmasq's.",
-        why="A DHCP server finds the subnet to serve by the address of the device that a request comes in by. The device has "
-        "none, or one of another network, since nothing configures it or the server starts before it.",
-        confirm="ip -br addr; grep -A3 subnet /etc/dhcp/dhcpd.conf; grep -rn INTERFACES /etc/default /etc/sysconfig",
-        fix="Configure the device's address (interfaces, netplan, NetworkManager), start the server after it, or declare the "
-        "subnet that the device is in.",
+        what="`No subnet declaration for eth1 (169.254.1.175)` and `Not configured to "
+        "listen on any interfaces!` are dhcpd's; `DHCP packet received on eth1 which has no "
+        "address` is dnsmasq's.",
+        why="A DHCP server finds the subnet to serve by the address of the device that a request "
+        "comes in by. The device has none, or one of another network, since nothing configures "
+        "it or the server starts before it.",
+        confirm=(
+            "ip -br addr; grep -A3 subnet /etc/dhcp/dhcpd.conf; grep -rn INTERFACES /etc/default "
+            "/etc/sysconfig"
+        ),
+        fix="Configure the device's address (interfaces, netplan, NetworkManager), start the "
+        "server after it, or declare the subnet that the device is in.",
         references="dhcpd.conf(5), dnsmasq(8)",
     ),
 )

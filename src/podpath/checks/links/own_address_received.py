@@ -11,7 +11,8 @@ Why it breaks
     its veths with every hairpin, which is harmless.
 
 How to confirm
-    ip link show BRIDGE on all hosts of the network; cat /etc/machine-id; bridge link; cat /proc/net/bonding/BOND
+    ip link show BRIDGE on all hosts of the network; cat /etc/machine-id; bridge link
+    cat /proc/net/bonding/BOND
 
 How to fix
     Give each host its own machine-id or each bridge its own MAC (MACAddressPolicy=none in a .link
@@ -57,8 +58,9 @@ def check(case: Case) -> Iterator[Finding]:
         NAME,
         said,
         Meaning(
-            claim=f"The bridge {values.get('bridge', '')} receives frames with its own MAC address{mac} on"
-            f" {values.get('device', '')}: another host has the same one, or there is a loop.",
+            claim=f"The bridge {values.get('bridge', '')} receives frames with its own MAC "
+            f"address{mac} on {values.get('device', '')}: another host has the same one, or "
+            "there is a loop.",
             breaks="frames for that address go to one host or the other",
             cure="give each host's bridge a MAC address of its own, or cut the loop",
             commands=("ip -d link show type bridge", "cat /etc/machine-id"),

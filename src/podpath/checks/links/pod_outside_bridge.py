@@ -67,12 +67,18 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{stray[0].address} in netns {attachment.netns.name} is outside of {bridge}'s range {subnets[0]}.",
+            claim=(
+                f"{stray[0].address} in netns {attachment.netns.name} is outside of {bridge}'s "
+                f"range {subnets[0]}."
+            ),
             evidence=tuple(
                 dict.fromkeys((*(item.span for item in stray if item.span is not None), *spans))
             ),
             reasoning=(
-                f"{attachment.outer.name}, the host's end of the pod's veth pair, belongs to {bridge}.",
+                (
+                    f"{attachment.outer.name}, the host's end of the pod's veth pair, belongs to "
+                    f"{bridge}."
+                ),
             ),
             breaks=(f"everything from and to {stray[0].address}",),
             prevention="Delete the pods of a node when its range changes.",

@@ -56,7 +56,10 @@ def check(case: Case) -> Iterator[Finding]:
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
-                claim=f"The configuration of {PROGRAMS.get(file.kind, file.kind)} names {device}, which the host does not have.",
+                claim=(
+                    f"The configuration of {PROGRAMS.get(file.kind, file.kind)} names {device}, "
+                    "which the host does not have."
+                ),
                 evidence=(setting.span,),
                 reasoning=(f"The host's devices are {', '.join(sorted(present - {'lo'}))}.",),
                 breaks=("what the program does on that device",),

@@ -76,7 +76,10 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{link.name} belongs to no bridge, while {bridged[0].name} is a port of {bridged[0].master}.",
+            claim=(
+                f"{link.name} belongs to no bridge, while {bridged[0].name} is a port of "
+                f"{bridged[0].master}."
+            ),
             evidence=tuple(span for span in (link.span, bridged[0].span) if span is not None),
             reasoning=(
                 "It has neither an address nor a route either: the container behind it is cut off.",

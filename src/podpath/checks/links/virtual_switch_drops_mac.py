@@ -39,8 +39,8 @@ NAME = "virtual-switch-drops-mac"
 
 
 MAKERS = {
-    "00:50:56": "VMware", "00:0c:29": "VMware", "00:05:69": "VMware", "08:00:27": "VirtualBox", "00:15:5d": "Hyper-V",
-    "fa:16:3e": "OpenStack", "00:1c:42": "Parallels",
+    "00:50:56": "VMware", "00:0c:29": "VMware", "00:05:69": "VMware", "08:00:27": "VirtualBox",
+    "00:15:5d": "Hyper-V", "fa:16:3e": "OpenStack", "00:1c:42": "Parallels",
 }  # fmt: skip
 """The beginnings of MACs that hypervisors give out (IEEE, and OpenStack's default)."""
 CHILDREN = ("macvlan", "macvtap")
@@ -70,13 +70,22 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{link.name} is {maker}'s virtual card, and others send through it with MACs that {maker} may not let pass.",
+            claim=(
+                f"{link.name} is {maker}'s virtual card, and others send through it with MACs that "
+                f"{maker} may not let pass."
+            ),
             evidence=(link.span,),
             reasoning=(
-                f"Its MAC {link.mac} is one of {maker}'s; a bridge or macvlan sends frames of other MACs by it.",
+                (
+                    f"Its MAC {link.mac} is one of {maker}'s; a bridge or macvlan sends frames of "
+                    "other MACs by it."
+                ),
             ),
             breaks=("ARP, DHCP and everything else of containers and guests behind it",),
-            prevention="Have promiscuous mode and forged transmits allowed before MACs of one's own are used there.",
+            prevention=(
+                "Have promiscuous mode and forged transmits allowed before MACs of one's own are "
+                "used there."
+            ),
             certainty=0.4,
             marks=(str(link.mac),),
         )

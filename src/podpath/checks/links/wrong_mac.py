@@ -11,7 +11,7 @@ Why it breaks
     and the neighbors learn better when their entry is renewed, often half a minute later.
 
 How to confirm
-    tcpdump -nei DEVICE host ADDRESS             # destination MAC of what comes, source MAC of what goes
+    tcpdump -nei DEVICE host ADDRESS  # destination MAC of what comes, source MAC of what goes
     ip neigh show ADDRESS                        # on the neighbors
     ip -br link                                  # whose MAC it is
 
@@ -89,7 +89,8 @@ def _report(
     if owner is not None:
         reasons.append(f"{foreign} is the MAC of {owner}, which does not own {address}.")
     reasons.append(
-        f"The owner of {usual} does not accept frames to {foreign}: they are seen here and lost nevertheless."
+        f"The owner of {usual} does not accept frames to {foreign}: they are seen here and lost "
+        "nevertheless."
     )
     if sent:
         reasons.append(f"Meanwhile {address} keeps sending: only inbound traffic is lost.")
@@ -98,7 +99,10 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Frames to {address} carry {foreign} instead of {usual}{since}{until}: only inbound traffic is lost.",
+        claim=(
+            f"Frames to {address} carry {foreign} instead of {usual}{since}{until}: only inbound "
+            "traffic is lost."
+        ),
         evidence=quote([first], [cure] if cure is not None else [], wrong[1:], right[:1], sent[:1]),
         reasoning=tuple(reasons),
         breaks=(f"everything inbound to {address} during that time; outbound is fine",),

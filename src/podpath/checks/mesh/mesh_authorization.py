@@ -62,10 +62,15 @@ def _report(seen: ObjectSightings, spec: Tree, *, sure: bool) -> Finding:
         claim=f"The AuthorizationPolicy {seen.title} denies every request.",
         evidence=(place.line, seen.span),
         reasoning=(
-            "No rule of it allows anything, and a policy that selects a workload admits only what it lists.",
+            (
+                "No rule of it allows anything, and a policy that selects a workload admits only "
+                "what it lists."
+            ),
         ),
         breaks=("requests to the workloads that it selects",),
-        prevention="Bring the policies that allow into the same change as one that denies everything.",
+        prevention=(
+            "Bring the policies that allow into the same change as one that denies everything."
+        ),
         certainty=0.8 if sure else 0.4,
         marks=("spec",),
     )

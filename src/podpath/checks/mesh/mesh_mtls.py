@@ -12,7 +12,8 @@ Why it breaks
 
 How to confirm
     istioctl x describe pod POD; kubectl get peerauthentication,destinationrule -A -o yaml
-    istioctl proxy-config endpoints POD; kubectl get pod POD -o jsonpath='{.spec.containers[*].name}'
+    istioctl proxy-config endpoints POD
+    kubectl get pod POD -o jsonpath='{.spec.containers[*].name}'
 
 How to fix
     Let the DestinationRule use ISTIO_MUTUAL (or leave tls out, so that Istio chooses), give the
@@ -103,13 +104,22 @@ def _report_rule(seen: ObjectSightings, mode: Tree, rule: ObjectSightings, tls: 
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"DestinationRule {rule.title} uses tls mode {tls.text}, but PeerAuthentication {seen.title} is STRICT.",
+        claim=(
+            f"DestinationRule {rule.title} uses tls mode {tls.text}, but PeerAuthentication "
+            f"{seen.title} is STRICT."
+        ),
         evidence=(tls.line, mode.line),
         reasoning=(
-            "The server's sidecar takes mutual TLS only and resets what the client's sidecar sends instead.",
+            (
+                "The server's sidecar takes mutual TLS only and resets what the client's sidecar "
+                "sends instead."
+            ),
         ),
         breaks=(f"connections to {rule.text_at('spec', 'host')}",),
-        prevention="Leave tls out of DestinationRules within the mesh: Istio chooses mutual TLS where both sides have it.",
+        prevention=(
+            "Leave tls out of DestinationRules within the mesh: Istio chooses mutual TLS where "
+            "both sides have it."
+        ),
         certainty=1.0
         if tls.text == "DISABLE"
         and "." not in rule.text_at("spec", "host").replace(".svc.cluster.local", "")
@@ -122,7 +132,10 @@ def _report_client(case: Case, seen: ObjectSightings, mode: Tree, pod: ObjectSig
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"PeerAuthentication {seen.title} is STRICT, and the pod {pod.title} has no sidecar that could speak mutual TLS.",
+        claim=(
+            f"PeerAuthentication {seen.title} is STRICT, and the pod {pod.title} has no sidecar "
+            "that could speak mutual TLS."
+        ),
         evidence=(mode.line, pod.span),
         reasoning=("What comes from a pod without a sidecar is plain text, which STRICT refuses.",),
         breaks=(f"connections of {pod.title} to pods of the mesh",),
@@ -136,7 +149,10 @@ def _report_server(rule: ObjectSightings, tls: Tree, pod: ObjectSightings) -> Fi
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"DestinationRule {rule.title} asks for ISTIO_MUTUAL, but the pod {pod.title} has no sidecar.",
+        claim=(
+            f"DestinationRule {rule.title} asks for ISTIO_MUTUAL, but the pod {pod.title} has no "
+            "sidecar."
+        ),
         evidence=(tls.line, pod.span),
         reasoning=("Nobody on the server's side can answer mutual TLS.",),
         breaks=(f"connections to {rule.text_at('spec', 'host')} from pods with a sidecar",),

@@ -13,7 +13,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="Envoy has no certificate for its TLS connections.",
         kinds=(Kind.SECRET_NOT_SUPPLIED,),
         categories=(Category.NAME_OR_CERTIFICATE, Category.MESH_POLICY),
-        claim="Envoy never got the certificate that its TLS connection needs from the secret discovery service.",
+        claim=(
+            "Envoy never got the certificate that its TLS connection needs from the secret "
+            "discovery service."
+        ),
         breaks="connections that need that certificate",
         cure="supply the secret, and restart the proxy",
         commands=("istioctl proxy-config secret POD",),
@@ -22,8 +25,14 @@ ROWS: tuple[MessageCheck, ...] = (
         why="Every connection that needs it fails with UF or URX. The secret does not exist in the "
         "proxy's namespace, the service account may not read it, or the proxy missed it at its "
         "start.",
-        confirm="istioctl proxy-config secret POD; kubectl get secret -n NAMESPACE; kubectl logs -n istio-system deploy/istiod",
-        fix="Create the secret that credentialName names in the gateway's namespace, fix its rights, then restart the proxy.",
+        confirm=(
+            "istioctl proxy-config secret POD; kubectl get secret -n NAMESPACE; "
+            "kubectl logs -n istio-system deploy/istiod"
+        ),
+        fix=(
+            "Create the secret that credentialName names in the gateway's namespace, fix its "
+            "rights, then restart the proxy."
+        ),
         references="Envoy, Secret discovery service; Istio, Gateway TLS",
     ),
     MessageCheck(
@@ -40,7 +49,10 @@ ROWS: tuple[MessageCheck, ...] = (
         why="The packets arrive, but a client that starts TLS meets plain text or the reverse: a "
         "mesh's mutual TLS toward a workload without a sidecar, TLS twice (HTTPS inside an HTTPS "
         "upstream), or the wrong port of a server that has both.",
-        confirm="openssl s_client -connect HOST:PORT; curl -v http://HOST:PORT; istioctl x describe pod POD",
+        confirm=(
+            "openssl s_client -connect HOST:PORT; curl -v http://HOST:PORT; istioctl x describe "
+            "pod POD"
+        ),
         fix="Make both ends agree: a DestinationRule with tls mode DISABLE or ISTIO_MUTUAL, "
         "PeerAuthentication, the right port or scheme.",
         references="Envoy, Transport socket TLS; Istio, TLS Configuration",
@@ -56,9 +68,9 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="renew the certificate, or give the client the authority and name that fit",
         what="The TLS handshake ends since the peer's certificate is expired, signed by somebody "
         "unknown, or is for another name or address.",
-        why="The packets arrive; it is not a fault of the network. After a cluster was recreated, an "
-        "address changed or a year went by, kubeconfigs, webhooks and proxies keep old authorities "
-        "or names.",
+        why="The packets arrive; it is not a fault of the network. After a cluster was recreated, "
+        "an address changed or a year went by, kubeconfigs, webhooks and proxies keep old "
+        "authorities or names.",
         confirm="openssl s_client -connect HOST:PORT </dev/null | openssl x509 -noout -dates "
         "-subject -issuer -ext subjectAltName; kubeadm certs check-expiration",
         fix="Renew the certificate (kubeadm certs renew all), add the name or address to it, or "
@@ -74,11 +86,19 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="those requests, always",
         cure="fix the application's answer, or the name of the port's protocol",
         commands=("curl -v --raw http://POD:PORT/PATH",),
-        what="Envoy's flag UPE (or DPE): the upstream (or the client) sent what HTTP does not allow.",
+        what=(
+            "Envoy's flag UPE (or DPE): the upstream (or the client) sent what HTTP does not allow."
+        ),
         why="Two Transfer-Encoding headers, Content-Length with chunked, illegal names of headers, "
         "HTTP/1 where HTTP/2 is spoken: without a proxy many clients take it, Envoy answers 502.",
-        confirm="curl -v --raw http://POD:PORT/PATH past the proxy; kubectl logs POD -c istio-proxy with debug of http",
-        fix="Fix the application's answer, or name the port's protocol rightly (http, http2, grpc, tcp).",
+        confirm=(
+            "curl -v --raw http://POD:PORT/PATH past the proxy; kubectl logs POD -c istio-proxy "
+            "with debug of http"
+        ),
+        fix=(
+            "Fix the application's answer, or name the port's protocol rightly (http, http2, grpc, "
+            "tcp)."
+        ),
         references="Envoy, Access logging, response flags; RFC 9112",
     ),
     MessageCheck(
@@ -93,9 +113,13 @@ ROWS: tuple[MessageCheck, ...] = (
         what="Envoy's RBAC filter, an external authorizer or linkerd's policy refused it; or the "
         "mesh lets nothing out that it does not know (BlackHoleCluster under REGISTRY_ONLY).",
         why=(
-            "The packets arrive at the proxy, which answers 403 or resets. A policy that allows something denies everything else."
+            "The packets arrive at the proxy, which answers 403 or resets. A policy that allows "
+            "something denies everything else."
         ),
-        confirm="kubectl get authorizationpolicy,peerauthentication,serviceentry -A; istioctl x authz check POD",
+        confirm=(
+            "kubectl get authorizationpolicy,peerauthentication,serviceentry -A; "
+            "istioctl x authz check POD"
+        ),
         fix="Allow the source in the policy, or register the outside host with a ServiceEntry.",
         references="Istio, Authorization Policy; Istio, Accessing External Services",
     ),
@@ -122,10 +146,16 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="fix what the response flag points to",
         certainty=0.4,
         ask=FollowUp(
-            fact="whether the upstream's address is a pod's, and whether that pod speaks the mesh's TLS",
+            fact=(
+                "whether the upstream's address is a pod's, and whether that pod speaks the mesh's "
+                "TLS"
+            ),
             command="istioctl proxy-config endpoints POD; kubectl get endpoints -A; istioctl x "
             "describe pod POD; kubectl get destinationrule,peerauthentication -A",
-            decides="an address that no pod has: stale; a pod without a sidecar under mutual TLS: the policy",
+            decides=(
+                "an address that no pod has: stale; a pod without a sidecar under mutual TLS: the "
+                "policy"
+            ),
         ),
         what="Envoy's flags: UF (the connection failed), UH (no healthy upstream), UO (a circuit "
         "breaker is open), NR and NC (no route or cluster).",
@@ -134,7 +164,10 @@ ROWS: tuple[MessageCheck, ...] = (
         "no VirtualService knows.",
         confirm="istioctl proxy-config endpoints POD --cluster CLUSTER; istioctl proxy-config "
         "cluster POD -o json | grep -A3 transportSocket",
-        fix="Fix what the flag points to: mTLS settings, endpoints, limits in the DestinationRule, hosts in the VirtualService.",
+        fix=(
+            "Fix what the flag points to: mTLS settings, endpoints, limits in the DestinationRule, "
+            "hosts in the VirtualService."
+        ),
         references="Envoy, Access logging, %RESPONSE_FLAGS%",
     ),
     MessageCheck(
@@ -151,14 +184,18 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="every request on that port",
         cure="speak to the port what it speaks: scheme, port or protocol of the service",
         what=(
-            "Bytes of a TLS handshake in a log of HTTP (\\x16\\x03\\x01), `malformed HTTP response`, "
-            "`Client sent an HTTP request to an HTTPS server`."
+            "Bytes of a TLS handshake in a log of HTTP (\\x16\\x03\\x01), `malformed HTTP "
+            "response`, `Client sent an HTTP request to an HTTPS server`."
         ),
         why=(
-            "The client uses the wrong scheme or port, a proxy ends TLS or begins it where the other does not expect it."
+            "The client uses the wrong scheme or port, a proxy ends TLS or begins it where the "
+            "other does not expect it."
         ),
         confirm="curl -v http://ADDRESS:PORT; openssl s_client -connect ADDRESS:PORT",
-        fix="Correct scheme, targetPort, backend-protocol or the mode of TLS in the DestinationRule.",
+        fix=(
+            "Correct scheme, targetPort, backend-protocol or the mode of TLS in the "
+            "DestinationRule."
+        ),
         references="RFC 8446; istio.io, TLS configuration",
     ),
 )

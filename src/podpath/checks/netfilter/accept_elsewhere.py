@@ -115,14 +115,20 @@ def _report(hook: str, dropping: _Base, others: list[_Base], accepting: _Base) -
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"At the hook {hook} the policy of {dropping.name} drops what {accepting.name} accepts: "
-        "an accept ends one base chain only.",
+        claim=f"At the hook {hook} the policy of {dropping.name} drops what {accepting.name} "
+        "accepts: an accept ends one base chain only.",
         evidence=(dropping.span, *(one.span for one in others), accepting.span),
         reasoning=(
-            "Every base chain of a hook has to let the packet pass; a drop in any of them is final.",
+            (
+                "Every base chain of a hook has to let the packet pass; a drop in any of them is "
+                "final."
+            ),
         ),
         breaks=(
-            "what the accepting chain is for: its guests' or containers' packets to outside and back",
+            (
+                "what the accepting chain is for: its guests' or containers' packets to outside "
+                "and back"
+            ),
         ),
         repairs=(
             Repair(
@@ -133,6 +139,8 @@ def _report(hook: str, dropping: _Base, others: list[_Base], accepting: _Base) -
                 ),
             ),
         ),
-        prevention="Let one program own the forward hook, or let each accept for the others' devices.",
+        prevention=(
+            "Let one program own the forward hook, or let each accept for the others' devices."
+        ),
         marks=("DROP", "drop"),
     )

@@ -62,10 +62,16 @@ def _report(family: Family, legacy: Rule, modern: Rule) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.RISK,
-        claim=f"Both iptables-legacy and iptables-nft hold IPv{family} rules, and the kernel runs both.",
+        claim=(
+            f"Both iptables-legacy and iptables-nft hold IPv{family} rules, and the kernel runs "
+            "both."
+        ),
         evidence=(legacy.span, modern.span),
         reasoning=(
-            "A rule in either can drop a packet that the other accepts, and each tool shows its own rules only.",
+            (
+                "A rule in either can drop a packet that the other accepts, and each tool shows "
+                "its own rules only."
+            ),
         ),
         breaks=("nothing by itself: what one flavor accepts, the other may drop",),
         prevention="Let the host and every container that writes rules use the same flavor.",

@@ -50,8 +50,8 @@ ASK = FollowUp(
     "both on one bridge and the switch off: the reply passes no NAT",
 )
 MEANING = Meaning(
-    claim="Bridged packets do not pass iptables (br_netfilter is not loaded, or its switch is off), so translations between two"
-    " containers of one bridge are not undone.",
+    claim="Bridged packets do not pass iptables (br_netfilter is not loaded, or its "
+    "switch is off), so translations between two containers of one bridge are not undone.",
     breaks="connections by a service's or published address between two containers of one bridge",
     cure="load br_netfilter and switch bridge-nf-call-iptables on",
     commands=("modprobe br_netfilter", f"sysctl -w {BRIDGE_CALLS}=1"),
@@ -84,7 +84,10 @@ def check(case: Case) -> Iterator[Finding]:
             claim=MEANING.claim,
             evidence=(switch.span, *(complaint.span for complaint in cut[:1])),
             reasoning=(
-                "What the bridge passes on by itself meets no rule while the switch is 0: its reply is not translated back.",
+                (
+                    "What the bridge passes on by itself meets no rule while the switch is 0: its "
+                    "reply is not translated back."
+                ),
             ),
             breaks=(MEANING.breaks,),
             repairs=(Repair(title=MEANING.cure, commands=MEANING.commands),),

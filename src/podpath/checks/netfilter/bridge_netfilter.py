@@ -17,7 +17,7 @@ Why it breaks
 How to confirm
     lsmod | grep br_netfilter
     sysctl net.bridge.bridge-nf-call-iptables      # an error means that the module is not loaded
-    tcpdump -ni BRIDGE host POD                    # a SYN-ACK from the endpoint's address, then a reset
+    tcpdump -ni BRIDGE host POD  # a SYN-ACK from the endpoint's address, then a reset
     conntrack -L -d SERVICE                        # SYN_SENT [UNREPLIED]
 
 How to fix
@@ -55,8 +55,8 @@ CATEGORIES = (Category.BRIDGE_NETFILTER,)
 NAME = "br-netfilter"
 MODULE = "br_netfilter"
 PREVENTION = (
-    "Load the module at boot: `br_netfilter` in /etc/modules-load.d/k8s.conf and `net.bridge.bridge-nf-call-iptables = 1` in "
-    "/etc/sysctl.d/k8s.conf."
+    "Load the module at boot: `br_netfilter` in /etc/modules-load.d/k8s.conf and "
+    "`net.bridge.bridge-nf-call-iptables = 1` in /etc/sysctl.d/k8s.conf."
 )
 
 
@@ -128,11 +128,20 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Replies from {address} to pods on {bridge.name} skip netfilter and are not translated back, since {why}.",
+        claim=(
+            f"Replies from {address} to pods on {bridge.name} skip netfilter and are not "
+            f"translated back, since {why}."
+        ),
         evidence=evidence,
         reasoning=(
-            f"The rule sends a service's connections to {address}, which is behind the bridge {bridge.name}.",
-            f"For a client behind the same bridge the reply is switched, not routed; {why}, so conntrack does not see it.",
+            (
+                f"The rule sends a service's connections to {address}, which is behind the bridge "
+                f"{bridge.name}."
+            ),
+            (
+                "For a client behind the same bridge the reply is switched, not routed; "
+                f"{why}, so conntrack does not see it."
+            ),
         ),
         breaks=(f"services for which {address} is chosen, from pods on {bridge.name}",),
         repairs=(switch_on(module="not loaded" in why),),

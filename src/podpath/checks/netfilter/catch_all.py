@@ -71,13 +71,16 @@ def _report_order(found: Rule, below: Sequence[Rule]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {found.position} of {found.chain} catches every packet with {target}: the {len(below)} "
-        f"rules{whose} below it that would accept are never reached.",
+        claim=f"Rule {found.position} of {found.chain} catches every packet with {target}: the "
+        f"{len(below)} rules{whose} below it that would accept are never reached.",
         evidence=(found.span, *(rule.span for rule in below[:QUOTED])),
         reasoning=("Rules are tried in order, and this one has no condition.",),
         breaks=("what only the rules below would have accepted",),
         repairs=(_delete(found),),
-        prevention="Keep such a rule out of what is loaded at boot, or let the accepting rules be inserted before it.",
+        prevention=(
+            "Keep such a rule out of what is loaded at boot, or let the accepting rules be "
+            "inserted before it."
+        ),
         marks=(target,),
     )
 
@@ -90,14 +93,22 @@ def _report_alone(found: Sequence[Rule]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A rule of {names} catches every packet with {target}, and no rule that is shown above it accepts anything new.",
+        claim=(
+            f"A rule of {names} catches every packet with {target}, and no rule that is shown "
+            "above it accepts anything new."
+        ),
         evidence=tuple(rule.span for rule in ordered),
         reasoning=("Nothing that pods or containers send is accepted before it.",),
         breaks=(
-            "packets of pods and containers: to the host (INPUT), to others and from others (FORWARD)",
+            (
+                "packets of pods and containers: to the host (INPUT), to others and from others "
+                "(FORWARD)"
+            ),
         ),
         repairs=tuple(_delete(rule) for rule in ordered),
-        prevention="Keep such a rule out of what is loaded at boot on a host that forwards for containers.",
+        prevention=(
+            "Keep such a rule out of what is loaded at boot on a host that forwards for containers."
+        ),
         certainty=1.0
         if any(
             rule.packets or (rule.chain == "FORWARD" and not _is_filtered(rule)) for rule in found
@@ -108,7 +119,9 @@ def _report_alone(found: Sequence[Rule]) -> Finding:
 
 
 def _is_filtered(rule: Rule) -> bool:
-    """Tell whether the command says that rules were left out: what stood above may be among them."""
+    """Tell whether the command says that rules were left out: what stood above may be among
+    them.
+    """
     return "|" in (rule.span.source.command or "")
 
 

@@ -17,11 +17,12 @@ Why it breaks
 How to confirm
     iptables -t filter -nvL FORWARD --line-numbers     # the order of the two jumps
     iptables -t filter -nvL KUBE-FORWARD               # the counter of the INVALID rule grows
-    conntrack -L | grep SERVER                         # SYN_SENT [UNREPLIED] although the pod saw the SYN-ACK
+    conntrack -L | grep SERVER  # SYN_SENT [UNREPLIED] although the pod saw the SYN-ACK
 
 How to fix
     Put the plugin's jump first again:
-        iptables -t filter -D FORWARD -j CILIUM_FORWARD ...; iptables -t filter -I FORWARD 1 -j CILIUM_FORWARD ...
+        iptables -t filter -D FORWARD -j CILIUM_FORWARD ...
+        iptables -t filter -I FORWARD 1 -j CILIUM_FORWARD ...
     or restart the plugin's agent, which does the same. To keep it so: let the plugin prepend its
     rules at every start (Cilium: prepend-iptables-chains), run without kube-proxy (kube-proxy
     replacement), or net.netfilter.nf_conntrack_tcp_be_liberal=1.
@@ -147,7 +148,10 @@ def move_first(table: Table, rule: Rule) -> Repair:
     """Return the repair that takes a rule out of its chain and puts it in first."""
     moved = rule._replace(position=1)
     return Repair(
-        title=f"put the jump to {rule.target.name if rule.target is not None else 'the chain'} first in {rule.chain}",
+        title=(
+            f"put the jump to {rule.target.name if rule.target is not None else 'the chain'} first "
+            f"in {rule.chain}"
+        ),
         commands=(
             f"iptables -t {rule.table} {emit_rule(rule, '-D')}",
             f"iptables -t {rule.table} {emit_rule(rule, '-I', position=1)}",
@@ -165,11 +169,20 @@ def _report(table: Table, found: tuple[Rule, Rule, Rule], bypass: Span) -> Findi
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{jump.chain} goes to {drop.chain}, which drops INVALID packets, before {plugin}, which accepts what pods send.",
+        claim=(
+            f"{jump.chain} goes to {drop.chain}, which drops INVALID packets, before {plugin}, "
+            "which accepts what pods send."
+        ),
         evidence=(drop.span, jump.span, accept.span, bypass),
         reasoning=(
-            "Replies to pods are translated in BPF past conntrack, so it calls what pods send next, an ACK at first, INVALID.",
-            f"Rule {drop.position} of {drop.chain} drops those; {plugin} would have accepted them, but stands later.",
+            (
+                "Replies to pods are translated in BPF past conntrack, so it calls what pods send "
+                "next, an ACK at first, INVALID."
+            ),
+            (
+                f"Rule {drop.position} of {drop.chain} drops those; {plugin} would have accepted "
+                "them, but stands later."
+            ),
         ),
         breaks=("connections from pods to outside: the third packet of the handshake is dropped",),
         repairs=(move_first(table, accept),),

@@ -11,7 +11,8 @@ Why it breaks
     go where nobody is and time out, or get "No route to host" when ARP fails.
 
 How to confirm
-    iptables -t nat -S | grep DNAT; kubectl get endpointslices,pods -A -o wide | grep ADDRESS; ip neigh show ADDRESS
+    iptables -t nat -S | grep DNAT; kubectl get endpointslices,pods -A -o wide | grep ADDRESS
+    ip neigh show ADDRESS
 
 How to fix
     See why the writer does not follow (kubectl -n kube-system logs -l k8s-app=kube-proxy), restart
@@ -66,7 +67,9 @@ def _report(rule: Rule, address: Address, silent: Span) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A DNAT rule of {rule.chain} leads to {address}, and nothing answers for that address.",
+        claim=(
+            f"A DNAT rule of {rule.chain} leads to {address}, and nothing answers for that address."
+        ),
         evidence=(rule.span, silent),
         reasoning=("The host asked for the address by ARP and got no answer.",),
         breaks=(f"connections that the rule sends to {address}",),

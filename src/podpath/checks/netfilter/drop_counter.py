@@ -56,7 +56,10 @@ def _report(rule: Rule) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A {target} rule of {rule.chain}{f' ({whose})' if whose else ''} has ended {rule.packets} packets.",
+        claim=(
+            f"A {target} rule of {rule.chain}{f' ({whose})' if whose else ''} has ended "
+            f"{rule.packets} packets."
+        ),
         evidence=(rule.span,),
         reasoning=("Its counter shows that packets hit it.",),
         breaks=("what the rule takes",),

@@ -11,7 +11,8 @@ Why it breaks
     as much as the rule itself.
 
 How to confirm
-    iptables -t TABLE -nvL CHAIN --line-numbers   # does the rule's counter grow while the client tries?
+    # does the rule's counter grow while the client tries?
+    iptables -t TABLE -nvL CHAIN --line-numbers
     iptables -t raw -I PREROUTING -s CLIENT -j TRACE; xtables-monitor --trace
 
 How to fix

@@ -56,10 +56,16 @@ def _report(rule: Rule, empty: IpSet) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A rule of {rule.chain}{f' ({whose})' if whose else ''} admits the members of {empty.name}, which is empty.",
+        claim=(
+            f"A rule of {rule.chain}{f' ({whose})' if whose else ''} admits the members of "
+            f"{empty.name}, which is empty."
+        ),
         evidence=(*((empty.span,) if empty.span is not None else ()), rule.span),
         reasoning=(
-            "A rule that matches on an empty set never matches, so the packet goes on to what drops it.",
+            (
+                "A rule that matches on an empty set never matches, so the packet goes on to what "
+                "drops it."
+            ),
         ),
         breaks=("clients that the rule should let in",),
         prevention="Watch the agent that fills the sets.",
@@ -69,7 +75,10 @@ def _report(rule: Rule, empty: IpSet) -> Finding:
             FollowUp(
                 fact=f"which pods {empty.name} should hold",
                 command="kubectl get networkpolicy,pods -A -o wide --show-labels",
-                decides="a client's labels fit the policy: the set should hold its address, and the agent has not put it there",
+                decides=(
+                    "a client's labels fit the policy: the set should hold its address, and the "
+                    "agent has not put it there"
+                ),
             ),
         ),
     )

@@ -81,7 +81,9 @@ def _report(name: str, settings: dict[str, tuple[tuple[str, ...], Span]]) -> Fin
                 ),
             ),
         ),
-        prevention="Put the containers' devices and ranges into a trusted zone before they are used.",
+        prevention=(
+            "Put the containers' devices and ranges into a trusted zone before they are used."
+        ),
         certainty=0.7 if inner else 0.5,
         asks=(
             FollowUp(

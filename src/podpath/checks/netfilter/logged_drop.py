@@ -48,7 +48,8 @@ _OTHERS = re.compile(r"rp_?filter|reverse", re.IGNORECASE)
 _GROUPS = re.compile(r"(?:22[4-9]|23\d)\.|255\.255\.255\.255|ff", re.IGNORECASE)
 """How destinations begin that are groups or everybody: no connection goes there."""
 _INNER = re.compile(
-    r"(?:docker|br-|cni|veth|cali|flannel|lxc|lxd|virbr|podman|weave|kube|cilium|vxlan|tunl|wg|eni|gke|azv|cbr|vnet|genev|ovn)"
+    r"(?:docker|br-|cni|veth|cali|flannel|lxc|lxd|virbr|podman|weave|kube|cilium|vxlan|tunl|wg|eni|"
+    r"gke|azv|cbr|vnet|genev|ovn)"
 )
 PRIVATE = tuple(
     Prefix.parse(text)
@@ -58,7 +59,9 @@ QUOTED = 3
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report what was dropped on its way from or to a pod's device, or between private addresses."""
+    """Report what was dropped on its way from or to a pod's device, or between private
+    addresses.
+    """
     dropped = [message for message in case.messages if _is_drop(message)]
     inner = [message for message in dropped if _is_inner(message)]
     if inner:
@@ -117,12 +120,17 @@ def _report(case: Case, dropped: list[Message], *, sure: bool) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The host's firewall dropped {protocol} from {names}: the kernel logged it as {prefix}.",
+        claim=(
+            f"The host's firewall dropped {protocol} from {names}: the kernel logged it as "
+            f"{prefix}."
+        ),
         evidence=tuple(dict.fromkeys((*(message.span for message in dropped[:QUOTED]), *outside))),
         reasoning=tuple(reasoning),
         breaks=(f"{protocol} from {names}",),
         repairs=(Repair(title="accept it in the firewall's own configuration", commands=()),),
-        prevention="Allow the containers' ranges, or their devices, in the firewall's own configuration.",
+        prevention=(
+            "Allow the containers' ranges, or their devices, in the firewall's own configuration."
+        ),
         certainty=1.0 if sure else 0.6,
         marks=(prefix,),
         asks=()

@@ -84,10 +84,16 @@ def _report(chain: Chain, jump: Rule) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"No rule masquerades what pods send beyond the cluster: {chain.name} of table nat translates nothing.",
+        claim=(
+            f"No rule masquerades what pods send beyond the cluster: {chain.name} of table nat "
+            "translates nothing."
+        ),
         evidence=tuple(span for span in (chain.span, jump.span) if span is not None),
         reasoning=(
-            f"POSTROUTING jumps to {chain.name}, whose rules should translate the pods' addresses, and there are none.",
+            (
+                f"POSTROUTING jumps to {chain.name}, whose rules should translate the pods' "
+                "addresses, and there are none."
+            ),
         ),
         breaks=(
             "connections of pods to the outside world, unless the network routes the pods' range",

@@ -13,7 +13,8 @@ Why it breaks
     it, and policies, allow lists and return routes there know only the pod's address.
 
 How to confirm
-    iptables -t nat -nvL POSTROUTING; tcpdump -ni UPLINK net RANGE      # with which source the packets leave
+    iptables -t nat -nvL POSTROUTING
+    tcpdump -ni UPLINK net RANGE      # with which source the packets leave
 
 How to fix
     Missing:  iptables -t nat -A POSTROUTING -s RANGE ! -d RANGE -o UPLINK -j MASQUERADE Unwanted:
@@ -237,7 +238,10 @@ def _report_unwanted(spans: tuple[Span, ...], far: str, rule: Rule, *, sure: boo
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A rule of {rule.chain} translates the source of {source} on the way to {far} too, without an exception for it.",
+        claim=(
+            f"A rule of {rule.chain} translates the source of {source} on the way to {far} too, "
+            "without an exception for it."
+        ),
         evidence=spans,
         reasoning=("Whoever stands there sees the node's address in place of the sender's.",),
         breaks=(f"whatever tells senders apart in {far}: policies, allow lists, return routes",),

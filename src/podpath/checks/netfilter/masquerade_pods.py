@@ -65,8 +65,8 @@ def _report(rule: Rule, told: Message) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Docker masquerades everything from the pods' range {source} that leaves by another device than its bridge, "
-        "so other nodes see the node's address in place of the pod's.",
+        claim=f"Docker masquerades everything from the pods' range {source} that leaves by another "
+        "device than its bridge, so other nodes see the node's address in place of the pod's.",
         evidence=(rule.span, told.span),
         reasoning=("The rule has no exception for the pods of other nodes.",),
         breaks=("what tells pods of this node apart by their source address",),

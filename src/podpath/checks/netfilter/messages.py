@@ -14,17 +14,26 @@ ROWS: tuple[MessageCheck, ...] = (
         title="Docker's chains are gone from iptables.",
         kinds=(Kind.CHAIN_OF_DOCKER_MISSING,),
         categories=(Category.RULESET_FAILURE, Category.SERVICE_RULES_MISSING),
-        claim="Docker's chain {chain} no longer exists: something flushed iptables after Docker had started.",
+        claim=(
+            "Docker's chain {chain} no longer exists: something flushed iptables after Docker had "
+            "started."
+        ),
         values=(Value("chain", default="DOCKER"),),
         breaks="published ports and new networks",
         cure="restart Docker, and keep others from flushing its rules",
         commands=("systemctl restart docker",),
-        what="Docker writes a rule into a chain of its own (DOCKER, DOCKER-ISOLATION-...) that no longer exists.",
+        what=(
+            "Docker writes a rule into a chain of its own (DOCKER, DOCKER-ISOLATION-...) that no "
+            "longer exists."
+        ),
         why="Something flushed iptables after dockerd had started: firewalld's reload or restart, "
         "an admin's script, iptables-restore, a switch between legacy and nft. Docker creates its "
         "chains only at its start, so publishing ports and creating networks fail until then.",
         confirm="iptables -t nat -S | grep DOCKER; journalctl -u docker -u firewalld -u iptables",
-        fix="systemctl restart docker; let whatever flushes the rules run before Docker, or leave Docker's chains alone.",
+        fix=(
+            "systemctl restart docker; let whatever flushes the rules run before Docker, or leave "
+            "Docker's chains alone."
+        ),
         references="libnetwork/iptables; Docker, Packet filtering and firewalls",
     ),
     MessageCheck(
@@ -36,11 +45,23 @@ ROWS: tuple[MessageCheck, ...] = (
         values=(Value("chain"), Value("table"), Value("rule", default="a rule of it")),
         breaks="packets like the one that was traced",
         cure="accept the packet before that rule, or change the rule where its owner writes it",
-        what="nft monitor trace or xtables-monitor shows the rules that a marked packet met, and a drop at its end.",
-        why="The verdict of a trace is the kernel's own: the packet went no further. A reject ends in the verdict drop, too.",
+        what=(
+            "nft monitor trace or xtables-monitor shows the rules that a marked packet met, and a "
+            "drop at its end."
+        ),
+        why=(
+            "The verdict of a trace is the kernel's own: the packet went no further. A reject ends "
+            "in the verdict drop, too."
+        ),
         confirm="nft monitor trace; nft -a list ruleset; iptables-save -c",
-        fix="Find who writes the rule (kube-proxy, the CNI plugin, a firewall) and change it there, or accept the packet above.",
-        references="nft(8), MONITOR; xtables-monitor(8); net/netfilter/nf_tables_trace.c:nft_trace_notify v6.12",
+        fix=(
+            "Find who writes the rule (kube-proxy, the CNI plugin, a firewall) and change it "
+            "there, or accept the packet above."
+        ),
+        references=(
+            "nft(8), MONITOR; xtables-monitor(8); net/netfilter/nf_tables_trace.c:nft_trace_notify "
+            "v6.12"
+        ),
     ),
     MessageCheck(
         name="ruleset-not-written",
@@ -65,12 +86,21 @@ ROWS: tuple[MessageCheck, ...] = (
             "kubectl logs -n kube-system -l k8s-app=kube-proxy --tail=50",
             decides="the same error at each sync: it is the cause; once: it is over",
         ),
-        what="iptables, iptables-restore, nft or ipset answered with an error, or waits for the lock of xtables.",
+        what=(
+            "iptables, iptables-restore, nft or ipset answered with an error, or waits for the "
+            "lock of xtables."
+        ),
         why="A restore is all or nothing: with one line that fails none is written, and services "
         "keep old backends or have none. Mixed versions or backends (legacy and nft), a set that a "
         "rule still uses, a missing extension or a held lock are behind it.",
-        confirm="iptables --version; iptables-save | grep -c .; ls -l /run/xtables.lock; fuser -v /run/xtables.lock",
-        fix="Use one backend and one version on the host and in containers; remove what holds the lock or floods the tables.",
+        confirm=(
+            "iptables --version; iptables-save | grep -c .; ls -l /run/xtables.lock; "
+            "fuser -v /run/xtables.lock"
+        ),
+        fix=(
+            "Use one backend and one version on the host and in containers; remove what holds the "
+            "lock or floods the tables."
+        ),
         references="iptables-restore(8); kube-proxy, syncProxyRules",
     ),
     MessageCheck(
@@ -83,10 +113,19 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="containers of that bridge",
         cure="remove the interface from the other zone",
         commands=("firewall-cmd --permanent --zone=ZONE --remove-interface={device}",),
-        what="Docker puts its bridges into firewalld's zone docker; the interface is bound to another zone already.",
-        why="dockerd does not start, or the bridge's traffic follows the other zone, which rejects it.",
+        what=(
+            "Docker puts its bridges into firewalld's zone docker; the interface is bound to "
+            "another zone already."
+        ),
+        why=(
+            "dockerd does not start, or the bridge's traffic follows the other zone, which rejects "
+            "it."
+        ),
         confirm="firewall-cmd --get-zone-of-interface=docker0; firewall-cmd --list-all-zones",
-        fix="firewall-cmd --permanent --zone=ZONE --remove-interface=docker0; firewall-cmd --reload; systemctl restart docker",
+        fix=(
+            "firewall-cmd --permanent --zone=ZONE --remove-interface=docker0; "
+            "firewall-cmd --reload; systemctl restart docker"
+        ),
         references="Docker, Integration with firewalld; firewall-cmd(1)",
     ),
     MessageCheck(
@@ -94,14 +133,17 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a rule that the engine wrote is gone.",
         kinds=(Kind.RULE_GONE,),
         categories=(Category.SERVICE_RULES_MISSING, Category.RULESET_FAILURE),
-        claim="The engine's own rule in {chain} is gone: something else flushed or replaced the rules.",
+        claim=(
+            "The engine's own rule in {chain} is gone: something else flushed or replaced the "
+            "rules."
+        ),
         values=(Value("chain", default="its chain"),),
         breaks="published ports and networks of the engine",
         cure="restart the engine, and keep others from flushing its rules",
         commands=("systemctl restart docker",),
         what=(
-            "The engine deletes a rule that it wrote and does not find it: `Bad rule (does a matching"
-            " rule exist in that chain?)`, `No chain/target/match by that name`."
+            "The engine deletes a rule that it wrote and does not find it: `Bad rule (does a "
+            "matching rule exist in that chain?)`, `No chain/target/match by that name`."
         ),
         why=(
             "firewalld, a script with iptables -F or iptables-restore removed it while the engine "

@@ -103,13 +103,20 @@ def _report_denied(
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"The NetworkPolicy {policy.title} denies all {direction.lower()} of {target}{where}.",
+        claim=(
+            f"The NetworkPolicy {policy.title} denies all {direction.lower()} of {target}{where}."
+        ),
         evidence=(place.line, *((spec.at("podSelector") or spec).line,), policy.span),
         reasoning=(
-            f"It is of type {direction} and has no rule of it; only another policy could admit something.",
+            (
+                f"It is of type {direction} and has no rule of it; only another policy could admit "
+                "something."
+            ),
         ),
         breaks=(f"{direction.lower()} of {len(chosen_pods) or 'the selected'} pods",),
-        prevention="Ship a policy for DNS and for each client together with one that denies everything.",
+        prevention=(
+            "Ship a policy for DNS and for each client together with one that denies everything."
+        ),
         certainty=certainty,
         marks=(direction,),
     )
@@ -164,7 +171,10 @@ def _report_dns(policy: ObjectSightings, spec: Tree) -> Finding:
         claim=f"The NetworkPolicy {policy.title} restricts egress and admits no DNS (port 53).",
         evidence=(egress.line, policy.span),
         reasoning=(
-            "Names do not resolve in the pods that it selects, unless a policy that is not shown admits port 53.",
+            (
+                "Names do not resolve in the pods that it selects, unless a policy that is not "
+                "shown admits port 53."
+            ),
         ),
         breaks=("names that the selected pods ask for",),
         prevention="Admit UDP and TCP port 53 to kube-system in every egress policy.",
@@ -189,7 +199,10 @@ def _missing_labels(case: Case, policy: ObjectSightings, spec: Tree) -> Iterator
             yield Finding(
                 check=NAME,
                 severity=Severity.CAUSE,
-                claim=f"NetworkPolicy {policy.title} admits namespaces with {_spell_pairs(asked)}, which none shown has.",
+                claim=(
+                    f"NetworkPolicy {policy.title} admits namespaces with {_spell_pairs(asked)}, "
+                    "which none shown has."
+                ),
                 evidence=(
                     place.line,
                     *(labels.line for labels in spaces[:2] if labels is not None),

@@ -6,7 +6,8 @@ What it is
 
 Why it breaks
     What no rule decides on meets the policy. FORWARD is the way of every pod's packets to another
-    node, to the outside world and back from a published port; INPUT that of a container's packets to the
+    node, to the outside world and back from a published port
+    INPUT that of a container's packets to the
     host (its DNS server, its gateway, a database on the host); OUTPUT that of the host's own
     packets to a container. The packets are dropped silently: the connection times out, or the
     host's own program reads "Operation not permitted". Docker sets FORWARD's policy to DROP when it
@@ -42,7 +43,10 @@ from podpath.node.netfilter import Chain
 CATEGORIES = (Category.FORWARD_POLICY, Category.HOST_FIREWALL)
 NAME = "policy-drop"
 BREAKS = {
-    "FORWARD": "what is forwarded: packets of pods and containers to anything but their own bridge, and to them",
+    "FORWARD": (
+        "what is forwarded: packets of pods and containers to anything but their own bridge, and "
+        "to them"
+    ),
     "INPUT": "connections from pods, containers and other hosts to this host itself",
     "OUTPUT": "connections that this host itself opens, those to its own containers too",
 }
@@ -77,14 +81,20 @@ def _report(name: str, span: Span, certainty: float, packets: int) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The policy of {name} is DROP, and no rule that the evidence shows lets a new connection in{counted}.",
+        claim=(
+            f"The policy of {name} is DROP, and no rule that the evidence shows lets a new "
+            f"connection in{counted}."
+        ),
         evidence=(span,),
         reasoning=("Whatever no rule of a base chain decides falls to its policy.",),
         breaks=(BREAKS[name],),
         repairs=(
             Repair(title=f"let {name} accept again", commands=(f"iptables -P {name} ACCEPT",)),
         ),
-        prevention="Write the accepting rules into the firewall's own configuration, before its policy drops.",
+        prevention=(
+            "Write the accepting rules into the firewall's own configuration, before its policy "
+            "drops."
+        ),
         certainty=certainty,
         marks=("DROP",),
     )
@@ -122,7 +132,10 @@ def _report_typed(typed: tuple[tuple[str, Span], ...]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The policy of {' and '.join(order)} was set to DROP, and nothing typed accepts containers' packets there.",
+        claim=(
+            f"The policy of {' and '.join(order)} was set to DROP, and nothing typed accepts "
+            "containers' packets there."
+        ),
         evidence=tuple(spans[name] for name in order),
         reasoning=(
             "The commands say what was done: what none of their rules takes is dropped silently.",
@@ -132,6 +145,8 @@ def _report_typed(typed: tuple[tuple[str, Span], ...]) -> Finding:
             Repair(title=f"let {name} accept again", commands=(f"iptables -P {name} ACCEPT",))
             for name in order
         ),
-        prevention="Accept by device (-i docker0, -o docker0) in the script before the policy drops.",
+        prevention=(
+            "Accept by device (-i docker0, -o docker0) in the script before the policy drops."
+        ),
         marks=("DROP",),
     )

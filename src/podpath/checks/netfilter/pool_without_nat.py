@@ -50,7 +50,10 @@ def _report(pool: ObjectSightings, place: Tree, cidr: Tree, *, stated: bool) -> 
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"Calico's pool {pool.name} ({cidr.text}) does not translate what leaves the cluster (natOutgoing).",
+        claim=(
+            f"Calico's pool {pool.name} ({cidr.text}) does not translate what leaves the cluster "
+            "(natOutgoing)."
+        ),
         evidence=(place.line, cidr.line),
         reasoning=("Without BGP peers nobody outside knows a way back to these addresses.",),
         breaks=("connections of pods to the outside world",),

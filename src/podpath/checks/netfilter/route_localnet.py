@@ -66,10 +66,16 @@ def _report(rule: Rule, address: Address, switch: Known[str]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A rule sends packets from outside to {address}, and no device lets loopback addresses in.",
+        claim=(
+            f"A rule sends packets from outside to {address}, and no device lets loopback "
+            "addresses in."
+        ),
         evidence=(rule.span, *((switch.span,) if switch.span is not None else ())),
         reasoning=(
-            "A packet from a device with a destination in 127.0.0.0/8 is a martian while route_localnet is 0: it is dropped.",
+            (
+                "A packet from a device with a destination in 127.0.0.0/8 is a martian while "
+                "route_localnet is 0: it is dropped."
+            ),
         ),
         breaks=(f"what the rule rewrites to {address}, except from the host itself",),
         repairs=(
@@ -79,6 +85,9 @@ def _report(rule: Rule, address: Address, switch: Known[str]) -> Finding:
                 changes=(SetSysctl(netns=HOST, key=key, value="1"),),
             ),
         ),
-        prevention=f"Put `{key} = 1` in a file of /etc/sysctl.d, or rewrite to an address of the host that is not loopback.",
+        prevention=(
+            f"Put `{key} = 1` in a file of /etc/sysctl.d, or rewrite to an address of the host "
+            "that is not loopback."
+        ),
         marks=(str(address), "route_localnet"),
     )

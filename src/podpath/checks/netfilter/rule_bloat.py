@@ -53,7 +53,9 @@ TABLES = ("filter", "nat", "mangle", "raw")
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report the rule of each chain that has the most copies, and a count of rules beyond reason."""
+    """Report the rule of each chain that has the most copies, and a count of rules beyond
+    reason.
+    """
     counts = [(counted.rules, stated.span) for counted, stated in statements_of(case, RuleCount)]
     slow = any(one.failure in _SLOW and not one.works for one in case.complaints)
     beyond = tuple(span for rules, span in counts if rules >= SOME * MANY)

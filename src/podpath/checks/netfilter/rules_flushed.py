@@ -39,8 +39,9 @@ from podpath.node.case import Case
 CATEGORIES = (Category.SERVICE_RULES_MISSING, Category.HOST_FIREWALL, Category.MASQUERADE_MISSING)
 NAME = "rules-flushed"
 _MANAGERS = re.compile(
-    r"(?:systemctl\s+(?:stop|restart|reload|disable|try-restart)\s+(?:--\S+\s+)*(?:firewalld|iptables|nftables|ufw|ip6tables)"
-    r"|service\s+(?:firewalld|iptables|nftables|ufw)\s+(?:stop|restart|reload)|firewall-cmd\s+(?:--\S+\s+)*--(?:complete-)?reload"
+    r"(?:systemctl\s+(?:stop|restart|reload|disable|try-restart)\s+(?:--\S+\s+)*(?:firewalld|"
+    r"iptables|nftables|ufw|ip6tables)|service\s+(?:firewalld|iptables|nftables|ufw)\s+(?:stop|"
+    r"restart|reload)|firewall-cmd\s+(?:--\S+\s+)*--(?:complete-)?reload"
     r"|nft\s+flush\s+ruleset|ufw\s+(?:reload|disable|enable|--force))\b"
 )
 """Commands of managers that remove rules which others wrote."""
@@ -73,7 +74,10 @@ def _report(spans: tuple[Span, ...]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim="The firewall was flushed or reloaded, which removes the rules of Docker, kube-proxy and CNI plugins as well.",
+        claim=(
+            "The firewall was flushed or reloaded, which removes the rules of Docker, kube-proxy "
+            "and CNI plugins as well."
+        ),
         evidence=spans,
         reasoning=(
             "Docker and the portmap plugin write their chains once and do not put them back.",
@@ -84,6 +88,8 @@ def _report(spans: tuple[Span, ...]) -> Finding:
                 title="let Docker write its chains again", commands=("systemctl restart docker",)
             ),
         ),
-        prevention="Order the firewall before Docker and the kubelet, and do not reload it under them.",
+        prevention=(
+            "Order the firewall before Docker and the kubelet, and do not reload it under them."
+        ),
         certainty=0.6,
     )

@@ -14,7 +14,8 @@ Why it breaks
     and nothing below the jump is reached.
 
 How to confirm
-    iptables -nvL FORWARD --line-numbers     # the counter of the upper rule grows, that of the accept stays 0
+    # the counter of the upper rule grows, that of the accept stays 0
+    iptables -nvL FORWARD --line-numbers
 
 How to fix
     Put the accept above (`iptables -I CHAIN NUMBER ...`), or take the dropping rule out, where the
@@ -62,7 +63,9 @@ _HARMLESS = (
     "KUBE-PROXY-FIREWALL",
     "LIBVIRT_",
 )
-"""Beginnings of the names of chains that accept nothing of the world's, as their owners write them."""
+"""Beginnings of the names of chains that accept nothing of the world's, as their owners write
+them.
+"""
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -216,11 +219,16 @@ def _report_order(root: Chain, drop: Path, accept: Path, certainty: float) -> Fi
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {drop.rule.position} of {drop.rule.chain}{way} catches with {target} what rule {accept.rule.position} of "
-        f"{accept.rule.chain}{f' ({whose})' if whose else ''} below it would accept.",
+        claim=f"Rule {drop.rule.position} of {drop.rule.chain}{way} catches with "
+        f"{target} what rule {accept.rule.position} of "
+        f"{accept.rule.chain}{f' ({whose})' if whose else ''} below "
+        "it would accept.",
         evidence=(drop.rule.span, accept.rule.span, *(rule.span for rule in drop.rules[:-1])),
         reasoning=(
-            "The first rule that matches decides, and every new connection that the lower one takes matches the upper one.",
+            (
+                "The first rule that matches decides, and every new connection that the lower one "
+                "takes matches the upper one."
+            ),
             *(
                 (f"The upper one has counted {drop.rule.packets} packets, the lower one none.",)
                 if counted
@@ -236,7 +244,10 @@ def _report_order(root: Chain, drop: Path, accept: Path, certainty: float) -> Fi
                 commands=(f"iptables -t {drop.rule.table} {emit_rule(drop.rule, '-D')}",),
             ),
         ),
-        prevention="Insert accepting rules (-I) above those that drop, in the configuration that writes the chain.",
+        prevention=(
+            "Insert accepting rules (-I) above those that drop, in the configuration that writes "
+            "the chain."
+        ),
         certainty=certainty,
         marks=(target,),
         asks=() if certainty == 1.0 else (_ask(root),),
@@ -249,8 +260,10 @@ def _report_asked(root: Chain, drop: Path, port: int, certainty: float) -> Findi
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {drop.rule.position} of {drop.rule.chain}{f' ({whose})' if whose else ''} ends packets to port {port} with "
-        f"{target}, and no rule that is shown above it accepts them.",
+        claim=f"Rule {drop.rule.position} of "
+        f"{drop.rule.chain}{f' ({whose})' if whose else ''} ends "
+        f"packets to port {port} with {target}, and no rule that is shown above it accepts "
+        "them.",
         evidence=(drop.rule.span, *(rule.span for rule in drop.rules[:-1])),
         reasoning=(f"Port {port} is what is said to fail, and the rule is for it.",),
         breaks=(f"connections to port {port}",),
@@ -271,5 +284,8 @@ def _ask(root: Chain) -> FollowUp:
     return FollowUp(
         fact=f"which rule of {root.name} counts the failing packets",
         command=f"iptables -Z {root.name}; (try again); iptables -nvL {root.name} --line-numbers",
-        decides="the counter of the dropping rule grows, that of the accept below it stays 0: it is the order",
+        decides=(
+            "the counter of the dropping rule grows, that of the accept below it stays 0: it is "
+            "the order"
+        ),
     )

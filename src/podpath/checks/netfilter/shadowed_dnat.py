@@ -150,14 +150,22 @@ def _report(earlier: Rule, later: Rule, certainty: float) -> Finding:
     if earlier.packets and later.packets == 0:
         reasoning.append(f"The first one has counted {earlier.packets} packets, the second none.")
     ask = FollowUp(
-        fact=f"which of {_destination(earlier)} and {_destination(later)} still exists, and the devices of both rules",
-        command="iptables -t nat -S | grep DNAT; docker network inspect bridge | grep -e Name -e IPv4",
+        fact=(
+            f"which of {_destination(earlier)} and {_destination(later)} still exists, and the "
+            "devices of both rules"
+        ),
+        command=(
+            "iptables -t nat -S | grep DNAT; docker network inspect bridge | grep -e Name -e IPv4"
+        ),
         decides="the first rule's target is gone: delete that rule",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A DNAT rule to {_destination(earlier)} catches the packets meant for the rule to {_destination(later)} below it.",
+        claim=(
+            f"A DNAT rule to {_destination(earlier)} catches the packets meant for the rule to "
+            f"{_destination(later)} below it."
+        ),
         evidence=(earlier.span, later.span),
         reasoning=tuple(reasoning),
         breaks=(f"connections that should go to {_destination(later)}",),
@@ -167,7 +175,10 @@ def _report(earlier: Rule, later: Rule, certainty: float) -> Finding:
                 commands=(f"iptables -t nat {emit_rule(earlier, '-D')}",),
             ),
         ),
-        prevention="Let the program that owns the port clean up before it starts again (restart it, not the host's firewall).",
+        prevention=(
+            "Let the program that owns the port clean up before it starts again (restart it, not "
+            "the host's firewall)."
+        ),
         certainty=certainty,
         marks=(_destination(earlier),),
         asks=() if certainty == 1.0 else (ask,),

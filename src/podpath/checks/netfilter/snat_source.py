@@ -52,7 +52,9 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _find_source(rule: Rule) -> Address | None:
-    """Return the one address that the rule rewrites to; None for a range, and for what is no SNAT."""
+    """Return the one address that the rule rewrites to; None for a range, and for what is no
+    SNAT.
+    """
     if rule.target is None or rule.target.name != "SNAT":
         return None
     for option in rule.target.options:
@@ -70,7 +72,10 @@ def _report(rule: Rule, source: Address) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"A rule of {rule.chain} gives packets the source {source}, which no device of the host has.",
+        claim=(
+            f"A rule of {rule.chain} gives packets the source {source}, which no device of the "
+            "host has."
+        ),
         evidence=(rule.span,),
         reasoning=("Replies to that address come to whoever has it.",),
         breaks=("connections that the rule translates",),

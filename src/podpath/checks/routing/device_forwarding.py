@@ -78,6 +78,9 @@ def check(case: Case) -> Iterator[Finding]:
                     changes=(SetSysctl(netns=HOST, key=key, value="1"),),
                 ),
             ),
-            prevention="See what manages the device: systemd-networkd, NetworkManager, libvirt, a file in sysctl.d.",
+            prevention=(
+                "See what manages the device: systemd-networkd, NetworkManager, libvirt, a file in "
+                "sysctl.d."
+            ),
             marks=(device, "0"),
         )

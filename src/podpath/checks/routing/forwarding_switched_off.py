@@ -61,7 +61,10 @@ def _wanted_off(case: Case) -> Iterator[Finding]:
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim="A file switches IPv4 forwarding off, and undoes what the container engine or the kubelet set.",
+        claim=(
+            "A file switches IPv4 forwarding off, and undoes what the container engine or the "
+            "kubelet set."
+        ),
         evidence=tuple(dict.fromkeys((*(item.span for item in wanted), *live))),
         reasoning=(
             "Without forwarding the host drops what containers and pods send to other hosts.",
@@ -103,10 +106,16 @@ def _missed(case: Case) -> Iterator[Finding]:
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim="IPv4 forwarding is off, so the host drops what containers, guests or networks behind it send beyond it.",
+        claim=(
+            "IPv4 forwarding is off, so the host drops what containers, guests or networks behind "
+            "it send beyond it."
+        ),
         evidence=(*off, *cut[:1]),
         reasoning=(
-            "Without forwarding the kernel drops each packet that is not for the host itself, and tells nobody.",
+            (
+                "Without forwarding the kernel drops each packet that is not for the host itself, "
+                "and tells nobody."
+            ),
         ),
         breaks=("everything that the host would have to forward",),
         repairs=(
@@ -125,6 +134,9 @@ POSSIBLE = 0.6
 """Of a host that stands between others, while nobody says that what it would forward fails."""
 ASK = FollowUp(
     "whether what fails has to be forwarded by this host, and whether its source is translated",
-    "sysctl net.ipv4.ip_forward; iptables -t nat -S POSTROUTING (MASQUERADE); tcpdump -ni any host ADDRESS",
+    (
+        "sysctl net.ipv4.ip_forward; iptables -t nat -S POSTROUTING (MASQUERADE); "
+        "tcpdump -ni any host ADDRESS"
+    ),
     "it comes in by one device and leaves by none: forwarding is what is missing",
 )

@@ -67,7 +67,10 @@ def check(case: Case) -> Iterator[Finding]:
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
-                claim=f"The configuration gives {wanted.device} the gateway {gateway}, which is not in its network {networks}.",
+                claim=(
+                    f"The configuration gives {wanted.device} the gateway {gateway}, which is not "
+                    f"in its network {networks}."
+                ),
                 evidence=tuple(
                     dict.fromkeys((setting.span, *masks, *(place.span for place, _ in near)))
                 ),
@@ -77,7 +80,9 @@ def check(case: Case) -> Iterator[Finding]:
                 breaks=("everything beyond the local network: there is no default route",),
                 repairs=(
                     Repair(
-                        title="set the netmask that holds the gateway, or the gateway of this network",
+                        title=(
+                            "set the netmask that holds the gateway, or the gateway of this network"
+                        ),
                         commands=(),
                     ),
                 ),

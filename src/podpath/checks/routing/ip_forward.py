@@ -40,7 +40,10 @@ CATEGORIES = (Category.IP_FORWARD, Category.SYSCTL)
 NAME = "ip-forward"
 KEY = "net.ipv4.ip_forward"
 SAID = Meaning(
-    claim=f"The host does not forward packets ({KEY} is off, as the runtime says), so its containers reach nothing beyond it.",
+    claim=(
+        f"The host does not forward packets ({KEY} is off, as the runtime says), so its containers "
+        "reach nothing beyond it."
+    ),
     breaks="everything between the node's pods and other hosts",
     cure="let the host forward packets, and find the file of /etc/sysctl.d that switches it off",
     commands=(
@@ -67,10 +70,15 @@ def check(case: Case) -> Iterator[Finding]:
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The host does not forward packets ({KEY} is 0), so its pods reach nothing beyond it.",
+        claim=(
+            f"The host does not forward packets ({KEY} is 0), so its pods reach nothing beyond it."
+        ),
         evidence=(switch.span,) if switch.span is not None else (),
         reasoning=(
-            "What a pod sends to other nodes or outside has to be forwarded by the host; with the switch off it is dropped.",
+            (
+                "What a pod sends to other nodes or outside has to be forwarded by the host; "
+                "with the switch off it is dropped."
+            ),
         ),
         breaks=("everything between the node's pods and other hosts",),
         repairs=(switch_on(),),

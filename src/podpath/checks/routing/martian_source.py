@@ -2,8 +2,8 @@
 in.
 
 What it is
-    `martian source A from B, on dev DEV`: a packet from B to A came in on DEV, and the route back to
-    B is another device (rp_filter), or B is an address of the host itself, of loopback or of a
+    `martian source A from B, on dev DEV`: a packet from B to A came in on DEV, and the route back
+    to B is another device (rp_filter), or B is an address of the host itself, of loopback or of a
     group.
 
 Why it breaks

@@ -13,7 +13,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a network is not created, since its range overlaps one that is in use.",
         kinds=(Kind.POOLS_OVERLAP, Kind.ROUTE_CONFLICT),
         categories=(Category.OVERLAPPING_RANGES,),
-        claim="A network cannot be created: every range that it could have overlaps a route or another network of the host.",
+        claim=(
+            "A network cannot be created: every range that it could have overlaps a route or "
+            "another network of the host."
+        ),
         breaks="the containers of that network: they do not start",
         cure="take a range that no route and no network covers",
         commands=("docker network create --subnet 10.213.0.0/24 NAME",),
@@ -22,7 +25,10 @@ ROWS: tuple[MessageCheck, ...] = (
         why="The default pools are a few private ranges; a VPN that pushes routes for 10.0.0.0/8, "
         "172.16.0.0/12 or 192.168.0.0/16, or many networks that were never removed, use them up. "
         "Without the network its containers do not start.",
-        confirm="ip route; docker network ls; docker network inspect $(docker network ls -q) | grep Subnet",
+        confirm=(
+            "ip route; docker network ls; docker network inspect $(docker network ls -q) | grep "
+            "Subnet"
+        ),
         fix="Remove networks that nobody uses (docker network prune), give the network a range "
         "that is free (--subnet), or set default-address-pools in /etc/docker/daemon.json. With a "
         "VPN: keep its routes out of one private range.",
@@ -34,7 +40,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a BGP session between nodes is down.",
         kinds=(Kind.BGP_NOT_ESTABLISHED,),
         categories=(Category.ROUTE_DISTRIBUTION, Category.TUNNEL_ENDPOINT),
-        claim="The BGP session{peer} is not established, so routes to pods of other nodes are missing.",
+        claim=(
+            "The BGP session{peer} is not established, so routes to pods of other nodes are "
+            "missing."
+        ),
         values=(Value("peer", frame=ASIDE),),
         breaks="pods of the peers",
         cure="open TCP 179 between nodes, or set the right address of the node",
@@ -46,11 +55,17 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="refused or timeout: TCP 179 is blocked or BIRD does not run there; an address "
             "that is not the node's: autodetection took the wrong one",
         ),
-        what="BIRD, kube-router, MetalLB or Cilium says that its session with a peer is not established.",
+        what=(
+            "BIRD, kube-router, MetalLB or Cilium says that its session with a peer is not "
+            "established."
+        ),
         why="Routes to the peer's pods are missing. TCP 179 is blocked between the nodes, the node "
         "announces a wrong address of its own (a bridge's or a VPN's, picked by autodetection), or "
         "AS number or password differ.",
-        confirm="calicoctl node status; nc -zv PEER 179; kubectl get nodes -o wide; calicoctl get node -o wide",
+        confirm=(
+            "calicoctl node status; nc -zv PEER 179; kubectl get nodes -o wide; "
+            "calicoctl get node -o wide"
+        ),
         fix="Open TCP 179 between nodes; set IP_AUTODETECTION_METHOD (interface=, can-reach=, "
         "kubernetes-internal-ip) where an address is wrong.",
         references="Calico, Troubleshooting: BGP; RFC 4271 section 8",
@@ -68,7 +83,10 @@ ROWS: tuple[MessageCheck, ...] = (
         why="With loose filtering a pod could forge addresses; so Felix does not start, and the "
         "node's pods get no policy or routes. systemd sets 2 by default.",
         confirm="sysctl net.ipv4.conf.all.rp_filter; systemctl status systemd-sysctl",
-        fix="sysctl -w net.ipv4.conf.all.rp_filter=1 (in /etc/sysctl.d), or FELIX_IGNORELOOSERPF=true.",
+        fix=(
+            "sysctl -w net.ipv4.conf.all.rp_filter=1 (in /etc/sysctl.d), or "
+            "FELIX_IGNORELOOSERPF=true."
+        ),
         references="Calico, Felix configuration, IgnoreLooseRPF",
     ),
     MessageCheck(
@@ -84,10 +102,14 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         needs=("what", ""),
         breaks="what should go by it",
-        cure="correct the gateway or address: GatewayOnLink=yes where the gateway is in no network of the device",
+        cure=(
+            "correct the gateway or address: GatewayOnLink=yes where the gateway is in no network "
+            "of the device"
+        ),
         what="`Could not set route: Nexthop has invalid gateway`.",
         why=(
-            "The kernel refuses a route whose gateway no network of the device covers, or which is there already."
+            "The kernel refuses a route whose gateway no network of the device covers, or which is "
+            "there already."
         ),
         confirm="networkctl status DEV; ip addr; ip route",
         fix="Correct Gateway= or Address=, or set GatewayOnLink=yes (netplan: on-link: true).",
@@ -119,17 +141,26 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a tunnel sends its own packets into itself.",
         kinds=(Kind.TRANSMIT_LOOP,),
         categories=(Category.ROUTING_LOOP, Category.TUNNEL_CONFIGURATION, Category.WRONG_ROUTE),
-        claim="Packets of {device} go into the same device again: the route to its far end leads through itself.",
+        claim=(
+            "Packets of {device} go into the same device again: the route to its far end leads "
+            "through itself."
+        ),
         values=(Value("device", default="a tunnel"),),
         breaks="everything through that device",
         cure="route the far end of the tunnel by the uplink",
-        what="`Dead loop on virtual device`, `routing loop detected`, `recursion limit reached on datapath`.",
+        what=(
+            "`Dead loop on virtual device`, `routing loop detected`, `recursion limit reached on "
+            "datapath`."
+        ),
         why=(
-            "The packets of a tunnel are routed like any other; where the route to the far end is the"
-            " tunnel, each is wrapped again until the kernel drops it."
+            "The packets of a tunnel are routed like any other; where the route to the far end is "
+            "the tunnel, each is wrapped again until the kernel drops it."
         ),
         confirm="ip route get FAR_END; ip -d link show DEV",
-        fix="ip route add FAR_END via GATEWAY dev UPLINK; no default route through the tunnel without it.",
+        fix=(
+            "ip route add FAR_END via GATEWAY dev UPLINK; no default route through the tunnel "
+            "without it."
+        ),
         references="net/core/dev.c, __dev_queue_xmit; net/ipv4/ip_tunnel.c",
     ),
     MessageCheck(
@@ -143,7 +174,8 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="give both ends the same MTU",
         what="`MTU ... is larger than`, `MTU mismatch`.",
         why=(
-            "A router drops the description of the database of a neighbor with a larger MTU: they stay in ExStart."
+            "A router drops the description of the database of a neighbor with a larger MTU: they "
+            "stay in ExStart."
         ),
         confirm='ip link; vtysh -c "show ip ospf neighbor"',
         fix="Set the same MTU on both, or ip ospf mtu-ignore.",
@@ -181,7 +213,8 @@ ROWS: tuple[MessageCheck, ...] = (
         ),
         what="`entering FAULT state`.",
         why=(
-            "The device, the script or the address that the instance tracks failed; it gives its addresses up."
+            "The device, the script or the address that the instance tracks failed; "
+            "it gives its addresses up."
         ),
         confirm="journalctl -u keepalived; ip addr",
         fix="Fix what the line names.",
@@ -197,11 +230,15 @@ ROWS: tuple[MessageCheck, ...] = (
         cure="enable it, and restart operator and agents so that they take the configuration",
         commands=("kubectl -n kube-system get cm cilium-config -o yaml | grep bgp",),
         what="`cilium bgp peers` answers `BGP Control Plane is disabled`.",
-        why="Policies of BGP are only objects until an agent with bgpControlPlane.enabled reads them. Operator and agents read "
-        "their configuration when they start: those from before a change still run with the old one.",
-        confirm="cilium bgp peers; cilium config view | grep bgp; kubectl -n kube-system get pods -l k8s-app=cilium",
-        fix="helm upgrade ... --set bgpControlPlane.enabled=true; kubectl -n kube-system rollout restart ds/cilium "
-        "deploy/cilium-operator",
+        why="Policies of BGP are only objects until an agent with bgpControlPlane.enabled reads "
+        "them. Operator and agents read their configuration when they start: those from before "
+        "a change still run with the old one.",
+        confirm=(
+            "cilium bgp peers; cilium config view | grep bgp; kubectl -n kube-system get pods -l "
+            "k8s-app=cilium"
+        ),
+        fix="helm upgrade ... --set bgpControlPlane.enabled=true; kubectl -n kube-system rollout "
+        "restart ds/cilium deploy/cilium-operator",
         references="Cilium, BGP Control Plane",
     ),
 )

@@ -48,7 +48,10 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{one.link} ({one.prefix}) and {other.link} ({other.prefix}) are in networks that overlap.",
+            claim=(
+                f"{one.link} ({one.prefix}) and {other.link} ({other.prefix}) are in networks that "
+                "overlap."
+            ),
             evidence=(one.span, other.span),
             reasoning=("An address in both is looked for on one of them alone.",),
             breaks=(f"traffic to addresses of {one.prefix} that are behind the other device",),

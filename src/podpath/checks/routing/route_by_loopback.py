@@ -53,7 +53,10 @@ def check(case: Case) -> Iterator[Finding]:
             yield Finding(
                 check=NAME,
                 severity=Severity.FAULT,
-                claim=f"The route to {route.prefix} leads over lo, where packets go round until they are dropped.",
+                claim=(
+                    f"The route to {route.prefix} leads over lo, where packets go round until they "
+                    "are dropped."
+                ),
                 evidence=(route.span,),
                 reasoning=(
                     "lo gives back what it is given: the packet meets the same route again.",

@@ -56,7 +56,10 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"A route to {prefix} is asked for, which the kernel refuses: a /{prefix.rpartition('/')[2]} there is {meant}.",
+            claim=(
+                f"A route to {prefix} is asked for, which the kernel refuses: a "
+                f"/{prefix.rpartition('/')[2]} there is {meant}."
+            ),
             evidence=(message.span, *refusals[:1]),
             reasoning=("The kernel takes only prefixes whose bits behind the length are zero.",),
             breaks=(f"traffic to {prefix}, for which there is no route",),

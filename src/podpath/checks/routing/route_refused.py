@@ -61,7 +61,10 @@ def check(case: Case) -> Iterator[Finding]:
             evidence=(stated.span,),
             reasoning=("It is the kernel's own answer, with all rules and tables counted.",),
             breaks=(f"packets to {_name(answer)}",),
-            prevention="Keep the route in the host's network configuration, so that it is there after a restart.",
+            prevention=(
+                "Keep the route in the host's network configuration, so that it is there after a "
+                "restart."
+            ),
             marks=(answer.error or answer.type,),
         )
 
@@ -72,7 +75,10 @@ def _name(answer: RouteAnswer) -> str:
 
 def _tell(answer: RouteAnswer) -> str | None:
     if answer.error == FILTERED:
-        return f"The kernel refuses packets from {answer.src} on {answer.iif}: the route back uses another device (rp_filter)."
+        return (
+            f"The kernel refuses packets from {answer.src} on {answer.iif}: the route back uses "
+            "another device (rp_filter)."
+        )
     if answer.error in NO_WAY:
         return f"The kernel has no route to {_name(answer)}: it answers {answer.error!r}."
     if answer.type in DEAD_ENDS:

@@ -61,6 +61,9 @@ def check(case: Case) -> Iterator[Finding]:
             evidence=(best.span,),
             reasoning=("The kernel marks the route, and still takes it: none has a lower metric.",),
             breaks=("everything that leaves the host by its default route",),
-            prevention="Let the network manager take routes away with their link, or set ignore_routes_with_linkdown.",
+            prevention=(
+                "Let the network manager take routes away with their link, or set "
+                "ignore_routes_with_linkdown."
+            ),
             marks=("linkdown", str(device)),
         )

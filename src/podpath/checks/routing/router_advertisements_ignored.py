@@ -72,7 +72,10 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{device} ignores router advertisements, as the host forwards IPv6 and {key} is {fact.value}.",
+            claim=(
+                f"{device} ignores router advertisements, as the host forwards IPv6 and {key} is "
+                f"{fact.value}."
+            ),
             evidence=(fact.span, forwarding.span),
             reasoning=("A host that forwards takes advertisements only where accept_ra is 2.",),
             breaks=("IPv6 to other networks, once the default route has expired",),

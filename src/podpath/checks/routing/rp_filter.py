@@ -18,7 +18,7 @@ Why it breaks
 
 How to confirm
     sysctl net.ipv4.conf.all.rp_filter net.ipv4.conf.DEVICE.rp_filter
-    ip route get POD_ADDRESS                   # the device that it names is not the pod's own device
+    ip route get POD_ADDRESS  # the device that it names is not the pod's own device
     nstat -az TcpExtIPReversePathFilter        # grows while the pod tries
     sysctl -w net.ipv4.conf.all.log_martians=1; dmesg | grep martian
 
@@ -57,8 +57,8 @@ from podpath.node.routing import Route
 CATEGORIES = (Category.REVERSE_PATH_FILTER, Category.SYSCTL)
 NAME = "rp-filter"
 PREVENTION = (
-    "Give the setting a file in /etc/sysctl.d that sorts last, and see what else writes it: tuned profiles and systemd-sysctl "
-    "set it back when their services restart."
+    "Give the setting a file in /etc/sysctl.d that sorts last, and see what else writes it: tuned "
+    "profiles and systemd-sysctl set it back when their services restart."
 )
 
 
@@ -115,14 +115,26 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The reverse-path filter drops what {address} sends: it comes in on {device}, and the route back uses {other}.",
+        claim=(
+            f"The reverse-path filter drops what {address} sends: it comes in on {device}, and the "
+            f"route back uses {other}."
+        ),
         evidence=tuple(spans),
         reasoning=(
-            f"For a packet from {address} on {device} the kernel looks up the route back: {route.prefix} over {other}.",
-            f"That is another device, and rp_filter is {mode[0]} (the greater of all and {device}): the packet is dropped.",
+            (
+                f"For a packet from {address} on {device} the kernel looks up the route back: "
+                f"{route.prefix} over {other}."
+            ),
+            (
+                f"That is another device, and rp_filter is {mode[0]} (the greater of all and "
+                f"{device}): the packet is dropped."
+            ),
         ),
         breaks=(
-            f"what {address} sends to anything that BPF does not forward before the check: external hosts, the host itself",
+            (
+                f"what {address} sends to anything that BPF does not forward before the check: "
+                "external hosts, the host itself"
+            ),
         ),
         repairs=(switch_off((device,)),),
         prevention=PREVENTION,

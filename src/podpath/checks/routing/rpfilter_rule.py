@@ -50,14 +50,25 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"A reverse-path rule of the host's firewall drops what comes in on {device or 'a device'}.",
+            claim=(
+                "A reverse-path rule of the host's firewall drops what comes in on "
+                f"{device or 'a device'}."
+            ),
             evidence=(message.span,),
             reasoning=(
-                "The rule's own log shows the packet. It looks for the route back without marks and policy rules.",
+                (
+                    "The rule's own log shows the packet. It looks for the route back without "
+                    "marks and policy rules."
+                ),
             ),
             breaks=(
-                f"replies and requests that come in on {device or 'that device'} and whose way back depends on a rule or mark",
+                (
+                    f"replies and requests that come in on {device or 'that device'} and whose way "
+                    "back depends on a rule or mark"
+                ),
             ),
-            prevention="Set IPv6_rpfilter=loose in firewalld.conf on hosts with VPNs or policy routing.",
+            prevention=(
+                "Set IPv6_rpfilter=loose in firewalld.conf on hosts with VPNs or policy routing."
+            ),
             marks=("rpfilter",),
         )

@@ -97,13 +97,19 @@ def _report(rule: PolicyRule, defaults: list[Route], namespace: Netns) -> Findin
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {rule.priority}{where} sends what main knows only by its default route to table {rule.table}{by}.",
+        claim=(
+            f"Rule {rule.priority}{where} sends what main knows only by its default route to table "
+            f"{rule.table}{by}."
+        ),
         evidence=spans_of((rule, *defaults)),
         reasoning=(
             "Replies to clients in other subnets, and packets of containers, go there too.",
         ),
         breaks=(
-            "published ports and other connections from subnets that main has no route of its own for",
+            (
+                "published ports and other connections from subnets that main has no route of its "
+                "own for"
+            ),
         ),
         prevention="Add routes or rules for the local subnets with the VPN.",
         certainty=0.6 if defaults else 0.4,

@@ -52,7 +52,10 @@ def check(case: Case) -> Iterator[Finding]:
             claim="No policy rule looks up the main table: its routes are not used.",
             evidence=tuple(rule.span for rule in listed if rule.span is not None),
             reasoning=(
-                "A packet is routed by the rules, in their order; main counts only where one names it.",
+                (
+                    "A packet is routed by the rules, in their order; main counts only where one "
+                    "names it."
+                ),
             ),
             breaks=("everything that no other rule catches",),
             repairs=(
@@ -60,6 +63,8 @@ def check(case: Case) -> Iterator[Finding]:
                     title="look main up again", commands=("ip rule add priority 32766 lookup main",)
                 ),
             ),
-            prevention="See what flushed the rules: networkd's ManageForeignRoutingPolicyRules, a script.",
+            prevention=(
+                "See what flushed the rules: networkd's ManageForeignRoutingPolicyRules, a script."
+            ),
             marks=("lookup",),
         )

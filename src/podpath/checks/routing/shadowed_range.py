@@ -94,7 +94,10 @@ def _report(route: Route, hidden: Route) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The route to {route.prefix} over {device} hides a part of another node's {hidden.prefix} over {tunnel}.",
+        claim=(
+            f"The route to {route.prefix} over {device} hides a part of another node's "
+            f"{hidden.prefix} over {tunnel}."
+        ),
         evidence=tuple(span for span in (route.span, hidden.span) if span is not None),
         reasoning=(f"The longer prefix wins, and no address of this node is in {route.prefix}.",),
         breaks=(f"every connection from this node and its pods to {route.prefix}",),

@@ -71,7 +71,10 @@ def check(case: Case) -> Iterator[Finding]:
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The node holds the load balancer's address {', '.join(names)} on kube-ipvs0: packets from it are dropped.",
+        claim=(
+            f"The node holds the load balancer's address {', '.join(names)} on kube-ipvs0: packets "
+            "from it are dropped."
+        ),
         evidence=tuple(spans),
         reasoning=(
             "The kernel takes no packet from outside whose source is an address of its own.",

@@ -11,7 +11,8 @@ Why it breaks
     gives it a pool of addresses.
 
 How to confirm
-    kubectl describe svc NAME; kubectl get pods -A | grep -i -e metallb -e kube-vip -e cloud-controller
+    kubectl describe svc NAME
+    kubectl get pods -A | grep -i -e metallb -e kube-vip -e cloud-controller
     kubectl get ipaddresspools,l2advertisements,ciliumloadbalancerippools -A
 
 How to fix
@@ -57,13 +58,21 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"The LoadBalancer service {service.title} has no outer address: no controller gave it one.",
+            claim=(
+                f"The LoadBalancer service {service.title} has no outer address: no controller "
+                "gave it one."
+            ),
             evidence=(pending.line,),
             reasoning=(
-                "Kubernetes itself gives no such addresses: MetalLB, Cilium or a cloud's controller does.",
+                (
+                    "Kubernetes itself gives no such addresses: MetalLB, Cilium or a cloud's "
+                    "controller does."
+                ),
             ),
             breaks=(f"connections from outside to {service.title}",),
-            prevention="Install a controller with a pool of addresses where the cluster has no cloud.",
+            prevention=(
+                "Install a controller with a pool of addresses where the cluster has no cloud."
+            ),
             certainty=1.0 if asked and not pools else 0.6,
             asks=()
             if asked and not pools

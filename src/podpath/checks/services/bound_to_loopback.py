@@ -38,9 +38,10 @@ from podpath.node.case import Case
 CATEGORIES = (Category.NO_LISTENER, Category.DNS_SERVER)
 NAME = "bound-to-loopback"
 BINDS = frozenset({
-    "bind", "listen", "bind-address", "bind_address", "bindaddress", "listen_addresses", "listenaddress", "listen-address",
-    "listen_address", "http.host", "network.host", "host", "http_addr", "address", "addr", "bind_addr", "net.bindip", "bindip",
-    "healthzbindaddress", "metricsbindaddress", "server.address", "interface", "listen_addr",
+    "bind", "listen", "bind-address", "bind_address", "bindaddress", "listen_addresses",
+    "listenaddress", "listen-address", "listen_address", "http.host", "network.host", "host",
+    "http_addr", "address", "addr", "bind_addr", "net.bindip", "bindip", "healthzbindaddress",
+    "metricsbindaddress", "server.address", "interface", "listen_addr",
 })  # fmt: skip
 PORTS = frozenset({"port", "listen_port", "http.port", "server.port", "net.port"})
 _LOCAL = re.compile(
@@ -51,7 +52,9 @@ _CLOSED = frozenset({FailureKind.REFUSED})
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report servers that listen on loopback alone, where somebody was refused at another address."""
+    """Report servers that listen on loopback alone, where somebody was refused at another
+    address.
+    """
     refused = [one for one in failures(case) if one.result in _CLOSED and not one.dst.is_loopback]
     for file in case.files:
         for setting, port in _binds(file):
@@ -97,7 +100,9 @@ def _report(setting: Setting, asked: FailedConnection, port: int) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"The server of port {port} is configured for loopback alone, and {asked.dst} is asked.",
+        claim=(
+            f"The server of port {port} is configured for loopback alone, and {asked.dst} is asked."
+        ),
         evidence=(setting.span, asked.span),
         reasoning=(
             "A socket on loopback takes nothing that comes from another network namespace or host.",

@@ -66,7 +66,10 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"The service {service.title} is {family}, but its pod {pod.seen.name} has no {family} address.",
+        claim=(
+            f"The service {service.title} is {family}, but its pod {pod.seen.name} has no {family} "
+            "address."
+        ),
         evidence=(*evidence, *((place.line,) if place is not None else ())),
         reasoning=("A service has endpoints only of pods with an address of its family.",),
         breaks=(f"connections to {service.title} over {family}",),

@@ -102,10 +102,16 @@ def _report_weight(one: RealServer, span: Span, seen: list[Sighting]) -> Finding
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Connections still go to {server}, a server of {service} whose weight is 0 in IPVS: it takes no new ones.",
+        claim=(
+            f"Connections still go to {server}, a server of {service} whose weight is 0 in IPVS: "
+            "it takes no new ones."
+        ),
         evidence=(span, *(each.span for each in seen[:2])),
         reasoning=(
-            "Weight 0 keeps new connections away; one whose source port an old entry has is led by that entry to the old server.",
+            (
+                "Weight 0 keeps new connections away; one whose source port an old entry has is "
+                "led by that entry to the old server."
+            ),
         ),
         breaks=(f"a part of the new connections to {service}",),
         repairs=(
@@ -117,7 +123,10 @@ def _report_weight(one: RealServer, span: Span, seen: list[Sighting]) -> Finding
                 ),
             ),
         ),
-        prevention="Run a kernel from 5.9 on, where a reused port is scheduled again without a delay of a second.",
+        prevention=(
+            "Run a kernel from 5.9 on, where a reused port is scheduled again without a delay of a "
+            "second."
+        ),
         marks=(str(one.address),),
     )
 
@@ -127,7 +136,10 @@ def _report_port(end: End, near: list[tuple[VirtualServer, Span]], seen: list[Si
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Connections go to {endpoint(*end)}, but IPVS has virtual services of that address at port {ports} only.",
+        claim=(
+            f"Connections go to {endpoint(*end)}, but IPVS has virtual services of that address at "
+            f"port {ports} only."
+        ),
         evidence=(near[0][1], *(each.span for each in seen[:2])),
         reasoning=("What no virtual service is for stays with the host itself.",),
         breaks=(f"connections to {endpoint(*end)}",),

@@ -74,7 +74,10 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.FAULT if tried else Severity.CAUSE,
-        claim=f"The service {service.title} is Local: only nodes with one of its pods take its traffic{where}.",
+        claim=(
+            f"The service {service.title} is Local: only nodes with one of its pods take its "
+            f"traffic{where}."
+        ),
         evidence=(
             policy.line,
             *(failure.span for failure in tried[:2]),

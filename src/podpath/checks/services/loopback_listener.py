@@ -11,7 +11,7 @@ Why it breaks
     puzzling.
 
 How to confirm
-    ss -ltnp            # 127.0.0.1:PORT instead of 0.0.0.0:PORT or *:PORT, in the namespace of the program
+    ss -ltnp  # 127.0.0.1:PORT instead of 0.0.0.0:PORT or *:PORT, in the namespace of the program
 
 How to fix
     Bind to 0.0.0.0 and [::] (--host 0.0.0.0, bind-address, listen_addresses = '*'), or to the pod's
@@ -124,7 +124,10 @@ def _report(
             "A socket on a loopback address takes only what its own network namespace sends.",
         ),
         breaks=(f"every connection to port {socket.port} from another pod, the node or outside",),
-        prevention="Probe the port at the pod's own address (readinessProbe without `host`), which a loopback listener fails.",
+        prevention=(
+            "Probe the port at the pod's own address (readinessProbe without `host`), which a "
+            "loopback listener fails."
+        ),
         certainty=1.0 if refused else 0.7,
         marks=(f"{socket.local}:{socket.port}",),
     )

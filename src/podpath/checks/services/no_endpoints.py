@@ -61,7 +61,9 @@ def check(case: Case) -> Iterator[Finding]:
 
 
 def _selects(service: ObjectSightings) -> bool:
-    """Tell whether a selector is to find the endpoints: without one somebody writes them by hand."""
+    """Tell whether a selector is to find the endpoints: without one somebody writes them by
+    hand.
+    """
     selector = service.at("spec", "selector")
     return selector is not None and bool(selector.fields)
 
@@ -89,7 +91,10 @@ def _report_object(service: ObjectSightings, endpoints: ObjectSightings) -> Find
         claim=f"The service {service.title} has no endpoints{clause}.",
         evidence=(line, service.span),
         reasoning=(
-            "No ready pod matches its selector, so there is nothing that its address could be rewritten to.",
+            (
+                "No ready pod matches its selector, so there is nothing that its address could be "
+                "rewritten to."
+            ),
         ),
         breaks=(f"every connection to {service.text_at('spec', 'clusterIP') or service.title}",),
         prevention="Alert on services whose endpoints go to zero.",
@@ -113,7 +118,10 @@ def _report(case: Case, service: Service, port: ServicePort) -> Finding:
             *(attempt.span for attempt in tried[:2]),
         ),
         reasoning=(
-            "No ready pod matches its selector, so there is nothing that its address could be rewritten to.",
+            (
+                "No ready pod matches its selector, so there is nothing that its address could be "
+                "rewritten to."
+            ),
         ),
         breaks=(f"every connection to {', '.join(map(str, service.addresses))} port {port.port}",),
         prevention="Alert on services whose endpoints go to zero.",

@@ -57,7 +57,10 @@ def _report(rule: Rule, service: str) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"This node drops what comes for {service or 'a service'} with traffic policy Local: no pod of it runs here.",
+        claim=(
+            f"This node drops what comes for {service or 'a service'} with traffic policy Local: "
+            "no pod of it runs here."
+        ),
         evidence=(rule.span,),
         reasoning=(
             "Kube-proxy writes this rule where the policy forbids to go on to another node's pods.",
@@ -67,7 +70,10 @@ def _report(rule: Rule, service: str) -> Finding:
             Repair(
                 title="let every node pass it on",
                 commands=(
-                    'kubectl patch service SERVICE -p \'{"spec":{"externalTrafficPolicy":"Cluster"}}\'',
+                    (
+                        "kubectl patch service SERVICE -p "
+                        '\'{"spec":{"externalTrafficPolicy":"Cluster"}}\''
+                    ),
                 ),
                 side_effects=("pods see the node's address in place of the client's",),
             ),

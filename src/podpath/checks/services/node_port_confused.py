@@ -74,7 +74,10 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"{failure.dst} was asked at port {failure.dport}, but the service {service.title} is at port {right} there.",
+        claim=(
+            f"{failure.dst} was asked at port {failure.dport}, but the service {service.title} is "
+            f"at port {right} there."
+        ),
         evidence=(failure.span, outer.line),
         reasoning=("A node opens the nodePort, the cluster's address the port.",),
         breaks=("what asks the wrong port",),

@@ -10,7 +10,8 @@ Why it breaks
     router. Cilium announces no service at all without `serviceSelector`.
 
 How to confirm
-    kubectl get ipaddresspools,l2advertisements,bgpadvertisements -A -o yaml; cilium bgp routes advertised ipv4 unicast
+    kubectl get ipaddresspools,l2advertisements,bgpadvertisements -A -o yaml
+    cilium bgp routes advertised ipv4 unicast
 
 How to fix
     Use the pool's real name; give the policy a serviceSelector that fits
@@ -35,7 +36,9 @@ NAME = "pool-not-announced"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report announcements of pools that are not there, and BGP policies that announce no service."""
+    """Report announcements of pools that are not there, and BGP policies that announce no
+    service.
+    """
     pools = {seen.name for seen in see(case, "IPAddressPool") if seen.name}
     for advertised in see(case, "L2Advertisement", "BGPAdvertisement"):
         named = advertised.items_at("spec", "ipAddressPools")
@@ -56,7 +59,10 @@ def check(case: Case) -> Iterator[Finding]:
                 and router.at("serviceSelector") is None
                 and balanced
             ):
-                claim = f"CiliumBGPPeeringPolicy {policy.name} has no serviceSelector, so Cilium announces no service."
+                claim = (
+                    f"CiliumBGPPeeringPolicy {policy.name} has no serviceSelector, so Cilium "
+                    "announces no service."
+                )
                 yield _report(claim, router.at("neighbors") or router, policy.name)
             yield from _check_selector(policy, router, balanced)
 
@@ -79,7 +85,10 @@ def _check_selector(
     if not fits:
         name, value = next(iter(wanted.fields.items()))
         chosen = f"{name}={value.text}"
-        claim = f"CiliumBGPPeeringPolicy {policy.name} announces services with {chosen}, and no LoadBalancer service has that."
+        claim = (
+            f"CiliumBGPPeeringPolicy {policy.name} announces services with {chosen}, and no "
+            "LoadBalancer service has that."
+        )
         yield _report(claim, value, value.text)
 
 

@@ -74,7 +74,10 @@ def _report(container: ObjectSightings, port: Tree, asked: str, *, sure: bool) -
     return Finding(
         check=NAME,
         severity=Severity.FAULT if sure else Severity.CAUSE,
-        claim=f"The container {container.title} publishes port {number} on {host} alone, and {asked} was asked.",
+        claim=(
+            f"The container {container.title} publishes port {number} on {host} alone, and {asked} "
+            "was asked."
+        ),
         evidence=(port.line,),
         reasoning=("What is published on a loopback address is reached by the host itself only.",),
         breaks=(f"connections to port {number} from outside the host",),

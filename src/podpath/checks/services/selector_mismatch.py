@@ -96,10 +96,16 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.FAULT if empty else Severity.CAUSE,
-        claim=f"The service {service.title} selects {name}={wanted[name]}, but {pod.seen.kind} {pod.seen.name} has {has}.",
+        claim=(
+            f"The service {service.title} selects {name}={wanted[name]}, but {pod.seen.kind} "
+            f"{pod.seen.name} has {has}."
+        ),
         evidence=tuple(spans),
         reasoning=(
-            "None of the pods shown has all labels of the selector, so the service has no endpoints.",
+            (
+                "None of the pods shown has all labels of the selector, so the service has no "
+                "endpoints."
+            ),
         ),
         breaks=(f"every connection to the service {service.title}",),
         prevention="Render a service's selector and its pods' labels from one template.",

@@ -10,7 +10,8 @@ Why it breaks
     timeout, or another pod that has the address now.
 
 How to confirm
-    kubectl get endpoints NAME; kubectl get pods -o wide; kubectl -n kube-system logs kube-controller-manager-NODE
+    kubectl get endpoints NAME; kubectl get pods -o wide
+    kubectl -n kube-system logs kube-controller-manager-NODE
 
 How to fix
     Restart what should write them (the endpoint controller), or correct Endpoints that somebody
@@ -82,7 +83,10 @@ def _report(found: ObjectSightings, address: Tree, pod: ObjectSightings) -> Find
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim=f"The endpoints of {found.title} have {address.text}, which none of the pods shown has ({living}).",
+        claim=(
+            f"The endpoints of {found.title} have {address.text}, which none of the pods shown has "
+            f"({living})."
+        ),
         evidence=(address.line, *((place.line,) if place is not None else ())),
         reasoning=("An address that no pod has answers nobody.",),
         breaks=(f"a share of the connections to {found.title}",),

@@ -60,10 +60,16 @@ def _report(mode: Tree, strict: Tree) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.CAUSE,
-        claim="kube-proxy runs in IPVS mode with strictARP false beside MetalLB: every node answers ARP for its addresses.",
+        claim=(
+            "kube-proxy runs in IPVS mode with strictARP false beside MetalLB: every node answers "
+            "ARP for its addresses."
+        ),
         evidence=(strict.line, mode.line),
         reasoning=(
-            "MetalLB's layer 2 mode needs one node to answer; kube-ipvs0 has the address on all of them.",
+            (
+                "MetalLB's layer 2 mode needs one node to answer; kube-ipvs0 has the address on "
+                "all of them."
+            ),
         ),
         breaks=("addresses of LoadBalancer services that MetalLB announces by ARP",),
         prevention="Set strictARP: true wherever MetalLB and IPVS meet.",

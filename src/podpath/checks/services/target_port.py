@@ -86,12 +86,18 @@ def _report(service: ObjectSightings, target: Tree, pod: PodView, *, tried: bool
     return Finding(
         check=NAME,
         severity=Severity.FAULT if sure else Severity.CAUSE,
-        claim=f"The service {service.title} leads to port {target.text}, but {pod.seen.kind} {pod.seen.name} declares {has}.",
+        claim=(
+            f"The service {service.title} leads to port {target.text}, but {pod.seen.kind} "
+            f"{pod.seen.name} declares {has}."
+        ),
         evidence=(target.line, (shown or first).line),
         reasoning=(
             "A target's name that no container has keeps the pod out of the endpoints."
             if named
-            else "Declared ports only inform, so what the process listens on decides: kubectl exec POD -- ss -ltn.",
+            else (
+                "Declared ports only inform, so what the process listens on decides: kubectl exec "
+                "POD -- ss -ltn."
+            ),
         ),
         breaks=(f"connections to the service {service.title}",),
         prevention="Name the container's port and use the name as targetPort.",

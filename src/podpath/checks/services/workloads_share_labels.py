@@ -11,7 +11,8 @@ Why it breaks
     logs deploy/NAME` may show the other's log.
 
 How to confirm
-    kubectl get deploy -o wide; kubectl get endpointslices -l kubernetes.io/service-name=NAME -o wide
+    kubectl get deploy -o wide
+    kubectl get endpointslices -l kubernetes.io/service-name=NAME -o wide
 
 How to fix
     Give each workload a label of its own in selector and template, and the service's selector too;
@@ -53,7 +54,10 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{twin[0].kind} {twin[0].name} and {seen.kind} {seen.name} both select {name}={value.text}.",
+            claim=(
+                f"{twin[0].kind} {twin[0].name} and {seen.kind} {seen.name} both select "
+                f"{name}={value.text}."
+            ),
             evidence=(twin[1].fields[name].line, value.line),
             reasoning=("A service that selects this label has the pods of both as endpoints.",),
             breaks=("a share of the connections to services of either",),

@@ -47,7 +47,10 @@ def check(case: Case) -> Iterator[Finding]:
                 yield Finding(
                     check=NAME,
                     severity=Severity.FAULT,
-                    claim=f"Two peers of one WireGuard device are given {prefix}: the second takes it from the first.",
+                    claim=(
+                        f"Two peers of one WireGuard device are given {prefix}: the second takes "
+                        "it from the first."
+                    ),
                     evidence=(first.span, setting.span),
                     reasoning=("A range belongs to one peer of a device alone.",),
                     breaks=("the first peer",),

@@ -55,7 +55,10 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.NOTE,
-            claim=f"{count(len(wrong), 'packet')} with a wrong checksum here: the network card sets it later, nothing is wrong.",
+            claim=(
+                f"{count(len(wrong), 'packet')} with a wrong checksum here: the network card sets "
+                "it later, nothing is wrong."
+            ),
             evidence=quote(wrong[:1]),
             reasoning=(
                 "The kernel leaves checksums to the card; a capture sees the packet before that.",
@@ -75,19 +78,29 @@ def _report_open(wrong: list[Sighting]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.RISK,
-        claim=f"{count(len(wrong), 'packet')} with a wrong checksum, and the capture does not tell whether it was taken where "
-        "they are sent: there it is normal, at the receiver they are dropped.",
+        claim=f"{count(len(wrong), 'packet')} with a wrong checksum, and the capture does not tell "
+        "whether it was taken where they are sent: there it is normal, at the receiver they "
+        "are dropped.",
         evidence=quote(wrong[:1]),
         reasoning=(
-            "The kernel leaves checksums to the card; a capture at the sender sees the packet before that.",
+            (
+                "The kernel leaves checksums to the card; a capture at the sender sees the packet "
+                "before that."
+            ),
         ),
         certainty=0.4,
         marks=("incorrect", "cksum"),
         asks=(
             FollowUp(
                 fact=f"whether packets of {sender} have right checksums where they arrive",
-                command="tcpdump -vvni DEVICE (on the receiver); nstat -az TcpInCsumErrors UdpInCsumErrors (there)",
-                decides="they are wrong there too, and the counters grow: an offload does not finish them",
+                command=(
+                    "tcpdump -vvni DEVICE (on the receiver); nstat -az TcpInCsumErrors "
+                    "UdpInCsumErrors (there)"
+                ),
+                decides=(
+                    "they are wrong there too, and the counters grow: an offload does not finish "
+                    "them"
+                ),
             ),
         ),
     )

@@ -55,7 +55,10 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{link.name} sends packets of up to {link.mtu} bytes, which the way to other networks may not carry.",
+            claim=(
+                f"{link.name} sends packets of up to {link.mtu} bytes, which the way to other "
+                "networks may not carry."
+            ),
             evidence=(link.span,),
             reasoning=("A device on the way with 1500 loses larger frames silently.",),
             breaks=("large packets: TLS, pulls, uploads",),

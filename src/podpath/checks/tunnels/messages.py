@@ -18,10 +18,16 @@ ROWS: tuple[MessageCheck, ...] = (
         breaks="the tunnel, and everything that goes through it",
         cure="load the module tun, and give the container the device",
         commands=("modprobe tun",),
-        what="A VPN, flannel's udp backend, slirp4netns or another user of TUN devices cannot open /dev/net/tun.",
+        what=(
+            "A VPN, flannel's udp backend, slirp4netns or another user of TUN devices cannot open "
+            "/dev/net/tun."
+        ),
         why="The module tun is not loaded, or a container lacks the device or the right "
         "(NET_ADMIN, privileged). Without the device there is no tunnel, and the program exits.",
-        confirm="ls -l /dev/net/tun; lsmod | grep '^tun'\nkubectl get ds -n kube-flannel -o yaml | grep -A3 securityContext",
+        confirm=(
+            "ls -l /dev/net/tun; lsmod | grep '^tun'\n"
+            "kubectl get ds -n kube-flannel -o yaml | grep -A3 securityContext"
+        ),
         fix="modprobe tun; in a container: --device /dev/net/tun --cap-add NET_ADMIN, or "
         "privileged: true\n"
         "For flannel take the vxlan backend, which needs no TUN device. In LXC allow the device in "
@@ -40,7 +46,10 @@ ROWS: tuple[MessageCheck, ...] = (
         commands=("wg show",),
         what="WireGuard dropped a source that AllowedIPs does not name, has no peer or endpoint "
         "for a destination; or IKE found no common proposal, identity or secret.",
-        why="Encryption needs the same on both ends: what does not fit is dropped, and the kernel or the daemon says so.",
+        why=(
+            "Encryption needs the same on both ends: what does not fit is dropped, and the kernel "
+            "or the daemon says so."
+        ),
         confirm="wg show; ip route get ADDRESS; swanctl --log; ipsec statusall",
         fix="Add the range to the peer's AllowedIPs (each range to one peer), an endpoint; make "
         "proposals, identities and keys the same.",
@@ -59,12 +68,24 @@ ROWS: tuple[MessageCheck, ...] = (
         ask=FollowUp(
             fact="whether the handshake's packets leave and arrive",
             command="tcpdump -nn udp port PORT   # on both ends; wg show",
-            decides="they leave and do not arrive: the way drops them; they do not leave: a firewall or route on this host",
+            decides=(
+                "they leave and do not arrive: the way drops them; they do not leave: a firewall "
+                "or route on this host"
+            ),
         ),
-        what="WireGuard's handshake with a peer does not complete, or a member of a swarm sends no acknowledgements.",
-        why="UDP between the two is dropped, the endpoint's address or port is wrong, or the peer does not run.",
+        what=(
+            "WireGuard's handshake with a peer does not complete, or a member of a swarm sends no "
+            "acknowledgements."
+        ),
+        why=(
+            "UDP between the two is dropped, the endpoint's address or port is wrong, or the peer "
+            "does not run."
+        ),
         confirm="wg show (latest handshake, transfer); tcpdump -nn udp port PORT on both ends",
-        fix="Open the port (UDP 51820; for swarm 7946 TCP and UDP, 4789 UDP) between the hosts, or set the endpoint right.",
+        fix=(
+            "Open the port (UDP 51820; for swarm 7946 TCP and UDP, 4789 UDP) between the hosts, or "
+            "set the endpoint right."
+        ),
         references="wg(8); Docker, Swarm mode ports",
     ),
     MessageCheck(
@@ -72,7 +93,10 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a device refuses the MTU that somebody wants to give it.",
         kinds=(Kind.MTU_TOO_LARGE,),
         categories=(Category.MTU,),
-        claim="A device{device} cannot have the MTU{size} that it was to have, and keeps the one it has.",
+        claim=(
+            "A device{device} cannot have the MTU{size} that it was to have, and keeps the one it "
+            "has."
+        ),
         values=(Value("device", frame=ASIDE), Value("size", frame=SPACED)),
         breaks="packets larger than the MTU that the device has",
         cure="give the device, and whatever it stands on, sizes that fit together",
@@ -83,13 +107,13 @@ ROWS: tuple[MessageCheck, ...] = (
             command="ip -d link show (mtu, minmtu, maxmtu)",
             decides="it has less than its neighbors send: it is the cause; all fit: it is not",
         ),
-        what="`mtu greater than device maximum`, `mtu less than device minimum` or `Invalid MTU 9000 "
-        "requested`: the kernel or the driver says no, and the device keeps its size.",
-        why="A tunnel's device cannot be larger than its kind allows, a card not larger than its driver "
-        "does. Who believes that the size was set sends packets that do not fit.",
+        what="`mtu greater than device maximum`, `mtu less than device minimum` or `Invalid MTU "
+        "9000 requested`: the kernel or the driver says no, and the device keeps its size.",
+        why="A tunnel's device cannot be larger than its kind allows, a card not larger than its "
+        "driver does. Who believes that the size was set sends packets that do not fit.",
         confirm="ip -d link show DEV; dmesg -T | grep -i mtu",
-        fix="Set the underlying device first, and an MTU within minmtu and maxmtu; set the same size on "
-        "all nodes and in the network plugin's configuration.",
+        fix="Set the underlying device first, and an MTU within minmtu and maxmtu; "
+        "set the same size on all nodes and in the network plugin's configuration.",
         references="net/core/dev.c, dev_validate_mtu",
     ),
     MessageCheck(
@@ -97,11 +121,17 @@ ROWS: tuple[MessageCheck, ...] = (
         title="a tunnel of Open vSwitch does not fit its other end.",
         kinds=(Kind.TUNNEL_PORT_UNKNOWN,),
         categories=(Category.TUNNEL_CONFIGURATION, Category.TUNNEL_ENDPOINT),
-        claim="Open vSwitch has no tunnel port for packets that come in: key, addresses or kind differ at the two ends.",
+        claim=(
+            "Open vSwitch has no tunnel port for packets that come in: key, addresses or kind "
+            "differ at the two ends."
+        ),
         breaks="everything by that tunnel",
         cure="give both ends the same key and each other's address",
         what="`receive tunnel port not found`, `attempting to add tunnel port with same config`.",
-        why="A tunnel port takes packets with its key and the address of its far end, and no others.",
+        why=(
+            "A tunnel port takes packets with its key and the address of its far end, and no "
+            "others."
+        ),
         confirm="ovs-vsctl show; ovs-appctl ofproto/list-tunnels",
         fix="Set options:key, remote_ip and local_ip alike, or remove the second port.",
         references="ovs-vswitchd.conf.db(5), Interface",
@@ -141,7 +171,10 @@ ROWS: tuple[MessageCheck, ...] = (
             decides="an inner device with the MTU of the outer one: it is the cause",
         ),
         what="`Message too long` (EMSGSIZE).",
-        why="The packet may not be cut (DF), and the device or the path that the kernel knows takes less.",
+        why=(
+            "The packet may not be cut (DF), and the device or the path that the kernel knows "
+            "takes less."
+        ),
         confirm="ping -M do -s 1472 ADDRESS; tracepath ADDRESS; ip -d link; ip route get ADDRESS",
         fix="Set the MTU of pods and tunnels to that of the uplink less the overhead.",
         references="ip(7), IP_MTU_DISCOVER",

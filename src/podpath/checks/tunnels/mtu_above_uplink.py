@@ -63,7 +63,10 @@ def check(case: Case) -> Iterator[Finding]:
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{wide.name} has an MTU of {wide.mtu}, and the host's uplink {narrow.name} only {narrow.mtu}.",
+        claim=(
+            f"{wide.name} has an MTU of {wide.mtu}, and the host's uplink {narrow.name} only "
+            f"{narrow.mtu}."
+        ),
         evidence=tuple(link.span for link in (narrow, wide) if link.span is not None),
         reasoning=(
             "What containers announce as their segment size does not fit the path to them.",

@@ -71,7 +71,10 @@ def check(case: Case) -> Iterator[Finding]:
                     commands=(f"ethtool -K {offload.link} {offload.feature} off",),
                 ),
             ),
-            prevention="Switch it off by a udev rule or a unit, since the device is recreated with the agent.",
+            prevention=(
+                "Switch it off by a udev rule or a unit, since the device is recreated with the "
+                "agent."
+            ),
             certainty=0.6 if inner else 0.4,
             marks=(offload.feature,),
         )

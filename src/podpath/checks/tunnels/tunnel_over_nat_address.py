@@ -63,10 +63,15 @@ def check(case: Case) -> Iterator[Finding]:
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim="The overlay takes 10.0.2.15 for the node's address, which every VirtualBox machine has on its NAT card.",
+        claim=(
+            "The overlay takes 10.0.2.15 for the node's address, which every VirtualBox machine "
+            "has on its NAT card."
+        ),
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=("No other node can reach it, and each takes it for its own.",),
         breaks=("pod traffic between nodes",),
-        prevention="Name the card of the nodes' own network in the plugin's and the kubelet's options.",
+        prevention=(
+            "Name the card of the nodes' own network in the plugin's and the kubelet's options."
+        ),
         marks=(str(NAT),),
     )

@@ -70,7 +70,10 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"{mac} on {device} stands for {' and '.join(ends)}: two nodes have the same VTEP MAC.",
+            claim=(
+                f"{mac} on {device} stands for {' and '.join(ends)}: two nodes have the same VTEP "
+                "MAC."
+            ),
             evidence=tuple(ends.values()),
             reasoning=(
                 "A tunnel finds the node by the MAC: frames for one of them go to the other.",

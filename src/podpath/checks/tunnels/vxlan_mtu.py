@@ -11,7 +11,7 @@ Why it breaks
 
 How to confirm
     ip -d link show VXLAN; ip link show UPLINK
-    ping -M do -s 1422 POD_ON_ANOTHER_NODE       # 1450 bytes in all; the greatest size that passes tells
+    ping -M do -s 1422 POD_ON_ANOTHER_NODE  # 1450 bytes in all; the greatest size that passes tells
 
 How to fix
     ip link set VXLAN mtu UPLINK_MTU-50, and the same for the pods' devices (the CNI plugin's
@@ -70,10 +70,16 @@ def _report(link: Link, below: Link, room: int) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{link.name} takes packets of {link.mtu} bytes; behind {room} of outer headers {below.name} carries {fitting}.",
+        claim=(
+            f"{link.name} takes packets of {link.mtu} bytes; behind {room} of outer headers "
+            f"{below.name} carries {fitting}."
+        ),
         evidence=tuple(span for span in (link.span, below.span) if span is not None),
         reasoning=(
-            f"A full packet becomes {link.mtu + room} bytes on {below.name}, whose MTU is {below.mtu}.",
+            (
+                f"A full packet becomes {link.mtu + room} bytes on {below.name}, whose MTU is "
+                f"{below.mtu}."
+            ),
         ),
         breaks=(
             f"full-sized packets over {link.name}: transfers hang, while pings and handshakes pass",

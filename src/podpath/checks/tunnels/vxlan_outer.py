@@ -98,10 +98,16 @@ def _report_sums(found: Sequence[Sighting], count: int, *, shown: bool) -> Findi
     return Finding(
         check=NAME,
         severity=Severity.FAULT if shown else Severity.RISK,
-        claim=f"Tunnel packets from {packet.src} come in on {found[0].link} with wrong UDP checksums: {packet.dst} drops them.",
+        claim=(
+            f"Tunnel packets from {packet.src} come in on {found[0].link} with wrong UDP "
+            f"checksums: {packet.dst} drops them."
+        ),
         evidence=quote(found),
         reasoning=(
-            f"{len(found)} of {count} packets to port {packet.dport} that come in have a wrong outer checksum.",
+            (
+                f"{len(found)} of {count} packets to port {packet.dport} that come in have a wrong "
+                "outer checksum."
+            ),
             *(("Nothing that they carry is answered.",) if shown else ()),
         ),
         breaks=(f"the tunnel from {packet.src} to {packet.dst}",),
@@ -120,10 +126,16 @@ def _report_fragments(found: Sequence[Sighting]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.RISK,
-        claim=f"Tunnel packets from {packet.src} to {packet.dst} are sent in fragments: the tunnel's MTU is too large.",
+        claim=(
+            f"Tunnel packets from {packet.src} to {packet.dst} are sent in fragments: the tunnel's "
+            "MTU is too large."
+        ),
         evidence=quote(found),
         reasoning=(
-            f"{len(found)} fragments of outer packets are seen; networks that drop fragments lose full-sized packets.",
+            (
+                f"{len(found)} fragments of outer packets are seen; networks that drop fragments "
+                "lose full-sized packets."
+            ),
         ),
         breaks=(
             "full-sized packets through the tunnel, where a network on the way drops fragments",

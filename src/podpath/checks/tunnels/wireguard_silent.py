@@ -53,7 +53,10 @@ def check(case: Case) -> Iterator[Finding]:
         yield Finding(
             check=NAME,
             severity=Severity.FAULT,
-            claim=f"The WireGuard peer {peer.endpoint} on {peer.link} never answered: {peer.sent} sent, nothing received.",
+            claim=(
+                f"The WireGuard peer {peer.endpoint} on {peer.link} never answered: {peer.sent} "
+                "sent, nothing received."
+            ),
             evidence=(stated.span,),
             reasoning=("Without a handshake the tunnel carries nothing.",),
             breaks=(f"everything over {peer.link}",),

@@ -253,7 +253,9 @@ def _route_past_host(walk: Walk, skb: Skb, namespace: Namespace, link: Link) -> 
 
 
 def _overlay(walk: Walk, namespace: Namespace, config: CiliumConfig, dst: Address) -> Link | None:
-    """Return the tunnel device for a pod of another node: its network is routed to `cilium_host`."""
+    """Return the tunnel device for a pod of another node: its network is routed to
+    `cilium_host`.
+    """
     if not config.tunnels(walk.choices):
         return None
     found = namespace.routing(4).lookup(FlowKey(dst))
@@ -340,7 +342,9 @@ def restore_peer(walk: Walk, skb: Skb) -> None:
 
 
 def _translate_service(walk: Walk, skb: Skb, services: BpfMap, function: str) -> None:
-    """Translate a service's address to one of its endpoints, the same one for the whole connection."""
+    """Translate a service's address to one of its endpoints, the same one for the whole
+    connection.
+    """
     before = skb.packet
     key = BpfKey(services, _tuple(before))
     known = walk.learned.bpf.get(key)

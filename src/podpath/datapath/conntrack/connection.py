@@ -136,7 +136,9 @@ class Connection:
         self.port_at_random = False
         """The kernel draws the source port: the one in `reply` stands for any."""
         self.masquerade_link: str | None = None
-        """The device whose address MASQUERADE took; the entry is dropped when it leaves by another."""
+        """The device whose address MASQUERADE took; the entry is dropped when it leaves by
+        another.
+        """
         self.helper = ""
         self.span: Span | None = None
         """The line of evidence that it was seeded from; None for one that the walk made."""

@@ -91,7 +91,9 @@ class ConntrackTable:
         return None
 
     def taken(self, key: Key, ignored: Connection) -> bool:
-        """Tell whether another connection has a reply tuple already (`nf_conntrack_tuple_taken`)."""
+        """Tell whether another connection has a reply tuple already
+        (`nf_conntrack_tuple_taken`).
+        """
         found = self.find(key, ignored.zone)
         if found is None or found[0] is ignored:
             return False

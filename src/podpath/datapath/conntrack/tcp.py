@@ -18,26 +18,25 @@ from podpath.datapath.reasons.tracking import InvalidReason, TrackingNote
 from podpath.net import protocols
 from podpath.net.packet import Packet
 
-NONE, SYN_SENT, SYN_RECV, ESTABLISHED, FIN_WAIT, CLOSE_WAIT, LAST_ACK, TIME_WAIT, CLOSE, SYN_SENT2 = (
-    "NONE", "SYN_SENT", "SYN_RECV", "ESTABLISHED", "FIN_WAIT", "CLOSE_WAIT", "LAST_ACK", "TIME_WAIT", "CLOSE", "SYN_SENT2",
-)  # fmt: skip
+NONE = "NONE"
+SYN_SENT = "SYN_SENT"
+SYN_RECV = "SYN_RECV"
+ESTABLISHED = "ESTABLISHED"
+FIN_WAIT = "FIN_WAIT"
+CLOSE_WAIT = "CLOSE_WAIT"
+LAST_ACK = "LAST_ACK"
+TIME_WAIT = "TIME_WAIT"
+CLOSE = "CLOSE"
+SYN_SENT2 = "SYN_SENT2"
 STATES = (
-    NONE,
-    SYN_SENT,
-    SYN_RECV,
-    ESTABLISHED,
-    FIN_WAIT,
-    CLOSE_WAIT,
-    LAST_ACK,
-    TIME_WAIT,
-    CLOSE,
+    NONE, SYN_SENT, SYN_RECV, ESTABLISHED, FIN_WAIT, CLOSE_WAIT, LAST_ACK, TIME_WAIT, CLOSE,
     SYN_SENT2,
-)
+)  # fmt: skip
 INVALID, IGNORE = "sIV", "sIG"
 
 _NAMES: Mapping[str, str] = {
-    "NO": NONE, "SS": SYN_SENT, "SR": SYN_RECV, "ES": ESTABLISHED, "FW": FIN_WAIT, "CW": CLOSE_WAIT, "LA": LAST_ACK,
-    "TW": TIME_WAIT, "CL": CLOSE, "S2": SYN_SENT2, "IV": INVALID, "IG": IGNORE,
+    "NO": NONE, "SS": SYN_SENT, "SR": SYN_RECV, "ES": ESTABLISHED, "FW": FIN_WAIT, "CW": CLOSE_WAIT,
+    "LA": LAST_ACK, "TW": TIME_WAIT, "CL": CLOSE, "S2": SYN_SENT2, "IV": INVALID, "IG": IGNORE,
 }  # fmt: skip
 _TABLE = """
            NO SS SR ES FW CW LA TW CL S2
@@ -91,7 +90,8 @@ VALID_FLAGS = frozenset(
     flags | urgent
     for flags, urgents in (
         (protocols.SYN, (0, _URG)), (protocols.SYN | protocols.ACK, (0,)), (protocols.RST, (0,)),
-        (protocols.RST | protocols.ACK, (0,)), (protocols.FIN | protocols.ACK, (0, _URG)), (protocols.ACK, (0, _URG)),
+        (protocols.RST | protocols.ACK, (0,)), (protocols.FIN | protocols.ACK, (0, _URG)),
+        (protocols.ACK, (0, _URG)),
     )
     for urgent in urgents
 )  # fmt: skip

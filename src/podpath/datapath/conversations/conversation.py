@@ -400,7 +400,9 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
 
 
 def _is_outer(skb: Skb, trace: Trace) -> bool:
-    """Tell whether a process was handed a tunnel's outer packet: it cannot answer what is inside."""
+    """Tell whether a process was handed a tunnel's outer packet: it cannot answer what is
+    inside.
+    """
     return skb.inner is not None and isinstance(trace.outcome, Delivered)
 
 
@@ -477,7 +479,9 @@ def _takes_datagram(netns: Netns, packet: Packet) -> bool:
 
 
 def _listens(netns: Netns, packet: Packet) -> bool:
-    """Tell whether a socket takes the packet; with no whole listing of sockets one is presumed to."""
+    """Tell whether a socket takes the packet; with no whole listing of sockets one is presumed
+    to.
+    """
     if packet.protocol in _ECHO or not netns.shows_sockets(packet.protocol):
         return True
     return any(

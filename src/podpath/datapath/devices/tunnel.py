@@ -210,7 +210,9 @@ def receive(walk: Walk, skb: Skb) -> Next:
 
 
 def _listens(link: Link, sender: Link, outer: Packet) -> bool:
-    """Tell whether a device takes what another tunnel device sent: the same kind, network and port."""
+    """Tell whether a device takes what another tunnel device sent: the same kind, network and
+    port.
+    """
     if outer.protocol == protocols.IPIP:
         return link.kind == "ipip"
     if link.vxlan is None or sender.vxlan is None:

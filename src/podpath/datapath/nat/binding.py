@@ -147,7 +147,9 @@ def _port_in_range(candidate: ConnTuple, allowed: NatRange, *, source: bool) -> 
 def _same_source(
     table: ConntrackTable, connection: Connection, current: ConnTuple, allowed: NatRange
 ) -> ConnTuple | None:
-    """Find how the same source is mapped already for another destination (`find_appropriate_src`)."""
+    """Find how the same source is mapped already for another destination
+    (`find_appropriate_src`).
+    """
     for other in table.of_source((current.src, current.sport, current.protocol)):
         if other is connection or other.zone.in_direction(
             reply=False

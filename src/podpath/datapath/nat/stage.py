@@ -143,7 +143,10 @@ class NatStage:
             Option("iptables", "iptables' table, so it runs first"),
         )
         netns = state.skb.netns.name
-        fact = f"what nat chain of {self.hook} was registered last in netns {netns}, native or iptables"
+        fact = (
+            f"what nat chain of {self.hook} was registered last in netns {netns}, native or "
+            "iptables"
+        )
         last = state.walk.choices.choose(fact, options, ask="nft list hooks")
         return (*self.native, *tables) if last == "native" else (*tables, *self.native)
 
@@ -236,7 +239,9 @@ class NatStage:
         return DROP
 
     def _mark_reroute(self, state: HookState, skb: Skb, connection: Connection) -> None:
-        """Say that a local packet with a new destination is routed again (`nf_nat_ipv4_local_fn`)."""
+        """Say that a local packet with a new destination is routed again
+        (`nf_nat_ipv4_local_fn`).
+        """
         if self.hook == Hook.OUTPUT and not state.reroute:
             entry, other = (
                 (connection.reply, connection.original)

@@ -107,7 +107,9 @@ def _teach(tables: NeighbourTables, hop: NeighbourKey, found: Resolution, own: M
 
 
 def _recall(tables: NeighbourTables, hop: NeighbourKey, found: Resolution) -> Resolution:
-    """Fall back on what requests taught before: it would not answer this one, yet its MAC is known."""
+    """Fall back on what requests taught before: it would not answer this one, yet its MAC is
+    known.
+    """
     answered = tables.answered.get(hop)
     if answered is not None:
         return Resolution(answered, reasons.AnsweredBefore(hop.address, answered))

@@ -52,7 +52,9 @@ class CompiledChain:
         self._compile = compile_rule
         rules = source.rules
         self.in_line = len(rules) if source.in_line is None else source.in_line
-        """The place from which on the evidence may leave out rules before the next that it shows."""
+        """The place from which on the evidence may leave out rules before the next that it
+        shows.
+        """
         self._compiled: list[CompiledRule | None] = [None] * len(rules)
         self._whole: list[CompiledRule] | None = None
         self.index = ChainIndex(rules, family) if len(rules) >= SHORTEST and indexed else None

@@ -19,10 +19,11 @@ def traverse(walk: Walk, skb: Skb, hook: Hook) -> Verdict:
     Reads `skb.iif` (None in OUTPUT), `skb.oif` (None in PREROUTING and INPUT), `skb.netns`,
     `skb.mark`, `skb.physin` and `skb.physout`, and `skb.destination` in POSTROUTING (MASQUERADE
     needs the next hop). Changes `skb.packet` (NAT, TTL, TOS), `skb.mark`, `skb.connection`,
-    `skb.ctinfo` and `skb.reply`; records Steps, and every rule that matched in `walk.trace.matched`. The
-    caller makes the last Step of a packet that is dropped here no more: the deciding Step is
-    recorded already. A caller that moves the packet to another namespace clears `connection`,
-    `ctinfo` and `template` (`skb_scrub_packet`), one that loops it back over `lo` keeps them.
+    `skb.ctinfo` and `skb.reply`; records Steps, and every rule that matched in
+    `walk.trace.matched`. The caller makes the last Step of a packet that is dropped here no more:
+    the deciding Step is recorded already. A caller that moves the packet to another namespace
+    clears `connection`, `ctinfo` and `template` (`skb_scrub_packet`), one that loops it back over
+    `lo` keeps them.
     """
     stages = ruleset(walk, skb.netns, skb.packet.dst.family).stages[hook]
     if not stages:

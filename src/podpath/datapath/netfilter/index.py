@@ -81,7 +81,9 @@ class ChainIndex:
             for signature, positions in groups.items()
         )
         self.by_mark = any(group.signature.mark for group in self.groups)
-        """True where the mark is a key: after a change of the mark the candidates are other ones."""
+        """True where the mark is a key: after a change of the mark the candidates are other
+        ones.
+        """
 
     def candidates(self, state: HookState) -> Sequence[int]:
         """Return the positions of the rules that can match the packet, in order; none that matches

@@ -82,7 +82,9 @@ def _passed_by(traversal: Traversal) -> Iterator[CompiledRule]:
 
 
 def _missed_by_one(traversal: Traversal, compiled: CompiledRule) -> NearMiss | None:
-    """Say which condition alone kept a rule from matching; None where none did, or more than one."""
+    """Say which condition alone kept a rule from matching; None where none did, or more than
+    one.
+    """
     state = traversal.state
     missed = [
         text

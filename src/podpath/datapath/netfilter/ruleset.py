@@ -1,4 +1,6 @@
-"""Everything that netfilter runs in one namespace for one family: by hook, in the kernel's order."""
+"""Everything that netfilter runs in one namespace for one family: by hook, in the kernel's
+order.
+"""
 
 from __future__ import annotations
 

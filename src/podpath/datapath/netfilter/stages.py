@@ -134,7 +134,10 @@ def order_fact(stages: tuple[TableStage, ...]) -> str:
     """Name the fact that decides the order of the flavors of one table."""
     table = stages[0].table
     family = "iptables" if table.source.family == 4 else "ip6tables"
-    return f"which flavour of {family} table {table.source.name} was registered last in netns {table.netns}"
+    return (
+        f"which flavour of {family} table {table.source.name} was registered last in netns "
+        f"{table.netns}"
+    )
 
 
 def choose_order(

@@ -24,7 +24,9 @@ class CompiledTable:
     def __init__(
         self, source: Table, netns: str, sets: Sets, ask: str, *, indexed: bool = True
     ) -> None:
-        """Compile nothing yet. `indexed` is False only to measure and test what the index is worth."""
+        """Compile nothing yet. `indexed` is False only to measure and test what the index is
+        worth.
+        """
         self.source = source
         self.netns = netns
         self.sets = sets
@@ -85,7 +87,10 @@ class CompiledTable:
         )
         unshown = Chain(name=name, rules=rules, policy="ACCEPT", complete=False, in_line=0)
         chain = self._compiled(unshown)
-        ask = f"{'iptables' if self.source.family == 4 else 'ip6tables'} -t {self.source.name} -S {name}"
+        ask = (
+            f"{'iptables' if self.source.family == 4 else 'ip6tables'} -t {self.source.name} -S "
+            f"{name}"
+        )
         for place, root in enumerate(roots):
             chain.doubt(
                 place,

@@ -70,7 +70,9 @@ def track(state: HookState) -> Verdict | None:
 
 
 def confirm(state: HookState) -> Verdict | None:
-    """Enter a new connection into the table, now that its first packet got through (`nf_confirm`)."""
+    """Enter a new connection into the table, now that its first packet got through
+    (`nf_confirm`).
+    """
     skb = state.skb
     connection = skb.connection
     if connection is None or connection.confirmed or skb.reply:
@@ -108,7 +110,8 @@ def attach_answer(answer: Skb, cause: Skb) -> None:
     connection = cause.connection
     if connection is None:
         if cause.ctinfo == CtInfo.UNTRACKED:
-            answer.ctinfo = CtInfo.RELATED  # to no connection: a rule calls it INVALID, and NOTRACK leaves what has a state alone
+            # to no connection: a rule calls it INVALID, and NOTRACK leaves what has a state alone
+            answer.ctinfo = CtInfo.RELATED
         return
     answer.connection, answer.ctinfo, answer.reply = connection, CtInfo.RELATED, not cause.reply
     if connection.confirmed and answer.packet.protocol == protocols.TCP:

@@ -19,13 +19,15 @@ from podpath.net.provenance import Inferred, Span
 from podpath.node.routing import LOCAL, Nexthop, PolicyRule, Route
 
 ERRORS: dict[str, str] = {
-    "blackhole": "EINVAL", "unreachable": "EHOSTUNREACH", "prohibit": "EACCES", "throw": "EAGAIN", "nat": "EINVAL",
-    "xresolve": "EINVAL",
+    "blackhole": "EINVAL", "unreachable": "EHOSTUNREACH", "prohibit": "EACCES", "throw": "EAGAIN",
+    "nat": "EINVAL", "xresolve": "EINVAL",
 }  # fmt: skip
 """Route types that end a lookup with an error (`net/ipv4/fib_semantics.c:fib_props v6.12`)."""
 
 Destinations = dict[tuple[int, int, int], Destination]
-"""What routes lead to, by the identities of route, nexthop and policy rule: made once for a node."""
+"""What routes lead to, by the identities of route, nexthop and policy rule: made once for a
+node.
+"""
 
 
 TOS_MASK = 0x1C
@@ -94,7 +96,9 @@ class FibTable:
     __slots__ = ("_levels",)
 
     def __init__(self, family: Family, routes: Iterable[Route]) -> None:
-        """Sort routes as the kernel lists them; equal ones keep the order that they are given in."""
+        """Sort routes as the kernel lists them; equal ones keep the order that they are given
+        in.
+        """
         levels: dict[int, dict[int, list[Route]]] = {}
         for route in routes:
             levels.setdefault(route.prefix.length, {}).setdefault(route.prefix.network, []).append(

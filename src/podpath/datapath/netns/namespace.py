@@ -52,7 +52,9 @@ class Namespace:
     )
 
     def __init__(self, netns: Netns, macs: Mapping[Address, Mac]) -> None:
-        """Index a namespace; `macs` is what neighbor tables of the node say of its own addresses."""
+        """Index a namespace; `macs` is what neighbor tables of the node say of its own
+        addresses.
+        """
         self.netns = netns
         self.name = netns.name
         self.links: dict[str, Link] = {link.name: link for link in netns.links.items}
@@ -155,7 +157,9 @@ class Namespace:
         return guessed and not self.netns.addresses.complete and not self.has_local(address)
 
     def owns(self, address: Address) -> bool:
-        """Tell whether the address is on one of the namespace's devices (`inet_lookup_ifaddr_rcu`)."""
+        """Tell whether the address is on one of the namespace's devices
+        (`inet_lookup_ifaddr_rcu`).
+        """
         return address in self.addresses
 
     def _index_addresses(self) -> None:

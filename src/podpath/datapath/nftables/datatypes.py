@@ -68,25 +68,27 @@ CT_STATUSES = {
 }
 DIRECTIONS = {"original": 0, "reply": 1}
 ADDRESS_TYPES = {
-    "unspec": 0, "unicast": 1, "local": 2, "broadcast": 3, "anycast": 4, "multicast": 5, "blackhole": 6, "unreachable": 7,
-    "prohibit": 8,
+    "unspec": 0, "unicast": 1, "local": 2, "broadcast": 3, "anycast": 4, "multicast": 5,
+    "blackhole": 6, "unreachable": 7, "prohibit": 8,
 }  # fmt: skip
 PACKET_TYPES = {"host": 0, "unicast": 0, "broadcast": 1, "multicast": 2, "other": 3, "otherhost": 3}
 TCP_FLAGS = {"fin": 1, "syn": 2, "rst": 4, "psh": 8, "ack": 16, "urg": 32, "ecn": 64, "cwr": 128}
 ICMP_TYPES = {
-    "echo-reply": 0, "destination-unreachable": 3, "source-quench": 4, "redirect": 5, "echo-request": 8,
-    "router-advertisement": 9, "router-solicitation": 10, "time-exceeded": 11, "parameter-problem": 12, "timestamp-request": 13,
-    "timestamp-reply": 14, "info-request": 15, "info-reply": 16, "address-mask-request": 17, "address-mask-reply": 18,
+    "echo-reply": 0, "destination-unreachable": 3, "source-quench": 4, "redirect": 5,
+    "echo-request": 8, "router-advertisement": 9, "router-solicitation": 10, "time-exceeded": 11,
+    "parameter-problem": 12, "timestamp-request": 13, "timestamp-reply": 14, "info-request": 15,
+    "info-reply": 16, "address-mask-request": 17, "address-mask-reply": 18,
 }  # fmt: skip
 ICMP_CODES = {
-    "net-unreachable": 0, "host-unreachable": 1, "prot-unreachable": 2, "port-unreachable": 3, "frag-needed": 4,
-    "net-prohibited": 9, "host-prohibited": 10, "admin-prohibited": 13,
+    "net-unreachable": 0, "host-unreachable": 1, "prot-unreachable": 2, "port-unreachable": 3,
+    "frag-needed": 4, "net-prohibited": 9, "host-prohibited": 10, "admin-prohibited": 13,
 }  # fmt: skip
 ICMPV6_TYPES = {
-    "destination-unreachable": 1, "packet-too-big": 2, "time-exceeded": 3, "parameter-problem": 4, "echo-request": 128,
-    "echo-reply": 129, "mld-listener-query": 130, "mld-listener-report": 131, "mld-listener-done": 132,
-    "mld-listener-reduction": 132, "nd-router-solicit": 133, "nd-router-advert": 134, "nd-neighbor-solicit": 135,
-    "nd-neighbor-advert": 136, "nd-redirect": 137, "router-renumbering": 138, "ind-neighbor-solicit": 141,
+    "destination-unreachable": 1, "packet-too-big": 2, "time-exceeded": 3, "parameter-problem": 4,
+    "echo-request": 128, "echo-reply": 129, "mld-listener-query": 130, "mld-listener-report": 131,
+    "mld-listener-done": 132, "mld-listener-reduction": 132, "nd-router-solicit": 133,
+    "nd-router-advert": 134, "nd-neighbor-solicit": 135, "nd-neighbor-advert": 136,
+    "nd-redirect": 137, "router-renumbering": 138, "ind-neighbor-solicit": 141,
     "ind-neighbor-advert": 142, "mld2-listener-report": 143,
 }  # fmt: skip
 ICMPV6_CODES = {
@@ -99,20 +101,22 @@ ICMPV6_CODES = {
 }
 DSCP = {
     "be": 0, "lephb": 1, "ef": 46, **{f"cs{number}": number * 8 for number in range(8)},
-    **{f"af{major}{minor}": major * 8 + minor * 2 for major in range(1, 5) for minor in range(1, 4)},
+    **{f"af{major}{drop}": major * 8 + drop * 2 for major in range(1, 5) for drop in range(1, 4)},
 }  # fmt: skip
 ETHER_TYPES = {"ip": 0x0800, "arp": 0x0806, "ip6": 0x86DD, "vlan": 0x8100, "8021q": 0x8100}
 SERVICES = {
-    "ftp": 21, "ssh": 22, "telnet": 23, "smtp": 25, "domain": 53, "bootps": 67, "bootpc": 68, "http": 80, "ntp": 123,
-    "snmp": 161, "https": 443, "imaps": 993, "pop3s": 995,
+    "ftp": 21, "ssh": 22, "telnet": 23, "smtp": 25, "domain": 53, "bootps": 67, "bootpc": 68,
+    "http": 80, "ntp": 123, "snmp": 161, "https": 443, "imaps": 993, "pop3s": 995,
 }  # fmt: skip
 """What `nft -S` or a hand may have written; nft itself prints numbers."""
 SYMBOLS: Mapping[str, Mapping[str, int]] = {
-    "ct_state": CT_STATES, "ct_status": CT_STATUSES, "ct_dir": DIRECTIONS, "fib_addrtype": ADDRESS_TYPES,
-    "pkt_type": PACKET_TYPES, "tcp_flag": TCP_FLAGS, "icmp_type": ICMP_TYPES, "icmp_code": ICMP_CODES,
-    "icmpv6_type": ICMPV6_TYPES, "icmpv6_code": ICMPV6_CODES, "dscp": DSCP, "ether_type": ETHER_TYPES, "inet_service": SERVICES,
-    "nf_proto": {"ipv4": 2, "ipv6": 10}, "boolean": {"exists": 1, "missing": 0, "true": 1, "false": 0},
-    "uid": {"root": 0}, "gid": {"root": 0},
+    "ct_state": CT_STATES, "ct_status": CT_STATUSES, "ct_dir": DIRECTIONS,
+    "fib_addrtype": ADDRESS_TYPES, "pkt_type": PACKET_TYPES, "tcp_flag": TCP_FLAGS,
+    "icmp_type": ICMP_TYPES, "icmp_code": ICMP_CODES, "icmpv6_type": ICMPV6_TYPES,
+    "icmpv6_code": ICMPV6_CODES, "dscp": DSCP, "ether_type": ETHER_TYPES, "inet_service": SERVICES,
+    "nf_proto": {"ipv4": 2, "ipv6": 10},
+    "boolean": {"exists": 1, "missing": 0, "true": 1, "false": 0}, "uid": {"root": 0},
+    "gid": {"root": 0},
 }  # fmt: skip
 EXISTENCE = {
     "missing": Range(0, 0),
@@ -211,7 +215,8 @@ def _read_protocol(text: str, datatype: str) -> int:
 
 
 _READERS: Mapping[str, Callable[[str, str], int]] = {
-    "ipv4_addr": _read_address, "ipv6_addr": _read_address, "ether_addr": _read_mac, "inet_proto": _read_protocol,
+    "ipv4_addr": _read_address, "ipv6_addr": _read_address, "ether_addr": _read_mac,
+    "inet_proto": _read_protocol,
 }  # fmt: skip
 
 

@@ -42,36 +42,48 @@ class Field(NamedTuple):
 
 
 TRANSPORTS: Mapping[str, int] = {
-    "tcp": protocols.TCP, "udp": protocols.UDP, "sctp": protocols.SCTP, "udplite": protocols.UDPLITE, "dccp": 33,
-    "icmp": protocols.ICMP, "icmpv6": protocols.ICMPV6,
+    "tcp": protocols.TCP, "udp": protocols.UDP, "sctp": protocols.SCTP,
+    "udplite": protocols.UDPLITE, "dccp": 33, "icmp": protocols.ICMP, "icmpv6": protocols.ICMPV6,
 }  # fmt: skip
 PORTED = frozenset({protocols.TCP, protocols.UDP, protocols.SCTP, protocols.UDPLITE, 33})
 
 _IP4: Mapping[str, tuple[str, Callable[[Packet], int]]] = {
-    "saddr": ("ipv4_addr", lambda packet: packet.src.value), "daddr": ("ipv4_addr", lambda packet: packet.dst.value),
-    "protocol": ("inet_proto", lambda packet: packet.protocol), "ttl": ("integer", lambda packet: packet.ttl),
-    "length": ("integer", lambda packet: packet.length), "dscp": ("dscp", lambda packet: packet.tos >> 2),
+    "saddr": ("ipv4_addr", lambda packet: packet.src.value),
+    "daddr": ("ipv4_addr", lambda packet: packet.dst.value),
+    "protocol": ("inet_proto", lambda packet: packet.protocol),
+    "ttl": ("integer", lambda packet: packet.ttl),
+    "length": ("integer", lambda packet: packet.length),
+    "dscp": ("dscp", lambda packet: packet.tos >> 2),
     "ecn": ("integer", lambda packet: packet.tos & 3), "version": ("integer", lambda _: 4),
-    "frag-off": ("integer", lambda packet: (0x4000 if packet.dont_fragment else 0) | (1 if packet.fragment else 0)),
+    "frag-off": (
+        "integer",
+        lambda packet: (0x4000 if packet.dont_fragment else 0) | (1 if packet.fragment else 0),
+    ),
 }  # fmt: skip
 _IP6: Mapping[str, tuple[str, Callable[[Packet], int]]] = {
-    "saddr": ("ipv6_addr", lambda packet: packet.src.value), "daddr": ("ipv6_addr", lambda packet: packet.dst.value),
-    "nexthdr": ("inet_proto", lambda packet: packet.protocol), "hoplimit": ("integer", lambda packet: packet.ttl),
-    "length": ("integer", lambda packet: packet.length - 40), "dscp": ("dscp", lambda packet: packet.tos >> 2),
+    "saddr": ("ipv6_addr", lambda packet: packet.src.value),
+    "daddr": ("ipv6_addr", lambda packet: packet.dst.value),
+    "nexthdr": ("inet_proto", lambda packet: packet.protocol),
+    "hoplimit": ("integer", lambda packet: packet.ttl),
+    "length": ("integer", lambda packet: packet.length - 40),
+    "dscp": ("dscp", lambda packet: packet.tos >> 2),
     "ecn": ("integer", lambda packet: packet.tos & 3), "version": ("integer", lambda _: 6),
 }  # fmt: skip
 _PORTS: Mapping[str, tuple[str, Callable[[Packet], int]]] = {
-    "sport": ("inet_service", lambda packet: packet.sport), "dport": ("inet_service", lambda packet: packet.dport),
+    "sport": ("inet_service", lambda packet: packet.sport),
+    "dport": ("inet_service", lambda packet: packet.dport),
 }  # fmt: skip
 _TRANSPORT: Mapping[str, Mapping[str, tuple[str, Callable[[Packet], int]]]] = {
     **dict.fromkeys(("udp", "sctp", "udplite", "dccp", "th"), _PORTS),
     "tcp": {**_PORTS, "flags": ("tcp_flag", lambda packet: packet.flags)},
     "icmp": {
-        "type": ("icmp_type", lambda packet: packet.icmp_type), "code": ("icmp_code", lambda packet: packet.icmp_code),
+        "type": ("icmp_type", lambda packet: packet.icmp_type),
+        "code": ("icmp_code", lambda packet: packet.icmp_code),
         "id": ("integer", lambda packet: packet.sport),
     },
     "icmpv6": {
-        "type": ("icmpv6_type", lambda packet: packet.icmp_type), "code": ("icmpv6_code", lambda packet: packet.icmp_code),
+        "type": ("icmpv6_type", lambda packet: packet.icmp_type),
+        "code": ("icmpv6_code", lambda packet: packet.icmp_code),
         "id": ("integer", lambda packet: packet.sport),
     },
 }  # fmt: skip
@@ -256,9 +268,12 @@ _CT: Mapping[str, Field] = {
     "zone": Field("integer", _of_connection(lambda _, connection: connection.zone.id)),
 }
 _CT_TUPLE: Mapping[str, tuple[str, Callable[[ConnTuple], int]]] = {
-    "ip saddr": ("ipv4_addr", lambda entry: entry.src.value), "ip daddr": ("ipv4_addr", lambda entry: entry.dst.value),
-    "ip6 saddr": ("ipv6_addr", lambda entry: entry.src.value), "ip6 daddr": ("ipv6_addr", lambda entry: entry.dst.value),
-    "proto-src": ("inet_service", lambda entry: entry.sport), "proto-dst": ("inet_service", lambda entry: entry.dport),
+    "ip saddr": ("ipv4_addr", lambda entry: entry.src.value),
+    "ip daddr": ("ipv4_addr", lambda entry: entry.dst.value),
+    "ip6 saddr": ("ipv6_addr", lambda entry: entry.src.value),
+    "ip6 daddr": ("ipv6_addr", lambda entry: entry.dst.value),
+    "proto-src": ("inet_service", lambda entry: entry.sport),
+    "proto-dst": ("inet_service", lambda entry: entry.dport),
     "protocol": ("inet_proto", lambda entry: entry.protocol),
 }  # fmt: skip
 

@@ -76,7 +76,9 @@ class NativeChains:
 
     @property
     def translates(self) -> bool:
-        """Tell whether any chain of type nat exists: one registers the dispatcher at all its hooks."""
+        """Tell whether any chain of type nat exists: one registers the dispatcher at all its
+        hooks.
+        """
         return any(
             entry.type == "nat" for entries in self._registered.values() for entry in entries
         )

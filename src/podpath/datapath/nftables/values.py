@@ -22,8 +22,9 @@ FEW = 16
 to.
 """
 _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "&": lambda left, right: left & right, "|": lambda left, right: left | right, "^": lambda left, right: left ^ right,
-    "<<": lambda left, right: left << right & 0xFFFFFFFF, ">>": lambda left, right: left >> right,
+    "&": lambda left, right: left & right, "|": lambda left, right: left | right,
+    "^": lambda left, right: left ^ right, "<<": lambda left, right: left << right & 0xFFFFFFFF,
+    ">>": lambda left, right: left >> right,
 }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from podpath.datapath.reasons.tracking import TrackingReason
 from podpath.datapath.reasons.translation import TranslationReason
 
 Reason = (
-    DeviceReason | BridgeReason | CiliumReason | RouteReason | NeighbourReason | TrackingReason | TranslationReason | RuleReason
-    | BoundaryReason
+    DeviceReason | BridgeReason | CiliumReason | RouteReason | NeighbourReason | TrackingReason
+    | TranslationReason | RuleReason | BoundaryReason
 )  # fmt: skip
 """What can decide about a packet at a step."""

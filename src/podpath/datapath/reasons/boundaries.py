@@ -24,7 +24,9 @@ class ChainsCircle(NamedTuple):
 
 @distinct
 class ChainsTooDeep(NamedTuple):
-    """A chain is called deeper than nftables calls chains: the kernel refuses to load such rules."""
+    """A chain is called deeper than nftables calls chains: the kernel refuses to load such
+    rules.
+    """
 
     chain: str
     levels: int

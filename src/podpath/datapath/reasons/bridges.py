@@ -161,6 +161,7 @@ class SwitchFloods(NamedTuple):
 
 
 BridgeReason = (
-    NotTakenIn | NotSentOut | Bridged | FloodedForNobody | SentOutOfPort | SentWhileResolving | HiddenFromNetfilter
-    | StaysOnBridge | RoutedAfterTranslation | HandedToSwitch | Switched | SwitchFloods
+    NotTakenIn | NotSentOut | Bridged | FloodedForNobody | SentOutOfPort | SentWhileResolving
+    | HiddenFromNetfilter | StaysOnBridge | RoutedAfterTranslation | HandedToSwitch | Switched
+    | SwitchFloods
 )  # fmt: skip

@@ -76,6 +76,6 @@ class ServiceRestored(NamedTuple):
 
 
 CiliumReason = (
-    HandedToStack | AnswerRedirected | BpfMasqueraded | DeliveredToEndpoint | SentThroughOverlay | RoutedPastHost | PeerShown
-    | ServiceTranslated | ServiceRestored
+    HandedToStack | AnswerRedirected | BpfMasqueraded | DeliveredToEndpoint | SentThroughOverlay
+    | RoutedPastHost | PeerShown | ServiceTranslated | ServiceRestored
 )  # fmt: skip

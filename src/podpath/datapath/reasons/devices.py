@@ -147,6 +147,7 @@ class ReachedSocket(NamedTuple):
 
 
 DeviceReason = (
-    ReceivedOn | LinkDown | HandedToMaster | FrameForOther | LoopedBack | SentThroughSlave | SwallowedByDummy | HandedToPeer
-    | LeftNode | LeftByPort | NoDevice | TunnelsNested | NoRemoteEnd | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
+    ReceivedOn | LinkDown | HandedToMaster | FrameForOther | LoopedBack | SentThroughSlave
+    | SwallowedByDummy | HandedToPeer | LeftNode | LeftByPort | NoDevice | TunnelsNested
+    | NoRemoteEnd | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
 )  # fmt: skip

@@ -123,6 +123,6 @@ class LeftUntranslated(NamedTuple):
 
 
 Failure = (
-    PacketDropped | PacketRejected | PacketUndecided | FrameEnded | NobodyListens | OuterDelivered | Misdelivered
-    | NotTranslatedBack | StrayPacket | LeftForOwnPod | LeftUntranslated
+    PacketDropped | PacketRejected | PacketUndecided | FrameEnded | NobodyListens | OuterDelivered
+    | Misdelivered | NotTranslatedBack | StrayPacket | LeftForOwnPod | LeftUntranslated
 )  # fmt: skip

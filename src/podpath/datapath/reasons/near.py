@@ -58,5 +58,6 @@ class MissedByOne(NamedTuple):
 
 
 NearReason = (
-    OtherTos | DeviceUnusable | MetricLoses | LaterAmongEquals | AcceptsTooLate | LeadsTooLate | MissedByOne
+    OtherTos | DeviceUnusable | MetricLoses | LaterAmongEquals | AcceptsTooLate | LeadsTooLate
+    | MissedByOne
 )  # fmt: skip

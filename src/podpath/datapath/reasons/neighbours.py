@@ -68,8 +68,8 @@ class ArpFiltered(NamedTuple):
 
 
 Refusal = (
-    NotAddressOf | OnlyForItself | RequestWithoutSender | ArpIgnored | ArpIgnoredElsewhere | ArpIgnoredAcrossSubnets
-    | ArpIgnoredHostScope | ArpFiltered | InputReason | SourceReason
+    NotAddressOf | OnlyForItself | RequestWithoutSender | ArpIgnored | ArpIgnoredElsewhere
+    | ArpIgnoredAcrossSubnets | ArpIgnoredHostScope | ArpFiltered | InputReason | SourceReason
 )  # fmt: skip
 """Why a station does not answer an ARP request: by its own settings, or since it would not route
 the packet that asks.
@@ -185,8 +185,8 @@ class ArpRequest(NamedTuple):
 
 
 PlainNeighbourReason = (
-    NoLinkLayer | EntryUsed | EntryWrong | AskedOnPort | AnsweredBy | PresumedToAnswer | AnsweredBefore | SaidItself | ArpRefused
-    | NeighbourSilent | NobodyAnswers
+    NoLinkLayer | EntryUsed | EntryWrong | AskedOnPort | AnsweredBy | PresumedToAnswer
+    | AnsweredBefore | SaidItself | ArpRefused | NeighbourSilent | NobodyAnswers
 )  # fmt: skip
 
 

@@ -108,7 +108,9 @@ class LimitedBroadcast(NamedTuple):
 
 @distinct
 class ForwardingOff(NamedTuple):
-    """The namespace does not forward what comes in on the device, and sends no ICMP error either."""
+    """The namespace does not forward what comes in on the device, and sends no ICMP error
+    either.
+    """
 
     netns: str
     link: str
@@ -227,8 +229,8 @@ class RedirectSent(NamedTuple):
 SourceReason = ReversePathHolds | ReversePathFailed | SourceOfType | OwnSource
 """What source validation says."""
 InputReason = (
-    LocalAddress | LimitedBroadcast | ForwardingOff | MartianSource | MartianDestination | DestinationOfType | LoopbackFromWire
-    | NoRoute | RouteRefuses | PolicyRuleRefuses
+    LocalAddress | LimitedBroadcast | ForwardingOff | MartianSource | MartianDestination
+    | DestinationOfType | LoopbackFromWire | NoRoute | RouteRefuses | PolicyRuleRefuses
 )  # fmt: skip
 """What input routing says besides."""
 OutputReason = (
@@ -236,6 +238,6 @@ OutputReason = (
 )
 """Why output routing finds no way."""
 RouteReason = (
-    SourceReason | InputReason | OutputReason | IntoOwnTunnel | RoutedOut | RoutedOn | NotForOneHost | TtlExceeded | MtuExceeded
-    | RedirectSent
+    SourceReason | InputReason | OutputReason | IntoOwnTunnel | RoutedOut | RoutedOn | NotForOneHost
+    | TtlExceeded | MtuExceeded | RedirectSent
 )  # fmt: skip

@@ -176,7 +176,7 @@ class NoProxyListens(NamedTuple):
 
 
 RuleReason = (
-    RuleDecided | RuleRejected | PolicyDecided | ChainTaken | TargetTaken
-    | StatementTaken | QueueTaken | TargetStops | StatementStops | SentByRule
-    | KeptFromConntrack | ZoneSet | MarkSet | MarksSet | TosSet | TtlSet | PacketChanged | HandedToProxy | NoProxyListens
+    RuleDecided | RuleRejected | PolicyDecided | ChainTaken | TargetTaken | StatementTaken
+    | QueueTaken | TargetStops | StatementStops | SentByRule | KeptFromConntrack | ZoneSet | MarkSet
+    | MarksSet | TosSet | TtlSet | PacketChanged | HandedToProxy | NoProxyListens
 )  # fmt: skip

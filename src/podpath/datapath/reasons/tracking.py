@@ -90,8 +90,8 @@ class ErrorAstray(NamedTuple):
 
 
 InvalidReason = (
-    BadChecksum | BadFlags | OfNoConnection | NotPickedUp | OutOfState | ResetBehind | UnseenData | AnswersNoQuery | QuoteUnknown
-    | QuotesIcmp | QuotesNoConnection | ErrorAstray
+    BadChecksum | BadFlags | OfNoConnection | NotPickedUp | OutOfState | ResetBehind | UnseenData
+    | AnswersNoQuery | QuoteUnknown | QuotesIcmp | QuotesNoConnection | ErrorAstray
 )  # fmt: skip
 """Why conntrack calls a packet INVALID."""
 

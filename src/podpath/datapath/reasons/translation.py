@@ -84,5 +84,6 @@ RuleTranslation = (
 )
 """What a rule does; the rest is what NAT does by itself."""
 TranslationReason = (
-    RuleTranslation | TranslatedAsFirst | ErrorTranslated | PortClash | MasqueradeDeviceChanged | NotTranslated
+    RuleTranslation | TranslatedAsFirst | ErrorTranslated | PortClash | MasqueradeDeviceChanged
+    | NotTranslated
 )  # fmt: skip

@@ -29,11 +29,12 @@ ICMPV6_PORTS: Mapping[str, int] = {
 }
 
 TYPES: Mapping[str, tuple[str, ...]] = {
-    "bitmap:ip": ("ip",), "bitmap:ip,mac": ("ip", "mac"), "bitmap:port": ("bare port",), "hash:ip": ("ip",),
-    "hash:mac": ("mac",), "hash:ip,mac": ("ip", "mac"), "hash:ip,mark": ("ip", "mark"), "hash:ip,port": ("ip", "port"),
-    "hash:ip,port,ip": ("ip", "port", "ip"), "hash:ip,port,net": ("ip", "port", "net"), "hash:net": ("net",),
-    "hash:net,net": ("net", "net"), "hash:net,port": ("net", "port"), "hash:net,port,net": ("net", "port", "net"),
-    "hash:net,iface": ("net", "iface"),
+    "bitmap:ip": ("ip",), "bitmap:ip,mac": ("ip", "mac"), "bitmap:port": ("bare port",),
+    "hash:ip": ("ip",), "hash:mac": ("mac",), "hash:ip,mac": ("ip", "mac"),
+    "hash:ip,mark": ("ip", "mark"), "hash:ip,port": ("ip", "port"),
+    "hash:ip,port,ip": ("ip", "port", "ip"), "hash:ip,port,net": ("ip", "port", "net"),
+    "hash:net": ("net",), "hash:net,net": ("net", "net"), "hash:net,port": ("net", "port"),
+    "hash:net,port,net": ("net", "port", "net"), "hash:net,iface": ("net", "iface"),
 }  # fmt: skip
 """The dimensions of each set type but `list:set`."""
 

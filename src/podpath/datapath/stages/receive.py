@@ -1,4 +1,6 @@
-"""From the wire to a decision: the device's receive handler, the MAC, PREROUTING and input routing."""
+"""From the wire to a decision: the device's receive handler, the MAC, PREROUTING and input
+routing.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,9 @@ R = TypeVar("R")
 
 
 class Choices:
-    """The answers of one run: a given prefix, then always the likeliest. Mutable, local to the run."""
+    """The answers of one run: a given prefix, then always the likeliest. Mutable, local to the
+    run.
+    """
 
     __slots__ = ("_answered", "_prefix", "_settled", "_supposed", "asked", "made", "widths")
 
@@ -76,7 +78,9 @@ class Choices:
         return Choices((), {**self._settled, **self._answered})
 
     def knows(self, name: str) -> bool:
-        """Tell whether asking by this name would not fork: it was answered before, or is settled."""
+        """Tell whether asking by this name would not fork: it was answered before, or is
+        settled.
+        """
         return name in self._answered or name in self._settled
 
     def resolve(self, fact: Fact[T]) -> T:

@@ -31,7 +31,9 @@ class Step(NamedTuple):
     stage: StepStage
     netns: str
     function: str
-    """The kernel function that decides, e.g. `net/ipv4/fib_frontend.c:fib_validate_source v6.12`."""
+    """The kernel function that decides, e.g. `net/ipv4/fib_frontend.c:fib_validate_source
+    v6.12`.
+    """
     before: Packet
     after: Packet
     """Equal to `before` where the stage changed nothing."""
@@ -41,7 +43,9 @@ class Step(NamedTuple):
     spans: tuple[Span, ...] = ()
     """The lines that decided, the deciding one first."""
     near: tuple[NearMiss, ...] = ()
-    """What almost decided instead: a rule that missed by one match, a route beaten by its metric."""
+    """What almost decided instead: a rule that missed by one match, a route beaten by its
+    metric.
+    """
     link: str | None = None
     """The device that the packet is on or goes to, where that is the point of the step."""
     rests_on: Inferred | None = None

@@ -127,8 +127,14 @@ _PASSED = (
     Boundary(BoundaryName.MULTICAST_SNOOPING, "a bridge floods groups", "bridge mdb"),
     Boundary(
         BoundaryName.TCP_WINDOWS,
-        "segments are taken to fit the windows; conntrack only sees acknowledgements of data it has not seen",
-        "sysctl net.netfilter.nf_conntrack_tcp_be_liberal; sysctl net.netfilter.nf_conntrack_log_invalid",
+        (
+            "segments are taken to fit the windows; conntrack only sees acknowledgements of data "
+            "it has not seen"
+        ),
+        (
+            "sysctl net.netfilter.nf_conntrack_tcp_be_liberal; sysctl "
+            "net.netfilter.nf_conntrack_log_invalid"
+        ),
     ),
     Boundary(
         BoundaryName.CONNTRACK_TIMEOUTS,

@@ -78,8 +78,8 @@ def is_silent(known: TargetExtension, target: Target) -> bool:
 
 
 def perform(act: TargetAct) -> Act:
-    """Let a target act on a walk's packet, in the name of the rule that is met. A drop that the target
-    gives no reason for is the rule's.
+    """Let a target act on a walk's packet, in the name of the rule that is met. A drop that the
+    target gives no reason for is the rule's.
     """
 
     def act_on_walk(state: HookState, compiled: CompiledRule) -> Verdict | None:

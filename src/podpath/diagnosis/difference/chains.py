@@ -27,9 +27,15 @@ class ChainDifference(NamedTuple):
         """Say what differs."""
         name = self.rule.target.name if self.rule.target is not None else "a rule without a target"
         if self.kind == "moved" and self.other is not None:
-            return f"{name} is rule {self.rule.position} of {self.rule.chain} here, and rule {self.other.position} where it works"
+            return (
+                f"{name} is rule {self.rule.position} of {self.rule.chain} here, and rule "
+                f"{self.other.position} where it works"
+            )
         if self.kind == "missing":
-            return f"{name} (rule {self.rule.position} of {self.rule.chain} where it works) is missing here"
+            return (
+                f"{name} (rule {self.rule.position} of {self.rule.chain} where it works) is "
+                "missing here"
+            )
         return (
             f"{name} (rule {self.rule.position} of {self.rule.chain} here) is absent where it works"
         )
@@ -81,7 +87,9 @@ def _pair(extra: Sequence[Rule], missing: Sequence[Rule]) -> Iterator[ChainDiffe
 
 
 def _identity(rule: Rule) -> tuple[object, ...]:
-    """Return what makes two rules the same: neither place nor counters, nor the extensions' order."""
+    """Return what makes two rules the same: neither place nor counters, nor the extensions'
+    order.
+    """
     matches = tuple(sorted(repr(match) for match in rule.matches if match.name != "comment"))
     return (
         rule.target,

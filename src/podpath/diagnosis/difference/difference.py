@@ -31,7 +31,9 @@ class ChainPlace:
     here: Chain
     there: Chain
     theirs: Table
-    """The table on the other node: a rule that is taken over brings along the chains that it calls."""
+    """The table on the other node: a rule that is taken over brings along the chains that it
+    calls.
+    """
     ours: Table | None
 
 

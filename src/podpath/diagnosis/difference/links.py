@@ -79,7 +79,10 @@ def _link(netns: str, mine: Link, theirs: Link, *, ports: bool) -> Iterator[Diff
             yield Difference(
                 kind="link",
                 netns=netns,
-                words=f"{mine.name}: {name} is {ours or 'none'} here, and {other or 'none'} where it works",
+                words=(
+                    f"{mine.name}: {name} is {ours or 'none'} here, and {other or 'none'} where it "
+                    "works"
+                ),
                 here=spans_of(mine.span),
                 there=spans_of(theirs.span),
             )
@@ -107,7 +110,10 @@ def _neighbour(netns: str, mine: Neighbour, theirs: Neighbour) -> Difference:
     return Difference(
         kind="neighbour",
         netns=netns,
-        words=f"{mine.address} on {mine.link} is {mine.mac or mine.state} here, and {theirs.mac} where it works",
+        words=(
+            f"{mine.address} on {mine.link} is {mine.mac or mine.state} here, and {theirs.mac} "
+            "where it works"
+        ),
         here=spans_of(mine.span),
         there=spans_of(theirs.span),
         commands=(inside(netns, f"ip neigh flush to {mine.address}"),),

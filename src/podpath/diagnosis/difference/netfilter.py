@@ -111,7 +111,10 @@ def _policy(bad: Node, netns: str, table: Table, here: Chain, there: Chain) -> D
     return Difference(
         kind="chain policy",
         netns=netns,
-        words=f"the policy of {here.name} in {table.name} is {here.policy} here, and {policy} where it works",
+        words=(
+            f"the policy of {here.name} in {table.name} is {here.policy} here, and {policy} where "
+            "it works"
+        ),
         here=spans_of(here.span),
         there=spans_of(there.span),
         commands=(inside(netns, f"{tool} -t {table.name} -P {here.name} {policy}"),),

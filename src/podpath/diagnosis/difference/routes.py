@@ -69,7 +69,9 @@ def _route(netns: str, mine: Route | None, theirs: Route | None) -> Difference:
 
 
 def _follows_address(route: Route) -> bool:
-    """Tell whether the kernel made the route with an address, so that the address is what differs."""
+    """Tell whether the kernel made the route with an address, so that the address is what
+    differs.
+    """
     return (
         route.protocol == "kernel"
         or bool(route.inferred)

@@ -11,13 +11,19 @@ from podpath.net.technologies import Technology as Tech
 
 PLAYS: tuple[Play, ...] = (
     Play(
-        fact="what adds and deletes policy rules and routes, and when: a daemon of the host, a plugin, a VPN's script",
+        fact=(
+            "what adds and deletes policy rules and routes, and when: a daemon of the host, a "
+            "plugin, a VPN's script"
+        ),
         ask=(
-            "ip monitor rule route address; ip -s rule; ip route show table all; journalctl --since '10 min ago' | "
-            "grep -i -e route -e rule"
+            "ip monitor rule route address; ip -s rule; ip route show table all; "
+            "journalctl --since '10 min ago' | grep -i -e route -e rule"
         ),
         decides=(
-            "it is deleted when a daemon reconfigures: keep that daemon off it (ManageForeignRoutingPolicyRules=no)",
+            (
+                "it is deleted when a daemon reconfigures: keep that daemon off it "
+                "(ManageForeignRoutingPolicyRules=no)"
+            ),
             "nothing changes: the rule or table was never written",
         ),
         signs={
@@ -30,10 +36,14 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({ShownPart.POLICY_RULES, Tech.VANISHES}),
     ),
     Play(
-        fact="IPv6 of the router and of the nodes: what sends router advertisements, what forwards, which neighbor answers",
+        fact=(
+            "IPv6 of the router and of the nodes: what sends router advertisements, what forwards, "
+            "which neighbor answers"
+        ),
         ask=(
             "ip -6 route show table all; rdisc6 {device}; tcpdump -nni {device} icmp6; "
-            "sysctl net.ipv6.conf.{device}.accept_ra net.ipv6.conf.all.forwarding net.ipv6.conf.all.proxy_ndp; ip -6 neigh"
+            "sysctl net.ipv6.conf.{device}.accept_ra net.ipv6.conf.all.forwarding "
+            "net.ipv6.conf.all.proxy_ndp; ip -6 neigh"
         ),
         decides=(
             "forwarding=1 and accept_ra below 2: the default route is lost when its lifetime ends",
@@ -43,10 +53,14 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.IPV6}),
     ),
     Play(
-        fact="the link itself: carrier, speed, duplex, cable, switch port, and whether another cable or card changes it",
+        fact=(
+            "the link itself: carrier, speed, duplex, cable, switch port, and whether another "
+            "cable or card changes it"
+        ),
         ask=(
             "ethtool {device}; ip -s link show {device}; cat /sys/class/net/{device}/carrier; "
-            "dmesg | grep -i -e 'link is' -e {device}; the switch port's counters, another cable, another port"
+            "dmesg | grep -i -e 'link is' -e {device}; the switch port's counters, another cable, "
+            "another port"
         ),
         decides=(
             "no carrier, or flaps: cable, port or card",
@@ -65,9 +79,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "the neighbors on the wire: what asks for the address, what answers, what switch, router or Wi-Fi isolation lets pass"
+            "the neighbors on the wire: what asks for the address, what answers, what switch, "
+            "router or Wi-Fi isolation lets pass"
         ),
-        ask="ip neigh (arp -n) on both sides; tcpdump -e -nni {device} arp on both sides; ping from a third machine",
+        ask=(
+            "ip neigh (arp -n) on both sides; tcpdump -e -nni {device} arp on both sides; "
+            "ping from a third machine"
+        ),
         decides=(
             "the request leaves and does not arrive: the switch or router between isolates them",
             "it arrives, and no answer comes: address, mask or arp_ignore there",
@@ -83,10 +101,13 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({TrafficKind.HOST_TO_HOST, Tech.CABLE}),
     ),
     Play(
-        fact="what the program says last before it ends: its own log, its arguments and configuration, exit code",
+        fact=(
+            "what the program says last before it ends: its own log, its arguments and "
+            "configuration, exit code"
+        ),
         ask=(
-            "kubectl logs {pod} --previous; kubectl describe pod {pod}; kubectl get pod {pod} -o yaml (args, env, annotations); "
-            "journalctl -u UNIT -n 100"
+            "kubectl logs {pod} --previous; kubectl describe pod {pod}; kubectl get pod {pod} -o "
+            "yaml (args, env, annotations); journalctl -u UNIT -n 100"
         ),
         decides=(
             "it names an option, a file or an address: that is at fault, not the network",
@@ -104,13 +125,20 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.CRASH_LOOP}),
     ),
     Play(
-        fact="the kubelet and its runtime: version and cgroup driver of both, what they made, and what they log",
+        fact=(
+            "the kubelet and its runtime: version and cgroup driver of both, what they made, and "
+            "what they log"
+        ),
         ask=(
-            "journalctl -u kubelet -u containerd -n 200; crictl ps -a; crictl pods; containerd config dump | grep -i "
-            "SystemdCgroup; grep cgroupDriver /var/lib/kubelet/config.yaml; ls -l /var/lib/cni/results /var/lib/cni/networks"
+            "journalctl -u kubelet -u containerd -n 200; crictl ps -a; crictl pods; "
+            "containerd config dump | grep -i SystemdCgroup; grep cgroupDriver "
+            "/var/lib/kubelet/config.yaml; ls -l /var/lib/cni/results /var/lib/cni/networks"
         ),
         decides=(
-            "containers start and are stopped at once: the cgroup driver of kubelet and runtime differ",
+            (
+                "containers start and are stopped at once: the cgroup driver of kubelet and "
+                "runtime differ"
+            ),
             "an error of the plugin's DEL or of a cached result: what is left in /var/lib/cni",
             "no container at all: the runtime or its image",
         ),
@@ -118,10 +146,14 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.NODE_RUNTIME}),
     ),
     Play(
-        fact="which names fail and which do not, on each server by itself; its zones, forwarders and cache",
+        fact=(
+            "which names fail and which do not, on each server by itself; its zones, forwarders "
+            "and cache"
+        ),
         ask=(
-            "dig NAME @EACHSERVER; dig +tcp NAME @EACHSERVER; dig SOA ZONE; cat /etc/resolv.conf; cat /etc/nsswitch.conf; "
-            "the server's zones and log (Corefile, named-checkzone, journalctl -u named -u dnsmasq -u systemd-resolved)"
+            "dig NAME @EACHSERVER; dig +tcp NAME @EACHSERVER; dig SOA ZONE; cat /etc/resolv.conf; "
+            "cat /etc/nsswitch.conf; the server's zones and log (Corefile, named-checkzone, "
+            "journalctl -u named -u dnsmasq -u systemd-resolved)"
         ),
         decides=(
             "one server answers, another does not: the forward to that one",
@@ -138,13 +170,19 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Kind.NAME_NOT_RESOLVED}),
     ),
     Play(
-        fact="parallel lookups from one socket, whose answers race: five seconds is the resolver's own timeout",
+        fact=(
+            "parallel lookups from one socket, whose answers race: five seconds is the resolver's "
+            "own timeout"
+        ),
         ask=(
-            "conntrack -S | grep insert_failed; tcpdump -nni any port 53; cat /etc/resolv.conf (single-request-reopen, ndots); "
-            "kubectl -n kube-system get ds nodelocaldns"
+            "conntrack -S | grep insert_failed; tcpdump -nni any port 53; cat /etc/resolv.conf "
+            "(single-request-reopen, ndots); kubectl -n kube-system get ds nodelocaldns"
         ),
         decides=(
-            "insert_failed grows with the delays: the race; a node-local cache or single-request-reopen avoids it",
+            (
+                "insert_failed grows with the delays: the race; a node-local cache or "
+                "single-request-reopen avoids it"
+            ),
             "an answer that never comes: the server, or the path to it",
         ),
         signs={
@@ -157,8 +195,14 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Kind.NAME_NOT_RESOLVED, TrafficKind.TO_NAME_SERVER, Kind.SLOW}),
     ),
     Play(
-        fact="what a script really runs: each command with its arguments, and invisible characters in its lines",
-        ask="sh -x SCRIPT; cat -A SCRIPT | head (carriage returns end in ^M$: dos2unix); file SCRIPT; env in cron or boot",
+        fact=(
+            "what a script really runs: each command with its arguments, and invisible characters "
+            "in its lines"
+        ),
+        ask=(
+            "sh -x SCRIPT; cat -A SCRIPT | head (carriage returns end in ^M$: dos2unix); "
+            "file SCRIPT; env in cron or boot"
+        ),
         decides=(
             "a name with ^M, or an empty variable: the command is not the one that works by hand",
             "the same: when it runs (too early), and as which user",
@@ -168,7 +212,10 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact="the same outputs from a node where it works: look at what differs",
-        ask="ip addr; ip rule; ip route show table all; sysctl -a; iptables-save (of both nodes: podpath diff BAD GOOD)",
+        ask=(
+            "ip addr; ip rule; ip route show table all; sysctl -a; iptables-save (of both nodes: "
+            "podpath diff BAD GOOD)"
+        ),
         decides=(
             "an address, route, rule or sysctl that only one of them has: that is it",
             "nothing: look at the network between the nodes",

@@ -41,15 +41,17 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "policy routing for the second interface or tunnel: its own table, the rule from its address, the gateway for answers"
+            "policy routing for the second interface or tunnel: its own table, the rule from its "
+            "address, the gateway for answers"
         ),
         ask=(
-            "ip rule; ip route show table all; ip route get 8.8.8.8 from {address}; tcpdump -ni any host "
-            "{address}; sysctl -a 2>/dev/null | grep '\\.rp_filter'"
+            "ip rule; ip route show table all; ip route get 8.8.8.8 from {address}; "
+            "tcpdump -ni any host {address}; sysctl -a 2>/dev/null | grep '\\.rp_filter'"
         ),
         decides=(
             (
-                "answers from its address leave through the other gateway: it needs a rule and a table of its own (reply-to)"
+                "answers from its address leave through the other gateway: it needs a rule and a "
+                "table of its own (reply-to)"
             ),
             "correct: look at rules",
         ),
@@ -79,14 +81,19 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "the routes and rules in the VPN container, and the LAN that it should answer (LOCAL_NETWORK, SUBNET, kill switch)"
+            "the routes and rules in the VPN container, and the LAN that it should answer "
+            "(LOCAL_NETWORK, SUBNET, kill switch)"
         ),
         ask=(
-            "docker exec NAME ip route; docker exec NAME ip rule; docker exec NAME iptables-save; docker inspect NAME"
+            "docker exec NAME ip route; docker exec NAME ip rule; docker exec NAME iptables-save; "
+            "docker inspect NAME"
         ),
         decides=(
             "no route to the LAN except through the tunnel: answers go into the VPN",
-            "an address with host bits set for its prefix (/16 instead of /24): the route is refused",
+            (
+                "an address with host bits set for its prefix (/16 instead of /24): the route is "
+                "refused"
+            ),
         ),
         signs={Tech.OPENVPN: 4, Tech.WIREGUARD: 2, Tech.DOCKER: 2, Tech.NODE_PORT: 1},
         needs=frozenset({Tech.OPENVPN, Tech.WIREGUARD}),
@@ -94,7 +101,8 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="routes between VRFs: leaked routes, their device (dev lo), the tables of each VRF",
         ask=(
-            "ip vrf show; ip route show table all; ip route get {address} vrf VRF; vtysh -c 'show bgp vrf all'"
+            "ip vrf show; ip route show table all; ip route get {address} vrf VRF; "
+            "vtysh -c 'show bgp vrf all'"
         ),
         decides=(
             ("a leaked route by lo or another VRF's own: packets loop until the TTL runs out"),
@@ -104,14 +112,20 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.VRF}),
     ),
     Play(
-        fact="whether ranges overlap: Docker's pools and bridges, pods, services, the VPN and the office",
+        fact=(
+            "whether ranges overlap: Docker's pools and bridges, pods, services, the VPN and the "
+            "office"
+        ),
         ask=(
-            "ip route; docker network inspect $(docker network ls -q) | grep Subnet; grep -e bip -e "
-            "default-address-pools /etc/docker/daemon.json; kubectl cluster-info dump | grep -m1 -e "
-            "cluster-cidr -e service-cluster-ip-range"
+            "ip route; docker network inspect $(docker network ls -q) | grep Subnet; "
+            "grep -e bip -e default-address-pools /etc/docker/daemon.json; kubectl cluster-info "
+            "dump | grep -m1 -e cluster-cidr -e service-cluster-ip-range"
         ),
         decides=(
-            "two overlap: the more specific route catches the other's packets; choose another subnet",
+            (
+                "two overlap: the more specific route catches the other's packets; "
+                "choose another subnet"
+            ),
             "none: it is something else",
         ),
         signs={
@@ -126,12 +140,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "what configures devices and addresses, and by which interface name: netplan, NetworkManager, "
-            "networkd, wicked, dhclient, udev, cloud-init"
+            "what configures devices and addresses, and by which interface name: netplan, "
+            "NetworkManager, networkd, wicked, dhclient, udev, cloud-init"
         ),
         ask=(
-            "ip addr; networkctl status -a; nmcli device; ps aux | grep -i dhc; cat /etc/netplan/*.yaml "
-            "/etc/network/interfaces /etc/sysconfig/network-scripts/ifcfg-* /etc/udev/rules.d/*net*; "
+            "ip addr; networkctl status -a; nmcli device; ps aux | grep -i dhc; "
+            "cat /etc/netplan/*.yaml /etc/network/interfaces "
+            "/etc/sysconfig/network-scripts/ifcfg-* /etc/udev/rules.d/*net*; "
             "journalctl -b -u systemd-networkd -u NetworkManager -u systemd-udevd"
         ),
         decides=(
@@ -161,9 +176,13 @@ PLAYS: tuple[Play, ...] = (
         ),
     ),
     Play(
-        fact="where a DHCP request gets lost, and what its server saw: DISCOVER, OFFER, client-id, MAC",
+        fact=(
+            "where a DHCP request gets lost, and what its server saw: DISCOVER, OFFER, client-id, "
+            "MAC"
+        ),
         ask=(
-            "tcpdump -nn -e -vv -i {device} port 67 or port 68 (client, host and server); the DHCP server's log"
+            "tcpdump -nn -e -vv -i {device} port 67 or port 68 (client, host and server); "
+            "the DHCP server's log"
         ),
         decides=(
             "DISCOVER leaves but does not arrive: something in between drops its MAC or VLAN",
@@ -174,15 +193,20 @@ PLAYS: tuple[Play, ...] = (
         held=frozenset({AnsweringOutput.CAPTURE}),
     ),
     Play(
-        fact="sockets and limits: ephemeral ports (ip_local_port_range), TIME_WAIT, file descriptors, memory",
+        fact=(
+            "sockets and limits: ephemeral ports (ip_local_port_range), TIME_WAIT, file "
+            "descriptors, memory"
+        ),
         ask=(
-            "ss -s; ulimit -n; cat /proc/PID/limits; ls /proc/PID/fd | wc -l; systemctl show UNIT -p LimitNOFILE; "
-            "sysctl net.ipv4.ip_local_port_range net.ipv4.tcp_tw_reuse net.ipv4.tcp_mem fs.file-nr fs.inotify; "
+            "ss -s; ulimit -n; cat /proc/PID/limits; ls /proc/PID/fd | wc -l; "
+            "systemctl show UNIT -p LimitNOFILE; sysctl net.ipv4.ip_local_port_range "
+            "net.ipv4.tcp_tw_reuse net.ipv4.tcp_mem fs.file-nr fs.inotify; "
             "ss -tan state time-wait | wc -l; free -m; df -h /var"
         ),
         decides=(
             (
-                "nearly all ports toward one destination in use: `Cannot assign requested address`, `Address already in use`"
+                "nearly all ports toward one destination in use: `Cannot assign requested "
+                "address`, `Address already in use`"
             ),
             "few: it is something else",
         ),
@@ -198,7 +222,8 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "whether the listen queue overflows: somaxconn, backlog, and what keeps the program from accepting (iowait, NFS)"
+            "whether the listen queue overflows: somaxconn, backlog, and what keeps the program "
+            "from accepting (iowait, NFS)"
         ),
         ask=(
             "ss -lnt; nstat -az TcpExtListenOverflows TcpExtListenDrops; sysctl net.core.somaxconn "
@@ -221,15 +246,17 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "why the kernel does not answer a SYN: tcp_tw_recycle, tcp_timestamps, PAWS and listen counters of netstat -s"
+            "why the kernel does not answer a SYN: tcp_tw_recycle, tcp_timestamps, PAWS and listen "
+            "counters of netstat -s"
         ),
         ask=(
-            "sysctl net.ipv4.tcp_tw_recycle net.ipv4.tcp_timestamps; netstat -s | grep -i -e listen -e "
-            "timestamp -e reject; uname -r"
+            "sysctl net.ipv4.tcp_tw_recycle net.ipv4.tcp_timestamps; netstat -s | grep -i -e "
+            "listen -e timestamp -e reject; uname -r"
         ),
         decides=(
             (
-                "tw_recycle=1 and clients behind one NAT address: SYNs with an older timestamp are dropped"
+                "tw_recycle=1 and clients behind one NAT address: SYNs with an older timestamp are "
+                "dropped"
             ),
             "listen drops grow: the queue is full",
         ),
@@ -244,7 +271,8 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "what the kernel said at that time: drops, martian sources, table full, link flaps, hangs, OOM"
+            "what the kernel said at that time: drops, martian sources, table full, link flaps, "
+            "hangs, OOM"
         ),
         ask="dmesg -T | tail -200; journalctl -k --since '1 hour ago'",
         decides=(
@@ -269,11 +297,13 @@ PLAYS: tuple[Play, ...] = (
         fact="which files set sysctls, and what resets them: sysctl.d, tuned, udev, a package",
         ask=(
             "sysctl --system | grep -e '^\\*' -e rp_filter -e forward; grep -rs . /etc/sysctl.d "
-            "/run/sysctl.d /usr/lib/sysctl.d /etc/sysctl.conf; systemctl status systemd-sysctl tuned"
+            "/run/sysctl.d /usr/lib/sysctl.d /etc/sysctl.conf; systemctl status systemd-sysctl "
+            "tuned"
         ),
         decides=(
             (
-                "a file overrides what the plugin needs: the next boot, device or `sysctl --system` breaks it again"
+                "a file overrides what the plugin needs: the next boot, device or `sysctl "
+                "--system` breaks it again"
             ),
             "none: it was done by hand",
         ),
@@ -293,8 +323,8 @@ PLAYS: tuple[Play, ...] = (
             "source/destination check, route table, the balancer's health check"
         ),
         ask=(
-            "aws ec2 describe-security-groups; az network nsg rule list; gcloud compute firewall-rules "
-            "list; source-dest check and route table of the instances"
+            "aws ec2 describe-security-groups; az network nsg rule list; gcloud compute "
+            "firewall-rules list; source-dest check and route table of the instances"
         ),
         decides=(
             "no inbound rule for that port, protocol or range: the cloud drops it",
@@ -338,12 +368,13 @@ PLAYS: tuple[Play, ...] = (
             "whether an answer comes back"
         ),
         ask=(
-            "tcpdump -nni {device} host {address}; traceroute -n -T -p {port} {address}; the log of the "
-            "router or firewall outside"
+            "tcpdump -nni {device} host {address}; traceroute -n -T -p {port} {address}; "
+            "the log of the router or firewall outside"
         ),
         decides=(
             (
-                "it leaves and nothing comes back: something outside drops it (protocol and port count: UDP 443 or 7844 for QUIC)"
+                "it leaves and nothing comes back: something outside drops it (protocol and port "
+                "count: UDP 443 or 7844 for QUIC)"
             ),
             "it does not leave: look on this host",
         ),
@@ -363,7 +394,8 @@ PLAYS: tuple[Play, ...] = (
             "unicast peers, which node holds the address"
         ),
         ask=(
-            "tcpdump -nni {device} vrrp; cat /etc/keepalived/keepalived.conf; ip addr; arping -c 3 -I {device} {address}"
+            "tcpdump -nni {device} vrrp; cat /etc/keepalived/keepalived.conf; ip addr; "
+            "arping -c 3 -I {device} {address}"
         ),
         decides=(
             "another group uses the same VRID, or two masters: the address flaps",
@@ -374,11 +406,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "by which address and interface the storage client connects: iface of iscsiadm, source address, route to the pod"
+            "by which address and interface the storage client connects: iface of iscsiadm, source "
+            "address, route to the pod"
         ),
         ask=(
-            "iscsiadm -m iface; ip route get {address}; ip neigh show {address}; arping -c 2 {address}; "
-            "iptables-save | grep {address}"
+            "iscsiadm -m iface; ip route get {address}; ip neigh show {address}; "
+            "arping -c 2 {address}; iptables-save | grep {address}"
         ),
         decides=(
             "it is bound to another interface or source: the kernel has no route from there",
@@ -390,11 +423,14 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="modules of the running kernel: whether they belong to it and are loaded",
         ask=(
-            "uname -r; lsmod; modinfo openvswitch vxlan ip_vs br_netfilter wireguard 2>&1 | grep -e "
-            "version -e filename -e ERROR; dmesg | grep -i -e module -e symbol"
+            "uname -r; lsmod; modinfo openvswitch vxlan ip_vs br_netfilter wireguard 2>&1 | grep "
+            "-e version -e filename -e ERROR; dmesg | grep -i -e module -e symbol"
         ),
         decides=(
-            "missing or from another kernel: reboot into the installed kernel, or install its modules package",
+            (
+                "missing or from another kernel: reboot into the installed kernel, or install its "
+                "modules package"
+            ),
             "present: it is something else",
         ),
         signs={
@@ -412,8 +448,8 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="IPv6: forwarding, accept_ra, disable_ipv6, DAD, routes and the pods' second family",
         ask=(
-            "ip -6 addr; ip -6 route; sysctl net.ipv6.conf.all.forwarding net.ipv6.conf.all.disable_ipv6;"
-            " sysctl -a 2>/dev/null | grep accept_ra; ip -6 neigh"
+            "ip -6 addr; ip -6 route; sysctl net.ipv6.conf.all.forwarding "
+            "net.ipv6.conf.all.disable_ipv6; sysctl -a 2>/dev/null | grep accept_ra; ip -6 neigh"
         ),
         decides=(
             "forwarding=1 and accept_ra=1: the default route of the router expires",

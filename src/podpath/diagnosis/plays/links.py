@@ -11,14 +11,15 @@ from podpath.net.technologies import Technology as Tech
 PLAYS: tuple[Play, ...] = (
     Play(
         fact=(
-            "where the packet is last seen: the client's device, tunnel port on both nodes, server's device, "
-            "with MAC addresses and VLAN tags"
+            "where the packet is last seen: the client's device, tunnel port on both nodes, "
+            "server's device, with MAC addresses and VLAN tags"
         ),
         ask="tcpdump -nn -e -vv -i any 'host {address} or udp port 4789 or udp port 8472'",
         decides=(
             "it leaves one node but does not arrive at the next: something in between drops it",
             (
-                "it arrives with a bad checksum, a wrong MAC or an untranslated source: that is why nothing answers"
+                "it arrives with a bad checksum, a wrong MAC or an untranslated source: that is "
+                "why nothing answers"
             ),
             "the answer leaves but is not accepted: look at the receiver's rp_filter and rules",
         ),
@@ -43,16 +44,17 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "checksum offload of the tunnel device and the NIC: tx-checksum-ip-generic, tx-udp_tnl-csum-segmentation"
+            "checksum offload of the tunnel device and the NIC: tx-checksum-ip-generic, "
+            "tx-udp_tnl-csum-segmentation"
         ),
         ask=(
-            "ethtool -k flannel.1 | grep checksum; ethtool -k vxlan.calico | grep checksum; ethtool -k "
-            "{device} | grep -e tnl -e checksum; ethtool -i {device}; uname -r"
+            "ethtool -k flannel.1 | grep checksum; ethtool -k vxlan.calico | grep checksum; "
+            "ethtool -k {device} | grep -e tnl -e checksum; ethtool -i {device}; uname -r"
         ),
         decides=(
             (
-                "on, and tcpdump -vv at the receiver says `bad udp cksum` or `incorrect`: ethtool -K ... "
-                "tx-checksum-ip-generic off fixes it"
+                "on, and tcpdump -vv at the receiver says `bad udp cksum` or `incorrect`: ethtool "
+                "-K ... tx-checksum-ip-generic off fixes it"
             ),
             "off: look at the tunnel's port and MTU",
         ),
@@ -88,11 +90,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "whether UDP answers from a program on the same host carry a checksum at all (offload, CHECKSUM --checksum-fill)"
+            "whether UDP answers from a program on the same host carry a checksum at all (offload, "
+            "CHECKSUM --checksum-fill)"
         ),
         ask=(
-            "ethtool -k {device} | grep tx-checksum; tcpdump -nn -vv -i {device} port 67 or port 68; "
-            "iptables -t mangle -S | grep CHECKSUM"
+            "ethtool -k {device} | grep tx-checksum; tcpdump -nn -vv -i {device} port 67 or port "
+            "68; iptables -t mangle -S | grep CHECKSUM"
         ),
         decides=(
             "`bad udp cksum`: the client discards the answer; turn tx checksum offload off",
@@ -110,13 +113,19 @@ PLAYS: tuple[Play, ...] = (
         held=frozenset({AnsweringOutput.OFFLOADS}),
     ),
     Play(
-        fact="the MTU along the path: devices, Docker network, tunnel, and the largest packet that passes",
+        fact=(
+            "the MTU along the path: devices, Docker network, tunnel, and the largest packet that "
+            "passes"
+        ),
         ask=(
-            "ip link | grep mtu; ping -M do -s 1472 {address}; tracepath -n {address}; docker network "
-            "inspect bridge | grep -i mtu"
+            "ip link | grep mtu; ping -M do -s 1472 {address}; tracepath -n {address}; "
+            "docker network inspect bridge | grep -i mtu"
         ),
         decides=(
-            "large ones do not pass and no `frag needed` comes back: lower the MTU, or clamp the MSS",
+            (
+                "large ones do not pass and no `frag needed` comes back: lower the MTU, or clamp "
+                "the MSS"
+            ),
             "they pass: size is not the problem",
         ),
         signs={
@@ -137,13 +146,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "whether the network between the nodes lets the tunnel's port pass: security group, host "
-            "firewall, udp 4789/8472/8475/6081, IP protocol 4"
+            "whether the network between the nodes lets the tunnel's port pass: security group, "
+            "host firewall, udp 4789/8472/8475/6081, IP protocol 4"
         ),
         ask=(
-            "tcpdump -nni {device} 'udp port 8472 or udp port 4789 or udp port 6081 or ip proto 4' on "
-            "both nodes; nc -vzu NODE 8472; iptables -S INPUT -v; the cloud's security group of both "
-            "nodes"
+            "tcpdump -nni {device} 'udp port 8472 or udp port 4789 or udp port 6081 or ip proto 4' "
+            "on both nodes; nc -vzu NODE 8472; iptables -S INPUT -v; the cloud's security group of "
+            "both nodes"
         ),
         decides=(
             "sent on one node but not seen on the other: a firewall or security group between them",
@@ -167,11 +176,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "which addresses and MACs the overlay has for the other nodes: VTEPs, FDB, neighbors, the interface that it uses"
+            "which addresses and MACs the overlay has for the other nodes: VTEPs, FDB, neighbors, "
+            "the interface that it uses"
         ),
         ask=(
-            "ip -d link show type vxlan; bridge fdb show | grep dst; ip neigh show nud permanent; ip -d "
-            "addr; kubectl get nodes -o yaml | grep -e public-ip -e backend-data -e podCIDR"
+            "ip -d link show type vxlan; bridge fdb show | grep dst; ip neigh show nud permanent; "
+            "ip -d addr; kubectl get nodes -o yaml | grep -e public-ip -e backend-data -e podCIDR"
         ),
         decides=(
             "an address of the wrong interface, or one MAC for two nodes: its packets go astray",
@@ -189,10 +199,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "what answers for the address: ARP entries, duplicate MAC or IP addresses, incomplete neighbors, proxy_arp"
+            "what answers for the address: ARP entries, duplicate MAC or IP addresses, incomplete "
+            "neighbors, proxy_arp"
         ),
         ask=(
-            "ip neigh; arping -c 3 -I {device} {address}; ip -s neigh show {address}; sysctl -a 2>/dev/null | grep proxy_arp"
+            "ip neigh; arping -c 3 -I {device} {address}; ip -s neigh show {address}; "
+            "sysctl -a 2>/dev/null | grep proxy_arp"
         ),
         decides=(
             "two MACs answer: the address is used twice",
@@ -225,7 +237,8 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "whether the neighbour table overflows: gc_thresh1-3, the number of entries, `neighbour table overflow` in dmesg"
+            "whether the neighbour table overflows: gc_thresh1-3, the number of entries, "
+            "`neighbour table overflow` in dmesg"
         ),
         ask=(
             "sysctl net.ipv4.neigh.default.gc_thresh1 net.ipv4.neigh.default.gc_thresh2 "
@@ -247,7 +260,8 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="whether cloned machines share machine-id, DUID or DHCP client-id, or MAC addresses",
         ask=(
-            "cat /etc/machine-id; ip link; networkctl status; journalctl -u systemd-networkd | grep -i dhcp (on both machines)"
+            "cat /etc/machine-id; ip link; networkctl status; journalctl -u systemd-networkd | "
+            "grep -i dhcp (on both machines)"
         ),
         decides=(
             "the same machine-id: the DHCP server takes both machines for one client",
@@ -265,12 +279,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "what the hypervisor lets pass: promiscuous mode, forged transmits, MAC address changes, MAC "
-            "spoofing of the virtual switch"
+            "what the hypervisor lets pass: promiscuous mode, forged transmits, MAC address "
+            "changes, MAC spoofing of the virtual switch"
         ),
         ask=(
-            "the virtual switch's or port group's security settings (promiscuous mode, forged transmits, "
-            "MAC changes); tcpdump -e -ni {device}"
+            "the virtual switch's or port group's security settings (promiscuous mode, forged "
+            "transmits, MAC changes); tcpdump -e -ni {device}"
         ),
         decides=(
             "rejected: frames with MAC addresses of pods are dropped by the virtual switch",
@@ -293,11 +307,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "the parent of the macvlan or ipvlan, and whether another machine than its own host reaches the container"
+            "the parent of the macvlan or ipvlan, and whether another machine than its own host "
+            "reaches the container"
         ),
         ask=(
-            "ip -d link show type macvlan; ip -d link show type ipvlan; ping {address} from another "
-            "machine; ip route get {address}"
+            "ip -d link show type macvlan; ip -d link show type ipvlan; ping {address} from "
+            "another machine; ip route get {address}"
         ),
         decides=(
             "others reach it, its own host does not: that is macvlan; give the host a macvlan shim",
@@ -313,14 +328,17 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "the bridge's ports and state: which devices are in it, STP, VLAN filtering, its own address and MAC"
+            "the bridge's ports and state: which devices are in it, STP, VLAN filtering, its own "
+            "address and MAC"
         ),
         ask=(
-            "bridge link; brctl show; ip -d link show type bridge; ip link; dmesg | grep -i -e renamed -e 'entered .* state'"
+            "bridge link; brctl show; ip -d link show type bridge; ip link; dmesg | grep -i -e "
+            "renamed -e 'entered .* state'"
         ),
         decides=(
             (
-                "the physical device is missing, down or has another interface name now: the bridge leads nowhere"
+                "the physical device is missing, down or has another interface name now: the "
+                "bridge leads nowhere"
             ),
             "all forwarding: look at FDB and VLANs",
         ),
@@ -338,12 +356,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "VLANs: the tag on the wire (802.1Q), bridge and switch port, trunk of the virtual function, "
-            "rxvlan and txvlan offload"
+            "VLANs: the tag on the wire (802.1Q), bridge and switch port, trunk of the virtual "
+            "function, rxvlan and txvlan offload"
         ),
         ask=(
-            "tcpdump -e -nn -i {device} vlan or arp; bridge vlan show; ip -d link; ethtool -k {device} | "
-            "grep vlan; ip link show DEVICE (vf, trunk)"
+            "tcpdump -e -nn -i {device} vlan or arp; bridge vlan show; ip -d link; "
+            "ethtool -k {device} | grep vlan; ip link show DEVICE (vf, trunk)"
         ),
         decides=(
             "the frame carries no tag or the wrong one: it is dropped at the next port",
@@ -355,8 +373,8 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="the FDB of the virtual switch, its mac-aging-time, and whether frames are flooded",
         ask=(
-            "ovs-vsctl show; ovs-appctl fdb/show BRIDGE; ovs-vsctl list bridge | grep mac; ovs-ofctl "
-            "dump-flows BRIDGE; tcpdump -e -ni {device} arp"
+            "ovs-vsctl show; ovs-appctl fdb/show BRIDGE; ovs-vsctl list bridge | grep mac; "
+            "ovs-ofctl dump-flows BRIDGE; tcpdump -e -ni {device} arp"
         ),
         decides=(
             "no entry for the MAC: frames go to every port",
@@ -380,7 +398,8 @@ PLAYS: tuple[Play, ...] = (
         ask="cat /proc/net/bonding/bond0; ip -d link show type bond; ip -d addr",
         decides=(
             (
-                "LACP without a partner, or a mode that the switch does not know: frames take the wrong port"
+                "LACP without a partner, or a mode that the switch does not know: frames take the "
+                "wrong port"
             ),
             "healthy: look at routes on slaves",
         ),
@@ -390,8 +409,8 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="driver, firmware and error counters of the NIC, and what the kernel says about it",
         ask=(
-            "ethtool -i {device}; ethtool -S {device} | grep -i -e err -e drop; ethtool -k {device} | "
-            "grep -e tso -e gso; journalctl -k | grep -i {device}; uname -r"
+            "ethtool -i {device}; ethtool -S {device} | grep -i -e err -e drop; "
+            "ethtool -k {device} | grep -e tso -e gso; journalctl -k | grep -i {device}; uname -r"
         ),
         decides=(
             "`Hardware Unit Hang`, resets or growing errors: driver or card; turn tso/gso off",
@@ -412,8 +431,8 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="where the kernel drops it, function by function, and which kernel that is",
         ask=(
-            "uname -r; pwru --filter-dst-ip {address} or: perf trace -e skb:kfree_skb (skb_drop_reason); "
-            "dropwatch -l kas; nstat -az | grep -i drop"
+            "uname -r; pwru --filter-dst-ip {address} or: perf trace -e skb:kfree_skb "
+            "(skb_drop_reason); dropwatch -l kas; nstat -az | grep -i drop"
         ),
         decides=(
             "the function or reason names the cause",
@@ -431,10 +450,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "multicast on the bridge and the switch: mcast_snooping, querier, IGMP, broadcasts that arrive"
+            "multicast on the bridge and the switch: mcast_snooping, querier, IGMP, broadcasts "
+            "that arrive"
         ),
         ask=(
-            "bridge -d link | grep mcast; cat /sys/class/net/*/bridge/multicast_snooping; tcpdump -ni {device} multicast or igmp"
+            "bridge -d link | grep mcast; cat /sys/class/net/*/bridge/multicast_snooping; "
+            "tcpdump -ni {device} multicast or igmp"
         ),
         decides=(
             "snooping without a querier: groups expire after minutes",

@@ -12,17 +12,18 @@ MESHES = frozenset({Tech.ISTIO, Tech.ENVOY, Tech.LINKERD})
 PLAYS: tuple[Play, ...] = (
     Play(
         fact=(
-            "what the sidecar does with the request: response flags of its access log, listener, cluster "
-            "and endpoints for that port"
+            "what the sidecar does with the request: response flags of its access log, listener, "
+            "cluster and endpoints for that port"
         ),
         ask=(
-            "kubectl logs {pod} -c istio-proxy --tail=50; istioctl proxy-config listeners {pod} --port "
-            "{port}; istioctl proxy-config clusters,endpoints {pod}"
+            "kubectl logs {pod} -c istio-proxy --tail=50; istioctl proxy-config listeners {pod} "
+            "--port {port}; istioctl proxy-config clusters,endpoints {pod}"
         ),
         decides=(
             "UF or URX: it cannot connect to its endpoint (a pod IP that is gone?)",
             (
-                "NR: no route; a listener of another service on the same port takes it (ServiceEntry, outboundTrafficPolicy)"
+                "NR: no route; a listener of another service on the same port takes it "
+                "(ServiceEntry, outboundTrafficPolicy)"
             ),
             "UC or DC: the program closed it",
         ),
@@ -31,12 +32,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "TLS between sidecars: DestinationRule tls mode, PeerAuthentication (mTLS), whether the "
-            "server has a sidecar at all, istio version"
+            "TLS between sidecars: DestinationRule tls mode, PeerAuthentication (mTLS), whether "
+            "the server has a sidecar at all, istio version"
         ),
         ask=(
-            "kubectl get destinationrule,peerauthentication -A -o yaml; istioctl x describe pod {pod}; "
-            "istioctl version; kubectl get pods -o wide"
+            "kubectl get destinationrule,peerauthentication -A -o yaml; istioctl x describe pod "
+            "{pod}; istioctl version; kubectl get pods -o wide"
         ),
         decides=(
             "the client's rule demands mTLS and the server has no sidecar: the handshake fails",
@@ -55,8 +56,8 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="certificates and secrets of the proxy: SDS, validity, the CA's and istiod's log",
         ask=(
-            "istioctl proxy-config secret {pod}; kubectl -n istio-system logs deploy/istiod --tail=50; "
-            "openssl s_client -connect {address}:{port} -showcerts"
+            "istioctl proxy-config secret {pod}; kubectl -n istio-system logs deploy/istiod "
+            "--tail=50; openssl s_client -connect {address}:{port} -showcerts"
         ),
         decides=(
             "not ready, expired or signed by another CA: a restart of the proxy or the CA's secret",
@@ -96,11 +97,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "what the program itself answers without the proxy: response headers (Transfer-Encoding, Connection), protocol, port"
+            "what the program itself answers without the proxy: response headers "
+            "(Transfer-Encoding, Connection), protocol, port"
         ),
         ask=(
-            "curl -v http://{address}:{port}/ (to the pod, without the sidecar or the ingress); kubectl "
-            "logs {pod} --tail=50; tcpdump -nnA -i any port {port}"
+            "curl -v http://{address}:{port}/ (to the pod, without the sidecar or the ingress); "
+            "kubectl logs {pod} --tail=50; tcpdump -nnA -i any port {port}"
         ),
         decides=(
             "malformed or duplicate headers, or another protocol: the proxy is right to refuse",

@@ -9,24 +9,24 @@ from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
 
 OWN = frozenset({
-    Tech.FLANNEL, Tech.CALICO, Tech.CILIUM, Tech.WEAVE, Tech.KUBE_OVN, Tech.OVN_KUBERNETES, Tech.ANTREA,
-    Tech.AWS_CNI, Tech.KUBE_ROUTER,
-    Tech.OPENSHIFT_SDN,
+    Tech.FLANNEL, Tech.CALICO, Tech.CILIUM, Tech.WEAVE, Tech.KUBE_OVN, Tech.OVN_KUBERNETES,
+    Tech.ANTREA, Tech.AWS_CNI, Tech.KUBE_ROUTER, Tech.OPENSHIFT_SDN,
 })  # fmt: skip
 
 PLAYS: tuple[Play, ...] = (
     Play(
         fact=(
-            "which CNI configuration the runtime loads: the files of /etc/cni/net.d (conflist, valid "
-            "JSON, which CNI comes first), and the programs"
+            "which CNI configuration the runtime loads: the files of /etc/cni/net.d (conflist, "
+            "valid JSON, which CNI comes first), and the programs"
         ),
         ask=(
-            "ls -l /etc/cni/net.d /opt/cni/bin; cat /etc/cni/net.d/*.conf*; journalctl -u kubelet -u "
-            "containerd --since '1 hour ago' | grep -i cni"
+            "ls -l /etc/cni/net.d /opt/cni/bin; cat /etc/cni/net.d/*.conf*; journalctl -u kubelet "
+            "-u containerd --since '1 hour ago' | grep -i cni"
         ),
         decides=(
             (
-                "none, an invalid one, or one of another plugin that sorts first: pods are not wired by the plugin in use"
+                "none, an invalid one, or one of another plugin that sorts first: pods are not "
+                "wired by the plugin in use"
             ),
             "correct: the agent and its log next",
         ),
@@ -45,12 +45,13 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="the plugin's agent on that node: whether it runs, and what it logs",
         ask=(
-            "kubectl get pods -A -o wide | grep -e calico -e cilium -e flannel -e weave -e ovn; kubectl "
-            "-n kube-system logs POD --tail=100; kubectl describe pod POD"
+            "kubectl get pods -A -o wide | grep -e calico -e cilium -e flannel -e weave -e ovn; "
+            "kubectl -n kube-system logs POD --tail=100; kubectl describe pod POD"
         ),
         decides=(
             (
-                "CrashLoopBackOff or errors (RBAC, API server out of reach, missing device): pods there are not wired"
+                "CrashLoopBackOff or errors (RBAC, API server out of reach, missing device): pods "
+                "there are not wired"
             ),
             "running without errors: the data path",
         ),
@@ -78,12 +79,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "addresses given out and left: host-local's files, leaked or reserved ones, pools and their size"
+            "addresses given out and left: host-local's files, leaked or reserved ones, pools and "
+            "their size"
         ),
         ask=(
             "ls /var/lib/cni/networks/*; kubectl get ippools,ipamblocks -A; calicoctl ipam show "
-            "--show-blocks; kubectl describe node | grep -i -e podcidr -e allocat; cilium status | grep "
-            "IPAM"
+            "--show-blocks; kubectl describe node | grep -i -e podcidr -e allocat; "
+            "cilium status | grep IPAM"
         ),
         decides=(
             "files of pods that are gone, or no address left: leaked reservations",
@@ -100,10 +102,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "why the kubelet or node is not ready: its own log (swap, cgroup driver, certificate, container name in use)"
+            "why the kubelet or node is not ready: its own log (swap, cgroup driver, certificate, "
+            "container name in use)"
         ),
         ask=(
-            "journalctl -u kubelet -n 100; cat /proc/swaps; docker ps --all; crictl ps --all; kubectl describe node"
+            "journalctl -u kubelet -n 100; cat /proc/swaps; docker ps --all; crictl ps --all; "
+            "kubectl describe node"
         ),
         decides=(
             "swap is on, wrong cgroup driver, expired certificate: it exits at once",
@@ -124,9 +128,9 @@ PLAYS: tuple[Play, ...] = (
             "backend, annotations, its interface (--iface)"
         ),
         ask=(
-            "kubectl -n kube-flannel logs -l app=flannel --tail=50; kubectl -n kube-flannel get ds -o "
-            "yaml | grep -A8 securityContext; ls -l /dev/net/tun; kubectl get nodes -o yaml | grep "
-            "flannel; ip -d link show flannel.1"
+            "kubectl -n kube-flannel logs -l app=flannel --tail=50; kubectl -n kube-flannel get ds "
+            "-o yaml | grep -A8 securityContext; ls -l /dev/net/tun; kubectl get nodes -o yaml | "
+            "grep flannel; ip -d link show flannel.1"
         ),
         decides=(
             "not privileged: it cannot open the tun device",
@@ -144,12 +148,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "Calico: BGP and node status, IPPools with their mode, workload endpoints, Felix' log, ipsets of policies"
+            "Calico: BGP and node status, IPPools with their mode, workload endpoints, Felix' log, "
+            "ipsets of policies"
         ),
         ask=(
-            "calicoctl node status; calicoctl get ippool -o yaml; calicoctl get workloadendpoint -A; "
-            "kubectl -n kube-system logs -l k8s-app=calico-node --tail=100; ip route | grep -e bird -e "
-            "blackhole"
+            "calicoctl node status; calicoctl get ippool -o yaml; calicoctl get workloadendpoint "
+            "-A; kubectl -n kube-system logs -l k8s-app=calico-node --tail=100; "
+            "ip route | grep -e bird -e blackhole"
         ),
         decides=(
             "a peer not Established: its routes are missing",
@@ -171,8 +176,9 @@ PLAYS: tuple[Play, ...] = (
             "(k8sServiceHost, hostNamespaceOnly)"
         ),
         ask=(
-            "cilium status --verbose; cilium service list; cilium bpf lb list; cilium monitor --type "
-            "drop; kubectl -n kube-system get cm cilium-config -o yaml; cilium version"
+            "cilium status --verbose; cilium service list; cilium bpf lb list; "
+            "cilium monitor --type drop; kubectl -n kube-system get cm cilium-config -o yaml; "
+            "cilium version"
         ),
         decides=(
             "a service or backend is missing or stale in the map: it is not translated",
@@ -184,15 +190,18 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "BPF programs and maps in the kernel: cgroup and socket attachments (bpf-lb-sock), cilium_lb4_services, tc and XDP"
+            "BPF programs and maps in the kernel: cgroup and socket attachments (bpf-lb-sock), "
+            "cilium_lb4_services, tc and XDP"
         ),
         ask=(
-            "bpftool cgroup tree; bpftool map dump pinned /sys/fs/bpf/tc/globals/cilium_lb4_services_v2; "
+            "bpftool cgroup tree; bpftool map dump pinned "
+            "/sys/fs/bpf/tc/globals/cilium_lb4_services_v2; "
             "bpftool net; bpftool prog show"
         ),
         decides=(
             (
-                "a program of an earlier installation, or two of them: it rewrites the address in connect()"
+                "a program of an earlier installation, or two of them: it rewrites the address in "
+                "connect()"
             ),
             "one, with correct maps: look elsewhere",
         ),
@@ -201,12 +210,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "how Cilium treats the source: masquerade, ipv4/ipv6-native-routing-cidr, bpf nat list, identity of the peer"
+            "how Cilium treats the source: masquerade, ipv4/ipv6-native-routing-cidr, bpf nat "
+            "list, identity of the peer"
         ),
         ask=(
-            "kubectl -n kube-system get cm cilium-config -o yaml | grep -e masquerade -e native-routing; "
-            "cilium bpf nat list | grep {address}; cilium identity list; cilium monitor --type "
-            "policy-verdict"
+            "kubectl -n kube-system get cm cilium-config -o yaml | grep -e masquerade -e "
+            "native-routing; cilium bpf nat list | grep {address}; cilium identity list; "
+            "cilium monitor --type policy-verdict"
         ),
         decides=(
             "the pod's address is masqueraded between nodes: policies see the node's identity",
@@ -223,7 +233,8 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "OVN: ports of br-int, their iface-id and port binding, logical flows (lflow), the join network's gateway ovn0"
+            "OVN: ports of br-int, their iface-id and port binding, logical flows (lflow), the "
+            "join network's gateway ovn0"
         ),
         ask=(
             "ovs-vsctl show; ovs-vsctl --columns=name,external_ids list interface; ovn-sbctl show; "
@@ -242,9 +253,9 @@ PLAYS: tuple[Play, ...] = (
             "AWS_VPC_K8S_CNI_EXTERNALSNAT, source/destination check"
         ),
         ask=(
-            "kubectl -n kube-system logs -l k8s-app=aws-node --tail=100; ip rule; ip route show table "
-            "all; kubectl -n kube-system describe ds aws-node | grep AWS_VPC; aws ec2 "
-            "describe-network-interfaces"
+            "kubectl -n kube-system logs -l k8s-app=aws-node --tail=100; ip rule; "
+            "ip route show table all; kubectl -n kube-system describe ds aws-node | grep AWS_VPC; "
+            "aws ec2 describe-network-interfaces"
         ),
         decides=(
             "no rule or table for the pod's interface: answers leave through the wrong one",
@@ -255,11 +266,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "the additional network: its NetworkAttachmentDefinition, parent device, and what Multus logged for the pod"
+            "the additional network: its NetworkAttachmentDefinition, parent device, and what "
+            "Multus logged for the pod"
         ),
         ask=(
-            "kubectl get net-attach-def -A -o yaml; kubectl describe pod {pod}; kubectl -n kube-system "
-            "logs -l app=multus --tail=50; ip -d link"
+            "kubectl get net-attach-def -A -o yaml; kubectl describe pod {pod}; "
+            "kubectl -n kube-system logs -l app=multus --tail=50; ip -d link"
         ),
         decides=(
             "invalid or another parent: that interface is not made",
@@ -271,8 +283,8 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="BGP sessions and the routes that they carry",
         ask=(
-            "calicoctl node status; birdcl show protocols; vtysh -c 'show bgp summary'; ip route show "
-            "proto bird; ss -tn | grep :179"
+            "calicoctl node status; birdcl show protocols; vtysh -c 'show bgp summary'; "
+            "ip route show proto bird; ss -tn | grep :179"
         ),
         decides=(
             "not Established: port 179, AS number or source address",
@@ -283,11 +295,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "the swarm's overlay: its nodes, data path port, the overlay network's peers, checksum offload of the VMs"
+            "the swarm's overlay: its nodes, data path port, the overlay network's peers, checksum "
+            "offload of the VMs"
         ),
         ask=(
-            "docker node ls; docker network inspect -v NETWORK; tcpdump -nn -vv -i {device} udp port "
-            "4789; ethtool -k {device} | grep tx-checksum; nsenter --net=/run/docker/netns/ID ip addr"
+            "docker node ls; docker network inspect -v NETWORK; tcpdump -nn -vv -i {device} udp "
+            "port 4789; ethtool -k {device} | grep tx-checksum; nsenter --net=/run/docker/netns/ID "
+            "ip addr"
         ),
         decides=(
             "VXLAN packets arrive with a bad checksum: turn the offload off",
@@ -298,11 +312,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "the state of containers and their networks: which run, with which address, network and published ports"
+            "the state of containers and their networks: which run, with which address, network "
+            "and published ports"
         ),
         ask=(
-            "docker ps --all; docker inspect NAME; docker network ls; docker network inspect NETWORK; "
-            "docker info | grep -i warning; journalctl -u docker -n 100"
+            "docker ps --all; docker inspect NAME; docker network ls; docker network inspect "
+            "NETWORK; docker info | grep -i warning; journalctl -u docker -n 100"
         ),
         decides=(
             "not in the network, or with another address: recreate it",

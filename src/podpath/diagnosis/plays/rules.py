@@ -11,15 +11,16 @@ from podpath.net.failures import FailureKind as Kind
 from podpath.net.technologies import Technology as Tech
 
 FILTERS: frozenset[Clue] = frozenset({
-    Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NOT_PERMITTED, TrafficKind.POD_TO_HOST, ShownPart.RULES,
-    Tech.FIREWALLD, Tech.UFW, Tech.NFTABLES, Tech.LXC, Tech.PODMAN, Tech.FILTERED,
+    Kind.REFUSED, Kind.NO_ROUTE_TO_HOST, Kind.NOT_PERMITTED, TrafficKind.POD_TO_HOST,
+    ShownPart.RULES, Tech.FIREWALLD, Tech.UFW, Tech.NFTABLES, Tech.LXC, Tech.PODMAN, Tech.FILTERED,
 })  # fmt: skip
 """Clues that point to filtering."""
 
 PLAYS: tuple[Play, ...] = (
     Play(
         fact=(
-            "the rules that the packet passes: policy and order of FORWARD and INPUT, REJECT rules, what wrote them"
+            "the rules that the packet passes: policy and order of FORWARD and INPUT, REJECT "
+            "rules, what wrote them"
         ),
         ask="iptables-save -c; nft list ruleset",
         decides=(
@@ -56,13 +57,17 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "what INPUT lets containers reach on the host itself (ports, port 53 of the resolver too), "
-            "and the zone of their bridge"
+            "what INPUT lets containers reach on the host itself (ports, port 53 of the resolver "
+            "too), and the zone of their bridge"
         ),
-        ask="iptables -S INPUT -v; firewall-cmd --list-all-zones; ufw status verbose; nft list ruleset",
+        ask=(
+            "iptables -S INPUT -v; firewall-cmd --list-all-zones; ufw status verbose; "
+            "nft list ruleset"
+        ),
         decides=(
             (
-                "the bridge is in a zone that rejects, or no rule accepts its range: the host's firewall refuses it"
+                "the bridge is in a zone that rejects, or no rule accepts its range: the host's "
+                "firewall refuses it"
             ),
             "all accepted: look at who listens next (ss -tlnp)",
         ),
@@ -80,12 +85,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "what the host does with connections to itself: OUTPUT, DNAT and masquerade of 127.0.0.1 or its own address, "
-            "route_localnet, the proxy that serves them"
+            "what the host does with connections to itself: OUTPUT, DNAT and masquerade of "
+            "127.0.0.1 or its own address, route_localnet, the proxy that serves them"
         ),
         ask=(
-            "iptables -S OUTPUT -v; iptables -t nat -S OUTPUT; iptables -t nat -S | grep -e 127.0.0 -e addrtype; sysctl -a "
-            "2>/dev/null | grep route_localnet; kubectl -n kube-system get cm kube-proxy -o yaml | grep -e mode -e nodePortAddr"
+            "iptables -S OUTPUT -v; iptables -t nat -S OUTPUT; iptables -t nat -S | grep -e "
+            "127.0.0 -e addrtype; sysctl -a 2>/dev/null | grep route_localnet; "
+            "kubectl -n kube-system get cm kube-proxy -o yaml | grep -e mode -e nodePortAddr"
         ),
         decides=(
             "an OUTPUT rule or policy that drops: only the host itself is cut off",
@@ -105,10 +111,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "whether a service's or published port's DNAT exists, and to which address: chain DOCKER, KUBE-SERVICES, CNI-HOSTPORT"
+            "whether a service's or published port's DNAT exists, and to which address: chain "
+            "DOCKER, KUBE-SERVICES, CNI-HOSTPORT"
         ),
         ask=(
-            "iptables -t nat -S | grep -e '{address}' -e 'dport {port}'; docker ps --all; docker inspect NAME"
+            "iptables -t nat -S | grep -e '{address}' -e 'dport {port}'; docker ps --all; "
+            "docker inspect NAME"
         ),
         decides=(
             "no DNAT: it was never written or was flushed (by a firewalld restart, say)",
@@ -135,7 +143,8 @@ PLAYS: tuple[Play, ...] = (
         ask="iptables --version; iptables-legacy-save; iptables-nft-save; nft list ruleset",
         decides=(
             (
-                "rules in both, or kube-proxy and Docker on different ones: the other's rules decide unseen"
+                "rules in both, or kube-proxy and Docker on different ones: the other's rules "
+                "decide unseen"
             ),
             "one alone: fine",
         ),
@@ -162,8 +171,8 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="whether the kernel forwards at all, for all devices and for the one in question",
         ask=(
-            "sysctl net.ipv4.ip_forward net.ipv4.conf.all.forwarding net.ipv6.conf.all.forwarding; grep "
-            "-r forward /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d"
+            "sysctl net.ipv4.ip_forward net.ipv4.conf.all.forwarding net.ipv6.conf.all.forwarding; "
+            "grep -r forward /etc/sysctl.conf /etc/sysctl.d /usr/lib/sysctl.d"
         ),
         decides=(
             "0: nothing is forwarded; a file of sysctl.d sets it back at boot",
@@ -184,11 +193,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "rp_filter of all and of the device that the packet comes in by, and whether the kernel calls its source martian"
+            "rp_filter of all and of the device that the packet comes in by, and whether the "
+            "kernel calls its source martian"
         ),
         ask=(
-            "sysctl -a 2>/dev/null | grep '\\.rp_filter\\|src_valid_mark\\|log_martians\\|accept_local'; "
-            "nstat -az TcpExtIPReversePathFilter; nft list ruleset | grep -e rpfilter -e fib"
+            "sysctl -a 2>/dev/null | grep '\\.rp_filter\\|src_valid_mark\\|log_martians\\|"
+            "accept_local'; nstat -az TcpExtIPReversePathFilter; nft list ruleset | grep -e "
+            "rpfilter -e fib"
         ),
         decides=(
             "1 (strict) and the route back uses another device: that drops it",
@@ -212,10 +223,14 @@ PLAYS: tuple[Play, ...] = (
         base=1,
     ),
     Play(
-        fact="an rpfilter or fib rule of the firewall for IPv6, and the policy rules that a mark chooses",
+        fact=(
+            "an rpfilter or fib rule of the firewall for IPv6, and the policy rules that a mark "
+            "chooses"
+        ),
         ask=(
-            "nft list ruleset | grep -B3 -A3 -e fib -e rpfilter; ip6tables-save -c -t raw; ip -6 rule; ip"
-            " -6 route show table all; grep IPv6_rpfilter /etc/firewalld/firewalld.conf"
+            "nft list ruleset | grep -B3 -A3 -e fib -e rpfilter; ip6tables-save -c -t raw; "
+            "ip -6 rule; ip -6 route show table all; grep IPv6_rpfilter "
+            "/etc/firewalld/firewalld.conf"
         ),
         decides=(
             "a `fib saddr . iif` or rpfilter rule whose counter grows: it drops the replies",
@@ -225,7 +240,10 @@ PLAYS: tuple[Play, ...] = (
         needs=frozenset({Tech.IPV6}),
     ),
     Play(
-        fact="whether bridged packets pass iptables: br_netfilter and net.bridge.bridge-nf-call-iptables",
+        fact=(
+            "whether bridged packets pass iptables: br_netfilter and "
+            "net.bridge.bridge-nf-call-iptables"
+        ),
         ask="lsmod | grep br_netfilter; sysctl net.bridge.bridge-nf-call-iptables",
         decides=(
             "not loaded or 0: the reply of a pod on the same bridge is not translated back",
@@ -254,11 +272,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "hairpin: whether a bridge port sends a frame back where it came from, and the MASQUERADE for it"
+            "hairpin: whether a bridge port sends a frame back where it came from, and the "
+            "MASQUERADE for it"
         ),
         ask=(
-            "bridge -d link | grep -B1 hairpin; cat /sys/class/net/*/brport/hairpin_mode; iptables -t nat"
-            " -S POSTROUTING; tcpdump -nei any host {address}"
+            "bridge -d link | grep -B1 hairpin; cat /sys/class/net/*/brport/hairpin_mode; "
+            "iptables -t nat -S POSTROUTING; tcpdump -nei any host {address}"
         ),
         decides=(
             "hairpin off: the packet to itself is never sent back",
@@ -269,11 +288,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "how the source is translated: every MASQUERADE and SNAT rule of POSTROUTING, and what should be exempt"
+            "how the source is translated: every MASQUERADE and SNAT rule of POSTROUTING, and what "
+            "should be exempt"
         ),
         ask=(
-            "iptables-save -t nat | grep -e POSTROUTING -e MASQUERADE -e SNAT; ip -4 addr; kubectl -n "
-            "kube-system get cm ip-masq-agent -o yaml"
+            "iptables-save -t nat | grep -e POSTROUTING -e MASQUERADE -e SNAT; ip -4 addr; "
+            "kubectl -n kube-system get cm ip-masq-agent -o yaml"
         ),
         decides=(
             "a MASQUERADE that covers the pods' own ranges: servers see the node's address",
@@ -306,7 +326,8 @@ PLAYS: tuple[Play, ...] = (
         ask="conntrack -L -d {address}; conntrack -L | grep -c UNREPLIED",
         decides=(
             (
-                "UNREPLIED and not translated to an endpoint: an entry older than the rule stays as it is (conntrack -D fixes it)"
+                "UNREPLIED and not translated to an endpoint: an entry older than the rule stays "
+                "as it is (conntrack -D fixes it)"
             ),
             "translated to an address that no pod has: a stale entry",
             "none: the packet does not get here",
@@ -328,7 +349,8 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "whether conntrack's table is full, races or drops: count, maximum, insert_failed, drop, invalid"
+            "whether conntrack's table is full, races or drops: count, maximum, insert_failed, "
+            "drop, invalid"
         ),
         ask=(
             "conntrack -C; sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max; "
@@ -353,16 +375,17 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "whether resets follow packets that conntrack marks INVALID: nf_conntrack_tcp_be_liberal, and"
-            " a capture of the RST on both sides"
+            "whether resets follow packets that conntrack marks INVALID: "
+            "nf_conntrack_tcp_be_liberal, and a capture of the RST on both sides"
         ),
         ask=(
-            "sysctl net.netfilter.nf_conntrack_tcp_be_liberal; conntrack -S | grep invalid; tcpdump -ni "
-            "any 'tcp[tcpflags] & tcp-rst != 0'"
+            "sysctl net.netfilter.nf_conntrack_tcp_be_liberal; conntrack -S | grep invalid; "
+            "tcpdump -ni any 'tcp[tcpflags] & tcp-rst != 0'"
         ),
         decides=(
             (
-                "the host sends the RST to an untranslated packet: it was INVALID; a DROP of INVALID or be_liberal=1 fixes it"
+                "the host sends the RST to an untranslated packet: it was INVALID; "
+                "a DROP of INVALID or be_liberal=1 fixes it"
             ),
             "the peer sends it: look there",
         ),
@@ -372,14 +395,17 @@ PLAYS: tuple[Play, ...] = (
     Play(
         fact="the NetworkPolicies that select either end, and how the plugin implemented them",
         ask=(
-            "kubectl get networkpolicy -A -o yaml; ipset list | head -50; kubectl get pods -A -o wide --show-labels"
+            "kubectl get networkpolicy -A -o yaml; ipset list | head -50; kubectl get pods -A -o "
+            "wide --show-labels"
         ),
         decides=(
             (
-                "one selects the server and does not admit the client (or its node, or the translated source): that drops it"
+                "one selects the server and does not admit the client (or its node, or the "
+                "translated source): that drops it"
             ),
             (
-                "it admits the client, whose address is in no ipset or identity: the plugin's agent lags or does not run"
+                "it admits the client, whose address is in no ipset or identity: the plugin's "
+                "agent lags or does not run"
             ),
         ),
         signs={Tech.NETWORK_POLICY: 6, Kind.TIMEOUT: 1, TrafficKind.POD_TO_POD: 1},
@@ -387,11 +413,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "errors of iptables, ipset or kube-proxy while they write rules, and what holds /run/xtables.lock"
+            "errors of iptables, ipset or kube-proxy while they write rules, and what holds "
+            "/run/xtables.lock"
         ),
         ask=(
-            "kubectl -n kube-system logs -l k8s-app=kube-proxy --tail=100; iptables-save | wc -l; ls -l "
-            "/run/xtables.lock; lsmod | grep -e ip_tables -e nf_tables"
+            "kubectl -n kube-system logs -l k8s-app=kube-proxy --tail=100; iptables-save | wc -l; "
+            "ls -l /run/xtables.lock; lsmod | grep -e ip_tables -e nf_tables"
         ),
         decides=(
             "a restore fails: the old rules are still in force",

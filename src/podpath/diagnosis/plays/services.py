@@ -11,7 +11,10 @@ from podpath.net.technologies import Technology as Tech
 PLAYS: tuple[Play, ...] = (
     Play(
         fact="what listens on the port in the target, and on which address (127.0.0.1 or all)",
-        ask="ss -tlnp (in the target: nsenter -t PID -n ss -tlnp, or netstat -tlnp); docker port NAME",
+        ask=(
+            "ss -tlnp (in the target: nsenter -t PID -n ss -tlnp, or netstat -tlnp); "
+            "docker port NAME"
+        ),
         decides=(
             "127.0.0.1 only, or another port: nothing answers there",
             "0.0.0.0 or ::, and the port: look at the path",
@@ -30,7 +33,8 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "the service's endpoints, its selector against the pods' labels, port and targetPort, each endpoint asked by itself"
+            "the service's endpoints, its selector against the pods' labels, port and targetPort, "
+            "each endpoint asked by itself"
         ),
         ask=(
             "kubectl get svc,endpoints,endpointslices -A -o wide; kubectl get pods -A -o wide "
@@ -68,12 +72,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "kube-proxy: its mode, whether it runs on that node, what it logs, and the rules that it wrote for the service"
+            "kube-proxy: its mode, whether it runs on that node, what it logs, and the rules that "
+            "it wrote for the service"
         ),
         ask=(
-            "kubectl -n kube-system get pods -o wide | grep kube-proxy; kubectl -n kube-system logs -l "
-            "k8s-app=kube-proxy --tail=50; curl -s localhost:10249/proxyMode; iptables-save | grep "
-            "{address}"
+            "kubectl -n kube-system get pods -o wide | grep kube-proxy; kubectl -n kube-system "
+            "logs -l k8s-app=kube-proxy --tail=50; curl -s localhost:10249/proxyMode; "
+            "iptables-save | grep {address}"
         ),
         decides=(
             "not running, or errors: services stay as they were",
@@ -93,15 +98,18 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "IPVS: virtual servers with weights and connections, kube-ipvs0, route show table local, the source of health probes"
+            "IPVS: virtual servers with weights and connections, kube-ipvs0, route show table "
+            "local, the source of health probes"
         ),
         ask=(
             "ipvsadm -Ln --stats; ip addr show kube-ipvs0; ip route show table local; sysctl "
-            "net.ipv4.vs.conn_reuse_mode net.ipv4.vs.expire_nodest_conn; tcpdump -ni any host {address}"
+            "net.ipv4.vs.conn_reuse_mode net.ipv4.vs.expire_nodest_conn; tcpdump -ni any host "
+            "{address}"
         ),
         decides=(
             (
-                "the client's own address stands on kube-ipvs0: its packets count as martian (accept_local, rp_filter)"
+                "the client's own address stands on kube-ipvs0: its packets count as martian "
+                "(accept_local, rp_filter)"
             ),
             "no real server: no endpoint",
             "conn_reuse_mode 1: reused ports wait a second",
@@ -111,11 +119,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "externalTrafficPolicy of the service, on which nodes its pods run, and the load balancer's health check"
+            "externalTrafficPolicy of the service, on which nodes its pods run, and the load "
+            "balancer's health check"
         ),
         ask=(
-            "kubectl get svc {service} -o yaml | grep -e TrafficPolicy -e healthCheckNodePort; kubectl "
-            "get pods -o wide; curl NODE:HEALTHCHECKPORT/healthz"
+            "kubectl get svc {service} -o yaml | grep -e TrafficPolicy -e healthCheckNodePort; "
+            "kubectl get pods -o wide; curl NODE:HEALTHCHECKPORT/healthz"
         ),
         decides=(
             "Local, and no pod on the node that was asked: that node drops it",
@@ -137,11 +146,13 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "what announces the load balancer's address: speaker logs, ARP answers for it, strict ARP, BGP sessions"
+            "what announces the load balancer's address: speaker logs, ARP answers for it, strict "
+            "ARP, BGP sessions"
         ),
         ask=(
-            "kubectl -n metallb-system logs -l component=speaker --tail=50; arping -c 3 -I {device} "
-            "{address}; kubectl -n kube-system get cm kube-proxy -o yaml | grep strictARP; ip neigh"
+            "kubectl -n metallb-system logs -l component=speaker --tail=50; arping -c 3 -I "
+            "{device} {address}; kubectl -n kube-system get cm kube-proxy -o yaml | grep "
+            "strictARP; ip neigh"
         ),
         decides=(
             "nothing answers ARP, or two nodes do: strictARP, a wrong interface, an excluded node",
@@ -152,11 +163,12 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "whether the API server is reached by its service and by its own address, and what the endpoints of `kubernetes` say"
+            "whether the API server is reached by its service and by its own address, and what the "
+            "endpoints of `kubernetes` say"
         ),
         ask=(
-            "kubectl get endpoints kubernetes; curl -k https://{address}:{port}/healthz (in a pod and on "
-            "the node); ip route get {address}; iptables-save | grep {address}"
+            "kubectl get endpoints kubernetes; curl -k https://{address}:{port}/healthz (in a pod "
+            "and on the node); ip route get {address}; iptables-save | grep {address}"
         ),
         decides=(
             "its own address answers, the service does not: kube-proxy or its replacement",
@@ -172,7 +184,8 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "resolv.conf of the pod and of the node, the Corefile, and where CoreDNS forwards names it does not know"
+            "resolv.conf of the pod and of the node, the Corefile, and where CoreDNS forwards "
+            "names it does not know"
         ),
         ask=(
             "cat /etc/resolv.conf (pod and node); kubectl -n kube-system get cm coredns -o yaml "
@@ -180,7 +193,8 @@ PLAYS: tuple[Play, ...] = (
         ),
         decides=(
             (
-                "a nameserver of the node's resolv.conf that does not answer or is a local stub (127.0.0.53): forward goes wrong"
+                "a nameserver of the node's resolv.conf that does not answer or is a local stub "
+                "(127.0.0.53): forward goes wrong"
             ),
             "ndots and search domains: many useless lookups first",
             "correct: ask each server by itself",
@@ -197,7 +211,10 @@ PLAYS: tuple[Play, ...] = (
         held=frozenset({AnsweringOutput.RESOLV_CONF}),
     ),
     Play(
-        fact="whether CoreDNS runs, has endpoints and answers by pod address, over UDP and TCP; its log",
+        fact=(
+            "whether CoreDNS runs, has endpoints and answers by pod address, over UDP and TCP; "
+            "its log"
+        ),
         ask=(
             "kubectl -n kube-system get pods,endpoints -l k8s-app=kube-dns -o wide; kubectl -n "
             "kube-system logs -l k8s-app=kube-dns --tail=50 (CoreDNS log); dig @PODADDRESS "
@@ -220,8 +237,8 @@ PLAYS: tuple[Play, ...] = (
     ),
     Play(
         fact=(
-            "the resolver of the container network: aardvark-dns or Docker's 127.0.0.11, and port 53 of "
-            "the bridge in the firewall"
+            "the resolver of the container network: aardvark-dns or Docker's 127.0.0.11, and port "
+            "53 of the bridge in the firewall"
         ),
         ask=(
             "cat /etc/resolv.conf (in the container); iptables -S INPUT -v; firewall-cmd "

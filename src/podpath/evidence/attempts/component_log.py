@@ -19,17 +19,18 @@ _LINE = re.compile(
     r"\s*+(?:(?:node=\S+ )?type=\w+ msg=audit\(|<\d{1,3}>(?:1 \d{4}-|[A-Z][a-z]{2} [ \d]\d )|"
     r"\{\"__(?:REALTIME|CURSOR)|\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] |"
     r"(?:Start-Date|End-Date|Commandline|Requested-By|Install|Upgrade|Remove|Purge): |"
-    r"(?=\S[^\s-]*+-\S[^\s-]*+-\S)\S++ +[A-Z][a-z]{2} (?:\d\d [A-Z][a-z]{2} \d{4}|[A-Z][a-z]{2} +\d+) \d\d:\d\d:\d\d|"
-    r"[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+ \S+ \S+|"
-    r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\]|time=\"?\d{4}-|ts=\d{4}-|level=\w+ |\{\"(?:level|ts|time|msg|"
-    r"severity|log|@timestamp)\"|"
-    r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\s+\S|[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d \S+ \S+|\[ *\d+\.\d{6}\] |"
-    r"\d\d:\d\d:\d\d[.,]?\d* (?:INFO|WARN|ERROR|DEBUG)|"
+    r"(?=\S[^\s-]*+-\S[^\s-]*+-\S)\S++ +[A-Z][a-z]{2} (?:\d\d [A-Z][a-z]{2} \d{4}|"
+    r"[A-Z][a-z]{2} +\d+) \d\d:\d\d:\d\d|[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+ \S+ \S+|"
+    r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\]|time=\"?\d{4}-|ts=\d{4}-|level=\w+ |"
+    r"\{\"(?:level|ts|time|msg|severity|log|@timestamp)\"|"
+    r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\s+\S|[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d \S+ "
+    r"\S+|\[ *\d+\.\d{6}\] |\d\d:\d\d:\d\d[.,]?\d* (?:INFO|WARN|ERROR|DEBUG)|"
     r"(?:INFO|WARN|WARNING|ERROR|FATAL|DEBUG|panic|Error|error)\b)"
 )
 _NODE_COMPONENTS = re.compile(
-    r"\b(?:kubelet|kube-proxy|containerd|dockerd|systemd|kernel|cilium-agent|flanneld|bird|felix)\b(?:\[\d+\])?:?|"
-    r"\b(?:kubelet\w*|proxier|prober\w*|pod_workers|remote_(?:runtime|image)|kuberuntime\w*|eviction_manager|docker_sandbox)\.go:\d+\]"
+    r"\b(?:kubelet|kube-proxy|containerd|dockerd|systemd|kernel|cilium-agent|flanneld|bird|felix)\b"
+    r"(?:\[\d+\])?:?|\b(?:kubelet\w*|proxier|prober\w*|pod_workers|remote_(?:runtime|image)|"
+    r"kuberuntime\w*|eviction_manager|docker_sandbox)\.go:\d+\]"
 )
 """Components that run in the host's network namespace, by their names or by the files of their
 sources.

@@ -34,22 +34,24 @@ _CLIENTS = frozenset(
 )
 """Programs of which only a failure is read: what they print otherwise is anything."""
 _OK = re.compile(
-    r"Connection to \S+ (?P<port>\d+) port .*succeeded|.*\(\S+:\d+\) open|\S+ \[[^\]]*\] \d+ \([^)]*\) open|Ncat: Connected to |"
-    r"Connected to \S+\.$|Escape character is|HTTP request sent, awaiting response\.\.\. \d{3}|\S+ +100% ?\||saving to|"
+    r"Connection to \S+ (?P<port>\d+) port .*succeeded|.*\(\S+:\d+\) open|\S+ \[[^\]]*\] \d+ "
+    r"\([^)]*\) open|Ncat: Connected to |Connected to \S+\.$|Escape character is|"
+    r"HTTP request sent, awaiting response\.\.\. \d{3}|\S+ +100% ?\||saving to|"
     r".* saved \[|"
     r"Connecting to .*connected\.|remote file exists"
 )
 _FAILED = re.compile(
-    r"(?:nc|Ncat|netcat|ncat|wget|telnet|ssh): |Connection (?:reset|closed) by \S+ port \d+|kex_exchange_identification: |"
-    r"psql: |could not connect to server: |connection to server at |ERROR 20(?:02|03|05|13) |Could not connect to \S+ at |"
+    r"(?:nc|Ncat|netcat|ncat|wget|telnet|ssh): |Connection (?:reset|closed) by \S+ port \d+|"
+    r"kex_exchange_identification: |psql: |could not connect to server: |connection to server at |"
+    r"ERROR 20(?:02|03|05|13) |Could not connect to \S+ at |"
     r"Failed to dial target host |\S*:error:.*:connect|connect:errno=\d+|"
     r"Connecting to .*failed: |.*\(UNKNOWN\) \[|Unable to connect|"
-    r"(?:\S+ \[[^\]]*\]|Connection to \S+) .*(?:refused|timed out|no route)|HTTP request sent, awaiting response\.\.\. (?:$|"
-    r"Read error)"
+    r"(?:\S+ \[[^\]]*\]|Connection to \S+) .*(?:refused|timed out|no route)|HTTP request sent, "
+    r"awaiting response\.\.\. (?:$|Read error)"
 )
 _OTHER = re.compile(
-    r"Trying |--\d{4}-\d\d-\d\d|Resolving |Connecting to |Connection closed|Length: |\s*Is the server running on|"
-    r"\s*TCP/IP connections on port|\^C|Saving to|Retrying|"
+    r"Trying |--\d{4}-\d\d-\d\d|Resolving |Connecting to |Connection closed|Length: |"
+    r"\s*Is the server running on|\s*TCP/IP connections on port|\^C|Saving to|Retrying|"
     r"Giving up|Ncat: Version|\s*\d+%|Connection to "
 )
 _INTERRUPT = re.compile(r"\s*\^C")

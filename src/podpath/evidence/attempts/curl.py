@@ -26,12 +26,16 @@ _ERROR = re.compile(r"(?:command terminated.*|curl: )\((?P<code>\d+)\) ?(?P<mess
 _EXIT = re.compile(r"command terminated with (?:non-zero )?exit code:? *(?P<code>\d+)(?P<message>)")
 """What kubectl says of a command that failed in a pod: all that `curl -s` leaves of a failure."""
 _URL = re.compile(
-    r"(?:(?P<scheme>[a-z]+)://)?(?:[^@/\s]*@)?(?P<host>\[[^\]]+\]|[^/:\s?#]+)(?::(?P<port>\d+))?(?:[/?#].*)?",
+    (
+        r"(?:(?P<scheme>[a-z]+)://)?(?:[^@/\s]*@)?(?P<host>\[[^\]]+\]|[^/:\s?#]+)"
+        r"(?::(?P<port>\d+))?(?:[/?#].*)?"
+    ),
     re.IGNORECASE,
 )
 _TO = re.compile(
-    r"\* +(?:Connected to \S+ \((?P<a>[^)]+)\) port (?P<b>\d+)|connect to (?P<c>\S+) port (?P<d>\d+)|"
-    r"Trying \[?(?P<e>[0-9a-fA-F.:]+?)\]?(?::(?P<f>\d+))?\.\.\.|Connection (?:timed out|refused))"
+    r"\* +(?:Connected to \S+ \((?P<a>[^)]+)\) port (?P<b>\d+)|connect to (?P<c>\S+) port "
+    r"(?P<d>\d+)|Trying \[?(?P<e>[0-9a-fA-F.:]+?)\]?(?::(?P<f>\d+))?\.\.\.|Connection (?:timed out|"
+    r"refused))"
 )
 _IN_MESSAGE = re.compile(
     r"(?:connect(?: to)?|to) \[?(?P<host>[0-9a-fA-F.:]+?)\]?(?:[:;] ?| port )(?P<port>\d+)|"
@@ -43,10 +47,11 @@ _REQUEST = re.compile(r"> (?:GET|POST|HEAD|PUT|DELETE|OPTIONS|PATCH) ")
 _RESPONSE = re.compile(r"(?:< )?HTTP/[\d.]+ \d{3}")
 _CODE = re.compile(r"\s*(?:(?:http_?code|status)\W*)?(?P<code>000|[1-5]\d\d)\s*$", re.IGNORECASE)
 _CODES: Mapping[int, FailureKind] = {
-    5: FailureKind.NAME_NOT_RESOLVED, 6: FailureKind.NAME_NOT_RESOLVED, 28: FailureKind.TIMEOUT, 18: FailureKind.RESET,
-    35: FailureKind.RESET, 52: FailureKind.RESET, 55: FailureKind.RESET, 56: FailureKind.RESET,
-    22: FailureKind.ERROR_ANSWER, 51: FailureKind.ERROR_ANSWER, 53: FailureKind.ERROR_ANSWER, 54: FailureKind.ERROR_ANSWER,
-    58: FailureKind.ERROR_ANSWER, 59: FailureKind.ERROR_ANSWER, 60: FailureKind.ERROR_ANSWER,
+    5: FailureKind.NAME_NOT_RESOLVED, 6: FailureKind.NAME_NOT_RESOLVED, 28: FailureKind.TIMEOUT,
+    18: FailureKind.RESET, 35: FailureKind.RESET, 52: FailureKind.RESET, 55: FailureKind.RESET,
+    56: FailureKind.RESET, 22: FailureKind.ERROR_ANSWER, 51: FailureKind.ERROR_ANSWER,
+    53: FailureKind.ERROR_ANSWER, 54: FailureKind.ERROR_ANSWER, 58: FailureKind.ERROR_ANSWER,
+    59: FailureKind.ERROR_ANSWER, 60: FailureKind.ERROR_ANSWER,
 }  # fmt: skip
 """What an exit code says of the path where its message says no more."""
 _NOT_CONNECTED, _STOPPED = 7, 130
@@ -56,10 +61,10 @@ for `^C`.
 _CONNECTED = re.compile(r"\* +(?:Connected to |SSL connection using|TLSv?[\d.]* \(OUT\))")
 _INTERRUPT = re.compile(r"\s*\^C")
 _VALUED = frozenset({
-    "-m", "--max-time", "-o", "--output", "-H", "--header", "-d", "--data", "--data-raw", "-X", "--request", "-u", "--user", "-w",
-    "--write-out", "-A", "--user-agent", "--connect-timeout", "--retry", "--retry-delay", "-e", "--cacert", "--cert",
-    "--key", "-b",
-    "-T", "-x", "--proxy", "--resolve", "--connect-to", "--interface", "--local-port", "-F", "--limit-rate", "-c",
+    "-m", "--max-time", "-o", "--output", "-H", "--header", "-d", "--data", "--data-raw", "-X",
+    "--request", "-u", "--user", "-w", "--write-out", "-A", "--user-agent", "--connect-timeout",
+    "--retry", "--retry-delay", "-e", "--cacert", "--cert", "--key", "-b", "-T", "-x", "--proxy",
+    "--resolve", "--connect-to", "--interface", "--local-port", "-F", "--limit-rate", "-c",
     "--retry-max-time",
 })  # fmt: skip
 _REFUSAL_MS, _GIVE_UP_MS = 1000, 5000

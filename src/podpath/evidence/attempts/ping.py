@@ -23,14 +23,15 @@ _REPLY = re.compile(
     re.IGNORECASE,
 )
 _ERROR = re.compile(
-    r"(?:\d+ bytes )?[Ff]rom (?P<who>\S+)(?: \([^)]*\))?:? (?:icmp_)?seq=\d+ (?P<what>.*(?:[Uu]nreachable|exceeded|filtered|"
+    r"(?:\d+ bytes )?[Ff]rom (?P<who>\S+)(?: \([^)]*\))?:? (?:icmp_)?seq=\d+ "
+    r"(?P<what>.*(?:[Uu]nreachable|exceeded|filtered|"
     r"[Pp]rohibited).*)|"
     r"\d+ bytes from \S+: (?P<told>(?:Destination|Communication|Time to live) .*)|"
     r"Request timeout for icmp_seq|no answer yet for icmp_seq"
 )
 _MESSAGE = re.compile(
-    r"(?:ping6?|connect|sendmsg|sendto): .*(?:[Uu]nreachable|[Nn]o route|not permitted|[Pp]ermission denied|[Ii]nvalid argument|"
-    r"broadcast|"
+    r"(?:ping6?|connect|sendmsg|sendto): .*(?:[Uu]nreachable|[Nn]o route|not permitted|"
+    r"[Pp]ermission denied|[Ii]nvalid argument|broadcast|"
     r"is down|not known|resolution|[Uu]nknown host|bad address|timed out)"
 )
 _LOSS_THAT_COUNTS = 0.2

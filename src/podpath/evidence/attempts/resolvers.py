@@ -21,9 +21,10 @@ from podpath.net.failures import NAMES, Ending, FailureKind, Result
 from podpath.net.provenance import Source
 
 _TIMEOUT = re.compile(
-    r"\s*(?:;; (?:connection timed out|communications error to|no servers could be reached)|;; UDP setup with .* failed|"
-    r"nslookup: "
-    r"(?:can't resolve|read: )|\*\* server can't find .*: (?:NXDOMAIN looking up|No answer)|;; reply from unexpected source)"
+    r"\s*(?:;; (?:connection timed out|communications error to|no servers could be reached)|"
+    r";; UDP setup with .* failed|nslookup: "
+    r"(?:can't resolve|read: )|\*\* server can't find .*: (?:NXDOMAIN looking up|No answer)|"
+    r";; reply from unexpected source)"
 )
 _CODE = re.compile(
     r"status: (?P<code>[A-Z]+)|can't find .*: (?P<told>[A-Z]+)|not found: \d\((?P<number>[A-Z]+)\)"
@@ -31,8 +32,8 @@ _CODE = re.compile(
 _FOUND = re.compile(r"\S+ has (?:IPv6 )?address |Name:\s|\S+\.\s+\d+\s+IN\s+(?:A|AAAA|CNAME)\s")
 _OF_NAMES = NAMES | {FailureKind.NAME_NOT_RESOLVED}
 _ANSWERED = re.compile(
-    r";; (?:->>HEADER<<-|Query time|Got answer)|Name:\s|\*\* server can't find .*: (?:NXDOMAIN|SERVFAIL|REFUSED)|"
-    r"\S+ has (?:IPv6 )?address |"
+    r";; (?:->>HEADER<<-|Query time|Got answer)|Name:\s|\*\* server can't find .*: (?:NXDOMAIN|"
+    r"SERVFAIL|REFUSED)|\S+ has (?:IPv6 )?address |"
     r"Host \S+ not found: \d\((?:NXDOMAIN|SERVFAIL|REFUSED)\)|"
     r"Non-authoritative|\S+\.\s+\d+\s+IN\s"
 )

@@ -20,13 +20,15 @@ from podpath.net.provenance import Source
 
 _HEADING = re.compile(r"\s*bridge name\s+bridge id\s+STP enabled\s+interfaces", re.IGNORECASE)
 _BRIDGE = re.compile(
-    r"\s*(?P<name>[^\s:/]{1,15})\s+(?P<id>[0-9A-Fa-fxX]{4}\.[0-9A-Fa-fxX.:]{3,17})\s+(?P<stp>yes|no)(?:\s+(?P<port>[^\s:/]{1,15}))?\s*$"
+    r"\s*(?P<name>[^\s:/]{1,15})\s+(?P<id>[0-9A-Fa-fxX]{4}\.[0-9A-Fa-fxX.:]{3,17})\s+(?P<stp>yes|"
+    r"no)(?:\s+(?P<port>[^\s:/]{1,15}))?\s*$"
 )
 _PORT = re.compile(r"[\s>]*\s(?P<port>[^\s:/]{1,15})\s*$")
 _NO_SUCH = re.compile(r"\s*(?P<name>\S+)\s+can't get info")
 _MACS_HEADING = re.compile(r"\s*port no\s+mac addr\s+is local\?\s+ageing timer")
 _MAC_ROW = re.compile(
-    r"\s*(?P<port>\d{1,4})\s+(?P<mac>(?:[0-9A-Fa-fxX*]{2}:){5}[0-9A-Fa-fxX*]{2})\s+(?P<local>yes|no)(?:\s+(?P<age>[0-9.]+))?\s*$"
+    r"\s*(?P<port>\d{1,4})\s+(?P<mac>(?:[0-9A-Fa-fxX*]{2}:){5}[0-9A-Fa-fxX*]{2})\s+(?P<local>yes|"
+    r"no)(?:\s+(?P<age>[0-9.]+))?\s*$"
 )
 _EXPECTED = "a bridge or a port of one"
 

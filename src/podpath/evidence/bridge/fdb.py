@@ -22,7 +22,8 @@ from podpath.evidence.text.tokenizer import Cursor, strip_terminal
 from podpath.net.provenance import Source, Span
 
 _LINE = re.compile(
-    r"\s*(?:[0-9A-Fa-fxX*]{2}:){5}[0-9A-Fa-fxX*]{2}\s+(?:dev\s+\S+|(?:dst\s+\S+|vlan\s+\d+|master\s+\S+)(?:\s.*)?$|(?:self|permanent)\b)"
+    r"\s*(?:[0-9A-Fa-fxX*]{2}:){5}[0-9A-Fa-fxX*]{2}\s+(?:dev\s+\S+|(?:dst\s+\S+|vlan\s+\d+|"
+    r"master\s+\S+)(?:\s.*)?$|(?:self|permanent)\b)"
 )
 _JSON = re.compile(r'"mac"\s*:\s*"')
 _JSON_LINK = re.compile(r'"(?:ifname|state|flags)"\s*:')

@@ -17,10 +17,12 @@ from podpath.net.provenance import Source
 
 _STATES = "disabled|listening|learning|forwarding|blocking"
 _HEADER = re.compile(
-    rf"\s*(?:\d+:\s+)?(?P<name>[^\s:/]{{1,64}}?)(?:@[^\s:]+)?:\s+<[A-Z0-9_,-]*>\s(?P<rest>(?:.*\s)?state (?:{_STATES})\b.*)"
+    rf"\s*(?:\d+:\s+)?(?P<name>[^\s:/]{{1,64}}?)(?:@[^\s:]+)?:\s+<[A-Z0-9_,-]*>\s"
+    rf"(?P<rest>(?:.*\s)?state (?:{_STATES})\b.*)"
 )
 _OPTIONS = re.compile(
-    r"\s*(?:hairpin|guard|learning|flood|neigh_suppress|hwmode|mcast_\w+|bcast_flood|isolated|vlan_tunnel)\s+\w"
+    r"\s*(?:hairpin|guard|learning|flood|neigh_suppress|hwmode|mcast_\w+|bcast_flood|isolated|"
+    r"vlan_tunnel)\s+\w"
 )
 _JSON = re.compile(rf'"state"\s*:\s*"(?:{_STATES})"')
 _JSON_PORT = re.compile(r'"(?:master|cost|hairpin)"\s*:')

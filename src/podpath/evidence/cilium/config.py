@@ -18,14 +18,16 @@ from podpath.evidence.text.line_ledger import LineLedger, clip_lines
 from podpath.net.provenance import Source
 
 _KNOWN = frozenset(HELM_KEYS.values()) | frozenset(
-    """agent-health-port auto-direct-node-routes bpf-ct-global-any-max bpf-ct-global-tcp-max bpf-lb-map-max
-    bpf-map-dynamic-size-ratio bpf-nat-global-max bpf-policy-map-max cilium-endpoint-gc-interval cluster-id cluster-name
-    cni-chaining-mode custom-cni-conf debug enable-auto-protect-node-port-range enable-bandwidth-manager
-    enable-bpf-clock-probe enable-endpoint-health-checking enable-health-check-nodeport enable-health-checking
-    enable-hubble enable-k8s-terminating-endpoint enable-remote-node-identity enable-session-affinity
-    enable-svc-source-range-check enable-vtep enable-well-known-identities identity-allocation-mode
-    kube-proxy-replacement-healthz-bind-address monitor-aggregation node-port-bind-protection operator-api-serve-addr
-    preallocate-bpf-maps sidecar-istio-proxy-image tofqdns-proxy-port unmanaged-pod-watcher-interval wait-bpf-mount""".split()  # noqa: SIM905 - a list of words reads best as words
+    """agent-health-port auto-direct-node-routes bpf-ct-global-any-max bpf-ct-global-tcp-max
+    bpf-lb-map-max bpf-map-dynamic-size-ratio bpf-nat-global-max bpf-policy-map-max
+    cilium-endpoint-gc-interval cluster-id cluster-name cni-chaining-mode custom-cni-conf debug
+    enable-auto-protect-node-port-range enable-bandwidth-manager enable-bpf-clock-probe
+    enable-endpoint-health-checking enable-health-check-nodeport enable-health-checking
+    enable-hubble enable-k8s-terminating-endpoint enable-remote-node-identity
+    enable-session-affinity enable-svc-source-range-check enable-vtep enable-well-known-identities
+    identity-allocation-mode kube-proxy-replacement-healthz-bind-address monitor-aggregation
+    node-port-bind-protection operator-api-serve-addr preallocate-bpf-maps sidecar-istio-proxy-image
+    tofqdns-proxy-port unmanaged-pod-watcher-interval wait-bpf-mount""".split()  # noqa: SIM905 - a list of words reads best as words
 )
 _YAML = re.compile(
     r"(?P<indent>\s*)(?P<key>[A-Za-z][\w.-]*):(?:\s+(?P<value>\S.*?))?\s*(?:\s#.*)?$"
@@ -34,7 +36,8 @@ _JSON = re.compile(
     r'\s*"(?P<key>[a-z][a-z0-9-]*)":\s*"(?P<value>(?:[^"\\]|\\.)*)",?\s*[}\]]*,?\s*$'
 )
 _COLUMNS = re.compile(
-    r"(?P<key>[a-z][a-z0-9]*(?:-[a-z0-9]+)+|debug|tunnel|ipam|masquerade|devices)\s{2,}(?P<value>\S.*?)\s*$"
+    r"(?P<key>[a-z][a-z0-9]*(?:-[a-z0-9]+)+|debug|tunnel|ipam|masquerade|devices)\s{2,}"
+    r"(?P<value>\S.*?)\s*$"
 )
 _LOGGED = re.compile(r"(?:^|[\s\"'])--(?P<key>[a-z][a-z0-9-]+)='(?P<value>[^']*)'")
 _DESCRIBED = re.compile(r"(?P<key>[a-z][a-z0-9.-]*):\s*$")

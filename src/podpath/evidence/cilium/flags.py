@@ -99,7 +99,9 @@ _OWN_FLAGS: Mapping[str, str] = {
     "--config": "",
     "--cluster-name": "cluster-name",
 }
-"""Flags of `cilium install` (cilium-cli); `--config key=value` sets a key of the ConfigMap itself."""
+"""Flags of `cilium install` (cilium-cli); `--config key=value` sets a key of the ConfigMap
+itself.
+"""
 _AGENT_FLAG = re.compile(r"--(?P<key>[a-z][a-z0-9-]+)(?:=(?P<value>.*))?")
 
 
@@ -126,7 +128,9 @@ def parse_flags(command: str) -> tuple[Flag, ...]:
 
 
 def parse_agent_arguments(arguments: tuple[str, ...]) -> tuple[Flag, ...]:
-    """Return the flags of a cilium-agent's command line: each is the key of the ConfigMap itself."""
+    """Return the flags of a cilium-agent's command line: each is the key of the ConfigMap
+    itself.
+    """
     flags = []
     for place, word in enumerate(arguments):
         found = _AGENT_FLAG.fullmatch(word)

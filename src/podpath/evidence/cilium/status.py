@@ -14,7 +14,8 @@ from podpath.net.provenance import Source
 
 _LINE = re.compile(r"(?P<name>[A-Z][\w /-]*):\s+(?P<value>\S.*)")
 _SIGNS = re.compile(
-    r"(?:KubeProxyReplacement|Masquerading|Host Routing|Cilium health daemon|BandwidthManager|KVStore|Host firewall):\s"
+    r"(?:KubeProxyReplacement|Masquerading|Host Routing|Cilium health daemon|BandwidthManager|"
+    r"KVStore|Host firewall):\s"
 )
 _VERSION = re.compile(r"(?:Ok|OK)\s+(?P<version>\d+\.\d+\S*)")
 _TUNNEL = re.compile(r"Tunnel \[(?P<tunnel>\w+)\]")

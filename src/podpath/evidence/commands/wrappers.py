@@ -134,13 +134,15 @@ def _minikube(words: tuple[ShellWord, ...]) -> WrappedCommand | None:
 
 
 WRAPPERS: Mapping[str, Callable[[tuple[ShellWord, ...]], WrappedCommand | None]] = {
-    "sudo": _plain("-u -g -h -p -C -r -t -T -U -D -R"), "doas": _plain("-u -C"), "time": _plain("-f -o"), "nohup": _plain(),
-    "watch": _plain("-n --interval"), "env": _plain("-u -C"), "nice": _plain("-n"), "ionice": _plain("-c -n -p"),
-    "stdbuf": _plain("-i -o -e"), "timeout": _plain("-s -k --signal --kill-after", 1), "command": _plain(), "exec": _plain(),
-    "unbuffer": _plain(), "setsid": _plain(), "chroot": _plain("", 1), "strace": _plain("-e -o -p -s"),
+    "sudo": _plain("-u -g -h -p -C -r -t -T -U -D -R"), "doas": _plain("-u -C"),
+    "time": _plain("-f -o"), "nohup": _plain(), "watch": _plain("-n --interval"),
+    "env": _plain("-u -C"), "nice": _plain("-n"), "ionice": _plain("-c -n -p"),
+    "stdbuf": _plain("-i -o -e"), "timeout": _plain("-s -k --signal --kill-after", 1),
+    "command": _plain(), "exec": _plain(), "unbuffer": _plain(), "setsid": _plain(),
+    "chroot": _plain("", 1), "strace": _plain("-e -o -p -s"),
     "ssh": _remote("-i -p -l -o -F -J -L -R -b -c -E"), "minikube": _minikube, "vagrant": _minikube,
-    **dict.fromkeys(sorted(SHELLS), _shell), "nsenter": _nsenter, "ip": _ip, "bridge": _ip, "tc": _ip,
-    **dict.fromkeys(("kubectl", "oc", "k", "k3s", "microk8s.kubectl"), unwrap_kubectl),
+    **dict.fromkeys(sorted(SHELLS), _shell), "nsenter": _nsenter, "ip": _ip, "bridge": _ip,
+    "tc": _ip, **dict.fromkeys(("kubectl", "oc", "k", "k3s", "microk8s.kubectl"), unwrap_kubectl),
     **dict.fromkeys(("docker", "podman", "crictl", "nerdctl"), unwrap_container),
 }  # fmt: skip
 """How each wrapper is taken off; None where it runs nothing."""

@@ -17,9 +17,11 @@ from podpath.evidence.commands.wrappers_words import (
 )
 
 _HOST_NETWORK = re.compile(
-    r"(?:cilium(?!-operator|-test)|kube-proxy|calico-node|canal|kube-flannel|weave-net|antrea-agent|kube-router|aws-node|kindnet|"
-    r"ovnkube-node|ovs-node|kube-apiserver|kube-controller-manager|kube-scheduler|etcd|node-exporter|nodelocaldns|node-local-dns|"
-    r"kube-vip|speaker|multus|azure-cni|istio-cni-node|linkerd-cni|node-problem-detector|nsenter|node-debugger)(?:-|$)",
+    r"(?:cilium(?!-operator|-test)|kube-proxy|calico-node|canal|kube-flannel|weave-net|"
+    r"antrea-agent|kube-router|aws-node|kindnet|ovnkube-node|ovs-node|kube-apiserver|"
+    r"kube-controller-manager|kube-scheduler|etcd|node-exporter|nodelocaldns|node-local-dns|"
+    r"kube-vip|speaker|multus|azure-cni|istio-cni-node|linkerd-cni|node-problem-detector|nsenter|"
+    r"node-debugger)(?:-|$)",
 )
 """Pods of these names run in the host's network namespace, by the manifests that their projects
 ship.
@@ -29,7 +31,10 @@ _KIND_NODE = re.compile(r"(?:.+-)?(?:control-plane|worker)\d*")
 _ID = re.compile(r"[0-9a-f]{12,64}")
 
 _KUBECTL_VALUED = frozenset(
-    "-n --namespace -c --container --context --kubeconfig --cluster --user -l --selector --image --target --profile -f".split()  # noqa: SIM905
+    (  # noqa: SIM905
+        "-n --namespace -c --container --context --kubeconfig --cluster --user -l --selector "
+        "--image --target --profile -f"
+    ).split()
 )
 
 

@@ -31,14 +31,16 @@ _LEAST = 0.6
 _BLANK = re.compile(r"\s*(?:[#;!].*|//.*)?$")
 _YAML = re.compile(r"\s*(?:- )*[\"']?[\w./-]+[\"']?:(?:\s+\S.*)?$|\s*- \S|---$|\s*\.{3}$")
 _SETTING = re.compile(
-    r"(?:\[[^\[\]]+\]$|(?:export\s+)?[\w./-]+\s*=\s*\S.*|[\w./-]+:(?:\s+\S.*)?$|[\w./*\"-]+(?:\s[^;{}]*)?[;{]$|[{}]+;?$|"
-    r"\|[^|]*\|[^|]*\|$|[a-z][\w-]*(?:\s+\S+){0,8}$)"
+    r"(?:\[[^\[\]]+\]$|(?:export\s+)?[\w./-]+\s*=\s*\S.*|[\w./-]+:(?:\s+\S.*)?$|"
+    r"[\w./*\"-]+(?:\s[^;{}]*)?[;{]$|[{}]+;?$|\|[^|]*\|[^|]*\|$|[a-z][\w-]*(?:\s+\S+){0,8}$)"
 )
 _LOG = re.compile(
-    r"(?:[IWEF]\d{4} |\d{4}-\d\d-\d\d[T ]\d\d:|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d\d:\d\d:\d\d[.,]|time=|level=|\[ *\d+\.\d)"
+    r"(?:[IWEF]\d{4} |\d{4}-\d\d-\d\d[T ]\d\d:|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |"
+    r"\d\d:\d\d:\d\d[.,]|time=|level=|\[ *\d+\.\d)"
 )
 _PROGRAMS = re.compile(
-    r"(?:sudo\s+)?(?:cat|less|more|nano|vi|vim|tail|head|grep|egrep|sed|bat|view|systemctl cat|emacs|gedit)\b"
+    r"(?:sudo\s+)?(?:cat|less|more|nano|vi|vim|tail|head|grep|egrep|sed|bat|view|systemctl cat|"
+    r"emacs|gedit)\b"
 )
 
 

@@ -19,7 +19,8 @@ _SECTION = re.compile(
     r"\s*\[{1,2}\s*(?P<name>[^\[\]=]+?(?:\"[^\"]*\"[^\[\]=]*)?)\s*\]{1,2}\s*(?:[#;].*)?$"
 )
 _ASSIGNED = re.compile(
-    r"\s*(?:export\s+|set\s+|Environment=\"?)?(?P<name>[\w./@*-]+(?:\[\w+\])?)\s*[:+?]?=\s*(?P<value>.*?)\s*$"
+    r"\s*(?:export\s+|set\s+|Environment=\"?)?(?P<name>[\w./@*-]+(?:\[\w+\])?)\s*[:+?]?=\s*"
+    r"(?P<value>.*?)\s*$"
 )
 _COLON = re.compile(r"\s*(?:- )?(?P<name>[A-Za-z_][\w./-]*):(?:\s+(?P<value>\S.*?))?\s*$")
 _WORDS = re.compile(r"\s*(?P<name>[\w*./@:-]+|\"[^\"]*\"|'[^']*')(?:\s+(?P<value>\S.*?))?\s*$")
@@ -29,8 +30,8 @@ _COMMENT = re.compile(r"\s*(?:[#;!]|//|--\s|REM\b)|\s*$")
 _TRAILING = re.compile(r"\s(?:#|//\s).*$")
 _TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|[{};]|[^\s{};\"']+|[\"']")
 _STANZA = re.compile(
-    r"\s*(?:iface|frontend|backend|listen|defaults|global|router|vrrp_instance|Host|Match|interface|peers|resolvers)"
-    r"(?:\s+\S|\s*$)"
+    r"\s*(?:iface|frontend|backend|listen|defaults|global|router|vrrp_instance|Host|Match|"
+    r"interface|peers|resolvers)(?:\s+\S|\s*$)"
 )
 _LOOSE = re.compile(r"\s*(?:auto|allow-\w+|source|source-directory|mapping|no-auto-down)\s")
 

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from podpath.evidence.configuration.statements import Statement
 
 TYPES = frozenset({
-    "A", "AAAA", "CAA", "CNAME", "DNAME", "DNSKEY", "DS", "HINFO", "LOC", "MX", "NAPTR", "NS", "PTR", "RP", "SOA", "SPF", "SRV",
-    "SSHFP", "TLSA", "TXT",
+    "A", "AAAA", "CAA", "CNAME", "DNAME", "DNSKEY", "DS", "HINFO", "LOC", "MX", "NAPTR", "NS",
+    "PTR", "RP", "SOA", "SPF", "SRV", "SSHFP", "TLSA", "TXT",
 })  # fmt: skip
 _DIRECTIVE = re.compile(r"\$(?P<name>TTL|ORIGIN|INCLUDE|GENERATE)\s+(?P<value>.*?)\s*$")
 _RECORD = re.compile(
-    r"(?P<owner>[^\s;()$]*)(?:\s+(?:\d+[smhdwSMHDW]?\w*|IN|in|CH|HS))*\s+(?P<type>[A-Za-z]{1,6})(?:\s+(?P<data>.*?))?\s*$"
+    r"(?P<owner>[^\s;()$]*)(?:\s+(?:\d+[smhdwSMHDW]?\w*|IN|in|CH|HS))*\s+(?P<type>[A-Za-z]{1,6})"
+    r"(?:\s+(?P<data>.*?))?\s*$"
 )
 _COMMENT = re.compile(r";.*$")
 

@@ -17,15 +17,18 @@ from podpath.net.provenance import Source, Span
 from podpath.net.trees import Tree
 
 _INSPECTED = re.compile(
-    r'\s*"(?:NetworkSettings|IPAM|HostConfig|NetworkMode|PortBindings|GlobalIPv6Address|EnableIPv6|Attachable|ConfigFrom|'
-    r'com\.docker\.network\.[\w.]+|EndpointID|IPPrefixLen|SandboxID|IPAMConfig)"\s*:'
+    r'\s*"(?:NetworkSettings|IPAM|HostConfig|NetworkMode|PortBindings|GlobalIPv6Address|EnableIPv6|'
+    r"Attachable|ConfigFrom|com\.docker\.network\.[\w.]+|EndpointID|IPPrefixLen|SandboxID|"
+    r'IPAMConfig)"\s*:'
 )
 _COMPOSE = re.compile(r"(?:services|networks|version):")
 _SERVICE = re.compile(
-    r"\s+(?:image|build|ports|networks|network_mode|depends_on|container_name|environment|expose|volumes|restart|driver):"
+    r"\s+(?:image|build|ports|networks|network_mode|depends_on|container_name|environment|expose|"
+    r"volumes|restart|driver):"
 )
 _SHORT = re.compile(
-    r"(?:(?P<host>\[[0-9a-fA-F:]+\]|\d+(?:\.\d+){3}):)?(?:(?P<from>\d+)(?:-\d+)?:)?(?P<port>\d+)(?:-\d+)?(?:/(?P<protocol>tcp|udp|sctp))?"
+    r"(?:(?P<host>\[[0-9a-fA-F:]+\]|\d+(?:\.\d+){3}):)?(?:(?P<from>\d+)(?:-\d+)?:)?(?P<port>\d+)"
+    r"(?:-\d+)?(?:/(?P<protocol>tcp|udp|sctp))?"
 )
 
 

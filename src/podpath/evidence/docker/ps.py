@@ -19,14 +19,17 @@ _HEADING = re.compile(
     r"\s*(?:CONTAINER ID\s+|NAMES?\s{2,}|IMAGE\s{2,}).*(?:PORTS|STATUS|NAMES|COMMAND)"
 )
 _PUBLISHED = re.compile(
-    r"(?<![0-9a-fA-F.:\[])(?:(?P<host>\[?[0-9a-fA-F.:]*\]?):)?(?P<from>\d+)(?:-(?P<to>\d+))?->(?P<port>\d+)(?:-\d+)?(?:/(?P<protocol>tcp|udp|sctp))?"
+    r"(?<![0-9a-fA-F.:\[])(?:(?P<host>\[?[0-9a-fA-F.:]*\]?):)?(?P<from>\d+)(?:-(?P<to>\d+))?->"
+    r"(?P<port>\d+)(?:-\d+)?(?:/(?P<protocol>tcp|udp|sctp))?"
 )
 _EXPOSED = re.compile(r"(?<![\d>.:-])(?P<port>\d+)/(?P<protocol>tcp|udp|sctp)")
 _ROW = re.compile(
-    r"\s*(?P<id>[0-9a-f]{12})\s+(?P<image>\S+)\s+.*?\s(?P<status>Up|Exited|Created|Restarting|Paused)\b(?P<rest>.*)$"
+    r"\s*(?P<id>[0-9a-f]{12})\s+(?P<image>\S+)\s+.*?\s(?P<status>Up|Exited|Created|Restarting|"
+    r"Paused)\b(?P<rest>.*)$"
 )
 _BOUND = re.compile(
-    r"\s*(?P<port>\d+)/(?P<protocol>tcp|udp|sctp) -> (?P<host>\[?[0-9a-fA-F.:]*\]?):(?P<from>\d+)\s*$"
+    r"\s*(?P<port>\d+)/(?P<protocol>tcp|udp|sctp) -> (?P<host>\[?[0-9a-fA-F.:]*\]?):"
+    r"(?P<from>\d+)\s*$"
 )
 
 

@@ -26,7 +26,10 @@ _GATEWAY = (
     r"(?:router|gateway|firewall|bastion|jump ?(?:host|box)|nat (?:box|host|instance)|"
     r"vpn (?:server|host))"
 )
-_WHEN = r"(?:when(?:ever)?|(?:each|every) time|as soon as|after|once|upon|the moment|until|while|by|on|if)"
+_WHEN = (
+    r"(?:when(?:ever)?|(?:each|every) time|as soon as|after|once|upon|the moment|until|while|by|on|"
+    r"if)"
+)
 _MADE = (
     r"(?:(?:re)?(?:start|creat|launch|deploy|spawn|boot)\w*|stop\w*|remov\w*|delet\w*|exit\w*|"
     r"brought up|com(?:es?|ing) up|(?:goes|going) (?:up|down))"
@@ -69,7 +72,10 @@ _ROWS: tuple[tuple[Circumstance, str], ...] = (
     (Circumstance.ROUTES_FOR_OTHERS, rf"{_GATEWAY} (?:for|of) (?:\w+ ){{0,3}}{_MACHINE}"),
     (
         Circumstance.ROUTES_FOR_OTHERS,
-        rf"{_MACHINE}\b{_GAP}\b(?:through|via|over) (?:it|th(?:is|e) (?:host|box|machine|server|{_GATEWAY}))",
+        (
+            rf"{_MACHINE}\b{_GAP}\b(?:through|via|over) (?:it|th(?:is|e) (?:host|box|machine|"
+            rf"server|{_GATEWAY}))"
+        ),
     ),
     (
         Circumstance.ROUTES_FOR_OTHERS,

@@ -27,50 +27,60 @@ MOST = 400
 SHORTEST = 3
 """Words of which a sentence has more than a label: `Broken interface:` says nothing yet."""
 _VERB = (
-    r"(?:connect|reach|ping|access|resolve|curl|talk|communicat|get|open|contact|work|respond|answer|arriv|come|came|"
-    r"load|join|see|look|pass|go|speak|use|send|receiv|find|forward|become|became|be used|be reached|be resolved|be opened|"
-    r"be established|establish|leave|start|attach|take|show|come up|stay|learn|renew|admit|scrape|pull|download|mount|"
-    r"deliver|return|"
-    r"finish|end|complete|register|schedule|sync|initiali[sz]e|negotiate|time|stand|ready|able|available|visible)"
+    r"(?:connect|reach|ping|access|resolve|curl|talk|communicat|get|open|contact|work|respond|"
+    r"answer|arriv|come|came|load|join|see|look|pass|go|speak|use|send|receiv|find|forward|become|"
+    r"became|be used|be reached|be resolved|be opened|"
+    r"be established|establish|leave|start|attach|take|show|come up|stay|learn|renew|admit|scrape|"
+    r"pull|download|mount|deliver|return|"
+    r"finish|end|complete|register|schedule|sync|initiali[sz]e|negotiate|time|stand|ready|able|"
+    r"available|visible)"
 )
 _NOT = (
-    r"(?:can(?:not|'t| not)|could(?:n't| not)|(?:is|are|was|were)(?:n't| not)|unable to|(?:does|do|did|will|would|has|have|had)"
-    r"(?:n't| not)|fail(?:s|ed|ing)? to|no longer|never|stop(?:s|ped)?|refuses? to|without being able to|hardly|not)"
+    r"(?:can(?:not|'t| not)|could(?:n't| not)|(?:is|are|was|were)(?:n't| not)|unable to|"
+    r"(?:does|do|did|will|would|has|have|had)(?:n't| not)|fail(?:s|ed|ing)? to|no longer|never|"
+    r"stop(?:s|ped)?|refuses? to|without being able to|hardly|not)"
 )
 _FAILS = re.compile(
     rf"\b{_NOT} (?:[\w-]+ ){{0,3}}{_VERB}\w*\b|"
-    rf"\b(?:no|none|nobody|nothing|neither|hardly any|not one|no one)\b(?: [\w'/-]+){{0,5}} (?:can |could |is |are |has |have |"
-    rf"will )?(?:be )?(?:{_VERB}\w*|through|out|back|reached|resolved|seen|answered|opened|left|there|in)\b|"
+    rf"\b(?:no|none|nobody|nothing|neither|hardly any|not one|no one)\b(?: [\w'/-]+){{0,5}} "
+    rf"(?:can |could |is |are |has |have |will )?(?:be )?(?:{_VERB}\w*|through|out|back|reached|"
+    r"resolved|seen|answered|opened|left|there|in)\b|"
     r"\btim(?:es?|ed|ing)[- ]?outs?\b|\btimeouts?\b|\brefus(?:es?|ed|al)\b|\bno route to host\b|"
-    r"\bunreachable\b|\binaccessible\b|\bunavailable\b|\bnot reachable\b|\bresets?\b|\bhangs?\b|\bhanging\b|\bhung\b|"
-    r"\bstalls?\b|"
-    r"\bstuck\b|\bfail(?:s|ed|ing|ures?)?\b|\bl(?:ost|oses?|osing)\b|\bpacket loss\b|\bdrop(?:s|ped|ping)\b|"
-    r"\bno (?:longer |such |usable |valid |more )?(?:connection|connectivity|response|reply|repl(?:y|ies)|answers?|"
+    r"\bunreachable\b|\binaccessible\b|\bunavailable\b|\bnot reachable\b|\bresets?\b|\bhangs?\b|"
+    r"\bhanging\b|\bhung\b|\bstalls?\b|"
+    r"\bstuck\b|\bfail(?:s|ed|ing|ures?)?\b|\bl(?:ost|oses?|osing)\b|\bpacket loss\b|"
+    r"\bdrop(?:s|ped|ping)\b|\bno (?:longer |such |usable |valid |more )?(?:connection|"
+    r"connectivity|response|reply|repl(?:y|ies)|answers?|"
     r"internet|network|"
     r"ssh|access|traffic|lease|address|arp|handshake|packets?|route|carrier|dns)\b|"
-    r"\b(?:does|do) not work\b|\bnot working\b|\bwithout (?:internet|network|answers?|connectivity)\b|\bbroken\b|"
-    r"\bbreaks?\b|\bbroke\b|"
-    r"\bvanish(?:es|ed)?\b|\bdisappear(?:s|ed)?\b|\bsilent\b|\bdead\b|\bdown\b|\bcut off\b|\bout of (?:its |their )?reach\b|"
-    r"\bfell off\b|\bgone\b|\bexpires?\b|\bno (?:\w+ ){1,2}(?:comes?|arrives?|leaves?|gets?|works?)\b|"
-    r"\bnot permitted\b|\bnot ?ready\b|\bcontainercreating\b|\bcrash-?loop\w*|\bcreatecontainererror\b|\bimagepullbackoff\b|"
-    r"\bstands? still\b|\boffline\b|\bgoes nowhere\b|\bworked (?:\w+ ){0,2}until\b|\bha(?:s|ve) none\b|\binstead[.;,]|"
-    r"\bnothing (?:beyond|else|happens)\b|\bfreez\w+\b|\bfroze\b|\bcrash(?:es|ed|ing)?\b|\bpanics?\b|"
-    r"\b(?:does|do|did|will|would)(?:n't| not) (?:stream|start|boot|survive|persist|appear|show up)\b|"
-    r"\bonly \d+ ?[kmg]b(?:it)?\b|"
-    r"\bkeeps? (?:re)?(?:starting|trying|waiting|crashing|asking)\b|\bwaits? for ever\b|\bwaits? forever\b|"
-    r"\bstays? (?:in|pending|not|down)\b|"
-    r"\bends? after\b|\bquits?\b|\bexits?\b|\bdies?\b|\berrors?\b|\bwrong\b|\bunstable\b|\bflaps?\b|\bflapping\b|\bdisturb\w*|"
-    r"\bintermittent(?:ly)?\b|\bslow(?:er|ly)?\b|\bno more than\b|\bonly \d+ ?%|\bclosed from\b|\bcounts as closed\b|"
-    r"\b(?:answers?|answered|returns?|returned|gets?|got|with) (?:a |an |http )*(?:4\d\d|50\d)\b|\bhttp 50\d\b|\b50[0234]s?\b|"
-    r"\bbut (?:not|nothing|never|nobody)\b|\b(?:find|resolve|reach|get|see|receive|admit)s? no(?:thing|ne|body)?\b|"
-    r"\binstead of\b|\bother addresses\b|\banother address\b|\bstrangers?\b|\blands? on\b|\bduplicate\w*|\bdecline[sd]?\b|"
-    r"\bunhealthy\b|\bdegraded\b|\bproblems?\b|\bwarns?\b|\bincomplete\b|\bunknown\b|\bunresponsive\b|\bblocked\b|\bdenied\b",
+    r"\b(?:does|do) not work\b|\bnot working\b|\bwithout (?:internet|network|answers?|"
+    r"connectivity)\b|\bbroken\b|\bbreaks?\b|\bbroke\b|"
+    r"\bvanish(?:es|ed)?\b|\bdisappear(?:s|ed)?\b|\bsilent\b|\bdead\b|\bdown\b|\bcut off\b|"
+    r"\bout of (?:its |their )?reach\b|\bfell off\b|\bgone\b|\bexpires?\b|\bno (?:\w+ ){1,2}"
+    r"(?:comes?|arrives?|leaves?|gets?|works?)\b|\bnot permitted\b|\bnot ?ready\b|"
+    r"\bcontainercreating\b|\bcrash-?loop\w*|\bcreatecontainererror\b|\bimagepullbackoff\b|"
+    r"\bstands? still\b|\boffline\b|\bgoes nowhere\b|\bworked (?:\w+ ){0,2}until\b|"
+    r"\bha(?:s|ve) none\b|\binstead[.;,]|\bnothing (?:beyond|else|happens)\b|\bfreez\w+\b|"
+    r"\bfroze\b|\bcrash(?:es|ed|ing)?\b|\bpanics?\b|"
+    r"\b(?:does|do|did|will|would)(?:n't| not) (?:stream|start|boot|survive|persist|appear|"
+    r"show up)\b|\bonly \d+ ?[kmg]b(?:it)?\b|"
+    r"\bkeeps? (?:re)?(?:starting|trying|waiting|crashing|asking)\b|\bwaits? for ever\b|"
+    r"\bwaits? forever\b|\bstays? (?:in|pending|not|down)\b|"
+    r"\bends? after\b|\bquits?\b|\bexits?\b|\bdies?\b|\berrors?\b|\bwrong\b|\bunstable\b|"
+    r"\bflaps?\b|\bflapping\b|\bdisturb\w*|\bintermittent(?:ly)?\b|\bslow(?:er|ly)?\b|"
+    r"\bno more than\b|\bonly \d+ ?%|\bclosed from\b|\bcounts as closed\b|"
+    r"\b(?:answers?|answered|returns?|returned|gets?|got|with) (?:a |an |http )*(?:4\d\d|50\d)\b|"
+    r"\bhttp 50\d\b|\b50[0234]s?\b|\bbut (?:not|nothing|never|nobody)\b|\b(?:find|resolve|reach|"
+    r"get|see|receive|admit)s? no(?:thing|ne|body)?\b|"
+    r"\binstead of\b|\bother addresses\b|\banother address\b|\bstrangers?\b|\blands? on\b|"
+    r"\bduplicate\w*|\bdecline[sd]?\b|\bunhealthy\b|\bdegraded\b|\bproblems?\b|\bwarns?\b|"
+    r"\bincomplete\b|\bunknown\b|\bunresponsive\b|\bblocked\b|\bdenied\b",
     re.IGNORECASE,
 )
 _WORKS = re.compile(
-    r"\bworks?\b|\bworked\b|\bworking\b|\bfine\b|\b(?:is|are) (?:all )?(?:reachable|well|healthy|ok)\b|\bsucceeds?\b|"
-    r"\bcan (?:ping|reach|connect|resolve|access|talk|be (?:reached|opened))\b|\banswers?\b|\bno (?:problem|trouble|"
-    r"failure)s?\b|"
+    r"\bworks?\b|\bworked\b|\bworking\b|\bfine\b|\b(?:is|are) (?:all )?(?:reachable|well|healthy|"
+    r"ok)\b|\bsucceeds?\b|\bcan (?:ping|reach|connect|resolve|access|talk|be (?:reached|opened))\b|"
+    r"\banswers?\b|\bno (?:problem|trouble|failure)s?\b|"
     r"\bsuccessful(?:ly)?\b|\bgets? through\b",
     re.IGNORECASE,
 )
@@ -88,63 +98,76 @@ def _words(meaning: str, pattern: str) -> _MeaningWords:
 
 
 _FAILURES: tuple[_MeaningWords, ...] = (
-    _words(FailureKind.NO_ADDRESS, r"no (?:dhcp |usable |ip )*(?:lease|address)|leases?|not (?:\w+ ){0,3}(?:a|an|any|"
-                                   r"its) (?:usable )?"
-                                   r"(?:ip )?address|gets? none by dhcp|no (?:ip )?addresses(?: available)?|"
-                                   r"lost its address|dhcp"
-                                   r" (?:server )?(?:discover|offer)s?|address is not (?:assigned|given)"),
-    _words(FailureKind.NOT_STARTED, r"containercreating|crash-?loop\w*|createcontainererror|imagepullbackoff|not ?ready|"
-                                    r"(?:not|never) (?:become|becomes|became|get|gets) ready|never starts?|"
-                                    r"not (?:start|come up|stay up)|cni config uninitialized|keeps? (?:restarting|crashing)|"
-                                    r"fails? to start|sandbox|quits?|ends? after|pending"),
-    _words(FailureKind.NAME_NOT_RESOLVED, r"resolv(?:e|es|ed|ing)|name resolution|nxdomain|servfail|no such host|look(?:s)? up|"
-                                          r"unknown host|lookups?|by (?:its |their |host ?|domain ?)*names?|"
+    _words(FailureKind.NO_ADDRESS, r"no (?:dhcp |usable |ip )*(?:lease|address)|leases?|"
+                                   r"not (?:\w+ ){0,3}(?:a|an|any|its) (?:usable )?"
+                                   r"(?:ip )?address|gets? none by dhcp|no (?:ip )?addresses"
+                                   r"(?: available)?|lost its address|dhcp"
+                                   r" (?:server )?(?:discover|offer)s?|address is not (?:assigned|"
+                                   r"given)"),
+    _words(FailureKind.NOT_STARTED, r"containercreating|crash-?loop\w*|createcontainererror|"
+                                    r"imagepullbackoff|not ?ready|(?:not|never) (?:become|becomes|"
+                                    r"became|get|gets) ready|never starts?|not (?:start|come up|"
+                                    r"stay up)|cni config uninitialized|keeps? (?:restarting|"
+                                    r"crashing)|fails? to start|sandbox|quits?|ends? after|"
+                                    r"pending"),
+    _words(FailureKind.NAME_NOT_RESOLVED, r"resolv(?:e|es|ed|ing)|name resolution|nxdomain|"
+                                          r"servfail|no such host|look(?:s)? up|unknown host|"
+                                          r"lookups?|by (?:its |their |host ?|domain ?)*names?|"
     r"names? (?:do|does|can|could|fail)\w*|"
-                                          r"no servers could be reached|dns (?:\w+ ){0,3}(?:fails?|failed|not|"
-                                          r"times? out|requests?)"),
-    _words(FailureKind.NO_ROUTE_TO_HOST, r"no route to (?:the )?host|host (?:is )?unreachable|ehostunreach|host prohibited|"
-                                         r"(?:there is|says? that there is) no route"),
+                                          r"no servers could be reached|dns (?:\w+ ){0,3}(?:fails?|"
+                                          r"failed|not|times? out|requests?)"),
+    _words(FailureKind.NO_ROUTE_TO_HOST, r"no route to (?:the )?host|host (?:is )?unreachable|"
+                                         r"ehostunreach|host prohibited|(?:there is|"
+                                         r"says? that there is) no route"),
     _words(FailureKind.NETWORK_UNREACHABLE, r"network (?:is )?unreachable|enetunreach"),
     _words(FailureKind.NOT_PERMITTED, r"not permitted|eperm|error comes at once"),
     _words(FailureKind.REFUSED, r"refus(?:es?|ed|al)|econnrefused|counts as closed|port is closed"),
-    _words(FailureKind.ERROR_ANSWER, r"(?:http )?(?:400|403|408|421|426|50[0234])s?|bad gateway|service unavailable|"
-                                     r"certificates?|unauthori[sz]ed|forbidden|x509|500s"),
-    _words(FailureKind.HANGS, r"hangs?|hanging|hung|stall(?:s|ed)?|handshake|client hello|freez\w*|large (?:answers?|"
-                              r"packets?|files?|"
+    _words(FailureKind.ERROR_ANSWER, r"(?:http )?(?:400|403|408|421|426|50[0234])s?|bad gateway|"
+                                     r"service unavailable|certificates?|unauthori[sz]ed|forbidden|"
+                                     r"x509|500s"),
+    _words(FailureKind.HANGS, r"hangs?|hanging|hung|stall(?:s|ed)?|handshake|client hello|freez\w*|"
+                              r"large (?:answers?|packets?|files?|"
                               r"responses?|transfers?|requests?|downloads?)|docker pull"),
     _words(FailureKind.RESET, r"resets?|rst|broken pipe|closed by|econnreset|break(?:s)? off"),
-    _words(FailureKind.WRONG_PEER, r"instead of (?:the|its) (?:address|ip|source|pod|container|client)\w*|"
-                                   r"sees? the (?:\w+ )?(?:address|ip) of|"
+    _words(FailureKind.WRONG_PEER, r"instead of (?:the|its) (?:address|ip|source|pod|container|"
+                                   r"client)\w*|sees? the (?:\w+ )?(?:address|ip) of|"
                                    r"sees? (?:\w+ ){0,4}(?:come|from) |lands? on|"
-                                   r"strangers?|another (?:machine|host|pod) answers|other addresses|wrong (?:source|"
-                                   r"address|mac)|"
+                                   r"strangers?|another (?:machine|host|pod) answers|"
+                                   r"other addresses|wrong (?:source|address|mac)|"
                                    r"mac flaps?|duplicate\w*|is no \w+ answers"),
-    _words(FailureKind.SLOW, r"slow(?:er|ly)?|no more than|throughput|latency|delay\w*|seconds? late|"
-    r"for (?:\w+ )?(?:to \w+ )?seconds|takes? (?:\w+ ){0,3}seconds|only \d+ ?[kmg]b(?:it)?/?\w*|bandwidth"),
-    _words(FailureKind.SOMETIMES, r"sometimes|now and then|intermittent(?:ly)?|random(?:ly)?|occasional(?:ly)?|at times|"
-                                  r"some of the|every (?:second|third|other)|packet loss|\d+ ?% (?:of|loss)|half of|unstable|"
+    _words(FailureKind.SLOW, r"slow(?:er|ly)?|no more than|throughput|latency|delay\w*|"
+                             r"seconds? late|for (?:\w+ )?(?:to \w+ )?seconds|"
+                             r"takes? (?:\w+ ){0,3}seconds|only \d+ ?[kmg]b(?:it)?/?\w*|bandwidth"),
+    _words(FailureKind.SOMETIMES, r"sometimes|now and then|intermittent(?:ly)?|random(?:ly)?|"
+                                  r"occasional(?:ly)?|at times|some of the|every (?:second|third|"
+                                  r"other)|packet loss|\d+ ?% (?:of|loss)|half of|unstable|"
                                   r"in waves|often|not after all"),
-    _words(FailureKind.TIMEOUT, r"tim(?:es?|ed|ing)[- ]?outs?|timeouts?|no (?:\w+ )?(?:answers?|response|reply|"
-                                r"replies)|nothing|never"
-                                r" (?:arrives?|answers?|comes?|gets?)|not answered|lost|dropped|without answer|nobody|"
-                                r"cannot ping|"
+    _words(FailureKind.TIMEOUT, r"tim(?:es?|ed|ing)[- ]?outs?|timeouts?|no (?:\w+ )?(?:answers?|"
+                                r"response|reply|replies)|nothing|never"
+                                r" (?:arrives?|answers?|comes?|gets?)|not answered|lost|dropped|"
+                                r"without answer|nobody|cannot ping|"
                                 r"no arp reply|expires?"),
     _words(FailureKind.UNREACHABLE, r"unreachable|not (?:be )?reach\w*|inaccessible|out of reach"),
 )  # fmt: skip
 """The more telling first: of a sentence that says several the first counts."""
 
 _ENDS: tuple[_MeaningWords, ...] = (
-    _words(EndKind.NAME_SERVER, r"coredns|kube-?dns|node-?local-?dns|name ?servers?|dns(?: servers?| service)?|resolver"),
-    _words(EndKind.API_SERVER, r"api[- ]?server|kube-?apiserver|kubernetes (?:service|api)|control[- ]plane|10\.96\.0\.1"),
+    _words(EndKind.NAME_SERVER, r"coredns|kube-?dns|node-?local-?dns|name ?servers?|"
+                                r"dns(?: servers?| service)?|resolver"),
+    _words(EndKind.API_SERVER, r"api[- ]?server|kube-?apiserver|kubernetes (?:service|api)|"
+                               r"control[- ]plane|10\.96\.0\.1"),
     _words(EndKind.NODE_PORT, r"node ?ports?|host ?ports?|published ports?|port mappings?"),
-    _words(EndKind.LOAD_BALANCER, r"load ?balancers?|external[- ]?ips?|metallb|ingress|virtual ip|vip"),
+    _words(EndKind.LOAD_BALANCER, r"load ?balancers?|external[- ]?ips?|metallb|ingress|virtual ip|"
+                                  r"vip"),
     _words(EndKind.SERVICE, r"services?|cluster[- ]?ips?|service (?:ip|address)(?:es)?|svc"),
     _words(EndKind.POD, r"pods?|daemon ?sets?|deployments?|sidecars?|replicas?"),
     _words(EndKind.CONTAINER, r"containers?|docker0"),
     _words(EndKind.GUEST, r"vms?|virtual machines?|guests?|instances?|droplets?"),
-    _words(EndKind.OUTSIDE, r"internet|outside(?: world)?|external(?:ly)?|public (?:address|ip|internet|sites?)|world|lan|"
-                        r"local network|home network|(?:web ?)?sites?|clients?|browsers?|other machines?|github|google"),
-    _words(EndKind.NODE, r"nodes?|hosts?|machines?|servers?|workers?|masters?|laptop|computer|notebook"),
+    _words(EndKind.OUTSIDE, r"internet|outside(?: world)?|external(?:ly)?|public (?:address|ip|"
+                            r"internet|sites?)|world|lan|local network|home network|"
+                            r"(?:web ?)?sites?|clients?|browsers?|other machines?|github|google"),
+    _words(EndKind.NODE, r"nodes?|hosts?|machines?|servers?|workers?|masters?|laptop|computer|"
+                         r"notebook"),
 )  # fmt: skip
 _SAME_NODE = re.compile(
     r"\b(?:(?:on|of) the same|same) (?:node|host|worker|machine|bridge|vm)\b|"
@@ -152,23 +175,27 @@ _SAME_NODE = re.compile(
     re.IGNORECASE,
 )
 _OTHER_NODE = re.compile(
-    r"\b(?:an)?other (?:node|host|worker|machine|vm)s?\b|\bdifferent (?:node|host|worker|machine|vm)s?\b|\bcross[- ]node\b|"
-    r"\bacross (?:the )?(?:node|host)s\b|\bbetween (?:the )?(?:two )?(?:node|host|worker)s\b|\b(?:second|"
-    r"third) (?:node|worker|host|vm)\b",
+    r"\b(?:an)?other (?:node|host|worker|machine|vm)s?\b|\bdifferent (?:node|host|worker|machine|"
+    r"vm)s?\b|\bcross[- ]node\b|\bacross (?:the )?(?:node|host)s\b|\bbetween (?:the )?(?:two )?"
+    r"(?:node|host|worker)s\b|\b(?:second|third) (?:node|worker|host|vm)\b",
     re.IGNORECASE,
 )
 _FROM = re.compile(r"\bfrom(?: (?:inside|within))? ", re.IGNORECASE)
 _PORT = re.compile(
-    r"\bports? (\d{1,5})(?:(?:,| and| or)? (\d{1,5}))?|(?:(?:\d{1,3}\.){3}\d{1,3}|\]|\b[a-z][\w.-]*):(\d{2,5})\b(?![:\w])|"
-    r"\b(\d{2,5})/(?:tcp|udp)\b",
+    r"\bports? (\d{1,5})(?:(?:,| and| or)? (\d{1,5}))?|(?:(?:\d{1,3}\.){3}\d{1,3}|\]|"
+    r"\b[a-z][\w.-]*):(\d{2,5})\b(?![:\w])|\b(\d{2,5})/(?:tcp|udp)\b",
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}/\d{1,2}(?![\w/])")
 _ADDRESS = re.compile(
-    r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d*/)|(?<![\w:])(?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F:]*"
+    r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d*/)|(?<![\w:])"
+    r"(?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F:]*"
 )
 _NAME = re.compile(
-    r"\b[a-z0-9](?:[a-z0-9-]*\.)+(?:svc|cluster\.local|local|com|org|net|io|default|kube-system)\b[\w.-]*",
+    (
+        r"\b[a-z0-9](?:[a-z0-9-]*\.)+(?:svc|cluster\.local|local|com|org|net|io|default|"
+        r"kube-system)\b[\w.-]*"
+    ),
     re.IGNORECASE,
 )
 _WAY = re.compile(

@@ -35,11 +35,13 @@ _IP_VERBS = (
     "detach",
 )
 _TABLE_EDIT = re.compile(
-    r"-[A-Z]*[ADIRFXNPZE][a-z]*|--(?:append|delete|insert|replace|flush|new-chain|delete-chain|policy|zero)"
+    r"-[A-Z]*[ADIRFXNPZE][a-z]*|--(?:append|delete|insert|replace|flush|new-chain|delete-chain|"
+    r"policy|zero)"
 )
 _RULES_CHANGED = re.compile(
-    r"\s*(?:sudo\s+)?(?:/\S*/)?ip6?tables(?:-legacy|-nft)?\s+(?:(?:-t|--table)\s+\w+\s+|-[wW]\s+(?:\d+\s+)?|--wait\s+)*"
-    r"(?:-[APIFXDN]|--(?:append|policy|insert|flush|delete|new-chain))(?:\s+[A-Za-z][\w-]*(?:\s+(?:-|!|\d|ACCEPT|DROP).*)?)?\s*"
+    r"\s*(?:sudo\s+)?(?:/\S*/)?ip6?tables(?:-legacy|-nft)?\s+(?:(?:-t|--table)\s+\w+\s+|"
+    r"-[wW]\s+(?:\d+\s+)?|--wait\s+)*(?:-[APIFXDN]|--(?:append|policy|insert|flush|delete|"
+    r"new-chain))(?:\s+[A-Za-z][\w-]*(?:\s+(?:-|!|\d|ACCEPT|DROP).*)?)?\s*"
 )
 _VALUED = frozenset(
     {
@@ -57,6 +59,7 @@ _VALUED = frozenset(
     }
 )
 """Options whose value could be taken for a verb."""
+_RPM_CHANGE = re.compile(r"-[a-z]*[Uie][a-z]*$|--(?:upgrade|install|erase)")
 _STATE_FILES = re.compile(
     r"/(?:proc/sys|sys|etc|lib/systemd|usr/lib|var/lib/(?:cni|kubelet)|opt/cni)/.*"
 )
@@ -64,25 +67,23 @@ _STATE_FILES = re.compile(
 
 def _words(*verbs: str) -> Callable[[tuple[str, ...]], bool]:
     wanted = frozenset(verbs)
-    return lambda arguments: any(word in wanted for word in arguments)
+    return lambda arguments: not wanted.isdisjoint(arguments)
+
+
+def _begins(*verbs: str) -> Callable[[tuple[str, ...]], bool]:
+    return lambda arguments: any(word.startswith(verbs) for word in arguments)
 
 
 def _first(*verbs: str) -> Callable[[tuple[str, ...]], bool]:
     wanted = frozenset(verbs)
 
     def starts(arguments: tuple[str, ...]) -> bool:
-        values = {place + 1 for place, word in enumerate(arguments) if word in _VALUED}
-        return (
-            next(
-                (
-                    word
-                    for place, word in enumerate(arguments)
-                    if word[:1] != "-" and place not in values
-                ),
-                "",
-            )
-            in wanted
-        )
+        before = ""
+        for word in arguments:
+            if not word.startswith("-") and before not in _VALUED:
+                return word in wanted
+            before = word
+        return False
 
     return starts
 
@@ -136,6 +137,11 @@ def _loads_module(arguments: tuple[str, ...]) -> bool:
     )
 
 
+def _changes_package(arguments: tuple[str, ...]) -> bool:
+    asks = any(word.startswith("-q") for word in arguments)
+    return not asks and any(map(_RPM_CHANGE.match, arguments))
+
+
 def _has_arguments(arguments: tuple[str, ...]) -> bool:
     return any(not word.startswith("-") for word in arguments)
 
@@ -145,47 +151,73 @@ def _changes_interface(arguments: tuple[str, ...]) -> bool:
 
 
 _CHANGES: Mapping[str, Callable[[tuple[str, ...]], bool]] = {
-    "modprobe": _loads_module, "insmod": _has_arguments, "rmmod": _has_arguments, "sysctl": _changes_sysctl,
-    "ip": _changes_ip, "bridge": _changes_ip, "tc": _changes_ip, "route": _first("add", "del", "delete", "flush"),
-    "ifconfig": _changes_interface, "ifup": _has_arguments, "ifdown": _has_arguments, "arp": _words("-d", "-s", "--delete",
+    "modprobe": _loads_module, "insmod": _has_arguments, "rmmod": _has_arguments,
+    "sysctl": _changes_sysctl,
+    "ip": _changes_ip, "bridge": _changes_ip, "tc": _changes_ip,
+    "route": _first("add", "del", "delete", "flush"),
+    "ifconfig": _changes_interface, "ifup": _has_arguments, "ifdown": _has_arguments,
+    "arp": _words("-d", "-s", "--delete",
     "--set"),
     "brctl": _first("addbr", "delbr", "addif", "delif", "stp", "hairpin", "setageing"),
-    **dict.fromkeys(("iptables", "ip6tables", "ebtables", "arptables", "iptables-legacy", "ip6tables-legacy", "iptables-nft",
-                     "ip6tables-nft"), _changes_table),
+    **dict.fromkeys((
+        "iptables", "ip6tables", "ebtables", "arptables", "iptables-legacy", "ip6tables-legacy",
+        "iptables-nft", "ip6tables-nft",
+    ), _changes_table),
     **dict.fromkeys(("iptables-restore", "ip6tables-restore"), _always),
     "nft": _words("add", "insert", "delete", "flush", "create", "replace", "destroy", "-f"),
     "ipset": _first("add", "del", "create", "destroy", "flush", "restore", "swap", "rename"),
     "conntrack": _words("-D", "-F", "-U", "-I", "--delete", "--flush", "--update"),
-    "ipvsadm": _words("-A", "-E", "-D", "-C", "-R", "-a", "-e", "-d"), "ethtool": _words("-K", "-s", "-G", "-A", "-L",
+    "ipvsadm": _words("-A", "-E", "-D", "-C", "-R", "-a", "-e", "-d"),
+    "ethtool": _words("-K", "-s", "-G", "-A", "-L",
     "--offload"),
-    "ovs-vsctl": _first("add-br", "del-br", "add-port", "del-port", "add-bond", "set", "clear", "remove"),
-    "ovs-appctl": _first("bond/set-active-slave", "bond/set-active-member", "bond/enable-slave", "bond/disable-slave",
-    "fdb/flush"),
+    "ovs-vsctl": _first(
+        "add-br", "del-br", "add-port", "del-port", "add-bond", "set", "clear", "remove",
+    ),
+    "ovs-appctl": _first(
+        "bond/set-active-slave", "bond/set-active-member", "bond/enable-slave",
+        "bond/disable-slave", "fdb/flush",
+    ),
     "ovs-ofctl": _first("add-flow", "add-flows", "del-flows", "mod-flows", "replace-flows"),
-    "systemctl": _first("start", "stop", "restart", "reload", "reload-or-restart", "try-restart", "enable", "disable", "mask",
-                        "unmask", "daemon-reload", "daemon-reexec", "isolate", "kill"),
+    "systemctl": _first(
+        "start", "stop", "restart", "reload", "reload-or-restart", "try-restart", "enable",
+        "disable", "mask", "unmask", "daemon-reload", "daemon-reexec", "isolate", "kill",
+    ),
     "service": _words("start", "stop", "restart", "reload", "force-reload"),
-    "kubectl": _first("apply", "create", "delete", "edit", "patch", "scale", "rollout", "drain", "cordon", "uncordon", "label",
-                      "annotate", "set", "replace", "taint", "expose", "run", "autoscale"),
-    "helm": _first("install", "upgrade", "uninstall", "rollback", "delete"), "istioctl": _first("install", "upgrade",
-    "uninstall"),
-    "linkerd": _first("install", "upgrade", "inject"), "calicoctl": _first("apply", "create", "delete", "replace", "patch"),
-    "cilium": _first("install", "upgrade", "uninstall"), "kubeadm": _first("init", "join", "reset", "upgrade"),
-    "minikube": _first("start", "stop", "delete", "addons"), "kind": _first("create", "delete"), "kops": _first("update", "edit"),
-    **dict.fromkeys(("yum", "dnf", "apt", "apt-get", "zypper", "apk", "snap"),
-                    _words("install", "update", "upgrade", "remove", "reinstall", "downgrade", "add", "dist-upgrade",
-                    "autoremove")),
-    "rpm": lambda arguments: any(re.match(r"-[a-z]*[Uie][a-z]*$|--(?:upgrade|install|erase)", word) for word in arguments)
-    and not any(word.startswith("-q") for word in arguments),
+    "kubectl": _first(
+        "apply", "create", "delete", "edit", "patch", "scale", "rollout", "drain", "cordon",
+        "uncordon", "label", "annotate", "set", "replace", "taint", "expose", "run", "autoscale",
+    ),
+    "helm": _first("install", "upgrade", "uninstall", "rollback", "delete"),
+    "istioctl": _first("install", "upgrade", "uninstall"),
+    "linkerd": _first("install", "upgrade", "inject"),
+    "calicoctl": _first("apply", "create", "delete", "replace", "patch"),
+    "cilium": _first("install", "upgrade", "uninstall"),
+    "kubeadm": _first("init", "join", "reset", "upgrade"),
+    "minikube": _first("start", "stop", "delete", "addons"), "kind": _first("create", "delete"),
+    "kops": _first("update", "edit"),
+    **dict.fromkeys(
+        ("yum", "dnf", "apt", "apt-get", "zypper", "apk", "snap"),
+        _words(
+            "install", "update", "upgrade", "remove", "reinstall", "downgrade", "add",
+            "dist-upgrade", "autoremove",
+        ),
+    ),
+    "rpm": _changes_package,
     "dpkg": _words("-i", "-r", "-P", "--install", "--remove"),
     **dict.fromkeys(("reboot", "shutdown", "poweroff", "dhclient", "kexec"), _always),
-    **dict.fromkeys(("docker", "podman", "crictl", "nerdctl"), _first("restart", "stop", "start", "rm", "rmi", "kill",
-    "stopp", "rmp")),
-    **dict.fromkeys(("kill", "pkill", "killall"), _has_arguments), "update-alternatives": _words("--set", "--config", "--auto"),
-    "nmcli": _words("mod", "modify", "up", "down", "add", "delete", "reload", "set"), "netplan": _first("apply", "try"),
-    "ufw": _first("enable", "disable", "allow", "deny", "reload", "delete", "reset"), "setenforce": _has_arguments,
-    "firewall-cmd": lambda arguments: any(word.startswith(("--add", "--remove", "--reload", "--set")) for word in arguments),
-    "tuned-adm": _first("profile", "off"), "sed": lambda arguments: any(re.match(r"-[a-z]*i", word) for word in arguments),
+    **dict.fromkeys(
+        ("docker", "podman", "crictl", "nerdctl"),
+        _first("restart", "stop", "start", "rm", "rmi", "kill", "stopp", "rmp"),
+    ),
+    **dict.fromkeys(("kill", "pkill", "killall"), _has_arguments),
+    "update-alternatives": _words("--set", "--config", "--auto"),
+    "nmcli": _words("mod", "modify", "up", "down", "add", "delete", "reload", "set"),
+    "netplan": _first("apply", "try"),
+    "ufw": _first("enable", "disable", "allow", "deny", "reload", "delete", "reset"),
+    "setenforce": _has_arguments,
+    "firewall-cmd": _begins("--add", "--remove", "--reload", "--set"),
+    "tuned-adm": _first("profile", "off"),
+    "sed": lambda arguments: any(re.match(r"-[a-z]*i", word) for word in arguments),
     "mount": _has_arguments, "umount": _has_arguments,
 }  # fmt: skip
 """What the arguments of each program must be for it to change something that outlives it."""
@@ -211,7 +243,9 @@ def is_typed_evidence(typed: TypedCommand) -> bool:
 
 
 def _changes_inside(typed: TypedCommand, step: SimpleCommand) -> bool:
-    """Tell whether what a wrapper behind a pipe runs changes something (`echo 1 | sudo tee FILE`)."""
+    """Tell whether what a wrapper behind a pipe runs changes something (`echo 1 | sudo tee
+    FILE`).
+    """
     if not step.operator or not step.words or step.program not in WRAPPERS:
         return False
     start = typed.commands[0].words[0].start if typed.commands[0].words else 0

@@ -405,7 +405,9 @@ def _is_code_paragraph(context: Context) -> bool:
 
 
 def _command_extent(context: Context, prompt: Prompt) -> int:
-    r"""Return the index after a command's last line: wrapped with `\`, or a quotation that goes on."""
+    r"""Return the index after a command's last line: wrapped with `\`, or a quotation that goes
+    on.
+    """
     end = context.place + 1
     text = prompt.command
     while (

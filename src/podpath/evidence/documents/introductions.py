@@ -10,15 +10,20 @@ from podpath.evidence.documents.programs import is_command, reads_as_command
 from podpath.evidence.documents.prose import strip_markup
 
 _CODE = re.compile(
-    r"(?P<ticks>`{1,2})(?P<ticked>[^`]+)(?P=ticks)|<code>(?P<tagged>[^<]+)</code>|\*\*(?P<bold>[^*]+)\*\*"
+    r"(?P<ticks>`{1,2})(?P<ticked>[^`]+)(?P=ticks)|<code>(?P<tagged>[^<]+)</code>|"
+    r"\*\*(?P<bold>[^*]+)\*\*"
 )
 _AFTER = re.compile(
     r"\s*(?:(?:on|in|from|inside|within|at) (?:the |a |our |my )?[\w./ -]{1,40})?\s*"
-    r"(?:shows?|says?|prints?|gives?|returns?|reports?|outputs?|looks? like(?: this)?|is)?(?: this| the following)?\s*[:.]?\s*"
+    r"(?:shows?|says?|prints?|gives?|returns?|reports?|outputs?|looks? like(?: this)?|is)?(?: this|"
+    r" the following)?\s*[:.]?\s*"
 )
 """What may stand between the command and its output: where it ran, and a verb."""
 _BEFORE = re.compile(
-    r"(?:the )?(?:full |complete |here is (?:the )?|this is (?:the )?)?(?:outputs?|results?)(?: (?:of|from))?:?\s+",
+    (
+        r"(?:the )?(?:full |complete |here is (?:the )?|this is (?:the )?)?(?:outputs?|results?)"
+        r"(?: (?:of|from))?:?\s+"
+    ),
     re.IGNORECASE,
 )
 

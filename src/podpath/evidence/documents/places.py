@@ -38,7 +38,9 @@ class ShellTracker:
         self._shells: list[_Shell] = []
 
     def locate(self, prompt: Prompt | None, typed: TypedCommand, region: int) -> str | None:
-        """Say which network namespace a command runs in, and remember the shell it opens or leaves."""
+        """Say which network namespace a command runs in, and remember the shell it opens or
+        leaves.
+        """
         sign = prompt.text if prompt is not None else ""
         self._leave(sign, region)
         around = self._shells[-1].netns if self._shells else named_by_prompt(sign)

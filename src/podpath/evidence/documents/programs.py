@@ -9,38 +9,42 @@ import re
 from podpath.evidence.documents.prose import reads_as_prose
 
 PROGRAMS = frozenset(
-    """ip tc bridge ss rtmon nstat ifconfig route arp netstat brctl ethtool mii-tool iwconfig dhclient nmcli ifup ifdown netplan
-    iptables iptables-save iptables-restore ip6tables ip6tables-save ip6tables-restore iptables-nft iptables-nft-save
-    iptables-legacy iptables-legacy-save ip6tables-legacy ip6tables-legacy-save ip6tables-nft ip6tables-nft-save ebtables
-    arptables
-    xtables-monitor xtables-nft-multi nft ipset ipvsadm conntrack conntrackd firewall-cmd ufw update-alternatives
-    sysctl modprobe lsmod rmmod insmod modinfo depmod dmesg journalctl systemctl service uname hostname hostnamectl uptime lscpu
-    tcpdump tshark ngrep curl wget ping ping6 fping arping traceroute traceroute6 tracepath mtr nc ncat netcat nmap telnet dig
-    nslookup host getent iperf iperf3 socat openssl hping3 pwru bpftool bpftrace perf strace dropwatch
-    kubectl oc k crictl docker podman nerdctl ctr nsenter lsns unshare helm minikube kind kubeadm kops k3s rke eksctl gcloud
-    aws az
-    cilium cilium-dbg cilium-health hubble calicoctl istioctl linkerd flanneld kube-proxy kubelet weave antctl
-    ovs-vsctl ovs-ofctl ovs-appctl ovs-dpctl ovs-tcpdump ovsdb-client ovn-nbctl ovn-sbctl
-    cat head tail grep egrep zgrep less more ls find awk sed echo printf tee jq yq sort uniq wc cut tr xargs for while if export
-    sudo su ssh scp time watch env cd pwd exit logout chroot timeout bash sh vi vim nano cp mv rm mkdir touch chmod ln date sleep
-    psql mysql mysqladmin mariadb redis-cli grpcurl mongo mongosh
-    yum dnf apt apt-get rpm dpkg zypper apk pacman snap reboot shutdown kill pkill tuned-adm python python3 make git go
-    """.split()  # noqa: SIM905 - a list of words reads best as words
+    """ip tc bridge ss rtmon nstat ifconfig route arp netstat brctl ethtool mii-tool iwconfig
+    dhclient nmcli ifup ifdown netplan iptables iptables-save iptables-restore ip6tables
+    ip6tables-save ip6tables-restore iptables-nft iptables-nft-save iptables-legacy
+    iptables-legacy-save ip6tables-legacy ip6tables-legacy-save ip6tables-nft ip6tables-nft-save
+    ebtables arptables xtables-monitor xtables-nft-multi nft ipset ipvsadm conntrack conntrackd
+    firewall-cmd ufw update-alternatives sysctl modprobe lsmod rmmod insmod modinfo depmod dmesg
+    journalctl systemctl service uname hostname hostnamectl uptime lscpu tcpdump tshark ngrep curl
+    wget ping ping6 fping arping traceroute traceroute6 tracepath mtr nc ncat netcat nmap telnet dig
+    nslookup host getent iperf iperf3 socat openssl hping3 pwru bpftool bpftrace perf strace
+    dropwatch kubectl oc k crictl docker podman nerdctl ctr nsenter lsns unshare helm minikube kind
+    kubeadm kops k3s rke eksctl gcloud aws az cilium cilium-dbg cilium-health hubble calicoctl
+    istioctl linkerd flanneld kube-proxy kubelet weave antctl ovs-vsctl ovs-ofctl ovs-appctl
+    ovs-dpctl ovs-tcpdump ovsdb-client ovn-nbctl ovn-sbctl cat head tail grep egrep zgrep less more
+    ls find awk sed echo printf tee jq yq sort uniq wc cut tr xargs for while if export sudo su ssh
+    scp time watch env cd pwd exit logout chroot timeout bash sh vi vim nano cp mv rm mkdir touch
+    chmod ln date sleep psql mysql mysqladmin mariadb redis-cli grpcurl mongo mongosh yum dnf apt
+    apt-get rpm dpkg zypper apk pacman snap reboot shutdown kill pkill tuned-adm python python3 make
+    git go""".split()  # noqa: SIM905 - a list of words reads best as words
 )  # fmt: skip
 """Programs by name; a path to one counts too."""
 
 _PLAUSIBLE = re.compile(r"(?:\.{0,2}/|~/)?[A-Za-z_][\w.+-]*(?:/[\w.+-]+)*(?:=\S*)?")
 _OBJECTS = (
-    r"-\S+|(?:a|ad|add|addr|address|l|li|link|r|ro|rou|route|ru|rule|rul|n|ne|nei|neigh|neighbour|netns|fdb|vlan|mdb|qdisc|filter|"
-    r"class|xfrm|tunnel|maddr|mroute|monitor|tuntap|vrf|nexthop)(?:\s|$)"
+    r"-\S+|(?:a|ad|add|addr|address|l|li|link|r|ro|rou|route|ru|rule|rul|n|ne|nei|neigh|neighbour|"
+    r"netns|fdb|vlan|mdb|qdisc|filter|class|xfrm|tunnel|maddr|mroute|monitor|tuntap|vrf|nexthop)"
+    r"(?:\s|$)"
 )
 _TOOLS = (
-    r"(?:route|arp|netstat|ss|lsmod|brctl|ifconfig|conntrack|dmesg|ipvsadm|tcpdump|curl|wget|ping6?|arping|nc|ncat|telnet|dig|"
-    r"nslookup|traceroute|ethtool|ipset|nft|sysctl|modprobe|journalctl|uname|hostname|mtr|tracepath|tshark|bpftool)"
+    r"(?:route|arp|netstat|ss|lsmod|brctl|ifconfig|conntrack|dmesg|ipvsadm|tcpdump|curl|wget|"
+    r"ping6?|arping|nc|ncat|telnet|dig|nslookup|traceroute|ethtool|ipset|nft|sysctl|modprobe|"
+    r"journalctl|uname|hostname|mtr|tracepath|tshark|bpftool)"
 )
 _TOOL_ARGUMENTS = (
-    r"(?:-\S|\||>|$|(?:add|del|delete|show|showmacs|addbr|addif|delif|list|save|create|flush|get|monitor|insert)(?:\s|$)|"
-    r"https?://|\d+\.\d+\.\d+\.\d+|[\w-]+(?:\.[\w/-]+)+(?:\s|$|[=:])|[\w-]+$)"
+    r"(?:-\S|\||>|$|(?:add|del|delete|show|showmacs|addbr|addif|delif|list|save|create|flush|get|"
+    r"monitor|insert)(?:\s|$)|https?://|\d+\.\d+\.\d+\.\d+|[\w-]+(?:\.[\w/-]+)+(?:\s|$|[=:])|"
+    r"[\w-]+$)"
 )
 _CLUSTER_TOOLS = (
     r"(?:kubectl|oc|crictl|docker|podman|helm|minikube|cilium|systemctl|service"
@@ -60,7 +64,9 @@ _SIGNS = re.compile(r"(?:^|\s)-{1,2}\w|[|<>=$;]|/\w|(?:^|\s)\S*\d\S*(?:\s|$)|\\$
 
 
 def is_program(command: str) -> bool:
-    """Tell whether a command line starts with the name of a known program, or with a path to one."""
+    """Tell whether a command line starts with the name of a known program, or with a path to
+    one.
+    """
     first = command.split(maxsplit=1)[0] if command.strip() else ""
     return first in PROGRAMS or (
         first.startswith(("/", "./", "~/")) and _PLAUSIBLE.fullmatch(first) is not None

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 
 _SMALL_WORDS = frozenset(
-    """a an the is are was were be been being am of to in on at for from with without and or but nor not that this these those it
-    its we our us you your i my me they them their he she his her as by if then else so when while which what where who why how
-    can
-    cannot could should would will may might must has have had having do does did done there here after before because also than
-    into onto about between through during until again only all any each other another same just still now very more most some
-    such like see let's let doesn't don't isn't can't won't didn't we're we'll it's i'm you'll that's there's saw found tried
-    looks look show shows means seems happened happens using used use both every once whether instead however
-    """.split()  # noqa: SIM905 - a list of words reads best as words
+    """a an the is are was were be been being am of to in on at for from with without and or but nor
+    not that this these those it its we our us you your i my me they them their he she his her as by
+    if then else so when while which what where who why how can cannot could should would will may
+    might must has have had having do does did done there here after before because also than into
+    onto about between through during until again only all any each other another same just still
+    now very more most some such like see let's let doesn't don't isn't can't won't didn't we're
+    we'll it's i'm you'll that's there's saw found tried looks look show shows means seems happened
+    happens using used use both every once whether instead however""".split()  # noqa: SIM905 - a list of words reads best as words
 )
 _BULLET = re.compile(r"\A\s*(?:[-*+\u2022\u00b7\u2013]|\(?\d{1,2}[.)]|[a-z]\))\s+")
 _MARKUP = re.compile(
@@ -42,7 +42,9 @@ def strip_markup(line: str) -> str:
 
 
 def reads_as_prose(line: str) -> bool:
-    """Tell whether a line reads as written by a person to a person, and not as printed by a tool."""
+    """Tell whether a line reads as written by a person to a person, and not as printed by a
+    tool.
+    """
     if _WIDE.search(line):
         return len(_WIDE.findall(line)) >= 4
     text = strip_markup(line)

@@ -23,12 +23,15 @@ SHORTEST = 12
 """Characters of a quotation that may be a message."""
 _QUOTATION = re.compile(r"`+([^`]+)`+|[\"\u201c\u201e]([^\"\u201d\u201c]{25,})[\"\u201d\u201c]")
 _DENIED = re.compile(
-    r"\b(?:no|not|never|without|none|nor|neither|instead of|unlike|isn't|wasn't|don't|doesn't|didn't|can't)\b",
+    (
+        r"\b(?:no|not|never|without|none|nor|neither|instead of|unlike|isn't|wasn't|don't|doesn't|"
+        r"didn't|can't)\b"
+    ),
     re.IGNORECASE,
 )
 _PRINTED = re.compile(
-    r"^\W*(?:error|failed|unable|cannot|could not|warning|fatal|panic|[EWIF]\d{4} )|err(?:or)?=|rpc error|(?::\s.*){2}|"
-    r"\d\d:\d\d:\d\d|^\[ *\d+\.\d+\]",
+    r"^\W*(?:error|failed|unable|cannot|could not|warning|fatal|panic|[EWIF]\d{4} )|err(?:or)?=|"
+    r"rpc error|(?::\s.*){2}|\d\d:\d\d:\d\d|^\[ *\d+\.\d+\]",
     re.IGNORECASE,
 )
 """How a line of a program's begins, or parts its clauses, though its words read as a sentence."""

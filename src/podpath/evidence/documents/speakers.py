@@ -12,9 +12,13 @@ from collections.abc import Sequence
 
 from podpath.evidence.documents.regions import DocumentLine
 
-_TIME = r"(?:\d{4}-\d\d-\d\d[T ]|\d{1,2}[./]\d{1,2}[./]\d{2,4},? )?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp][Mm])?"
+_TIME = (
+    r"(?:\d{4}-\d\d-\d\d[T ]|\d{1,2}[./]\d{1,2}[./]\d{2,4},? )?\d{1,2}[:.]\d\d(?:[:.]\d\d)?"
+    r"(?: ?[AaPp][Mm])?"
+)
 _SPEAKER = re.compile(
-    rf"\s?(?:(?:\[{_TIME}\]|{_TIME}) +)?<[@+ ]?[\w.+-][\w .+'|`^-]{{0,30}}>(?: |$)|"  # [10:02:11] <maria> hi
+    # [10:02:11] <maria> hi
+    rf"\s?(?:(?:\[{_TIME}\]|{_TIME}) +)?<[@+ ]?[\w.+-][\w .+'|`^-]{{0,30}}>(?: |$)|"
     rf"\s?\[{_TIME}\] +[\w.+-][\w .+'-]{{0,30}}:(?: |$)"  # [10:02:11] Maria: hi
 )
 _FIRST = frozenset("[<0123456789")

@@ -20,7 +20,8 @@ _LINE = re.compile(rf"\s*(?P<name>[^\s:/]+)\s+(?P<state>{_STATE})(?=\s|$)(?P<res
 _FLAGS = re.compile(r"<(?P<flags>[A-Z0-9_,-]*)>")
 _ADDRESS = re.compile(r"\s+(?:[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*)/\d+(?:\s|$)|\s+\S+ peer \S")
 _LINK_SHAPE = re.compile(
-    rf"{_LINE.pattern}(?<=>)\s*$|\s*\S+\s+(?:{_STATE})\s+(?:[0-9A-Fa-fx]{{2}}:)+[0-9A-Fa-fx]{{2}}\s+<[A-Z0-9_,-]*>?\s*$"
+    rf"{_LINE.pattern}(?<=>)\s*$|\s*\S+\s+(?:{_STATE})\s+"
+    rf"(?:[0-9A-Fa-fx]{{2}}:)+[0-9A-Fa-fx]{{2}}\s+<[A-Z0-9_,-]*>?\s*$"
 )
 _ADDRESS_SHAPE = re.compile(
     rf"\s*[^\s:/]+\s+(?:{_STATE})(?:\s*$|\s+[0-9A-Fa-fx]*[.:][0-9A-Fa-fx.:]*(?:/\d+|\s+peer)\b)"

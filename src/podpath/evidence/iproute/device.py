@@ -22,7 +22,8 @@ from podpath.net.addresses import IfName
 from podpath.net.provenance import Source
 
 _HEADER = re.compile(
-    r"\s*(?:(?P<index>\d+):\s+)?(?P<name>[^\s:/<>]+):\s+<(?P<flags>[A-Z0-9_,.…-]*)(?P<closed>>?)(?P<rest>.*)"
+    r"\s*(?:(?P<index>\d+):\s+)?(?P<name>[^\s:/<>]+):\s+<(?P<flags>[A-Z0-9_,.…-]*)(?P<closed>>?)"
+    r"(?P<rest>.*)"
 )
 _FLAG = re.compile(
     r"(?:UP|BROADCAST|LOOPBACK|MULTICAST|NOARP|POINTOPOINT|LOWER_UP|NO-CARRIER|MASTER|SLAVE)\b"
@@ -35,7 +36,8 @@ _INET = re.compile(
 _STATISTICS = re.compile(r"\s*(?:RX|TX)(?:\s+errors)?:\s+\w|\s*(?:\d+\s+){3,}\d+\s*$|\s*vf \d+ ")
 _BRIDGE_PORT = re.compile(r".*\sstate (?:disabled|listening|learning|forwarding|blocking)\b")
 _TAIL = re.compile(
-    r"\s*(?:valid_lft|altname|alias|prog/xdp|promiscuity|RX|TX)\b|.*\saddrgenmode\s|.*\s(?:numtxqueues|gso_max_size)\s"
+    r"\s*(?:valid_lft|altname|alias|prog/xdp|promiscuity|RX|TX)\b|.*\saddrgenmode\s|"
+    r".*\s(?:numtxqueues|gso_max_size)\s"
 )
 _BREAK = re.compile(r"\\\s+")
 _EXPECTED = "a line of a device"

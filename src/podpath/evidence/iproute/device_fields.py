@@ -12,8 +12,11 @@ from podpath.net.addresses import IfName
 from podpath.net.provenance import Span
 
 ADDRESS_FLAGS = frozenset(
-    {"secondary", "temporary", "nodad", "optimistic", "dadfailed", "home", "deprecated", "tentative", "permanent", "dynamic",
-     "mngtmpaddr", "noprefixroute", "autojoin", "stable-privacy"}
+    {
+        "secondary", "temporary", "nodad", "optimistic", "dadfailed", "home", "deprecated",
+        "tentative", "permanent", "dynamic", "mngtmpaddr", "noprefixroute", "autojoin",
+        "stable-privacy",
+    }
 )  # fmt: skip
 """Flags of an address as iproute2 spells them (`ifa_flag_names`)."""
 LOWER_STATES = frozenset(

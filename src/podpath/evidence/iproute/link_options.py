@@ -32,30 +32,37 @@ _TUNNEL = {"dstport": "port", "dev": "link"}
 _VXLAN = _Grammar(
     renamed={**_TUNNEL, "srcport": "port_range", "maxaddr": "limit"},
     switches={
-        "nolearning": ("learning", "off"), "learning": ("learning", "on"), "proxy": ("proxy", "on"), "rsc": ("rsc", "on"),
-        "l2miss": ("l2miss", "on"), "l3miss": ("l3miss", "on"), "udpcsum": ("udp_csum", "on"), "noudpcsum": ("udp_csum", "off"),
-        "udp6zerocsumtx": ("udp_zero_csum6_tx", "on"), "noudp6zerocsumtx": ("udp_zero_csum6_tx", "off"),
-        "udp6zerocsumrx": ("udp_zero_csum6_rx", "on"), "noudp6zerocsumrx": ("udp_zero_csum6_rx", "off"),
-        "gbp": ("gbp", "on"), "gpe": ("gpe", "on"), "external": ("external", "on"), "vnifilter": ("vnifilter", "on"),
-        "localbypass": ("localbypass", "on"), "nolocalbypass": ("localbypass", "off"), "remcsumtx": ("remcsum_tx", "on"),
-        "remcsumrx": ("remcsum_rx", "on"),
+        "nolearning": ("learning", "off"), "learning": ("learning", "on"), "proxy": ("proxy", "on"),
+        "rsc": ("rsc", "on"), "l2miss": ("l2miss", "on"), "l3miss": ("l3miss", "on"),
+        "udpcsum": ("udp_csum", "on"), "noudpcsum": ("udp_csum", "off"),
+        "udp6zerocsumtx": ("udp_zero_csum6_tx", "on"),
+        "noudp6zerocsumtx": ("udp_zero_csum6_tx", "off"),
+        "udp6zerocsumrx": ("udp_zero_csum6_rx", "on"),
+        "noudp6zerocsumrx": ("udp_zero_csum6_rx", "off"), "gbp": ("gbp", "on"),
+        "gpe": ("gpe", "on"), "external": ("external", "on"), "vnifilter": ("vnifilter", "on"),
+        "localbypass": ("localbypass", "on"), "nolocalbypass": ("localbypass", "off"),
+        "remcsumtx": ("remcsum_tx", "on"), "remcsumrx": ("remcsum_rx", "on"),
     },
     silent={"learning": "on"},
     absent=frozenset({"df", "ttl"}),
 )  # fmt: skip
 _BRIDGE = _Grammar(
     renamed={
-        "designated_root": "root_id", "group_address": "group_addr", "mcast_last_member_count": "mcast_last_member_cnt",
-        "mcast_startup_query_count": "mcast_startup_query_cnt", "mcast_last_member_interval": "mcast_last_member_intvl",
-        "mcast_membership_interval": "mcast_membership_intvl", "mcast_querier_interval": "mcast_querier_intvl",
-        "mcast_query_interval": "mcast_query_intvl", "mcast_query_response_interval": "mcast_query_response_intvl",
+        "designated_root": "root_id", "group_address": "group_addr",
+        "mcast_last_member_count": "mcast_last_member_cnt",
+        "mcast_startup_query_count": "mcast_startup_query_cnt",
+        "mcast_last_member_interval": "mcast_last_member_intvl",
+        "mcast_membership_interval": "mcast_membership_intvl",
+        "mcast_querier_interval": "mcast_querier_intvl",
+        "mcast_query_interval": "mcast_query_intvl",
+        "mcast_query_response_interval": "mcast_query_response_intvl",
         "mcast_startup_query_interval": "mcast_startup_query_intvl",
     },
 )  # fmt: skip
 _BRIDGE_PORT = _Grammar(
     renamed={
-        "port_id": "id", "port_no": "no", "designated_bridge": "bridge_id", "designated_root": "root_id",
-        "mcast_router": "multicast_router",
+        "port_id": "id", "port_no": "no", "designated_bridge": "bridge_id",
+        "designated_root": "root_id", "mcast_router": "multicast_router",
     },
     absent=frozenset({"mcast_fast_leave"}),
 )  # fmt: skip
@@ -90,13 +97,18 @@ GRAMMARS: Mapping[str, _Grammar] = {
 }
 """Kinds whose options are read, `_slave` for ports."""
 KINDS = frozenset(GRAMMARS) | {
-    "veth", "dummy", "ifb", "openvswitch", "openvswitch_slave", "ipip", "ip6tnl", "sit", "gre", "gretap", "ip6gre", "ip6gretap",
-    "erspan", "vti", "vti6", "wireguard", "netkit", "xfrm", "ovpn", "team", "team_slave", "vcan", "can", "hsr", "nlmon", "macsec",
-    "ipvtap", "bareudp", "ppp", "amt", "lowpan", "geneve", "gtp", "rmnet", "virt_wifi", "vxcan", "dsa", "batadv", "ipoib", "nfp",
+    "veth", "dummy", "ifb", "openvswitch", "openvswitch_slave", "ipip", "ip6tnl", "sit", "gre",
+    "gretap", "ip6gre", "ip6gretap", "erspan", "vti", "vti6", "wireguard", "netkit", "xfrm", "ovpn",
+    "team", "team_slave", "vcan", "can", "hsr", "nlmon", "macsec", "ipvtap", "bareudp", "ppp",
+    "amt", "lowpan", "geneve", "gtp", "rmnet", "virt_wifi", "vxcan", "dsa", "batadv", "ipoib",
+    "nfp",
 }  # fmt: skip
 """First words of a line of `ip -d link` that name a kind."""
 _LINK_WORDS = frozenset(
-    {"addrgenmode", "numtxqueues", "numrxqueues", "gso_max_size", "gso_max_segs", "portname", "portid", "switchid", "parentbus"}
+    {
+        "addrgenmode", "numtxqueues", "numrxqueues", "gso_max_size", "gso_max_segs", "portname",
+        "portid", "switchid", "parentbus",
+    }
 )  # fmt: skip
 """Where the options end and the device's own words go on."""
 

@@ -30,7 +30,8 @@ STATES = frozenset(
 FLAGS = ("router", "proxy", "extern_learn", "managed", "extern_valid", "offload", "sticky")
 _STATE = "|".join(sorted(STATES))
 _LINE = re.compile(
-    rf"\s*[0-9A-Fa-fxX*.:]+\s+(?:dev\s+\S+\s+)?(?:lladdr\s+\S+\s|.*\b(?:{_STATE})\s*(?:proto\s+\w+\s*)?$|(?:proxy|router)\b)"
+    rf"\s*[0-9A-Fa-fxX*.:]+\s+(?:dev\s+\S+\s+)?(?:lladdr\s+\S+\s|.*\b(?:{_STATE})\s*"
+    r"(?:proto\s+\w+\s*)?$|(?:proxy|router)\b)"
 )
 _START = re.compile(
     r"\s*(?=[0-9A-Fa-fxX*]*[.:])[0-9A-Fa-fxX*.:]+\s+(?:dev|lladdr|used|ref|proxy|router|[A-Z]+\b)"

@@ -33,18 +33,21 @@ _START = re.compile(
     rf"\s*(?:(?P<type>{_TYPE})\s+)?(?P<prefix>default|{_ADDRESS}(?:/[0-9.]+)?)(?=\s|$)(?P<rest>.*)"
 )
 _CLUE = re.compile(
-    r"\s(?:via\s+(?:inet6?\s+)?[0-9A-Fa-fxX]*[.:]\S*|dev\s+\S+(?=\s*$|\s+(?:proto|scope|src|metric|table|via|linkdown|onlink|dead|mtu|"
-    r"advmss|pref|expires|error|weight|nhid|hoplimit|initcwnd|uid|cache|\\))|table\s+\w+|proto\s+\w+|scope\s+(?:link|host|global|site)\b|"
+    r"\s(?:via\s+(?:inet6?\s+)?[0-9A-Fa-fxX]*[.:]\S*|dev\s+\S+(?=\s*$|\s+(?:proto|scope|src|metric|"
+    r"table|via|linkdown|onlink|dead|mtu|advmss|pref|expires|error|weight|nhid|hoplimit|initcwnd|"
+    r"uid|cache|\\))|table\s+\w+|proto\s+\w+|scope\s+(?:link|host|global|site)\b|"
     r"metric\s+\d+|nhid\s+\d+|encap\s+\w+\s|src\s+[0-9A-Fa-f]+[.:])"
 )
 _NEXTHOP = re.compile(r"\s*nexthop\s+(?:via|dev|encap)\s")
 _NEIGHBOUR = re.compile(
-    r"\s(?:lladdr\s|(?:PERMANENT|NOARP|REACHABLE|STALE|NONE|INCOMPLETE|DELAY|PROBE|FAILED|proxy)\s*$)"
+    r"\s(?:lladdr\s|(?:PERMANENT|NOARP|REACHABLE|STALE|NONE|INCOMPLETE|DELAY|PROBE|FAILED|"
+    r"proxy)\s*$)"
 )
 _EXPECTED = "a route"
 
 _WORDS: Mapping[str, str] = {
-    "table": "table", "proto": "protocol", "scope": "scope", "src": "prefsrc", "metric": "metric", "tos": "tos", "dsfield": "tos",
+    "table": "table", "proto": "protocol", "scope": "scope", "src": "prefsrc", "metric": "metric",
+    "tos": "tos", "dsfield": "tos",
 }  # fmt: skip
 """Words that one value follows, by the field it fills."""
 _SKIPPED = frozenset(
@@ -66,8 +69,10 @@ _SKIPPED = frozenset(
 )
 _AFTER_ENCAP = frozenset({"via", "dev", "nexthop", "proto", "scope", "table", "metric"})
 _METRICS = frozenset(
-    {"advmss", "window", "rtt", "rttvar", "ssthresh", "cwnd", "initcwnd", "initrwnd", "hoplimit", "features", "quickack",
-     "congctl", "reordering", "rto_min", "fastopen_no_cookie"}
+    {
+        "advmss", "window", "rtt", "rttvar", "ssthresh", "cwnd", "initcwnd", "initrwnd", "hoplimit",
+        "features", "quickack", "congctl", "reordering", "rto_min", "fastopen_no_cookie",
+    }
 )  # fmt: skip
 """Metrics of a route that say nothing about its path; each may be followed by `lock`."""
 
@@ -82,7 +87,9 @@ def recognise(source: Source) -> int:
 
 
 def is_route(line: str) -> bool:
-    """Tell whether a line of text is a route as `ip route` prints it, and not prose or a neighbor."""
+    """Tell whether a line of text is a route as `ip route` prints it, and not prose or a
+    neighbor.
+    """
     found = _START.match(line)
     if found is None or _NEIGHBOUR.search(line) is not None:
         return False

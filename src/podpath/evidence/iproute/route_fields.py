@@ -16,7 +16,10 @@ from podpath.net.addresses import Address, Family
 from podpath.net.provenance import Source, Span
 
 TYPES = frozenset(
-    {"unicast", "local", "broadcast", "multicast", "throw", "unreachable", "prohibit", "blackhole", "nat", "anycast"}
+    {
+        "unicast", "local", "broadcast", "multicast", "throw", "unreachable", "prohibit",
+        "blackhole", "nat", "anycast",
+    }
 )  # fmt: skip
 """Route types as iproute2 spells them (`rtnl_rtntype_n2a`)."""
 NEXTHOP_FLAGS = frozenset(
@@ -33,8 +36,8 @@ ROUTE_FLAGS = NEXTHOP_FLAGS | {
 }
 
 _SELECTORS = {
-    **dict.fromkeys(("table", "tab", "t"), "table"), **dict.fromkeys(("dev", "oif"), "dev"), "proto": "protocol",
-    "protocol": "protocol", "scope": "scope",
+    **dict.fromkeys(("table", "tab", "t"), "table"), **dict.fromkeys(("dev", "oif"), "dev"),
+    "proto": "protocol", "protocol": "protocol", "scope": "scope",
 }  # fmt: skip
 _ALL = frozenset({"all", "0", "unspec", "any", "cache"})
 

@@ -23,7 +23,8 @@ from podpath.net.statements import RouteAnswer
 _TYPE = "|".join(sorted(TYPES))
 _ADDRESS = r"[0-9A-Fa-fxX*]*[.:][0-9A-Fa-fxX*.:]+"
 _ANSWER = re.compile(
-    rf"\s*(?:(?P<type>{_TYPE})\s+)?(?P<dst>{_ADDRESS})(?:/\d+)?(?P<rest>\s+(?:from|via|dev|src|iif|table|uid)\s.*)$"
+    rf"\s*(?:(?P<type>{_TYPE})\s+)?(?P<dst>{_ADDRESS})(?:/\d+)?(?P<rest>\s+(?:from|via|dev|src|iif|"
+    r"table|uid)\s.*)$"
 )
 _ERROR = re.compile(
     r"\s*(?:RTNETLINK answers: (?P<error>\w[\w -]*\w)|Error: (?P<extack>[^.]+)\.?)\s*$"

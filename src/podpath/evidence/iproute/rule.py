@@ -28,30 +28,37 @@ from podpath.net.addresses import Family, Prefix
 from podpath.net.provenance import Source, Span
 
 _LINE = re.compile(
-    r"\s*(?P<priority>\d{1,10}):\s+(?P<rest>(?:not\s+)?from\s.*|(?:not\s+)?(?:to|fwmark|iif|oif|lookup)\s.*)"
+    r"\s*(?P<priority>\d{1,10}):\s+(?P<rest>(?:not\s+)?from\s.*|(?:not\s+)?(?:to|fwmark|iif|oif|"
+    r"lookup)\s.*)"
 )
 _SHAPE = re.compile(
-    r"\s*\d{1,10}:\s+(?:not\s+)?from\s+\S+\s+(?:.*\s)?(?:lookup\s+\S+|table\s+\S+|goto\s+\d+|prohibit|unreachable|blackhole|nop)(?:\s.*)?$"
+    r"\s*\d{1,10}:\s+(?:not\s+)?from\s+\S+\s+(?:.*\s)?(?:lookup\s+\S+|table\s+\S+|goto\s+\d+|"
+    r"prohibit|unreachable|blackhole|nop)(?:\s.*)?$"
 )
 _JSON = re.compile(r'"priority"\s*:\s*\d+')
 _JSON_SOURCE = re.compile(r'"src"\s*:\s*"')
 _EXPECTED = "a policy rule"
 
 _VALUES: Mapping[str, str] = {
-    "from": "src", "to": "dst", "fwmark": "fwmark", "iif": "iif", "oif": "oif", "uidrange": "uids", "ipproto": "ipproto",
-    "sport": "sport", "dport": "dport", "tos": "tos", "dsfield": "tos", "lookup": "table", "table": "table", "goto": "goto",
-    "suppress_prefixlength": "suppress_prefixlen", "proto": "protocol",
-    "protocol": "protocol", "realms": "flow", "realm": "flow",
+    "from": "src", "to": "dst", "fwmark": "fwmark", "iif": "iif", "oif": "oif", "uidrange": "uids",
+    "ipproto": "ipproto", "sport": "sport", "dport": "dport", "tos": "tos", "dsfield": "tos",
+    "lookup": "table", "table": "table", "goto": "goto",
+    "suppress_prefixlength": "suppress_prefixlen", "proto": "protocol", "protocol": "protocol",
+    "realms": "flow", "realm": "flow",
 }  # fmt: skip
 """Words that one value follows, by the key that stands for them here."""
 _SWITCHES: Mapping[str, str] = {
-    "not": "not", "prohibit": "action", "unreachable": "action", "blackhole": "action", "nop": "nop", "[detached]": "",
-    "[unresolved]": "", "l3mdev": "l3mdev",
+    "not": "not", "prohibit": "action", "unreachable": "action", "blackhole": "action",
+    "nop": "nop", "[detached]": "", "[unresolved]": "", "l3mdev": "l3mdev",
 }  # fmt: skip
 _MEMBERS = frozenset(
-    {"priority", "src", "srclen", "dst", "dstlen", "fwmark", "fwmask", "iif", "iif_detached", "oif", "oif_detached", "uid_start",
-     "uid_end", "ipproto", "sport", "sport_start", "sport_end", "dport", "dport_start", "dport_end", "tos", "table", "goto",
-     "unresolved", "suppress_prefixlen", "protocol", "flow_from", "flow_to", "not", "action", "nop", "l3mdev", "uids"}
+    {
+        "priority", "src", "srclen", "dst", "dstlen", "fwmark", "fwmask", "iif", "iif_detached",
+        "oif", "oif_detached", "uid_start", "uid_end", "ipproto", "sport", "sport_start",
+        "sport_end", "dport", "dport_start", "dport_end", "tos", "table", "goto", "unresolved",
+        "suppress_prefixlen", "protocol", "flow_from", "flow_to", "not", "action", "nop", "l3mdev",
+        "uids",
+    }
 )  # fmt: skip
 """Members of a rule in JSON that are understood."""
 

@@ -35,8 +35,8 @@ from podpath.net.provenance import Source, Span
 from podpath.xtables.legality import BASE_CHAINS
 
 _CHAIN = re.compile(
-    r"\s*Chain (?P<name>\S+) \((?:policy (?P<policy>[A-Z]+|-)(?: (?P<packets>\d{1,20}[KMGTP]?) packets, \S+ bytes)?"
-    r"|\d+ references?|ERROR obtaining refs)\)\s*"
+    r"\s*Chain (?P<name>\S+) \((?:policy (?P<policy>[A-Z]+|-)(?: (?P<packets>\d{1,20}[KMGTP]?) "
+    r"packets, \S+ bytes)?|\d+ references?|ERROR obtaining refs)\)\s*"
 )
 _SHAPES = (
     list_columns(), list_columns(num=True), list_columns(counters=False, devices=False),
@@ -215,7 +215,10 @@ class _ListingReader:
                 return last
         self._ledger.gap(
             place,
-            f"expected a rule in the columns of the header, saw {self._lines[place].strip()[:60]!r}",
+            (
+                "expected a rule in the columns of the header, saw "
+                f"{self._lines[place].strip()[:60]!r}"
+            ),
         )
         self._gaps.add(self._ledger.source.first_line + place)
         self._cut()

@@ -38,7 +38,8 @@ _NOTES = (
     ),
 )
 _MESSAGE = re.compile(
-    r"ip6?tables(?:-\w+)*(?: v[\d.]+ \(\w+\))?: \S.*|Try `ip6?tables -h'.*|Another app is currently holding.*"
+    r"ip6?tables(?:-\w+)*(?: v[\d.]+ \(\w+\))?: \S.*|Try `ip6?tables -h'.*|Another app is "
+    r"currently holding.*"
 )
 _SIX = re.compile(
     r" -[sd] [0-9a-f]*:[0-9a-f:]*|::/0|\bicmpv?6\b|ipv6-icmp|--to-(?:destination|source) \[|icmp6-"
@@ -88,5 +89,7 @@ def is_message(source: Source, lines: Sequence[str], action: str) -> bool:
 
 
 def guess_family(lines: Sequence[str]) -> Family:
-    """Tell the family of a fragment by the addresses in its first lines: IPv4 where there are none."""
+    """Tell the family of a fragment by the addresses in its first lines: IPv4 where there are
+    none.
+    """
     return 6 if any(_SIX.search(line) for line in islice(lines, _LOOKED_AT)) else 4

@@ -14,9 +14,10 @@ from podpath.net.provenance import Span
 from podpath.xtables.rule import MatchOption
 
 _TITLES = {
-    "num": "num", "#": "num", "pkts": "packets", "packets": "packets", "bytes": "bytes", "target": "target", "prot": "protocol",
-    "proto": "protocol", "protocol": "protocol", "opt": "opt", "in": "inward", "out": "outward", "source": "source",
-    "src": "source", "destination": "destination", "dest": "destination", "dst": "destination",
+    "num": "num", "#": "num", "pkts": "packets", "packets": "packets", "bytes": "bytes",
+    "target": "target", "prot": "protocol", "proto": "protocol", "protocol": "protocol",
+    "opt": "opt", "in": "inward", "out": "outward", "source": "source", "src": "source",
+    "destination": "destination", "dest": "destination", "dst": "destination",
 }  # fmt: skip
 """What people, who copy a listing by hand, call its columns, and iptables itself."""
 _EXTRAS = frozenset(
@@ -26,8 +27,9 @@ _EXTRAS = frozenset(
 _NEEDED = frozenset({"target", "protocol", "source", "destination"})
 _BORDER = re.compile(r"(?:(?<=\s)|^)\|(?=\s|$)")
 _NAMED: dict[str, str] = {
-    "localhost": "127.0.0.1/32", "loopback/8": "127.0.0.0/8", "link-local/16": "169.254.0.0/16", "default": "0.0.0.0/32",
-    "base-address.mcast.net/4": "224.0.0.0/4", "base-address.mcast.net/8": "224.0.0.0/8", "ip6-localhost": "::1/128",
+    "localhost": "127.0.0.1/32", "loopback/8": "127.0.0.0/8", "link-local/16": "169.254.0.0/16",
+    "default": "0.0.0.0/32", "base-address.mcast.net/4": "224.0.0.0/4",
+    "base-address.mcast.net/8": "224.0.0.0/8", "ip6-localhost": "::1/128",
     "localhost/128": "::1/128", "localhost6": "::1/128",
 }  # fmt: skip
 """Names that Linux itself gives addresses, in /etc/hosts and /etc/networks, and iptables prints
@@ -118,7 +120,9 @@ def parse_row(line: str, columns: ListingColumns, family: Family) -> ListingRow 
 
 
 def parse_counter(text: str | None) -> int | None:
-    """Read a counter; `148K` is given as 148000, which is what the kernel's number was rounded to."""
+    """Read a counter; `148K` is given as 148000, which is what the kernel's number was rounded
+    to.
+    """
     if not text:
         return None
     unit = text[-1] if text[-1] in _UNITS else ""

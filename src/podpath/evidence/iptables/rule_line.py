@@ -20,7 +20,8 @@ from podpath.net import protocols
 from podpath.xtables.rule import MatchOption
 
 _RULE = re.compile(
-    r"\s*(?:\d+:)?\s*(?:\[(?P<packets>\d{1,20}):(?P<bytes>\d{1,20})\]\s*)?(?:-A|--append)\s+(?P<chain>[^\s-]\S*)"
+    r"\s*(?:\d+:)?\s*(?:\[(?P<packets>\d{1,20}):(?P<bytes>\d{1,20})\]\s*)?(?:-A|--append)\s+"
+    r"(?P<chain>[^\s-]\S*)"
 )
 _WORD = re.compile(r'(?:[^\s"]++|"(?:[^"\\]|\\.)*+(?:"|\\?$))++')
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)("|\\?$)')
@@ -46,8 +47,9 @@ _SELECTORS = {
 _ADDRESS = re.compile(r"[\da-fA-F.:]+(?:/[\da-fA-F.:]+)?")
 _COUNTER = re.compile(r"[0-9]{1,20}")
 _IMPLICIT = {
-    protocols.TCP: "tcp", protocols.UDP: "udp", protocols.ICMP: "icmp", protocols.ICMPV6: "icmp6", protocols.SCTP: "sctp",
-    33: "dccp", protocols.ESP: "esp", protocols.AH: "ah", 108: "ipcomp", protocols.UDPLITE: "udplite", 135: "mh",
+    protocols.TCP: "tcp", protocols.UDP: "udp", protocols.ICMP: "icmp", protocols.ICMPV6: "icmp6",
+    protocols.SCTP: "sctp", 33: "dccp", protocols.ESP: "esp", protocols.AH: "ah", 108: "ipcomp",
+    protocols.UDPLITE: "udplite", 135: "mh",
 }  # fmt: skip
 """The match that `-p` loads by itself when an option of it follows without `-m`."""
 _NO_EXTENSION: Extension = {}

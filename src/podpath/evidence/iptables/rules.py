@@ -30,8 +30,14 @@ _SAVED = re.compile(r":(\S+) (?:-|[A-Z]+) \[\d{1,20}:\d+\]").fullmatch
 _RULE = re.compile(r"\s*(?:\[\d+:\d+\]\s*)?(?:-A|--append)\s+[^\s-]\S*")
 _STARTS = re.compile(r"\s*(?:-[APNIDR]\s|:\S|\*\w|COMMIT\b|#|\[\d+:)")
 """What a line that goes on with the one before does not start with."""
-_UNFINISHED = "expected COMMIT behind the last rule of the table, saw the end: this line may be cut, and rules may be missing"
-_UNCOMPLETED = "expected `# Completed on` behind the table, saw the end: this output may be cut, and tables may be missing"
+_UNFINISHED = (
+    "expected COMMIT behind the last rule of the table, saw the end: this line may be cut, and "
+    "rules may be missing"
+)
+_UNCOMPLETED = (
+    "expected `# Completed on` behind the table, saw the end: this output may be cut, and tables "
+    "may be missing"
+)
 _WRAP_LINES = 4
 _WRAP_WIDTH = 60
 """A line that is shorter was not broken within a word."""

@@ -42,7 +42,9 @@ class RulesetBlock:
     )
 
     def __init__(self, source: Source, begin: int, table: str | None) -> None:
-        """Open a block at its `*table` line (then `table` is given), or where the one before ended."""
+        """Open a block at its `*table` line (then `table` is given), or where the one before
+        ended.
+        """
         self.source = source
         self.begin = begin
         self.first = self.last = begin
@@ -197,7 +199,8 @@ class RulesetBlock:
 
     def _lacks_called(self, command: IptablesCommand) -> bool:
         """Tell whether the output ends among the rules of its base chains, which come first, though
-        other chains are declared: a listing that shows none of their rules is cut sooner than whole.
+        other chains are declared: a listing that shows none of their rules is cut sooner than
+        whole.
 
         A listing of one chain shows no base chain before it: without a rule, the chain is empty.
         """

@@ -20,11 +20,17 @@ _QUOTED = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
 _PLAIN = r'[^\s"!.…-][^\s"…]*+'
 _COMMENT = rf"(?: -m comment --comment (?:{_QUOTED}|{_PLAIN}))"
 _SHORT = rf"(?: !)?+ -(?:[sd] [\da-f.:]++(?:/[\d.]++)?+|[iop] {_PLAIN}|m [a-z]\w*+)(?= |$)"
-_LONG = rf"(?: !)?+ --(?!comment |string |hex-string |log-prefix |nflog-prefix )[a-z][a-z-]*+(?: (?:{_PLAIN}|{_QUOTED}))*+"
+_LONG = (
+    r"(?: !)?+ --(?!comment |string |hex-string |log-prefix |nflog-prefix )[a-z][a-z-]*+"
+    rf"(?: (?:{_PLAIN}|{_QUOTED}))*+"
+)
 _COUNTERS = r"(?:\[\d{1,20}+:\d{1,20}+\] )?+"
 _TARGET = r" -[jg] [A-Za-z0-9][\w:-]*+"
 _WELL_FORMED = re.compile(
-    rf"^(?:{_COUNTERS}-A ([^\s-]\S*+)(?:{_COMMENT}|{_SHORT}|{_LONG})*+{_TARGET}(?:{_LONG})*+$|.*+$)",
+    (
+        rf"^(?:{_COUNTERS}-A ([^\s-]\S*+)(?:{_COMMENT}|{_SHORT}|{_LONG})*+{_TARGET}(?:{_LONG})*+$|"
+        r".*+$)"
+    ),
     re.MULTILINE,
 )
 """A rule with a target in the spelling of iptables-save, nothing of it elided; else an empty group
@@ -152,7 +158,9 @@ class BlockChains(Mapping[str, ChainText]):
     cut: frozenset[str] = frozenset()
     wraps: Mapping[int, Wrap] = field(default_factory=dict)
     in_line: Mapping[str, int] = field(default_factory=dict)
-    """How many rules of a chain that is not whole stand in line at its head; none where not said."""
+    """How many rules of a chain that is not whole stand in line at its head; none where not
+    said.
+    """
     unfinished: int | None = None
     """The line (from 0) that may be cut: the output ends in it, and not as it should."""
 

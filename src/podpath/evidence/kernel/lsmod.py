@@ -16,19 +16,23 @@ from podpath.net.provenance import Source
 
 _HEADING = re.compile(r"\s*Module\s+Size\s+Used by")
 _ROW = re.compile(
-    r"\s*(?P<name>(?:[A-Za-z_]|8021q|842)[A-Za-z0-9_]*)\s+(?P<size>\d{3,10})\s+(?P<count>-?\d+)(?:\s+(?P<users>[A-Za-z0-9_,\[\]]+))?\s*$"
+    r"\s*(?P<name>(?:[A-Za-z_]|8021q|842)[A-Za-z0-9_]*)\s+(?P<size>\d{3,10})\s+(?P<count>-?\d+)"
+    r"(?:\s+(?P<users>[A-Za-z0-9_,\[\]]+))?\s*$"
 )
 _KNOWN = re.compile(
-    r"(?:br|nf|ip|ip6|ipt|xt|nft|ebt|sch|cls|act)_\w+|bridge|bonding|vxlan|veth|openvswitch|overlay|tun|dummy|8021q|ipip|geneve|"
-    r"wireguard|stp|llc|macvlan|ipvlan|x_tables|iptable_\w+|ip6table_\w+|libcrc32c|udp_tunnel|ip6_udp_tunnel"
+    r"(?:br|nf|ip|ip6|ipt|xt|nft|ebt|sch|cls|act)_\w+|bridge|bonding|vxlan|veth|openvswitch|"
+    r"overlay|tun|dummy|8021q|ipip|geneve|wireguard|stp|llc|macvlan|ipvlan|x_tables|iptable_\w+|"
+    r"ip6table_\w+|libcrc32c|udp_tunnel|ip6_udp_tunnel"
 )
 _PROC = re.compile(
-    r"\s*(?P<name>[A-Za-z0-9_]+)\s+\d+\s+-?\d+\s+(?P<users>\S+)\s+(?P<state>Live|Loading|Unloading)\s+0x[0-9a-fA-F]+"
+    r"\s*(?P<name>[A-Za-z0-9_]+)\s+\d+\s+-?\d+\s+(?P<users>\S+)\s+(?P<state>Live|Loading|"
+    r"Unloading)\s+0x[0-9a-fA-F]+"
 )
 _WOULD_LOAD = re.compile(r"\s*insmod\s+\S*/(?P<name>[\w-]+)\.ko(?:\.\w+)?(?:\s.*)?$")
 _BUILT_IN = re.compile(r"\s*builtin\s+(?P<name>[\w-]+)\s*$")
 _NOT_FOUND = re.compile(
-    r"\s*(?:modprobe: |FATAL: |ERROR: |modinfo: )+.*\bModule (?P<name>[\w-]+) (?:is not currently loaded|not found)"
+    r"\s*(?:modprobe: |FATAL: |ERROR: |modinfo: )+.*\bModule (?P<name>[\w-]+) (?:is not currently "
+    r"loaded|not found)"
 )
 _SYSTEM = re.compile(r"\s*libkmod: |\s*Error: could not get list of modules")
 _GREPS = frozenset({"grep", "egrep", "fgrep", "rg", "ag"})

@@ -18,16 +18,19 @@ from podpath.net.provenance import Source
 _LONGEST = 300
 """No line that the program prints is as long (statistics.c)."""
 _SECTION = re.compile(
-    r"\s*(?P<name>(?:Ip|Ip6|Icmp|Icmp6|IcmpMsg|Tcp|Udp|Udp6|UdpLite|UdpLite6|TcpExt|IpExt|MPTcpExt|Sctp)):\s*$"
+    r"\s*(?P<name>(?:Ip|Ip6|Icmp|Icmp6|IcmpMsg|Tcp|Udp|Udp6|UdpLite|UdpLite6|TcpExt|IpExt|MPTcpExt|"
+    r"Sctp)):\s*$"
 )
 _WORDS = re.compile(r"\s*(?:\(?\s*)?(?P<value>\d{1,20}) (?P<words>[A-Za-z][\w ,.()/'-]*)$")
 _NAMED = re.compile(r"\s*(?P<name>[A-Za-z][\w ]*):\s*(?P<value>\d{1,20})\s*$")
 _BEHIND = re.compile(r"\s*(?P<words>[A-Za-z][\w ,-]*?)[: ] *(?P<value>\d{1,20})\s*$")
 _TOTAL = re.compile(
-    r"\s*Quick ack mode was activated (?P<value>\d{1,20}) times|\s*Detected reordering (?P<other>\d{1,20}) times.*"
+    r"\s*Quick ack mode was activated (?P<value>\d{1,20}) times|\s*Detected reordering "
+    r"(?P<other>\d{1,20}) times.*"
 )
 _HEADINGS = re.compile(
-    r"\s*(?:ICMP (?:in|out)put histogram:|\[.*|Forwarding is.*|Forwarding: \d+|Default TTL is \d+)\s*$"
+    r"\s*(?:ICMP (?:in|out)put histogram:|\[.*|Forwarding is.*|Forwarding: \d+|Default TTL is "
+    r"\d+)\s*$"
 )
 _NAMES = (
     (re.compile(r"times the listen queue of a socket overflowed"), "TcpExtListenOverflows"),

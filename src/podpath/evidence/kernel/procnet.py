@@ -18,20 +18,24 @@ from podpath.net.statements import BondState, DeviceCount
 
 _ROUTE_HEADING = re.compile(r"\s*Iface\s+Destination\s+Gateway\s+Flags\s+RefCnt")
 _ROUTE = re.compile(
-    r"\s*(?P<link>\S+)\s+(?P<dst>[0-9A-F]{8})\s+(?P<gateway>[0-9A-F]{8})\s+(?P<flags>[0-9A-F]{4})\s+\d+\s+\d+\s+(?P<metric>\d+)\s+"
+    r"\s*(?P<link>\S+)\s+(?P<dst>[0-9A-F]{8})\s+(?P<gateway>[0-9A-F]{8})\s+"
+    r"(?P<flags>[0-9A-F]{4})\s+\d+\s+\d+\s+(?P<metric>\d+)\s+"
     r"(?P<mask>[0-9A-F]{8})\s"
 )
 _DEV_HEADING = re.compile(r"\s*(?:Inter-\|\s+Receive|face\s*\|\s*bytes)")
 _DEV = re.compile(r"\s*(?P<link>[^\s:]+):\s*(?P<counts>\d+(?:\s+\d+){15})\s*$")
 _COUNTS = (
-    "rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_fifo", "rx_frame", "rx_compressed", "rx_multicast",
-    "tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_fifo", "tx_collisions", "tx_carrier", "tx_compressed",
+    "rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_fifo", "rx_frame", "rx_compressed",
+    "rx_multicast", "tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_fifo", "tx_collisions",
+    "tx_carrier", "tx_compressed",
 )  # fmt: skip
 _LOSSES = ("errors", "dropped", "fifo", "frame", "carrier")
 _BONDING = re.compile(r"\s*Ethernet Channel Bonding Driver:")
 _BOND_FIELD = re.compile(r"\s*(?P<name>[A-Z][\w /()-]*?): (?P<value>.*?)\s*$")
 _REJECT = 0x0200
-"""RTF_REJECT of include/uapi/linux/ipv6_route.h and route.h: the route says that there is no way."""
+"""RTF_REJECT of include/uapi/linux/ipv6_route.h and route.h: the route says that there is no
+way.
+"""
 _EXPECTED = "a line of /proc/net"
 
 

@@ -28,11 +28,12 @@ _BARE = re.compile(rf"\s*+-(?P<key>{_TOP}[./][\w./*:@-]+)\s*$")
 _PATH = re.compile(r"\s*+/proc/sys/(?P<key>[\w./:@-]+)(?:\s*[:=]\s*|\s+(?=\d+\s*$))(?P<value>.*)")
 _FILE = re.compile(r"\s*+==>\s*/proc/sys/(?P<key>[\w./:@-]+)\s*<==\s*$")
 _ABSENT = (
-    "No such file or directory", "Datei oder Verzeichnis nicht gefunden", "Aucun fichier ou dossier de ce (?:nom|type)",
-    "No existe el (?:archivo|fichero) o el directorio", "File o directory non esistente", "Ficheiro ou directoria inexistente",
-    "Arquivo ou diretório inexistente", "Нет такого файла или каталога", "没有那个文件或目录",
-    "そのようなファイルやディレクトリはありません",
-    "그런 파일이나 디렉터리가 없습니다",
+    "No such file or directory", "Datei oder Verzeichnis nicht gefunden",
+    "Aucun fichier ou dossier de ce (?:nom|type)",
+    "No existe el (?:archivo|fichero) o el directorio", "File o directory non esistente",
+    "Ficheiro ou directoria inexistente", "Arquivo ou diretório inexistente",
+    "Нет такого файла или каталога", "没有那个文件或目录",
+    "そのようなファイルやディレクトリはありません", "그런 파일이나 디렉터리가 없습니다",
 )  # fmt: skip
 """ENOENT as the C library says it in the languages that tickets come in."""
 _MISSING = re.compile(r"/proc/sys/(?P<key>[\w./@-]++)(?P<said>.*)")

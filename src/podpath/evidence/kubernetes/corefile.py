@@ -15,12 +15,16 @@ from podpath.net.provenance import Source, Span
 from podpath.net.trees import Tree
 
 _SERVER = re.compile(
-    r"\s*(?:dns://|tls://)?(?P<zones>(?:[\w.*-]*:\d+|\.|[\w-]+(?:\.[\w-]+)+\.?)(?:[ ,]+\S+)*)\s*\{\s*$"
+    r"\s*(?:dns://|tls://)?(?P<zones>(?:[\w.*-]*:\d+|\.|[\w-]+(?:\.[\w-]+)+\.?)"
+    r"(?:[ ,]+\S+)*)\s*\{\s*$"
 )
 _PLUGINS = frozenset(
-    ("errors", "health", "ready", "kubernetes", "forward", "proxy", "cache", "loop", "reload", "loadbalance", "prometheus",
-     "hosts", "rewrite", "template", "log", "bind", "autopath", "file", "etcd", "federation", "import", "lameduck", "fallthrough",
-     "pods", "ttl", "upstream", "max_concurrent", "prefer_udp", "force_tcp", "policy", "success", "denial")
+    (
+        "errors", "health", "ready", "kubernetes", "forward", "proxy", "cache", "loop", "reload",
+        "loadbalance", "prometheus", "hosts", "rewrite", "template", "log", "bind", "autopath",
+        "file", "etcd", "federation", "import", "lameduck", "fallthrough", "pods", "ttl",
+        "upstream", "max_concurrent", "prefer_udp", "force_tcp", "policy", "success", "denial",
+    )
 )  # fmt: skip
 
 

@@ -19,19 +19,20 @@ from podpath.evidence.text.tokenizer import Column
 from podpath.net.provenance import Source, Span
 
 _DESCRIBED = re.compile(
-    r"\s*(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]\w+)\s+(?P<age><?[\w.]+>?(?:\s\([^)]* over [^)]*\))?)\s+"
-    r"(?P<origin>[\w./-]+(?:, [\w.-]+)?)\s+(?P<message>\S.*)"
+    r"\s*(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]\w+)\s+(?P<age><?[\w.]+>?(?:\s\([^)]* over "
+    r"[^)]*\))?)\s+(?P<origin>[\w./-]+(?:, [\w.-]+)?)\s+(?P<message>\S.*)"
 )
 _LISTED = re.compile(
-    r"\s*(?:(?P<namespace>[a-z0-9-]+)\s+)?(?P<age><?[\w.]+>?(?:\s\([^)]* over [^)]*\))?)\s+(?P<type>Warning|Normal)\s+"
-    r"(?P<reason>[A-Z]\w+)\s+(?P<object>[a-z]+/\S+)\s+(?P<message>\S.*)"
+    r"\s*(?:(?P<namespace>[a-z0-9-]+)\s+)?(?P<age><?[\w.]+>?(?:\s\([^)]* over [^)]*\))?)\s+"
+    r"(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]\w+)\s+(?P<object>[a-z]+/\S+)\s+(?P<message>\S.*)"
 )
 _OLD = re.compile(
     r"\s*\S+\s+(?P<age>\S+)\s+(?P<count>\d+)\s+(?P<origin>\{[^}]*\}|\S+)\s+.*?(?P<type>Warning|"
     r"Normal)\s+(?P<reason>[A-Z]\w+)\s+(?P<message>\S.*)"
 )
 _FURNITURE = re.compile(
-    r"\s*(?:Events:(?:\s*<none>)?\s*$|Type\s+Reason\s+Age|-{4}\s+-{6}|FirstSeen\s+LastSeen|-{9}\s+-{8})"
+    r"\s*(?:Events:(?:\s*<none>)?\s*$|Type\s+Reason\s+Age|-{4}\s+-{6}|FirstSeen\s+LastSeen|"
+    r"-{9}\s+-{8})"
 )
 _COUNT = re.compile(r"x(?P<count>\d+) over")
 _PROBE = re.compile(r"(?P<kind>Readiness|Liveness|Startup) probe (?:failed|errored)", re.IGNORECASE)

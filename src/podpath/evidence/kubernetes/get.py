@@ -20,8 +20,9 @@ from podpath.net import protocols
 from podpath.net.provenance import Source
 
 _POD_ROW = re.compile(
-    r"\s*(?:(?P<namespace>[a-z0-9-]+)\s+)?(?P<name>[a-z0-9][a-z0-9.-]*)\s+(?P<ready>\d+/\d+)\s+(?P<status>[A-Z]\w+\S*)\s+(?P<restarts>\d+"
-    r"(?:\s\([^)]*\))?)\s+(?P<age>\w+)\s+(?P<address>\S+)\s+(?P<node>\S+)"
+    r"\s*(?:(?P<namespace>[a-z0-9-]+)\s+)?(?P<name>[a-z0-9][a-z0-9.-]*)\s+(?P<ready>\d+/\d+)\s+"
+    r"(?P<status>[A-Z]\w+\S*)\s+(?P<restarts>\d+(?:\s\([^)]*\))?)\s+(?P<age>\w+)\s+"
+    r"(?P<address>\S+)\s+(?P<node>\S+)"
 )
 _SERVICE_TYPES = frozenset({"ClusterIP", "NodePort", "LoadBalancer", "ExternalName"})
 

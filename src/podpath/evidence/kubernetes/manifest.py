@@ -25,11 +25,14 @@ _KIND = re.compile(
     r"\s*(?:- )?\"?(?:kind\"?:\s*\"?[A-Z]\w+|apiVersion\"?:\s*\"?[\w./-]+)\"?,?\s*(?:#.*)?$"
 )
 _FIELD = re.compile(
-    r"\s*(?:- )?\"?(?P<key>metadata|spec|status|data|selector|matchLabels|ports|targetPort|containerPort|hostPort|nodePort|"
-    r"clusterIP|podSelector|namespaceSelector|policyTypes|ingress|egress|hostNetwork|dnsPolicy|dnsConfig|containers|podCIDR|nodeSelector|"
-    r"externalTrafficPolicy|internalTrafficPolicy|sessionAffinity|trafficPolicy|mtls|subsets|addresses|endpoints|annotations|"
-    r"labels|readinessProbe|livenessProbe|networking|podSubnet|serviceSubnet|clusterCIDR|strictARP|natOutgoing|ipipMode|vxlanMode|"
-    r"cidr|blockSize|loadBalancer|externalIPs|ipFamilies|ipFamilyPolicy|externalName|containerStatuses|podIP|nodeName)\"?:"
+    r"\s*(?:- )?\"?(?P<key>metadata|spec|status|data|selector|matchLabels|ports|targetPort|"
+    r"containerPort|hostPort|nodePort|clusterIP|podSelector|namespaceSelector|policyTypes|ingress|"
+    r"egress|hostNetwork|dnsPolicy|dnsConfig|containers|podCIDR|nodeSelector|"
+    r"externalTrafficPolicy|internalTrafficPolicy|sessionAffinity|trafficPolicy|mtls|subsets|"
+    r"addresses|endpoints|annotations|labels|readinessProbe|livenessProbe|networking|podSubnet|"
+    r"serviceSubnet|clusterCIDR|strictARP|natOutgoing|ipipMode|vxlanMode|"
+    r"cidr|blockSize|loadBalancer|externalIPs|ipFamilies|ipFamilyPolicy|externalName|"
+    r"containerStatuses|podIP|nodeName)\"?:"
 )
 _SHAPED = re.compile(r"\s*(?:- )*(?:\"?[\w./-]+\"?:(?:\s|$)|- \S|[{}\[\]],?$|#|\"|\.{3})")
 _HOLDS = re.compile(r":\s+[|>][+-]?\d?\s*$")
@@ -37,7 +40,9 @@ _CNI_KEYS = re.compile(r"cni[-_](?:network_config|conf(?:ig)?(?:\.json)?)|\S*\.c
 
 
 def recognise_manifest(source: Source) -> int:
-    """Recognize objects by their kind and version, and parts of one by fields that only they have."""
+    """Recognize objects by their kind and version, and parts of one by fields that only they
+    have.
+    """
     lines = sample(source)
     kinds = sum(_KIND.match(line) is not None for line in lines)
     shaped = _count_shaped(lines)

@@ -15,7 +15,10 @@ LAYOUT = BundleLayout(
     name="AKS node logs",
     of_node=True,
     empty_tells=True,
-    marks=(r"collect/ip_4_route\.json", r"collect/ip_link\.json", r"collect/ip_rule\.json", r"collect/crictl_pods\.json"),
+    marks=(
+        r"collect/ip_4_route\.json", r"collect/ip_link\.json", r"collect/ip_rule\.json",
+        r"collect/crictl_pods\.json",
+    ),
     needed=2,
     hosts=(HostRule(r"etc/(?:hostname|HOSTNAME)"),),
     rows=(

@@ -33,16 +33,22 @@ NODE = BundleLayout(
     ),
 )
 _KINDS = (
-    r"nodes|namespaces|networkpolicies|services|endpoints|endpointslices|pods|ippools\S*|bgp\S*|felixconfigurations\S*|"
-    r"(?:global)?networkpolicies\S*|network-attachment-definitions|installations\S*"
+    r"nodes|namespaces|networkpolicies|services|endpoints|endpointslices|pods|ippools\S*|bgp\S*|"
+    r"felixconfigurations\S*|(?:global)?networkpolicies\S*|network-attachment-definitions|"
+    r"installations\S*"
 )
 _NODE = r"nodes/(?P<host>[^/]+)/"
 CLUSTER = BundleLayout(
     name="calicoctl cluster diags",
-    marks=(r"nodes/[^/]+/iptables-(?:legacy|nft)-save\.txt", r"nodes/[^/]+/ip-rule\.txt", r"cluster/nodes\.yaml"),
+    marks=(
+        r"nodes/[^/]+/iptables-(?:legacy|nft)-save\.txt", r"nodes/[^/]+/ip-rule\.txt",
+        r"cluster/nodes\.yaml",
+    ),
     needed=2,
     rows=(
-        LayoutRow(rf"{_NODE}iptables-(?P<backend>legacy|nft)-save\.txt", "iptables-{backend}-save -c"),
+        LayoutRow(
+            rf"{_NODE}iptables-(?P<backend>legacy|nft)-save\.txt", "iptables-{backend}-save -c",
+        ),
         LayoutRow(rf"{_NODE}nft-ruleset\.txt", "nft -n -a list ruleset"),
         LayoutRow(rf"{_NODE}ip-route\.txt", "ip route show table all"),
         LayoutRow(rf"{_NODE}ip-route-v6\.txt", "ip -6 route show table all"),
@@ -50,10 +56,16 @@ CLUSTER = BundleLayout(
         LayoutRow(rf"{_NODE}ip-(?P<object>addr|link|neigh)\.txt", "ip {object}"),
         LayoutRow(rf"{_NODE}ipset-list\.txt", "ipset list"),
         LayoutRow(rf"{_NODE}conntrack-list\.txt", "conntrack -L"),
-        LayoutRow(rf"{_NODE}bpf-(?:nat|routes|conntrack|ipsets|arp|ifstate)\.(?:json|txt)", how=ReadAs.SNIFFED),
+        LayoutRow(
+            rf"{_NODE}bpf-(?:nat|routes|conntrack|ipsets|arp|ifstate)\.(?:json|txt)",
+            how=ReadAs.SNIFFED,
+        ),
         LayoutRow(rf"{_NODE}(?:tc-|bpf-)[^/]*(?:/.*)?", how=ReadAs.ASIDE),
         LayoutRow(rf"{_NODE}.*", how=ReadAs.LOG),
-        LayoutRow(rf"cluster/(?:.*/)?(?P<kind>{_KINDS})\.yaml", "kubectl get {kind} --all-namespaces -o yaml"),
+        LayoutRow(
+            rf"cluster/(?:.*/)?(?P<kind>{_KINDS})\.yaml",
+            "kubectl get {kind} --all-namespaces -o yaml",
+        ),
         LayoutRow(r"(?:links|tls)/.*|cluster/.*", how=ReadAs.ASIDE),
     ),
 )  # fmt: skip

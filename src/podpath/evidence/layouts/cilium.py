@@ -13,13 +13,15 @@ from collections.abc import Iterator
 from podpath.evidence.layouts.layout import BundleLayout, HostRule, LayoutRow, ReadAs, outputs
 
 _HOST = (
-    "ip a", "ip -4 r", "ip -6 r", "ip -d -s l", "ip -4 n", "ip -6 n", "ip rule", "ip -4 rule", "ip -6 rule",
-    "ip -4 route show table {table}", "ip -6 route show table {table}", "ss -t -p -a -i -s", "ss -u -p -a -i -s", "uname -a",
-    "sysctl -a", "iptables-save -c", "ip6tables-save -c", "iptables -S", "ip6tables -S", "iptables -L -v",
-    "iptables-nft-save -c", "iptables-legacy-save -c", "ip6tables-nft-save -c", "ip6tables-legacy-save -c", "iptables-legacy -S",
-    "ip6tables-legacy -S", "iptables-nft -S", "ip6tables-nft -S", "iptables-legacy -L -v", "iptables-nft -L -v", "lsmod",
-    "nft list ruleset", "nft -a list ruleset", "ipset list", "ethtool -k {device}", "ethtool -S {device}", "ethtool -i {device}",
-    "kubectl get nodes -o wide", "kubectl describe nodes",
+    "ip a", "ip -4 r", "ip -6 r", "ip -d -s l", "ip -4 n", "ip -6 n", "ip rule", "ip -4 rule",
+    "ip -6 rule", "ip -4 route show table {table}", "ip -6 route show table {table}",
+    "ss -t -p -a -i -s", "ss -u -p -a -i -s", "uname -a", "sysctl -a", "iptables-save -c",
+    "ip6tables-save -c", "iptables -S", "ip6tables -S", "iptables -L -v", "iptables-nft-save -c",
+    "iptables-legacy-save -c", "ip6tables-nft-save -c", "ip6tables-legacy-save -c",
+    "iptables-legacy -S", "ip6tables-legacy -S", "iptables-nft -S", "ip6tables-nft -S",
+    "iptables-legacy -L -v", "iptables-nft -L -v", "lsmod", "nft list ruleset",
+    "nft -a list ruleset", "ipset list", "ethtool -k {device}", "ethtool -S {device}",
+    "ethtool -i {device}", "kubectl get nodes -o wide", "kubectl describe nodes",
 )  # fmt: skip
 _AGENT = (
     "status --verbose",
@@ -34,8 +36,9 @@ _CLUSTER = (
     "pods", "services", "endpoints", "endpointslices", "networkpolicies", "nodes", "namespaces",
 )  # fmt: skip
 _NO_STATE = (
-    r"(?:ps-|top-|uptime|gops-|bpftool-|taskset|ls--la|tc-|ip--s-xfrm|ip-xfrm|cat--proc-kallsyms|cat--proc-net-xfrm|hubble-|"
-    r"cilium(?:-dbg)?-(?:metrics|map|fqdn|identity|policy-selectors|bpf-(?:sha|fs|recorder|metrics|config)|recorder|version|"
+    r"(?:ps-|top-|uptime|gops-|bpftool-|taskset|ls--la|tc-|ip--s-xfrm|ip-xfrm|cat--proc-kallsyms|"
+    r"cat--proc-net-xfrm|hubble-|cilium(?:-dbg)?-(?:metrics|map|fqdn|identity|policy-selectors|"
+    r"bpf-(?:sha|fs|recorder|metrics|config)|recorder|version|"
     r"build-config|statedb|shell|debuginfo)|bpf-map).*"
 )
 
@@ -71,7 +74,10 @@ BUGTOOL = BundleLayout(
     of_node=True,
     empty_tells=True,
     marks=(
-        r"cmd/(?:hostname|ip-a|iptables-save--c|ip--4-r|sysctl--a|cilium(?:-dbg)?-status---verbose|uname--a)\.(?:md|txt)",
+        (
+            r"cmd/(?:hostname|ip-a|iptables-save--c|ip--4-r|sysctl--a|"
+            r"cilium(?:-dbg)?-status---verbose|uname--a)\.(?:md|txt)"
+        ),
     ),
     hosts=(
         HostRule(r"cmd/hostname\.(?:md|txt)"),
@@ -88,13 +94,21 @@ SYSDUMP = BundleLayout(
     ),
     needed=2,
     rows=(
-        *(LayoutRow(rf"k8s-{kind}{_STAMP}\.yaml", f"kubectl get {kind} --all-namespaces -o yaml") for kind in _CLUSTER),
+        *(LayoutRow(
+            rf"k8s-{kind}{_STAMP}\.yaml", f"kubectl get {kind} --all-namespaces -o yaml",
+        ) for kind in _CLUSTER),
         LayoutRow(rf"k8s-events{_STAMP}\.yaml", how=ReadAs.LOG),
-        LayoutRow(rf"cilium-configmap{_STAMP}\.yaml", "kubectl -n kube-system get configmap cilium-config -o yaml"),
-        LayoutRow(rf"(?P<kind>cilium\w*?){_STAMP}\.yaml", "kubectl get {kind} --all-namespaces -o yaml"),
+        LayoutRow(
+            rf"cilium-configmap{_STAMP}\.yaml",
+            "kubectl -n kube-system get configmap cilium-config -o yaml",
+        ),
+        LayoutRow(
+            rf"(?P<kind>cilium\w*?){_STAMP}\.yaml", "kubectl get {kind} --all-namespaces -o yaml",
+        ),
         LayoutRow(rf"k8s-pods{_STAMP}\.txt", how=ReadAs.ASIDE),
         LayoutRow(r"(?:logs|hubble)-.*", how=ReadAs.LOG),
         LayoutRow(r"(?:cniconf|gops|metrics|aws|gatewayapi|cilium-helm|k8s)-.*", how=ReadAs.ASIDE),
-        LayoutRow(r".*-(?:daemonset|deployment|configmap|cronjob|certificates)-.*\.yaml|cilium-sysdump\.log", how=ReadAs.ASIDE),
+        LayoutRow(r".*-(?:daemonset|deployment|configmap|cronjob|certificates)-.*\.yaml|"
+                  r"cilium-sysdump\.log", how=ReadAs.ASIDE),
     ),
 )  # fmt: skip

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from html import unescape
 
 _TOKEN = re.compile(
-    r"<(?P<closes>/?)(?P<name>[^\s<>/!?]+)(?P<attributes>[^<>]*?)(?P<alone>/?)>|(?P<text>[^<>]+)|<[^<>]*>"
+    r"<(?P<closes>/?)(?P<name>[^\s<>/!?]+)(?P<attributes>[^<>]*?)(?P<alone>/?)>|(?P<text>[^<>]+)|"
+    r"<[^<>]*>"
 )
 _ATTRIBUTE = re.compile(r'(?P<name>[\w-]+)="(?P<value>[^"]*)"')
 _OWN = frozenset({"match", "call", "goto"})

@@ -30,15 +30,15 @@ from podpath.evidence.layouts.values import (
 _HEAD = re.compile(rb'\s*\{\s*"(?:p|n)"\s*:\s*(?:\[|null)[\s\S]{0,4000}?"(?:nm|if|id|i)"\s*:')
 _SPACE = re.compile(rb'"n"\s*:\s*"/proc/\d+/ns/net"')
 _TYPES = {
-    1: "unicast", 2: "local", 3: "broadcast", 4: "anycast", 5: "multicast", 6: "blackhole", 7: "unreachable", 8: "prohibit",
-    9: "throw",
+    1: "unicast", 2: "local", 3: "broadcast", 4: "anycast", 5: "multicast", 6: "blackhole",
+    7: "unreachable", 8: "prohibit", 9: "throw",
 }  # fmt: skip
 _SCOPES = {0: "global", 200: "site", 253: "link", 254: "host", 255: "nowhere"}
 _PROTOCOLS = {1: "redirect", 2: "kernel", 3: "boot", 4: "static", 16: "dhcp", 186: "bgp"}
 _TABLES = {255: "local", 254: "main", 253: "default"}
 _NEIGHBOURS = {
-    0x01: "INCOMPLETE", 0x02: "REACHABLE", 0x04: "STALE", 0x08: "DELAY", 0x10: "PROBE", 0x20: "FAILED", 0x40: "NOARP",
-    0x80: "PERMANENT",
+    0x01: "INCOMPLETE", 0x02: "REACHABLE", 0x04: "STALE", 0x08: "DELAY", 0x10: "PROBE",
+    0x20: "FAILED", 0x40: "NOARP", 0x80: "PERMANENT",
 }  # fmt: skip
 _UP, _DOWN = 1, 2
 _LISTENS = 0
@@ -226,7 +226,10 @@ def _spell_virtual_services(space: Fields) -> Iterator[str]:
         yield "Prot LocalAddress:Port Scheduler Flags"
         yield "  -> RemoteAddress:Port           Forward Weight ActiveConn InActConn"
     for service in services:
-        yield f"{text_at(service, 'pro').upper()}  {_spell_end(service, 'ip', 'p')} {text_at(service, 's')}"
+        yield (
+            f"{text_at(service, 'pro').upper()}  {_spell_end(service, 'ip', 'p')} "
+            f"{text_at(service, 's')}"
+        )
         for server in fields_in(service.get("r")):
             way = "Masq" if server.get("m") is True else "Route"
             yield f"  -> {_spell_end(server, 'ip', 'p')}  {way}  {number_at(server, 'w')}  0  0"
@@ -239,7 +242,10 @@ def _spell_sockets(space: Fields) -> Iterator[str]:
     for one in listening:
         protocol = text_at(one, "p").lower()
         any_end = "[::]:*" if ":" in text_at(one, "l") else "0.0.0.0:*"
-        yield f"{protocol} {'LISTEN' if protocol == 'tcp' else 'UNCONN'} 0 0 {_spell_end(one, 'l', 'lp')} {any_end}"
+        yield (
+            f"{protocol} {'LISTEN' if protocol == 'tcp' else 'UNCONN'} 0 0 "
+            f"{_spell_end(one, 'l', 'lp')} {any_end}"
+        )
 
 
 def _spell_end(fields: Fields, address: str, port: str) -> str:

@@ -144,7 +144,9 @@ def split_parts(row: LayoutRow, command: str, lines: Sequence[str]) -> Iterator[
 
 
 def _silence(row: LayoutRow, lines: Sequence[str]) -> Sequence[str]:
-    """Empty the lines that are the bundle's own, so that those of the command keep their numbers."""
+    """Empty the lines that are the bundle's own, so that those of the command keep their
+    numbers.
+    """
     if not row.noise:
         return lines
     noise = compiled(row.noise)

@@ -13,8 +13,9 @@ _COMMAND = (
     r"(?:/\S*/)?(?P<command>(?:ip|iptables|ss|iptables-(?:legacy|nft)(?:-save)?)(?: [^()]+)?)$"
 )
 _DECIDES = (
-    r"ipv[46]/(?:ip_forward|conf/[^/]+/(?:forwarding|rp_filter|arp_ignore|arp_announce|arp_filter|proxy_arp|accept_local|"
-    r"route_localnet|src_valid_mark|disable_ipv6|accept_ra|send_redirects|proxy_arp_pvlan)|tcp_tw_reuse|ip_local_port_range|"
+    r"ipv[46]/(?:ip_forward|conf/[^/]+/(?:forwarding|rp_filter|arp_ignore|arp_announce|arp_filter|"
+    r"proxy_arp|accept_local|route_localnet|src_valid_mark|disable_ipv6|accept_ra|send_redirects|"
+    r"proxy_arp_pvlan)|tcp_tw_reuse|ip_local_port_range|"
     r"neigh/default/gc_thresh\d|tcp_mtu_probing|fwmark_reflect)|bridge/[^/]+|"
     r"netfilter/nf_conntrack_(?:max|count|tcp_be_liberal|acct)|nf_conntrack_max"
 )

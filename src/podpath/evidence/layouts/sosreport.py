@@ -15,27 +15,30 @@ from podpath.evidence.layouts.layout import BundleLayout, HostRule, LayoutRow, R
 
 _HOST = (
     "ip -o addr", "ip -d address", "ip address", "ip -s -d link", "ip -s link", "ip link",
-    "ip route show table all", "ip -6 route show table all", "ip -4 rule list", "ip -6 rule list", "ip rule list",
-    "ip -s -s neigh show", "ip neigh show nud noarp", "bridge -s -s -d link show", "bridge -s -s -d -t fdb show",
-    "bridge -d vlan show", "ss -peaonmi", "ss -tulpn", "netstat -W -neopa", "netstat -T -neopa", "netstat -neopa",
-    "nstat -zas", "ethtool -k {device}", "ethtool -S {device}", "ethtool -i {device}",
+    "ip route show table all", "ip -6 route show table all", "ip -4 rule list", "ip -6 rule list",
+    "ip rule list", "ip -s -s neigh show", "ip neigh show nud noarp", "bridge -s -s -d link show",
+    "bridge -s -s -d -t fdb show", "bridge -d vlan show", "ss -peaonmi", "ss -tulpn",
+    "netstat -W -neopa", "netstat -T -neopa", "netstat -neopa", "nstat -zas", "ethtool -k {device}",
+    "ethtool -S {device}", "ethtool -i {device}",
 )  # fmt: skip
 _FIREWALL = (
-    "iptables -t {table} -nvL", "ip6tables -t {table} -nvL", "iptables -vnxL", "ip6tables -vnxL", "nft -a list ruleset",
-    "nft list ruleset", "iptables-save", "ip6tables-save", "firewall-cmd --list-all-zones", "ipvsadm -Ln", "ipset list",
-    "conntrack -L -o extended", "conntrack -L", "conntrack -S",
+    "iptables -t {table} -nvL", "ip6tables -t {table} -nvL", "iptables -vnxL", "ip6tables -vnxL",
+    "nft -a list ruleset", "nft list ruleset", "iptables-save", "ip6tables-save",
+    "firewall-cmd --list-all-zones", "ipvsadm -Ln", "ipset list", "conntrack -L -o extended",
+    "conntrack -L", "conntrack -S",
 )  # fmt: skip
 _INSIDE = (
-    "ip -d address show", "ip address show", "ip route show table all", "ip -6 route show table all", "ip -s -s neigh show",
-    "ip -4 rule list", "ip -6 rule list", "ip rule list", "sysctl -a", "netstat -W -neopa", "netstat -T -neopa",
-    "netstat -neopa", "nstat -zas", "iptables-save", "ip6tables-save", "ss -peaonmi", "nft -a list ruleset", "nft list ruleset",
-    "iptables -vnxL", "ethtool -k {device}", "ethtool -S {device}", "ethtool -i {device}", "conntrack -L -o extended",
-    "conntrack -S",
+    "ip -d address show", "ip address show", "ip route show table all",
+    "ip -6 route show table all", "ip -s -s neigh show", "ip -4 rule list", "ip -6 rule list",
+    "ip rule list", "sysctl -a", "netstat -W -neopa", "netstat -T -neopa", "netstat -neopa",
+    "nstat -zas", "iptables-save", "ip6tables-save", "ss -peaonmi", "nft -a list ruleset",
+    "nft list ruleset", "iptables -vnxL", "ethtool -k {device}", "ethtool -S {device}",
+    "ethtool -i {device}", "conntrack -L -o extended", "conntrack -S",
 )  # fmt: skip
 _SPACES = r"sos_commands/[^/]+/namespaces/(?P<netns>[^/]+)/"
 _OTHER = (
-    r"netstat_-s|ss_-s|tc_|ip_(?:vrf|maddr|mroute|netns|-d_(?:-6_)?route_show_cache)|ethtool|devlink|networkctl|nmstatectl|"
-    r"plotnetcfg"
+    r"netstat_-s|ss_-s|tc_|ip_(?:vrf|maddr|mroute|netns|-d_(?:-6_)?route_show_cache)|ethtool|"
+    r"devlink|networkctl|nmstatectl|plotnetcfg"
 )
 _COPIES = (
     LayoutRow(r"(?P<file>etc/cni/net\.d/[^/]+\.conf(?:list)?)", "cat /{file}"),
@@ -50,7 +53,10 @@ _COPIES = (
         how=ReadAs.SNIFFED,
     ),
     LayoutRow(
-        r"etc/(?:sysctl\.(?:conf|d/.*)|netplan/.*|network/.*|sysconfig/network-scripts/.*|systemd/network/.*)",
+        (
+            r"etc/(?:sysctl\.(?:conf|d/.*)|netplan/.*|network/.*|sysconfig/network-scripts/.*|"
+            r"systemd/network/.*)"
+        ),
         how=ReadAs.SNIFFED,
     ),
     LayoutRow(r"var/log/.*|sos_commands/logs/.*", how=ReadAs.LOG),
@@ -103,12 +109,16 @@ def _list_rows() -> Iterator[LayoutRow]:
     yield LayoutRow(rf"sos_commands/networking/(?:{_OTHER}).*", how=ReadAs.ASIDE)
     yield LayoutRow(r"sos_commands/(?!networking/|firewall_tables/).*", how=ReadAs.ASIDE)
     yield LayoutRow(
-        r"(?:sos_reports|sos_logs|sos_strings|boot|lib|usr|dev|run|root|home|opt|var|sys|proc|etc)/.*",
+        (
+            r"(?:sos_reports|sos_logs|sos_strings|boot|lib|usr|dev|run|root|home|opt|var|sys|proc|"
+            r"etc)/.*"
+        ),
         how=ReadAs.ASIDE,
     )
     yield LayoutRow(
-        r"version\.txt|environment|date|df|free|installed-.*|last|lsb-release|lsmod|lsof|lspci|mount|ps|pstree|uptime|"
-        r"chkconfig|hostname|uname|root-symlinks|dmidecode|vgdisplay|ip_addr|ip_route|netstat",
+        r"version\.txt|environment|date|df|free|installed-.*|last|lsb-release|lsmod|lsof|lspci|"
+        r"mount|ps|pstree|uptime|chkconfig|hostname|uname|root-symlinks|dmidecode|vgdisplay|"
+        r"ip_addr|ip_route|netstat",
         how=ReadAs.ASIDE,
     )
 

@@ -39,7 +39,8 @@ def spell_modules(text: str) -> Iterator[Part]:
     for name, about in load_fields(text).items():
         if isinstance(about, dict) and about.get("status") == "loaded":
             lines.append(
-                f"{name.replace('-', '_')} {number_at(about, 'size'):>12} {number_at(about, 'instances')}"
+                f"{name.replace('-', '_')} {number_at(about, 'size'):>12} "
+                f"{number_at(about, 'instances')}"
             )
     yield Part("lsmod", tuple(lines), name="lsmod")
 
@@ -75,8 +76,10 @@ def _spell_interface(fields: Fields) -> Fields:
 LAYOUT = BundleLayout(
     name="troubleshoot.sh support bundle",
     marks=(
-        r"cluster-resources/(?:nodes|namespaces|pods|services|storage-classes)(?:\.json|/[^/]+\.json)",
-        r"host-collectors/(?:[^/]+/)?system/(?:sysctl|hostos_info|kernel_modules|memory|cpu|ipv4Interfaces)\.json",
+        (r"cluster-resources/(?:nodes|namespaces|pods|services|storage-classes)(?:\.json|"
+        r"/[^/]+\.json)"),
+        (r"host-collectors/(?:[^/]+/)?system/(?:sysctl|hostos_info|kernel_modules|memory|cpu|"
+        r"ipv4Interfaces)\.json"),
         r"cluster-info/cluster_version\.json",
     ),
     rows=(
@@ -87,12 +90,20 @@ LAYOUT = BundleLayout(
         LayoutRow(rf"{_ON}(?:journald|dmesg)/.*", how=ReadAs.LOG),
         LayoutRow(rf"{_ON}.*", how=ReadAs.ASIDE),
         LayoutRow(r"sysctl/(?P<host>[^/]+?)(?:\.log|\.txt)?", "sysctl -a"),
-        LayoutRow(rf"cluster-resources/(?P<kind>{_KINDS})/(?P<space>[^/]+?)\.json", "kubectl -n {space} get {kind} -o json"),
-        LayoutRow(r"cluster-resources/(?P<kind>nodes|ingress-classes)\.json", "kubectl get {kind} -o json"),
-        LayoutRow(r"cluster-resources/custom-resources/[^/]*(?:projectcalico|cilium|metallb|istio|k8s\.cni)[^/]*/.*\.(?:yaml|json)",
+        LayoutRow(
+            rf"cluster-resources/(?P<kind>{_KINDS})/(?P<space>[^/]+?)\.json",
+            "kubectl -n {space} get {kind} -o json",
+        ),
+        LayoutRow(
+            r"cluster-resources/(?P<kind>nodes|ingress-classes)\.json",
+            "kubectl get {kind} -o json",
+        ),
+        LayoutRow(r"cluster-resources/custom-resources/[^/]*(?:projectcalico|cilium|metallb|istio|"
+                  r"k8s\.cni)[^/]*/.*\.(?:yaml|json)",
             how=ReadAs.SNIFFED),
         LayoutRow(r"cluster-resources/(?:events/.*|pods/logs/.*)", how=ReadAs.LOG),
-        LayoutRow(r"cluster-resources/.*|cluster-info/.*|execution-data/.*|analysis\.json|version\.yaml|.*-errors\.json|.*/errors/.*",
+        LayoutRow(r"cluster-resources/.*|cluster-info/.*|execution-data/.*|analysis\.json|"
+                  r"version\.yaml|.*-errors\.json|.*/errors/.*",
             how=ReadAs.ASIDE),
         LayoutRow(r"run-daemonset/(?P<host>[^/]+?)\.(?:log|txt)", how=ReadAs.SNIFFED),
         LayoutRow(r".*\.log", how=ReadAs.LOG),

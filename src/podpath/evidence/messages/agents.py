@@ -8,8 +8,9 @@ from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
 _AGENT_ACCOUNT = (
-    r"[\w.-]*(?:calico|canal|tigera|cilium|hubble|flannel|weave|kube-router|kube-proxy|antrea|ovn|sdn|multus|whereabouts|"
-    r"aws-node|azure-cn|cni|coredns|kube-dns|node-?local-?dns|metallb|network)[\w.-]*"
+    r"[\w.-]*(?:calico|canal|tigera|cilium|hubble|flannel|weave|kube-router|kube-proxy|antrea|ovn|"
+    r"sdn|multus|whereabouts|aws-node|azure-cn|cni|coredns|kube-dns|node-?local-?dns|metallb|"
+    r"network)[\w.-]*"
 )
 """Accounts of programs that serve the network; what an application may not read breaks no path."""
 
@@ -34,13 +35,16 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.AGENT_SOCKET_MISSING,
         "dial unix ",
-        r"dial unix (?P<file>/\S*(?P<agent>cilium|kube-ovn|multus|antrea|calico|spiderpool|terway|galaxy)\S*): connect: "
-        r"(?:no such file|connection refused)",
+        r"dial unix (?P<file>/\S*(?P<agent>cilium|kube-ovn|multus|antrea|calico|spiderpool|terway|"
+        r"galaxy)\S*): connect: (?:no such file|connection refused)",
     ),
     make_row(
         MessageKind.AGENT_SOCKET_MISSING,
         "connection refused",
-        r"(?:127\.0\.0\.1|localhost):(?P<port>50051|50052|6784|10090|10091)[\"/: ].*connection refused",
+        (
+            r"(?:127\.0\.0\.1|localhost):(?P<port>50051|50052|6784|10090|10091)[\"/: ].*connection "
+            r"refused"
+        ),
     ),
     make_row(MessageKind.AGENT_SOCKET_MISSING, "o flannel subnet", r"[Nn]o flannel subnet"),
     make_row(
@@ -52,7 +56,8 @@ ROWS: tuple[MessagePattern, ...] = (
         MessageKind.TUN_DEVICE_MISSING,
         "/dev/net/tun",
         r"(?:open |open TUN/TAP dev |open ['\"]?|CreateTUN\S* )(?P<file>/dev/net/tun)['\"]?\W.*?"
-        r"(?P<error>[Nn]o such (?:file or directory|device)|[Oo]peration not permitted|[Pp]ermission denied|does not exist)",
+        r"(?P<error>[Nn]o such (?:file or directory|device)|[Oo]peration not permitted|"
+        r"[Pp]ermission denied|does not exist)",
     ),
     make_row(
         MessageKind.TUN_DEVICE_MISSING,
@@ -80,19 +85,26 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.POD_RANGE_MISSING,
         "pod CIDR",
-        r"(?:[Ff]ailed to get pod CIDR|pod CIDR (?:is )?not (?:set|assigned|available)|[Nn]o pod CIDR)",
+        (
+            r"(?:[Ff]ailed to get pod CIDR|pod CIDR (?:is )?not (?:set|assigned|available)|"
+            r"[Nn]o pod CIDR)"
+        ),
     ),
     make_row(
         MessageKind.POD_RANGE_MISSING,
         "allocate cidr from cluster cidr",
-        r"failed to allocate cidr from cluster cidr.*(?:no remaining CIDRs|range is full|out of range)",
+        (
+            r"failed to allocate cidr from cluster cidr.*(?:no remaining CIDRs|range is full|"
+            r"out of range)"
+        ),
     ),
     make_row(
         MessageKind.INTERFACE_NOT_FOUND,
         "nterface",
-        r"[Cc]ould not find valid interface matching (?P<device>[\w.-]+)|[Ff]ailed to find any valid interface to use|"
-        r"[Uu]nable to (?:get default interface|find default route)|failed to get default interface|"
-        r"[Ff]ailed to find interface (?:with name |to use )?(?P<name>[\w.-]*)|error looking up interface (?P<other>[\w.-]+)",
+        r"[Cc]ould not find valid interface matching (?P<device>[\w.-]+)|[Ff]ailed to find any "
+        r"valid interface to use|[Uu]nable to (?:get default interface|find default route)|"
+        r"failed to get default interface|[Ff]ailed to find interface (?:with name |to use )?"
+        r"(?P<name>[\w.-]*)|error looking up interface (?P<other>[\w.-]+)",
     ),
     make_row(
         MessageKind.INTERFACE_NOT_FOUND,
@@ -122,13 +134,16 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BGP_NOT_ESTABLISHED,
         "BGP",
-        r"(?:failed to (?:establish|create) BGP session|BGP session (?:down|failed)|bgp_state=(?:ACTIVE|IDLE)).*?"
-        r"(?P<peer>\d+\.\d+\.\d+\.\d+)?",
+        r"(?:failed to (?:establish|create) BGP session|BGP session (?:down|failed)|"
+        r"bgp_state=(?:ACTIVE|IDLE)).*?(?P<peer>\d+\.\d+\.\d+\.\d+)?",
     ),
     make_row(
         MessageKind.BGP_NOT_ESTABLISHED,
         "BGP Error: ",
-        r"BGP Error: (?P<error>Hold timer expired|Bad peer AS|Bad BGP identifier|Unacceptable hold time|Authentication failure)",
+        (
+            r"BGP Error: (?P<error>Hold timer expired|Bad peer AS|Bad BGP identifier|"
+            r"Unacceptable hold time|Authentication failure)"
+        ),
     ),
     make_row(
         MessageKind.AGENT_FORBIDDEN,
@@ -150,7 +165,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.CLOUD_CALL_DENIED,
         "UnauthorizedOperation",
-        r"(?P<action>\w*(?:NetworkInterface|PrivateIp)\w*).*?UnauthorizedOperation|UnauthorizedOperation",
+        (
+            r"(?P<action>\w*(?:NetworkInterface|PrivateIp)\w*).*?UnauthorizedOperation|"
+            r"UnauthorizedOperation"
+        ),
     ),
     make_row(
         MessageKind.CLOUD_CALL_DENIED,
@@ -161,7 +179,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.NODE_ADDRESS_CONFLICT,
         "already using the IPv4 address",
-        rf"[Cc]alico node '(?P<node>[\w.-]+)' is already using the IPv4 address (?P<address>{_ADDRESS})",
+        (
+            r"[Cc]alico node '(?P<node>[\w.-]+)' is already using the IPv4 address "
+            rf"(?P<address>{_ADDRESS})"
+        ),
     ),
     make_row(
         MessageKind.BPF_DROP,
@@ -172,8 +193,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BPF_DROP,
         " DROPPED ",
-        r"(?P<src>[\w./:-]+) (?:\((?P<from>[^)]*)\) )?(?:<>|->) (?P<dst>[\w./:-]+) (?:\((?P<to>[^)]*)\) )?"
-        r"(?P<reason>[A-Z][\w ]+?) DROPPED ",
+        r"(?P<src>[\w./:-]+) (?:\((?P<from>[^)]*)\) )?(?:<>|->) (?P<dst>[\w./:-]+) "
+        r"(?:\((?P<to>[^)]*)\) )?(?P<reason>[A-Z][\w ]+?) DROPPED ",
     ),
     make_row(
         MessageKind.BPF_DROP,
@@ -186,7 +207,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BPF_BACKEND_MISSING,
         "0.0.0.0:0 (",
-        rf"(?P<service>{_ADDRESS}:\d+)(?:/\w+)?(?: \(\d+\))? +0\.0\.0\.0:0 \(\d+\) \(0\) \[(?P<sort>[^\]]*)\]",
+        (
+            rf"(?P<service>{_ADDRESS}:\d+)(?:/\w+)?(?: \(\d+\))? +0\.0\.0\.0:0 \(\d+\) \(0\) \["
+            r"(?P<sort>[^\]]*)\]"
+        ),
     ),
     make_row(
         MessageKind.BPF_LOAD_FAILED,
@@ -219,9 +243,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.ADDRESSES_EXHAUSTED,
         " IP",
-        r"[Nn]o more (?:free )?IPs? (?:addresses )?available|IP_SPACE_EXHAUSTED|[Nn]o IPs? (?:addresses )?available in pools?|"
-        r"[Cc]ould not allocate IP in range(?:[^:]*: ip: (?P<range>[\d./-]+))?|[Nn]o available IPs? (?:addresses|left)|"
-        r"[Aa]ll \d+ IP addresses (?:are )?in use",
+        r"[Nn]o more (?:free )?IPs? (?:addresses )?available|IP_SPACE_EXHAUSTED|"
+        r"[Nn]o IPs? (?:addresses )?available in pools?|"
+        r"[Cc]ould not allocate IP in range(?:[^:]*: ip: (?P<range>[\d./-]+))?|[Nn]o available "
+        r"IPs? (?:addresses|left)|[Aa]ll \d+ IP addresses (?:are )?in use",
     ),
     make_row(MessageKind.ADDRESSES_EXHAUSTED, "NoAvailableAddress", "NoAvailableAddress"),
     make_row(
@@ -234,7 +259,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.POOLS_OVERLAP,
         "overlaps with",
-        r"[Ii][Pp] ?[Pp]ool.{0,60}? overlaps with (?:another |existing )?(?:IPPool|pool|CIDR|cluster)",
+        (
+            r"[Ii][Pp] ?[Pp]ool.{0,60}? overlaps with (?:another |existing )?(?:IPPool|pool|CIDR|"
+            r"cluster)"
+        ),
     ),
     make_row(MessageKind.BGP_SWITCHED_OFF, "BGP Control Plane is disabled"),
 )

@@ -16,8 +16,9 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.SEND_FAILED,
         "sendmsg: ",
-        r"sendmsg: (?P<error>Operation not permitted|Invalid argument|No buffer space available|Network is unreachable|"
-        r"Network unreachable|No route to host|Message too long|Cannot assign requested address)",
+        r"sendmsg: (?P<error>Operation not permitted|Invalid argument|No buffer space available|"
+        r"Network is unreachable|Network unreachable|No route to host|Message too long|"
+        r"Cannot assign requested address)",
     ),
     make_row(MessageKind.XTABLES_LOCKED, "xtables lock"),
     make_row(
@@ -38,9 +39,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.IPTABLES_FAILED,
         "tables",
-        r"ip6?tables(?:-restore|-save)?[^:]*: (?:line (?P<line>\d+) failed|(?P<error>No chain/target/match by that name|"
-        r"Resource temporarily unavailable|Permission denied[^.]*|Invalid argument[^.]*|Too many links|"
-        r"Bad rule[^.]*|Index of (?:insertion|deletion) too big))",
+        r"ip6?tables(?:-restore|-save)?[^:]*: (?:line (?P<line>\d+) failed|"
+        r"(?P<error>No chain/target/match by that name|"
+        r"Resource temporarily unavailable|Permission denied[^.]*|Invalid argument[^.]*|"
+        r"Too many links|Bad rule[^.]*|Index of (?:insertion|deletion) too big))",
     ),
     make_row(
         MessageKind.MODULE_NOT_FOUND,
@@ -50,13 +52,17 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.MODULE_NOT_FOUND,
         "could not insert",
-        r"could not insert [`'\"]?(?P<module>[\w-]+)[`'\"]?: (?P<error>Unknown symbol|Exec format error|Operation not permitted|"
-        r"Required key not available|Key was rejected by service|Cannot allocate memory|Invalid argument)",
+        r"could not insert [`'\"]?(?P<module>[\w-]+)[`'\"]?: (?P<error>Unknown symbol|"
+        r"Exec format error|Operation not permitted|Required key not available|Key was rejected by "
+        r"service|Cannot allocate memory|Invalid argument)",
     ),
     make_row(
         MessageKind.MODULE_NOT_FOUND,
         "Module ",
-        r"Module (?P<module>[\w-]+) not found in (?:directory )?(?P<directory>/lib/modules/\S+|directory)",
+        (
+            r"Module (?P<module>[\w-]+) not found in (?:directory )?(?P<directory>/lib/modules/\S+|"
+            r"directory)"
+        ),
     ),
     make_row(
         MessageKind.DEVICE_TYPE_UNSUPPORTED,
@@ -66,21 +72,26 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.SET_FAILED,
         "ipset v",
-        r"ipset v\S+: (?P<error>Kernel error received: [\w ]+|Cannot open session to kernel|Set cannot be (?:created|"
-        r"destroyed)[^.]*|"
-        r"The set with the given name does not exist|Hash is full[^.]*|Kernel support protocol versions[^.]*)",
+        r"ipset v\S+: (?P<error>Kernel error received: [\w ]+|Cannot open session to kernel|"
+        r"Set cannot be (?:created|destroyed)[^.]*|"
+        r"The set with the given name does not exist|Hash is full[^.]*|Kernel support protocol "
+        r"versions[^.]*)",
     ),
     make_row(
         MessageKind.NFT_FAILED,
         "Could not process rule",
-        r"Could not process rule: (?P<error>No such file or directory|Operation not supported|Device or resource busy|"
-        r"File exists|"
-        r"Too many open files in system|Message too long|No buffer space available|Invalid argument)",
+        r"Could not process rule: (?P<error>No such file or directory|Operation not supported|"
+        r"Device or resource busy|File exists|"
+        r"Too many open files in system|Message too long|No buffer space available|"
+        r"Invalid argument)",
     ),
     make_row(
         MessageKind.IPTABLES_FAILED,
         "CHAIN_",
-        r"ip6?tables.*?(?P<error>(?:RULE|CHAIN|TABLE)_(?:ADD|APPEND|INSERT|USER_ADD|UPDATE) failed) \((?P<reason>[^)]+)\)",
+        (
+            r"ip6?tables.*?(?P<error>(?:RULE|CHAIN|TABLE)_(?:ADD|APPEND|INSERT|USER_ADD|UPDATE) "
+            r"failed) \((?P<reason>[^)]+)\)"
+        ),
     ),
     make_row(
         MessageKind.IPTABLES_FAILED,
@@ -96,8 +107,9 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.RTNETLINK_ANSWER,
         "Error: ",
-        r"^\s*(?:\S+ )?Error: (?P<error>Nexthop has invalid gateway|Invalid prefix for given prefix length|"
-        r"inet6? address is expected rather than[^.]*|Nexthop device is not up|Gateway can not be a local address|"
-        r"ipv4: FIB table does not exist|IPv6 is disabled on[^.]*|Peer netns reference is invalid)",
+        r"^\s*(?:\S+ )?Error: (?P<error>Nexthop has invalid gateway|Invalid prefix for given "
+        r"prefix length|inet6? address is expected rather than[^.]*|Nexthop device is not up|"
+        r"Gateway can not be a local address|ipv4: FIB table does not exist|IPv6 is disabled "
+        r"on[^.]*|Peer netns reference is invalid)",
     ),
 )

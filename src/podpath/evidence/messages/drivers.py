@@ -9,10 +9,13 @@ from podpath.net.messages import MessageKind
 
 _DEVICE = r"[A-Za-z][\w.@-]{1,15}"
 _PLACE = (
-    r"(?:[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d|[0-9a-f]{2}:[0-9a-f]{2}\.\d|virtio\d+|vif-\d+|[\d.-]+:[\d.]+|[0-9a-f-]{36}|"
-    r"[0-9a-f.]+\.\w+):? "
+    r"(?:[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d|[0-9a-f]{2}:[0-9a-f]{2}\.\d|virtio\d+|vif-\d+|"
+    r"[\d.-]+:[\d.]+|[0-9a-f-]{36}|[0-9a-f.]+\.\w+):? "
 )
-_NAMED = rf"\[?\b(?!mlx|kernel\b|[Ee]rror\b|[Ww]arning\b|ERROR\b|WARNING\b){_DEVICE}\]?(?: \(\w+ ?\w*\))?: "
+_NAMED = (
+    rf"\[?\b(?!mlx|kernel\b|[Ee]rror\b|[Ww]arning\b|ERROR\b|WARNING\b){_DEVICE}\]?"
+    r"(?: \(\w+ ?\w*\))?: "
+)
 _BUS = (
     rf"(?=\b[a-z][\w-]+ {_PLACE}|{_NAMED})(?:\b(?P<driver>[a-z][\w-]+) {_PLACE})?"
     rf"(?:(?={_NAMED})\[?(?P<device>{_DEVICE})\]?(?: \(\w+ ?\w*\))?: )?"
@@ -31,8 +34,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.TRANSMIT_TIMEOUT,
         "NETDEV WATCHDOG: CPU",
-        rf"(?:(?:(?P<driver>[a-z][\w-]+) \S+ )?(?P<device>{_DEVICE})(?: \((?P<named>[\w-]+)\))?: )?NETDEV "
-        rf"WATCHDOG: CPU: \d+: transmit queue \d+ timed out",
+        rf"(?:(?:(?P<driver>[a-z][\w-]+) \S+ )?(?P<device>{_DEVICE})(?: \((?P<named>[\w-]+)\))?: "
+        rf")?NETDEV WATCHDOG: CPU: \d+: transmit queue \d+ timed out",
     ),
     make_row(
         MessageKind.TRANSMIT_TIMEOUT,
@@ -76,8 +79,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         _RESET,
         "ailed to read reg",
-        rf"(?:(?P<driver>smsc\w+|lan78xx|asix|usbnet)\b[^\n]*?)(?P<device>{_DEVICE}): Failed to (?:read|write) "
-        rf"reg(?:ister)? index",
+        rf"(?:(?P<driver>smsc\w+|lan78xx|asix|usbnet)\b[^\n]*?)(?P<device>{_DEVICE}): Failed to "
+        rf"(?:read|write) reg(?:ister)? index",
     ),
     make_row(
         _RESET,
@@ -91,7 +94,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         _RESET,
         "heated",
-        rf"{_MAYBE}[^\n]*?[Nn]etwork adapter (?:has been|was) stopped because it (?:has )?over ?heated",
+        (
+            rf"{_MAYBE}[^\n]*?[Nn]etwork adapter (?:has been|was) stopped because it "
+            r"(?:has )?over ?heated"
+        ),
     ),
     make_row(
         _RESET,
@@ -102,9 +108,9 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.FIRMWARE_MISSING,
         "Direct firmware load for ",
-        rf"{_MAYBE}[^\n]*?Direct firmware load for (?P<file>(?:rtl_nic|tigon|bnx2\w*|qed|cxgb\w*|e100|"
-        rf"netronome|mellanox|iwlwifi|ath\w*|brcm|mrvl|intel/ice|cavium|liquidio|qlogic|mediatek|rtw\w*)\S*) "
-        rf"failed with error (?P<error>-\d+)",
+        rf"{_MAYBE}[^\n]*?Direct firmware load for (?P<file>(?:rtl_nic|tigon|bnx2\w*|qed|cxgb\w*|"
+        r"e100|netronome|mellanox|iwlwifi|ath\w*|brcm|mrvl|intel/ice|cavium|liquidio|qlogic|"
+        rf"mediatek|rtw\w*)\S*) failed with error (?P<error>-\d+)",
     ),
     make_row(
         MessageKind.FIRMWARE_MISSING,
@@ -116,8 +122,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         _FIRMWARE,
         "irmware ",
-        rf"{_BUS}[^\n]*?[Ff]irmware (?:has halted or crashed|crashed|assert\b|error detected|is not responding|"
-        rf"not responding|init(?:ialization)? failed|recovery mode)",
+        rf"{_BUS}[^\n]*?[Ff]irmware (?:has halted or crashed|crashed|assert\b|error detected|"
+        rf"is not responding|not responding|init(?:ialization)? failed|recovery mode)",
     ),
     make_row(_FIRMWARE, "MC assert!", r"(?P<driver>bnx2x)?[^\n]*MC assert!"),
     make_row(
@@ -128,7 +134,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         _FIRMWARE,
         "Will cause a leak of a command resource",
-        rf"{_MAYBE}[^\n]*?(?P<command>\w+\(0x\w+\)|\w+) timeout\. Will cause a leak of a command resource",
+        (
+            rf"{_MAYBE}[^\n]*?(?P<command>\w+\(0x\w+\)|\w+) timeout\. Will cause a leak of a "
+            r"command resource"
+        ),
     ),
     make_row(
         _FIRMWARE,
@@ -146,14 +155,20 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         _FIRMWARE,
         "hwrm ",
-        r"(?P<driver>bnxt_en)[^\n]*?(?:hwrm req_type 0x\w+ seq id 0x\w+ error|hwrm_\w+ [^\n]*timeout)",
+        (
+            r"(?P<driver>bnxt_en)[^\n]*?(?:hwrm req_type 0x\w+ seq id 0x\w+ error|"
+            r"hwrm_\w+ [^\n]*timeout)"
+        ),
     ),
     make_row(_FIRMWARE, "msg {0x", r"(?P<driver>bnxt_en)[^\n]*?Error \(timeout: \d+\) msg"),
     # Offloads and the stack's doubts of a driver
     make_row(
         _OFFLOAD,
         "cannot be forwarded while LRO is enabled",
-        rf"(?P<device>{_DEVICE}): (?P<what>received packets cannot be forwarded while LRO is enabled)",
+        (
+            rf"(?P<device>{_DEVICE}): (?P<what>received packets cannot be forwarded while LRO is "
+            r"enabled)"
+        ),
     ),
     make_row(
         MessageKind.OFFLOAD_DOUBT,
@@ -193,7 +208,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.MAC_REFUSED,
         "administratively set MAC",
-        rf"{_MAYBE}[^\n]*?VF (?P<function>\d+) (?:attempted|attempting|tried|attempts) to override administratively set MAC",
+        (
+            rf"{_MAYBE}[^\n]*?VF (?P<function>\d+) (?:attempted|attempting|tried|attempts) to "
+            r"override administratively set MAC"
+        ),
     ),
     make_row(
         MessageKind.MAC_REFUSED,
@@ -244,7 +262,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.NEIGHBOUR_TABLE_FULL,
         "able overflow",
-        r"(?P<table>arp_cache|ndisc_cache)\S* [Nn]eighbou?r table overflow|[Nn]eighbou?r table overflow",
+        (
+            r"(?P<table>arp_cache|ndisc_cache)\S* [Nn]eighbou?r table overflow|[Nn]eighbou?r table "
+            r"overflow"
+        ),
     ),
     make_row(
         MessageKind.NEIGHBOUR_TABLE_FULL,
@@ -255,12 +276,18 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.DUPLICATE_ADDRESS,
         "advertised our address",
-        r"NA: (?P<mac>[0-9a-f:]{17}) advertised our address (?P<address>[0-9a-f:]+) on (?P<device>[\w.@-]+)",
+        (
+            r"NA: (?P<mac>[0-9a-f:]{17}) advertised our address (?P<address>[0-9a-f:]+) on "
+            r"(?P<device>[\w.@-]+)"
+        ),
     ),
     make_row(
         MessageKind.DUPLICATE_ADDRESS,
         "is using my IP address",
-        r"arp: (?P<mac>[0-9a-f:]{17}) is using my IP address (?P<address>[\d.]+) on (?P<device>[\w.@-]+)",
+        (
+            r"arp: (?P<mac>[0-9a-f:]{17}) is using my IP address (?P<address>[\d.]+) on "
+            r"(?P<device>[\w.@-]+)"
+        ),
     ),
     make_row(
         MessageKind.PREFIX_LENGTH_WRONG,
@@ -271,14 +298,17 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BOND_SLAVE_DOWN,
         "definitely down",
-        rf"(?P<bond>{_DEVICE}): (?:\(slave (?P<device>{_DEVICE})\): )?link status definitely down(?: for "
-        rf"(?:interface|slave) (?P<slave>{_DEVICE}))?",
+        rf"(?P<bond>{_DEVICE}): (?:\(slave (?P<device>{_DEVICE})\): )?link status definitely down"
+        rf"(?: for (?:interface|slave) (?P<slave>{_DEVICE}))?",
     ),
     # The kernel itself
     make_row(
         MessageKind.KERNEL_FAULT,
         "BUG: ",
-        r"(?P<what>BUG: (?:unable to handle|soft lockup|kernel NULL pointer|scheduling while atomic)[^\n]{0,60})",
+        (
+            r"(?P<what>BUG: (?:unable to handle|soft lockup|kernel NULL pointer|scheduling while "
+            r"atomic)[^\n]{0,60})"
+        ),
     ),
     make_row(
         MessageKind.KERNEL_FAULT, "Kernel panic", r"(?P<what>Kernel panic - not syncing[^\n]{0,60})"

@@ -11,7 +11,10 @@ import re
 from podpath.evidence.messages.row import MessagePattern, make_row
 from podpath.net.messages import MessageKind
 
-_ASKED = r"(?!.*(?:SIGTERM|SIGINT|signal 15|signal 2\b|[Rr]eceived signal|gracefully|normally|on request))"
+_ASKED = (
+    r"(?!.*(?:SIGTERM|SIGINT|signal 15|signal 2\b|[Rr]eceived signal|gracefully|normally|"
+    r"on request))"
+)
 """What a program says that ends because somebody wants it to."""
 _LAST_WORDS = (  # not `exit status 1`: so a program says of another one, which it may start again
     ("iving up", r"[Gg]iving up(?! the)"),
@@ -29,8 +32,9 @@ _LAST_WORDS = (  # not `exit status 1`: so a program says of another one, which 
     ),
 )
 _UNIT = (
-    r"\b(?P<unit>[\w@.-]+)\.service: (?:Failed with result|Main process exited, code=(?:exited|dumped), status=(?!0\b|143\b)|"
-    r"Control process exited, code=exited,? status=(?!0\b)|Unit entered failed state|Start request repeated too quickly)"
+    r"\b(?P<unit>[\w@.-]+)\.service: (?:Failed with result|Main process exited, code=(?:exited|"
+    r"dumped), status=(?!0\b|143\b)|Control process exited, code=exited,? status=(?!0\b)|"
+    r"Unit entered failed state|Start request repeated too quickly)"
 )
 ROWS: tuple[MessagePattern, ...] = (
     *(
@@ -46,8 +50,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.CALL_FAILED,
         " = -1 E",
-        r"\b(?P<call>[a-z_0-9]+)\((?P<arguments>.*)\)\s+= -1 (?P<errno>(?!EINPROGRESS|EAGAIN|EINTR|ENOENT|ENOTTY)E[A-Z0-9]+) "
-        r"\((?P<error>[^)]+)\)",
+        r"\b(?P<call>[a-z_0-9]+)\((?P<arguments>.*)\)\s+= -1 (?P<errno>(?!EINPROGRESS|EAGAIN|EINTR|"
+        r"ENOENT|ENOTTY)E[A-Z0-9]+) \((?P<error>[^)]+)\)",
     ),
 )
 ASIDE = frozenset({row.kind for row in ROWS})

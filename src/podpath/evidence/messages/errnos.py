@@ -14,20 +14,27 @@ from podpath.net.messages import MessageKind
 _IPV4 = r"\d{1,3}(?:\.\d{1,3}){3}"
 _PROGRAM = r"(?:(?P<program>[A-Za-z][\w./-]*)(?:\[\d+\])?: )?"
 _CALL = (
-    r"(?:\b(?:accept4?|socket|pipe2?|open(?:at)?|connect|listen|dial|bind|fopen|epoll_create1?|eventfd|dup|fork/exec|exec|read|"
-    r"write|lookup|resolve|poll|fd|sock\w*|curl|libcurl|error|Error|ERROR|fail\w*|Fail\w*|unable|Unable|cannot|Cannot|could not|"
+    r"(?:\b(?:accept4?|socket|pipe2?|open(?:at)?|connect|listen|dial|bind|fopen|epoll_create1?|"
+    r"eventfd|dup|fork/exec|exec|read|write|lookup|resolve|poll|fd|sock\w*|curl|libcurl|error|"
+    r"Error|ERROR|fail\w*|Fail\w*|unable|Unable|cannot|Cannot|could not|"
     r"Could not|Exception|EMFILE|ENFILE|[Ee]rrno|os error|level=|crit|alert|emerg|warn\w*|WARN\w*|"
     r"[\w./-]+\[\d+\]:|[\w./-]+:)[^\n]{0,300}?)"
 )
 """What a program that fails says before the words; a sentence of a person has none of it."""
-_SENDS = r"(?:send(?:to|msg|_packet|mmsg|)?|connect|dial|write|ping6?|RTNETLINK answers|xmit|transmit|arping|tx)"
+_SENDS = (
+    r"(?:send(?:to|msg|_packet|mmsg|)?|connect|dial|write|ping6?|RTNETLINK answers|xmit|transmit|"
+    r"arping|tx)"
+)
 
 ROWS: tuple[MessagePattern, ...] = (
     # EMFILE, ENFILE
     make_row(
         MessageKind.FILES_EXHAUSTED,
         "oo many open files",
-        rf"^(?!.*(?:inotify|fsnotify|file watcher|watches|Could not process rule)).*?{_CALL}[Tt]oo many open files",
+        (
+            rf"^(?!.*(?:inotify|fsnotify|file watcher|watches|Could not process rule)).*?{_CALL}"
+            r"[Tt]oo many open files"
+        ),
     ),
     make_row(
         MessageKind.FILES_EXHAUSTED,
@@ -46,26 +53,35 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.WATCHES_EXHAUSTED,
         "o space left on device",
-        r"(?:inotify\w*|fsnotify|inotify watch|add watch|file watcher|[Ww]atcher|watch(?:es)?)\b.*[Nn]o space left on device",
+        (
+            r"(?:inotify\w*|fsnotify|inotify watch|add watch|file watcher|[Ww]atcher|"
+            r"watch(?:es)?)\b.*[Nn]o space left on device"
+        ),
     ),
     make_row(
         MessageKind.WATCHES_EXHAUSTED,
         "user limit on ",
-        r"user limit on (?:inotify (?:watches|instances)|the total number of inotify watches) (?:was )?reached",
+        (
+            r"user limit on (?:inotify (?:watches|instances)|the total number of inotify watches) "
+            r"(?:was )?reached"
+        ),
     ),
     # ENOSPC elsewhere
     make_row(
         MessageKind.DISK_FULL,
         "o space left on device",
         r"^(?!.*(?:inotify|fsnotify|watch|RTNETLINK|ipset|bpf|BPF|nft|iptables)).*"
-        r"(?:write|open|mkdir|mktemp|create|save|copy|sync|rename|fsync|allocate)\b(?:ing)?[^\n]{0,200}: "
-        r"[Nn]o space left on device",
+        r"(?:write|open|mkdir|mktemp|create|save|copy|sync|rename|fsync|allocate)\b"
+        r"(?:ing)?[^\n]{0,200}: [Nn]o space left on device",
     ),
     # ENOBUFS
     make_row(
         MessageKind.BUFFERS_EXHAUSTED,
         "o buffer space available",
-        rf"^(?!.*netlink)(?!.*Could not process rule)(?!.*sendmsg: N).*?{_SENDS}\b[^\n]{{0,200}}?[Nn]o buffer space available",
+        (
+            rf"^(?!.*netlink)(?!.*Could not process rule)(?!.*sendmsg: N).*?{_SENDS}"
+            rf"\b[^\n]{{0,200}}?[Nn]o buffer space available"
+        ),
     ),
     make_row(
         MessageKind.BUFFERS_EXHAUSTED,
@@ -76,8 +92,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.MEMORY_EXHAUSTED,
         "annot allocate memory",
-        r"(?:\w+\[\d+\]|\w[\w./()-]*|RTNETLINK answers|Errno 12\]|os error|level=\w+)[^\n]{0,240}?[:(\] ] "
-        r"?[Cc]annot allocate memory",
+        r"(?:\w+\[\d+\]|\w[\w./()-]*|RTNETLINK answers|Errno 12\]|os error|"
+        r"level=\w+)[^\n]{0,240}?[:(\] ] ?[Cc]annot allocate memory",
     ),
     make_row(
         MessageKind.MEMORY_EXHAUSTED,
@@ -88,7 +104,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.TASKS_EXHAUSTED,
         "esource temporarily unavailable",
-        r"(?:fork|pthread_create|clone|newosproc|thread|process)[^\n]{0,120}[Rr]esource temporarily unavailable",
+        (
+            r"(?:fork|pthread_create|clone|newosproc|thread|process)[^\n]{0,120}[Rr]esource "
+            r"temporarily unavailable"
+        ),
     ),
     make_row(
         MessageKind.TASKS_EXHAUSTED,
@@ -112,8 +131,9 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.SOURCE_PORTS_EXHAUSTED,
         "Cannot assign requested address",
-        r"Cannot assign requested address (?:\(connect failed\)|\(Address not available\)): (?:connect|no further)|"
-        r"(?:ConnectException|SocketException|NoRouteToHostException): Cannot assign requested address",
+        r"Cannot assign requested address (?:\(connect failed\)|\(Address not available\)): "
+        r"(?:connect|no further)|(?:ConnectException|SocketException|NoRouteToHostException): "
+        r"Cannot assign requested address",
     ),
     make_row(
         MessageKind.SOURCE_PORTS_EXHAUSTED,
@@ -135,27 +155,32 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BIND_ADDRESS_ABSENT,
         "EADDRNOTAVAIL",
-        r"(?:listen EADDRNOTAVAIL:? (?:address not available )?(?P<address>[\d.:a-fA-F]+?):(?P<port>\d+)\b|"
-        r"bind\(.*= -1 EADDRNOTAVAIL)",
+        r"(?:listen EADDRNOTAVAIL:? (?:address not available )?(?P<address>[\d.:a-fA-F]+?):"
+        r"(?P<port>\d+)\b|bind\(.*= -1 EADDRNOTAVAIL)",
     ),
     # EADDRINUSE
     make_row(
         MessageKind.PORT_TAKEN,
         "EADDRINUSE",
-        r"(?:listen|bind) EADDRINUSE(?::? address already in use)?:? (?P<address>\S*?):(?P<port>\d+)\b|"
-        r"bind\(\d+, \{.*?sin6?_port=htons\((?P<bound>(?!0\b)\d+)\).*= -1 EADDRINUSE",
+        r"(?:listen|bind) EADDRINUSE(?::? address already in use)?:? (?P<address>\S*?):"
+        r"(?P<port>\d+)\b|bind\(\d+, \{.*?sin6?_port=htons\((?P<bound>(?!0\b)\d+)\).*= -1 "
+        r"EADDRINUSE",
     ),
     make_row(
         MessageKind.PORT_TAKEN,
         "ddress already in use",
-        r"^(?!.*(?:as port: |allocate gateway|vxlan|response from daemon: Address|create listening socket|htons\(0\)))"
-        r".*?(?:OSError|socket\.error|BindException|[Ll]isten\w*|make_sock|on port|Starting)\b[^\n]{0,160}"
-        r"[Aa]ddress already in use(?=[^\n]{0,80}?(?:(?::|port[ =]|port\()(?P<port>\d{2,5})\b)?)",
+        r"^(?!.*(?:as port: |allocate gateway|vxlan|response from daemon: Address|create listening "
+        r"socket|htons\(0\))).*?(?:OSError|socket\.error|BindException|[Ll]isten\w*|make_sock|"
+        r"on port|Starting)\b[^\n]{0,160}[Aa]ddress already in use"
+        r"(?=[^\n]{0,80}?(?:(?::|port[ =]|port\()(?P<port>\d{2,5})\b)?)",
     ),
     make_row(
         MessageKind.PORT_TAKEN,
         "already ",
-        r"(?:[Pp]ort|PORT) (?P<port>\d+) (?:(?:is|was) )?(?:already (?:in use|used|allocated|bound)|was already in use)\b(?!\?)",
+        (
+            r"(?:[Pp]ort|PORT) (?P<port>\d+) (?:(?:is|was) )?(?:already (?:in use|used|allocated|"
+            r"bound)|was already in use)\b(?!\?)"
+        ),
     ),
     make_row(
         MessageKind.PORT_TAKEN,
@@ -173,8 +198,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.SOCKET_DENIED,
         "peration not permitted",
-        r"\b(?!sendmsg: )(?P<call>sendto|sendmsg|send_packet|send|Cant send advert to \S+)(?:\(\))?:? (?:error: |failed:? )?"
-        r"\(?Operation not permitted",
+        r"\b(?!sendmsg: )(?P<call>sendto|sendmsg|send_packet|send|Cant send advert to \S+)"
+        r"(?:\(\))?:? (?:error: |failed:? )?\(?Operation not permitted",
     ),
     make_row(
         MessageKind.SOCKET_DENIED,
@@ -213,8 +238,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.PACKET_TOO_LONG,
         "essage too long",
-        r"(?:send\w*|write|sendmsg|sendto|error|wireguard|tun\w*|vxlan|udp)\b[^\n]{0,160}?[Mm]essage too "
-        r"long(?:[^\n]{0,20}?mtu[=: ]*(?P<mtu>\d+))?",
+        r"(?:send\w*|write|sendmsg|sendto|error|wireguard|tun\w*|vxlan|"
+        r"udp)\b[^\n]{0,160}?[Mm]essage too long(?:[^\n]{0,20}?mtu[=: ]*(?P<mtu>\d+))?",
     ),
     make_row(
         MessageKind.PACKET_TOO_LONG, "EMSGSIZE", r"(?:send\w*\(.*= -1 EMSGSIZE|send EMSGSIZE)"
@@ -228,8 +253,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.NETWORK_DOWN,
         "etwork is down",
-        r"(?:send\w*|sendto|sendmsg|socket|bind|connect|dial|ioctl|pcap\w*|tcpdump|read|recv\w*|RTNETLINK "
-        r"answers|udhcpc|dhclient|dhcpcd)\b"
+        r"(?:send\w*|sendto|sendmsg|socket|bind|connect|dial|ioctl|pcap\w*|tcpdump|read|recv\w*|"
+        r"RTNETLINK answers|udhcpc|dhclient|dhcpcd)\b"
         r"[^\n]{0,120}?: [Nn]etwork is down",
     ),
     make_row(MessageKind.NETWORK_DOWN, "ENETDOWN", r"= -1 ENETDOWN|(?:connect|send|bind) ENETDOWN"),
@@ -250,7 +275,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.SYSCTL_DENIED,
         "on key",
-        r"sysctl: (?P<error>permission denied|cannot stat /proc/sys/net/\S+)[^\n]{0,12}on key [\"'](?P<key>net[.\w/-]+)",
+        (
+            r"sysctl: (?P<error>permission denied|cannot stat /proc/sys/net/\S+)[^\n]{0,12}on key "
+            r"[\"'](?P<key>net[.\w/-]+)"
+        ),
     ),
     make_row(
         MessageKind.SYSCTL_DENIED,
@@ -260,7 +288,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.SYSCTL_DENIED,
         "cannot stat /proc/sys/net/",
-        r"sysctl: cannot stat (?P<file>/proc/sys/net/[\w./-]+): (?P<error>No such file or directory)",
+        (
+            r"sysctl: cannot stat (?P<file>/proc/sys/net/[\w./-]+): (?P<error>No such file or "
+            r"directory)"
+        ),
     ),
     make_row(
         MessageKind.SYSCTL_DENIED,
@@ -271,8 +302,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.RAW_SOCKET_DENIED,
         "peration not permitted",
-        r"(?:[Oo]pen a socket for (?P<call>LPF|BPF)|(?P<raw>socket\(AF_PACKET[^)]*\)|SOCK_RAW|raw socket|"
-        r"packet socket|ICMP socket)[^\n]{0,40}): "
+        r"(?:[Oo]pen a socket for (?P<call>LPF|BPF)|(?P<raw>socket\(AF_PACKET[^)]*\)|SOCK_RAW|"
+        r"raw socket|packet socket|ICMP socket)[^\n]{0,40}): "
         r"[Oo]peration not permitted",
     ),
     make_row(

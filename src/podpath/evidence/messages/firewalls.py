@@ -11,7 +11,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BASE_CHAIN,
         "type filter hook ",
-        r"type filter hook (?P<hook>\w+) priority (?P<priority>[^;]+); policy (?P<policy>accept|drop)",
+        (
+            r"type filter hook (?P<hook>\w+) priority (?P<priority>[^;]+); policy "
+            r"(?P<policy>accept|drop)"
+        ),
     ),
     make_row(
         MessageKind.DOCKER_MASQUERADES,

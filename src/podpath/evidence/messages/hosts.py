@@ -26,13 +26,16 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.ROUTE_WANTED,
         "rout",
-        rf"\broute\b.*?(?P<prefix>{_PREFIX4})(?: via (?P<gateway>{_ADDRESS4}))?(?: dev (?P<device>\S+))?",
+        (
+            rf"\broute\b.*?(?P<prefix>{_PREFIX4})(?: via (?P<gateway>{_ADDRESS4}))?"
+            r"(?: dev (?P<device>\S+))?"
+        ),
     ),
     make_row(
         MessageKind.ROUTE_REFUSED,
         "Error: ",
-        r"Error: (?P<error>Nexthop has invalid gateway|Invalid prefix for given prefix length|Device for nexthop is not up|"
-        r"Gateway can not be a local address|Invalid gateway address)",
+        r"Error: (?P<error>Nexthop has invalid gateway|Invalid prefix for given prefix length|"
+        r"Device for nexthop is not up|Gateway can not be a local address|Invalid gateway address)",
     ),
     make_row(
         MessageKind.ROUTE_REFUSED,
@@ -43,13 +46,16 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.NAT_ADDRESS_USED,
         "10.0.2.15",
-        r"(?P<what>[Ee]xternal address|Using interface|public-ip|InternalIP|PublicIP|vxlan id \d+ local|--node-ip).{0,60}?"
-        r"(?P<address>\b10\.0\.2\.15)\b",
+        r"(?P<what>[Ee]xternal address|Using interface|public-ip|InternalIP|PublicIP|"
+        r"vxlan id \d+ local|--node-ip).{0,60}?(?P<address>\b10\.0\.2\.15)\b",
     ),
     make_row(
         MessageKind.RANGE_WANTED,
         "cidr",
-        rf"(?P<what>--cluster-cidr|--pod-network-cidr|--service-cidr|--cluster-cidrs)[= ]\"?(?P<prefix>{_PREFIX4})",
+        (
+            r"(?P<what>--cluster-cidr|--pod-network-cidr|--service-cidr|--cluster-cidrs)[= ]\"?"
+            rf"(?P<prefix>{_PREFIX4})"
+        ),
     ),
     make_row(
         MessageKind.RANGE_WANTED,
@@ -79,7 +85,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.CHILD_NETWORK,
         "vlan",
-        r"docker network create .*?(?:-d|--driver)[= ](?P<driver>macvlan|ipvlan).*?(?:parent=(?P<device>\S+))",
+        (
+            r"docker network create .*?(?:-d|--driver)[= ](?P<driver>macvlan|ipvlan).*?"
+            r"(?:parent=(?P<device>\S+))"
+        ),
     ),
     make_row(
         MessageKind.CHILD_NETWORK, '"Driver": "', r"\"Driver\": \"(?P<driver>macvlan|ipvlan)\""

@@ -20,34 +20,47 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.MARTIAN_SOURCE,
         "martian source ",
-        rf"martian source (?P<dst>{_ADDRESS}) from (?P<src>{_ADDRESS}),? on dev (?P<device>{_DEVICE})",
+        (
+            rf"martian source (?P<dst>{_ADDRESS}) from (?P<src>{_ADDRESS}),? on dev "
+            rf"(?P<device>{_DEVICE})"
+        ),
     ),
     make_row(
         MessageKind.OWN_ADDRESS_RECEIVED,
         "own address as source address",
-        rf"(?P<bridge>{_DEVICE}): received packet on (?P<device>{_DEVICE}) with\s+own address as source address"
-        r"(?: \(addr:(?P<mac>[0-9a-f:]+))?",
+        rf"(?P<bridge>{_DEVICE}): received packet on (?P<device>{_DEVICE}) with\s+own address as "
+        r"source address(?: \(addr:(?P<mac>[0-9a-f:]+))?",
     ),
     make_row(
         MessageKind.DUPLICATE_ADDRESS,
         "uplicate address ",
-        rf"(?:(?P<device>{_DEVICE}): )?(?:IPv6 )?[Dd]uplicate address (?:detected:? )?(?P<address>{_ADDRESS})",
+        (
+            rf"(?:(?P<device>{_DEVICE}): )?(?:IPv6 )?[Dd]uplicate address (?:detected:? )?"
+            rf"(?P<address>{_ADDRESS})"
+        ),
     ),
     make_row(
         MessageKind.NETFILTER_LOG,
         " SRC=",
         r"(?:^|\] |: )(?P<prefix>\[[^\]\d][^\]]*\]|[^\]]*?)\s?IN=(?P<iif>\S*) OUT=(?P<oif>\S*) "
-        r".*?SRC=(?P<src>\S+) DST=(?P<dst>\S+) .*?PROTO=(?P<protocol>\w+)(?: SPT=(?P<sport>\d+) DPT=(?P<dport>\d+))?",
+        r".*?SRC=(?P<src>\S+) DST=(?P<dst>\S+) .*?PROTO=(?P<protocol>\w+)(?: SPT=(?P<sport>\d+) "
+        r"DPT=(?P<dport>\d+))?",
     ),
     make_row(
         MessageKind.TRACED_TO_DROP,
         "(verdict drop)",
-        r"trace id [0-9a-f]+ (?:ip6?|inet|arp|bridge|netdev) (?P<table>\S+) (?P<chain>\S+) rule (?P<rule>.*?)\s*\(verdict drop\)",
+        (
+            r"trace id [0-9a-f]+ (?:ip6?|inet|arp|bridge|netdev) (?P<table>\S+) (?P<chain>\S+) "
+            r"rule (?P<rule>.*?)\s*\(verdict drop\)"
+        ),
     ),
     make_row(
         MessageKind.TRACED_TO_DROP,
         " policy drop",
-        r"trace id [0-9a-f]+ (?:ip6?|inet|arp|bridge|netdev) (?P<table>\S+) (?P<chain>\S+) (?P<rule>policy drop)\s*$",
+        (
+            r"trace id [0-9a-f]+ (?:ip6?|inet|arp|bridge|netdev) (?P<table>\S+) (?P<chain>\S+) "
+            r"(?P<rule>policy drop)\s*$"
+        ),
     ),
     make_row(
         MessageKind.TRACED_TO_DROP,
@@ -91,7 +104,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.DEVICE_RESET,
         "TX timeout",
-        rf"(?:(?P<driver>\w+) \S+ )?(?P<device>{_DEVICE}): (?:\w+: )?TX timeout (?:detected|on queue)",
+        (
+            rf"(?:(?P<driver>\w+) \S+ )?(?P<device>{_DEVICE}): (?:\w+: )?TX timeout (?:detected|"
+            r"on queue)"
+        ),
     ),
     make_row(
         MessageKind.DEVICE_RESET,
@@ -130,13 +146,17 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BOND_WITHOUT_PARTNER,
         "No 802.3ad response from the link partner",
-        rf"(?P<bond>{_DEVICE}): (?:Warning|[Ww]arning)?:? ?No 802\.3ad response from the link partner",
+        (
+            rf"(?P<bond>{_DEVICE}): (?:Warning|[Ww]arning)?:? ?No 802\.3ad response from the link "
+            r"partner"
+        ),
     ),
     make_row(
         MessageKind.DATAPATH_ACTION_REFUSED,
         "openvswitch: netlink: ",
-        r"openvswitch: netlink: (?P<error>Flow actions may not be safe on all matching packets|Unknown \w+ attribute|"
-        r"Flow action size exceeds max|Unknown nat action|Unknown conntrack attr)",
+        r"openvswitch: netlink: (?P<error>Flow actions may not be safe on all matching packets|"
+        r"Unknown \w+ attribute|Flow action size exceeds max|Unknown nat action|Unknown conntrack "
+        r"attr)",
     ),
     make_row(
         MessageKind.SCHEDULER_MISSING,
@@ -158,17 +178,24 @@ ROWS: tuple[MessagePattern, ...] = (
         "avc:  denied",
         r"avc: +denied +\{ (?P<right>name_connect|name_bind|node_bind|connectto|create|"
         r"connect)[^}]*\}.*?comm=\"(?P<program>[^\"]+)\""
-        r"(?:.*?\bdest=(?P<port>\d+))?.*?tclass=(?P<sort>tcp_socket|udp_socket|unix_stream_socket|rawip_socket)(?! permissive=1)",
+        r"(?:.*?\bdest=(?P<port>\d+))?.*?tclass=(?P<sort>tcp_socket|udp_socket|unix_stream_socket|"
+        r"rawip_socket)(?! permissive=1)",
     ),
     make_row(
         MessageKind.PEER_SOURCE_NOT_ALLOWED,
         "has unallowed src IP",
-        rf"(?:(?P<device>{_DEVICE}): )?Packet has unallowed src IP \((?P<src>[^)]+)\) from peer (?P<peer>\S+)",
+        (
+            rf"(?:(?P<device>{_DEVICE}): )?Packet has unallowed src IP \((?P<src>[^)]+)\) from "
+            r"peer (?P<peer>\S+)"
+        ),
     ),
     make_row(
         MessageKind.MTU_TOO_LARGE,
         "mtu ",
-        rf"(?:(?!Error:)(?P<device>{_DEVICE}): )?\bmtu (?:greater than device maximum|less than device minimum)",
+        (
+            rf"(?:(?!Error:)(?P<device>{_DEVICE}): )?\bmtu (?:greater than device maximum|"
+            r"less than device minimum)"
+        ),
     ),
     make_row(
         MessageKind.MTU_TOO_LARGE,

@@ -40,12 +40,16 @@ ROWS: tuple[MessagePattern, ...] = (
         "already in use",
         r"(?:[Ee]rror, some other host(?: \((?P<mac>[0-9A-Fa-f:]+)\))? already uses|"
         r"[Aa]ddress) (?P<address>\d+\.\d+\.\d+\.\d+)(?:/\d+)?,? "
-        r"(?:cannot be configured because it )?(?:is )?already in use (?:by|on|in) (?:another|other|the network|a)",
+        r"(?:cannot be configured because it )?(?:is )?already in use (?:by|on|in) (?:another|"
+        r"other|the network|a)",
     ),
     make_row(
         MessageKind.ADDRESS_DECLINED,
         "some other host",
-        rf"some other host(?: \((?P<mac>[0-9A-Fa-f:]+)\))? already uses (?:address )?(?P<address>{_ADDRESS})",
+        (
+            r"some other host(?: \((?P<mac>[0-9A-Fa-f:]+)\))? already uses (?:address )?"
+            rf"(?P<address>{_ADDRESS})"
+        ),
     ),
     make_row(MessageKind.LEASE_NOT_OFFERED, "No DHCPOFFERS received"),
     make_row(

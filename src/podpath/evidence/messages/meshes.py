@@ -38,9 +38,9 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.CERTIFICATE_REFUSED,
         "x509: ",
-        r"x509: (?P<error>certificate signed by unknown authority|certificate has expired or is not yet valid|"
-        r"certificate is (?:valid for|not valid for|not authorized)[^\"\\]*|cannot validate certificate for [^\"\\]*|"
-        r"certificate relies on legacy Common Name field)",
+        r"x509: (?P<error>certificate signed by unknown authority|certificate has expired or is "
+        r"not yet valid|certificate is (?:valid for|not valid for|not authorized)[^\"\\]*|"
+        r"cannot validate certificate for [^\"\\]*|certificate relies on legacy Common Name field)",
     ),
     make_row(
         MessageKind.CERTIFICATE_REFUSED,

@@ -19,20 +19,23 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.UPSTREAM_SILENT,
         "i/o timeout",
-        rf"(?:plugin/errors|unreachable backend|\[ERROR\]).*?read (?P<protocol>udp|tcp) (?P<src>{_ADDRESS}):\d+->"
-        rf"(?P<server>{_ADDRESS}):(?P<port>53|5353): i/o timeout",
+        r"(?:plugin/errors|unreachable backend|\[ERROR\]).*?read (?P<protocol>udp|tcp) "
+        rf"(?P<src>{_ADDRESS}):\d+->(?P<server>{_ADDRESS}):(?P<port>53|5353): i/o timeout",
     ),
     make_row(
         MessageKind.UPSTREAM_SILENT,
         "i/o timeout",
-        rf"plugin/errors.*?dial (?P<protocol>tcp|udp) (?P<server>{_ADDRESS}):(?P<port>53|5353|853): i/o timeout",
+        (
+            rf"plugin/errors.*?dial (?P<protocol>tcp|udp) (?P<server>{_ADDRESS}):(?P<port>53|5353|"
+            r"853): i/o timeout"
+        ),
     ),
     make_row(
         MessageKind.UPSTREAM_REFUSES,
         ":53: ",
-        rf"(?:plugin/errors|unreachable backend|\[ERROR\]).*?(?:->|dial (?:tcp|udp) )(?P<server>{_ADDRESS}):53: "
-        r"(?:read: |write: |connect: )?(?P<error>connection refused|no route to host|network is unreachable|"
-        r"operation not permitted)",
+        r"(?:plugin/errors|unreachable backend|\[ERROR\]).*?(?:->|dial (?:tcp|udp) )"
+        rf"(?P<server>{_ADDRESS}):53: (?:read: |write: |connect: )?(?P<error>connection refused|"
+        r"no route to host|network is unreachable|operation not permitted)",
     ),
     make_row(
         MessageKind.UPSTREAM_REFUSES,
@@ -41,8 +44,9 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.RESOLVER_IS_LOOPBACK,
         " on ",
-        r"(?:lookup (?P<name>[\w.-]+) )?on (?P<server>\[::1\]|127\.0\.0\.1|127\.0\.0\.53|127\.0\.0\.11|127\.0\.1\.1):53: .*?"
-        r"(?P<error>connection refused|i/o timeout|server misbehaving|no such host|operation not permitted)",
+        r"(?:lookup (?P<name>[\w.-]+) )?on (?P<server>\[::1\]|127\.0\.0\.1|127\.0\.0\.53|"
+        r"127\.0\.0\.11|127\.0\.1\.1):53: .*?(?P<error>connection refused|i/o timeout|"
+        r"server misbehaving|no such host|operation not permitted)",
     ),
     make_row(
         MessageKind.NAME_SERVER_NOT_BOUND,
@@ -99,7 +103,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.RESOLV_CONF_LIMIT,
         "imits were exceeded",
-        r"(?P<limit>Nameserver|Search Line|Search line) limits were exceeded.*?(?:applied \w+ line is:? (?P<applied>[^\"]+))?$",
+        (
+            r"(?P<limit>Nameserver|Search Line|Search line) limits were exceeded.*?"
+            r"(?:applied \w+ line is:? (?P<applied>[^\"]+))?$"
+        ),
     ),
     make_row(
         MessageKind.RESOLV_CONF_MISSING,

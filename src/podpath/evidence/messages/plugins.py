@@ -35,9 +35,9 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.PROGRAM_MISSING,
         "executable file not found in",
-        rf"exec: {_Q}(?P<program>(?:\S*/)?(?:ip6?tables(?:-\w+)*|ip|nft|ipset|ipvsadm|conntrack|modprobe|"
-        rf"ethtool|tc|brctl|ovs-vsctl|slirp4netns|pasta|newuidmap|arping|socat|nsenter|dnsmasq)){_Q}: "
-        rf"executable file not found in",
+        rf"exec: {_Q}(?P<program>(?:\S*/)?(?:ip6?tables(?:-\w+)*|ip|nft|ipset|ipvsadm|conntrack|"
+        r"modprobe|ethtool|tc|brctl|ovs-vsctl|slirp4netns|pasta|newuidmap|arping|socat|nsenter|"
+        rf"dnsmasq)){_Q}: executable file not found in",
     ),
     make_row(MessageKind.PROGRAM_MISSING, "failed to find iptables"),
     make_row(MessageKind.PROGRAM_MISSING, "failed to locate iptables"),
@@ -54,7 +54,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.PROGRAM_MISSING,
         "could not find ",
-        r"could not find (?:a working )?[\\\"'](?P<program>netavark|slirp4netns|pasta|aardvark-dns)[\\\"'] (?:binary )?in one of",
+        (
+            r"could not find (?:a working )?[\\\"'](?P<program>netavark|slirp4netns|pasta|"
+            r"aardvark-dns)[\\\"'] (?:binary )?in one of"
+        ),
     ),
     make_row(
         MessageKind.FAMILY_DISABLED,
@@ -101,13 +104,16 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.PARENT_DEVICE_BUSY,
         "device or resource busy",
-        r"failed to (?:create|make) (?:the )?(?P<sort>macvlan|ipvlan)[^\n]*?: device or resource busy",
+        (
+            r"failed to (?:create|make) (?:the )?(?P<sort>macvlan|ipvlan)[^\n]*?: device or "
+            r"resource busy"
+        ),
     ),
     make_row(
         MessageKind.MASTER_DEVICE_MISSING,
         "ink not found",
-        rf"(?:failed to (?:find host device|lookup (?:master |bridge )?{_Q}(?P<device>{_NAME}){_Q})|Link not "
-        rf"found: (?P<named>{_NAME})|error getting host device)[^\n]*?[Ll]ink not found",
+        rf"(?:failed to (?:find host device|lookup (?:master |bridge )?{_Q}(?P<device>{_NAME}){_Q}"
+        rf")|Link not found: (?P<named>{_NAME})|error getting host device)[^\n]*?[Ll]ink not found",
     ),
     make_row(
         MessageKind.MASTER_DEVICE_MISSING,
@@ -132,12 +138,18 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BRIDGE_GONE,
         "to bridge ",
-        rf"adding interface (?P<device>{_NAME}) to bridge (?P<bridge>{_NAME}) failed: (?P<error>(?!exchange full)[^\"\n]+)",
+        (
+            rf"adding interface (?P<device>{_NAME}) to bridge (?P<bridge>{_NAME}) failed: "
+            r"(?P<error>(?!exchange full)[^\"\n]+)"
+        ),
     ),
     make_row(
         MessageKind.BRIDGE_GONE,
         "no such network interface",
-        r"(?P<bridge>docker0|cni0|podman\d+|br-\w+|cbr0)\b[^\n]*?route ip\+net: no such network interface",
+        (
+            r"(?P<bridge>docker0|cni0|podman\d+|br-\w+|cbr0)\b[^\n]*?route ip\+net: no such "
+            r"network interface"
+        ),
     ),
     make_row(
         MessageKind.BRIDGE_PORTS_EXHAUSTED,
@@ -147,8 +159,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.RULE_GONE,
         "does a matching rule exist in that chain",
-        r"ip6?tables[^\n]*? (?:-D|--delete) (?P<chain>\S+)(?P<rule>[^\n]*?)(?:: |\()ip6?tables[^\n]*Bad rule "
-        r"\(does a matching rule exist in that chain\?\)",
+        r"ip6?tables[^\n]*? (?:-D|--delete) (?P<chain>\S+)(?P<rule>[^\n]*?)(?:: |"
+        r"\()ip6?tables[^\n]*Bad rule \(does a matching rule exist in that chain\?\)",
     ),
     make_row(
         MessageKind.RULE_GONE,
@@ -159,7 +171,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.CHAIN_OF_DOCKER_MISSING,
         "o chain/target/match by that name",
-        r"(?:-j|-A|-I|-D|-N|-C|-L|-F|-X) (?P<chain>DOCKER[\w-]*)[^\n]*?[Nn]o chain/target/match by that name",
+        (
+            r"(?:-j|-A|-I|-D|-N|-C|-L|-F|-X) (?P<chain>DOCKER[\w-]*)[^\n]*?[Nn]o "
+            r"chain/target/match by that name"
+        ),
     ),
     make_row(
         MessageKind.CHAIN_OF_DOCKER_MISSING,
@@ -170,7 +185,8 @@ ROWS: tuple[MessagePattern, ...] = (
         MessageKind.CHAIN_OF_DOCKER_MISSING,
         "DOCKER",
         r"(?:failed to|[Uu]nable to) (?:program|enable|setup|set "
-        r"up)[^\n]*?(?P<chain>DOCKER[\w-]*)[^\n]*?(?:No chain|does not exist|does a matching rule exist)",
+        r"up)[^\n]*?(?P<chain>DOCKER[\w-]*)[^\n]*?(?:No chain|does not exist|does a matching rule "
+        r"exist)",
     ),
     make_row(
         MessageKind.BRIDGE_CALLS_DISABLED,
@@ -180,8 +196,8 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.ROUTE_CONFLICT,
         "conflicts with existing route",
-        r"cannot program address (?P<range>[\da-fA-F.:/]+) in sandbox interface because it conflicts with "
-        r"existing route (?P<route>[^\"\n]+)",
+        r"cannot program address (?P<range>[\da-fA-F.:/]+) in sandbox interface because it "
+        r"conflicts with existing route (?P<route>[^\"\n]+)",
     ),
     make_row(
         MessageKind.GATEWAY_OUTSIDE,
@@ -201,7 +217,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.ADDRESS_ALLOCATED_TWICE,
         "is already allocated to container",
-        r"requested ip address (?P<address>[\da-fA-F.:]+) is already allocated to container ID (?P<owner>\w+)",
+        (
+            r"requested ip address (?P<address>[\da-fA-F.:]+) is already allocated to container ID "
+            r"(?P<owner>\w+)"
+        ),
     ),
     make_row(
         MessageKind.ADDRESS_ALLOCATED_TWICE,
@@ -216,7 +235,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.ADDRESSES_EXHAUSTED,
         "o available ",
-        r"[Nn]o available (?:IPv[46] |ip |IP )?addresses on (?:this pool|the pool)|no available (?:subnets|network) in",
+        (
+            r"[Nn]o available (?:IPv[46] |ip |IP )?addresses on (?:this pool|the pool)|"
+            r"no available (?:subnets|network) in"
+        ),
     ),
     make_row(
         MessageKind.ADDRESSES_EXHAUSTED, "out of subnets", r"out of subnets$|: out of subnets"
@@ -264,7 +286,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.TUNNEL_DEVICE_FAILED,
         "Another device with this VNI may already exist",
-        r"Failed to create VXLAN device\. (?P<error>Another device with this VNI may already exist)",
+        (
+            r"Failed to create VXLAN device\. (?P<error>Another device with this VNI may already "
+            r"exist)"
+        ),
     ),
     make_row(
         MessageKind.TUNNEL_DEVICE_FAILED,
@@ -290,22 +315,31 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.PLUGIN_FAILED,
         " failed (add)",
-        rf"plugin type={_Q}(?P<plugin>[\w.-]+){_Q}(?: name={_Q}(?P<network>[\w.-]+){_Q})? failed \(add\): "
-        rf"(?P<error>[^\n]{{3,300}})",
+        rf"plugin type={_Q}(?P<plugin>[\w.-]+){_Q}(?: name={_Q}(?P<network>[\w.-]+){_Q})? failed "
+        rf"\(add\): (?P<error>[^\n]{{3,300}})",
     ),
     make_row(
         MessageKind.PLUGIN_FAILED,
         "rror adding pod",
-        rf"[Ee]rror adding pod \S+ to CNI network {_Q}(?P<network>[\w.-]+){_Q}: (?P<error>[^\n]{{3,300}})",
+        (
+            rf"[Ee]rror adding pod \S+ to CNI network {_Q}(?P<network>[\w.-]+){_Q}: "
+            rf"(?P<error>[^\n]{{3,300}})"
+        ),
     ),
     make_row(
         MessageKind.PLUGIN_FAILED,
         "rror adding container to network",
-        rf"[Ee]rror adding container to network {_Q}(?P<network>[\w.-]+){_Q}: (?P<error>[^\n]{{3,300}})",
+        (
+            rf"[Ee]rror adding container to network {_Q}(?P<network>[\w.-]+){_Q}: "
+            rf"(?P<error>[^\n]{{3,300}})"
+        ),
     ),
     make_row(
         MessageKind.PLUGIN_FAILED,
         " set up pod ",
-        rf"networkPlugin cni failed to set up pod {_Q}(?P<pod>[^\s\"\\]+){_Q} network: (?P<error>[^\n]{{3,300}})",
+        (
+            rf"networkPlugin cni failed to set up pod {_Q}(?P<pod>[^\s\"\\]+){_Q} network: "
+            rf"(?P<error>[^\n]{{3,300}})"
+        ),
     ),
 )

@@ -21,5 +21,7 @@ class MessagePattern(NamedTuple):
 
 
 def make_row(kind: MessageKind, sign: str, pattern: str = "") -> MessagePattern:
-    """Return the row of a sign; the pattern, where one is given, has to be found in the line too."""
+    """Return the row of a sign; the pattern, where one is given, has to be found in the line
+    too.
+    """
     return MessagePattern(kind, sign, re.compile(pattern or re.escape(sign)))

@@ -11,7 +11,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BRIDGE_ADDRESS_DIFFERS,
         "already has an IP address different from",
-        r"\\*\"?(?P<bridge>[\w.-]+)\\*\"? already has an IP address different from (?P<address>[0-9a-fA-F:./]+)",
+        (
+            r"\\*\"?(?P<bridge>[\w.-]+)\\*\"? already has an IP address different from "
+            r"(?P<address>[0-9a-fA-F:./]+)"
+        ),
     ),
     make_row(
         MessageKind.ADDRESSES_EXHAUSTED,
@@ -50,8 +53,9 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.PLUGIN_CONFIGURATION_INVALID,
         "CNI",
-        r"[Ee]rror loading CNI (?:config(?:uration)?(?: list)?|conf) (?:file )?(?P<file>/\S+?)[:\s]|"
-        r"(?P<error>unsupported CNI (?:result )?version|incompatible CNI versions)",
+        r"[Ee]rror loading CNI (?:config(?:uration)?(?: list)?|conf) (?:file )?"
+        r"(?P<file>/\S+?)[:\s]|(?P<error>unsupported CNI (?:result )?version|incompatible CNI "
+        r"versions)",
     ),
     make_row(
         MessageKind.PLUGIN_CONFIGURATION_INVALID,
@@ -81,7 +85,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.ADDRESS_ALLOCATED_TWICE,
         "duplicate allocation is not allowed",
-        r"(?:(?P<address>[0-9a-fA-F:.]+) )?has been allocated to (?P<owner>[\w:/.-]+), duplicate allocation is not allowed",
+        (
+            r"(?:(?P<address>[0-9a-fA-F:.]+) )?has been allocated to (?P<owner>[\w:/.-]+), "
+            r"duplicate allocation is not allowed"
+        ),
     ),
     make_row(
         MessageKind.ADDRESS_ALLOCATED_TWICE,
@@ -94,7 +101,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.MASTER_DEVICE_MISSING,
         "failed to lookup master",
-        r"failed to lookup (?:new )?(?:master|parent)(?: interface)? \\*\"(?P<device>[\w.@-]+)\\*\": (?P<error>[\w ]+)",
+        (
+            r"failed to lookup (?:new )?(?:master|parent)(?: interface)? \\*\""
+            r"(?P<device>[\w.@-]+)\\*\": (?P<error>[\w ]+)"
+        ),
     ),
     make_row(
         MessageKind.MASTER_DEVICE_MISSING,
@@ -114,12 +124,18 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.PARENT_DEVICE_BUSY,
         "device or resource busy",
-        r"failed to (?:create|make) (?:the )?(?P<sort>macvlan|ipvlan)[^:]*(?:port)?: device or resource busy",
+        (
+            r"failed to (?:create|make) (?:the )?(?P<sort>macvlan|ipvlan)[^:]*(?:port)?: device or "
+            r"resource busy"
+        ),
     ),
     make_row(
         MessageKind.CONTAINER_DEVICE_EXISTS,
         "already exists",
-        r"container veth name (?:provided )?\(?\\*\"?(?P<device>[\w.-]+)\\*\"?\)?(?: peer provided \([^)]*\))? already exists",
+        (
+            r"container veth name (?:provided )?\(?\\*\"?(?P<device>[\w.-]+)\\*\"?\)?"
+            r"(?: peer provided \([^)]*\))? already exists"
+        ),
     ),
     make_row(
         MessageKind.CONTAINER_DEVICE_EXISTS,
@@ -141,7 +157,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.POOLS_OVERLAP,
         "conflicts with network ",
-        r"conflicts with network (?P<network>\w+) \((?P<bridge>[\w.-]+)\): networks have (?:overlapping|same)",
+        (
+            r"conflicts with network (?P<network>\w+) \((?P<bridge>[\w.-]+)\): networks have "
+            r"(?:overlapping|same)"
+        ),
     ),
     make_row(
         MessageKind.POOLS_OVERLAP,
@@ -196,14 +215,14 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BIND_ADDRESS_ABSENT,
         "annot assign requested address",
-        r"(?:listen (?:tcp|udp)[46]? |bind(?:\(\))? (?:to |on )?)(?P<address>\[?[\d.:a-fA-F]+\]?):(?P<port>\d+).{0,30}?"
-        r"[Cc]annot assign requested address",
+        r"(?:listen (?:tcp|udp)[46]? |bind(?:\(\))? (?:to |on )?)(?P<address>\[?[\d.:a-fA-F]+\]?):"
+        r"(?P<port>\d+).{0,30}?[Cc]annot assign requested address",
     ),
     make_row(
         MessageKind.SOURCE_PORTS_EXHAUSTED,
         "annot assign requested address",
-        r"(?:dial tcp4? |connect(?:ing)?(?: to)? |connect\(\) to )(?P<dst>\d+\.\d+\.\d+\.\d+):(?P<port>\d+).{0,40}?"
-        r"[Cc]annot assign requested address",
+        r"(?:dial tcp4? |connect(?:ing)?(?: to)? |connect\(\) to )(?P<dst>\d+\.\d+\.\d+\.\d+):"
+        r"(?P<port>\d+).{0,40}?[Cc]annot assign requested address",
     ),
     make_row(
         MessageKind.SOURCE_PORTS_EXHAUSTED,
@@ -252,15 +271,16 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.TUNNEL_DEVICE_FAILED,
         "vxlan",
-        r"[Ff]ailed to (?:create|ensure) vxlan(?: device| interface)?[^:]*: (?P<error>operation not supported|"
-        r"file exists|[\w ]+)",
+        r"[Ff]ailed to (?:create|ensure) vxlan(?: device| interface)?[^:]*: (?P<error>operation "
+        r"not supported|file exists|[\w ]+)",
     ),
     make_row(
         MessageKind.DEVICE_TYPE_UNSUPPORTED,
         "operation not supported",
-        r"(?:failed to add (?:the host|interface)|failed to create (?:the |a )?(?P<sort>bridge|veth|macvlan|ipvlan|"
-        r"dummy|vxlan|ipip|wireguard)|"
-        r"could not (?:add|create) (?P<other>bridge|veth|dummy|vxlan|interface)).*?operation not supported",
+        r"(?:failed to add (?:the host|interface)|failed to create (?:the |a )?(?P<sort>bridge|"
+        r"veth|macvlan|ipvlan|dummy|vxlan|ipip|wireguard)|"
+        r"could not (?:add|create) (?P<other>bridge|veth|dummy|vxlan|interface)).*?operation not "
+        r"supported",
     ),
     make_row(
         MessageKind.NAME_TAKEN,
@@ -285,9 +305,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.KUBELET_REFUSES,
         "kubelet",
-        r"(?P<error>failed to load [Kk]ubelet config file|unable to load bootstrap kubeconfig|failed to run Kubelet: "
-        r"(?:validate service connection|unable to determine runtime API version|misconfiguration)[^\"]{0,80}|"
-        r"failed to validate kubelet flags|failed to parse kubelet flag)",
+        r"(?P<error>failed to load [Kk]ubelet config file|unable to load bootstrap kubeconfig|"
+        r"failed to run Kubelet: (?:validate service connection|unable to determine runtime API "
+        r"version|misconfiguration)[^\"]{0,80}|failed to validate kubelet flags|failed to parse "
+        r"kubelet flag)",
     ),
     make_row(
         MessageKind.KUBELET_REFUSES,

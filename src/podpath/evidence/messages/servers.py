@@ -16,7 +16,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.NAMES_REFUSED,
         "denied",
-        rf"client (?:@0x\w+ )?(?P<client>{_IP})#\d+[^\n]*?: (?:view \S+: )?query(?: \(cache\))? '(?P<name>[^'/]+)[^']*' denied",
+        (
+            rf"client (?:@0x\w+ )?(?P<client>{_IP})#\d+[^\n]*?: (?:view \S+: )?query"
+            r"(?: \(cache\))? '(?P<name>[^'/]+)[^']*' denied"
+        ),
     ),
     make_row(
         MessageKind.NAMES_NOT_VALIDATED,
@@ -67,7 +70,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.NAME_SERVER_CONFIGURATION_INVALID,
         "plugin/",
-        r"plugin/(?P<plugin>\w+): (?P<error>(?:unknown property|not a valid|unable to parse|invalid)[^\n]*)",
+        (
+            r"plugin/(?P<plugin>\w+): (?P<error>(?:unknown property|not a valid|unable to parse|"
+            r"invalid)[^\n]*)"
+        ),
     ),
     make_row(
         MessageKind.UPSTREAM_NAME_UNKNOWN,
@@ -88,13 +94,19 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.CONNECTIONS_EXHAUSTED,
         "erver reached ",
-        r"server reached (?P<limit>MaxRequestWorkers setting|MaxClients setting|pm\.max_children setting(?: \(\d+\))?)",
+        (
+            r"server reached (?P<limit>MaxRequestWorkers setting|MaxClients setting|"
+            r"pm\.max_children setting(?: \(\d+\))?)"
+        ),
     ),
     make_row(MessageKind.CONNECTIONS_EXHAUSTED, "reached MaxRequestWorkers"),
     make_row(
         MessageKind.CONNECTIONS_EXHAUSTED,
         "Too many connections",
-        r"(?:ERROR 1040|\(08004\)|error|Error|SQLSTATE|mysql\w*)[^\n]*(?P<limit>Too many connections)",
+        (
+            r"(?:ERROR 1040|\(08004\)|error|Error|SQLSTATE|mysql\w*)[^\n]*(?P<limit>Too many "
+            r"connections)"
+        ),
     ),
     make_row(
         MessageKind.CONNECTIONS_EXHAUSTED,
@@ -157,7 +169,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         _REFUSED,
         "is not allowed to connect to this",
-        r"Host '(?P<client>[^']+)' is not allowed to connect to this (?P<server>MySQL|MariaDB) server",
+        (
+            r"Host '(?P<client>[^']+)' is not allowed to connect to this (?P<server>MySQL|MariaDB) "
+            r"server"
+        ),
     ),
     make_row(
         _REFUSED,
@@ -192,13 +207,16 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.ACCESS_DENIED,
         "ermission denied",
-        r"connect\(\) to (?P<dst>[\d.]+):(?P<port>\d+) failed \(13: Permission denied\) while connecting to upstream",
+        (
+            r"connect\(\) to (?P<dst>[\d.]+):(?P<port>\d+) failed \(13: Permission denied\) while "
+            r"connecting to upstream"
+        ),
     ),
     make_row(
         MessageKind.ACCESS_DENIED,
         "(13)Permission denied",
-        r"\(13\)Permission denied: (?:AH\d+: )?(?:HTTP|HTTPS|FCGI|AJP|proxy): attempt to connect to "
-        r"(?P<dst>[\d.]+):(?P<port>\d+)",
+        r"\(13\)Permission denied: (?:AH\d+: )?(?:HTTP|HTTPS|FCGI|AJP|proxy): attempt to connect "
+        r"to (?P<dst>[\d.]+):(?P<port>\d+)",
     ),
     # One end speaks TLS, the other does not
     make_row(

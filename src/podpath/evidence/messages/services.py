@@ -23,18 +23,25 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.PROXY_MODULES_MISSING,
         "ernel modules",
-        r"(?:required )?(?:IPVS )?[Kk]ernel modules are not loaded|following required (?:IPVS )?kernel modules",
+        (
+            r"(?:required )?(?:IPVS )?[Kk]ernel modules are not loaded|following required "
+            r"(?:IPVS )?kernel modules"
+        ),
     ),
     make_row(
         MessageKind.PROXY_CONFIGURATION_INVALID,
         "kubeproxy.config.k8s.io",
-        r"kubeproxy\.config\.k8s\.io.*?(?P<error>unknown field|strict decoding error|cannot unmarshal)|"
-        r"(?P<other>no kind \S+ is registered for version \S*kubeproxy\.config\.k8s\.io[^\s\\\"]*)",
+        r"kubeproxy\.config\.k8s\.io.*?(?P<error>unknown field|strict decoding error|"
+        r"cannot unmarshal)|(?P<other>no kind \S+ is registered for version "
+        r"\S*kubeproxy\.config\.k8s\.io[^\s\\\"]*)",
     ),
     make_row(
         MessageKind.PROXY_CONFIGURATION_INVALID,
         "blank means the best-available proxy",
-        r"Invalid value: \\*\"(?P<mode>[^\"\\]*)\\*\": must be .*blank means the best-available proxy",
+        (
+            r"Invalid value: \\*\"(?P<mode>[^\"\\]*)\\*\": must be .*blank means the "
+            r"best-available proxy"
+        ),
     ),
     make_row(
         MessageKind.PROXY_CONFIGURATION_INVALID,
@@ -51,7 +58,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BALANCER_WITHOUT_ADDRESS,
         "llocate IP",
-        r"[Ff]ailed to allocate IP for [\\\"]*(?P<service>[\w./-]+)[\\\"]*: (?P<error>no available IPs|[^\"\\]+)",
+        (
+            r"[Ff]ailed to allocate IP for [\\\"]*(?P<service>[\w./-]+)[\\\"]*: "
+            r"(?P<error>no available IPs|[^\"\\]+)"
+        ),
     ),
     make_row(
         MessageKind.BALANCER_WITHOUT_ADDRESS, "no available IPs", "no available IPs(?: in pool)?"
@@ -73,13 +83,16 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.VRRP_CONFLICT,
         "VRID",
-        r"(?:ip address associated with VRID.{0,6}? ?\d* ?not present in(?: received packet)?(?: : (?P<address>[\d.:a-f]+))?|"
-        r"VIP associated with VRID mismatch)",
+        r"(?:ip address associated with VRID.{0,6}? ?\d* ?not present in(?: received packet)?"
+        r"(?: : (?P<address>[\d.:a-f]+))?|VIP associated with VRID mismatch)",
     ),
     make_row(
         MessageKind.VRRP_CONFLICT,
         "VRRP packet",
-        r"bogus VRRP packet received on (?P<device>\S+)|(?:received|ignoring) an? (?:invalid|unexpected) VRRP packet",
+        (
+            r"bogus VRRP packet received on (?P<device>\S+)|(?:received|ignoring) an? (?:invalid|"
+            r"unexpected) VRRP packet"
+        ),
     ),
     make_row(MessageKind.VRRP_CONFLICT, "received an invalid passwd", "received an invalid passwd"),
 )

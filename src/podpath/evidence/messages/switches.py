@@ -25,19 +25,22 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.VLAN_REFUSED,
         "tagged packet received on port",
-        rf"dropping VLAN (?P<tag>\d+) tagged packet received on port (?P<device>{_NAME}) configured as VLAN "
-        rf"(?P<own>\d+) access port",
+        rf"dropping VLAN (?P<tag>\d+) tagged packet received on port (?P<device>{_NAME}) "
+        rf"configured as VLAN (?P<own>\d+) access port",
     ),
     make_row(
         MessageKind.VLAN_REFUSED,
         "not valid on port",
-        rf"dropping VLAN (?P<tag>\d+) packet received on port (?P<device>{_NAME}) not configured for trunking "
-        rf"VLAN|VLAN (?P<vid>\d+) not valid on port (?P<port>{_NAME})",
+        rf"dropping VLAN (?P<tag>\d+) packet received on port (?P<device>{_NAME}) not configured "
+        rf"for trunking VLAN|VLAN (?P<vid>\d+) not valid on port (?P<port>{_NAME})",
     ),
     make_row(
         MessageKind.VLAN_REFUSED,
         "not configured for trunking VLAN",
-        rf"dropping VLAN (?P<tag>\d+) packet received on port (?P<device>{_NAME}) not configured for trunking",
+        (
+            rf"dropping VLAN (?P<tag>\d+) packet received on port (?P<device>{_NAME}) not "
+            r"configured for trunking"
+        ),
     ),
     make_row(
         MessageKind.TUNNEL_PORT_UNKNOWN,
@@ -47,7 +50,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.TUNNEL_PORT_UNKNOWN,
         "attempting to add tunnel port with same config as",
-        rf"(?P<device>{_NAME}): attempting to add tunnel port with same config as port '(?P<other>{_NAME})'",
+        (
+            rf"(?P<device>{_NAME}): attempting to add tunnel port with same config as port '"
+            rf"(?P<other>{_NAME})'"
+        ),
     ),
     make_row(
         MessageKind.UPCALLS_LOST,
@@ -92,37 +98,51 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.NEIGHBOUR_SILENT,
         "ARP",
-        rf"(?:[Ff]ailed to (?:resolve|get|find) (?:the )?(?:gateway )?(?:MAC|mac|ARP|hardware)(?: address)? "
-        rf"(?:of|for|from)(?: gateway| neighbou?r| next ?hop)? ?(?P<address>{_IP})|"
-        rf"(?:No|no) ARP (?:reply|response) (?:from|for) (?P<silent>{_IP})|ARP (?:resolution|request|"
-        rf"resolve)[^\n]{{0,40}}?(?P<asked>{_IP})[^\n]{{0,40}}?(?:failed|timed out|timeout|unanswered|no reply))",
+        r"(?:[Ff]ailed to (?:resolve|get|find) (?:the )?(?:gateway )?(?:MAC|mac|ARP|hardware)"
+        rf"(?: address)? (?:of|for|from)(?: gateway| neighbou?r| next ?hop)? ?(?P<address>{_IP})|"
+        rf"(?:No|no) ARP (?:reply|response) (?:from|for) (?P<silent>{_IP})|ARP (?:resolution|"
+        rf"request|resolve)[^\n]{{0,40}}?(?P<asked>{_IP})[^\n]{{0,40}}?(?:failed|timed out|timeout|"
+        r"unanswered|no reply))",
     ),
     make_row(
         MessageKind.NEIGHBOUR_SILENT,
         "MAC",
-        rf"(?:[Ff]ailed|[Uu]nable) to (?:resolve|get|find|discover) (?:the )?(?:next ?hop |gateway |neighbou?r "
-        rf")?MAC(?: address)? (?:of|for)(?: gateway| neighbou?r| next ?hop)? ?\"?(?P<address>{_IP})",
+        r"(?:[Ff]ailed|[Uu]nable) to (?:resolve|get|find|discover) (?:the )?(?:next ?hop |"
+        r"gateway |neighbou?r )?MAC(?: address)? (?:of|for)(?: gateway| neighbou?r|"
+        rf" next ?hop)? ?\"?(?P<address>{_IP})",
     ),
     make_row(
         MessageKind.NEIGHBOUR_SILENT,
         "arp resolve",
-        rf"arp resolve (?:gateway|failed)[^\n]{{0,60}}?(?P<address>{_IP})?[^\n]{{0,40}}(?:fail|timeout|no response)",
+        (
+            rf"arp resolve (?:gateway|failed)[^\n]{{0,60}}?(?P<address>{_IP})?[^\n]{{0,40}}(?:fail|"
+            r"timeout|no response)"
+        ),
     ),
     # Routing daemons
     make_row(
         MessageKind.ROUTING_MTU_MISMATCH,
         "is larger than [",
-        rf"[Nn]eighbor (?P<peer>{_IP}) MTU (?P<theirs>\d+) is larger than \[(?P<device>[\w.@-]+)[^\]]*\]'s MTU (?P<ours>\d+)",
+        (
+            rf"[Nn]eighbor (?P<peer>{_IP}) MTU (?P<theirs>\d+) is larger than \["
+            r"(?P<device>[\w.@-]+)[^\]]*\]'s MTU (?P<ours>\d+)"
+        ),
     ),
     make_row(
         MessageKind.ROUTING_MTU_MISMATCH,
         "MTU mismatch",
-        r"MTU mismatch(?: with neighbou?r (?P<peer>\S+))?(?:[^\n]*?interface mtu[ :]*(?P<ours>\d+))?",
+        (
+            r"MTU mismatch(?: with neighbou?r (?P<peer>\S+))?(?:[^\n]*?interface mtu[ :]*"
+            r"(?P<ours>\d+))?"
+        ),
     ),
     make_row(
         MessageKind.PREFIX_LIMIT,
         "%MAXPFX",
-        rf"%MAXPFX: No\. of [^\n]*? prefix received from (?P<peer>{_IP}) (?P<count>\d+) exceed, limit (?P<size>\d+)",
+        (
+            rf"%MAXPFX: No\. of [^\n]*? prefix received from (?P<peer>{_IP}) (?P<count>\d+) "
+            r"exceed, limit (?P<size>\d+)"
+        ),
     ),
     make_row(
         MessageKind.PREFIX_LIMIT,
@@ -142,20 +162,23 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.ROUTE_NOT_INSTALLED,
         "Netlink: ",
-        r"bird\S*:? [^\n]*Netlink: (?P<error>Network is unreachable|Invalid argument|No such device|File "
-        r"exists|Operation not supported)",
+        r"bird\S*:? [^\n]*Netlink: (?P<error>Network is unreachable|Invalid argument|"
+        r"No such device|File exists|Operation not supported)",
     ),
     make_row(
         MessageKind.BGP_NOT_ESTABLISHED,
         "rror: ",
         r"(?P<session>[\w.-]+): (?:Error|Received|Socket error|Startup delayed due to errors)?:? "
-        r"?(?P<error>Hold timer expired|Bad peer AS|Bad BGP identifier|Invalid next hop|No listening socket|"
-        r"(?:bind|connect): [\w ]+|Authentication failure)",
+        r"?(?P<error>Hold timer expired|Bad peer AS|Bad BGP identifier|Invalid next hop|"
+        r"No listening socket|(?:bind|connect): [\w ]+|Authentication failure)",
     ),
     make_row(
         MessageKind.BGP_NOT_ESTABLISHED,
         "%NOTIFICATION",
-        rf"%NOTIFICATION(?:\([^)]*\))?: (?:received from|sent to) neighbor (?P<peer>{_IP})[^\n]*? \d+/\d+ \((?P<error>[^)]+)\)",
+        (
+            r"%NOTIFICATION(?:\([^)]*\))?: (?:received from|sent to) neighbor "
+            rf"(?P<peer>{_IP})[^\n]*? \d+/\d+ \((?P<error>[^)]+)\)"
+        ),
     ),
     make_row(
         MessageKind.BGP_NOT_ESTABLISHED,
@@ -165,7 +188,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.BGP_NOT_ESTABLISHED,
         "connectToPeer",
-        r"(?=[^\n]*\"?op\"?[=:] ?\"?connectToPeer)[^\n]*\"?error\"?[=:] ?\"(?P<error>(?:[^\"\\]|\\.)+)\"",
+        (
+            r"(?=[^\n]*\"?op\"?[=:] ?\"?connectToPeer)[^\n]*\"?error\"?[=:] ?\""
+            r"(?P<error>(?:[^\"\\]|\\.)+)\""
+        ),
     ),
     make_row(
         MessageKind.BGP_NOT_ESTABLISHED,
@@ -181,7 +207,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.VRRP_CONFLICT,
         "same priority",
-        rf"(?:\((?P<instance>[^)]+)\) )?[Mm]aster received advert from (?P<peer>{_IP}) with same priority",
+        (
+            rf"(?:\((?P<instance>[^)]+)\) )?[Mm]aster received advert from (?P<peer>{_IP}) with "
+            r"same priority"
+        ),
     ),
     make_row(
         MessageKind.VRRP_CONFLICT,
@@ -197,7 +226,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.NO_DESTINATION,
         "no destination available",
-        rf"IPVS: (?P<scheduler>\w+): (?P<protocol>\w+) (?P<service>\[?{_IP}\]?:\d+) - no destination available",
+        (
+            rf"IPVS: (?P<scheduler>\w+): (?P<protocol>\w+) (?P<service>\[?{_IP}\]?:\d+) - no "
+            r"destination available"
+        ),
     ),
     make_row(
         MessageKind.NO_HEALTHY_UPSTREAM,

@@ -141,7 +141,9 @@ def _find_keys(source: Source) -> Iterator[tuple[_Place, _Key]]:
 
 
 def _find_wrapped(source: Source) -> Iterator[tuple[_Place, _Key]]:
-    """Yield what two lines say together, of which a terminal or a mail made two, and neither alone."""
+    """Yield what two lines say together, of which a terminal or a mail made two, and neither
+    alone.
+    """
     lines = source.lines
     pairs = [
         place for place in range(len(lines) - 1) if _is_wrapped(lines[place], lines[place + 1])

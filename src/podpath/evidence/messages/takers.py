@@ -24,9 +24,9 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         _ACT,
         "state change: ",
-        _NM
-        + r"state change: (?P<act>[\w-]+ -> (?:prepare|config|need-auth|ip-config|ip-check|secondaries|activated|failed))"
-        r" \(reason '[^']*', (?:sys-iface-state: 'managed'|managed-type: 'full')",
+        _NM + r"state change: (?P<act>[\w-]+ -> (?:prepare|config|need-auth|ip-config|ip-check|"
+        r"secondaries|activated|failed)) \(reason '[^']*', (?:sys-iface-state: 'managed'|"
+        r"managed-type: 'full')",
     ),
     make_row(_SEEN, "state change: ", _NM + r"state change: (?P<act>[\w-]+ -> [\w-]+)"),
     make_row(
@@ -37,18 +37,24 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         _ACT,
         "auto-activating connection",
-        r"(?P<daemon>NetworkManager)[^\n]*auto-activating connection '(?P<profile>[^']*(?:veth|docker0|cni0|"
-        r"br-[0-9a-f]{12})[^']*)'",
+        r"(?P<daemon>NetworkManager)[^\n]*auto-activating connection '(?P<profile>[^']*(?:veth|"
+        r"docker0|cni0|br-[0-9a-f]{12})[^']*)'",
     ),
     make_row(
         _ACT,
         "created default wired connection",
-        rf"\(?(?P<device>{_NAME})\)?: (?P<act>created default wired connection) '(?P<profile>[^']*)'",
+        (
+            rf"\(?(?P<device>{_NAME})\)?: (?P<act>created default wired connection) '"
+            r"(?P<profile>[^']*)'"
+        ),
     ),
     make_row(
         _ACT,
         "beginning transaction",
-        rf"dhcp[46] \((?P<device>{_NAME})\):? +(?:activation: )?(?P<act>beginning (?:DHCPv[46] )?transaction)",
+        (
+            rf"dhcp[46] \((?P<device>{_NAME})\):? +(?:activation: )?(?P<act>beginning "
+            r"(?:DHCPv[46] )?transaction)"
+        ),
     ),
     make_row(
         _ACT,
@@ -68,7 +74,10 @@ ROWS: tuple[MessagePattern, ...] = (
         _ACT,
         "onfigur",
         _NETWORKD
-        + r"(?P<act>Configured|Configuring with|Reconfiguring with|Re-configuring|Unmanaged -> Configuring)",
+        + (
+            r"(?P<act>Configured|Configuring with|Reconfiguring with|Re-configuring|"
+            r"Unmanaged -> Configuring)"
+        ),
     ),
     make_row(_SEEN, "arrier", _NETWORKD + r"(?P<act>Gained carrier|Lost carrier)"),
     make_row(_SEEN, "Gained IPv6LL", _NETWORKD + r"(?P<act>Gained IPv6LL)"),
@@ -78,22 +87,25 @@ ROWS: tuple[MessagePattern, ...] = (
         "Could not set ",
         _NETWORKD
         + (
-            r"Could not set (?P<what>route|DHCPv[46] route|nexthop|NDisc route|address|routing policy rule)[^:]*: "
-            r"(?P<error>[^\n]+)"
+            r"Could not set (?P<what>route|DHCPv[46] route|nexthop|NDisc route|address|"
+            r"routing policy rule)[^:]*: (?P<error>[^\n]+)"
         ),
     ),
     # udev
     make_row(
         _ACT,
         "MAC address",
-        rf"(?P<daemon>systemd-udevd|udevd|link_config)?[^\n]*?(?:link_config: )?(?P<act>[Cc]ould not "
-        rf"(?:generate|set) (?:a )?persistent MAC(?: address)?) "
+        r"(?P<daemon>systemd-udevd|udevd|link_config)?[^\n]*?(?:link_config: )?"
+        rf"(?P<act>[Cc]ould not (?:generate|set) (?:a )?persistent MAC(?: address)?) "
         rf"for (?P<device>{_NAME}): (?P<error>[^\n]+)",
     ),
     make_row(
         _ACT,
         "ould not generate persistent MAC",
-        rf"(?P<daemon>systemd-udevd|udevd)?\S*:? ?(?P<device>{_NAME}): (?P<act>Could not generate persistent MAC)",
+        (
+            rf"(?P<daemon>systemd-udevd|udevd)?\S*:? ?(?P<device>{_NAME}): (?P<act>Could not "
+            r"generate persistent MAC)"
+        ),
     ),
     make_row(
         _ACT,
@@ -103,28 +115,41 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.DEVICE_NAME_FAILED,
         "ailed to rename network interface",
-        rf"[Ff]ailed to rename network interface \d+ from '(?P<device>{_NAME})' to '(?P<name>{_NAME})': (?P<error>[^\n]+)",
+        (
+            rf"[Ff]ailed to rename network interface \d+ from '(?P<device>{_NAME})' to '"
+            rf"(?P<name>{_NAME})': (?P<error>[^\n]+)"
+        ),
     ),
     make_row(
         MessageKind.DEVICE_NAME_FAILED,
         "is already up, ",
-        rf"[Nn]etwork interface '(?P<device>{_NAME})' is already up, (?:cannot rename|refusing to rename) to '(?P<name>{_NAME})'",
+        (
+            rf"[Nn]etwork interface '(?P<device>{_NAME})' is already up, (?:cannot rename|"
+            rf"refusing to rename) to '(?P<name>{_NAME})'"
+        ),
     ),
     make_row(
         MessageKind.DEVICE_NAME_FAILED,
         "changing net interface name",
-        rf"[Ee]rror changing net(?:work)? interface name '?(?P<device>{_NAME})'? to '?(?P<name>{_NAME})'?: (?P<error>[^\n]+)",
+        (
+            rf"[Ee]rror changing net(?:work)? interface name '?(?P<device>{_NAME})'? to '?"
+            rf"(?P<name>{_NAME})'?: (?P<error>[^\n]+)"
+        ),
     ),
     make_row(
         MessageKind.DEVICE_NAME_FAILED,
         "could not rename interface",
-        rf"could not rename interface '\d+' from '(?P<device>{_NAME})' to '(?P<name>{_NAME})': (?P<error>[^\n]+)",
+        (
+            rf"could not rename interface '\d+' from '(?P<device>{_NAME})' to '(?P<name>{_NAME})': "
+            r"(?P<error>[^\n]+)"
+        ),
     ),
     make_row(
         MessageKind.DEVICE_NAME_FAILED,
         "rename",
-        r"(?:udev\w*|kernel|systemd-udevd)\S*:? [^\n]*?(?P<device>eth\d+|en[ospx]\w+|wlan\d+|_?rename\d+)[^\n]{0,40}"
-        r"(?:renamed (?:network interface )?(?:from |to )|renamed to )(?P<name>_?rename\d+\b)",
+        r"(?:udev\w*|kernel|systemd-udevd)\S*:? [^\n]*?(?P<device>eth\d+|en[ospx]\w+|wlan\d+|"
+        r"_?rename\d+)[^\n]{0,40}(?:renamed (?:network interface )?(?:from |to )|renamed to )"
+        r"(?P<name>_?rename\d+\b)",
     ),
     make_row(
         MessageKind.DEVICE_NAME_FAILED,
@@ -139,7 +164,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.DEVICE_NAME_FAILED,
         "while getting interface flags",
-        rf"(?P<device>{_NAME}): (?:ERROR|error) while getting interface flags: (?P<error>No such device)",
+        (
+            rf"(?P<device>{_NAME}): (?:ERROR|error) while getting interface flags: "
+            r"(?P<error>No such device)"
+        ),
     ),
     make_row(
         MessageKind.DEVICE_NAME_FAILED,
@@ -157,28 +185,35 @@ ROWS: tuple[MessagePattern, ...] = (
         _ACT,
         ": ",
         _DHCPCD
-        + rf"(?P<act>adding (?:default )?route (?:to \S+ )?(?:via \S+)?|adding default route|adding (?:IP )?address {_IPV4}\S*|"
-        rf"using IPv4LL address {_IPV4}|leased {_IPV4}|rebinding lease|offered {_IPV4}|changing (?:default )?route|"
-        rf"deleting (?:default )?route|deleting address {_IPV4}|probing for an IPv4LL address|soliciting a DHCP lease|"
-        rf"soliciting an IPv6 router|waiting for 3rd party)",
+        + r"(?P<act>adding (?:default )?route (?:to \S+ )?(?:via \S+)?|adding default route|"
+        rf"adding (?:IP )?address {_IPV4}\S*|using IPv4LL address {_IPV4}|leased {_IPV4}|"
+        rf"rebinding lease|offered {_IPV4}|changing (?:default )?route|"
+        rf"deleting (?:default )?route|deleting address {_IPV4}|probing for an IPv4LL address|"
+        rf"soliciting a DHCP lease|soliciting an IPv6 router|waiting for 3rd party)",
     ),
     make_row(_SEEN, "carrier", _DHCPCD + r"(?P<act>carrier (?:acquired|lost)|waiting for carrier)"),
     make_row(_SEEN, "adding address", _DHCPCD + r"(?P<act>adding address fe80:\S+)"),
     make_row(
         _ACT,
         "connmand",
-        rf"(?P<daemon>connmand)\[\d+\]: (?P<device>{_NAME}) \{{(?P<act>add|del)\}} (?:route|address) (?P<address>\S+)",
+        (
+            rf"(?P<daemon>connmand)\[\d+\]: (?P<device>{_NAME}) \{{(?P<act>add|del)\}} (?:route|"
+            r"address) (?P<address>\S+)"
+        ),
     ),
     make_row(
         _SEEN,
         "connmand",
-        rf"(?P<daemon>connmand)\[\d+\]: (?P<device>{_NAME}) \{{(?P<act>newlink|create|update|dellink)\}}",
+        (
+            rf"(?P<daemon>connmand)\[\d+\]: (?P<device>{_NAME}) "
+            rf"\{{(?P<act>newlink|create|update|dellink)\}}"
+        ),
     ),
     make_row(
         _ACT,
         "wickedd",
-        rf"(?P<daemon>wickedd?)\S*: (?P<device>{_NAME}): (?P<act>Request to acquire DHCPv4 lease|Committed "
-        rf"DHCPv4 lease|[^\n]*setup-in-progress)",
+        rf"(?P<daemon>wickedd?)\S*: (?P<device>{_NAME}): (?P<act>Request to acquire DHCPv4 lease|"
+        rf"Committed DHCPv4 lease|[^\n]*setup-in-progress)",
     ),
     make_row(_ACT, "etting hw address", rf"(?P<device>{_NAME}): (?P<act>[Ss]etting hw address)"),
     # Leases
@@ -266,7 +301,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.ADDRESS_DECLINED,
         " claims ",
-        rf"(?P<device>{_NAME}): (?:hardware address )?(?P<mac>[0-9a-f:]{{17}})(?:\(\S+\))? claims (?P<address>{_IPV4})",
+        (
+            rf"(?P<device>{_NAME}): (?:hardware address )?(?P<mac>[0-9a-f:]{{17}})(?:\(\S+\))? "
+            rf"claims (?P<address>{_IPV4})"
+        ),
     ),
     make_row(
         MessageKind.ADDRESS_DECLINED,
@@ -307,7 +345,10 @@ ROWS: tuple[MessagePattern, ...] = (
     make_row(
         MessageKind.DEVICE_NOT_CONFIGURED,
         "No suitable device found for this connection",
-        r"(?P<error>No suitable device found for this connection)(?:[^\n]*\(device (?P<device>\S+) not available)?",
+        (
+            r"(?P<error>No suitable device found for this connection)(?:[^\n]*\(device "
+            r"(?P<device>\S+) not available)?"
+        ),
     ),
     make_row(
         MessageKind.DEVICE_NOT_CONFIGURED,

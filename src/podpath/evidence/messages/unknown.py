@@ -41,19 +41,20 @@ _SIGNS = (
 )
 _LEVEL = re.compile(
     r"(?P<logfmt>\blevel=\"?(?:error|fatal|panic|critical)\b)|"
-    r"(?P<json>\"(?:level|severity|lvl|levelname|log\.level)\": ?\"(?:error|fatal|panic|critical|crit|alert|emerg)\")|"
-    r"(?P<klog>(?:^|(?<=[\s|>]))[EF](?:0[1-9]|1[0-2])[0-3]\d \d\d:\d\d:\d\d\.\d+ +\d+ )|"
-    r"(?P<bracket>\[(?:ERROR|ERR|FATAL|CRITICAL|error|crit|alert|emerg|fatal)\])|"
-    r"(?P<angle><(?:error|err|critical|fatal)>)|"
+    r"(?P<json>\"(?:level|severity|lvl|levelname|log\.level)\": ?\"(?:error|fatal|panic|critical|"
+    r"crit|alert|emerg)\")|(?P<klog>(?:^|(?<=[\s|>]))[EF](?:0[1-9]|1[0-2])[0-3]\d "
+    r"\d\d:\d\d:\d\d\.\d+ +\d+ )|(?P<bracket>\[(?:ERROR|ERR|FATAL|CRITICAL|error|crit|alert|emerg|"
+    r"fatal)\])|(?P<angle><(?:error|err|critical|fatal)>)|"
     r"(?P<pipe>\|(?:ERR|EMER)\|)|"
     r"(?P<word>(?:^|\d[Z\s,]\S* ?|\s{2,}|\| )(?:ERROR|FATAL|CRITICAL|PANIC)\b[\s:\]])|"
     r"(?P<panic>^\s*(?:panic|fatal error): )|"
-    r"(?P<daemon>[A-Za-z][\w./@-]*\[\d+\]: (?:[\w.-]+: )?(?:[Ee]rror|ERROR|[Ff]atal|[Ff]ailed to|[Uu]nable to|"
-    r"[Cc]ould not|[Cc]annot)\b)"
+    r"(?P<daemon>[A-Za-z][\w./@-]*\[\d+\]: (?:[\w.-]+: )?(?:[Ee]rror|ERROR|[Ff]atal|[Ff]ailed to|"
+    r"[Uu]nable to|[Cc]ould not|[Cc]annot)\b)"
 )
 _TEXT = re.compile(
-    r"\bmsg=\"(?P<logfmt>(?:[^\"\\]|\\.)+)\"|\"(?:msg|message|error|err|log)\": ?\"(?P<json>(?:[^\"\\]|\\.)+)\"|"
-    r"\S+\.(?:go|cc|cpp|py|rs|c):\d+\]:? ?(?P<source>.+)|\]: (?P<daemon>.+)"
+    r"\bmsg=\"(?P<logfmt>(?:[^\"\\]|\\.)+)\"|\"(?:msg|message|error|err|log)\": ?\""
+    r"(?P<json>(?:[^\"\\]|\\.)+)\"|\S+\.(?:go|cc|cpp|py|rs|c):\d+\]:? ?(?P<source>.+)|"
+    r"\]: (?P<daemon>.+)"
 )
 _PROGRAM = re.compile(r"(?P<program>[A-Za-z][\w./@-]*)\[\d+\]: ")
 

@@ -12,7 +12,8 @@ from podpath.net.addresses import Address, Family
 from podpath.net.provenance import Source, Span
 
 _ENTRY = re.compile(
-    r"\s*(?:[<>+-]\s+)?(?:ipv(?P<family>[46])\s+\d+\s+)?(?P<name>[a-z][\w-]*)\s+(?P<protocol>\d{1,3})\s+(?:(?P<timeout>\d{1,9})\s+)?"
+    r"\s*(?:[<>+-]\s+)?(?:ipv(?P<family>[46])\s+\d+\s+)?(?P<name>[a-z][\w-]*)\s+"
+    r"(?P<protocol>\d{1,3})\s+(?:(?P<timeout>\d{1,9})\s+)?"
     r"(?:(?P<state>[A-Z][A-Z_0-9]*)\s+)?(?P<rest>(?:\w++=\S++\s++)*?src=.*)"
 )
 _EVENT = re.compile(r"\s*(?:\[\d+\.\d+\s*\]\s*)?\[(?:NEW|UPDATE|DESTROY)\]\s")

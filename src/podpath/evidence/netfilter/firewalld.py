@@ -14,8 +14,9 @@ from podpath.net.provenance import Source
 
 _ZONE = re.compile(r"(?P<zone>[\w.-]+)(?: \((?:(?:default|active)(?:, )?)+\))?\s*")
 _KEYS = (
-    "target", "ingress-priority", "egress-priority", "icmp-block-inversion", "interfaces", "sources", "services", "ports",
-    "protocols", "forward", "masquerade", "forward-ports", "source-ports", "icmp-blocks", "rich rules", "module", "priority",
+    "target", "ingress-priority", "egress-priority", "icmp-block-inversion", "interfaces",
+    "sources", "services", "ports", "protocols", "forward", "masquerade", "forward-ports",
+    "source-ports", "icmp-blocks", "rich rules", "module", "priority",
 )  # fmt: skip
 _SETTING = re.compile(rf"\s*(?P<key>{'|'.join(_KEYS)}):\s*(?P<values>.*?)\s*")
 _RICH = re.compile(r"\s*rule (?:priority|family|service|port|source|protocol).*")

@@ -17,7 +17,8 @@ _CREATE = re.compile(rf"\s*create\s+(?P<name>\S+)\s+(?P<type>{_TYPE})(?P<options
 _ADD = re.compile(r"\s*add\s+(?P<name>\S+)\s+(?P<element>\S+)(?P<options>\s.*)?")
 _NAME = re.compile(r"\s*Name: (?P<name>\S+)\s*")
 _FIELD = re.compile(
-    r"\s*(?P<field>Type|Revision|Header|Size in memory|References|Number of entries|Members):\s*(?P<value>.*?)\s*"
+    r"\s*(?P<field>Type|Revision|Header|Size in memory|References|Number of entries|Members):\s*"
+    r"(?P<value>.*?)\s*"
 )
 _MEMBER = re.compile(r"\s*(?P<element>[^\s:][^\s]*)(?P<options>\s.*)?")
 _CREATE_FLAGS = frozenset(

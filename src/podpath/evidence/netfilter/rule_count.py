@@ -13,19 +13,24 @@ from podpath.net.firewall import CopyCount, RuleCount
 from podpath.net.provenance import Source
 
 _COMMAND = re.compile(
-    r"(?:sudo\s+)?ip6?tables(?:-legacy|-nft)?(?:-save\b|\s.*-[SL]|\s+--list)[^|]*(?:\|\s*grep\s[^|]*)?\|\s*wc\s+(?:-l|--lines)\s*"
+    r"(?:sudo\s+)?ip6?tables(?:-legacy|-nft)?(?:-save\b|\s.*-[SL]|\s+--list)[^|]*"
+    r"(?:\|\s*grep\s[^|]*)?\|\s*wc\s+(?:-l|--lines)\s*"
 )
 _GREP = re.compile(
-    r"(?:sudo\s+)?ip6?tables(?:-legacy|-nft)?(?:-save\b|\s.*-[SL]|\s+--list)[^|]*\|(?:.*\|)?\s*[ez]?grep\s+(?:-\S+\s+)*(?:-\w*c\w*|--count)\b.*"
+    r"(?:sudo\s+)?ip6?tables(?:-legacy|-nft)?(?:-save\b|\s.*-[SL]|\s+--list)[^|]*\|"
+    r"(?:.*\|)?\s*[ez]?grep\s+(?:-\S+\s+)*(?:-\w*c\w*|--count)\b.*"
 )
 _COPIES = re.compile(
-    r"\s*(?P<times>\d{1,9})\s+(?P<rule>(?:-[AI]|--append)\s+\S.*|:\S+\s+\S+\s+\[.*|COMMIT|\*\w+|#.*)"
+    r"\s*(?P<times>\d{1,9})\s+(?P<rule>(?:-[AI]|--append)\s+\S.*|:\S+\s+\S+\s+\[.*|COMMIT|\*\w+|"
+    r"#.*)"
 )
 _NUMBER = re.compile(r"\s*\d{1,9}\s*")
 
 
 def recognise(source: Source) -> int:
-    """Recognize one number behind a command that counts rules, or rules with numbers before them."""
+    """Recognize one number behind a command that counts rules, or rules with numbers before
+    them.
+    """
     if source.command is not None and any(_NUMBER.fullmatch(line) for line in source.lines[:3]):
         command = source.command.strip()
         return CERTAIN if _COMMAND.fullmatch(command) or _GREP.fullmatch(command) else NO

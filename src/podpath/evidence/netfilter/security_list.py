@@ -17,10 +17,11 @@ from podpath.net.firewall import CloudRule
 from podpath.net.provenance import Source
 
 _TITLES: Mapping[str, str] = {
-    "priority": "priority", "name": "name", "port": "port", "ports": "port", "destinationportranges": "port", "portrange": "port",
-    "destinationport": "port", "source": "source", "sourceaddressprefixes": "source", "sourceaddressprefix": "source",
-    "sourceiprange": "source", "action": "action", "access": "action", "direction": "direction", "destinationportrange": "port",
-    "policy": "action", "allow/deny": "action",
+    "priority": "priority", "name": "name", "port": "port", "ports": "port",
+    "destinationportranges": "port", "portrange": "port", "destinationport": "port",
+    "source": "source", "sourceaddressprefixes": "source", "sourceaddressprefix": "source",
+    "sourceiprange": "source", "action": "action", "access": "action", "direction": "direction",
+    "destinationportrange": "port", "policy": "action", "allow/deny": "action",
 }  # fmt: skip
 _ACTIONS = {"allow": True, "accept": True, "deny": False, "drop": False}
 _RULE = re.compile(r"[\s|+:=-]*")

@@ -24,13 +24,13 @@ _LINE = re.compile(
     r"(?=(?:.*\s)?(?:-[APIFXDNZ]|--(?:append|policy|insert|flush|delete\S*|new-chain|zero))\b)"
 )
 _SHELL = re.compile(
-    r"\s*(?:#.*|sudo\s.*|\w+=.*|echo\b.*|exit\b.*|(?:/\S*/)?(?:ip6?tables|ip|sysctl|modprobe|sleep|service|systemctl)\b.*"
-    r"|(?:if|then|else|fi|for|do|done|case|esac)\b.*|[{}]|(?:\S.*)?\\)\s*"
+    r"\s*(?:#.*|sudo\s.*|\w+=.*|echo\b.*|exit\b.*|(?:/\S*/)?(?:ip6?tables|ip|sysctl|modprobe|sleep|"
+    r"service|systemctl)\b.*|(?:if|then|else|fi|for|do|done|case|esac)\b.*|[{}]|(?:\S.*)?\\)\s*"
 )
 _ACTIONS = {
-    "-A": "append", "--append": "append", "-I": "insert", "--insert": "insert", "-D": "delete", "--delete": "delete",
-    "-P": "policy", "--policy": "policy", "-F": "flush", "--flush": "flush", "-X": "delete-chain",
-    "--delete-chain": "delete-chain",
+    "-A": "append", "--append": "append", "-I": "insert", "--insert": "insert", "-D": "delete",
+    "--delete": "delete", "-P": "policy", "--policy": "policy", "-F": "flush", "--flush": "flush",
+    "-X": "delete-chain", "--delete-chain": "delete-chain",
 }  # fmt: skip
 _STATES = {"--ctstate", "--state"}
 _FOLLOWING = {"ESTABLISHED", "RELATED"}

@@ -17,7 +17,8 @@ _STATUS = re.compile(r"\s*Status:\s+(?P<state>active|inactive)\s*")
 _DEFAULT = re.compile(r"\s*Default:\s.*?(?:,\s*(?P<routed>\w+) \(routed\))?\s*")
 _HEADING = re.compile(r"\s*(?:To\s+Action\s+From|-+\s+-+\s+-+|Logging:.*|New profiles:.*)\s*")
 _ROW = re.compile(
-    r"\s*(?:\[\s*\d+\]\s*)?(?P<to>\S.*?)\s+(?P<action>(?:ALLOW|DENY|REJECT|LIMIT)(?: (?:IN|OUT|FWD))?)\s+(?P<source>\S.*?)\s*"
+    r"\s*(?:\[\s*\d+\]\s*)?(?P<to>\S.*?)\s+(?P<action>(?:ALLOW|DENY|REJECT|LIMIT)"
+    r"(?: (?:IN|OUT|FWD))?)\s+(?P<source>\S.*?)\s*"
 )
 _ADDRESS = re.compile(r"[\da-fA-F:.]+(?:/\d+)?")
 

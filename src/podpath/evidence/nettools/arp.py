@@ -20,11 +20,12 @@ _TRAILER = re.compile(r"\s*(?:Entries:|arp: )")
 _ADDRESS = r"(?P<address>[0-9A-Fa-fxX*]+(?:[.:][0-9A-Fa-fxX*]*)+)"
 _MAC = r"(?P<mac>[0-9A-Fa-fxX*]{1,2}(?::[0-9A-Fa-fxX*]{1,2}){5})"
 _ROW = re.compile(
-    rf"\s*{_ADDRESS}\s+(?:(?P<missing>\(incomplete\))|(?:\w+|\*)\s+(?:{_MAC}|<from_interface>)\s+(?P<flags>[A-Z]+))(?:\s+\S+)?\s+(?P<link>\S+)\s*$"
+    rf"\s*{_ADDRESS}\s+(?:(?P<missing>\(incomplete\))|(?:\w+|\*)\s+(?:{_MAC}|<from_interface>)\s+"
+    r"(?P<flags>[A-Z]+))(?:\s+\S+)?\s+(?P<link>\S+)\s*$"
 )
 _BSD = re.compile(
-    rf"\s*\S+\s+\({_ADDRESS}\)\s+at\s+(?:{_MAC}|(?P<missing><incomplete>|\(incomplete\))|<from_interface>)"
-    r"(?P<rest>(?:\s+(?!on\s)\S+){0,4})\s+on\s+(?P<link>\S+)"
+    rf"\s*\S+\s+\({_ADDRESS}\)\s+at\s+(?:{_MAC}|(?P<missing><incomplete>|\(incomplete\))|"
+    r"<from_interface>)(?P<rest>(?:\s+(?!on\s)\S+){0,4})\s+on\s+(?P<link>\S+)"
 )
 _PROC = re.compile(
     rf"\s*{_ADDRESS}\s+0x[0-9a-f]+\s+(?P<bits>0x[0-9a-f]+)\s+{_MAC}\s+\S+\s+(?P<link>\S+)\s*$"

@@ -17,8 +17,9 @@ _TITLE = re.compile(
     r"\s*ARPING (?:to )?(?P<target>[0-9.]+)(?: from \S+(?: (?:via )?(?P<link>\S+))?)?\s*$"
 )
 _REPLY = re.compile(
-    r"\s*(?:(?:Unicast|Broadcast) re(?:ply|quest) from (?P<target>[0-9.]+) \[(?P<mac>[0-9A-Fa-f:]{17})\]|"
-    r"\d+ bytes from (?P<habets>[0-9A-Fa-f:]{17}) \((?P<address>[0-9.]+)\)|Timeout)"
+    r"\s*(?:(?:Unicast|Broadcast) re(?:ply|quest) from (?P<target>[0-9.]+) \["
+    r"(?P<mac>[0-9A-Fa-f:]{17})\]|\d+ bytes from (?P<habets>[0-9A-Fa-f:]{17}) \("
+    r"(?P<address>[0-9.]+)\)|Timeout)"
 )
 _TRAILER = re.compile(
     r"\s*(?:Sent \d+ probes?|Received \d+ re|--- .* statistics|\d+ packets transmitted|rtt )"

@@ -21,8 +21,9 @@ from podpath.net.statements import ConfiguredDevice
 _IFACE = re.compile(r"\s*iface\s+(?P<link>\S+)\s+inet6?\s+(?P<method>\w+)")
 _AUTO = re.compile(r"\s*(?:auto|allow-\w+|source(?:-directory)?|mapping)\s+\S")
 _OPTION = re.compile(
-    r"\s+(?P<name>address|netmask|gateway|network|broadcast|mtu|hwaddress|metric|dns-\S+|pre-up|up|post-up|pre-down|down|post-down|"
-    r"bridge[_-]\S+|bond[_-]\S+|vlan[_-]\S+|ovs_\w+|scope|pointopoint|accept_ra|autoconf)\s+(?P<value>.*?)\s*$"
+    r"\s+(?P<name>address|netmask|gateway|network|broadcast|mtu|hwaddress|metric|dns-\S+|pre-up|up|"
+    r"post-up|pre-down|down|post-down|bridge[_-]\S+|bond[_-]\S+|vlan[_-]\S+|ovs_\w+|scope|"
+    r"pointopoint|accept_ra|autoconf)\s+(?P<value>.*?)\s*$"
 )
 _NETPLAN = re.compile(r"\s*network:\s*(?:#.*)?$")
 _NETPLAN_SIGN = re.compile(r"\s*(?:renderer|ethernets|bridges|bonds|vlans|wifis|dhcp4|dhcp6):")

@@ -21,7 +21,8 @@ _FEATURE = re.compile(
 )
 _COUNT = re.compile(r"\s+(?P<name>[\w\[\]. -]+?):\s+(?P<value>\d+)\s*$")
 _DRIVER = re.compile(
-    r"\s*(?:driver|version|firmware-version|expansion-rom-version|bus-info|supports-[\w-]+):(?:\s.*)?$"
+    r"\s*(?:driver|version|firmware-version|expansion-rom-version|bus-info|supports-[\w-]+):"
+    r"(?:\s.*)?$"
 )
 _EXPECTED = "a line of ethtool"
 

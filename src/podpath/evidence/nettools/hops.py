@@ -18,8 +18,8 @@ _TITLE = re.compile(
     r"\s*(?:traceroute6? to \S+ \((?P<dst>[0-9A-Fa-f.:]+)\)|Start: |HOST: |Resume: |My traceroute)"
 )
 _HOP = re.compile(
-    r"\s*(?P<number>\d{1,2})(?::|\?:|\.\|--|\.)?\s+(?P<rest>(?:\*|\[LOCALHOST\]|no reply|_gateway|\?\?\?|[\w.-]+|[0-9A-Fa-f:]+)"
-    r"(?:\s.*)?)$"
+    r"\s*(?P<number>\d{1,2})(?::|\?:|\.\|--|\.)?\s+(?P<rest>(?:\*|\[LOCALHOST\]|no reply|_gateway|"
+    r"\?\?\?|[\w.-]+|[0-9A-Fa-f:]+)(?:\s.*)?)$"
 )
 _ADDRESS = re.compile(
     r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9A-Fa-f]{1,4}:){2,7}[0-9A-Fa-f:]*)(?![\w.])"

@@ -22,7 +22,8 @@ _NEW = re.compile(
     r"\s*(?P<name>[^\s:<>]+(?::\w+)?):\s+flags=\d+<(?P<flags>[A-Z,_-]*)>\s+mtu\s+(?P<mtu>\d+)"
 )
 _OLD = re.compile(
-    r"\s*(?P<name>[^\s<>]+)\s+Link encap:(?P<kind>\S+(?: \S+)*?)(?:\s+HWaddr\s+(?P<mac>[0-9A-Fa-fxX:*-]+))?\s*$"
+    r"\s*(?P<name>[^\s<>]+)\s+Link encap:(?P<kind>\S+(?: \S+)*?)"
+    r"(?:\s+HWaddr\s+(?P<mac>[0-9A-Fa-fxX:*-]+))?\s*$"
 )
 _INET = re.compile(
     r"\s*inet6?\s+(?:addr:\s?)?(?P<address>[0-9A-Fa-fxX*.:]+)(?:/(?P<length>\d+))?(?P<rest>.*)$"
@@ -34,7 +35,8 @@ _BROADCAST = re.compile(r"(?:broadcast\s+|Bcast:)(?P<broadcast>[0-9.]+)")
 _ETHER = re.compile(r"\s*ether\s+(?P<mac>[0-9A-Fa-fxX:*]{17})")
 _STATUS = re.compile(r"\s+(?P<flags>(?:[A-Z]+\s+)*)MTU:(?P<mtu>\d+)")
 _REST = re.compile(
-    r"\s*(?:RX|TX|collisions|Interrupt|unspec|loop|tunnel|sit|infiniband|device|Memory|Base address|inet6? )\b|\s+[\w-]+:"
+    r"\s*(?:RX|TX|collisions|Interrupt|unspec|loop|tunnel|sit|infiniband|device|Memory|"
+    r"Base address|inet6? )\b|\s+[\w-]+:"
 )
 _EXPECTED = "a line of ifconfig"
 

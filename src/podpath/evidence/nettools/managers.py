@@ -14,12 +14,14 @@ from podpath.net.statements import ManagedDevice
 
 _NM_HEADING = re.compile(r"\s*DEVICE\s+TYPE\s+STATE\s+(?:IP4-CONNECTIVITY\s+)?CONNECTION")
 _NM_ROW = re.compile(
-    r"\s*(?P<link>[^\s:]+)\s+(?P<type>[\w-]+)\s+(?P<state>connected \(externally\)|connected \(local\)|connected|disconnected|"
-    r"unmanaged|unavailable|connecting \([^)]*\)|activating|deactivating)\s*(?P<profile>.*?)\s*$"
+    r"\s*(?P<link>[^\s:]+)\s+(?P<type>[\w-]+)\s+(?P<state>connected \(externally\)|"
+    r"connected \(local\)|connected|disconnected|unmanaged|unavailable|connecting \([^)]*\)|"
+    r"activating|deactivating)\s*(?P<profile>.*?)\s*$"
 )
 _ND_HEADING = re.compile(r"\s*IDX\s+LINK\s+TYPE\s+OPERATIONAL\s+SETUP")
 _ND_ROW = re.compile(
-    r"\s*(?:[●○*]\s*)?\d+\s+(?P<link>\S+)\s+(?P<type>[\w-]+)\s+(?P<operational>[\w-]+)\s+(?P<state>[\w-]+)\s*$"
+    r"\s*(?:[●○*]\s*)?\d+\s+(?P<link>\S+)\s+(?P<type>[\w-]+)\s+(?P<operational>[\w-]+)\s+"
+    r"(?P<state>[\w-]+)\s*$"
 )
 _TRAILER = re.compile(r"\s*\d+ links listed")
 _EXPECTED = "a device"

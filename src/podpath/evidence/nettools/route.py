@@ -22,12 +22,13 @@ _TITLE = re.compile(r"\s*Kernel (?:IP|IPv6) routing table|\s*(?:IPv[46] )?Route 
 _HEADING = re.compile(r"\s*Destination\s+(?:Gateway\s+Genmask|Next Hop)\s+Flags?\s")
 _ADDRESS = r"(?:[0-9A-Fa-fxX*]+\.[0-9A-Fa-fxX*.]+|default|[A-Za-z_][\w.-]*|\*|-)"
 _ROW = re.compile(
-    rf"\s*(?P<dst>{_ADDRESS})\s+(?P<gateway>{_ADDRESS})\s+(?P<mask>[0-9xX*]+\.[0-9xX*.]+|\*)\s+(?P<flags>[!UGHRDMACS]+)\s+"
-    r"(?P<first>-?\d+|-)\s+(?P<second>\d+|-)\s+(?P<third>\d+|-)\s+(?P<link>\S+)\s*$"
+    rf"\s*(?P<dst>{_ADDRESS})\s+(?P<gateway>{_ADDRESS})\s+(?P<mask>[0-9xX*]+\.[0-9xX*.]+|\*)\s+"
+    r"(?P<flags>[!UGHRDMACS]+)\s+(?P<first>-?\d+|-)\s+(?P<second>\d+|-)\s+(?P<third>\d+|-)\s+"
+    r"(?P<link>\S+)\s*$"
 )
 _ROW6 = re.compile(
-    r"\s*(?P<dst>\[?[0-9A-Fa-f:.]+(?:/\d+)?\]?|default)\s+(?P<gateway>(?=[^\s:]*:)[0-9A-Fa-f:.]++|\[::\])\s+(?P<flags>[!UGHDAaCcnmM]+)\s+"
-    r"(?P<metric>-?\d+)\s+\d+\s+\d+\s+(?P<link>\S+)\s*$"
+    r"\s*(?P<dst>\[?[0-9A-Fa-f:.]+(?:/\d+)?\]?|default)\s+(?P<gateway>(?=[^\s:]*:)[0-9A-Fa-f:.]++|"
+    r"\[::\])\s+(?P<flags>[!UGHDAaCcnmM]+)\s+(?P<metric>-?\d+)\s+\d+\s+\d+\s+(?P<link>\S+)\s*$"
 )
 _NONE = "0.0.0.0"  # noqa: S104  no socket is bound: it is what net-tools print for "none"
 _NETWORKS = {"default": _NONE, "loopback": "127.0.0.0", "link-local": "169.254.0.0", "*": _NONE}
@@ -73,12 +74,16 @@ def _add_row(ledger: Ledger, index: int, found: re.Match[str], metric: int | Non
     gateway = None if found["gateway"] in {_NONE, "*", "-"} else parse_address(found["gateway"])
     if "G" in flags and gateway is None:
         raise ValueError(
-            "expected a gateway, saw none under the flag G: it is of the other family, and not printed here"
+            "expected a gateway, saw none under the flag G: it is of the other family, and not "
+            "printed here"
         )
     if link == "*":
         ledger.gap(
             index,
-            "a route without a device is a blackhole or a throw, which this listing does not tell; taken for a blackhole",
+            (
+                "a route without a device is a blackhole or a throw, which this listing does not "
+                "tell; taken for a blackhole"
+            ),
         )
     ledger.add(_route(ledger.span(index), _prefix(found), found, gateway, metric))
 

@@ -25,21 +25,30 @@ _SS_HEADING = re.compile(
 )
 _NETSTAT_HEADING = re.compile(r"\s*Proto\s+Recv-Q\s+Send-Q\s+Local Address\s+Foreign Address")
 _TITLE = re.compile(
-    r"\s*Active (?:Internet connections|UNIX domain sockets)|\s*Proto\s+RefCnt\s+Flags|\s*RTNETLINK answers: "
+    r"\s*Active (?:Internet connections|UNIX domain sockets)|\s*Proto\s+RefCnt\s+Flags|"
+    r"\s*RTNETLINK answers: "
 )
 _SUMMARY = re.compile(
     r"\s*(?:Total: \d+(?: \(kernel \d+\))?|TCP:\s+\d+ \(.*|Transport\s+Total\s+IP\s+IPv6|"
     r"(?:\*|RAW|UDP|TCP|INET|FRAG)(?:\s+[\d-]+){3})\s*$"
 )
 """`ss -s`: how many sockets of each kind there are, which says nothing about a path."""
-_SS_STATES = "LISTEN|UNCONN|ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|CLOSED|UNKNOWN"
-_NETSTAT_STATES = "LISTEN|ESTABLISHED|SYN_SENT|SYN_RECV|FIN_WAIT[12]|TIME_WAIT|CLOSE|CLOSE_WAIT|LAST_ACK|CLOSING|UNKNOWN|[0-9]"
+_SS_STATES = (
+    "LISTEN|UNCONN|ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|CLOSE-WAIT|LAST-ACK|"
+    "CLOSING|CLOSED|UNKNOWN"
+)
+_NETSTAT_STATES = (
+    "LISTEN|ESTABLISHED|SYN_SENT|SYN_RECV|FIN_WAIT[12]|TIME_WAIT|CLOSE|CLOSE_WAIT|LAST_ACK|CLOSING|"
+    "UNKNOWN|[0-9]"
+)
 _END = r"(?:\[[^\]\s]*\]|[^\s\[\]]*?)(?:%[^\s:]+)?:(?:\*|[\w-]+)"
 _SS = re.compile(
-    rf"\s*(?:(?P<netid>tcp|udp|udpl|sctp|dccp|raw|icmp6)\s+)?(?P<state>{_SS_STATES})\s+(?P<waiting>\d+)\s+(?P<backlog>\d+)\s+(?P<local>{_END})(?:\s*|\s+(?P<rest>.*))$"
+    rf"\s*(?:(?P<netid>tcp|udp|udpl|sctp|dccp|raw|icmp6)\s+)?(?P<state>{_SS_STATES})\s+"
+    rf"(?P<waiting>\d+)\s+(?P<backlog>\d+)\s+(?P<local>{_END})(?:\s*|\s+(?P<rest>.*))$"
 )
 _NETSTAT = re.compile(
-    rf"\s*(?P<netid>tcp|udp|udplite|sctp|raw)(?P<six>6?)\s+\d+\s+\d+\s+(?P<local>\S+)\s+(?P<peer>\S+)(?:\s+(?P<state>{_NETSTAT_STATES}))?"
+    r"\s*(?P<netid>tcp|udp|udplite|sctp|raw)(?P<six>6?)\s+\d+\s+\d+\s+(?P<local>\S+)\s+"
+    rf"(?P<peer>\S+)(?:\s+(?P<state>{_NETSTAT_STATES}))?"
     r"(?=\s|$)\s*(?P<rest>.*)$"
 )
 _OTHER = re.compile(r"\s*(?:u_str|u_dgr|u_seq|nl|p_raw|p_dgr|v_str|v_dgr|ti_\w+|xdp|mptcp|unix)\s")
@@ -49,14 +58,15 @@ _DETAIL = re.compile(
 _LOCAL = re.compile(r"(?:\[(?P<v6>[^\]]*)\]|(?P<bare>.*?))(?:%(?P<link>[^\s:]+))?:(?P<port>[^:]+)")
 _PROCESS = re.compile(r'users:\(\("(?P<ss>[^"]*+)"|(?<!\S)\d++/(?P<netstat>\S.*)')
 _STATES = {
-    "ESTABLISHED": "ESTAB", "SYN_SENT": "SYN-SENT", "SYN_RECV": "SYN-RECV", "FIN_WAIT1": "FIN-WAIT-1", "FIN_WAIT2": "FIN-WAIT-2",
-    "TIME_WAIT": "TIME-WAIT", "CLOSE": "CLOSED", "CLOSE_WAIT": "CLOSE-WAIT", "LAST_ACK": "LAST-ACK",
+    "ESTABLISHED": "ESTAB", "SYN_SENT": "SYN-SENT", "SYN_RECV": "SYN-RECV",
+    "FIN_WAIT1": "FIN-WAIT-1", "FIN_WAIT2": "FIN-WAIT-2", "TIME_WAIT": "TIME-WAIT",
+    "CLOSE": "CLOSED", "CLOSE_WAIT": "CLOSE-WAIT", "LAST_ACK": "LAST-ACK",
 }  # fmt: skip
 """netstat's names for what ss calls otherwise."""
 _SERVICES = {
-    "ssh": 22, "telnet": 23, "smtp": 25, "domain": 53, "bootps": 67, "bootpc": 68, "http": 80, "kerberos": 88, "sunrpc": 111,
-    "ntp": 123, "snmp": 161, "bgp": 179, "ldap": 389, "https": 443, "syslog": 514, "ldaps": 636, "mysql": 3306,
-    "postgresql": 5432, "mdns": 5353, "http-alt": 8080,
+    "ssh": 22, "telnet": 23, "smtp": 25, "domain": 53, "bootps": 67, "bootpc": 68, "http": 80,
+    "kerberos": 88, "sunrpc": 111, "ntp": 123, "snmp": 161, "bgp": 179, "ldap": 389, "https": 443,
+    "syslog": 514, "ldaps": 636, "mysql": 3306, "postgresql": 5432, "mdns": 5353, "http-alt": 8080,
 }  # fmt: skip
 """Names of /etc/services (IANA)."""
 _IDENTIFIERS = {"udpl": "udplite", "icmp6": "icmpv6", "raw": "all"}

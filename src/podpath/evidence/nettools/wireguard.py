@@ -1,4 +1,6 @@
-"""`wg show`: the peers of a WireGuard device, what they may send, and when they last shook hands."""
+"""`wg show`: the peers of a WireGuard device, what they may send, and when they last shook
+hands.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ from podpath.net.statements import WireguardPeer
 _DEVICE = re.compile(r"\s*interface:\s+(?P<link>\S+)\s*$")
 _PEER = re.compile(r"\s*peer:\s+(?P<key>\S+)\s*$")
 _FIELD = re.compile(
-    r"\s*(?P<name>public key|private key|listening port|fwmark|preshared key|endpoint|allowed ips|latest handshake|transfer|"
-    r"persistent keepalive):\s*(?P<value>.*?)\s*$"
+    r"\s*(?P<name>public key|private key|listening port|fwmark|preshared key|endpoint|allowed ips|"
+    r"latest handshake|transfer|persistent keepalive):\s*(?P<value>.*?)\s*$"
 )
 _TRANSFER = re.compile(r"(?P<received>\S+ \w+) received, (?P<sent>\S+ \w+) sent")
 _EXPECTED = "a line of wg show"

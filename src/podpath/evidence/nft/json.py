@@ -148,11 +148,13 @@ def _build(kind: str, body: JsonMapping, span: Span) -> Record | None:
         )
         if not isinstance(priority, int) or hook not in HOOKS or policy not in {"accept", "drop"}:
             raise ValueError(
-                f"expected a chain of nft's, saw hook {hook!r}, priority {priority!r} and policy {policy!r}"
+                f"expected a chain of nft's, saw hook {hook!r}, priority {priority!r} and policy "
+                f"{policy!r}"
             )
         if text_of(body, "type") not in {None, *TYPES} or family not in FAMILIES:
             raise ValueError(
-                f"expected a chain of nft's, saw type {text_of(body, 'type')!r} and family {family!r}"
+                f"expected a chain of nft's, saw type {text_of(body, 'type')!r} and family "
+                f"{family!r}"
             )
         return NftChainRecord(
             span=span,

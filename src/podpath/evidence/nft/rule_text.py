@@ -1,4 +1,6 @@
-"""Rules of nft's own language (nft(8)) to statements. What is not known is kept as it is spelled."""
+"""Rules of nft's own language (nft(8)) to statements. What is not known is kept as it is
+spelled.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from podpath.net import nft
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "!"})
 _NAT_FLAGS = frozenset({"random", "fully-random", "persistent"})
 _TARGET = re.compile(
-    r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<first>[0-9.]+)(?:-(?P<last>[0-9.]+))?)?(?::(?P<low>\d+)(?:-(?P<high>\d+))?)?"
+    r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<first>[0-9.]+)(?:-(?P<last>[0-9.]+))?)?"
+    r"(?::(?P<low>\d+)(?:-(?P<high>\d+))?)?"
 )
 _SIX = re.compile(
     r"(?P<first>[0-9A-Fa-f]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f.]*)(?:-(?P<last>[0-9A-Fa-f:.]+))?"
@@ -36,7 +39,9 @@ class NftRuleText(NamedTuple):
 
 
 def parse_rule(words: TokenCursor) -> NftRuleText:
-    """Read a rule; from the first statement that is not understood on it is one unknown statement."""
+    """Read a rule; from the first statement that is not understood on it is one unknown
+    statement.
+    """
     statements: list[nft.Statement] = []
     comment = ""
     while not words.is_done:

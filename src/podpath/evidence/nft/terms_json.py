@@ -83,7 +83,9 @@ def parse_element(value: object, *, is_map: bool) -> nft.Element:
 
 
 def _spell(value: object) -> str:
-    """Spell what is not known: as nft would, where it is a name with plain words, else as its JSON."""
+    """Spell what is not known: as nft would, where it is a name with plain words, else as its
+    JSON.
+    """
     if isinstance(value, dict) and len(value) == 1:
         ((name, body),) = value.items()
         if body is None:

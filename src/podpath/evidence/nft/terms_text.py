@@ -9,19 +9,24 @@ from podpath.evidence.nft.tokens import TokenCursor
 from podpath.net import nft
 
 HEADERS = frozenset(
-    {"ip", "ip6", "tcp", "udp", "th", "sctp", "udplite", "dccp", "icmp", "icmpv6", "ether", "arp", "vlan", "esp", "ah", "comp",
-     "igmp"}
+    {
+        "ip", "ip6", "tcp", "udp", "th", "sctp", "udplite", "dccp", "icmp", "icmpv6", "ether",
+        "arp", "vlan", "esp", "ah", "comp", "igmp",
+    }
 )  # fmt: skip
 BARE_META = frozenset(
-    {"mark", "iif", "oif", "iifname", "oifname", "iiftype", "oiftype", "iifgroup", "oifgroup", "skuid", "skgid", "nftrace",
-     "rtclassid", "pkttype", "cpu", "cgroup", "l4proto", "nfproto", "length", "protocol", "priority"}
+    {
+        "mark", "iif", "oif", "iifname", "oifname", "iiftype", "oiftype", "iifgroup", "oifgroup",
+        "skuid", "skgid", "nftrace", "rtclassid", "pkttype", "cpu", "cgroup", "l4proto", "nfproto",
+        "length", "protocol", "priority",
+    }
 )  # fmt: skip
 """Keys of meta that may stand without the word."""
 VERDICTS = frozenset({"accept", "drop", "continue", "return", "jump", "goto"})
 _FIB_FLAGS = frozenset({"saddr", "daddr", "mark", "iif", "oif"})
 _OPERATORS: Mapping[str, tuple[str, int]] = {
-    "|": ("|", 1), "or": ("|", 1), "^": ("^", 2), "xor": ("^", 2), "&": ("&", 3), "and": ("&", 3), "<<": ("<<", 4),
-    ">>": (">>", 4),
+    "|": ("|", 1), "or": ("|", 1), "^": ("^", 2), "xor": ("^", 2), "&": ("&", 3), "and": ("&", 3),
+    "<<": ("<<", 4), ">>": (">>", 4),
 }  # fmt: skip
 """The operators with how tightly each binds."""
 _NETWORK = re.compile(r"(?P<address>[0-9A-Fa-f.:]+)/(?P<length>\d+)")

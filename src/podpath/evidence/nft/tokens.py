@@ -11,8 +11,8 @@ from typing import NamedTuple
 from podpath.evidence.text.tokenizer import strip_terminal
 
 _TOKEN = re.compile(
-    r'(?P<blank>\s+)|(?P<comment>\#.*)|(?P<quoted>"[^"]*"?)|(?P<sign>==|!=|<=|>=|<<|>>|[{};,()|&^<>=!])|'
-    r'(?P<word>(?:[^\s{};,()|&^<>=!"#])+)'
+    r'(?P<blank>\s+)|(?P<comment>\#.*)|(?P<quoted>"[^"]*"?)|(?P<sign>==|!=|<=|>=|<<|>>|'
+    r'[{};,()|&^<>=!])|(?P<word>(?:[^\s{};,()|&^<>=!"#])+)'
 )
 _HANDLE = re.compile(r"#\s*handle (?P<number>\d+)")
 

@@ -13,8 +13,9 @@ from podpath.evidence.text.tokenizer import strip_terminal
 from podpath.net.provenance import Source
 
 _LINE = re.compile(
-    r"\s*(?:trace id [0-9a-f]+ (?:ip6?|inet|arp|bridge|netdev) \S+ \S+ (?:packet:|rule |policy |verdict |unknown )"
-    r"|PACKET: \d+ [0-9a-f]+ |TRACE: \d+ [0-9a-f]+ [^\s:]+:[^\s:]+:(?:rule|policy|return)\b)"
+    r"\s*(?:trace id [0-9a-f]+ (?:ip6?|inet|arp|bridge|netdev) \S+ \S+ (?:packet:|rule |policy |"
+    r"verdict |unknown )|PACKET: \d+ [0-9a-f]+ |TRACE: \d+ [0-9a-f]+ [^\s:]+:[^\s:]+:(?:rule|"
+    r"policy|return)\b)"
 )
 _EXPECTED = "a line of a packet's trace"
 

@@ -22,8 +22,9 @@ _ACTIVE = re.compile(
 _MEMBER = re.compile(r"(?:slave|member) \"?(?P<name>[^\s\":]+)\"?: (?:enabled|disabled)")
 _IS_ACTIVE = re.compile(r"\s+active (?:slave|member)\s*$")
 _DETAIL = re.compile(
-    r"\s+(?:may_enable: |hash \d+: |active (?:slave|member)|[a-z_ ]+: )|bond[\w -]*: |lb_output|all (?:members|slaves)|updelay: |"
-    r"downdelay: |next rebalance: |lacp|active-backup primary: |use_lacp|recirc|primary"
+    r"\s+(?:may_enable: |hash \d+: |active (?:slave|member)|[a-z_ ]+: )|bond[\w -]*: |lb_output|"
+    r"all (?:members|slaves)|updelay: |downdelay: |next rebalance: |lacp|active-backup primary: |"
+    r"use_lacp|recirc|primary"
 )
 
 

@@ -18,8 +18,9 @@ _TABLE = re.compile(r"\s*(?P<table>Bridge|Port|Interface)\s+(?P<name>\"[^\"]*\"|
 _TYPE = re.compile(r"\s*type:\s+(?P<type>\S+)\s*$")
 _TAG = re.compile(r"\s*tag:\s+(?P<tag>\d+)\s*$")
 _OTHER = re.compile(
-    r"\s*(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\s*$|ovs_version: |(?:Controller|Manager) |is_connected: |fail_mode: |trunks: |"
-    r"options: |datapath_type: |vlan_mode: |error: |qos: |bfd: |lldp: |status: |\w+: )"
+    r"\s*(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\s*$|ovs_version: |(?:Controller|Manager) |"
+    r"is_connected: |fail_mode: |trunks: |options: |datapath_type: |vlan_mode: |error: |qos: |"
+    r"bfd: |lldp: |status: |\w+: )"
 )
 
 

@@ -13,10 +13,11 @@ _OTHERS = {"Reverse Request": 3, "Reverse Reply": 4, "Inverse Request": 8, "Inve
 _NAME = r"<[^<>]*>|[^\s,()]+"
 _ARP = re.compile(
     rf"(?:[\w ]+(?: \(\d+\))? \(len \d+\), IPv4 \(len \d+\), )?(?:"
-    rf"(?:Request |request )?[Ww]ho-has (?P<asked>{_NAME}) ?(?:\((?P<asked_mac>[^)]*)\) )?tell (?P<asker>{_NAME})|"
-    rf"(?:Reply |reply )?(?P<told>{_NAME}) is-at (?P<told_mac>{_NAME})|"
+    rf"(?:Request |request )?[Ww]ho-has (?P<asked>{_NAME}) ?(?:\((?P<asked_mac>[^)]*)\) )?tell "
+    rf"(?P<asker>{_NAME})|(?:Reply |reply )?(?P<told>{_NAME}) is-at (?P<told_mac>{_NAME})|"
     rf"(?:Announcement|Probe) (?P<announced>{_NAME})|"
-    rf"Unknown \((?P<unknown>\d+)\)|(?P<other>Reverse Request|Reverse Reply|Inverse Request|Inverse Reply) )"
+    r"Unknown \((?P<unknown>\d+)\)|(?P<other>Reverse Request|Reverse Reply|Inverse Request|"
+    r"Inverse Reply) )"
 )
 
 

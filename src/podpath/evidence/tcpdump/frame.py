@@ -20,7 +20,9 @@ class PrintedFrame(NamedTuple):
     """One printed packet's line, up to the network layer."""
 
     time: float | None
-    """Seconds since midnight, or since the epoch where the date is printed; None where no time is."""
+    """Seconds since midnight, or since the epoch where the date is printed; None where no time
+    is.
+    """
     elided: bool
     """True where digits of the time are left out."""
     link: str | None
@@ -61,11 +63,12 @@ _ETHERNET = re.compile(
     r"(?:,\s*length:? (?P<length>\d+))?\s*[:,]?\s*"
 )
 _COOKED = re.compile(
-    rf"(?:ifindex \d+ )?(?P<smac>{_MAC.pattern}) (?:\(oui [^)]*\) )?ethertype (?P<type>[^,(:]+)(?:\(0x[0-9a-f]+\))?"
-    r"(?:, length:? (?P<length>\d+))?\s*[:,]\s*"
+    rf"(?:ifindex \d+ )?(?P<smac>{_MAC.pattern}) (?:\(oui [^)]*\) )?ethertype (?P<type>[^,(:]+)"
+    r"(?:\(0x[0-9a-f]+\))?(?:, length:? (?P<length>\d+))?\s*[:,]\s*"
 )
 _VLAN = re.compile(
-    r"(?P<tag>vlan \d+), p \d+(?:, DEI)?, (?:ethertype (?P<type>[^,(:]+)(?:\(0x[0-9a-f]+\))?|LLC)\s*[:,]\s*"
+    r"(?P<tag>vlan \d+), p \d+(?:, DEI)?, (?:ethertype (?P<type>[^,(:]+)(?:\(0x[0-9a-f]+\))?|"
+    r"LLC)\s*[:,]\s*"
 )
 _NETWORK = re.compile(
     r"(?P<protocol>IP6|IP|ARP|RARP|Reverse ARP|MPLS|STP|LLDP|EAPOL|PPPoE)\b(?P<comma>,)?\s*"

@@ -13,11 +13,12 @@ from podpath.net.addresses import Address
 from podpath.net.packet import Packet
 
 _ECHO = re.compile(
-    r"ICMP6?,? (?P<extended>extended )?echo (?P<kind>request|reply)(?:, id (?P<id>\d+))?(?:, seq (?P<seq>\d+))?(?P<note>.*)"
+    r"ICMP6?,? (?P<extended>extended )?echo (?P<kind>request|reply)(?:, id (?P<id>\d+))?"
+    r"(?:, seq (?P<seq>\d+))?(?P<note>.*)"
 )
 _UNREACHABLE = re.compile(
-    r"ICMP (?P<what>net |host )?(?P<target>\S+) (?:(?P<protocol>tcp|udp|sctp) port (?P<port>\S+) |protocol (?P<number>\d+) )?"
-    r"unreachable(?P<why> - [^,]*)?(?P<note>.*)"
+    r"ICMP (?P<what>net |host )?(?P<target>\S+) (?:(?P<protocol>tcp|udp|sctp) port (?P<port>\S+) |"
+    r"protocol (?P<number>\d+) )?unreachable(?P<why> - [^,]*)?(?P<note>.*)"
 )
 _EXCEEDED = re.compile(
     r"ICMP (?P<what>time exceeded in-transit|ip reassembly time exceeded)(?P<note>.*)"
@@ -29,28 +30,33 @@ _BARE = re.compile(r"type-#(?P<number>\d{1,3})")
 _LENGTH = re.compile(r"length:? (?P<length>\d+)")
 _ICMP6 = re.compile(r"ICMP6, (?P<what>[A-Za-z][A-Za-z 0-9-]*)(?P<note>.*)")
 _UNREACHABLE6 = re.compile(
-    r"unreachable port, (?P<at>\S+) (?:(?P<protocol>tcp|udp)|protocol (?P<number>\d+)) port (?P<port>\d+)|"
-    r"(?:unreachable )?(?P<what>route|prohibited|beyond scope|address) (?P<target>[0-9a-fA-F:.]+)"
+    r"unreachable port, (?P<at>\S+) (?:(?P<protocol>tcp|udp)|protocol (?P<number>\d+)) port "
+    r"(?P<port>\d+)|(?:unreachable )?(?P<what>route|prohibited|beyond scope|address) "
+    r"(?P<target>[0-9a-fA-F:.]+)"
 )
 _EXCEEDED6 = re.compile(r"in-transit for (?P<target>[0-9a-fA-F:.]+)")
 _CODES6 = {"route": 0, "prohibited": 1, "beyond scope": 2, "address": 3}
 _WHYS = (
-    ("need to frag", 4), ("source route failed", 5), ("net unknown", 6), ("host unknown", 7), ("isolated", 8),
-    ("admin prohibited filter", 13), ("tos prohibited", 11), ("precedence", 14),
+    ("need to frag", 4), ("source route failed", 5), ("net unknown", 6), ("host unknown", 7),
+    ("isolated", 8), ("admin prohibited filter", 13), ("tos prohibited", 11), ("precedence", 14),
 )  # fmt: skip
 _TYPES4 = (
-    ("parameter problem", 12), ("source quench", 4), ("router advertisement", 9), ("router solicitation", 10),
-    ("time stamp reply", 14), ("time stamp", 13), ("information request", 15), ("information reply", 16),
-    ("address mask request", 17), ("address mask is", 18), ("time exceeded", 11), ("redirect", 5),
+    ("parameter problem", 12), ("source quench", 4), ("router advertisement", 9),
+    ("router solicitation", 10), ("time stamp reply", 14), ("time stamp", 13),
+    ("information request", 15), ("information reply", 16), ("address mask request", 17),
+    ("address mask is", 18), ("time exceeded", 11), ("redirect", 5),
 )  # fmt: skip
 _TYPES6 = (
-    ("destination unreachable", 1), ("packet too big", 2), ("time exceeded", 3), ("parameter problem", 4), ("echo request", 128),
-    ("echo reply", 129), ("multicast listener query", 130), ("multicast listener report v2", 143),
-    ("multicast listener report", 131), ("multicast listener done", 132), ("router solicitation", 133),
-    ("router advertisement", 134), ("neighbor solicitation", 135), ("neighbor advertisement", 136), ("redirect", 137),
-    ("router renumbering", 138), ("node information query", 139), ("node information reply", 140),
-    ("inverse neighbor solicitation", 141), ("inverse neighbor advertisement", 142), ("ha discovery request", 144),
-    ("ha discovery reply", 145), ("mobile router solicitation", 146), ("mobile router advertisement", 147), ("rpl", 155),
+    ("destination unreachable", 1), ("packet too big", 2), ("time exceeded", 3),
+    ("parameter problem", 4), ("echo request", 128), ("echo reply", 129),
+    ("multicast listener query", 130), ("multicast listener report v2", 143),
+    ("multicast listener report", 131), ("multicast listener done", 132),
+    ("router solicitation", 133), ("router advertisement", 134), ("neighbor solicitation", 135),
+    ("neighbor advertisement", 136), ("redirect", 137), ("router renumbering", 138),
+    ("node information query", 139), ("node information reply", 140),
+    ("inverse neighbor solicitation", 141), ("inverse neighbor advertisement", 142),
+    ("ha discovery request", 144), ("ha discovery reply", 145), ("mobile router solicitation", 146),
+    ("mobile router advertisement", 147), ("rpl", 155),
 )  # fmt: skip
 
 

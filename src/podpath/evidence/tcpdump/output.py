@@ -26,26 +26,28 @@ from podpath.net.provenance import Source
 
 _PACKET = re.compile(
     r"\s*(?:(?:[-=*>]+|\(?\d{1,3}[.)])\s+)?(?:\d+ {2,3}(?:caplen \d+ len \d+ )?)?"
-    r"(?:-?(?:\d{4}-\d\d-\d\d[ T])?(?:\d\d:\d\d:\d\d[.,](?:[\dxX*?]+|\.{2,3})|\d{9,10}\.\d{3,9}) +\S|"
-    r"(?:IP6?|ARP,) (?:\S+ > \S+|\(|Request|Reply|Ethernet)|[\w.:]+ > [\w.:]+: (?:Flags \[|ICMP6?,? |UDP, length)|"
+    r"(?:-?(?:\d{4}-\d\d-\d\d[ T])?(?:\d\d:\d\d:\d\d[.,](?:[\dxX*?]+|\.{2,3})|"
+    r"\d{9,10}\.\d{3,9}) +\S|(?:IP6?|ARP,) (?:\S+ > \S+|\(|Request|Reply|Ethernet)|"
+    r"[\w.:]+ > [\w.:]+: (?:Flags \[|ICMP6?,? |UDP, length)|"
     r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2} > \S+, (?:ethertype|802))"
 )
 _SIGNATURE = re.compile(
-    r"Flags \[|\bIP6? \S+ > |\bIP6? \((?:tos|hlim|flowlabel|class)|\bARP,? |ethertype |who-has |ICMP |\S+ > \S+: |UDP, length|"
-    r" (?:In|Out) +IP|"
+    r"Flags \[|\bIP6? \S+ > |\bIP6? \((?:tos|hlim|flowlabel|class)|\bARP,? |ethertype |who-has |"
+    r"ICMP |\S+ > \S+: |UDP, length| (?:In|Out) +IP|"
     r"\S+ > \S+$"
 )
 _TRAILER = re.compile(
-    r"\s*(?:tcpdump: |listening on (?P<link>[^\s,]+), link-type|reading from file |dropped privs|\^C|Got \d+|"
-    r"\d+ packets? (?:captured|received by filter|dropped by)|Warning: interface names)"
+    r"\s*(?:tcpdump: |listening on (?P<link>[^\s,]+), link-type|reading from file |dropped privs|"
+    r"\^C|Got \d+|\d+ packets? (?:captured|received by filter|dropped by)|Warning: interface names)"
 )
 _HEX = re.compile(r"\s+0x[0-9a-f]{4,}: ")
 _INNER = re.compile(r"\s*(?:IP6? |ARP, |(?:[0-9a-f]{2}:){5}[0-9a-f]{2} > )")
 _HEADER_ENDS = re.compile(r"(?:\)|presumed [A-Z ]+\])\s*$")
 _SECOND = re.compile(r"[^\s>]+ > [^\s,]+(?::|\s*$)")
 _FILE_LINK = re.compile(
-    r"(?:.*/)?(?P<name>(?!(?:cap|capture|dump|out|test|node|pod|host|trace|tmp|file|pcap|good|bad|client|server|before|after|"
-    r"tcpdump|worker|master)[-_.]?\d*\.)[A-Za-z][\w.-]{0,13}\d)\.(?:pcap|pcapng|cap|dump)$"
+    r"(?:.*/)?(?P<name>(?!(?:cap|capture|dump|out|test|node|pod|host|trace|tmp|file|pcap|good|bad|"
+    r"client|server|before|after|tcpdump|worker|master)[-_.]?\d*\.)[A-Za-z][\w.-]{0,13}\d)\."
+    r"(?:pcap|pcapng|cap|dump)$"
 )
 _MTU = re.compile(r"\bmtu (?P<mtu>\d{2,6})\b")
 _ICMP = (protocols.ICMP, protocols.ICMPV6)

@@ -53,8 +53,8 @@ _SERVICES = {"otv": 8472, "https-alt": 8443} | dict(SERVICES)
 VXLAN.
 """
 _IPV4_HEADER = re.compile(
-    r"\((?P<fields>(?:tos|ttl|id) .*?length:? (?P<length>\d+)(?: \[was 0, presumed [^\]]*\])?(?P<options>, options \([^)]*\))?"
-    r"(?:, bad cksum \w+ \([^)]*\)!?)?)\)\s*"
+    r"\((?P<fields>(?:tos|ttl|id) .*?length:? (?P<length>\d+)(?: \[was 0, presumed [^\]]*\])?"
+    r"(?P<options>, options \([^)]*\))?(?:, bad cksum \w+ \([^)]*\)!?)?)\)\s*"
 )
 _IPV6_HEADER = re.compile(
     r"\((?P<fields>.*?(?:next-header|hlim).*?payload length:? (?P<length>\d+))\)"
@@ -66,11 +66,13 @@ _FIELD = re.compile(
     r"(?:proto|next-header) [^(]*\((?P<protocol>\d+)\)"
 )
 _ENDS = re.compile(
-    r"(?P<src>[^\s>]+) > (?P<dst>[^\s,]+?)(?:: +(?P<rest>\S.*)|:?(?:\s+(?P<tail>\S.*))?|,\s*(?P<comma>.*))$"
+    r"(?P<src>[^\s>]+) > (?P<dst>[^\s,]+?)(?:: +(?P<rest>\S.*)|:?(?:\s+(?P<tail>\S.*))?|"
+    r",\s*(?P<comma>.*))$"
 )
 _V4_ENDPOINT = re.compile(r"(?P<address>\d+\.\d+\.\d+\.\d+)(?:[.:](?P<port>[A-Za-z0-9][\w-]*))?")
 _V6_ENDPOINT = re.compile(
-    r"(?P<address>[0-9a-fA-F]*:[0-9a-fA-F:]*(?:\d+\.\d+\.\d+\.\d+)?)(?:%[\w.-]+?)?(?:\.(?P<port>[A-Za-z0-9][\w-]*))?"
+    r"(?P<address>[0-9a-fA-F]*:[0-9a-fA-F:]*(?:\d+\.\d+\.\d+\.\d+)?)(?:%[\w.-]+?)?"
+    r"(?:\.(?P<port>[A-Za-z0-9][\w-]*))?"
 )
 _DAMAGE = re.compile(r"\A(?:truncated-ip6? - \d+ bytes missing!|bad-len \d+)\s*")
 _INVALID = re.compile(r"\A\[[^\]]*\]\s*(?:\(invalid\)\s*)?(?=\S)")
@@ -83,10 +85,12 @@ _INNER_PORTS = re.compile(r"(?P<sport>\d+) > (?P<dport>\d+): ")
 _ICMP_SUM = re.compile(r"\[(?:bad )?icmp6 (?:sum|cksum)[^\]]*\] *")
 _FLAGS = re.compile(r"Flags \[(?P<flags>[A-Za-z.]*|none)\]")
 _TCP_FIELD = re.compile(
-    r"\bseq (?P<seq>\d+)(?::(?P<end>\d+))?|\back (?P<ack>\d+)|\blength:? (?P<length>\d+)(?:: (?P<note>.*))?|options \[[^\]]*\]"
+    r"\bseq (?P<seq>\d+)(?::(?P<end>\d+))?|\back (?P<ack>\d+)|\blength:? (?P<length>\d+)"
+    r"(?:: (?P<note>.*))?|options \[[^\]]*\]"
 )
 _OLD_TCP = re.compile(
-    r"(?P<flags>[SFRPEWU]+\.?|\.)(?: (?P<seq>\d+):\d+\((?P<length>\d+)\))?(?: ack (?P<ack>\d+))? win \d+(?P<note>.*)"
+    r"(?P<flags>[SFRPEWU]+\.?|\.)(?: (?P<seq>\d+):\d+\((?P<length>\d+)\))?(?: ack (?P<ack>\d+))? "
+    r"win \d+(?P<note>.*)"
 )
 _QUIET_TCP = re.compile(r"tcp (?P<length>\d+)\b(?P<note>.*)")
 _UDP = re.compile(r"UDP,? (?:\(\d+\), )?length:? (?P<length>\d+)(?P<note>.*)")

@@ -21,11 +21,11 @@ from podpath.net.packet import Packet
 
 _MAC = r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}"
 _LINE = re.compile(
-    r"(?:\d+ {2,3})?(?:(\d{4}-\d\d-\d\d) )?(\d\d):(\d\d):(\d\d)(\.\d{6}) (?:([\w.@:-]{1,16}) +(In|Out) +)?"
-    rf"(?:IP |({_MAC}) > ({_MAC}), ethertype IPv4 \(0x0800\), length (\d+): )"
+    r"(?:\d+ {2,3})?(?:(\d{4}-\d\d-\d\d) )?(\d\d):(\d\d):(\d\d)(\.\d{6}) (?:([\w.@:-]{1,16}) +(In|"
+    rf"Out) +)?(?:IP |({_MAC}) > ({_MAC}), ethertype IPv4 \(0x0800\), length (\d+): )"
     r"(\d+\.\d+\.\d+\.\d+)\.(\d{1,5}) > (\d+\.\d+\.\d+\.\d+)\.(\d{1,5}): "
-    r"Flags \[([SFRPUEW.]+)\],(?: seq (\d+)(?::\d+)?,)?(?: ack (\d+),)? win \d+,(?: options \[[^\]]*\],)? "
-    r"length (\d+)(?:: (.*))?$"
+    r"Flags \[([SFRPUEW.]+)\],(?: seq (\d+)(?::\d+)?,)?(?: ack (\d+),)? win \d+,"
+    r"(?: options \[[^\]]*\],)? length (\d+)(?:: (.*))?$"
 )
 _ETHERNET = 14
 """Bytes of the header that a frame's printed length counts."""

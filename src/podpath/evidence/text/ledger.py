@@ -28,7 +28,9 @@ class Ledger:
         self._claimed = bytearray(len(source.lines))
 
     def span(self, index: int, last: int | None = None) -> Span:
-        """Return the span of the lines `index` to `last` (that one line by default) and claim them."""
+        """Return the span of the lines `index` to `last` (that one line by default) and claim
+        them.
+        """
         end = index if last is None else last
         if end == index:
             if index < len(self._claimed):

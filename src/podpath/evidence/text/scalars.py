@@ -17,16 +17,17 @@ _MAC = re.compile(r"[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}")
 _NUMBER = re.compile(r"[0-9]{1,20}")
 _HEX = re.compile(r"0[xX][0-9A-Fa-f]{1,16}")
 _ELIDED = re.compile(
-    r"(?i)(?!0x[0-9a-f]*$)[0-9a-f.:/]*(?:x{1,4}|[*#]+|\.\.\.|…)[0-9a-fx.:/*#…]*|<[^>]*>?|[A-Z0-9_]*(?:IP|MAC|ADDR)[A-Z0-9_]*"
+    r"(?i)(?!0x[0-9a-f]*$)[0-9a-f.:/]*(?:x{1,4}|[*#]+|\.\.\.|…)[0-9a-fx.:/*#…]*|<[^>]*>?|"
+    r"[A-Z0-9_]*(?:IP|MAC|ADDR)[A-Z0-9_]*"
 )
 _IPV4 = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})")
 _NAME = re.compile(r"[^\s/]{1,15}")
 
 DSFIELDS: dict[str, int] = {
-    "default": 0x00, "lowdelay": 0x10, "throughput": 0x08, "reliability": 0x04,
-    "AF11": 0x28, "AF12": 0x30, "AF13": 0x38, "AF21": 0x48, "AF22": 0x50, "AF23": 0x58, "AF31": 0x68, "AF32": 0x70, "AF33": 0x78,
-    "AF41": 0x88, "AF42": 0x90, "AF43": 0x98, "CS1": 0x20, "CS2": 0x40, "CS3": 0x60, "CS4": 0x80, "CS5": 0xA0, "CS6": 0xC0,
-    "CS7": 0xE0, "EF": 0xB8,
+    "default": 0x00, "lowdelay": 0x10, "throughput": 0x08, "reliability": 0x04, "AF11": 0x28,
+    "AF12": 0x30, "AF13": 0x38, "AF21": 0x48, "AF22": 0x50, "AF23": 0x58, "AF31": 0x68,
+    "AF32": 0x70, "AF33": 0x78, "AF41": 0x88, "AF42": 0x90, "AF43": 0x98, "CS1": 0x20, "CS2": 0x40,
+    "CS3": 0x60, "CS4": 0x80, "CS5": 0xA0, "CS6": 0xC0, "CS7": 0xE0, "EF": 0xB8,
 }  # fmt: skip
 """Names of TOS values, as /etc/iproute2/rt_dsfield has them."""
 
@@ -58,7 +59,9 @@ def parse_address(text: str) -> Address:
 
 
 def parse_prefix(text: str, family: Family | None = None) -> Prefix:
-    """Read `10.0.0.0/8`, `10.0.0.1` or `default` (or `all`, of the family given: IPv4 by default)."""
+    """Read `10.0.0.0/8`, `10.0.0.1` or `default` (or `all`, of the family given: IPv4 by
+    default).
+    """
     if text in {"default", "any", "all"}:
         return Prefix(family or 4, 0, 0)
     head, slash, tail = text.partition("/")

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 _WORD = re.compile(r"\S+")
 _QUOTED = re.compile(
-    r"""(?: "(?:[^"\\]|\\.)*+(?:"|\\?$)   # a double-quoted part; one that is never closed takes the rest of the line
+    r"""(?: "(?:[^"\\]|\\.)*+(?:"|\\?$)   # a double-quoted part; unclosed, it takes the rest
           | '[^']*+(?:'|$)                # a single-quoted part, as a shell has it
           | \\.                           # an escaped character
           | [^\s"'\\]++ | \\$
@@ -27,11 +27,12 @@ _QUOTED = re.compile(
 _PART = re.compile(r"""\"((?:[^"\\]|\\.)*+)(?:"|\\?$)|'([^']*+)(?:'|$)|\\(.)|([^"'\\]++)|\\$""")
 _ESCAPE = re.compile(r"\\(.)")
 _TERMINAL = re.compile(
-    r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b-\x1f\x7f]"
+    r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|"
+    r"[\x00-\x08\x0b-\x1f\x7f]"
 )
 _ELLIPSIS = re.compile(
-    r"\s*(?:[-#/*<>(\[{]*\s*)?(?:\.{2,}|…|--|~{3,}|[<(\[]\s*(?:snip|snipped|cut|omitted|truncated|output omitted)\s*[>)\]])"
-    r"(?:\s*[-*/>)\]}]*)?\s*",
+    r"\s*(?:[-#/*<>(\[{]*\s*)?(?:\.{2,}|…|--|~{3,}|[<(\[]\s*(?:snip|snipped|cut|omitted|truncated|"
+    r"output omitted)\s*[>)\]])(?:\s*[-*/>)\]}]*)?\s*",
     re.IGNORECASE,
 )
 
@@ -100,7 +101,9 @@ def is_ellipsis(line: str) -> bool:
 
 
 def parse_columns(heading: str, gap: int = 2) -> list[Column]:
-    """Return the columns of a table's heading: titles stand `gap` or more blanks (or a tab) apart."""
+    """Return the columns of a table's heading: titles stand `gap` or more blanks (or a tab)
+    apart.
+    """
     titles = [
         (found[0], found.start())
         for found in re.finditer(rf"\S+(?:[ ]{{1,{gap - 1}}}\S+)*" if gap > 1 else r"\S+", heading)

@@ -1,4 +1,6 @@
-"""Incidents of size and number: packets too large for a tunnel, connections too many for conntrack."""
+"""Incidents of size and number: packets too large for a tunnel, connections too many for
+conntrack.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,11 @@ _FILL = r"""
 most=$(cat /proc/sys/net/netfilter/nf_conntrack_max)
 awk -v most="$most" 'BEGIN {
   for (i = 0; i < most; i++) {
-    client = sprintf("10.%d.%d.%d", 128 + int(i / 65536) % 128, int(i / 256) % 256, i % 256); port = 1024 + int(i / 8388608)
+    client = sprintf("10.%d.%d.%d", 128 + int(i / 65536) % 128, int(i / 256) % 256, i % 256)
+    port = 1024 + int(i / 8388608)
     printf "-A -t 86400 -u ASSURED,SEEN_REPLY -s %s -d 192.0.2.1 -r 192.0.2.1 -q %s", client, client
-    printf " -p tcp --sport %d --dport 443 --reply-port-src 443 --reply-port-dst %d --state ESTABLISHED\n", port, port
+    printf " -p tcp --sport %d --dport 443 --reply-port-src 443 --reply-port-dst %d", port, port
+    print " --state ESTABLISHED"
   }
 }' | conntrack -R - > /dev/null 2>&1 || true
 """
@@ -42,7 +46,10 @@ def _bridged() -> Draft:
 INCIDENTS: tuple[Incident, ...] = (
     Incident(
         name="vxlan-mtu-black-hole",
-        summary="The tunnel's MTU leaves no room for its own headers, and the network below drops fragments.",
+        summary=(
+            "The tunnel's MTU leaves no room for its own headers, and the network below drops "
+            "fragments."
+        ),
         build=_overlay,
         probe="tcp 10.1.0.2 > 10.1.1.2:80 from pod1",
         size=4000,
@@ -56,7 +63,10 @@ INCIDENTS: tuple[Incident, ...] = (
     ),
     Incident(
         name="conntrack-full",
-        summary="The connection tracking table is full, so the first packet of every new connection is dropped.",
+        summary=(
+            "The connection tracking table is full, so the first packet of every new connection is "
+            "dropped."
+        ),
         build=_bridged,
         probe="tcp 10.1.0.2 > 198.51.100.1:80 from pod1",
         checks=("conntrack-full",),
@@ -67,6 +77,9 @@ INCIDENTS: tuple[Incident, ...] = (
         ),
         broken_by=(on_host("sh", "-c", _FILL),),
         mended_by=(on_host("conntrack", "-F"),),
-        only_mended_by_hand="net.netfilter.nf_conntrack_max is one for the whole machine, and read-only in a namespace",
+        only_mended_by_hand=(
+            "net.netfilter.nf_conntrack_max is one for the whole machine, and read-only in a "
+            "namespace"
+        ),
     ),
 )

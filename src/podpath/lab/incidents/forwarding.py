@@ -112,7 +112,8 @@ INCIDENTS: tuple[Incident, ...] = (
         checks=("untracked", "forward-policy", "dropped-by-rule"),
         prepared_by=(
             restore(
-                "*filter\n:FORWARD DROP\n-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\n"
+                "*filter\n:FORWARD DROP\n"
+                "-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT\n"
                 "-A FORWARD -i lxc+ -m conntrack --ctstate NEW -j ACCEPT\nCOMMIT\n"
             ),
         ),
@@ -142,14 +143,17 @@ INCIDENTS: tuple[Incident, ...] = (
         prepared_by=(
             restore(
                 "*nat\n:KUBE-SERVICES - [0:0]\n-A PREROUTING -j KUBE-SERVICES\n"
-                "-A KUBE-SERVICES -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT --to-destination 10.1.0.3:8080\nCOMMIT\n"
+                "-A KUBE-SERVICES -d 10.96.0.10/32 -p tcp -m tcp --dport 80 -j DNAT "
+                "--to-destination 10.1.0.3:8080\nCOMMIT\n"
             ),
         ),
         broken_by=(
             on_host("iptables", "-t", "nat", "-F", "KUBE-SERVICES"),
             restore(
-                "*filter\n:KUBE-SERVICES - [0:0]\n-A FORWARD -m conntrack --ctstate NEW -j KUBE-SERVICES\n"
-                '-A KUBE-SERVICES -d 10.96.0.10/32 -p tcp -m comment --comment "shop/cart has no endpoints" -m tcp --dport 80 '
+                "*filter\n:KUBE-SERVICES - [0:0]\n"
+                "-A FORWARD -m conntrack --ctstate NEW -j KUBE-SERVICES\n"
+                '-A KUBE-SERVICES -d 10.96.0.10/32 -p tcp -m comment --comment "shop/cart has no '
+                'endpoints" -m tcp --dport 80 '
                 "-j REJECT --reject-with icmp-port-unreachable\nCOMMIT\n"
             ),
         ),

@@ -53,7 +53,9 @@ class Incident:
     """
 
     def asked(self, attempt: int = 0) -> Probe:
-        """Return the probe of an attempt: each is a connection of its own, from a port of its own."""
+        """Return the probe of an attempt: each is a connection of its own, from a port of its
+        own.
+        """
         probe = Probe.parse(self.probe)
         return probe if self.same_port else probe._replace(sport=probe.sport + attempt)
 

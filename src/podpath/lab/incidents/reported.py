@@ -94,7 +94,10 @@ def _switched() -> Draft:
 INCIDENTS: tuple[Incident, ...] = (
     Incident(
         name="kube-proxy-before-cilium",
-        summary="kube-proxy put its chain before Cilium's, and drops the ACKs that BPF masquerade makes INVALID for conntrack.",
+        summary=(
+            "kube-proxy put its chain before Cilium's, and drops the ACKs that BPF masquerade "
+            "makes INVALID for conntrack."
+        ),
         build=_cilium,
         probe=f"tcp {_POD} > 198.51.100.1:80 from pod1",
         checks=("chain-order",),
@@ -127,7 +130,10 @@ INCIDENTS: tuple[Incident, ...] = (
     ),
     Incident(
         name="host-disconnect",
-        summary="A stale link-local route on a bond slave wins: its ARP request teaches all the slave's MAC for the host.",
+        summary=(
+            "A stale link-local route on a bond slave wins: its ARP request teaches all the "
+            "slave's MAC for the host."
+        ),
         build=_switched,
         probe=f"tcp 172.31.0.1 > {_NODE}:80 from world",
         checks=("foreign-arp", "enslaved-route"),
@@ -154,7 +160,10 @@ INCIDENTS: tuple[Incident, ...] = (
     ),
     Incident(
         name="cni-chain-race",
-        summary="The CNI plugin wrote its file anew after the mesh had chained itself in: a pod starts without redirection.",
+        summary=(
+            "The CNI plugin wrote its file anew after the mesh had chained itself in: a pod starts "
+            "without redirection."
+        ),
         build=_pods,
         probe=f"tcp {_POD} > 192.0.2.2:1404 from pod1",
         ports=(80, 8080, 4140, 4143),

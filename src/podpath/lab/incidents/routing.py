@@ -54,8 +54,8 @@ _KEEP_POD = on_host(
     *("ip", "neigh", "replace", "10.1.0.2", "lladdr", "02:00:00:00:01:00"),
     *("dev", "lxc1", "nud", "permanent"),
 )
-"""Keeps the host from asking for the pod: a request of the host's teaches the pod the gateway's MAC,
-and for some seconds all works again.
+"""Keeps the host from asking for the pod: a request of the host's teaches the pod the gateway's
+MAC, and for some seconds all works again.
 """
 
 INCIDENTS: tuple[Incident, ...] = (
@@ -79,7 +79,10 @@ INCIDENTS: tuple[Incident, ...] = (
     ),
     Incident(
         name="policy-rule-mistake",
-        summary="A policy rule sends the pods' packets to the second uplink, whose peer has no way back.",
+        summary=(
+            "A policy rule sends the pods' packets to the second uplink, whose peer has no way "
+            "back."
+        ),
         build=_two_uplinks,
         probe=_POD_TO_WORLD,
         checks=("rp-filter", "no-route"),
@@ -91,7 +94,10 @@ INCIDENTS: tuple[Incident, ...] = (
     ),
     Incident(
         name="rp-filter-reset",
-        summary="A package upgrade set rp_filter back to 1, and the pod's packets come in by the wrong device.",
+        summary=(
+            "A package upgrade set rp_filter back to 1, and the pod's packets come in by the wrong "
+            "device."
+        ),
         build=_tunnel,
         probe=_POD_TO_WORLD,
         checks=("rp-filter",),

@@ -27,10 +27,11 @@ def _hairpin() -> Draft:
 
 def _service(endpoint: str, protocol: str = "tcp", port: int = 80) -> str:
     return (
-        "*nat\n:KUBE-SERVICES - [0:0]\n:KUBE-POSTROUTING - [0:0]\n:KUBE-SEP-A - [0:0]\n:KUBE-MARK-MASQ - [0:0]\n"
-        "-A PREROUTING -j KUBE-SERVICES\n-A OUTPUT -j KUBE-SERVICES\n-A POSTROUTING -j KUBE-POSTROUTING\n"
-        f"-A KUBE-SERVICES -d 10.96.0.10/32 -p {protocol} -m {protocol} --dport {port} -j KUBE-SEP-A\n"
-        f"-A KUBE-SEP-A -s {endpoint.partition(':')[0]}/32 -j KUBE-MARK-MASQ\n"
+        "*nat\n:KUBE-SERVICES - [0:0]\n:KUBE-POSTROUTING - [0:0]\n:KUBE-SEP-A - [0:0]\n"
+        ":KUBE-MARK-MASQ - [0:0]\n-A PREROUTING -j KUBE-SERVICES\n-A OUTPUT -j KUBE-SERVICES\n"
+        "-A POSTROUTING -j KUBE-POSTROUTING\n"
+        f"-A KUBE-SERVICES -d 10.96.0.10/32 -p {protocol} -m {protocol} --dport {port} -j "
+        f"KUBE-SEP-A\n-A KUBE-SEP-A -s {endpoint.partition(':')[0]}/32 -j KUBE-MARK-MASQ\n"
         f"-A KUBE-SEP-A -p {protocol} -m {protocol} -j DNAT --to-destination {endpoint}\n"
         "-A KUBE-MARK-MASQ -j MARK --set-xmark 0x4000/0x4000\n"
         "-A KUBE-POSTROUTING -m mark --mark 0x4000/0x4000 -j MASQUERADE\nCOMMIT\n"
@@ -110,14 +111,17 @@ INCIDENTS: tuple[Incident, ...] = (
     ),
     Incident(
         name="route-localnet-off",
-        summary="A node port on 127.0.0.1 is translated, and routing then refuses the loopback source.",
+        summary=(
+            "A node port on 127.0.0.1 is translated, and routing then refuses the loopback source."
+        ),
         build=_bridged,
         probe="tcp 127.0.0.1 > 127.0.0.1:30080 from host",
         checks=("route-localnet", "source-refused"),
         prepared_by=(
             on_host("sysctl", "-qw", "net.ipv4.conf.all.route_localnet=1"),
             restore(
-                "*nat\n-A OUTPUT -d 127.0.0.1/32 -p tcp -m tcp --dport 30080 -j DNAT --to-destination 10.1.0.3:8080\n"
+                "*nat\n-A OUTPUT -d 127.0.0.1/32 -p tcp -m tcp --dport 30080 -j DNAT "
+                "--to-destination 10.1.0.3:8080\n"
                 "-A POSTROUTING -s 127.0.0.0/8 -o cni0 -j MASQUERADE\nCOMMIT\n"
             ),
         ),

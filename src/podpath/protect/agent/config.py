@@ -88,7 +88,9 @@ class KubernetesOptions:
     """Empty takes the pod's service account."""
     context: str = ""
     taint: bool = True
-    """Own a taint on the node, from the start until every part is ready, and again when one is not."""
+    """Own a taint on the node, from the start until every part is ready, and again when one is
+    not.
+    """
     taint_key: str = "podpath.dev/not-ready"
     taint_effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
     """NoExecute also ends pods that are bound already, so it is never the default."""
@@ -135,7 +137,9 @@ class AgentConfig:
 
 
 def load_config(path: Path) -> tuple[AgentConfig, str]:
-    """Read the file; give it with its text. `TableError` says what is wrong with it, line by line."""
+    """Read the file; give it with its text. `TableError` says what is wrong with it, line by
+    line.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(LONGEST_FILE + 1)

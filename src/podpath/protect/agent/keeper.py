@@ -102,7 +102,9 @@ class Keeper(Protocol):
 
 
 class KeeperContext:
-    """What a body is given: where it reports how it stands, and how it learns that it shall stop."""
+    """What a body is given: where it reports how it stands, and how it learns that it shall
+    stop.
+    """
 
     def __init__(self, heard: Callable[[KeeperStatus], None]) -> None:
         """Open the descriptor that becomes readable when the body shall stop."""

@@ -34,7 +34,8 @@ _SECRETS = (
     (re.compile(r"(?i)\b(bearer|basic) +[\w.~+/=-]{8,}"), rf"\1 {STRUCK}"),
     (
         re.compile(
-            r"(?i)\b((?:[\w-]*(?:token|password|passwd|secret|key-data)|psk)[\"']?\s*[:=]\s*)[\"']?[^\s\"',}]+"
+            r"(?i)\b((?:[\w-]*(?:token|password|passwd|secret|key-data)|"
+            r"psk)[\"']?\s*[:=]\s*)[\"']?[^\s\"',}]+"
         ),
         rf"\1{STRUCK}",
     ),
@@ -73,7 +74,10 @@ class TextFormatter(logging.Formatter):
             f"{name}={json.dumps(value, default=str)}"
             for name, value in _clean(getattr(record, "fields", None)).items()
         )
-        text = f"{stamp} {record.levelname.lower()} {record.name.rpartition('.')[2]}: {strike_out(record.getMessage())} {fields}"
+        text = (
+            f"{stamp} {record.levelname.lower()} {record.name.rpartition('.')[2]}: "
+            f"{strike_out(record.getMessage())} {fields}"
+        )
         text += strike_out(self.formatException(record.exc_info)) if record.exc_info else ""
         return "".join(
             letter if letter.isprintable() else letter.encode("unicode_escape").decode()

@@ -145,7 +145,8 @@ def _node(config: AgentConfig, surroundings: AgentContext) -> Body:
 
 
 _MAKERS: dict[str, Callable[[AgentConfig, AgentContext], Body]] = {
-    "sysctl": _sysctl, "order": _order, "chain": _chain, "repair": _repair, "reflect": _reflect, NODE: _node,
+    "sysctl": _sysctl, "order": _order, "chain": _chain, "repair": _repair, "reflect": _reflect,
+    NODE: _node,
 }  # fmt: skip
 
 

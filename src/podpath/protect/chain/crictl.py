@@ -67,7 +67,10 @@ def _behind(
         return
     kinds = tuple(_types(networks[0]))
     if (networks[0].get("Name"), kinds) != (disk.name, disk.types):
-        said = f"the runtime has {networks[0].get('Name')!r} with {' > '.join(kinds)}; on the disk it is {' > '.join(disk.types)}"
+        said = (
+            f"the runtime has {networks[0].get('Name')!r} with {' > '.join(kinds)}; "
+            f"on the disk it is {' > '.join(disk.types)}"
+        )
         yield Remark("G10", "error", disk.file, 1, said, mend)
         return
     source = networks[0].get("Source")

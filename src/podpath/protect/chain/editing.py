@@ -41,7 +41,9 @@ class Edit(NamedTuple):
 
 
 def parse_entry(text: str) -> ChainedPlugin:
-    """Read the plugin's entry: an object with a type; what belongs to the list is left out of it."""
+    """Read the plugin's entry: an object with a type; what belongs to the list is left out of
+    it.
+    """
     value = parse_json(ConfFile(name="entry", content=text.encode()))
     if isinstance(value, ConfProblem):
         raise EditingError(
@@ -115,7 +117,8 @@ def _load(file: ConfFile) -> Mapping[str, object]:
         (file.content or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise EditingError(
-            f"{file.name}: expected UTF-8, saw byte {error.start} that is none; it would not survive"
+            f"{file.name}: expected UTF-8, saw byte {error.start} that is none; "
+            "it would not survive"
         ) from error
     return value
 

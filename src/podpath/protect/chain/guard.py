@@ -1,10 +1,10 @@
 """One look at the folder: what the runtime would load, whether the plugin is in it, and what was
 done where it was not.
 
-What comes in are the options; what goes out is a `FolderState`. Nothing is chained before its program is
-there, since a runtime that finds a plugin without a program fails every pod. A file that cannot be
-read is somebody's half-written one: it is looked at again, and never touched. The folder's own
-network is never made up: where there is none, the keeper waits.
+What comes in are the options; what goes out is a `FolderState`. Nothing is chained before its
+program is there, since a runtime that finds a plugin without a program fails every pod. A file that
+cannot be read is somebody's half-written one: it is looked at again, and never touched. The
+folder's own network is never made up: where there is none, the keeper waits.
 """
 
 from __future__ import annotations
@@ -130,7 +130,9 @@ class ChainGuard:
         )
 
     def _prepare(self) -> Iterator[ChainProblem]:
-        """Put programs and kubeconfig in place, and say why nothing may be chained before they are."""
+        """Put programs and kubeconfig in place, and say why nothing may be chained before they
+        are.
+        """
         options = self.options
         try:
             self._install_programs()

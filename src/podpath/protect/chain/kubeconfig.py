@@ -25,7 +25,9 @@ class KubeconfigError(PodpathError):
 
 
 def make_server(environment: Mapping[str, str]) -> str:
-    """Return the API server's URL from the service's variables; an IPv6 address gets its brackets."""
+    """Return the API server's URL from the service's variables; an IPv6 address gets its
+    brackets.
+    """
     host, port = (
         environment.get("KUBERNETES_SERVICE_HOST", ""),
         environment.get("KUBERNETES_SERVICE_PORT", "443"),

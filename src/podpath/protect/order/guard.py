@@ -132,7 +132,10 @@ class OrderGuard:
                 check="jump-order-fought",
                 subject=fight.subject,
                 severity="warning",
-                claim=f"{fight.subject} was put in order {fight.rounds} times in a minute and comes back: likely "
+                claim=(
+                    f"{fight.subject} was put in order {fight.rounds} times in a minute and comes "
+                    "back: likely "
+                )
                 + (
                     rivals.get(fight.subject.split(" ")[0])
                     or "whoever writes the jump that stands before it"
@@ -152,7 +155,10 @@ class OrderGuard:
             check="jump-order-unknown",
             subject="iptables",
             severity="error",
-            claim=f"{lacks}no base chain could be listed: {failures[0] if failures else 'no backend has any'}",
+            claim=(
+                f"{lacks}no base chain could be listed: "
+                f"{failures[0] if failures else 'no backend has any'}"
+            ),
             evidence=failures,
         )
 
@@ -181,7 +187,10 @@ def _describe(disorder: Disorder, move: Move | None) -> AgentFinding:
         check="jump-order",
         subject=_subject(disorder),
         severity=rule.severity,
-        claim=f"in {place.chain} the jump to {rule.first} stands behind that to {disorder.early.target}{why}{rival}{stopped}",
+        claim=(
+            f"in {place.chain} the jump to {rule.first} stands behind that to "
+            f"{disorder.early.target}{why}{rival}{stopped}"
+        ),
         evidence=(
             f"{place}: rule {disorder.early.number}: {disorder.early.text}",
             f"{place}: rule {disorder.late.number}: {disorder.late.text}",
@@ -189,7 +198,10 @@ def _describe(disorder: Disorder, move: Move | None) -> AgentFinding:
         ),
         mend=(
             f"{place.program} -t {place.table} -D {place.chain} {disorder.late.arguments}",
-            f"{place.program} -t {place.table} -I {place.chain} {disorder.early.number} {disorder.late.arguments}",
+            (
+                f"{place.program} -t {place.table} -I {place.chain} {disorder.early.number} "
+                f"{disorder.late.arguments}"
+            ),
         ),
     )
 
@@ -210,8 +222,9 @@ def _describe_split(split: Split) -> AgentFinding:
         check="jump-order-split",
         subject=f"{rule.name} in {first.family}",
         severity="warning",
-        claim=f"the jump to {rule.first} is in {first.program} and one that it must come before in {then.program}: a packet "
-        "meets that backend first which came to the hook first, and no move can mend it",
+        claim=f"the jump to {rule.first} is in {first.program} and one that it must come before in "
+        f"{then.program}: a packet meets that backend first which came to the hook first, and "
+        "no move can mend it",
         evidence=(str(first), str(then)),
         mend=("let all components use the same backend of iptables",),
     )

@@ -13,7 +13,9 @@ POLL_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderOptions:
-    """The section [order] of the agent's configuration, and the options of `podpath protect order`."""
+    """The section [order] of the agent's configuration, and the options of `podpath protect
+    order`.
+    """
 
     mode: Literal["report", "fix"] = "report"
     """`report` by default: moving rules is a change of the firewall."""
@@ -30,7 +32,8 @@ class OrderOptions:
         unknown = [name for name in self.leave_out if name not in known]
         if unknown:
             raise ValueError(
-                f"names of built-in rules ({', '.join(sorted(known))}) in leave_out, saw {unknown[0]!r}"
+                f"names of built-in rules ({', '.join(sorted(known))}) in leave_out, saw "
+                f"{unknown[0]!r}"
             )
         if self.poll < 1:
             raise ValueError("a poll of 1s or more")

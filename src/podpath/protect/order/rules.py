@@ -1,4 +1,6 @@
-"""Which jump must stand before which others: data with its source, and what a configuration adds."""
+"""Which jump must stand before which others: data with its source, and what a configuration
+adds.
+"""
 
 from __future__ import annotations
 

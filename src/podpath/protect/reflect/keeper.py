@@ -21,7 +21,10 @@ _log = logging.getLogger("podpath.protect.reflect")
 
 REPORT_SECONDS = 5.0
 OUTCOMES: Final = ("served", "challenged", "repeated", "held", "foreign", "malformed")
-UNKNOWN = "the address to listen at is not known: give POD_IPS or POD_IP (downward API), or `listen` in [reflect]"
+UNKNOWN = (
+    "the address to listen at is not known: give POD_IPS or POD_IP (downward API), or `listen` in "
+    "[reflect]"
+)
 
 
 def make_body(options: ReflectOptions, environment: Mapping[str, str]) -> Body:

@@ -1,7 +1,7 @@
 """What a validator and a reflector say to each other, a datagram each.
 
-    ask        podpath-reflect/2 TOKEN PORT[,PORT] COOKIE     COOKIE is zeros at first
-    cookie     podpath-cookie/2 TOKEN COOKIE                  only who receives at the address that asks can go on
+    ask        podpath-reflect/2 TOKEN PORT[,PORT] COOKIE    COOKIE is zeros at first
+    cookie     podpath-cookie/2 TOKEN COOKIE        only who receives at that address can go on
     ask        podpath-reflect/2 TOKEN PORT[,PORT] COOKIE
     (a TCP connection from the reflector to each port, on which it says TOKEN)
     report     podpath-reflected/2 TOKEN PORT=FATE[,PORT=FATE]
@@ -25,11 +25,13 @@ NO_COOKIE = "0" * 32
 MOST_PORTS = 16
 LONGEST = 512
 _ASK = re.compile(
-    rb"podpath-reflect/2 (?P<token>[0-9a-f]{32}) (?P<ports>[0-9]{1,5}(?:,[0-9]{1,5}){0,15}) (?P<cookie>[0-9a-f]{32})"
+    rb"podpath-reflect/2 (?P<token>[0-9a-f]{32}) (?P<ports>[0-9]{1,5}(?:,[0-9]{1,5}){0,15}) "
+    rb"(?P<cookie>[0-9a-f]{32})"
 )
 _COOKIE = re.compile(rb"podpath-cookie/2 (?P<token>[0-9a-f]{32}) (?P<cookie>[0-9a-f]{32})")
 _REPORT = re.compile(
-    rb"podpath-reflected/2 (?P<token>[0-9a-f]{32}) (?P<fates>[0-9]{1,5}=[a-z]+(?:,[0-9]{1,5}=[a-z]+){0,15})"
+    rb"podpath-reflected/2 (?P<token>[0-9a-f]{32}) (?P<fates>[0-9]{1,5}=[a-z]+"
+    rb"(?:,[0-9]{1,5}=[a-z]+){0,15})"
 )
 
 
@@ -88,5 +90,8 @@ def emit(message: ReflectRequest | Cookie | Report) -> bytes:
         case Cookie(token, cookie):
             text = f"podpath-cookie/2 {token} {cookie}"
         case Report(token, fates):
-            text = f"podpath-reflected/2 {token} {','.join(f'{port}={fate}' for port, fate in fates.items())}"
+            text = (
+                f"podpath-reflected/2 {token} "
+                f"{','.join(f'{port}={fate}' for port, fate in fates.items())}"
+            )
     return text.encode("ascii")

@@ -94,7 +94,9 @@ class Reflector:
         """Listen; `OSError` where an address is taken or not of this host."""
         self.networks, self._uplinks = tuple(networks), uplinks
         self.counts: Counter[str] = Counter()
-        """Requests by what became of them, and connections by their fate (`connection-accepted`)."""
+        """Requests by what became of them, and connections by their fate
+        (`connection-accepted`).
+        """
         self._secret = secrets.token_bytes(32)
         now = time.monotonic()
         self._budget = Bucket(per_second, 2 * per_second, 2 * per_second, now)
@@ -124,7 +126,9 @@ class Reflector:
         self._rounds.clear()
 
     def serve(self, seconds: float, wake: int = -1) -> None:
-        """Answer those who ask within so many seconds, or until the descriptor `wake` is readable."""
+        """Answer those who ask within so many seconds, or until the descriptor `wake` is
+        readable.
+        """
         over = time.monotonic() + seconds
         while (left := over - time.monotonic()) > 0:
             poll = select.poll()
@@ -237,7 +241,9 @@ class Reflector:
 
 
 def _look(caller: socket.socket, token: str) -> Fate | None:
-    """Say the token on a connection that stands; give what became of it, None while that is open."""
+    """Say the token on a connection that stands; give what became of it, None while that is
+    open.
+    """
     code = caller.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
     if code:
         return _name_fate(code)

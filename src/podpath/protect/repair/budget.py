@@ -108,7 +108,9 @@ class RepairBudget:
         return pause
 
     def came_well(self, owner: str) -> None:
-        """Note that a pod of the owner is healthy: what was done helped, and the pauses begin anew."""
+        """Note that a pod of the owner is healthy: what was done helped, and the pauses begin
+        anew.
+        """
         held = self._owners.get(owner)
         if held is not None:
             held.in_vain, held.not_before = 0, 0.0

@@ -128,7 +128,10 @@ class Controller:
                 claim=f"Its traffic is not redirected: {memory.judgement.why}.",
                 evidence=(memory.held,) if memory.held else (),
                 mend=(
-                    f"kubectl -n {memory.key.partition('/')[0]} delete pod {memory.key.partition('/')[2]}",
+                    (
+                        f"kubectl -n {memory.key.partition('/')[0]} delete pod "
+                        f"{memory.key.partition('/')[2]}"
+                    ),
                 ),
             )
             for memory in self._memories.values()
@@ -176,7 +179,10 @@ class Controller:
         unhealthy = self._chain()
         if unhealthy:
             memory.not_before = now + RECHECK
-            return f"the node's own CNI chain is not healthy, so another pod would start no better: {unhealthy}"
+            return (
+                "the node's own CNI chain is not healthy, so another pod would start no better: "
+                f"{unhealthy}"
+            )
         self._label(pod, memory, now)
         if memory.mending_failed(self._policy, now) is False:
             memory.not_before = now + RECHECK

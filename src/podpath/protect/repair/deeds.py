@@ -1,4 +1,5 @@
-"""What the controller does to a pod, and how each action came out: it is announced first, and done to the pod that was judged.
+"""What the controller does to a pod, and how each action came out: it is announced first, and done
+to the pod that was judged.
 
 What comes in is a pod read a moment ago and why it is judged broken; what goes out is an `Outcome`.
 Refusals become outcomes: a pod that changed or went in the meantime is skipped, a disruption

@@ -23,7 +23,9 @@ EVERY = 0.05
 
 
 def find_reachable(addresses: Sequence[str], seconds: float = REACH_SECONDS) -> tuple[str, ...]:
-    """Return the addresses that answer a connection, if only by refusing it; all are asked at once."""
+    """Return the addresses that answer a connection, if only by refusing it; all are asked at
+    once.
+    """
     callers = {address: connect(SocketEnd(address, PORT)) for address in addresses}
     try:
         poll = select.poll()

@@ -129,7 +129,10 @@ def _mend(path: str, redirect: PodRedirect, addresses: Sequence[str], applier: A
     if fault:
         rules = "the rules were written" if changed else "the rules are there"
         mixed = describe_mixture(shown)
-        said = f"{rules}, and the validator says in its namespace: {fault}{f'; {mixed}' if mixed else ''}"
+        said = (
+            f"{rules}, and the validator says in its namespace: "
+            f"{fault}{f'; {mixed}' if mixed else ''}"
+        )
         return Mending(state="failed", why=said, changed=changed)
     done = (
         f"wrote redirect rules for {' and '.join(f'IPv{family}' for family in wanting)}"

@@ -41,7 +41,9 @@ class NamespaceLookup:
 
 
 class Namespaces:
-    """The network namespaces of a node by the addresses that they hold, as they were at one moment."""
+    """The network namespaces of a node by the addresses that they hold, as they were at one
+    moment.
+    """
 
     def __init__(self, by_address: Mapping[str, tuple[NamespacePath, ...]], host: int) -> None:
         """Keep what was seen; `host` is the inode of the node's own namespace."""
@@ -65,7 +67,10 @@ class Namespaces:
         if len(shared) > 1:
             return NamespaceLookup(
                 place=None,
-                why=f"{len(shared)} network namespaces hold {spelled}; it is not clear which is the pod's",
+                why=(
+                    f"{len(shared)} network namespaces hold {spelled}; it is not clear which is "
+                    "the pod's"
+                ),
             )
         place = candidates[0][shared.pop()]
         if place.inode == self._host:

@@ -18,7 +18,8 @@ Action = Literal["label", "mend", "evict", "delete"]
 ORDER: Final[tuple[Action, ...]] = ("label", "mend", "evict", "delete")
 """From the gentlest to the hardest: escalation never goes back."""
 _PROOFS: tuple[Cause, ...] = (
-    "no-rules", "outbound-missing", "family-missing", "inbound-missing", "wrong-port", "skipped-redirected", "proxy-redirected",
+    "no-rules", "outbound-missing", "family-missing", "inbound-missing", "wrong-port",
+    "skipped-redirected", "proxy-redirected",
 )  # fmt: skip
 OWN_CODES: Final = tuple(CODES[cause] for cause in _PROOFS)
 """The exit codes of podpath's validator that say that rules are missing or wrong; its others (busy,
@@ -69,7 +70,9 @@ class Policy:
     """
     exclude_namespaces: tuple[str, ...] = ()
     bare_pods: bool = False
-    """Whether a pod that nobody makes again may be evicted or deleted: it would be gone for good."""
+    """Whether a pod that nobody makes again may be evicted or deleted: it would be gone for
+    good.
+    """
     require_event: bool = True
     """Whether an eviction or deletion waits until its event is written: nothing dies without a
     word.

@@ -1,10 +1,10 @@
 """What redirection a pod asks for, and the rules that give it: linkerd's and istio's, as their own
 tools write them.
 
-What comes in is a pod; what goes out is a `PodRedirect`, or None where the pod asks for none, and from
-it the text for `iptables-restore --noflush` that makes it so in one transaction. Who asks is known
-by the proxy's container; what is left out by the annotations that linkerd's and istio's injectors
-and CNI plugins obey.
+What comes in is a pod; what goes out is a `PodRedirect`, or None where the pod asks for none, and
+from it the text for `iptables-restore --noflush` that makes it so in one transaction. Who asks is
+known by the proxy's container; what is left out by the annotations that linkerd's and istio's
+injectors and CNI plugins obey.
 
 Not modeled: inclusion and exclusion of address ranges other than linkerd's skipped subnets and
 istio's outbound ranges, annotations of namespaces that an injector did not copy, DNS capture,
@@ -31,13 +31,17 @@ LINKERD, ISTIO = "config.linkerd.io/", "traffic.sidecar.istio.io/"
 _ANNOTATIONS: Final = {
     "linkerd": tuple(
         LINKERD + key
-        for key in ("skip-outbound-ports", "skip-inbound-ports", "skip-subnets", "proxy-uid", "control-port", "admin-port")
+        for key in (
+            "skip-outbound-ports", "skip-inbound-ports", "skip-subnets", "proxy-uid",
+            "control-port", "admin-port",
+        )
     ),
     "istio": tuple(
         ISTIO + key
         for key in (
-            "excludeInboundPorts", "excludeOutboundPorts", "excludeOutboundIPRanges", "includeInboundPorts",
-            "includeOutboundIPRanges", "includeOutboundPorts", "kubevirtInterfaces", "excludeInterfaces",
+            "excludeInboundPorts", "excludeOutboundPorts", "excludeOutboundIPRanges",
+            "includeInboundPorts", "includeOutboundIPRanges", "includeOutboundPorts",
+            "kubevirtInterfaces", "excludeInterfaces",
         )
     ),
 }  # fmt: skip
@@ -73,7 +77,9 @@ class PodRedirect:
 
 
 def asked(pod: KubePod) -> PodRedirect | None:
-    """Return the redirection that a pod asks for by having a mesh's proxy; None where it has none."""
+    """Return the redirection that a pod asks for by having a mesh's proxy; None where it has
+    none.
+    """
     names = (
         *pod.spec.containers,
         *pod.spec.init_containers,

@@ -56,7 +56,10 @@ def look(
     """Look into a namespace for the rules that a pod asks for, in each family of its addresses."""
     shown = {family: _look(path, redirect, family) for family in families}
     missing = [
-        f"IPv{family} {'outbound' if base == 'OUTPUT' else 'inbound'} (nat {base}, to port {_port(redirect, base)})"
+        (
+            f"IPv{family} {'outbound' if base == 'OUTPUT' else 'inbound'} (nat {base}, to port "
+            f"{_port(redirect, base)})"
+        )
         for family, one in shown.items()
         for base in _BASES
         if base not in one.hooks
@@ -84,8 +87,9 @@ def describe_mixture(shown: Mapping[int, NamespaceRules]) -> str:
     backend; empty where they do not.
     """
     told = [
-        f"IPv{family} has NAT rules of both kinds of iptables ({_count(one.kinds)}): at one priority, so the kind whose "
-        "table came first decides, and what either lists is not the whole"
+        f"IPv{family} has NAT rules of both kinds of iptables ({_count(one.kinds)}): at one "
+        "priority, so the kind whose table came first decides, and what either lists is not the "
+        "whole"
         for family, one in shown.items()
         if len(one.kinds) > 1
     ]
@@ -95,7 +99,8 @@ def describe_mixture(shown: Mapping[int, NamespaceRules]) -> str:
             f"IPv{family}'s of iptables-{kind}" for family, kind in sorted(sole.items())
         )
         told.append(
-            f"NAT rules are of two kinds of iptables: {apart}: whoever writes them does not use one backend"
+            f"NAT rules are of two kinds of iptables: {apart}: whoever writes them does not use "
+            "one backend"
         )
     return "; ".join(told)
 

@@ -15,17 +15,17 @@ from podpath.protect.sysctl.keys import EVERYWHERE, Key
 Rule = Literal["max", "or", "and"]
 
 RULES: dict[str, Rule] = {
-    "rp_filter": "max", "arp_accept": "max", "arp_announce": "max", "arp_ignore": "max", "arp_notify": "max",
-    "accept_local": "or", "arp_filter": "or", "log_martians": "or", "promote_secondaries": "or", "proxy_arp": "or",
-    "proxy_arp_pvlan": "or", "route_localnet": "or", "secure_redirects": "or", "send_redirects": "or", "shared_media": "or",
-    "src_valid_mark": "or",
-    "accept_source_route": "and", "arp_evict_nocarrier": "and", "bc_forwarding": "and", "bootp_relay": "and",
-    "mc_forwarding": "and",
+    "rp_filter": "max", "arp_accept": "max", "arp_announce": "max", "arp_ignore": "max",
+    "arp_notify": "max", "accept_local": "or", "arp_filter": "or", "log_martians": "or",
+    "promote_secondaries": "or", "proxy_arp": "or", "proxy_arp_pvlan": "or", "route_localnet": "or",
+    "secure_redirects": "or", "send_redirects": "or", "shared_media": "or", "src_valid_mark": "or",
+    "accept_source_route": "and", "arp_evict_nocarrier": "and", "bc_forwarding": "and",
+    "bootp_relay": "and", "mc_forwarding": "and",
 }  # fmt: skip
 
 SPREADS = frozenset({
-    ("net", "ipv4", "ip_forward"), ("net", "ipv4", "conf", "all", "forwarding"), ("net", "ipv6", "conf", "all", "forwarding"),
-    ("net", "ipv6", "conf", "all", "disable_ipv6"),
+    ("net", "ipv4", "ip_forward"), ("net", "ipv4", "conf", "all", "forwarding"),
+    ("net", "ipv6", "conf", "all", "forwarding"), ("net", "ipv6", "conf", "all", "disable_ipv6"),
 })  # fmt: skip
 """Keys that set every device when they are written, so that they are written first
 (`net/ipv4/devinet.c:inet_forward_change v6.12`, `net/ipv6/addrconf.c:addrconf_disable_change

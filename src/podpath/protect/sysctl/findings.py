@@ -19,7 +19,8 @@ from podpath.protect.sysctl.rivals import Rivals, describe_rivals
 from podpath.protect.sysctl.tree import SysctlTree
 
 _CHECKS = {
-    "drifted": "sysctl-drifted", "forced": "sysctl-forced", "missing": "sysctl-missing", "unreadable": "sysctl-unreadable",
+    "drifted": "sysctl-drifted", "forced": "sysctl-forced", "missing": "sysctl-missing",
+    "unreadable": "sysctl-unreadable",
 }  # fmt: skip
 _BOUNDS = {"exact": "", "floor": "at least ", "ceiling": "at most "}
 
@@ -81,7 +82,10 @@ def _claim(judgement: SettingJudgement) -> str:
             return f"{key} cannot be read ({judgement.why}); it shall be {want}"
         case "forced":
             everywhere = f"{key.of('all')} = {judgement.everywhere}"
-            return f"{key} is {judgement.raw}, but {everywhere} makes it {judgement.in_force}; it shall be {want}{why}"
+            return (
+                f"{key} is {judgement.raw}, but {everywhere} makes it {judgement.in_force}; "
+                f"it shall be {want}{why}"
+            )
         case _:
             return f"{key} is {judgement.in_force}, and shall be {want}{why}"
 
@@ -98,7 +102,10 @@ def _evidence(
     if judgement.everywhere is not None:
         yield f"{judgement.key.of('all').path(tree.root)} = {judgement.everywhere}"
     if judgement.setting.source:
-        yield f"profile {judgement.setting.profile or 'of the configuration'}: {judgement.setting.source}"
+        yield (
+            f"profile {judgement.setting.profile or 'of the configuration'}: "
+            f"{judgement.setting.source}"
+        )
     for claim in claims:
         yield f"{claim.actor}: {claim.where}" + (f" ({claim.note})" if claim.note else "")
 
@@ -131,7 +138,10 @@ def find_fights(
                 check="sysctl-fought",
                 subject=fight.subject,
                 severity="warning",
-                claim=f"{fight.subject} was put back {fight.rounds} times in a minute, and comes back to {value}: {guess}",
+                claim=(
+                    f"{fight.subject} was put back {fight.rounds} times in a minute, and comes "
+                    f"back to {value}: {guess}"
+                ),
                 evidence=tuple(
                     f"{claim.actor}: {claim.where}" + (f" ({claim.note})" if claim.note else "")
                     for claim in claims
@@ -170,8 +180,8 @@ def find_lost(losses: Iterable[SettingLoss]) -> tuple[AgentFinding, ...]:
             subject=str(loss.judgement.key),
             severity="warning",
             claim=(
-                f"{loss.judgement.key} shall be {loss.judgement.want}, and {loss.winner.file} sets {loss.winner.pattern} to "
-                f"{loss.winner.value} at boot"
+                f"{loss.judgement.key} shall be {loss.judgement.want}, and {loss.winner.file} sets "
+                f"{loss.winner.pattern} to {loss.winner.value} at boot"
                 + (" and whenever the device appears" if loss.judgement.key.device else "")
             ),
             evidence=(loss.winner.where,),
@@ -183,12 +193,14 @@ def find_lost(losses: Iterable[SettingLoss]) -> tuple[AgentFinding, ...]:
 
 _CONTRADICTIONS = {
     "drops-though-liberal": (
-        "kube-proxy still drops packets that conntrack calls INVALID, though nf_conntrack_tcp_be_liberal asks to let them pass: "
+        "kube-proxy still drops packets that conntrack calls INVALID, though "
+        "nf_conntrack_tcp_be_liberal asks to let them pass: "
         "it read the key when it started, before it was set"
     ),
     "lets-pass-though-strict": (
-        "kube-proxy has no rule against packets that conntrack calls INVALID, though nf_conntrack_tcp_be_liberal is 0: it read "
-        "the key when it started, before it was set back, and a late packet can reset a translated connection"
+        "kube-proxy has no rule against packets that conntrack calls INVALID, though "
+        "nf_conntrack_tcp_be_liberal is 0: it read the key when it started, before it was set "
+        "back, and a late packet can reset a translated connection"
     ),
 }
 
@@ -218,7 +230,10 @@ def severest(findings: Iterable[AgentFinding]) -> Severity | None:
 def explain_refusal(key: Key, refusal: str, held: frozenset[str], *, read_only: bool) -> str:
     """Say why a key could not be written, and what the process lacks for it."""
     if read_only:
-        return "the kernel offers it for reading only in this network namespace, as all namespaces share it: set it on the host"
+        return (
+            "the kernel offers it for reading only in this network namespace, as all namespaces "
+            "share it: set it on the host"
+        )
     if refusal == "read-only":
         return (
             "/proc/sys is mounted read-only here, as in a container without privileges: "

@@ -235,7 +235,10 @@ class SysctlGuard:
                 check="sysctl-not-persisted",
                 subject=error.target,
                 severity="warning",
-                claim=f"the drop-in cannot be written ({error.why}): the keys hold while this keeper runs, until the next boot",
+                claim=(
+                    f"the drop-in cannot be written ({error.why}): the keys hold while this keeper "
+                    "runs, until the next boot"
+                ),
                 evidence=(str(error),),
             ),
         )

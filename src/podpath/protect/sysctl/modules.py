@@ -22,7 +22,10 @@ WITNESSES = {
 not.
 """
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
-_HEADER = "# Written by podpath protect sysctl: modules that the declared sysctls need. Overwritten when they change.\n"
+_HEADER = (
+    "# Written by podpath protect sysctl: modules that the declared sysctls need. Overwritten when "
+    "they change.\n"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +78,9 @@ def load_module(name: str, applier: Applier, command: tuple[str, ...] = ("modpro
 
 
 def persist_modules(names: Iterable[str], root: Path, applier: Applier) -> Effect:
-    """Have modules loaded at boot (modules-load.d(5)); a file that says so already is not written."""
+    """Have modules loaded at boot (modules-load.d(5)); a file that says so already is not
+    written.
+    """
     path = root / PERSISTED
     content = _HEADER + "".join(f"{check_module_name(name)}\n" for name in sorted(set(names)))
     try:

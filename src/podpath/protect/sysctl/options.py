@@ -1,4 +1,6 @@
-"""What the configuration says of the sysctl keeper, and the duty that follows from it on this node."""
+"""What the configuration says of the sysctl keeper, and the duty that follows from it on this
+node.
+"""
 
 from __future__ import annotations
 

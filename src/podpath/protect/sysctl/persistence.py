@@ -20,7 +20,8 @@ from podpath.protect.sysctl.settings import SysctlSetting, is_number
 
 DROPIN = Path("etc/sysctl.d/99-zzz-podpath.conf")
 _HEADER = """\
-# Written by podpath protect sysctl. It is overwritten when the declared settings change; declare in its configuration instead.
+# Written by podpath protect sysctl. It is overwritten when the declared settings change; declare
+# in its configuration instead.
 """
 
 

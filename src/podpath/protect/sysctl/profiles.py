@@ -131,6 +131,6 @@ def _join(one: SysctlSetting, other: SysctlSetting) -> SysctlSetting:
 
 def _contradict(one: SysctlSetting, other: SysctlSetting) -> SysctlSetting:
     raise UsageError(
-        f"{one.key}: profile {one.profile} wants {one.policy} {one.value}, profile {other.profile} {other.policy} {other.value}; "
-        "declare the key yourself to decide"
+        f"{one.key}: profile {one.profile} wants {one.policy} {one.value}, profile {other.profile} "
+        f"{other.policy} {other.value}; declare the key yourself to decide"
     )

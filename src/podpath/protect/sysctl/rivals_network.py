@@ -51,7 +51,8 @@ _NETWORKD_DIRECTORIES = (
     "usr/lib/systemd/network",
 )
 _NETWORKMANAGER_DIRECTORIES = (
-    "etc/NetworkManager/system-connections", "run/NetworkManager/system-connections", "usr/lib/NetworkManager/system-connections",
+    "etc/NetworkManager/system-connections", "run/NetworkManager/system-connections",
+    "usr/lib/NetworkManager/system-connections",
 )  # fmt: skip
 
 

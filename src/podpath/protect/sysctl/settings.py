@@ -1,4 +1,5 @@
-"""What is declared of sysctls: one `SysctlSetting` says which keys shall hold what, why, and who says so.
+"""What is declared of sysctls: one `SysctlSetting` says which keys shall hold what, why, and who
+says so.
 
 A setting's value is exact, a floor or a ceiling. It is held against what is in force
 (`effective.py`), unless it says otherwise, since that is what packets meet.
@@ -47,7 +48,9 @@ class SysctlSetting:
     cap: int = 0
     """A floor grows no further than that; 0 is no bound."""
     mandatory: bool = True
-    """Whether packets are lost without it; otherwise a key that does not exist is only a warning."""
+    """Whether packets are lost without it; otherwise a key that does not exist is only a
+    warning.
+    """
     raw: bool = False
     """Held against the key's own value, not against what is in force together with `all`."""
     module: str = ""

@@ -36,7 +36,9 @@ class SysctlTree:
     root: Path = PROC_SYS
 
     def read(self, key: Key) -> RawValue:
-        """Read a key. Without the layers of `open`, since a look reads one for each pod's device."""
+        """Read a key. Without the layers of `open`, since a look reads one for each pod's
+        device.
+        """
         try:
             descriptor = os.open(
                 "/".join((str(self.root), *key.segments)), os.O_RDONLY | os.O_CLOEXEC

@@ -61,7 +61,9 @@ def _effective_capabilities() -> int:
 
 
 def _addresses_of_ipv4() -> list[str]:
-    """Ask each device for its first address (netdevice(7)): enough to know that the family is used."""
+    """Ask each device for its first address (netdevice(7)): enough to know that the family is
+    used.
+    """
     found: list[str] = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as asker:
         for _, name in socket.if_nameindex():

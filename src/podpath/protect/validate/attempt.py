@@ -43,7 +43,9 @@ class ProbeOutcome(NamedTuple):
     port: int | None
     """The port of ours at which it arrived; None where it did not."""
     original: SocketEnd | None = None
-    """Where it meant to go, by conntrack; None where it did not arrive, or conntrack knows nothing."""
+    """Where it meant to go, by conntrack; None where it did not arrive, or conntrack knows
+    nothing.
+    """
     error: int = 0
     """The error of the connection; 0 for none, or silence."""
     at_once: bool = False

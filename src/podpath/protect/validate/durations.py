@@ -16,8 +16,9 @@ _LINKERD_LIMIT = 1 << 64
 _GO = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)")
 _GO_PART = re.compile(r"(?P<number>[0-9.]+)(?P<unit>[a-zµμ]+)")
 _GO_UNITS = {
-    "ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "µs": Fraction(1, 10**6), "μs": Fraction(1, 10**6),
-    "ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60), "h": Fraction(3600),
+    "ns": Fraction(1, 10**9), "us": Fraction(1, 10**6), "µs": Fraction(1, 10**6),
+    "μs": Fraction(1, 10**6), "ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60),
+    "h": Fraction(3600),
 }  # fmt: skip
 _GO_LIMIT = Fraction((1 << 63) - 1, 10**9)
 

@@ -1,10 +1,10 @@
 """Inbound redirection, which only a packet from outside of the pod can show: asked for at a
 reflector, or waited for.
 
-What comes in are the settings; what goes out are `RedirectionCheck`s. Nothing inside a pod shows it: what a
-pod sends to itself passes OUTPUT first, where conntrack decides on NAT for the whole connection
-(net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12), and the entry goes with the packet over the
-loopback. A reflector is anybody outside who connects back when a datagram asks for it.
+What comes in are the settings; what goes out are `RedirectionCheck`s. Nothing inside a pod shows
+it: what a pod sends to itself passes OUTPUT first, where conntrack decides on NAT for the whole
+connection (net/netfilter/nf_nat_core.c:nf_nat_inet_fn v6.12), and the entry goes with the packet
+over the loopback. A reflector is anybody outside who connects back when a datagram asks for it.
 """
 
 from __future__ import annotations
@@ -175,7 +175,10 @@ def _judge(
         said = f"{what} holds: a connection to {came.original} arrived at port {came.port}."
         yield RedirectionCheck("inbound", family, "passed", said)
     else:
-        said = f"{what}: a connection from outside to port {came.port} arrived there; no rule redirects it."
+        said = (
+            f"{what}: a connection from outside to port {came.port} arrived there; "
+            "no rule redirects it."
+        )
         yield RedirectionCheck("inbound", family, "failed", said, "inbound-missing", rule)
     for port in settings.skip_inbound:
         yield _judge_skipped(family, port, seen, listeners, program)
@@ -195,11 +198,20 @@ def _judge_absent(
         )
         return RedirectionCheck("inbound", family, "failed", said, "wrong-port", rule)
     if fate == "accepted" and not taken:
-        said = f"{what}: a connection from outside to port {PORT} was taken by another process: it is redirected {elsewhere}."
+        said = (
+            f"{what}: a connection from outside to port {PORT} was taken by another process: it is "
+            f"redirected {elsewhere}."
+        )
         return RedirectionCheck("inbound", family, "failed", said, "wrong-port", rule)
     why = {
-        "accepted": f"another process took the connection, as the one at port {', '.join(map(str, taken))} may have",
-        "silent": f"the reflector's connection to port {PORT} got no answer: a policy or a filter drops it",
+        "accepted": (
+            f"another process took the connection, as the one at port {', '.join(map(str, taken))} "
+            "may have"
+        ),
+        "silent": (
+            f"the reflector's connection to port {PORT} got no answer: a policy or a filter drops "
+            "it"
+        ),
     }.get(fate or "", seen.why)
     return RedirectionCheck("inbound", family, "untested", f"{what} is not tested: {why}")
 

@@ -1,9 +1,9 @@
 """From what became of the probes to the verdict: what holds, what is missing, and by which rule it
 would be mended.
 
-What comes in are outcomes and what conntrack said; what goes out is a `Verdict` of `RedirectionCheck`s. A
-process without rights cannot list rules; it knows them by what they do, so a missing rule is named
-by what its mesh would have written.
+What comes in are outcomes and what conntrack said; what goes out is a `Verdict` of
+`RedirectionCheck`s. A process without rights cannot list rules; it knows them by what they do, so a
+missing rule is named by what its mesh would have written.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from podpath.protect.validate.kernel import Kernel
 from podpath.protect.validate.plan import Purpose, Settings, Style, Untried
 
 Cause = Literal[
-    "", "no-rules", "outbound-missing", "family-missing", "inbound-missing", "wrong-port", "skipped-redirected",
-    "proxy-redirected", "filtered", "busy", "killed", "undecided", "foreign-answer", "unreachable",
+    "", "no-rules", "outbound-missing", "family-missing", "inbound-missing", "wrong-port",
+    "skipped-redirected", "proxy-redirected", "filtered", "busy", "killed", "undecided",
+    "foreign-answer", "unreachable",
 ]  # fmt: skip
 CODES: dict[Cause, int] = {
-    "": 0, "undecided": 3, "no-rules": 60, "outbound-missing": 61, "family-missing": 62, "inbound-missing": 63, "wrong-port": 64,
-    "skipped-redirected": 65, "proxy-redirected": 66, "filtered": 67, "busy": 68, "foreign-answer": 69, "unreachable": 70,
-    "killed": 71,
+    "": 0, "undecided": 3, "no-rules": 60, "outbound-missing": 61, "family-missing": 62,
+    "inbound-missing": 63, "wrong-port": 64, "skipped-redirected": 65, "proxy-redirected": 66,
+    "filtered": 67, "busy": 68, "foreign-answer": 69, "unreachable": 70, "killed": 71,
 }  # fmt: skip
 """podpath's own exit codes, by cause; docs/contract.md lists them."""
 STYLE_CODES: dict[Style, int] = {"linkerd": 95, "istio": 126}
@@ -44,8 +45,8 @@ _NO_ROUTE = {
 }
 _FILTERED = {errno.EPERM, errno.EACCES}
 _GRAVITY: tuple[Cause, ...] = (
-    "busy", "filtered", "wrong-port", "no-rules", "family-missing", "outbound-missing", "inbound-missing", "proxy-redirected",
-    "skipped-redirected",
+    "busy", "filtered", "wrong-port", "no-rules", "family-missing", "outbound-missing",
+    "inbound-missing", "proxy-redirected", "skipped-redirected",
 )  # fmt: skip
 
 
@@ -181,7 +182,10 @@ def _judge(
     probe, what = outcome.probe, _spell(outcome.probe.purpose, outcome.probe.family)
     what = f"{what} {probe.target.port}" if probe.purpose == "skipped" else what
     if has_no_route(outcome):
-        why = f"{what} is not tested: there is no route to {probe.target} ({os.strerror(outcome.error)})"
+        why = (
+            f"{what} is not tested: there is no route to {probe.target} "
+            f"({os.strerror(outcome.error)})"
+        )
         return RedirectionCheck(probe.purpose, probe.family, "untested", why)
     if outcome.as_wanted:
         how = (
@@ -227,7 +231,10 @@ def _judge_skipped(settings: Settings, outcome: ProbeOutcome, what: str) -> Redi
         else f"-m owner --uid-owner {settings.proxy_uid}"
     )
     rule = f"{_program(probe.family)} -t nat -I {chain} -p tcp {match} -j RETURN"
-    said = f"{what}: the connection to {probe.target} is redirected {where}, although it must be let go."
+    said = (
+        f"{what}: the connection to {probe.target} is redirected {where}, although it must be let "
+        "go."
+    )
     return RedirectionCheck(
         probe.purpose,
         probe.family,
@@ -244,7 +251,10 @@ def _judge_missing(
     probe = outcome.probe
     rule = _redirect_rule(settings, outcome)
     if outcome.port is not None and outcome.arrived:
-        said = f"{what}: the connection to {probe.target} arrives at port {outcome.port}, not at {_spell_ports(probe.ports)}."
+        said = (
+            f"{what}: the connection to {probe.target} arrives at port {outcome.port}, not at "
+            f"{_spell_ports(probe.ports)}."
+        )
         return RedirectionCheck(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
     if outcome.port is not None:
         meant = (
@@ -259,15 +269,21 @@ def _judge_missing(
         return RedirectionCheck(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
     if outcome.error == errno.ECONNREFUSED and probe.purpose not in _LOCAL:
         said = (
-            f"{what}: the connection to {probe.target} is refused within this node: it is redirected to a port other than "
-            f"{_spell_ports(probe.ports)}, or rejected by a rule."
+            f"{what}: the connection to {probe.target} is refused within this node: it is "
+            f"redirected to a port other than {_spell_ports(probe.ports)}, or rejected by a rule."
         )
         return RedirectionCheck(probe.purpose, probe.family, "failed", said, "wrong-port", rule)
     if not tracked.get(probe.family, True):
-        said = f"{what}: there is no NAT rule for IPv{probe.family} in this pod at all (conntrack follows no connection of it)."
+        said = (
+            f"{what}: there is no NAT rule for IPv{probe.family} in this pod at all (conntrack "
+            "follows no connection of it)."
+        )
         return RedirectionCheck(probe.purpose, probe.family, "failed", said, "no-rules", rule)
     if probe.purpose in _LOCAL:
-        said = f"{what}: the connection to {probe.target} was not redirected to {_spell_ports(probe.ports)}."
+        said = (
+            f"{what}: the connection to {probe.target} was not redirected to "
+            f"{_spell_ports(probe.ports)}."
+        )
         cause: Cause = "inbound-missing" if probe.purpose == "inbound-chain" else "outbound-missing"
         return RedirectionCheck(probe.purpose, probe.family, "failed", said, cause, rule)
     how = (
@@ -297,7 +313,10 @@ def _name_families(
             and good - {check.family}
             and check.family not in good
         ):
-            said = f"{check.claim} IPv{10 - check.family} is redirected: the rules were written for that family only."
+            said = (
+                f"{check.claim} IPv{10 - check.family} is redirected: the rules were written for "
+                "that family only."
+            )
             named.append(check._replace(cause="family-missing", claim=said))
         else:
             named.append(check)
@@ -308,7 +327,10 @@ def _redirect_rule(settings: Settings, outcome: ProbeOutcome) -> str:
     probe = outcome.probe
     inbound = probe.purpose in {"inbound", "inbound-chain"}
     chain = _CHAINS[settings.style][int(inbound)]
-    return f"{_program(probe.family)} -t nat -A {chain} -p tcp -j REDIRECT --to-ports {(probe.ports or (0,))[0]}"
+    return (
+        f"{_program(probe.family)} -t nat -A {chain} -p tcp -j REDIRECT --to-ports "
+        f"{(probe.ports or (0,))[0]}"
+    )
 
 
 def _program(family: Family) -> str:

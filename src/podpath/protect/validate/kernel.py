@@ -72,8 +72,9 @@ class Kernel(NamedTuple):
         else:
             return ""
         return (
-            f"No pod of this node has such rules: its kernel has not loaded {what}, so whoever writes them failed "
-            "(a missing or wrong iptables, a kernel without the module) or never ran since it booted."
+            f"No pod of this node has such rules: its kernel has not loaded {what}, so whoever "
+            "writes them failed (a missing or wrong iptables, a kernel without the module) or "
+            "never ran since it booted."
         )
 
     def describe(self) -> str:
@@ -82,11 +83,20 @@ class Kernel(NamedTuple):
         """
         kinds = {"iptables-legacy": self.legacy, "iptables-nft": self.nft}
         if None in kinds.values():
-            return f"IPv{self.family}: which kinds of iptables the kernel has is hidden from this process."
+            return (
+                f"IPv{self.family}: which kinds of iptables the kernel has is hidden from this "
+                "process."
+            )
         there = [name for name, known in kinds.items() if known]
         if len(there) == 2:
-            return f"IPv{self.family}: the kernel takes rules of either kind of iptables; which it holds here only root can see."
-        return f"IPv{self.family}: the kernel has loaded {' and '.join(there) or 'no kind of iptables'}{' alone' * bool(there)}."
+            return (
+                f"IPv{self.family}: the kernel takes rules of either kind of iptables; "
+                "which it holds here only root can see."
+            )
+        return (
+            f"IPv{self.family}: the kernel has loaded "
+            f"{' and '.join(there) or 'no kind of iptables'}{' alone' * bool(there)}."
+        )
 
 
 def read_kernel(families: Sequence[Family], path: Path = KALLSYMS) -> tuple[Kernel, ...]:

@@ -136,7 +136,10 @@ def plan_probes(
             )
         )
         if somebody == -1:
-            why = f"this process is the proxy's own user {around.uid}, which the rules leave alone; run it as another user too"
+            why = (
+                f"this process is the proxy's own user {around.uid}, which the rules leave alone; "
+                "run it as another user too"
+            )
             untried += [Untried("outbound", family, why)] + [
                 Untried("skipped", family, why)
             ] * bool(settings.skip_outbound)
@@ -167,8 +170,8 @@ def list_unreflected(settings: Settings, family: Family) -> Iterator[Untried]:
     if family in others:
         return
     why = (
-        "nothing inside a pod can make a packet arrive from outside; give --reflector with the node's address (the agent's "
-        "[reflect] serves it), or --await-inbound"
+        "nothing inside a pod can make a packet arrive from outside; give --reflector with the "
+        "node's address (the agent's [reflect] serves it), or --await-inbound"
     )
     why = f"no reflector with an address of IPv{family} was given" if others else why
     yield Untried("inbound", family, why)

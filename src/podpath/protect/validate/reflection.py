@@ -78,7 +78,10 @@ class Reflection:
             if not self._refused
             else "nobody listens there"
         )
-        return f"no reflector answers at {self.reflector} ({why}): is [reflect] in the agent's configuration?"
+        return (
+            f"no reflector answers at {self.reflector} ({why}): is [reflect] in the agent's "
+            "configuration?"
+        )
 
     def _send(self) -> None:
         try:

@@ -46,7 +46,10 @@ from podpath.protect.validate.token_server import Reply, TokenServer, ask, make_
 
 BEYOND = ("skipped", "proxy-user", "inbound-chain")
 """What linkerd's validator does not look at."""
-UNSEEN = "the server listens in the other family only; give --listen-addr '[::]:PORT', or --families both"
+UNSEEN = (
+    "the server listens in the other family only; give --listen-addr '[::]:PORT', or --families "
+    "both"
+)
 Tell = Callable[[str, str], None]
 """Hears of the run as it goes: a level (`debug`, `info`, `error`) and a sentence."""
 
@@ -206,7 +209,9 @@ def _with_inbound(
 
 
 def _other_families(settings: Settings, ends: TokenEnds, around: PodEnvironment) -> list[SocketEnd]:
-    """Return a target in the family that the caller's does not test, where the server takes both."""
+    """Return a target in the family that the caller's does not test, where the server takes
+    both.
+    """
     other: Family = 4 if family_of(ends.connect) == 6 else 6
     wanted = other in (
         settings.families or tuple(family for family in (4, 6) if around.addresses[family])
@@ -265,7 +270,10 @@ def _blame(checks: Sequence[RedirectionCheck], around: PodEnvironment) -> list[R
     for check in checks:
         if check.state == "failed" and check.cause in {"outbound-missing", "unreachable"}:
             if good - {check.family}:
-                said = f"{check.claim}; IPv{10 - check.family} is redirected: the rules were written for that family only"
+                said = (
+                    f"{check.claim}; IPv{10 - check.family} is redirected: the rules were written "
+                    "for that family only"
+                )
                 named.append(check._replace(cause="family-missing", claim=said))
                 continue
             if around.tracked is not None and not is_tracked(check.family):

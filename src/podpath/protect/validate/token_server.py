@@ -26,7 +26,9 @@ class Reply(NamedTuple):
 
     token: bytes
     got: bytes | None
-    """The bytes that came before the end, at most the token's length; None where none came in time."""
+    """The bytes that came before the end, at most the token's length; None where none came in
+    time.
+    """
     error: int = 0
     """The error of the connection, 0 for none."""
 

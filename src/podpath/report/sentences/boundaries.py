@@ -29,7 +29,10 @@ def spell_boundary(reason: BoundaryReason) -> str:
         case boundaries.ChainsCircle():
             return "its chains call each other without end, which the kernel refuses to load"
         case boundaries.ChainsTooDeep(chain, levels):
-            return f"{chain} is called {levels} chains deep, which the kernel refuses to load (Too many links)"
+            return (
+                f"{chain} is called {levels} chains deep, which the kernel refuses to load (Too "
+                "many links)"
+            )
         case boundaries.TargetNotFollowed(target, where):
             return f"{TARGETS[target].stops} at {where}"
         case boundaries.StatementNotFollowed(statement, where):

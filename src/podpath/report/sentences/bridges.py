@@ -34,7 +34,10 @@ def spell_bridge(reason: BridgeReason) -> str:  # noqa: C901, PLR0911  # one arm
         case bridges.HandedToSwitch(link, bridge):
             return f"{link} hands it to bridge {bridge}"
         case bridges.Switched(bridge, source, port):
-            return f"bridge {bridge} switches it from {source} to {port} (by MAC; its flows are not read)"
+            return (
+                f"bridge {bridge} switches it from {source} to {port} (by MAC; "
+                "its flows are not read)"
+            )
         case bridges.SwitchFloods(bridge, ports, mac):
             names = ", ".join(ports) or "no device of the host"
             return f"bridge {bridge} floods it, but {names} does not have the MAC {mac}"

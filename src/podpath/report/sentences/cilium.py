@@ -35,7 +35,10 @@ def spell_cilium(reason: CiliumReason) -> str:  # one arm for each reason
         case cilium.SentThroughOverlay(link):
             return f"Cilium sends it through {link} to the pod's node: {UNSEEN} ({NOTE})"
         case cilium.RoutedPastHost(link):
-            return f"Cilium routes it to {'nowhere' if link is None else link} itself: {UNSEEN} ({NOTE})"
+            return (
+                f"Cilium routes it to {'nowhere' if link is None else link} itself: {UNSEEN} "
+                f"({NOTE})"
+            )
         case cilium.PeerShown(address):
             return f"the socket sees {address} as its peer ({NOTE})"
         case cilium.ServiceTranslated(service, endpoint):

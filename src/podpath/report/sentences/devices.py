@@ -16,7 +16,10 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
         case devices.LinkDown(link):
             return f"{link} is down"
         case devices.HandedToMaster(link, master):
-            return f"{link} is a port of {master}: its receive handler hands the frame on before IP sees it"
+            return (
+                f"{link} is a port of {master}: its receive handler hands the frame on before IP "
+                "sees it"
+            )
         case devices.FrameForOther(mac, link, own):
             return f"the frame is for {mac}, but {link} has {own}"
         case devices.LoopedBack(link):
@@ -30,7 +33,10 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
         case devices.LeftNode(link, inferred):
             return f"it leaves the node on {link}{f' ({inferred})' if inferred else ''}"
         case devices.LeftByPort(link, mac, master):
-            return f"it leaves the node on {link} with {link}'s own MAC {mac}, though {link} is a port of {master}"
+            return (
+                f"it leaves the node on {link} with {link}'s own MAC {mac}, though {link} is a "
+                f"port of {master}"
+            )
         case devices.NoDevice():
             return "it has no device to leave on"
         case devices.TunnelsNested(link, depth):
@@ -38,7 +44,10 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
         case devices.NoRemoteEnd(link, address):
             return f"{link} has no remote end for {address}"
         case devices.WrappedForUnknownEnd(link):
-            return f"{link} wraps it; the remote end is not in evidence, so the outer packet is not walked"
+            return (
+                f"{link} wraps it; the remote end is not in evidence, so the outer packet is not "
+                "walked"
+            )
         case devices.Wrapped(link, remote):
             return f"{link} wraps it for {remote}"
         case devices.Unwrapped(link):

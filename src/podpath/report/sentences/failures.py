@@ -27,16 +27,25 @@ def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911  # one
             return f"{name} misdelivered: a process received the outer packet of a tunnel"
         case failures.Misdelivered(name, reached, wanted, reply):
             who = "the client is" if reply else "the connection is with"
-            return f"{name} misdelivered: it reached {spell_end(reached)}, but {who} {spell_end(wanted)}"
+            return (
+                f"{name} misdelivered: it reached {spell_end(reached)}, but {who} "
+                f"{spell_end(wanted)}"
+            )
         case failures.NotTranslatedBack(name, packet, asked):
             does = (
                 "resets the connection"
                 if packet.protocol == protocols.TCP
                 else "does not recognize it as an answer"
             )
-            return f"{name} not translated back: the client, which had sent {asked}, receives {packet} and {does}"
+            return (
+                f"{name} not translated back: the client, which had sent {asked}, receives "
+                f"{packet} and {does}"
+            )
         case failures.StrayPacket(name, packet, seen):
-            return f"{name} stray: it reached the server as {packet}, but the connection began with {seen}: it is reset"
+            return (
+                f"{name} stray: it reached the server as {packet}, but the connection began with "
+                f"{seen}: it is reset"
+            )
         case failures.LeftForOwnPod(name, link, address):
             return f"{name} left the node on {link}, though {address} is a pod on it"
         case failures.LeftUntranslated(name, packet):

@@ -29,10 +29,16 @@ def spell_claim(claim: str | Claim) -> str:
 
 
 _GROUNDS: Mapping[Ground, str] = {
-    Ground.ENDED: "It was final: whoever reports it gave up, or the unit that does this work failed.",
+    Ground.ENDED: (
+        "It was final: whoever reports it gave up, or the unit that does this work failed."
+    ),
     Ground.SAME_ERROR: "A system call trace shows the same kernel error.",
-    Ground.BY_HAND: "The same step works when done by hand later, so it failed because of when it ran.",
-    Ground.AT_CONTAINER_START: "The failure begins when a container starts or stops, as does what was done to its device.",
+    Ground.BY_HAND: (
+        "The same step works when done by hand later, so it failed because of when it ran."
+    ),
+    Ground.AT_CONTAINER_START: (
+        "The failure begins when a container starts or stops, as does what was done to its device."
+    ),
     Ground.SAME_MECHANISM: "A second line shows the same mechanism.",
     Ground.SYMPTOM: "What is reported to fail is exactly what this setting breaks.",
 }
@@ -120,7 +126,10 @@ def _claim_of(cause: Cause) -> str:
         ended = f"and {cause.trace.deciding.netns} is not where it belongs"
         return f"{_the(cause)} goes astray: {spell_reason(cause.step.reason)}, {ended}."
     word = "rejected" if isinstance(cause.trace.outcome, Rejected) else "dropped"
-    return f"{_the(cause)} is {word} at {cause.step.stage} in netns {cause.step.netns}: {spell_reason(cause.step.reason)}."
+    return (
+        f"{_the(cause)} is {word} at {cause.step.stage} in netns {cause.step.netns}: "
+        f"{spell_reason(cause.step.reason)}."
+    )
 
 
 def _the(cause: Cause) -> str:
@@ -140,31 +149,42 @@ def _rule(cause: Cause) -> Iterator[str]:
     if cause.place is not None:
         rule = cause.place.rule
         word = "rejected" if isinstance(cause.trace.outcome, Rejected) else "dropped"
-        yield f"{_the(cause)} is {word} by rule {rule.position} of {rule.chain} (table {rule.table})."
+        yield (
+            f"{_the(cause)} is {word} by rule {rule.position} of {rule.chain} (table {rule.table})."
+        )
 
 
 def _order(cause: Cause) -> Iterator[str]:
     if cause.place is not None:
         rule = cause.place.rule
-        yield f"{_the(cause)} is dropped by rule {rule.position} of {rule.chain}, because conntrack marks it INVALID."
+        yield (
+            f"{_the(cause)} is dropped by rule {rule.position} of {rule.chain}, because conntrack "
+            "marks it INVALID."
+        )
 
 
 def _filter(cause: Cause) -> Iterator[str]:
-    yield f"The reverse-path filter drops packets from {cause.step.before.src}: {spell_reason(cause.step.reason)}."
+    yield (
+        f"The reverse-path filter drops packets from {cause.step.before.src}: "
+        f"{spell_reason(cause.step.reason)}."
+    )
 
 
 def _bridged(cause: Cause) -> Iterator[str]:
     first = cause.branch.traces[0].packet
     reply = cause.trace.packet
     yield (
-        f"The reply of {reply.src} to {reply.dst} stays on the bridge and skips netfilter, so it is not translated back to "
-        f"{endpoint(first.dst, first.dport)}."
+        f"The reply of {reply.src} to {reply.dst} stays on the bridge and skips netfilter, so it "
+        f"is not translated back to {endpoint(first.dst, first.dport)}."
     )
 
 
 def _without_endpoints(cause: Cause) -> Iterator[str]:
     packet = cause.branch.traces[0].packet
-    yield f"The service {endpoint(packet.dst, packet.dport)} has no endpoints: a rule of kube-proxy rejects packets to it."
+    yield (
+        f"The service {endpoint(packet.dst, packet.dport)} has no endpoints: a rule of kube-proxy "
+        "rejects packets to it."
+    )
 
 
 def _unheard(cause: Cause) -> Iterator[str]:
@@ -184,12 +204,18 @@ def _stale(cause: Cause) -> Iterator[str]:
         endpoint(step.before.dst, step.before.dport),
         endpoint(step.after.dst, step.after.dport),
     )
-    yield f"A conntrack entry still sends packets from {step.before.src} for {service} to {gone}, which is no longer an endpoint."
+    yield (
+        f"A conntrack entry still sends packets from {step.before.src} for {service} to {gone}, "
+        "which is no longer an endpoint."
+    )
 
 
 def _untranslated(cause: Cause) -> Iterator[str]:
     first = cause.branch.traces[0].packet
-    yield f"Traffic from {first.src} to {first.dst} leaves the node with the pod's own address, which nobody there can answer."
+    yield (
+        f"Traffic from {first.src} to {first.dst} leaves the node with the pod's own address, "
+        "which nobody there can answer."
+    )
 
 
 _CLAIMS = {

@@ -18,7 +18,10 @@ def spell_neighbour(reason: NeighbourReason) -> str:  # noqa: C901, PLR0911  # o
         case neighbours.EntryUsed(address, mac, state):
             return f"{address} has the MAC {mac} (entry {state})"
         case neighbours.EntryWrong(address, mac, state, link, netns, own):
-            return f"{address} has the MAC {mac} (entry {state}), but {link} in {netns} has that address with {own}"
+            return (
+                f"{address} has the MAC {mac} (entry {state}), but {link} in {netns} has that "
+                f"address with {own}"
+            )
         case neighbours.AskedOnPort(address, link, master):
             asked = f"{address} is resolved on {link}, a port of {master}"
             return f"{asked}: the answer comes in on {master}, where nothing waits for it"

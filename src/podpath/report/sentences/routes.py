@@ -22,7 +22,10 @@ def spell_route(reason: RouteReason) -> str:  # one arm for each reason
         return _spell_output(reason)
     match reason:
         case routes.IntoOwnTunnel(address, tunnel):
-            return f"the route to {address} leads into {tunnel} again, which drops what it would wrap twice"
+            return (
+                f"the route to {address} leads into {tunnel} again, which drops what it would wrap "
+                "twice"
+            )
         case routes.RoutedOut(address, link, gateway):
             return f"{address} goes out on {_way(link, gateway)}"
         case routes.RoutedOn(address, link, gateway):
@@ -90,7 +93,10 @@ def _spell_input(reason: InputReason) -> str:  # one arm for each reason
         case routes.DestinationOfType(address, kind):
             return f"nothing is forwarded to {address}: a route of type {kind} leads there"
         case routes.LoopbackFromWire(address, link):
-            return f"{address} is in 127.0.0.0/8, which {link} does not accept from a wire: route_localnet is 0"
+            return (
+                f"{address} is in 127.0.0.0/8, which {link} does not accept from a wire: "
+                "route_localnet is 0"
+            )
         case routes.NoRoute() | routes.RouteRefuses() | routes.PolicyRuleRefuses():
             return _spell_lookup(reason)
         case _:

@@ -18,7 +18,10 @@ def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # on
         case rules.RuleDecided(rule, verdict):
             return f"{name_rule(rule)} {verdict}s it"
         case rules.RuleRejected(rule, answer, sent):
-            return f"{name_rule(rule)} rejects it{f' with {answer}' if sent else ', and no answer is sent'}"
+            return (
+                f"{name_rule(rule)} rejects "
+                f"it{f' with {answer}' if sent else ', and no answer is sent'}"
+            )
         case rules.PolicyDecided(table, chain, native):
             name, policy = (f"{table} {chain}", "drop") if native else (chain, "DROP")
             return f"no rule of {name} decides, and its policy is {policy}"
@@ -39,7 +42,10 @@ def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # on
         case rules.KeptFromConntrack(rule):
             return f"{name_rule(rule)} keeps the packet from conntrack"
         case rules.ZoneSet(rule, zone, helper):
-            return f"{name_rule(rule)} has conntrack look it up in zone {zone}{f', with the helper {helper}' if helper else ''}"
+            return (
+                f"{name_rule(rule)} has conntrack look it up in zone "
+                f"{zone}{f', with the helper {helper}' if helper else ''}"
+            )
         case rules.MarkSet(rule, mark):
             return f"{name_rule(rule)} sets the mark to {mark:#x}"
         case rules.MarksSet(rule, mark, connection_mark):
@@ -59,7 +65,9 @@ def spell_rule(reason: RuleReason) -> str:  # noqa: C901, PLR0911, PLR0912  # on
 
 
 def name_rule(rule: Rule | NftRule) -> str:
-    """Name a rule by its chain and its place there; one of nftables by its handle and its text too."""
+    """Name a rule by its chain and its place there; one of nftables by its handle and its text
+    too.
+    """
     return (
         f"{place_rule(rule)} ({emit_rule(rule)})" if isinstance(rule, NftRule) else place_rule(rule)
     )

@@ -75,7 +75,10 @@ def _spell_invalid(why: InvalidReason) -> str:  # noqa: C901, PLR0911  # one arm
         case tracking.QuotesIcmp():
             return "an ICMP error about an ICMP message"
         case tracking.QuotesNoConnection(quoted):
-            return f"an ICMP error about {quoted}, which belongs to no connection that conntrack has seen"
+            return (
+                f"an ICMP error about {quoted}, which belongs to no connection that conntrack has "
+                "seen"
+            )
         case tracking.ErrorAstray(address, sender):
             return (
                 f"an ICMP error that went to {address}, though the connection's sender is {sender}"

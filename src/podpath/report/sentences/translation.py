@@ -35,7 +35,10 @@ def spell_translation(reason: TranslationReason) -> str:  # one arm for each rea
             clash = "another connection has the same reply tuple"
             return f"{clash}: the port of {connection} is changed, though no rule says so"
         case translation.MasqueradeDeviceChanged(before, after):
-            return f"the connection was masqueraded for {before} and now leaves by {after}: conntrack forgets it"
+            return (
+                f"the connection was masqueraded for {before} and now leaves by {after}: conntrack "
+                "forgets it"
+            )
         case translation.NotTranslated():
             return "no rule that the evidence shows translates it"
         case _:

@@ -15,8 +15,8 @@ from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import MONTHS, WallClock, parse_offset
 
 _HEAD: Final = re.compile(
-    r"(?P<client>\S{1,100}) \S{1,100} \S{1,100} \[(?P<day>\d\d)/(?P<month>[A-Z][a-z]{2})/(?P<year>\d{4}):(?P<hour>\d\d):"
-    r"(?P<minute>\d\d):(?P<second>\d\d) (?P<zone>[+-]\d{4})\] "
+    r"(?P<client>\S{1,100}) \S{1,100} \S{1,100} \[(?P<day>\d\d)/(?P<month>[A-Z][a-z]{2})/"
+    r"(?P<year>\d{4}):(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d) (?P<zone>[+-]\d{4})\] "
 )
 
 

@@ -15,8 +15,8 @@ from podpath.timeline.formats.block import close_account
 from podpath.timeline.stamps import WallClock
 
 _FIELD: Final = re.compile(
-    r"(?P<key>Start-Date|End-Date|Commandline|Requested-By|Install|Reinstall|Upgrade|Downgrade|Remove|Purge|Error|Comment): ?"
-    r"(?P<value>.*)"
+    r"(?P<key>Start-Date|End-Date|Commandline|Requested-By|Install|Reinstall|Upgrade|Downgrade|"
+    r"Remove|Purge|Error|Comment): ?(?P<value>.*)"
 )
 _DATE: Final = re.compile(r"(?P<date>\d{4}-\d\d-\d\d) +(?P<time>\d\d:\d\d:\d\d)")
 _PACKAGE: Final = re.compile(r"(?P<name>[a-z0-9][a-z0-9.+-]*)(?::\w+)? \((?P<versions>[^)]*)\)")

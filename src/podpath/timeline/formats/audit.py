@@ -21,7 +21,8 @@ _HEAD: Final = re.compile(
 )
 _HEADINGS: Final = re.compile(r"-{4}$|time->")
 _DAY: Final = re.compile(
-    r"(?P<first>\d\d)/(?P<second>\d\d)/(?P<year>\d{2,4}) (?P<hour>\d\d):(?P<minute>\d\d):(?P<seconds>\d\d(?:\.\d{1,3})?)"
+    r"(?P<first>\d\d)/(?P<second>\d\d)/(?P<year>\d{2,4}) (?P<hour>\d\d):(?P<minute>\d\d):"
+    r"(?P<seconds>\d\d(?:\.\d{1,3})?)"
 )
 
 

@@ -13,7 +13,8 @@ from podpath.timeline.lines import LineFormat, stamps_in
 from podpath.timeline.origins import name_origin
 
 _HEAD: Final = re.compile(
-    r"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?P<stream>stdout|stderr) [FP](?: |$)"
+    r"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (?P<stream>stdout|"
+    r"stderr) [FP](?: |$)"
 )
 
 

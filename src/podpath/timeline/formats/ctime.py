@@ -15,8 +15,8 @@ from podpath.timeline.origins import name_origin
 from podpath.timeline.stamps import MONTHS, WallClock
 
 _HEAD: Final = re.compile(
-    r"\[?[A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d) (?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
-    r"(?: (?P<half>AM|PM))?(?: (?P<zone>[A-Z]{2,5}))? (?P<year>\d{4})\]?(?:[: ]+|$)"
+    r"\[?[A-Z][a-z]{2} (?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d) (?P<hour>\d\d):(?P<minute>\d\d):"
+    r"(?P<second>\d\d)(?: (?P<half>AM|PM))?(?: (?P<zone>[A-Z]{2,5}))? (?P<year>\d{4})\]?(?:[: ]+|$)"
 )
 
 

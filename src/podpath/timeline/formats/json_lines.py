@@ -18,7 +18,8 @@ from podpath.timeline.stamps import WallClock
 _KEYS: Final = r"time|ts|timestamp|@timestamp|asctime|eventTime|T"
 _SHAPE: Final = re.compile(rf'\s*\{{ ?(?=".{{0,1900}}(?<=")(?:{_KEYS})" ?:)')
 _TIME: Final = re.compile(
-    rf'"(?:{_KEYS})" ?: ?(?:"(?P<text>[^"\\]{{10,40}})"|(?P<number>\d{{9,19}}(?:\.\d{{1,9}})?(?:[eE][+]?\d{{1,2}})?))'
+    rf'"(?:{_KEYS})" ?: ?(?:"(?P<text>[^"\\]{{10,40}})"|(?P<number>\d{{9,19}}(?:\.\d{{1,9}})?'
+    rf"(?:[eE][+]?\d{{1,2}})?))"
 )
 _SCALES: Final = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 """From which size on a number counts nano-, micro- or milliseconds."""

@@ -1,4 +1,5 @@
-"""klog: the log format of Kubernetes components, `W0211 01:12:52.815335       1 prober.go:111] message`.
+"""klog: the log format of Kubernetes components, `W0211 01:12:52.815335       1 prober.go:111]
+message`.
 
 The stamp is the wall clock of the process, which in containers is UTC as a rule, and names no year.
 """
@@ -18,8 +19,8 @@ from podpath.timeline.stamps import WallClock
 from podpath.timeline.years import first_year, turn
 
 _HEAD: Final = re.compile(
-    r"[IWEF](?P<month>\d\d)(?P<day>\d\d) (?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d\.\d{1,9}) +(?P<thread>\d+) "
-    r"(?P<file>[^\s\]:]+):(?P<line>\d+)\] ?"
+    r"[IWEF](?P<month>\d\d)(?P<day>\d\d) (?P<hour>\d\d):(?P<minute>\d\d):"
+    r"(?P<second>\d\d\.\d{1,9}) +(?P<thread>\d+) (?P<file>[^\s\]:]+):(?P<line>\d+)\] ?"
 )
 
 

@@ -1,7 +1,8 @@
 """What rpm and its front ends did: /var/log/yum.log, dnf.rpm.log, `rpm -qa --last`.
 
-`Feb 11 09:48:58 Updated: polkit-0.112-26.el7_9.1.x86_64`; `2022-02-11T09:48:58+0800 SUBDEBUG Upgrade: polkit-...`;
-`polkit-0.112-26.el7_9.1.x86_64                Fri 11 Feb 2022 09:48:58 AM CST`
+`Feb 11 09:48:58 Updated: polkit-0.112-26.el7_9.1.x86_64`; `2022-02-11T09:48:58+0800 SUBDEBUG
+Upgrade: polkit-...`; `polkit-0.112-26.el7_9.1.x86_64                Fri 11 Feb 2022 09:48:58 AM
+CST`
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from podpath.timeline.lines import LineFormat, ReadStamp
 from podpath.timeline.stamps import MONTHS, WallClock
 
 _YUM: Final = re.compile(
-    r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?=(?:Updated|Installed|Erased|Dep-Installed|Obsoleted|Reinstalled): \S)"
+    r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?=(?:Updated|Installed|Erased|Dep-Installed|Obsoleted|"
+    r"Reinstalled): \S)"
 )
 _DNF: Final = re.compile(
-    r"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[+-]\d\d:?\d\d|Z)) (?:SUBDEBUG|INFO|DEBUG|DDEBUG|WARNING|ERROR|CRITICAL|DEBUG2) "
+    r"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[+-]\d\d:?\d\d|Z)) (?:SUBDEBUG|INFO|DEBUG|DDEBUG|"
+    r"WARNING|ERROR|CRITICAL|DEBUG2) "
 )
 _LAST: Final = re.compile(
-    r"(?P<package>(?=\S[^\s-]*+-\S[^\s-]*+-\S)\S++) +[A-Z][a-z]{2} (?:(?P<day>[ \d]?\d) (?P<month>[A-Z][a-z]{2})|"
-    r"(?P<month2>[A-Z][a-z]{2}) +(?P<day2>\d{1,2})) "
+    r"(?P<package>(?=\S[^\s-]*+-\S[^\s-]*+-\S)\S++) +[A-Z][a-z]{2} (?:(?P<day>[ \d]?\d) "
+    r"(?P<month>[A-Z][a-z]{2})|(?P<month2>[A-Z][a-z]{2}) +(?P<day2>\d{1,2})) "
     r"(?:(?P<year>\d{4}) )?(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?: (?P<half>AM|PM))?"
     r"(?: (?P<zone>[A-Z]{2,5}))?(?: (?P<year2>\d{4}))?\s*$"
 )

@@ -19,8 +19,8 @@ from podpath.timeline.stamps import MONTHS, WallClock
 from podpath.timeline.years import first_year, turn
 
 _STAMP: Final = re.compile(
-    r"(?:<\d{1,3}>)?(?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]?\d) (?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)"
-    r"(?P<fraction>\.\d{1,9})?(?= |$)"
+    r"(?:<\d{1,3}>)?(?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]?\d) (?P<hour>\d\d):(?P<minute>\d\d):"
+    r"(?P<second>\d\d)(?P<fraction>\.\d{1,9})?(?= |$)"
 )
 HEADINGS = re.compile(
     r"-- (?:Logs begin at|Journal begins at|Boot [0-9a-f]{32}|Reboot|No entries|cursor:)"

@@ -15,9 +15,10 @@ from podpath.xtables.seen import Check, Surroundings
 from podpath.xtables.wording import make_form
 
 TYPES: Mapping[str, str] = {
-    "UNSPEC": "unspec", "UNICAST": "unicast", "LOCAL": "local", "BROADCAST": "broadcast", "ANYCAST": "anycast",
-    "MULTICAST": "multicast", "BLACKHOLE": "blackhole", "UNREACHABLE": "unreachable", "PROHIBIT": "prohibit",
-    "THROW": "throw", "NAT": "nat", "XRESOLVE": "xresolve",
+    "UNSPEC": "unspec", "UNICAST": "unicast", "LOCAL": "local", "BROADCAST": "broadcast",
+    "ANYCAST": "anycast", "MULTICAST": "multicast", "BLACKHOLE": "blackhole",
+    "UNREACHABLE": "unreachable", "PROHIBIT": "prohibit", "THROW": "throw", "NAT": "nat",
+    "XRESOLVE": "xresolve",
 }  # fmt: skip
 LIMITS = ("limit-iface-in", "limit-iface-out")
 

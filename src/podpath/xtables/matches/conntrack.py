@@ -51,7 +51,9 @@ def packet_state(skb: TrackedPacket) -> str:
     Without a connection the packet counts as untracked where a rule said so, else as invalid.
     """
     if skb.ctinfo == "RELATED" and skb.connection is None:
-        return "INVALID"  # an error about an untracked packet: it has a state and nothing to have it of (`nf_conntrack_attach`)
+        # an error about an untracked packet: it has a state and nothing to have it of
+        # (`nf_conntrack_attach`)
+        return "INVALID"
     return skb.ctinfo or ("NEW" if skb.template is not None else "INVALID")
 
 

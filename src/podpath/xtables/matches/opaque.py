@@ -36,8 +36,8 @@ def _opaque(  # noqa: PLR0913  # one call makes one row of the table
     """
     return MatchExtension(
         name=name, options=options, forms=forms, listed=listed, apart=apart, tables=ALL_TABLES,
-        compiler=_compiler(depends, options, frozenset(against), likely=likely), tracks=tracks, depends=depends,
-        likely=likely, draws=draws, not_drawn=not_drawn,
+        compiler=_compiler(depends, options, frozenset(against), likely=likely), tracks=tracks,
+        depends=depends, likely=likely, draws=draws, not_drawn=not_drawn,
     )  # fmt: skip
 
 
@@ -127,8 +127,9 @@ _NEEDS_OBJECT = "it needs an object outside the rules"
 _IPV6 = "IPv6 alone has it"
 _NOT_HERE = "this kernel, or IPv4, does not have it"
 _HASHLIMIT = (
-    r"burst (?P<hashlimit_burst>\S+)", r"?mode (?P<hashlimit_mode>\S+)", r"?htable-size (?P<hashlimit_htable_size>\d+)",
-    r"?htable-max (?P<hashlimit_htable_max>\d+)", r"?htable-gcinterval (?P<hashlimit_htable_gcinterval>\d+)",
+    r"burst (?P<hashlimit_burst>\S+)", r"?mode (?P<hashlimit_mode>\S+)",
+    r"?htable-size (?P<hashlimit_htable_size>\d+)", r"?htable-max (?P<hashlimit_htable_max>\d+)",
+    r"?htable-gcinterval (?P<hashlimit_htable_gcinterval>\d+)",
     r"?htable-expire (?P<hashlimit_htable_expire>\d+)", r"?srcmask (?P<hashlimit_srcmask>\d+)",
     r"?dstmask (?P<hashlimit_dstmask>\d+)", r"?(?P<flag_hashlimit_rate_match>rate-match)",
     r"?rate-interval (?P<hashlimit_rate_interval>\d+)",
@@ -147,7 +148,8 @@ MATCHES: tuple[MatchExtension, ...] = (
     ),
     _opaque(
         "ipcomp", "the compression parameter index", make_options("ipcompspi", flags=("compres",)),
-        make_form("ipcomp", r"comp", r"?spis?:(?P<no_ipcompspi>!)?(?P<ipcompspi>\S+)"), not_drawn=_NOT_HERE,
+        make_form("ipcomp", r"comp", r"?spis?:(?P<no_ipcompspi>!)?(?P<ipcompspi>\S+)"),
+        not_drawn=_NOT_HERE,
     ),
     _opaque(
         "limit", "packets seen so far", make_options("limit", "limit-burst"),
@@ -157,9 +159,10 @@ MATCHES: tuple[MatchExtension, ...] = (
     _opaque(
         "hashlimit", "packets seen so far",
         make_options(
-            "hashlimit", "hashlimit-upto", "hashlimit-above", "hashlimit-mode", "hashlimit-srcmask", "hashlimit-dstmask",
-            "hashlimit-name", "hashlimit-burst", "hashlimit-htable-size", "hashlimit-htable-max", "hashlimit-htable-gcinterval",
-            "hashlimit-htable-expire", "hashlimit-rate-interval", flags=("hashlimit-rate-match",),
+            "hashlimit", "hashlimit-upto", "hashlimit-above", "hashlimit-mode", "hashlimit-srcmask",
+            "hashlimit-dstmask", "hashlimit-name", "hashlimit-burst", "hashlimit-htable-size",
+            "hashlimit-htable-max", "hashlimit-htable-gcinterval", "hashlimit-htable-expire",
+            "hashlimit-rate-interval", flags=("hashlimit-rate-match",),
             save={"hashlimit-mode": _spell_modes},
         ),
         *(
@@ -168,44 +171,65 @@ MATCHES: tuple[MatchExtension, ...] = (
             for word, name in (("up to", "upto"), ("above", "above"))
         ),
         likely=True, against=("hashlimit-above",),
-        draws=(draw("hashlimit-upto 5000/sec", "hashlimit-burst 500", "hashlimit-mode srcip", "hashlimit-name each"),),
+        draws=(draw(
+            "hashlimit-upto 5000/sec", "hashlimit-burst 500", "hashlimit-mode srcip",
+            "hashlimit-name each",
+        ),),
     ),
     _opaque(
         "connlimit", "connections open now",
-        make_options("connlimit-upto", "connlimit-above", "connlimit-mask", flags=("connlimit-saddr", "connlimit-daddr")),
-        make_form("connlimit", r"#conn (?P<side>src|dst)/(?P<mask>\d+) (?P<sign>>|<=) (?P<count>\d+)"),
+        make_options(
+            "connlimit-upto", "connlimit-above", "connlimit-mask",
+            flags=("connlimit-saddr", "connlimit-daddr"),
+        ),
+        make_form("connlimit", r"#conn (?P<side>src|dst)/(?P<mask>\d+) (?P<sign>>|<=) "
+                               r"(?P<count>\d+)"),
         likely=True, against=("connlimit-above",), listed=_list_connlimit, tracks=True,
         draws=(draw("connlimit-above 100", "connlimit-mask 32", "connlimit-saddr"),),
     ),
     _opaque(
-        "connbytes", "bytes of the connection so far", make_options("connbytes", "connbytes-dir", "connbytes-mode"),
-        make_form("connbytes", r"(?:(?P<no_connbytes>!) )?connbytes (?P<connbytes>\d\S*)",
-                  r"connbytes mode (?P<connbytes_mode>\S+)", r"connbytes direction (?P<connbytes_dir>\S+)"),
+        "connbytes", "bytes of the connection so far",
+        make_options("connbytes", "connbytes-dir", "connbytes-mode"),
+        make_form(
+            "connbytes", r"(?:(?P<no_connbytes>!) )?connbytes (?P<connbytes>\d\S*)",
+            r"connbytes mode (?P<connbytes_mode>\S+)",
+            r"connbytes direction (?P<connbytes_dir>\S+)",
+        ),
         tracks=True, not_drawn=_NOT_SET,
     ),
     _opaque(
         "connlabel", "labels of the connection", make_options("label", flags=("set",)),
-        make_form("connlabel", r"connlabel (?:(?P<no_label>!) )?(?P<label>\S+)", r"?(?P<flag_set>set)"),
+        make_form(
+            "connlabel", r"connlabel (?:(?P<no_label>!) )?(?P<label>\S+)", r"?(?P<flag_set>set)",
+        ),
         tracks=True, not_drawn=_NEEDS_OBJECT,
     ),
     _opaque(
         "string", "the payload",
         make_options("string", "hex-string", "algo", "from", "to", flags=("icase",),
                      save={"string": unescape, "hex-string": unescape}),
-        make_form("string", r"STRING match (?:(?P<no_string>!) )?" + QUOTED.format("string"), r"ALGO name (?P<algo>\S+)",
-                  r"?FROM (?P<from>\d+)", r"?TO (?P<to>\d+)", r"?(?P<flag_icase>ICASE)"),
+        make_form(
+            "string", r"STRING match (?:(?P<no_string>!) )?" + QUOTED.format("string"),
+            r"ALGO name (?P<algo>\S+)", r"?FROM (?P<from>\d+)", r"?TO (?P<to>\d+)",
+            r"?(?P<flag_icase>ICASE)",
+        ),
         listed=_list_string, draws=(draw("string xyzzy", "algo bm"),),
     ),
     _opaque(
         "time", "the time",
         make_options("datestart", "datestop", "timestart", "timestop", "monthdays", "weekdays",
                      flags=("kerneltz", "utc", "localtz", "contiguous"),
-                     save={"datestart": _spell_date, "datestop": _spell_date, "monthdays": _spell_days}),
-        make_form("time", r"TIME", r"?from (?P<timestart>[\d:]+) to (?P<timestop>[\d:]+)",
-                  r"?on (?P<no_weekdays>!)?(?P<weekdays>(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[\w,]*)",
-                  r"?on (?P<no_monthdays>!)?(?P<monthdays>\d+(?:st|nd|rd|th)[\w,]*)",
-                  r"?starting from (?P<datestart>\S+ [\d:]+)", r"?until date (?P<datestop>\S+ [\d:]+)", r"?(?P<zone>UTC)",
-                  r"?(?P<flag_contiguous>contiguous)"),
+                     save={
+                         "datestart": _spell_date, "datestop": _spell_date,
+                         "monthdays": _spell_days,
+                     }),
+        make_form(
+            "time", r"TIME", r"?from (?P<timestart>[\d:]+) to (?P<timestop>[\d:]+)",
+            r"?on (?P<no_weekdays>!)?(?P<weekdays>(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[\w,]*)",
+            r"?on (?P<no_monthdays>!)?(?P<monthdays>\d+(?:st|nd|rd|th)[\w,]*)",
+            r"?starting from (?P<datestart>\S+ [\d:]+)", r"?until date (?P<datestop>\S+ [\d:]+)",
+            r"?(?P<zone>UTC)", r"?(?P<flag_contiguous>contiguous)",
+        ),
         likely=True, listed=_list_time, draws=(draw("datestop 2038-01-19T03:14:07"),),
     ),
     _opaque(
@@ -217,8 +241,8 @@ MATCHES: tuple[MatchExtension, ...] = (
         make_form("realm", r"(?:(?P<no_realm>!) )?realm (?P<realm>\S+)"), not_drawn=_NEEDS_OBJECT,
     ),
     _opaque(
-        "cpu", "the processor", make_options("cpu"), make_form("cpu", r"cpu (?:(?P<no_cpu>!) )?(?P<cpu>\d+)"),
-        not_drawn=_NOT_SET,
+        "cpu", "the processor", make_options("cpu"),
+        make_form("cpu", r"cpu (?:(?P<no_cpu>!) )?(?P<cpu>\d+)"), not_drawn=_NOT_SET,
     ),
     _opaque(
         "devgroup", "device groups", make_options("src-group", "dst-group"),
@@ -229,14 +253,22 @@ MATCHES: tuple[MatchExtension, ...] = (
     ),
     _opaque(
         "cluster", "a hash of the source",
-        make_options("cluster-total-nodes", "cluster-local-node", "cluster-local-nodemask", "cluster-hash-seed"),
-        make_form("cluster", r"cluster", r"(?P<no_cluster_local_nodemask>!)?node_mask=(?P<cluster_local_nodemask>\S+)",
-                  r"total_nodes=(?P<cluster_total_nodes>\d+)", r"hash_seed=(?P<cluster_hash_seed>\S+)"),
+        make_options(
+            "cluster-total-nodes", "cluster-local-node", "cluster-local-nodemask",
+            "cluster-hash-seed",
+        ),
+        make_form("cluster", r"cluster", r"(?P<no_cluster_local_nodemask>!)?node_mask="
+                                         r"(?P<cluster_local_nodemask>\S+)",
+                  r"total_nodes=(?P<cluster_total_nodes>\d+)",
+                  r"hash_seed=(?P<cluster_hash_seed>\S+)"),
         tracks=True, not_drawn=_NOT_SET,
     ),
     _opaque(
         "quota", "bytes seen so far", make_options("quota"),
-        make_form("quota", r"quota: (?P<quota>\d+) bytes", unread="iptables -L does not show whether the quota is negated"),
+        make_form(
+            "quota", r"quota: (?P<quota>\d+) bytes",
+            unread="iptables -L does not show whether the quota is negated",
+        ),
         likely=True, draws=(draw("quota 1000000"),),
     ),
     _opaque(
@@ -245,52 +277,69 @@ MATCHES: tuple[MatchExtension, ...] = (
         make_form("cgroup", r"cgroup (?:(?P<no_path>!) )?(?P<path>/\S*)"), not_drawn=_NEEDS_OBJECT,
     ),
     _opaque(
-        "bpf", "a program", make_options("bytecode", "object-pinned", save={"bytecode": _spell_program}),
+        "bpf", "a program",
+        make_options("bytecode", "object-pinned", save={"bytecode": _spell_program}),
         make_form("bpf", r"match bpf (?P<bytecode>\d[\d ,]*\d)\0?"),
         make_form("bpf", r"match bpf pinned (?P<object_pinned>\S+)"), not_drawn=_NEEDS_OBJECT,
     ),
     _opaque(
-        "eui64", "the source's interface identifier", make_options(), make_form("eui64", r"eui64"), not_drawn=_IPV6,
+        "eui64", "the source's interface identifier", make_options(), make_form("eui64", r"eui64"),
+        not_drawn=_IPV6,
     ),
     _opaque(
         "osf", "the sender's operating system", make_options("genre", "ttl", "log"),
-        make_form("osf", r"OS fingerprint match .*", unread="iptables -L does not show all options of osf"),
+        make_form(
+            "osf", r"OS fingerprint match .*",
+            unread="iptables -L does not show all options of osf",
+        ),
         not_drawn=_NOT_SET,
     ),
     _opaque(
         "rateest", "measured rates",
         make_options(
-            "rateest", "rateest1", "rateest2", "rateest-bps", "rateest-pps", "rateest-bps1", "rateest-pps1", "rateest-bps2",
-            "rateest-pps2", flags=("rateest-delta", "rateest-lt", "rateest-gt", "rateest-eq"),
+            "rateest", "rateest1", "rateest2", "rateest-bps", "rateest-pps", "rateest-bps1",
+            "rateest-pps1", "rateest-bps2", "rateest-pps2",
+            flags=("rateest-delta", "rateest-lt", "rateest-gt", "rateest-eq"),
         ),
-        make_form("rateest", r"rateest match .*", unread="iptables -L rounds rates"), not_drawn=_NEEDS_OBJECT,
+        make_form("rateest", r"rateest match .*", unread="iptables -L rounds rates"),
+        not_drawn=_NEEDS_OBJECT,
     ),
     _opaque(
-        "ipvs", "IPVS", make_options("vproto", "vaddr", "vport", "vdir", "vmethod", "vportctl", flags=("ipvs",)),
+        "ipvs", "IPVS",
+        make_options("vproto", "vaddr", "vport", "vdir", "vmethod", "vportctl", flags=("ipvs",)),
         not_drawn=_NOT_HERE,
     ),
-    _opaque("l2tp", "tunnel and session", make_options("tid", "sid", "pversion", "type"), not_drawn=_NOT_HERE),
+    _opaque(
+        "l2tp", "tunnel and session", make_options("tid", "sid", "pversion", "type"),
+        not_drawn=_NOT_HERE,
+    ),
     _opaque(
         "frag", "the fragment header",
-        make_options("fragid", "fraglen", flags=("fragres", "fragfirst", "fragmore", "fraglast")), not_drawn=_IPV6,
+        make_options("fragid", "fraglen", flags=("fragres", "fragfirst", "fragmore", "fraglast")),
+        not_drawn=_IPV6,
     ),
     _opaque("hbh", "the hop-by-hop header", make_options("hbh-len", "hbh-opts"), not_drawn=_IPV6),
     _opaque("dst", "the destination options", make_options("dst-len", "dst-opts"), not_drawn=_IPV6),
     _opaque(
         "rt", "the routing header",
-        make_options("rt-type", "rt-segsleft", "rt-len", "rt-0-addrs", flags=("rt-0-res", "rt-0-not-strict")),
+        make_options(
+            "rt-type", "rt-segsleft", "rt-len", "rt-0-addrs", flags=("rt-0-res", "rt-0-not-strict"),
+        ),
         not_drawn=_IPV6,
     ),
     _opaque("mh", "the mobility header", make_options("mh-type"), not_drawn=_IPV6),
     _opaque(
         "srh", "the segment routing header",
         make_options(
-            "srh-next-hdr", "srh-hdr-len-eq", "srh-hdr-len-gt", "srh-hdr-len-lt", "srh-segs-left-eq", "srh-segs-left-gt",
-            "srh-segs-left-lt", "srh-last-entry-eq", "srh-last-entry-gt", "srh-last-entry-lt", "srh-tag", "srh-psid", "srh-nsid",
-            "srh-lsid",
+            "srh-next-hdr", "srh-hdr-len-eq", "srh-hdr-len-gt", "srh-hdr-len-lt",
+            "srh-segs-left-eq", "srh-segs-left-gt", "srh-segs-left-lt", "srh-last-entry-eq",
+            "srh-last-entry-gt", "srh-last-entry-lt", "srh-tag", "srh-psid", "srh-nsid", "srh-lsid",
         ),
         not_drawn=_IPV6,
     ),
-    _opaque("ipv6header", "the extension headers", make_options("header", flags=("soft",)), not_drawn=_IPV6),
+    _opaque(
+        "ipv6header", "the extension headers", make_options("header", flags=("soft",)),
+        not_drawn=_IPV6,
+    ),
 )  # fmt: skip
 """What the answer of each depends on is its `depends`."""

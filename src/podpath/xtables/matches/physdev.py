@@ -1,4 +1,6 @@
-"""`-m physdev`: the bridge ports of a bridged packet (net/netfilter/xt_physdev.c:physdev_mt v6.12)."""
+"""`-m physdev`: the bridge ports of a bridged packet (net/netfilter/xt_physdev.c:physdev_mt
+v6.12).
+"""
 
 from __future__ import annotations
 

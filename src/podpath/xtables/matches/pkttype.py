@@ -9,8 +9,9 @@ from podpath.xtables.seen import PacketSeen
 from podpath.xtables.wording import make_form
 
 TYPES: Mapping[str, str] = {
-    "unicast": "host", "host": "host", "broadcast": "broadcast", "bcast": "broadcast", "multicast": "multicast",
-    "mcast": "multicast", "otherhost": "otherhost", "outgoing": "outgoing", "loopback": "loopback",
+    "unicast": "host", "host": "host", "broadcast": "broadcast", "bcast": "broadcast",
+    "multicast": "multicast", "mcast": "multicast", "otherhost": "otherhost",
+    "outgoing": "outgoing", "loopback": "loopback",
 }  # fmt: skip
 """What iptables accepts, and the packet type that it stands for."""
 

@@ -16,7 +16,9 @@ FLAGS = frozenset({"strict", "next"})
 
 
 def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
-    """Compile to one check; a node's IPsec policies are not in the model, so there are likely none."""
+    """Compile to one check; a node's IPsec policies are not in the model, so there are likely
+    none.
+    """
     unknown = [option for option in match.options if option.name not in DETAILS | {"dir", "pol"}]
     if unknown:
         return (unknown_option(match.name, unknown[0], context),)
@@ -42,7 +44,8 @@ def compile_match(match: Match, context: RuleContext) -> tuple[Check, ...]:
 
 
 _ELEMENT = re.compile(
-    r"\[(?P<place>\d)\]|(?P<no>! )?(?P<name>reqid|spi|proto|mode|tunnel-dst|tunnel-src) (?P<value>\S+)"
+    r"\[(?P<place>\d)\]|(?P<no>! )?(?P<name>reqid|spi|proto|mode|tunnel-dst|tunnel-src) "
+    r"(?P<value>\S+)"
 )
 _PROTOCOLS = {"50": "esp", "51": "ah", "108": "ipcomp"}
 

@@ -26,9 +26,10 @@ def _compile_chunks(option: MatchOption, context: RuleContext) -> Check:
 
 
 _CHUNKS: Mapping[int, str] = {
-    0: "DATA", 1: "INIT", 2: "INIT_ACK", 3: "SACK", 4: "HEARTBEAT", 5: "HEARTBEAT_ACK", 6: "ABORT", 7: "SHUTDOWN",
-    8: "SHUTDOWN_ACK", 9: "ERROR", 10: "COOKIE_ECHO", 11: "COOKIE_ACK", 12: "ECN_ECNE", 13: "ECN_CWR", 14: "SHUTDOWN_COMPLETE",
-    192: "FORWARD_TSN", 193: "ASCONF", 128: "ASCONF_ACK",
+    0: "DATA", 1: "INIT", 2: "INIT_ACK", 3: "SACK", 4: "HEARTBEAT", 5: "HEARTBEAT_ACK", 6: "ABORT",
+    7: "SHUTDOWN", 8: "SHUTDOWN_ACK", 9: "ERROR", 10: "COOKIE_ECHO", 11: "COOKIE_ACK",
+    12: "ECN_ECNE", 13: "ECN_CWR", 14: "SHUTDOWN_COMPLETE", 192: "FORWARD_TSN", 193: "ASCONF",
+    128: "ASCONF_ACK",
 }  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from podpath.xtables.seen import Answer, Check, Surroundings
 from podpath.xtables.wording import Groups, list_ports, port_form, read_bits
 
 FLAGS: Mapping[str, int] = {
-    "FIN": protocols.FIN, "SYN": protocols.SYN, "RST": protocols.RST, "PSH": protocols.PSH, "ACK": protocols.ACK,
-    "URG": protocols.URG, "ALL": 0x3F, "NONE": 0,
+    "FIN": protocols.FIN, "SYN": protocols.SYN, "RST": protocols.RST, "PSH": protocols.PSH,
+    "ACK": protocols.ACK, "URG": protocols.URG, "ALL": 0x3F, "NONE": 0,
 }  # fmt: skip
 SYN_ONLY = (protocols.SYN | protocols.RST | protocols.ACK | protocols.FIN, protocols.SYN)
 """What `--syn` stands for: these flags are looked at, this one is set."""

@@ -1,4 +1,6 @@
-"""`-j QUEUE` and `-j NFQUEUE`: a program in userspace decides (net/netfilter/xt_NFQUEUE.c v6.12)."""
+"""`-j QUEUE` and `-j NFQUEUE`: a program in userspace decides (net/netfilter/xt_NFQUEUE.c
+v6.12).
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,9 @@ LOOPBACK: dict[Family, int] = {4: 0x7F000001, 6: 1}
 
 
 def compile_target(target: Target, context: RuleContext) -> TargetAct:
-    """Compile the options to a range of ports; the address depends on where the packet comes from."""
+    """Compile the options to a range of ports; the address depends on where the packet comes
+    from.
+    """
     options = {option.name: option for option in target.options}
     if not options.keys() <= {"to-ports", "random"}:
         raise ValueError(f"expected options of REDIRECT, saw {sorted(options)}")

@@ -1,4 +1,6 @@
-"""`-j REJECT`: drop, and tell the source (net/ipv4/netfilter/ipt_REJECT.c, nf_reject_ipv4.c v6.12)."""
+"""`-j REJECT`: drop, and tell the source (net/ipv4/netfilter/ipt_REJECT.c, nf_reject_ipv4.c
+v6.12).
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ from podpath.xtables.wording import make_form
 TCP_RESET = "tcp-reset"
 ANSWERS: Mapping[Family, Mapping[str, tuple[int, int]]] = {
     4: {
-        "icmp-net-unreachable": (3, 0), "icmp-host-unreachable": (3, 1), "icmp-proto-unreachable": (3, 2),
-        "icmp-port-unreachable": (3, 3), "icmp-net-prohibited": (3, 9), "icmp-host-prohibited": (3, 10),
+        "icmp-net-unreachable": (3, 0), "icmp-host-unreachable": (3, 1),
+        "icmp-proto-unreachable": (3, 2), "icmp-port-unreachable": (3, 3),
+        "icmp-net-prohibited": (3, 9), "icmp-host-prohibited": (3, 10),
         "icmp-admin-prohibited": (3, 13),
     },
     6: {
@@ -28,8 +31,9 @@ ANSWERS: Mapping[Family, Mapping[str, tuple[int, int]]] = {
 }  # fmt: skip
 """ICMP type and code of each answer."""
 SHORT: Mapping[str, str] = {
-    "net-unreach": "icmp-net-unreachable", "host-unreach": "icmp-host-unreachable", "proto-unreach": "icmp-proto-unreachable",
-    "port-unreach": "icmp-port-unreachable", "net-prohib": "icmp-net-prohibited", "host-prohib": "icmp-host-prohibited",
+    "net-unreach": "icmp-net-unreachable", "host-unreach": "icmp-host-unreachable",
+    "proto-unreach": "icmp-proto-unreachable", "port-unreach": "icmp-port-unreachable",
+    "net-prohib": "icmp-net-prohibited", "host-prohib": "icmp-host-prohibited",
     "admin-prohib": "icmp-admin-prohibited", "tcp-rst": TCP_RESET, "no-route": "icmp6-no-route",
     "adm-prohibited": "icmp6-adm-prohibited", "addr-unreach": "icmp6-addr-unreachable",
     "policy-fail": "icmp6-policy-fail", "reject-route": "icmp6-reject-route",
@@ -101,7 +105,9 @@ def _error(skb: TrackedPacket, kind: tuple[int, int]) -> Packet | None:
     ):
         return None
     if skb.by_kernel and skb.iif is None and packet.protocol in {protocols.ICMP, protocols.ICMPV6}:
-        return None  # an echo reply on its way out holds the socket that the error would be sent by (icmp_xmit_lock)
+        # an echo reply on its way out holds the socket that the error would be sent by:
+        # `icmp_xmit_lock`
+        return None
     family = packet.family
     protocol = protocols.ICMP if family == 4 else protocols.ICMPV6
     length = min(IP_HEADER[family] + ICMP_HEADER + packet.length, 576 if family == 4 else 1280)

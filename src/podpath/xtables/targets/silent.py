@@ -253,4 +253,6 @@ TARGETS: tuple[TargetExtension, ...] = (
         not_drawn="the model ends there, or leaves the copy out, and says so",
     ),
 )
-"""What each does is its `effect`. SET takes a mark from a set with the options that are `audible`."""
+"""What each does is its `effect`. SET takes a mark from a set with the options that are
+`audible`.
+"""

@@ -1,4 +1,6 @@
-"""`-j TTL` and `-j HL`: time to live, hop limit (net/netfilter/xt_HL.c v6.12). Evaluation goes on."""
+"""`-j TTL` and `-j HL`: time to live, hop limit (net/netfilter/xt_HL.c v6.12). Evaluation goes
+on.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _WORDS = r"(?P<action>set to|increment by|decrement by) (?P<count>\d+)"
 
 
 def compile_target(target: Target, _: RuleContext) -> TargetAct:
-    """Compile the one option; a packet whose TTL falls to zero goes on to where that is looked at."""
+    """Compile the one option; a packet whose TTL falls to zero goes on to where that is looked
+    at.
+    """
     if len(target.options) != 1:
         raise ValueError(f"expected one option of {target.name}")
     option = target.options[0]
