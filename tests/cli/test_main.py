@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from podpath.cli.main import name_program
+
 COMMAND = [sys.executable, "-m", "podpath"]
 USAGE, BROKEN_PIPE = 2, 141
 TICKET = "```\n$ sysctl net.ipv4.ip_forward\nnet.ipv4.ip_forward = 0\n```\n"
@@ -91,3 +93,16 @@ def test_a_lifted_limit(tmp_path: Path) -> None:
     assert "--max-size lifts the limit" in " ".join((cut.stdout + cut.stderr).split())
     assert "--max-size" not in lifted.stdout + lifted.stderr
     assert (USAGE, True) == (wrong.returncode, "expected a size such as 512M" in wrong.stderr)
+
+
+@pytest.mark.parametrize(
+    ("called", "name"),
+    [
+        ("/usr/bin/podpath", "podpath"),
+        ("/root/.krew/bin/kubectl-podpath", "kubectl podpath"),
+        ("-c", "podpath"),
+    ],
+)
+def test_it_is_called_as_the_user_calls_it(called: str, name: str) -> None:
+    """As a plugin of kubectl its usage says so."""
+    assert name_program(called) == name

@@ -28,6 +28,8 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 TRACEBACK = "PODPATH_TRACEBACK"
 """Set to anything, it shows where an internal error came from."""
+PLUGIN = "kubectl-podpath"
+"""What kubectl looks for in PATH (`kubectl-podpath.exe` on Windows)."""
 BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 """NumPy's library of matrices, which nothing here uses, starts a thread for each core as it is
 loaded: 50 ms on two.
@@ -175,7 +177,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         code = podpath.main(
             None if arguments is None else list(arguments),
-            prog_name="podpath",
+            prog_name=name_program(sys.argv[0]),
             standalone_mode=False,
         )
         sys.stdout.flush()
@@ -202,6 +204,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # the one boundary: whatever is left is a bug, and still no traceback for the user
         return _internal(error)
     return code if isinstance(code, int) else 0
+
+
+def name_program(called: str) -> str:
+    """Return how the user calls us: kubectl runs `kubectl-podpath` for `kubectl podpath`."""
+    return "kubectl podpath" if os.path.basename(called).startswith(PLUGIN) else "podpath"  # noqa: PTH119  # no Path for a name
 
 
 def _prepare_streams() -> bool:

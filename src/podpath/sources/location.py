@@ -1,0 +1,137 @@
+"""On which nodes the ends of a question are, by the objects of the API: where a pod is bound, and
+where the endpoints of a service are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import ip_address
+
+from podpath.sources.kinds import ApiItem
+from podpath.sources.objects import ApiObjects
+
+SERVICE_NAME = "kubernetes.io/service-name"
+"""The label by which an endpoint slice says whose it is."""
+
+
+def list_nodes(objects: ApiObjects) -> tuple[str, ...]:
+    """Return the names of all nodes."""
+    return tuple(_name(node) for node in objects.items.get("nodes", ()))
+
+
+def find_nodes(objects: ApiObjects, end: str) -> tuple[str, ...]:
+    """Return the nodes that an end is on, in order: `pod/NS/NAME`, `svc/NS/NAME[:PORT]`,
+    `node/NAME`, an address with or without a port. None for what is outside of the cluster.
+    """
+    kind, _, rest = end.partition("/")
+    match kind:
+        case "pod" | "pods":
+            found = _nodes_of_pod(objects, *_split(rest))
+        case "svc" | "service" | "services":
+            found = _nodes_of_service(objects, *_split(rest))
+        case "node" | "nodes":
+            found = iter((rest.partition(":")[0],))
+        case _:
+            found = _nodes_of_address(objects, _strip_port(end))
+    return tuple(dict.fromkeys(name for name in found if name))
+
+
+def _split(rest: str) -> tuple[str, str]:
+    """Split `NS/NAME:PORT`; without a namespace it is `default`, as with kubectl."""
+    space, sign, name = rest.partition("/")
+    space, name = (space, name) if sign else ("default", space)
+    return space, name.partition(":")[0]
+
+
+def _nodes_of_pod(objects: ApiObjects, namespace: str, name: str) -> Iterator[str]:
+    for pod in objects.items.get("pods", ()):
+        if _key(pod) == (namespace, name):
+            yield _node_of(pod)
+
+
+def _nodes_of_service(objects: ApiObjects, namespace: str, name: str) -> Iterator[str]:
+    by_address = _pods_by_address(objects)
+    for listed in _list_endpoints(objects, namespace, name):
+        node = listed.get("nodeName")
+        addresses = listed.get("addresses") or [listed.get("ip")]
+        if isinstance(node, str) and node:
+            yield node
+        else:
+            yield from (_node_of(by_address[each]) for each in addresses if each in by_address)
+    # a service whose pods are not ready has no endpoints, and the question is about those pods
+    yield from (_node_of(pod) for pod in _selected(objects, namespace, name))
+
+
+def _list_endpoints(objects: ApiObjects, namespace: str, name: str) -> Iterator[ApiItem]:
+    for each in objects.items.get("endpoints", ()):
+        if _key(each) == (namespace, name):
+            for subset in each.get("subsets") or ():
+                yield from subset.get("addresses") or ()
+                yield from subset.get("notReadyAddresses") or ()
+    for each in objects.items.get("endpointslices", ()):
+        about = each.get("metadata", {})
+        owner = (about.get("labels") or {}).get(SERVICE_NAME)
+        if (about.get("namespace"), owner) == (namespace, name):
+            yield from each.get("endpoints") or ()
+
+
+def _selected(objects: ApiObjects, namespace: str, name: str) -> Iterator[ApiItem]:
+    for service in objects.items.get("services", ()):
+        wanted = service.get("spec", {}).get("selector") or {}
+        if _key(service) != (namespace, name) or not wanted:
+            continue
+        for pod in objects.items.get("pods", ()):
+            labels = pod.get("metadata", {}).get("labels") or {}
+            if _key(pod)[0] == namespace and wanted.items() <= labels.items():
+                yield pod
+
+
+def _nodes_of_address(objects: ApiObjects, address: str) -> Iterator[str]:
+    for node in objects.items.get("nodes", ()):
+        held = [each.get("address") for each in node.get("status", {}).get("addresses") or ()]
+        if address in held:
+            yield _name(node)
+    pod = _pods_by_address(objects).get(address)
+    if pod is not None:
+        yield _node_of(pod)
+    for service in objects.items.get("services", ()):
+        spec = service.get("spec", {})
+        if address in {spec.get("clusterIP"), *(spec.get("clusterIPs") or ())}:
+            yield from _nodes_of_service(objects, *_key(service))
+
+
+def _pods_by_address(objects: ApiObjects) -> Mapping[str, ApiItem]:
+    """Return the pods by their addresses; those on the host's network have their node's."""
+    found: dict[str, ApiItem] = {}
+    for pod in objects.items.get("pods", ()):
+        if not pod.get("spec", {}).get("hostNetwork"):
+            found |= dict.fromkeys(_addresses_of(pod), pod)
+    return found
+
+
+def _addresses_of(pod: ApiItem) -> Sequence[str]:
+    status = pod.get("status", {})
+    listed = [each.get("ip") for each in status.get("podIPs") or ()]
+    return [each for each in (*listed, status.get("podIP")) if each]
+
+
+def _strip_port(end: str) -> str:
+    """Take the port off `10.0.0.1:80` and `[fd00::1]:80`, and the brackets with it."""
+    bare = end.rpartition("]")[0].removeprefix("[") if end.startswith("[") else end
+    try:
+        return str(ip_address(bare))
+    except ValueError:
+        return end.rpartition(":")[0] or end
+
+
+def _key(item: ApiItem) -> tuple[str, str]:
+    about = item.get("metadata", {})
+    return str(about.get("namespace") or ""), str(about.get("name") or "")
+
+
+def _name(item: ApiItem) -> str:
+    return _key(item)[1]
+
+
+def _node_of(pod: ApiItem) -> str:
+    return str(pod.get("spec", {}).get("nodeName") or "")
