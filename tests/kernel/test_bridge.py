@@ -125,3 +125,38 @@ def test_prerouting_runs_once() -> None:
     node = given(*DNAT, rules=("INPUT -p tcp -j ACCEPT",))
 
     assert WORKS == agree(node, "tcp 10.1.0.2:40000 > 10.1.0.1:80 from pod1")
+
+
+@pytest.mark.parametrize(
+    ("chain", "to"), [("INPUT", "10.1.0.1"), ("FORWARD", "10.1.0.3"), ("INPUT", "10.96.0.10")]
+)
+def test_a_reset_about_a_bridged_packet_leaves_by_its_port(chain: str, to: str) -> None:
+    """The reset about a packet that br_netfilter saw goes out by the port itself, between the two
+    MACs of what it answers: the bridge, OUTPUT and POSTROUTING never see it.
+    """
+    reject = f"{chain} -p tcp -j REJECT --reject-with tcp-reset"
+    local = "PREROUTING -d 10.96.0.10/32 -p tcp -j DNAT --to-destination 10.1.0.1:80"
+    node = given(local, rules=(reject, "OUTPUT -p tcp -j ACCEPT"))
+
+    assert Agreed("NEVER", "rejected", "tcp-reset") == agree(
+        node, f"tcp 10.1.0.2:40000 > {to}:80 from pod1"
+    )
+
+
+def test_a_reset_about_what_no_rule_saw_on_the_bridge_leaves_by_the_bridge() -> None:
+    """Without br_netfilter the packet has no port any more: its reset passes OUTPUT and the bridge."""
+    reject = "INPUT -p tcp -j REJECT --reject-with tcp-reset"
+    node = given(rules=(reject, "OUTPUT -p tcp -j ACCEPT"), call="0")
+
+    assert Agreed("NEVER", "rejected", "tcp-reset") == agree(
+        node, "tcp 10.1.0.2:40000 > 10.1.0.1:80 from pod1"
+    )
+
+
+def test_an_error_about_a_bridged_packet_leaves_by_the_bridge() -> None:
+    """An ICMP error, unlike a reset, is routed like any packet of the host."""
+    node = given(rules=("INPUT -p tcp -j REJECT", "OUTPUT -p icmp -j ACCEPT"))
+
+    assert Agreed("NEVER", "rejected", "icmp-port-unreachable") == agree(
+        node, "tcp 10.1.0.2:40000 > 10.1.0.1:80 from pod1"
+    )

@@ -379,3 +379,10 @@ def test_both_ways_of_a_multipath_route_are_walked() -> None:
         agree(built(topology), "udp 172.31.0.10:41000 > 198.51.100.1:80 from host").verdict
         == "SOMETIMES"
     )
+
+
+def test_a_reset_about_what_is_routed_off_a_bridge_leaves_by_its_port() -> None:
+    """What br_netfilter saw and the host then routes to its uplink is reset by the port, too."""
+    topology = bridged_pods()
+    node = built(topology, filter=("FORWARD -p tcp -j REJECT --reject-with tcp-reset",))
+    assert Agreed("NEVER", "rejected", "tcp-reset") == agree(node, TO_WORLD)

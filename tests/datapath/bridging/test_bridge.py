@@ -282,3 +282,27 @@ def test_pods_outside_the_model_talk_over_the_bridge() -> None:
         for trace in traces
         if isinstance(trace.outcome, Transmitted)
     ]
+
+
+def reset_about(chain: str, *, call: str, answer: str = "tcp-reset") -> list[str]:
+    """Return what becomes of the answer to a rejected SYN from a pod to the host."""
+    text = given_rules(f"{chain} -p tcp -j REJECT --reject-with {answer}", "OUTPUT -j DROP")
+    conversation = converse(given(call, rules=text), probe("tcp 10.1.0.2 > 10.1.0.1:80"))
+    (told,) = conversation.branches[0].answers
+    return decisions(told)
+
+
+def test_a_reset_leaves_by_the_port_where_br_netfilter_saw_the_packet() -> None:
+    """The reset passes by OUTPUT, whose rule would drop it, and by the bridge."""
+    seen, unseen = (reset_about("INPUT", call=call) for call in "10")
+
+    assert ["host route output: route", "host device transmit: hop"] == seen[:2]
+    assert "pod1 route input: local" in seen
+    assert "host OUTPUT filter: drop" == unseen[-1]
+
+
+def test_an_error_passes_output_wherever_its_packet_came_from() -> None:
+    """An ICMP error is routed and filtered like any packet of the host."""
+    told = reset_about("INPUT", call="1", answer="icmp-port-unreachable")
+
+    assert "host OUTPUT filter: drop" == told[-1]

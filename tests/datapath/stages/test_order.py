@@ -15,6 +15,7 @@ from podpath.datapath.tracing.paths import (
     OUTPUT,
     RECEIVE,
     REDIRECT,
+    RESET,
     TRANSMIT,
     PathName,
 )
@@ -27,7 +28,9 @@ CITATION = re.compile(r"[\w/]+/[\w.-]+\.c:\w+ v\d+\.\d+")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_path_is_there_in_both_families(family: Family) -> None:
     """IPv4 and IPv6 have the same paths, with the same stages in the same order."""
-    assert {RECEIVE, LOCAL, FORWARD, OUTPUT, TRANSMIT, REDIRECT, BRIDGE, EMIT} == set(ORDER[family])
+    paths = {RECEIVE, LOCAL, FORWARD, OUTPUT, TRANSMIT, REDIRECT, BRIDGE, EMIT, RESET}
+
+    assert paths == set(ORDER[family])
     assert {name: names(path) for name, path in ORDER[4].items()} == {
         name: names(path) for name, path in ORDER[family].items()
     }

@@ -21,6 +21,7 @@ from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.stages.driver import drive
 from podpath.datapath.tracing import paths
 from podpath.datapath.tracing.exploration import Choices, explore
+from podpath.datapath.tracing.frames import with_macs
 from podpath.datapath.tracing.trace import (
     Branch,
     Conversation,
@@ -353,7 +354,8 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
         error = Skb(skb.answer, walk.engine.node.namespaces[outcome.netns], by_kernel=True)
         attach_answer(error, skb)
         name = "icmp-host-unreachable" if outcome.answer == "EHOSTUNREACH" else outcome.answer
-        told = drive_packet(walk, name, error, skb.answer, reply=direction)
+        path = _turn_back(error, skb)
+        told = drive_packet(walk, name, error, error.packet, reply=direction, path=path)
         return (told, *answer_to(walk, error, told))
     if not isinstance(outcome, Delivered | Transmitted):
         return ()
@@ -370,6 +372,17 @@ def answer_to(walk: Walk, skb: Skb, trace: Trace) -> tuple[Trace, ...]:
     refusal = send_from(walk, place_of(walk, outcome), answer, by_kernel=True)
     refused = drive_packet(walk, name, refusal, answer, reply=direction)
     return (refused, *answer_to(walk, refusal, refused))
+
+
+def _turn_back(answer: Skb, cause: Skb) -> paths.PathName | None:
+    """Give a reset about what br_netfilter saw the MACs of its cause, the other way around; return
+    the path that leads it out of the port, None where it goes the way of any packet.
+    """
+    if cause.physin is None or answer.packet.protocol != protocols.TCP:
+        return None
+    answer.physin = cause.physin
+    answer.packet = with_macs(answer.packet, cause.packet.dmac, cause.packet.smac)
+    return paths.RESET
 
 
 def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Failure | None]:

@@ -20,6 +20,7 @@ from podpath.datapath.tracing.paths import (
     OUTPUT,
     RECEIVE,
     REDIRECT,
+    RESET,
     TRANSMIT,
     Next,
     PathName,
@@ -98,6 +99,14 @@ _IPV4: dict[PathName, Path] = {
     ),
     BRIDGE: _BRIDGE,
     EMIT: _EMIT,
+    RESET: (
+        Stage("route output", "net/ipv4/netfilter.c:ip_route_me_harder v6.12", output.route),
+        Stage(
+            "bridge port",
+            "net/ipv4/netfilter/nf_reject_ipv4.c:nf_send_reset v6.12",
+            output.leave_by_port,
+        ),
+    ),
 }
 
 _SIX = {
@@ -109,6 +118,7 @@ _SIX = {
     "FORWARD": "net/ipv6/ip6_output.c:ip6_forward v6.12",
     "route output": "net/ipv6/route.c:ip6_route_output_flags v6.12",
     "OUTPUT": "net/ipv6/output_core.c:__ip6_local_out v6.12",
+    "bridge port": "net/ipv6/netfilter/nf_reject_ipv6.c:nf_send_reset6 v6.12",
     "POSTROUTING": "net/ipv6/ip6_output.c:ip6_output v6.12",
     "fragmentation": "net/ipv6/ip6_output.c:ip6_fragment v6.12",
 }

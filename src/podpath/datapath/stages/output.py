@@ -128,3 +128,9 @@ def output_hook(walk: Walk, skb: Skb) -> Next:
     _take(skb, decided)
     _record(walk, skb, decided, StageName.REROUTE)
     return paths.TRANSMIT
+
+
+def leave_by_port(_: Walk, skb: Skb) -> Next:
+    """Put a reset on the bridge port that its cause came in by, past the bridge and its hooks."""
+    skb.link = skb.physin
+    return paths.EMIT

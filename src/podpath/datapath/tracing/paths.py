@@ -18,9 +18,10 @@ class PathName(StrEnum):
     REDIRECT = "redirect"
     BRIDGE = "bridge"
     EMIT = "emit"
+    RESET = "reset by a bridge port"
 
 
-RECEIVE, LOCAL, FORWARD, OUTPUT, TRANSMIT, REDIRECT, BRIDGE, EMIT = PathName
+RECEIVE, LOCAL, FORWARD, OUTPUT, TRANSMIT, REDIRECT, BRIDGE, EMIT, RESET = PathName
 
 Next = PathName | Outcome | None
 """What a stage answers: None to go on with the next stage, a path's name to change to it, or the
