@@ -59,8 +59,8 @@ ROWS: tuple[MessageCheck, ...] = (
             "there, or accept the packet above."
         ),
         references=(
-            "nft(8), MONITOR; xtables-monitor(8); net/netfilter/nf_tables_trace.c:nft_trace_notify "
-            "v6.12"
+            "nft(8), MONITOR; xtables-monitor(8); "
+            "net/netfilter/nf_tables_trace.c:nft_trace_notify v6.12"
         ),
     ),
     MessageCheck(
