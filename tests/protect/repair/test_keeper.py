@@ -181,7 +181,7 @@ def test_it_outlives_its_server(ward: Ward) -> None:
         ready = running.heard.ready
         why = running.heard.why
         ward.server.start()
-        ward.pod("after")
+        ward.create("after")
         until(gone(ward, "after"), "the pod after the restart is evicted")
 
     assert ready
@@ -220,7 +220,7 @@ def test_g26_a_new_token_is_not_noticed_by_readiness(ward: Ward, tmp_path: Path)
             tokens.write_text(before.replace(AGENT, "rotated-token-0123456789"), encoding="utf-8")
             server.kill()
             server.start()
-            ward.pod("after-rotation")
+            ward.create("after-rotation")
 
             def is_gone() -> bool:
                 readiness.add(running.heard.ready)

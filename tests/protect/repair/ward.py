@@ -88,8 +88,19 @@ class Ward:
         last: kube.Object | None = None,
         **more: Any,  # noqa: ANN401
     ) -> KubePod:
-        """Create a pod on the node, write its status as a kubelet would, and read it; broken unless
-        told otherwise.
+        """Create a pod as `create` does, and read it."""
+        self.create(name, state, last, **more)
+        return self.read(name)
+
+    def create(
+        self,
+        name: str,
+        state: kube.Object | None = None,
+        last: kube.Object | None = None,
+        **more: Any,  # noqa: ANN401
+    ) -> None:
+        """Create a pod on the node and write its status as a kubelet would; broken unless told
+        otherwise. Where a keeper runs it may be gone before it could be read.
         """
         phase, ips, status = (
             more.pop("phase", "Pending"),
@@ -108,7 +119,6 @@ class Ward:
             name,
             status or kube.status(init[0] if init else "none", state, last, phase=phase, ips=ips),
         )
-        return self.read(name)
 
     def read(self, name: str) -> KubePod:
         """Read a pod."""
