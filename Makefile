@@ -20,7 +20,7 @@ format: ## Format, and mend what ruff can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: ## Everything that CI runs, on the built wheel; PKG=evidence: one package's tests in place, without the kernel
+test: ## Everything that CI runs, on the built wheels; PKG=evidence: one package's tests in place, without the kernel
 ifdef PKG
 	$(BIN)/pytest -q -n $(WORKERS) -m "not kernel" tests/$(PKG) $(wildcard tests/test_$(PKG).py)
 else

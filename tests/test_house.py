@@ -15,13 +15,13 @@ from pathlib import Path
 import grimp
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[1] / "src" / "podpath"
+SOURCE = Path(__file__).resolve().parents[1] / "src"
+CORE, LAB = SOURCE / "podpath", SOURCE / "podpath_lab"
 TESTS = Path(__file__).resolve().parent
-MODULES = sorted(
-    path for path in SOURCE.rglob("*.py") if path.name not in {"__init__.py", "__main__.py"}
-)
+FILES = sorted(path for package in (CORE, LAB) for path in package.rglob("*.py"))
+MODULES = [path for path in FILES if path.name not in {"__init__.py", "__main__.py"}]
 OWED = {
-    "assembly": 11, "capture": 22, "checks": 28, "cli": 17, "datapath": 19, "diagnosis": 33, "evidence": 30, "lab": 17, "node": 1,
+    "assembly": 11, "capture": 22, "checks": 28, "cli": 15, "datapath": 19, "diagnosis": 33, "evidence": 30, "lab": 19, "node": 1,
     "protect": 37, "report": 31, "timeline": 23, "xtables": 39,
 }  # fmt: skip
 """Modules of each package that are tested by their family's or package's file alone, and should
@@ -56,20 +56,26 @@ def watch(event, arguments):
         told.append(f"{event} {arguments!r}")
 
 import numpy  # sets a variable for its library while it is loaded, and takes it back
-import podpath
+import podpath, podpath_lab
 sys.dont_write_bytecode = True
 sys.argv = []
 sys.addaudithook(watch)
-names = [module.name for module in pkgutil.walk_packages(podpath.__path__, "podpath.") if not module.name.endswith("__main__")]
-for name in names:
-    __import__(name)
+for package in (podpath, podpath_lab):
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if not module.name.endswith("__main__"):
+            __import__(module.name)
 sys.exit("\\n".join(told) or (f"{threading.active_count()} threads" if threading.active_count() > 1 else 0))
 """
 
 
+def place(path: Path) -> Path:
+    """Return where a module stands below podpath; the lab's stand in `lab`."""
+    return Path("lab") / path.relative_to(LAB) if LAB in path.parents else path.relative_to(CORE)
+
+
 def relative(path: Path) -> str:
     """Name a module as a test's id."""
-    return str(path.relative_to(SOURCE))
+    return str(place(path))
 
 
 def runs(path: Path) -> bool:
@@ -88,16 +94,16 @@ def mirrors(module: Path) -> list[Path]:
     """Name the files that may test a module: `a/test_b_c.py` and its family's `a/test_b.py`, or its
     package's `test_a.py`.
     """
-    place = TESTS / module.relative_to(SOURCE).parent
+    folder = TESTS / place(module).parent
     words = module.stem.split("_")
-    return [place / f"test_{'_'.join(words[:count])}.py" for count in range(len(words), 0, -1)] + [
-        place.with_name(f"test_{place.name}.py")
-    ]
+    names = ["_".join(words[:count]) for count in range(len(words), 0, -1)]
+    family = [folder / f"test_{name}.py" for name in names]
+    return [*family, folder.with_name(f"test_{folder.name}.py")]
 
 
 def test_every_module_has_its_test_file() -> None:
-    """`tests/` mirrors `src/podpath/`: a module that does something has a test file of its own or
-    of its family.
+    """`tests/` mirrors `src/podpath/`, and `tests/lab/` the lab: a module that does something has a
+    test file of its own or of its family.
     """
     assert [] == [
         relative(path)
@@ -113,7 +119,7 @@ def test_modules_without_a_test_file_of_their_own_become_fewer() -> None:
     Who writes one of the files that are owed takes the number down.
     """
     lacking = [path for path in MODULES if runs(path) and not mirrors(path)[0].is_file()]
-    counted = Counter(path.relative_to(SOURCE).parts[0] for path in lacking)
+    counted = Counter(place(path).parts[0] for path in lacking)
 
     assert {} == {
         package: count for package, count in counted.items() if count > OWED.get(package, 0)
@@ -122,7 +128,7 @@ def test_modules_without_a_test_file_of_their_own_become_fewer() -> None:
 
 def test_no_module_has_a_vague_name() -> None:
     """A module is named after what it holds."""
-    assert [] == [relative(path) for path in SOURCE.rglob("*.py") if path.stem in VAGUE]
+    assert [] == [relative(path) for path in FILES if path.stem in VAGUE]
 
 
 def circles(graph: grimp.ImportGraph) -> list[set[str]]:
@@ -137,7 +143,8 @@ def circles(graph: grimp.ImportGraph) -> list[set[str]]:
 
 def test_imports_form_no_large_circle() -> None:
     """No more than ten modules import each other in a circle; imports for types alone count."""
-    graph = grimp.build_graph("podpath", exclude_type_checking_imports=False, cache_dir=None)
+    packages = (CORE.name, LAB.name)
+    graph = grimp.build_graph(*packages, exclude_type_checking_imports=False, cache_dir=None)
 
     assert [] == [sorted(circle) for circle in circles(graph) if len(circle) > CIRCLE]
 
@@ -161,7 +168,7 @@ def test_kernel_citations_carry_a_version(module: Path) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    [path for path in MODULES if path.parent.name not in {"cli", "collect", "lab"}],
+    [path for path in MODULES if path.parent.name not in {"cli", "collect", LAB.name}],
     ids=relative,
 )
 def test_only_cli_opens_files(module: Path) -> None:
@@ -181,9 +188,7 @@ def test_the_lab_changes_a_system_through_one_module() -> None:
     change = re.compile(r"^(?:import|from) (?:subprocess|ctypes)\b", re.MULTILINE)
 
     assert {"apply.py"} >= {
-        path.name
-        for path in (SOURCE / "lab").glob("*.py")
-        if change.search(path.read_text(encoding="utf-8"))
+        path.name for path in LAB.rglob("*.py") if change.search(path.read_text(encoding="utf-8"))
     }
 
 
@@ -247,7 +252,7 @@ def test_no_class_name_stands_twice() -> None:
     """One word, one thing: where a second class wants a name that is taken, one is misnamed."""
     named = Counter(
         node.name
-        for path in SOURCE.rglob("*.py")
+        for path in FILES
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ClassDef)
     )

@@ -10,28 +10,28 @@ from pathlib import Path
 import pytest
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.lab import apply
-from podpath.lab.apply import LabError, require_lab, run
-from podpath.lab.exchange import KERNEL_SCRIPTS
-from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.script import ScriptCommand
-from podpath.lab.topologies import TOPOLOGIES
-from podpath.lab.twin import plan_twin
 from podpath.library.reading import read
 from podpath.net import protocols
 from podpath.net.probe import Probe
+from podpath_lab import apply
+from podpath_lab.apply import LabError, require_lab, run
+from podpath_lab.exchange import KERNEL_SCRIPTS
+from podpath_lab.incidents.registry import INCIDENTS
+from podpath_lab.script import ScriptCommand
+from podpath_lab.topologies import TOPOLOGIES
+from podpath_lab.twin import plan_twin
 from tests.command import podpath
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "incidents"
 
 ONE_CASE = """
 import json
-from podpath.lab.agree import run_case
-from podpath.lab.apply import enter_private_world
-from podpath.lab.drops import DropTracer
-from podpath.lab.generate import generate_case
-from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.rehearsal import build_stage
+from podpath_lab.agree import run_case
+from podpath_lab.apply import enter_private_world
+from podpath_lab.drops import DropTracer
+from podpath_lab.cases.generate import generate_case
+from podpath_lab.incidents.registry import INCIDENTS
+from podpath_lab.rehearsal import build_stage
 
 enter_private_world()
 tracer = DropTracer()

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 import podpath
+import podpath_lab
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = Path(podpath.__file__).parent
+LAB = Path(podpath_lab.__file__).parent
 RECIPE = re.compile(r"\*\*(?P<name>[^*]+)\*\*(?P<text>.+?)(?=\n\n|\Z)", re.DOTALL)
 MOST_LINES = 5
 
@@ -54,10 +56,11 @@ class Copy:
     """A copy of podpath to which a recipe is applied."""
 
     def __init__(self, folder: Path) -> None:
-        """Copy the package into a folder."""
+        """Copy the package, and the lab that draws from it, into a folder."""
         self.folder = folder
         self.package = folder / "podpath"
         shutil.copytree(SOURCE, self.package)
+        shutil.copytree(LAB, folder / "podpath_lab")
 
     def add(self, path: str, text: str) -> None:
         """Add the toy's module."""
@@ -428,7 +431,7 @@ TARGET = TargetExtension(
 )
 '''
 DRAW = """
-from podpath.lab.generate import generate_case
+from podpath_lab.cases.generate import generate_case
 print(*(generate_case(seed).node for seed in range(60)))
 """
 LISTED = """\

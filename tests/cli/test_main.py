@@ -106,3 +106,36 @@ def test_a_lifted_limit(tmp_path: Path) -> None:
 def test_it_is_called_as_the_user_calls_it(called: str, name: str) -> None:
     """As a plugin of kubectl its usage says so."""
     assert name_program(called) == name
+
+
+WITHOUT_THE_LAB = """
+import sys
+sys.modules["podpath_lab"] = None
+from podpath.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize("asked", ["lab", "lab --help", "lab agree --cases 5"])
+def test_the_lab_is_not_installed(asked: str) -> None:
+    """Whatever is asked of it, one line says what to install."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THE_LAB, *asked.split()],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (USAGE, "") == (done.returncode, done.stdout)
+    assert "`podpath lab` is not part of the core: pip install podpath-lab" in _complaint(done)
+
+
+def test_what_is_not_installed_is_listed() -> None:
+    """Help names every command of the contract, whether its distribution is there or not."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THE_LAB, "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == done.returncode
+    assert "lab         Rebuild a node on the real kernel" in done.stdout

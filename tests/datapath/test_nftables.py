@@ -11,14 +11,14 @@ from podpath.datapath.nftables.datatypes import Device, Name, Range, fits, parse
 from podpath.datapath.nftables.sets import Elements
 from podpath.datapath.reasons.rules import PolicyDecided
 from podpath.datapath.tracing.trace import Conversation
-from podpath.lab.draft import DraftNetns
-from podpath.lab.topologies import routed_pods
 from podpath.net import nft
 from podpath.net.probe import Probe
 from podpath.net.provenance import Source, Span
 from podpath.node.netfilter import Rule, Target
 from podpath.node.node import HOST
 from podpath.report.sentences import spell_reason
+from podpath_lab.draft import DraftNetns
+from podpath_lab.topologies import routed_pods
 from tests.nftables import native_tables
 
 OUT = "tcp 10.1.0.2:40000 > 198.51.100.1:80 from pod1"

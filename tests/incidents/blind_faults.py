@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from podpath.checks.finding import WEIGHTY
-from podpath.lab.apply import enter_private_world
 from podpath.library.diagnosis import diagnose
 from podpath.report.style import Style
+from podpath_lab.apply import enter_private_world
 from tests.incidents.blind_world import FAR_POD, WORLD, connects, run_lines, standing, take_snapshot
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from podpath.collect.namespaces import CollectedNamespace
 from podpath.collect.snapshot import collect_bundle
-from podpath.lab import conversation
-from podpath.lab.apply import NETNS_DIRECTORY, inside, run
-from podpath.lab.script import ScriptCommand
+from podpath_lab import conversation
+from podpath_lab.apply import NETNS_DIRECTORY, inside, run
+from podpath_lab.script import ScriptCommand
 
 PODS = {"web": "10.244.1.5", "api": "10.244.1.6", "dns": "10.244.1.7"}
 NAMESPACES = ("host", *PODS, "far")

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple, TypedDict
 
 import podpath
 from podpath.checks.finding import WEIGHTY
-from podpath.lab.apply import enter_private_world, run
-from podpath.lab.script import ScriptCommand
 from podpath.library.case import NodeCase
 from podpath.library.diagnosis import diagnose
 from podpath.report.style import Style
+from podpath_lab.apply import enter_private_world, run
+from podpath_lab.script import ScriptCommand
 from tests.incidents.blind_faults import FAULTS
 from tests.incidents.blind_world import PODS, run_lines, standing
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from podpath.lab.apply import enter_private_world
+from podpath_lab.apply import enter_private_world
 from tests.incidents.blind_world import connects, run_lines, standing
 
 PROBES = (

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from podpath.checks.finding import Severity
-from podpath.lab.apply import NETNS_DIRECTORY, apply, enter_private_world
-from podpath.lab.incidents.incident import Incident
-from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.rehearsal import StagedNode, build_stage
 from podpath.library.captures import captures
 from podpath.net.probe import Probe
 from podpath.report.sentences.narrative import spell_claim, spell_link
+from podpath_lab.apply import NETNS_DIRECTORY, apply, enter_private_world
+from podpath_lab.incidents.incident import Incident
+from podpath_lab.incidents.registry import INCIDENTS
+from podpath_lab.rehearsal import StagedNode, build_stage
 
 CLIENT = """
 import socket, sys, time

@@ -14,13 +14,13 @@ import sys
 from pathlib import Path
 from typing import TypedDict
 
-from podpath.lab.apply import apply, enter_private_world, run
-from podpath.lab.incidents.incident import Incident
-from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.rehearsal import StagedNode, build_stage
-from podpath.lab.script import ScriptCommand
 from podpath.library.diagnosis import DiagnosisResult, diagnose
 from podpath.node.node import HOST
+from podpath_lab.apply import apply, enter_private_world, run
+from podpath_lab.incidents.incident import Incident
+from podpath_lab.incidents.registry import INCIDENTS
+from podpath_lab.rehearsal import StagedNode, build_stage
+from podpath_lab.script import ScriptCommand
 
 
 class Rehearsed(TypedDict):

@@ -16,10 +16,10 @@ import sys
 import time
 from pathlib import Path
 
-from podpath.lab.apply import apply, enter_private_world, run
-from podpath.lab.incidents.registry import INCIDENTS
-from podpath.lab.rehearsal import StagedNode, build_stage
-from podpath.lab.script import ScriptCommand
+from podpath_lab.apply import apply, enter_private_world, run
+from podpath_lab.incidents.registry import INCIDENTS
+from podpath_lab.rehearsal import StagedNode, build_stage
+from podpath_lab.script import ScriptCommand
 
 NAME = "rp-filter-reset"
 PAUSE = 1.2

@@ -13,9 +13,9 @@ import pytest
 
 from podpath.diagnosis.forbids import NotShown
 from podpath.diagnosis.verdict import Verdict
-from podpath.lab.incidents.registry import INCIDENTS
 from podpath.library.diagnosis import diagnose
 from podpath.net.probe import Probe
+from podpath_lab.incidents.registry import INCIDENTS
 from tests.incidents.live_faults import Rehearsed
 
 UNMENDED = ("rejected-service", "duplicate-address", "cni-chain-race")

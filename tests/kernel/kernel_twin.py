@@ -22,18 +22,18 @@ from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.conversations.injection import inject
 from podpath.datapath.tracing.frames import is_symbolic
 from podpath.datapath.tracing.trace import Conversation, Dropped, Rejected
-from podpath.lab.agreement import Disagreement, ObservedEvidence, compare
-from podpath.lab.apply import apply, enter_private_world, inside
-from podpath.lab.conversation import Timeouts
-from podpath.lab.crafted import DEVICE, send_frame
-from podpath.lab.drops import DropTracer
-from podpath.lab.exchange import KERNEL_SCRIPTS
-from podpath.lab.script import emit_twin
-from podpath.lab.twin import observe, observe_frame, plan_twin
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.links import Link
 from podpath.node.node import Node
+from podpath_lab.agreement import Disagreement, ObservedEvidence, compare
+from podpath_lab.apply import apply, enter_private_world, inside
+from podpath_lab.cases.crafted import DEVICE, send_frame
+from podpath_lab.conversation import Timeouts
+from podpath_lab.drops import DropTracer
+from podpath_lab.exchange import KERNEL_SCRIPTS
+from podpath_lab.script import emit_twin
+from podpath_lab.twin import observe, observe_frame, plan_twin
 
 _FORK = multiprocessing.get_context("fork")
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from podpath.lab.draft import DraftNetns
-from podpath.lab.topologies import Topology, routed_pods
 from podpath.node.node import HOST
+from podpath_lab.draft import DraftNetns
+from podpath_lab.topologies import Topology, routed_pods
 from tests.kernel.kernel_twin import Agreed, agree
 from tests.nftables import native_tables
 

@@ -7,13 +7,13 @@ import os
 from pathlib import PurePosixPath
 from typing import NotRequired, TypedDict
 
-from podpath.lab.draft import Draft
-from podpath.lab.generate import GeneratedCase
-from podpath.lab.generate_routing import PORTS
-from podpath.lab.topologies import TOPOLOGIES
 from podpath.net.probe import Probe
 from podpath.node.node import HOST
 from podpath.node.routing import PolicyRule
+from podpath_lab.cases.generate import GeneratedCase
+from podpath_lab.cases.routing import PORTS
+from podpath_lab.draft import Draft
+from podpath_lab.topologies import TOPOLOGIES
 from tests.datapath.given import given_rules, given_tables
 
 

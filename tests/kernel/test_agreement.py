@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from podpath.cli.lab_text import render_tally
-from podpath.lab.agree import run_case, run_cases
-from podpath.lab.apply import enter_private_world
-from podpath.lab.drops import DropTracer
+from podpath_lab.agree import run_case, run_cases
+from podpath_lab.apply import enter_private_world
+from podpath_lab.drops import DropTracer
+from podpath_lab.text import render_tally
 from tests.kernel.known import KNOWN_DISAGREEMENTS
 from tests.kernel.recorded_cases import build_case
 

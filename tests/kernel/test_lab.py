@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from podpath.lab.apply import TRACING, require_lab
-from podpath.lab.drops import PREFIX
-from podpath.lab.incidents.registry import INCIDENTS
+from podpath_lab.apply import TRACING, require_lab
+from podpath_lab.drops import PREFIX
+from podpath_lab.incidents.registry import INCIDENTS
 from tests.command import podpath
 
 pytestmark = pytest.mark.kernel("iptables-nft-restore", "conntrack", "nft", "ipset", "ovs-vswitchd")

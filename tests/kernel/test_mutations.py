@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from podpath.lab.agree import _look, predict, spread
-from podpath.lab.agreement import ObservedEvidence, compare
-from podpath.lab.drops import DropTracer
-from podpath.lab.generate import GeneratedCase, generate_case
+from podpath_lab.agree import _look, predict, spread
+from podpath_lab.agreement import ObservedEvidence, compare
+from podpath_lab.cases.generate import GeneratedCase, generate_case
+from podpath_lab.drops import DropTracer
 from tests.kernel.mutations import MUTATIONS
 
 pytestmark = pytest.mark.kernel(

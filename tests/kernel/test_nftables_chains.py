@@ -7,12 +7,12 @@ import pytest
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.boundaries import ChainsTooDeep
 from podpath.datapath.tracing.trace import Undecided
-from podpath.lab.draft import DraftNetns
-from podpath.lab.topologies import routed_pods
 from podpath.net.probe import Probe
 from podpath.net.provenance import Source, Span
 from podpath.node.netfilter import MatchOption, Rule, Target
 from podpath.node.node import HOST
+from podpath_lab.draft import DraftNetns
+from podpath_lab.topologies import routed_pods
 from tests.kernel.native import IN, LOCAL, OUT, hold
 from tests.nftables import native_tables
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.lab.topologies import bridged_pods
+from podpath_lab.topologies import bridged_pods
 from tests.kernel.native import IN, OUT, hold
 
 pytestmark = pytest.mark.kernel("nft", "conntrack")

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.lab.draft import DraftNetns
-from podpath.lab.topologies import bridged_pods
 from podpath.net.addresses import Address
+from podpath_lab.draft import DraftNetns
+from podpath_lab.topologies import bridged_pods
 from tests.kernel.native import IN, LOCAL, OUT, hold
 
 pytestmark = pytest.mark.kernel("nft", "conntrack")

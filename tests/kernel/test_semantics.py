@@ -10,8 +10,6 @@ from dataclasses import replace
 
 import pytest
 
-from podpath.lab.generate_routing import PORTS
-from podpath.lab.topologies import Topology, bridged_pods, overlay, routed_pods, two_uplinks
 from podpath.net import nft, protocols
 from podpath.net.addresses import Address, IfName, Mac, MaskedMark, Prefix
 from podpath.net.packet import Packet
@@ -20,6 +18,8 @@ from podpath.node.links import BridgePort, InterfaceAddress, Neighbour
 from podpath.node.nftables import NftChain, NftRule, NftTable
 from podpath.node.node import HOST, Netns, Node
 from podpath.node.routing import Nexthop, PolicyRule, Route
+from podpath_lab.cases.routing import PORTS
+from podpath_lab.topologies import Topology, bridged_pods, overlay, routed_pods, two_uplinks
 from tests.datapath.given import given_rules, given_tables
 from tests.kernel.kernel_twin import Agreed, agree, agree_on_frame, printed_in
 

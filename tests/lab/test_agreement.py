@@ -7,12 +7,12 @@ from dataclasses import replace
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.reasons.failures import OuterDelivered
 from podpath.datapath.tracing.trace import Branch
-from podpath.lab.agreement import ObservedEvidence, compare, compare_branch, count_frames
-from podpath.lab.conversation import Observation
-from podpath.lab.counters import CountedRule
-from podpath.lab.frames import SeenFrame
-from podpath.lab.topologies import routed_pods
 from podpath.net.probe import Probe
+from podpath_lab.agreement import ObservedEvidence, compare, compare_branch, count_frames
+from podpath_lab.conversation import Observation
+from podpath_lab.counters import CountedRule
+from podpath_lab.frames import SeenFrame
+from podpath_lab.topologies import routed_pods
 
 PROBE = Probe.parse("udp 10.1.0.2:40000 > 10.1.0.3:80 from pod1")
 

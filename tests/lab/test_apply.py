@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from podpath.lab import apply
-from podpath.lab.apply import LabError, run
-from podpath.lab.script import WRITE_SYSCTLS, ScriptCommand
+from podpath_lab import apply
+from podpath_lab.apply import LabError, run
+from podpath_lab.script import WRITE_SYSCTLS, ScriptCommand
 
 
 def test_sysctls_are_written_where_they_exist(

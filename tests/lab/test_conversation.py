@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podpath.lab.conversation import LATE, QUIET, Timeouts
-from podpath.lab.frames import SeenFrame
+from podpath_lab.conversation import LATE, QUIET, Timeouts
+from podpath_lab.frames import SeenFrame
 from tests.datapath.walks import packet
 
 

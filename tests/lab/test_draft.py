@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from podpath.lab.draft import Draft
-from podpath.lab.topologies import TOPOLOGIES, bridged_pods
 from podpath.net.provenance import Known
 from podpath.node.routing import LOCAL
+from podpath_lab.draft import Draft
+from podpath_lab.topologies import TOPOLOGIES, bridged_pods
 
 
 def test_frozen_draft_has_the_routes_that_the_kernel_makes_of_addresses() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podpath.lab.drops import _EVENT, _parse_event
+from podpath_lab.drops import _EVENT, _parse_event
 
 LINE = (
     "  python-1234 [001] b..1.  12.345678: kfree_skb: skbaddr=00000000f1 rx_sk=0000000000000000 protocol=2048 "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podpath.lab.frames import decode_frame, decode_ipv4
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath_lab.frames import decode_frame, decode_ipv4
 
 ETHERNET = bytes.fromhex("0200000001010200000001000800")
 IPV4 = bytes.fromhex("4510003400004000400600000a0100020a010003")

@@ -6,7 +6,7 @@ import pytest
 
 from podpath.checks.registry import CHECKS
 from podpath.datapath.conversations.conversation import converse
-from podpath.lab.incidents.registry import INCIDENTS
+from podpath_lab.incidents.registry import INCIDENTS
 
 
 def test_there_are_twenty_and_each_says_what_broke() -> None:

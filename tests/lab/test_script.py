@@ -5,8 +5,13 @@ from __future__ import annotations
 import subprocess
 from dataclasses import replace
 
-from podpath.lab.draft import Draft
-from podpath.lab.script import (
+from podpath.net.addresses import Address, IfName, MaskedMark, PortRange, Prefix
+from podpath.net.provenance import Listing
+from podpath.node.links import Link
+from podpath.node.netfilter import ConntrackEntry, ConnTuple
+from podpath.node.routing import Nexthop, PolicyRule, Route
+from podpath_lab.draft import Draft
+from podpath_lab.script import (
     emit_connection,
     emit_policy_rule,
     emit_removal,
@@ -14,12 +19,7 @@ from podpath.lab.script import (
     emit_table,
     emit_twin,
 )
-from podpath.lab.topologies import bridged_pods, routed_pods
-from podpath.net.addresses import Address, IfName, MaskedMark, PortRange, Prefix
-from podpath.net.provenance import Listing
-from podpath.node.links import Link
-from podpath.node.netfilter import ConntrackEntry, ConnTuple
-from podpath.node.routing import Nexthop, PolicyRule, Route
+from podpath_lab.topologies import bridged_pods, routed_pods
 
 
 def lines(draft: Draft, netns: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podpath.lab.bpf_standin import emulate_programs
-from podpath.lab.draft import Draft
-from podpath.lab.standins import wire_outward_devices
 from podpath.net.addresses import Address, IfName, Mac
 from podpath.net.probe import Probe
 from podpath.net.provenance import Known
 from podpath.node.links import Link, Neighbour
 from podpath.node.node import HOST, Cilium, Node
+from podpath_lab.bpf_standin import emulate_programs
+from podpath_lab.draft import Draft
+from podpath_lab.standins import wire_outward_devices
 
 PROBE = Probe.parse("tcp 10.1.0.2:40000 > 198.51.100.1:80 from pod1")
 

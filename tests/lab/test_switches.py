@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podpath.lab.script import ScriptCommand, emit_shell, emit_twin
-from podpath.lab.standins import wire_outward_devices
-from podpath.lab.switches import emit_openvswitch, find_segments, make_switch
 from podpath.net.addresses import IfName
 from podpath.net.provenance import Known
 from podpath.node.links import Peer
 from podpath.node.node import HOST, Node
 from podpath.testing.nodes import given_netns, given_node, given_ovs
+from podpath_lab.script import ScriptCommand, emit_shell, emit_twin
+from podpath_lab.standins import wire_outward_devices
+from podpath_lab.switches import emit_openvswitch, find_segments, make_switch
 
 DEVICES = (
     "mgmt0 kind tun mac 02:00:00:00:00:0a 10.0.0.1/24",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import importlib.util
 import os
 import sys
 import traceback
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 import click
 
 from podpath.library.memory import SELDOM
-from podpath.net.errors import PodpathError
+from podpath.net.errors import MissingExtra, PodpathError
 from podpath.version import __version__
 
 USAGE = 2
@@ -41,6 +42,8 @@ class CommandEntry(NamedTuple):
 
     module: str
     summary: str
+    distribution: str = ""
+    """What has to be installed beside the core to have it; empty where it comes with the core."""
 
 
 COMMANDS: dict[str, CommandEntry] = {
@@ -68,8 +71,9 @@ COMMANDS: dict[str, CommandEntry] = {
         "podpath.cli.snapshot", "Collect this node and its pods' namespaces into a bundle."
     ),
     "lab": CommandEntry(
-        "podpath.cli.lab",
+        "podpath_lab.command",
         "Rebuild a node on the real kernel: twins, known faults, agreement with the model.",
+        distribution="podpath-lab",
     ),
     "protect": CommandEntry(
         "podpath.cli.protect",
@@ -100,6 +104,27 @@ def _gathering_no_garbage() -> Iterator[None]:
             gc.enable()
 
 
+def _is_installed(entry: CommandEntry) -> bool:
+    """Tell whether the package that a command's module is in can be imported."""
+    package = entry.module.partition(".")[0]
+    return importlib.util.find_spec(package) is not None
+
+
+def _make_refusal(name: str, entry: CommandEntry) -> click.Command:
+    """Make a command that takes anything and says what to install, so that help and completion list
+    it all the same.
+    """
+
+    def refuse() -> NoReturn:
+        raise MissingExtra(
+            f"`podpath {name}` is not part of the core: pip install {entry.distribution}"
+            f" (in a checkout: pip install ./packages/{entry.distribution})"
+        )
+
+    anything = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+    return click.Command(name, callback=refuse, context_settings=anything, short_help=entry.summary)
+
+
 class LazyGroup(click.Group):
     """A group that imports a command when it is called, and lists it by the table's words."""
 
@@ -122,6 +147,8 @@ class LazyGroup(click.Group):
         entry = self.table.get(cmd_name)
         if entry is None:
             return None
+        if entry.distribution and not _is_installed(entry):
+            return _make_refusal(cmd_name, entry)
         with _gathering_no_garbage():  # what is imported stays
             module = importlib.import_module(entry.module)
         return cast("click.Command", getattr(module, cmd_name.replace("-", "_")))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from podpath.datapath.conversations.conversation import converse
-from podpath.lab.draft import Draft
-from podpath.lab.generate_rules import make_rule
-from podpath.lab.topologies import routed_pods
 from podpath.net.probe import Probe
 from podpath.node.netfilter import Match, MatchOption, Target
 from podpath.node.node import HOST
+from podpath_lab.cases.rules import make_rule
+from podpath_lab.draft import Draft
+from podpath_lab.topologies import routed_pods
 
 PROBE = Probe.parse("udp 10.1.0.2:40000 > 10.1.0.3:80 from pod1")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from podpath.datapath.conversations.injection import inject
 from podpath.datapath.tracing.trace import Dropped
-from podpath.lab.topologies import routed_pods
 from podpath.net import protocols
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
 from podpath.node.node import Node
+from podpath_lab.topologies import routed_pods
 
 FRAME = Packet(
     Address.parse("10.1.0.2"), Address.parse("10.1.0.3"), protocols.TCP, 40000, 81, protocols.SYN, length=40,

@@ -1,0 +1,298 @@
+"""Prediction held against observation: the same probe on the model and on the kernel, difference by
+difference.
+
+A conversation of the model has a branch for each choice that the kernel makes at random; the kernel
+agrees with the model where it agrees with one of them. Compared are: what the client saw, every
+frame on every device in order (headers, TTL and MACs), the ARP requests, every rule that matched
+and how often, conntrack entries, and the reason of a drop.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from podpath.datapath.tracing.trace import (
+    Branch,
+    Conversation,
+    Dropped,
+    Rejected,
+    RuleHit,
+    Step,
+    Trace,
+)
+from podpath.datapath.vocabulary import StageName, StepDecision
+from podpath.net import nft, protocols
+from podpath.net.packet import Packet
+from podpath.node.netfilter import ConnTuple, Rule
+from podpath_lab.conversation import Observation
+from podpath_lab.counters import CountedRule
+from podpath_lab.entries import ComparedEntry
+from podpath_lab.exchange import LAST_ACK
+from podpath_lab.frames import SeenFrame
+
+_NO_MAC = "00:00:00:00:00:00"
+_DEVICE_STAGES = (StageName.DEVICE_TRANSMIT, StageName.DEVICE_RECEIVE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """One thing in which the kernel did not do what the model says."""
+
+    what: str
+    """`application`, `frames`, `rules`, `conntrack`, `drop reason`."""
+    predicted: str
+    observed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedEvidence:
+    """Everything that was seen of one probe."""
+
+    observation: Observation
+    counters: Mapping[CountedRule, int]
+    drops: tuple[str, ...]
+    """Reasons of freed IP packets, in order."""
+    entries: tuple[ComparedEntry, ...] = ()
+    """Conntrack entries that were left behind, in every namespace that has rules."""
+
+
+def compare(
+    conversation: Conversation, seen: ObservedEvidence, ignored: frozenset[str] = frozenset()
+) -> tuple[Disagreement, ...]:
+    """Return the differences of the branch that agrees best; empty where one agrees wholly.
+
+    Frames in the `ignored` namespaces, and the MACs of their neighbors, are the lab's own doing
+    and are left out.
+    """
+    return min((compare_branch(branch, seen, ignored) for branch in conversation.branches), key=len)
+
+
+def compare_branch(
+    branch: Branch, seen: ObservedEvidence, ignored: frozenset[str] = frozenset()
+) -> tuple[Disagreement, ...]:
+    """Return the differences between one branch and what was seen."""
+    differences: list[Disagreement] = []
+    ports = _Ports(branch)
+    predicted_frames = _predicted_frames(branch, ports, macs=not ignored)
+    frames = tuple(frame for frame in seen.observation.frames if frame.netns not in ignored)
+    observed_frames = _observed_frames(frames, ports, macs=not ignored)
+    if predicted_frames != observed_frames:
+        differences.append(
+            Disagreement(
+                what="frames",
+                predicted="\n".join(predicted_frames),
+                observed="\n".join(observed_frames),
+            )
+        )
+    predicted_hits, observed_hits = _predicted_hits(branch), Counter(dict(seen.counters))
+    if predicted_hits != observed_hits:
+        only_model, only_kernel = predicted_hits - observed_hits, observed_hits - predicted_hits
+        differences.append(
+            Disagreement(
+                what="rules", predicted=_spell_hits(only_model), observed=_spell_hits(only_kernel)
+            )
+        )
+    predicted_entries, observed_entries = (
+        _predicted_entries(branch, ports, ignored),
+        _spell_entries(seen.entries, ports),
+    )
+    if predicted_entries != observed_entries:
+        differences.append(
+            Disagreement(
+                what="conntrack",
+                predicted="\n".join(predicted_entries),
+                observed="\n".join(observed_entries),
+            )
+        )
+    works = seen.observation.application == "ok"
+    if seen.observation.application and _answered(branch) is not works:
+        differences.append(
+            Disagreement(
+                what="application",
+                predicted=branch.kind or str(branch.works),
+                observed=seen.observation.application,
+            )
+        )
+    reason = _predicted_drop(branch.last)
+    if reason and reason not in seen.drops:
+        differences.append(
+            Disagreement(
+                what="drop reason", predicted=reason, observed=", ".join(seen.drops) or "none"
+            )
+        )
+    return tuple(differences)
+
+
+def _predicted_drop(trace: Trace) -> str:
+    """Return the reason of a packet that the kernel frees: a sender that is refused never made
+    one.
+    """
+    if trace.deciding.stage is StageName.ROUTE_OUTPUT:
+        return ""
+    return trace.outcome.reason if isinstance(trace.outcome, Dropped | Rejected) else ""
+
+
+def _predicted_hits(branch: Branch) -> Counter[CountedRule]:
+    return Counter(
+        place
+        for trace in (*branch.traces, *branch.answers)
+        for hit in trace.matched
+        if (place := _place(hit)) is not None
+    )
+
+
+def _place(hit: RuleHit) -> CountedRule | None:
+    """Name the rule as the kernel's counters do; None for a native rule that has no counter."""
+    rule = hit.rule
+    if isinstance(rule, Rule):
+        return CountedRule(hit.netns, hit.flavour, rule.table, rule.chain, rule.position)
+    if not any(isinstance(statement, nft.Counter) for statement in rule.statements):
+        return None
+    return CountedRule(
+        hit.netns, hit.flavour, f"{rule.family} {rule.table}", rule.chain, rule.position
+    )
+
+
+def _spell_hits(hits: Counter[CountedRule]) -> str:
+    return ", ".join(
+        f"{count}x {place.netns} {place.flavour} {place.table} {place.chain}:{place.position}"
+        for place, count in sorted(hits.items())
+    )
+
+
+def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]:
+    steps = [
+        step
+        for trace in (*branch.traces, *branch.answers)
+        for step in trace.steps
+        if step.stage in _DEVICE_STAGES
+    ]
+    return [
+        _spell(
+            step.netns,
+            step.link,
+            step.stage is StageName.DEVICE_TRANSMIT,
+            ports.settle(_framed(step)),
+            macs,
+        )
+        for step in sorted(steps, key=_netns)
+    ]
+
+
+def count_frames(branch: Branch) -> int:
+    """Return how many frames the branch says that devices send and receive."""
+    steps = (step for trace in (*branch.traces, *branch.answers) for step in trace.steps)
+    return sum(step.stage in _DEVICE_STAGES for step in steps)
+
+
+def _framed(step: Step) -> Packet:
+    """Return the packet as the device has it: a tunnel device shows what it carries, the outer
+    packet is another device's.
+    """
+    return step.before if step.decision is StepDecision.ENCAPSULATE else step.after
+
+
+def _netns(step: Step) -> str:
+    """Order is compared within a namespace: between two, the kernel's stamps of one frame may
+    cross.
+    """
+    return step.netns
+
+
+def _observed_frames(frames: tuple[SeenFrame, ...], ports: _Ports, *, macs: bool) -> list[str]:
+    in_order = sorted(frames, key=lambda frame: (frame.netns, frame.time))
+    return [
+        _spell(frame.netns, frame.link, frame.outgoing, ports.settle(frame.packet), macs)
+        for frame in in_order
+        if frame.packet is not None
+    ]
+
+
+def _spell(netns: str, link: str | None, outgoing: bool, packet: Packet, with_macs: bool) -> str:  # noqa: FBT001 - a direction
+    arrow = "out" if outgoing else "in"
+    kind = packet.protocol == protocols.ICMP and packet.icmp_type not in (0, 8)
+    ports = "" if kind or packet.protocol == protocols.ICMP else f" {packet.sport}>{packet.dport}"
+    tcp = f" [{protocols.flag_names(packet.flags)}]" if packet.protocol == protocols.TCP else ""
+    icmp = (
+        f" type {packet.icmp_type} code {packet.icmp_code}"
+        if packet.protocol == protocols.ICMP
+        else ""
+    )
+    size = f" length {packet.length}{' DF' if packet.dont_fragment else ''}"
+    macs = f" {packet.smac or _NO_MAC}>{packet.dmac or _NO_MAC}" if with_macs else ""
+    return (
+        f"{netns} {link} {arrow}: {packet.src} > {packet.dst}{ports}{tcp}{icmp} ttl "
+        f"{packet.ttl} tos {packet.tos:#x}{size}{macs}"
+    )
+
+
+class _Ports:
+    """Ports that the kernel draws at random, on both sides put down as 0: any that the prediction
+    does not have otherwise.
+    """
+
+    def __init__(self, branch: Branch) -> None:
+        self._drawn = branch.drawn_ports
+        packets = (
+            [step.after for trace in (*branch.traces, *branch.answers) for step in trace.steps]
+            if self._drawn
+            else []
+        )
+        self._fixed = {
+            port for packet in packets for port in (packet.sport, packet.dport)
+        } - self._drawn
+
+    def settle(self, packet: Packet) -> Packet:
+        """Return a packet with its drawn ports replaced."""
+        if not self._drawn:
+            return packet
+        return packet._replace(sport=self._settled(packet.sport), dport=self._settled(packet.dport))
+
+    def settle_tuple(self, ends: ConnTuple) -> ConnTuple:
+        """Do the same to a conntrack tuple."""
+        return (
+            ends._replace(sport=self._settled(ends.sport), dport=self._settled(ends.dport))
+            if self._drawn
+            else ends
+        )
+
+    def _settled(self, port: int) -> int:
+        return port if port in self._fixed else 0
+
+
+def _answered(branch: Branch) -> bool | None:
+    """Tell whether the client has its answer: that its own last acknowledgement is lost it does not
+    learn.
+    """
+    return True if branch.works is False and branch.last.name == LAST_ACK else branch.works
+
+
+def _predicted_entries(branch: Branch, ports: _Ports, ignored: frozenset[str]) -> list[str]:
+    entries = (
+        ComparedEntry(
+            netns,
+            entry.original,
+            entry.reply,
+            entry.replied,
+            entry.assured,
+            entry.state,
+            entry.mark,
+            entry.zone,
+        )
+        for netns, listed in branch.tracked.items()
+        for entry in listed
+        if netns not in ignored
+    )
+    return _spell_entries(entries, ports)
+
+
+def _spell_entries(entries: Iterable[ComparedEntry], ports: _Ports) -> list[str]:
+    settled = (
+        entry._replace(
+            original=ports.settle_tuple(entry.original), reply=ports.settle_tuple(entry.reply)
+        )
+        for entry in entries
+    )
+    return sorted(set(map(str, settled)))

@@ -1,0 +1,114 @@
+"""Random nodes and probes over what the datapath models: each case is made from one number, and
+only from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from podpath.net import protocols
+from podpath.net.packet import Packet
+from podpath.net.probe import Probe
+from podpath.node.node import HOST, Node
+from podpath_lab.cases.crafted import draw_frame
+from podpath_lab.cases.nat import draw_nat
+from podpath_lab.cases.nftables import draw_native
+from podpath_lab.cases.routing import PORTS, draw_addresses, draw_routing, draw_sysctls
+from podpath_lab.cases.rules import count_states, draw_table, make_sets
+from podpath_lab.draft import DraftNetns
+from podpath_lab.topologies import TOPOLOGIES, Topology
+
+NATIVE_SHARE = 0.2
+"""How many cases have native nftables besides what else was drawn; a chance of their own, so that
+no other draw changes.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedCase:
+    """One case of kernel agreement."""
+
+    seed: int
+    topology: str
+    node: Node
+    probe: Probe
+    nat: bool
+    """True where some NAT rule was drawn."""
+    fault: str
+    """The fault that was put in; empty where none was."""
+    frame: Packet | None = None
+    """A crafted frame that is sent instead of a connection's packets; None for a connection."""
+
+
+def generate_case(seed: int, kernel: str | None = None) -> GeneratedCase:
+    """Draw one node and one probe; `kernel` (`uname -r`) decides how its drop reasons are called,
+    and nothing else.
+    """
+    chance = Random(seed)
+    topology = chance.choice(TOPOLOGIES)()
+    topology = draw_addresses(chance, topology)
+    probe = _draw_probe(chance, topology)
+    host = topology.draft.namespaces[HOST]
+    host.sets = make_sets(sorted({address for _, address in topology.speakers}))
+    draw_sysctls(chance, topology)
+    draw_routing(chance, host, topology)
+    nat = chance.random() < 0.6
+    flavour = chance.choice(("nft", "legacy"))
+    if nat:
+        probe = draw_nat(chance, host, topology, probe, flavour)
+    for name in ("raw", "mangle", "filter", "security"):
+        if chance.random() < {"raw": 0.3, "mangle": 0.4, "filter": 0.8, "security": 0.1}[name]:
+            draw_table(
+                chance,
+                host,
+                topology,
+                name,
+                flavour if chance.random() < 0.8 else chance.choice(("nft", "legacy")),
+            )
+    native = Random(f"{seed} native")
+    if native.random() < NATIVE_SHARE:
+        draw_native(native, host, topology)
+    fault = _draw_fault(chance, host) if chance.random() < 0.3 else ""
+    frame = (
+        draw_frame(chance, topology, probe)
+        if probe.netns != HOST and chance.random() < 0.2
+        else None
+    )
+    if frame is not None:
+        count_states(chance, host, flavour)
+    rules = [
+        rule for table in host.tables.values() for chain in table.chains.values() for rule in chain
+    ]
+    if not any(match.name == "set" for rule in rules for match in rule.matches) and not any(
+        rule.target is not None and rule.target.name == "SET" for rule in rules
+    ):
+        host.sets = {}  # to make them costs a process
+    node = topology.draft.freeze(kernel, () if frame else PORTS)
+    return GeneratedCase(
+        seed=seed, topology=topology.name, node=node, probe=probe, nat=nat, fault=fault, frame=frame
+    )
+
+
+def _draw_probe(chance: Random, topology: Topology) -> Probe:
+    netns, source = chance.choice(topology.speakers)
+    others = [address for name, address in topology.speakers if name != netns]
+    destination = chance.choice(others)
+    protocol = chance.choice((protocols.TCP,) * 3 + (protocols.UDP, protocols.ICMP))
+    port = 0 if protocol == protocols.ICMP else chance.choice(PORTS)
+    return Probe(protocol, source, destination, chance.randrange(30000, 60000), port, netns)
+
+
+def _draw_fault(chance: Random, host: DraftNetns) -> str:
+    kind = chance.choice(("ip_forward off", "rp_filter strict", "no route", "policy drop"))
+    if kind == "ip_forward off":
+        host.sysctls["net.ipv4.ip_forward"] = "0"
+    elif kind == "rp_filter strict":
+        host.sysctls["net.ipv4.conf.all.rp_filter"] = "1"
+    elif kind == "no route":
+        host.routes = [
+            route for route in host.routes if route.prefix.length != 0 or route.table != 254
+        ]
+    else:
+        host.table("filter", "nft").policies["FORWARD"] = "DROP"
+    return kind

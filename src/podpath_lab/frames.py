@@ -1,0 +1,192 @@
+"""Frames on every device of a namespace, as the kernel shows them to a packet socket (packet(7)).
+
+One socket per namespace sees every device, in and out, with the kernel's own time, so frames of all
+namespaces can be put in one order. Only what the datapath model predicts is decoded: Ethernet, ARP,
+IPv4, TCP, UDP, ICMP.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from threading import Thread
+from typing import NamedTuple
+
+from podpath.net import protocols
+from podpath.net.addresses import Address, Mac
+from podpath.net.packet import Packet
+from podpath_lab.apply import inside
+
+_ETH_P_ALL, _ETH_P_IP, _ETH_P_ARP = 0x0003, 0x0800, 0x0806
+_SO_TIMESTAMPNS = 35
+_PACKET_OUTGOING = 4
+_TIMESPEC = struct.Struct("qq")
+
+
+class Arp(NamedTuple):
+    """The body of an ARP frame."""
+
+    operation: int
+    """1 request, 2 reply."""
+    sender_mac: Mac
+    sender: Address
+    target: Address
+
+
+class SeenFrame(NamedTuple):
+    """One frame that a device of a namespace received or sent."""
+
+    time: int
+    """Nanoseconds of the kernel's clock."""
+    netns: str
+    link: str
+    outgoing: bool
+    packet: Packet | None
+    """None for what is not IPv4."""
+    arp: Arp | None = None
+
+
+class Tap:
+    """A packet socket in each of some namespaces."""
+
+    def __init__(self, namespaces: tuple[str, ...]) -> None:
+        """Open the sockets; frames count from here on."""
+        _keep_stamping()
+        self._sockets: dict[str, socket.socket] = {}
+        for netns in namespaces:
+            with inside(netns):
+                tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
+            tap.setblocking(False)
+            tap.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+            tap.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+            self._sockets[netns] = tap
+
+    @property
+    def descriptors(self) -> tuple[socket.socket, ...]:
+        """The sockets, to wait on."""
+        return tuple(self._sockets.values())
+
+    def read(self) -> list[SeenFrame]:
+        """Return the frames seen since the last call, in the order of their time."""
+        frames = [frame for netns, tap in self._sockets.items() for frame in _drain(netns, tap)]
+        return sorted(frames, key=lambda frame: frame.time)
+
+    def close(self) -> None:
+        """Close the sockets, behind the caller's back: each waits for a grace period
+        (packet_release, v6.12).
+        """
+        Thread(target=_close, args=(tuple(self._sockets.values()),)).start()
+
+
+def _close(sockets: tuple[socket.socket, ...]) -> None:
+    for each in sockets:
+        each.close()
+
+
+_stamping: list[socket.socket] = []
+
+
+def _keep_stamping() -> None:
+    """Have the kernel stamp frames from now on: it begins a moment after the first socket asks
+    (net_enable_timestamp, v6.12).
+    """
+    if not _stamping:
+        keeper = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        keeper.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+        _stamping.append(keeper)
+        time.sleep(0.05)
+
+
+def _drain(netns: str, tap: socket.socket) -> list[SeenFrame]:
+    frames: list[SeenFrame] = []
+    while True:
+        try:
+            data, ancillary, _, sender = tap.recvmsg(65536, 64)
+        except BlockingIOError:
+            return frames
+        seconds, nanoseconds = _TIMESPEC.unpack_from(ancillary[0][2])
+        link, _, packet_type = sender[0], sender[1], sender[2]
+        packet, arp = decode_frame(data)
+        frames.append(
+            SeenFrame(
+                seconds * 10**9 + nanoseconds,
+                netns,
+                link,
+                packet_type == _PACKET_OUTGOING,
+                packet,
+                arp,
+            )
+        )
+
+
+def decode_frame(data: bytes) -> tuple[Packet | None, Arp | None]:
+    """Decode an Ethernet frame to an IPv4 packet or an ARP body; neither where it is something else
+    or cut short.
+    """
+    if len(data) < 14:
+        return None, None
+    ethertype = int.from_bytes(data[12:14], "big")
+    if ethertype == _ETH_P_ARP and len(data) >= 42:
+        body = data[14:]
+        sender, target = (Address(4, int.from_bytes(body[i : i + 4], "big")) for i in (14, 24))
+        return None, Arp(int.from_bytes(body[6:8], "big"), _mac(body[8:14]), sender, target)
+    if ethertype != _ETH_P_IP or len(data) < 34:
+        return None, None
+    packet = decode_ipv4(data[14:])
+    return (
+        None if packet is None else packet._replace(dmac=_mac(data[:6]), smac=_mac(data[6:12]))
+    ), None
+
+
+def decode_ipv4(data: bytes) -> Packet | None:
+    """Decode an IPv4 packet (RFC 791) with its transport header; None where even the IP header is
+    cut.
+    """
+    if len(data) < 20:
+        return None
+    header = (data[0] & 15) * 4
+    fragment = int.from_bytes(data[6:8], "big")
+    packet = Packet(
+        src=Address(4, int.from_bytes(data[12:16], "big")),
+        dst=Address(4, int.from_bytes(data[16:20], "big")),
+        protocol=data[9],
+        ttl=data[8],
+        tos=data[1],
+        length=int.from_bytes(data[2:4], "big"),
+        dont_fragment=bool(fragment & 0x4000),
+        fragment=bool(fragment & 0x1FFF),
+    )
+    body = data[header : packet.length]
+    if packet.fragment:
+        return packet
+    return _decode_transport(packet, body)
+
+
+def _decode_transport(packet: Packet, body: bytes) -> Packet:
+    if packet.protocol == protocols.TCP and len(body) >= 20:
+        sport, dport, seq, ack, offset, flags = struct.unpack_from("!HHIIBB", body)
+        payload = len(body) - (offset >> 4) * 4
+        return packet._replace(
+            sport=sport, dport=dport, seq=seq, ack=ack, flags=flags & 0x3F, payload=payload
+        )
+    if packet.protocol == protocols.UDP and len(body) >= 8:
+        sport, dport = struct.unpack_from("!HH", body)
+        return packet._replace(sport=sport, dport=dport, payload=len(body) - 8)
+    if packet.protocol == protocols.ICMP and len(body) >= 8:
+        kind, code, _, identifier = struct.unpack_from("!BBHH", body)
+        echo = identifier if kind in (0, 8) else 0
+        quoted = None if kind in (0, 8) else decode_ipv4(body[8:])
+        return packet._replace(
+            icmp_type=kind,
+            icmp_code=code,
+            sport=echo,
+            dport=echo,
+            payload=len(body) - 8,
+            quoted=quoted,
+        )
+    return packet
+
+
+def _mac(data: bytes) -> Mac:
+    return Mac(data.hex(":"))
