@@ -394,7 +394,7 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
     if act.reply:
         return ends, _judge_reply(ends, trace, place, packet)
     if ends.server is None or ends.seen is None:
-        if isinstance(outcome, Delivered) and not _listens(
+        if isinstance(outcome, Delivered) and not listens(
             walk.engine.node.namespaces[outcome.netns], packet
         ):
             return ends, _Failure(
@@ -487,11 +487,11 @@ def _takes_datagram(netns: Netns, packet: Packet) -> bool:
     return (
         packet.protocol == protocols.UDP
         and netns.shows_sockets(protocols.UDP)
-        and _listens(netns, packet)
+        and listens(netns, packet)
     )
 
 
-def _listens(netns: Netns, packet: Packet) -> bool:
+def listens(netns: Netns, packet: Packet) -> bool:
     """Tell whether a socket takes the packet; with no whole listing of sockets one is presumed
     to.
     """

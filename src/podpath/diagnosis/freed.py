@@ -1,0 +1,183 @@
+"""A packet that the kernel freed, held against the model: the step that ends it there, with its
+line, or that the model would have let it pass.
+
+The kernel says for certain that it dropped the packet, and why in one word. The model is walked
+with the same packet from where it came in, and the branch is taken that ends it in the same
+namespace for the same reason: of what is not known, what happened decides. Where no branch does,
+and the reason is one of those that the model has, the two disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from podpath.datapath.conversations.arrival import ArrivalBranch, PacketPlace, follow
+from podpath.datapath.reasons.boundaries import NotModelled
+from podpath.datapath.reasons.failures import NobodyListens
+from podpath.datapath.routing.reasons import REASONS
+from podpath.datapath.tracing.trace import Dropped, Rejected, Step, Undecided
+from podpath.datapath.vocabulary import BoundaryName
+from podpath.datapath.walk.compiled import Engine
+from podpath.drops.events import UNNAMED, DropKey, HeardDrop
+from podpath.net.packet import Packet
+from podpath.net.provenance import Known, Span
+from podpath.node.node import Netns
+
+FILTERED = "NETFILTER_DROP"
+_TTL = "IP_INHDR"
+MODELED = frozenset(name for names in REASONS.values() for _, name in names) | {FILTERED}
+"""The kernel's reasons that the model ends packets for."""
+CHECKSUMS = frozenset({"IP_CSUM", "TCP_CSUM", "UDP_CSUM", "ICMP_CSUM", "SKB_CSUM"})
+_SOCKETS = frozenset(
+    {"SOCKET_RCVBUFF", "SOCKET_BACKLOG", "TCP_LISTEN_OVERFLOW", "PROTO_MEM", "NO_SOCKET"}
+)
+_PROGRAMS = {
+    "XDP": BoundaryName.XDP, "TC_INGRESS": BoundaryName.TC, "TC_EGRESS": BoundaryName.TC,
+}  # fmt: skip
+"""Reasons of programs at devices, of which the model says only that they are there."""
+_COUNT, _MAXIMUM = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
+
+
+class DropAgreement(StrEnum):
+    """How the model's word stands to what the kernel did."""
+
+    NAMED = "named"
+    """The model ends the packet there, for that reason."""
+    OTHERWISE = "otherwise"
+    """The model ends the packet, but elsewhere or for another reason."""
+    UNDECIDED = "undecided"
+    """The walk met something that is not modeled or not known."""
+    OUTSIDE = "outside"
+    """The reason is none that the model has: a full queue, a bad checksum, a TCP state."""
+    DISAGREES = "disagrees"
+    """The model lets the packet pass."""
+    ELSEWHERE = "elsewhere"
+    """The packet, or the namespace that it was in, is none that the model has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropExplanation:
+    """What the model makes of a drop."""
+
+    agreement: DropAgreement
+    netns: str = ""
+    """The namespace's name; empty where it is none of the node's."""
+    link: str = ""
+    """The device that the packet was on when it was freed; empty where none."""
+    step: Step | None = None
+    """The step that ended the packet in the model, or left it undecided."""
+    unheard: NobodyListens | None = None
+    """That nobody listens where the packet arrived."""
+    spans: tuple[Span, ...] = ()
+    """The lines that decide, the deciding one first: of the step, else of what the reason is about."""
+
+
+def explain_drop(engine: Engine, netns: str, drop: HeardDrop) -> DropExplanation:
+    """Say which step of the model did what the kernel did to a packet, in a namespace of the node."""
+    namespace = engine.node.namespaces[netns]
+    link = _find_link(namespace, drop.key.ifindex)
+    came = _find_link(namespace, drop.key.input)
+    if drop.packet is None or (drop.key.input and not came):
+        return DropExplanation(agreement=DropAgreement.ELSEWHERE, netns=netns, link=link)
+    found = _explain(engine, PacketPlace(netns=netns, link=came or None, mark=drop.mark), drop)
+    agreement, branch, step = found
+    unheard = branch.unheard if branch is not None and agreement is DropAgreement.NAMED else None
+    spans = step.spans if step is not None else ()
+    return DropExplanation(
+        agreement=agreement,
+        netns=netns,
+        link=link,
+        step=step,
+        unheard=unheard,
+        spans=spans or tuple(_list_related(namespace, link, drop, filtered=step is None)),
+    )
+
+
+_Found = tuple[DropAgreement, ArrivalBranch | None, Step | None]
+
+
+def _explain(engine: Engine, place: PacketPlace, drop: HeardDrop) -> _Found:
+    """Walk the packet as it was, then as its connection began, until one walk ends as it did."""
+    if drop.key.reason in CHECKSUMS:
+        return DropAgreement.OUTSIDE, None, None
+    tried = [
+        _judge(follow(engine, place, packet), place.netns, drop.key)
+        for packet in _list_packets(drop)
+    ]
+    named = (found for found in tried if found[0] is DropAgreement.NAMED)
+    return next(named, tried[0])
+
+
+def _list_packets(drop: HeardDrop) -> Iterator[Packet]:
+    """Yield the packet as it may have come in: forwarding takes one off its TTL before FORWARD."""
+    for packet in (drop.original, drop.packet):
+        if packet is not None:
+            ttl = packet.ttl if drop.key.reason == _TTL else max(packet.ttl, 2)
+            yield packet._replace(ttl=ttl)
+
+
+def _judge(branches: tuple[ArrivalBranch, ...], netns: str, key: DropKey) -> _Found:
+    for branch in branches:
+        step = _named_step(branch, netns, key)
+        if step is not None:
+            return DropAgreement.NAMED, branch, step
+    for branch in branches:
+        if isinstance(branch.trace.outcome, Undecided):
+            return DropAgreement.UNDECIDED, branch, branch.trace.deciding
+    if key.reason not in MODELED:
+        return DropAgreement.OUTSIDE, None, None
+    for branch in branches:
+        if isinstance(branch.trace.outcome, Dropped | Rejected):
+            return DropAgreement.OTHERWISE, branch, branch.trace.deciding
+    return DropAgreement.DISAGREES, branches[0], None
+
+
+def _named_step(branch: ArrivalBranch, netns: str, key: DropKey) -> Step | None:
+    """Return the step that ends the packet as the kernel did; None where the branch has none."""
+    outcome = branch.trace.outcome
+    if outcome.netns != netns or not branch.trace.steps:
+        return None
+    step = branch.trace.deciding
+    match outcome:
+        case Dropped() | Rejected():
+            same = outcome.reason == key.reason
+            return step if same or UNNAMED in (outcome.reason, key.reason) else None
+        case Undecided(reason=NotModelled(boundary=boundary)):
+            return step if _PROGRAMS.get(key.reason) is boundary else None
+        case _:
+            return step if branch.unheard is not None and key.reason == "NO_SOCKET" else None
+
+
+def _list_related(
+    namespace: Netns, link: str, drop: HeardDrop, *, filtered: bool
+) -> Iterator[Span]:
+    """Yield the lines of what a reason is about, where no step has any: sockets, a device, a full
+    table of connections.
+    """
+    key = drop.key
+    if key.reason in _SOCKETS:
+        for socket in namespace.sockets.items:
+            if (socket.protocol, socket.port) == (key.protocol, key.dport) and socket.span:
+                yield socket.span
+    elif key.reason == FILTERED and filtered:
+        yield from _list_full_table(namespace)
+    elif key.reason not in CHECKSUMS:
+        named = (each for each in namespace.links.items if each.name == link)
+        yield from (each.span for each in named if each.span is not None)
+
+
+def _list_full_table(namespace: Netns) -> Iterator[Span]:
+    """Yield the lines that say that conntrack's table is full."""
+    facts = [namespace.sysctls.get(key) for key in (_COUNT, _MAXIMUM)]
+    count, maximum = (fact if isinstance(fact, Known) else None for fact in facts)
+    if count is None or maximum is None:
+        return
+    if count.value.isdigit() and maximum.value.isdigit() and int(count.value) >= int(maximum.value):
+        yield from (fact.span for fact in (count, maximum) if fact.span is not None)
+
+
+def _find_link(namespace: Netns, ifindex: int) -> str:
+    names = (link.name for link in namespace.links.items if link.ifindex == ifindex)
+    return next(names, "") if ifindex else ""
