@@ -262,6 +262,48 @@ def test_an_output_of_rules_that_is_cut_convicts_nobody(
     assert not convicts(state_of(form) + rules[:cut], probe)
 
 
+LISTINGS = (
+    "ip -d link",
+    "ip addr",
+    "ip route show table all",
+    "ip rule",
+    "ip neigh",
+    "sysctl",
+    "ss",
+)
+"""Outputs of the host that have no end of their own."""
+
+
+def with_last(command: str) -> tuple[str, int]:
+    """Put an output of the host behind all others; return the text and where that output begins."""
+    outputs = outputs_of(whole_of(SAVE).removesuffix(END))
+    last = next(each for each in outputs if each.startswith(f"{PROMPT}{command}"))
+    before = "".join(each for each in outputs if each != last)
+    return f"{before}{last}".rstrip("\n"), len(before) + last.index("\n") + 1
+
+
+@FEW
+@given(st.sampled_from(LISTINGS), st.sampled_from(PROBES), st.data())
+def test_a_listing_that_a_console_ends_in_clears_and_convicts_nobody(
+    command: str, probe: str, data: st.DataObject
+) -> None:
+    """No prompt shows that it was over: what decides may be in what followed."""
+    text, begin = with_last(command)
+    cut = data.draw(st.integers(begin + 1, len(text)))
+    assert not convicts(text[:cut], probe)
+    assert verdict_of(text[:cut], probe) != Verdict.NONE
+
+
+@FEW
+@given(st.data())
+def test_columns_of_rules_that_a_console_ends_in_convict_nobody(data: st.DataObject) -> None:
+    """`iptables -L` has no end that could be missed: the rest of a chain may have followed."""
+    rules = text_of(LISTED.node, LISTED.rules)
+    cut = data.draw(st.integers(rules.index("-t filter") + 20, len(rules)))
+    assert not convicts(state_of(LISTED) + rules[:cut], TO_WORLD)
+    assert verdict_of(state_of(LISTED) + rules[:cut], TO_WORLD) != Verdict.NONE
+
+
 def list_rules() -> str:
     """Spell the filter table of the node as `iptables -S` does."""
     table = text_of("legacy", "iptables-save").partition("*filter\n")[2].partition("COMMIT")[0]

@@ -276,6 +276,39 @@ def test_icmp_error_is_certain_for_what_people_complain_of(
     assert bool(refused.asks) == (certainty < 1)
 
 
+OTHER = (
+    "10:00:00.500000 IP 10.7.0.5.41001 > 198.18.4.10.5432: Flags [S], seq 1, win 64240, length 0"
+)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "sources", "ports", "certainty"),
+    [
+        (("198.18.4.9",), (), (443,), 1.0),
+        (("10.7.0.5", "198.18.4.9"), ("10.7.0.5",), (), 1.0),
+        (("198.18.4.9",), (), (5432,), 0.5),
+        (("10.7.0.5",), (), (), 0.5),
+        (("10.7.0.5", "198.18.4.10"), ("10.7.0.5",), (), 0.5),
+        (("10.7.0.9", "198.18.4.9"), ("10.7.0.9",), (), 0.5),
+    ],
+)
+def test_icmp_error_is_about_the_connection_complained_of(
+    addresses: tuple[str, ...], sources: tuple[str, ...], ports: tuple[int, ...], certainty: float
+) -> None:
+    """Beside it stands another connection of the same client that nobody answers."""
+    error = "10:00:01.000000 IP 192.0.2.1 > 10.7.0.5: ICMP host 198.18.4.9 unreachable - admin prohibited, length 68"
+    sentence = Complaint(
+        span=span("it hangs"),
+        works=False,
+        addresses=tuple(map(Address.parse, addresses)),
+        sources=tuple(map(Address.parse, sources)),
+        ports=ports,
+    )
+    seen = replace(case_of(tcp(0, FORTH, "S", 1000), OTHER, error), complaints=(sentence,))
+    (refused,) = found(seen, "icmp-error")
+    assert certainty == refused.certainty
+
+
 def test_icmp_error_of_a_group_is_a_note() -> None:
     """What goes to a group nobody answers, refused or not."""
     asks = "10:00:00.000000 IP 10.7.0.5.41000 > 239.1.1.1.443: UDP, length 20"

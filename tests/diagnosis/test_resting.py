@@ -12,12 +12,16 @@ from hypothesis import strategies as st
 
 from podpath.checks.finding import Severity
 from podpath.checks.routing.no_route import NAME as NO_ROUTE
+from podpath.diagnosis.connections import ConnectionFrame, FramePlace
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.forbids import RestsOnInference
-from podpath.diagnosis.resting import is_made_up
+from podpath.diagnosis.resting import PlacedGuess, is_made_up
 from podpath.diagnosis.verdict import Verdict
-from podpath.net.provenance import Basis, Inferred
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.packet import Packet
+from podpath.net.provenance import Basis, Inferred, Source, Span
 from podpath.node.case import Case
 from podpath.node.node import HOST, Netns
 from podpath.report.diagnosis_text import render_diagnosis
@@ -112,3 +116,59 @@ def test_a_device_that_nothing_names_is_made_up() -> None:
     """What an output lists has its own name."""
     assert [False, True] == [is_made_up(SOUND.node, name) for name in ("eth0", "(port of cni0)")]
     assert NO_ROUTE not in causes(diagnose(SOUND))
+
+
+CLIENT, SERVER = "10.244.1.5", "192.0.2.9"
+
+
+def place_at(netns: str | None, link: str | None) -> FramePlace:
+    """Say where a capture ran."""
+    return FramePlace(0, netns, link, None)
+
+
+def frame(place: FramePlace, *, original: bool = True) -> ConnectionFrame:
+    """Make a frame that was captured somewhere."""
+    packet = Packet(Address.parse(CLIENT), Address.parse(SERVER), protocols.TCP, 1024, 80)
+    return ConnectionFrame(
+        "SYN", original, packet, place, None, Span(Source(name="t", lines=("x",)), 1, 1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "original", "is_seen"),
+    [
+        (place_at(None, "eth0"), True, True),
+        (place_at("host", "eth0"), True, True),
+        (place_at(None, "eth0"), False, False),
+        (place_at(None, "eth1"), True, False),
+        (place_at("pod-a", "eth0"), True, False),
+        (place_at(None, None), True, False),
+    ],
+)
+def test_a_guessed_way_is_seen_by_frames_on_its_device(
+    place: FramePlace,
+    original: bool,  # noqa: FBT001 # a row
+    is_seen: bool,  # noqa: FBT001 # a row
+) -> None:
+    """In the same direction, and on the host."""
+    guess = PlacedGuess(GUESS, "eth0")
+    assert is_seen is guess.is_seen([frame(place, original=original)])
+
+
+@pytest.mark.parametrize(
+    ("owned", "link", "is_seen"),
+    [
+        (CLIENT, "cni0", True),
+        (SERVER, "cni0", True),
+        ("10.244.1.9", "cni0", False),
+        (CLIENT, None, False),
+    ],
+)
+def test_a_guessed_owner_is_seen_by_frames_of_its_address(
+    owned: str,
+    link: str | None,
+    is_seen: bool,  # noqa: FBT001 # a row
+) -> None:
+    """On a device that the capture names."""
+    guess = PlacedGuess(GUESS, addresses=frozenset({Address.parse(owned)}))
+    assert is_seen is guess.is_seen([frame(place_at(None, link))])

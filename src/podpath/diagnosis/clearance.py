@@ -28,7 +28,7 @@ from podpath.diagnosis.forbids import (
     RulesLeftOut,
     SomeBranchesFail,
 )
-from podpath.diagnosis.resting import list_guesses
+from podpath.diagnosis.resting import list_guesses, list_routes_taken_for_best
 from podpath.diagnosis.unmodelled import find_unmodelled
 from podpath.diagnosis.unread import NotModelled, forbid_by_gaps
 from podpath.diagnosis.untranslated import list_translations_left_out
@@ -78,7 +78,7 @@ def forbid_all_clear(
 
 def forbid_failure(conversation: Conversation) -> tuple[Forbids, ...]:
     """Return what forbids to say that a connection never works: a branch in which it fails only if
-    rules that the evidence leaves out do not let it pass.
+    rules that the evidence leaves out do not let it pass, or routes do not lead it elsewhere.
     """
     for branch in conversation.branches:
         if branch.works is not False or not branch.last.steps:
@@ -87,6 +87,9 @@ def forbid_failure(conversation: Conversation) -> tuple[Forbids, ...]:
         assumed = (*step.assumed, *list_translations_left_out(branch))
         if assumed:
             return (RulesLeftOut(probe=conversation.probe, assumed=assumed, spans=step.spans),)
+        guesses = tuple(list_routes_taken_for_best(branch))
+        if guesses:
+            return (RestsOnInference(probe=conversation.probe, guesses=guesses),)
     return ()
 
 

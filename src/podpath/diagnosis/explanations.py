@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from podpath.checks.cause import Cause
 from podpath.diagnosis.causes import find_cause
+from podpath.diagnosis.connections import ConnectionFrame
 from podpath.diagnosis.felt import can_look_like
 from podpath.diagnosis.fit import Fit
 from podpath.diagnosis.hypotheses import suppose_unshown, turn_stated_facts
-from podpath.diagnosis.resting import find_guesses
+from podpath.diagnosis.resting import find_guesses, is_seen_throughout
 from podpath.diagnosis.symptoms import Symptom
 from podpath.diagnosis.untranslated import list_translations_left_out
 from podpath.diagnosis.worlds import Judgement, Supposition, World, judge, list_worlds
@@ -123,6 +124,16 @@ class Explanation:
         return tuple(dict.fromkeys(found))
 
     @property
+    def is_seen_throughout(self) -> bool:
+        """Tell whether captured frames show what its causes rest on of the node that was made up."""
+        return all(
+            is_seen_throughout(
+                self.world.node, judged[0].symptom.probe, cause, _list_frames(judged)
+            )
+            for cause, judged in self.blames
+        )
+
+    @property
     def is_stated(self) -> bool:
         """Tell whether every part of it is stated, or follows from what is."""
         return not self.guesses and not self.inferences
@@ -164,6 +175,11 @@ class Explanation:
                 }
             )
         )
+
+
+def _list_frames(judged: Iterable[Judgement]) -> list[ConnectionFrame]:
+    seen = (observed for judgement in judged for observed in judgement.symptom.observed)
+    return [frame for observed in seen for frame in observed.seen]
 
 
 def _left_out(cause: Cause) -> Iterator[Supposition]:
@@ -264,7 +280,8 @@ def is_certain(best: Explanation, others: Sequence[Explanation]) -> bool:
     """Tell whether an explanation is the cause and not one of several possibilities.
 
     It is where every part of it is stated, and no connection fails in a way that it cannot make. A
-    guess is as good where it alone explains what a capture shows, frame by frame.
+    fact that nobody stated is as good where it alone explains what a capture shows, frame by frame;
+    what was made up of the node, such as a route or the owner of an address, must be seen in them.
     """
     if best.broken or best.unlike:
         return False
@@ -275,7 +292,8 @@ def is_certain(best: Explanation, others: Sequence[Explanation]) -> bool:
         for other in others
         if other is not best and not other.broken and len(other.explained) >= len(best.explained)
     ]
-    return not rivals and best.matched >= TELLING_FRAMES and not best.contradicted
+    told = not rivals and best.matched >= TELLING_FRAMES and not best.contradicted
+    return told and best.is_seen_throughout
 
 
 def _alternatives(case: Case) -> Iterator[World]:

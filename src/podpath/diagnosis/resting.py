@@ -9,11 +9,13 @@ place where it was decided.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from podpath.checks.cause import Cause
 from podpath.datapath.tracing.trace import (
     Assumption,
+    Branch,
     Conversation,
     Dropped,
     Rejected,
@@ -21,27 +23,72 @@ from podpath.datapath.tracing.trace import (
     Trace,
 )
 from podpath.datapath.vocabulary import StageName
+from podpath.diagnosis.connections import ConnectionFrame
 from podpath.diagnosis.untranslated import list_translations_left_out
 from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath.net.provenance import Basis, Inferred, Known
 from podpath.node.links import Link
 from podpath.node.netfilter import InterfaceMatch
-from podpath.node.node import HOST, Node
+from podpath.node.node import HOST, Netns, Node
 
 ROUTING = frozenset({StageName.ROUTE_INPUT, StageName.ROUTE_OUTPUT, StageName.REROUTE})
 """Stages in which a route of the namespace decides where a packet goes."""
+
+
+class PlacedGuess(NamedTuple):
+    """A guess, and what a captured frame would have to show for it to be seen to hold."""
+
+    origin: Inferred
+    link: str | None = None
+    """The host's device that packets of the connection would be seen on."""
+    original: bool = True
+    """The direction of those packets."""
+    addresses: frozenset[Address] = frozenset()
+    """One of these would be an end of them, wherever they were captured."""
+
+    def is_seen(self, frames: Iterable[ConnectionFrame]) -> bool:
+        """Tell whether some frame shows it."""
+        return any(self._is_shown_by(frame) for frame in frames)
+
+    def _is_shown_by(self, frame: ConnectionFrame) -> bool:
+        if self.link is not None:
+            at = frame.place.link == self.link and frame.place.netns in {None, HOST}
+            return at and frame.original == self.original
+        ends = {frame.packet.src, frame.packet.dst}
+        return frame.place.link is not None and bool(ends & self.addresses)
 
 
 def find_guesses(node: Node, probe: Probe, cause: Cause) -> tuple[Inferred, ...]:
     """Return the guesses that a cause rests on, in the order in which its packets met them; empty
     where all of it is stated.
     """
-    found = [
-        guess for step in _steps_before(cause) if (guess := _routed_by_guess(step)) is not None
-    ]
-    found += _behind_decision(node, probe, cause)
-    return tuple(dict.fromkeys(found))
+    placed = (guess.origin for guess in _list_placed(node, probe, cause))
+    return tuple(dict.fromkeys((*_list_left_out(cause), *placed)))
+
+
+def is_seen_throughout(
+    node: Node, probe: Probe, cause: Cause, frames: Sequence[ConnectionFrame]
+) -> bool:
+    """Tell whether frames show all that a cause rests on and that was made up of the node: the way
+    of its packets, and whose the addresses are.
+    """
+    return all(guess.is_seen(frames) for guess in _list_placed(node, probe, cause))
+
+
+def _list_placed(node: Node, probe: Probe, cause: Cause) -> Iterator[PlacedGuess]:
+    """Yield what was guessed of the node's devices, addresses and routes."""
+    for trace, step in _steps_before(cause):
+        guess = _routed_by_guess(step)
+        if guess is not None:
+            yield PlacedGuess(guess, step.link or "", trace.direction == "original")
+    yield from _behind_decision(node, probe, cause)
+
+
+def _list_left_out(cause: Cause) -> Iterator[Inferred]:
+    """Yield the guesses that rules which the evidence leaves out do nothing."""
+    made = (*cause.step.assumed, *list_translations_left_out(cause.branch))
+    yield from map(_left_out, made)
 
 
 def list_guesses(node: Node, conversation: Conversation) -> tuple[Inferred, ...]:
@@ -58,13 +105,21 @@ def list_guesses(node: Node, conversation: Conversation) -> tuple[Inferred, ...]
     )
 
 
-def _steps_before(cause: Cause) -> Iterator[Step]:
-    """Yield the steps of the cause's connection up to the one that decided."""
+def list_routes_taken_for_best(branch: Branch) -> Iterator[Inferred]:
+    """Yield the guesses by which the host routed packets of a branch: the listing of its routes
+    leaves others out.
+    """
+    steps = (step for trace in branch.traces for step in trace.steps)
+    yield from dict.fromkeys(filter(None, map(_routed_by_guess, steps)))
+
+
+def _steps_before(cause: Cause) -> Iterator[tuple[Trace, Step]]:
+    """Yield the steps of the cause's connection up to the one that decided, each with its packet."""
     for trace in cause.branch.traces:
         if trace is cause.trace:
-            yield from _until(trace, cause.step)
+            yield from ((trace, step) for step in _until(trace, cause.step))
             return
-        yield from trace.steps
+        yield from ((trace, step) for step in trace.steps)
 
 
 def _until(trace: Trace, last: Step) -> Iterator[Step]:
@@ -81,21 +136,28 @@ def _routed_by_guess(step: Step) -> Inferred | None:
     return _guess(step.rests_on)
 
 
-def _behind_decision(node: Node, probe: Probe, cause: Cause) -> Iterator[Inferred]:
+def _behind_decision(node: Node, probe: Probe, cause: Cause) -> Iterator[PlacedGuess]:
     """Yield the guesses that the deciding step itself stands on."""
     step = cause.step
     ended_there = isinstance(cause.trace.outcome, (Dropped, Rejected))
     namespace = node.namespaces.get(step.netns) if ended_there else None
     ends = (probe.src, probe.dst)
     stand_ins = _guessed_addresses(node)
+    met = frozenset({step.before.src, step.before.dst})
     guesses = (
-        *map(_left_out, (*step.assumed, *list_translations_left_out(cause.branch))),
-        _guess(step.rests_on),
-        _guess(namespace.inferred) if namespace is not None else None,
-        *(stand_ins.get(end) for end in (step.before.src, step.before.dst) if end not in ends),
-        _named_by_rule(node, cause),
+        (_guess(step.rests_on), met),
+        (_guess(namespace.inferred) if namespace is not None else None, _owned(namespace)),
+        *((stand_ins.get(end), frozenset({end})) for end in met.difference(ends)),
+        (_named_by_rule(node, cause), frozenset[Address]()),
     )
-    yield from (guess for guess in guesses if guess is not None)
+    for guess, addresses in guesses:
+        if guess is not None:
+            yield PlacedGuess(guess, addresses=addresses)
+
+
+def _owned(namespace: Netns | None) -> frozenset[Address]:
+    items = namespace.addresses.items if namespace is not None else ()
+    return frozenset(item.address for item in items)
 
 
 def _left_out(made: Assumption) -> Inferred:

@@ -7,6 +7,7 @@ text, and text that is not UTF-8, are reported in a gap.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import islice
 
 from podpath.evidence.documents.circumstances import read_circumstances
@@ -77,7 +78,7 @@ def parse_file(name: str, data: bytes, place: BundlePlace = NOWHERE) -> Evidence
             if alone
             else Evidence((whole,), gaps)
         )
-    found = split_document(name, lines)
+    found = _leave_line_open(split_document(name, lines), text)
     complaints = read_complaints(name, lines, found)
     told = read_circumstances(name, lines, found)
     if place.netns is not None or place.taken_at is not None:
@@ -220,18 +221,20 @@ def has_console_marks(text: str) -> bool:
     return False
 
 
+def _leave_line_open(sources: tuple[Source, ...], text: str) -> tuple[Source, ...]:
+    """Mark the output that a text ends with, where no line end shows that its last line is whole."""
+    if not sources or text.endswith(("\n", "\r")):
+        return sources
+    return tuple(
+        replace(source, open_line=True) if source.open_end else source for source in sources
+    )
+
+
 def _place(source: Source, place: BundlePlace) -> Source:
-    return Source(
-        name=source.name,
-        lines=source.lines,
-        first_line=source.first_line,
-        command=source.command,
-        prompt=source.prompt,
+    return replace(
+        source,
         netns=source.netns if source.netns is not None else place.netns,
         taken_at=place.taken_at,
-        label=source.label,
-        order=source.order,
-        open_end=source.open_end,
     )
 
 

@@ -18,6 +18,7 @@ from podpath.evidence.bridge import link as bridge_link
 from podpath.evidence.bridge import vlan as bridge_vlan
 from podpath.evidence.cilium import config as cilium_config
 from podpath.evidence.cilium import status as cilium_status
+from podpath.evidence.commands.command import parse_command
 from podpath.evidence.configuration.reader import find_settings
 from podpath.evidence.docker import inspect as docker_inspect
 from podpath.evidence.docker import ps as docker_ps
@@ -77,6 +78,12 @@ from podpath.evidence.tcpdump import output as tcpdump
 from podpath.net.provenance import Gap, GapKind, Source, Span
 
 UNKNOWN_LINE = "expected a line of a known output or message, saw something else"
+OPEN_END = "expected a prompt behind the output, saw the end of the text: this line may be cut, and others may be missing"
+_LISTING = frozenset({
+    "ip", "bridge", "brctl", "ifconfig", "route", "arp", "ss", "netstat", "iptables", "ip6tables", "iptables-legacy",
+    "ip6tables-legacy", "iptables-nft", "ip6tables-nft", "nft", "ipset", "ipvsadm", "conntrack",
+})  # fmt: skip
+"""Programs whose outputs have no end of their own."""
 
 FORMATS: tuple[Format, ...] = (
     deeds.FORMAT,
@@ -187,7 +194,7 @@ def read(source: Source) -> Reading | None:
         shown = find_settings(source) if not is_quoted(source) else None
         reading = _read_messages(source, said) if said or shown is not None else None
         return reading if reading is None or shown is None else _add_settings(reading, shown)
-    reading = _set_aside(found, found.read(source))
+    reading = _leave_open(found, source, _set_aside(found, found.read(source)))
     shown = find_settings(source) if found in CONFIGURATIONS else None
     reading = reading if shown is None else _add_settings(reading, shown)
     said = (
@@ -197,6 +204,29 @@ def read(source: Source) -> Reading | None:
     )
     said += () if found.decides else tuple(find_unknown(source, _list_known(reading, said)))
     return _add_messages(reading, said) if said else reading
+
+
+def _leave_open(found: Format, source: Source, reading: Reading) -> Reading:
+    """Say of a listing at the end of a console's text that more may have followed; half a line
+    states nothing.
+    """
+    last = source.first_line + len(source.lines) - 1
+    if not (source.open_end and source.lines and _lists(found, source)) or any(
+        gap.span.last_line == last for gap in reading.gaps
+    ):
+        return reading
+    records = reading.records
+    if source.open_line:
+        records = tuple(record for record in records if record.span.line != last)
+    return Reading(records, (*reading.gaps, Gap(Span(source, last, last), OPEN_END)))
+
+
+def _lists(found: Format, source: Source) -> bool:
+    """Tell whether a command lists what the kernel holds, as many lines as there are things."""
+    program, arguments = parse_command(source.command)[:2]
+    if program == "sysctl":
+        return bool({"-a", "-A", "--all"} & set(arguments))
+    return program in _LISTING and "get" not in arguments and found.decides
 
 
 def _list_known(reading: Reading, said: Sequence[MessageRecord]) -> frozenset[int]:

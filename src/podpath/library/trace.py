@@ -9,6 +9,7 @@ from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.clearance import WalkedConnection, forbid_all_clear, forbid_failure
 from podpath.diagnosis.forbids import Forbids
+from podpath.diagnosis.ignorance import is_failure_open
 from podpath.library.case import Case
 from podpath.library.given import Asked, Given, place_probes
 from podpath.library.memory import collecting_seldom
@@ -36,7 +37,7 @@ class TraceResult(Result):
     gaps: tuple[Gap, ...] = ()
     """What could not be read, and why."""
     forbids: tuple[Forbids, ...] = ()
-    """What forbids to say that it works, or that it never does; empty where that is said."""
+    """What forbids to say that it works, fails at times or never works; empty where that is said."""
 
     @property
     def verdict(self) -> Reachability:
@@ -76,9 +77,11 @@ def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> T
 def _forbid(read: Case, asked: Probe, conversation: Conversation) -> tuple[Forbids, ...]:
     """Return what forbids to say what the walk alone would."""
     match conversation.verdict:
-        case Reachability.ALWAYS:
+        case Reachability.SOMETIMES if not is_failure_open(conversation.branches):
+            return ()
+        case Reachability.ALWAYS | Reachability.SOMETIMES:
             return forbid_all_clear(read.facts, (WalkedConnection(asked, conversation),))
         case Reachability.NEVER:
             return forbid_failure(conversation)
-        case Reachability.SOMETIMES | Reachability.UNDECIDED:
+        case Reachability.UNDECIDED:
             return ()

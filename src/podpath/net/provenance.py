@@ -50,6 +50,10 @@ class Source:
     """True where it ends a console's text that shows prompts before its commands, and none after
     it: more of the output may have followed.
     """
+    open_line: bool = False
+    """True where it is at the same time the end of a text without a line end: the rest of its last
+    line may be missing, too.
+    """
 
 
 class Span(NamedTuple):
@@ -210,3 +214,7 @@ class Listing(NamedTuple, Generic[T]):
     """The command that prints the whole listing."""
     span: Span | None = None
     """Where the listing stands; None where the evidence holds none."""
+    cut: bool = False
+    """True where the text ends within the output that would be whole: what is shown may be less than
+    there is.
+    """

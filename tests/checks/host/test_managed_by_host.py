@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.checks.host.managed_by_host import check
+from podpath.checks.ground import Ground
+from podpath.checks.host.managed_by_host import NAME, check
+from podpath.diagnosis.diagnose import diagnose
+from podpath.library.given import Pasted
+from podpath.library.reading import read_together
 from tests.assembly.evidence_text import case_of_document
 
 FAULT = """\
@@ -46,3 +50,33 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """What it only watches, and what it leaves alone."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+TAKEN = "Jan 07 10:00:01 n1 dhcpcd[611]: vethd1f20aa: adding route to 169.254.0.0/16"
+DEFAULT = "Jan 07 10:00:01 n1 dhcpcd[611]: vethd1f20aa: adding default route"
+STARTS = " It begins whenever a container is started."
+
+
+@pytest.mark.parametrize(
+    ("line", "prose", "certainty"),
+    [
+        (TAKEN, "Containers cannot reach the Internet any more.", 1.0),
+        (TAKEN, "A container cannot connect to the database on 10.9.8.7 port 5432.", 1.0),
+        (TAKEN, "The laptop cannot reach the printer 192.168.1.9.", 0.7),
+        (TAKEN, "The web page loads slowly and then fails.", 0.7),
+        (TAKEN, f"The server cannot reach 192.168.1.9.{STARTS}", 1.0),
+        (DEFAULT, "The host cannot reach the Internet.", 1.0),
+        (DEFAULT, "The host cannot reach the printer 192.168.1.9.", 0.7),
+    ],
+)
+def test_what_a_daemon_did_is_the_cause_of_what_goes_over_it(
+    line: str, prose: str, certainty: float
+) -> None:
+    """Not of any failure that happens to be told in the same ticket."""
+    ticket = Pasted(f"{prose}\n\n```\n{line}\n```\n", "ticket.md")
+    found = [one for one in diagnose(read_together([ticket]).facts).findings if one.check == NAME]
+
+    assert [certainty] == [one.certainty for one in found]
+    assert bool(found[0].asks) == (certainty < 1)
+    by_start = Ground.AT_CONTAINER_START in found[0].reasoning
+    assert by_start == (STARTS in prose)

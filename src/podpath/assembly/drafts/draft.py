@@ -59,6 +59,8 @@ class NetnsDraft:
     nftables: Listing[NftTable] | None = None
     complete: set[str] = field(default_factory=set)
     """Kinds that an output lists whole."""
+    cut: set[str] = field(default_factory=set)
+    """Kinds whose only listing ends where the text ends."""
     whole_tables: set[tuple[Family, int]] = field(default_factory=set)
     """Routing tables that an output lists whole."""
     spans: dict[str, Span] = field(default_factory=dict)
@@ -127,7 +129,9 @@ class NetnsDraft:
         )
 
     def _list(self, kind: str, items: tuple[T, ...]) -> Listing[T]:
-        return Listing(items, kind in self.complete, self.ask(kind), self.spans.get(kind))
+        complete = kind in self.complete
+        cut = kind in self.cut and not complete
+        return Listing(items, complete, self.ask(kind), self.spans.get(kind), cut)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -49,6 +49,8 @@ def settle_completeness(draft: NodeDraft, evidence: ReadSources) -> None:
             )
             if first is not None:
                 draft.netns(scene.netns).spans.setdefault(kind, first.span)
+                if scene.source.open_end:
+                    draft.netns(scene.netns).cut.add(kind)
             if kind != "route" and lists_all(scene, kind) and 4 in listed_families(scene):
                 draft.netns(scene.netns).complete.add(kind)
                 if kind == "sockets":

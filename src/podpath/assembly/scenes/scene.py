@@ -53,8 +53,8 @@ class ReadSource:
     standing: StateLikelihood
     command: Command
     whole: bool
-    """True where all that the command prints is there: no filter behind it, no ellipsis and no line
-    that could not be read.
+    """True where all that the command prints is there: no filter behind it, no ellipsis, no line that
+    could not be read, and not the end of a console's text, which may have gone on.
     """
     number: int
     """Its place in the case, from 0."""
@@ -155,7 +155,7 @@ def set_scene(source: Source, reading: Reading, number: int) -> ReadSource:
         netns=name_netns(source.netns if source.netns is not None else command.netns),
         standing=judge_source(source),
         command=command,
-        whole=not (elided or filtered or reading.gaps),
+        whole=not (elided or filtered or reading.gaps or source.open_end),
         number=number,
     )
 

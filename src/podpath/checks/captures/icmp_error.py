@@ -34,9 +34,10 @@ from podpath.capture.frames import errors_about
 from podpath.checks.captured import CapturedTraffic, quote, times
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
-from podpath.checks.told import list_failing_addresses
+from podpath.checks.told import list_failing, list_failing_addresses
 from podpath.net import protocols
 from podpath.net.addresses import Address
+from podpath.net.complaints import Complaint
 from podpath.net.packet import Packet, spell_ends
 from podpath.node.case import Case, Sighting
 
@@ -107,12 +108,49 @@ def _is_meant(
 ) -> bool:
     """Tell whether what is refused is what people complain of.
 
-    It has an address of what fails; where nobody names one, it is all of the capture that is open.
+    Its ends are those of what fails, as far as anybody names them; where nobody names any, it is all
+    of the capture that is open.
     """
+    waiting = [flow for flow in traffic.flows if not (flow.forward and flow.backward)]
     named = list_failing_addresses(case)
-    if named:
-        return any(end[0] in named for flow in about for end in flow.ends)
-    return all(flow in about for flow in traffic.flows if not (flow.forward and flow.backward))
+    if not named:
+        return all(flow in about for flow in waiting)
+    if any(_is_complained_of(case, flow) for flow in about):
+        return True
+    theirs = [flow for flow in waiting if named & {address for address, _ in flow.ends}]
+    return bool(theirs) and all(flow in about and _is_from(case, flow) for flow in theirs)
+
+
+def _is_complained_of(case: Case, flow: CapturedFlow[Sighting]) -> bool:
+    """Tell whether a connection fails by what people say, or by what they tried."""
+    probes = [attempt.probe for attempt in case.attempts if attempt.is_bad]
+    tried = [_fits(flow, one.dst, one.dport) for one in probes]
+    tried += [_fits(flow, one.dst, one.dport) for one in case.unplaced if one.dst is not None]
+    return any(tried) or any(_is_told(one, flow) for one in list_failing(case))
+
+
+def _fits(flow: CapturedFlow[Sighting], dst: Address, dport: int) -> bool:
+    return flow.server[0] == dst and dport in {0, flow.server[1]}
+
+
+def _is_told(complaint: Complaint, flow: CapturedFlow[Sighting]) -> bool:
+    """Tell whether a sentence names whom a connection is to, and no other client or port."""
+    targets = set(complaint.addresses) - set(complaint.sources)
+    sources = set(complaint.sources)
+    if not complaint.addresses or (complaint.ports and flow.server[1] not in complaint.ports):
+        return False
+    if sources and flow.client[0] not in sources:
+        return False
+    return flow.server[0] in targets
+
+
+def _is_from(case: Case, flow: CapturedFlow[Sighting]) -> bool:
+    """Tell whether a sentence names the client of a connection, and nobody that it is to."""
+    return any(
+        complaint.addresses == (flow.client[0],)
+        and not (complaint.ports and flow.server[1] not in complaint.ports)
+        for complaint in list_failing(case)
+    )
 
 
 def _doubt(finding: Finding) -> Finding:

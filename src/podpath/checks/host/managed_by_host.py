@@ -40,7 +40,11 @@ from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Ground
 from podpath.checks.said import QUOTED, find_said
 from podpath.checks.stated import statements_of
+from podpath.checks.told import WORKLOADS, list_failing
+from podpath.net.addresses import Address
+from podpath.net.complaints import EndKind
 from podpath.net.messages import Message, MessageKind
+from podpath.net.provenance import Known
 from podpath.net.statements import ManagedDevice
 from podpath.node.case import Case
 
@@ -134,15 +138,49 @@ def _list_told(case: Case) -> Iterator[Finding]:
     left = find_said(case, MessageKind.DEVICE_NOT_CONFIGURED)
     left = tuple(one for one in left if _is_named_so(one))
     seen = [one for one in find_said(case, MessageKind.DEVICE_SEEN) if _is_of_containers(one)]
-    fails = any(not complaint.works for complaint in case.complaints)
+    fails = any(True for _ in list_failing(case))
     if done:
-        yield _tell(done, severity=Severity.FAULT, certainty=1.0 if fails else 0.7)
+        fitting = [one for one in done if _is_on_path(case, one)]
+        found = _tell(fitting or done, severity=Severity.FAULT, certainty=1.0 if fitting else 0.7)
+        yield replace(found, settled_by=frozenset({Ground.AT_CONTAINER_START}))
     elif left:
         found = _tell(left, severity=Severity.FAULT, certainty=0.7 if fails else 0.4)
         yield replace(found, settled_by=frozenset({Ground.AT_CONTAINER_START}))
     elif seen:
         severity = Severity.FAULT if fails else Severity.RISK
         yield _tell(seen, severity=severity, certainty=0.4)
+
+
+def _is_on_path(case: Case, message: Message) -> bool:
+    """Tell whether what fails goes over what a daemon changed: a workload's traffic over a device of
+    workloads, anything that leaves over a default route, or who names the device or an address on
+    it.
+    """
+    device, act = message.values.get("device", ""), message.values.get("act", "")
+    owner = _list_addresses(case, device)
+    for complaint in list_failing(case):
+        named = set(complaint.addresses)
+        if device in complaint.words or named & owner:
+            return True
+        if "default route" in act and complaint.target in {EndKind.OUTSIDE, EndKind.NAME_SERVER}:
+            return True
+        is_workload = bool({complaint.source, complaint.target} & WORKLOADS)
+        if is_workload and not (owner and named):
+            return True
+    return False
+
+
+def _list_addresses(case: Case, device: str) -> frozenset[Address]:
+    """Return the addresses of a host's device, and of whom it leads to; empty where nothing shows
+    them.
+    """
+    node = case.node
+    peers = (link.peer for link in node.host.links.items if link.name == device)
+    inner = {peer.value.netns for peer in peers if isinstance(peer, Known)}
+    found = {item.address for item in node.host.addresses.items if item.link == device}
+    for name in inner & set(node.namespaces):
+        found |= {item.address for item in node.namespaces[name].addresses.items}
+    return frozenset(found)
 
 
 def _tell(said: Sequence[Message], severity: Severity, certainty: float) -> Finding:

@@ -66,6 +66,8 @@ class FibResult(NamedTuple):
     spans: tuple[Span, ...] = ()
     near: tuple[NearMiss, ...] = ()
     """Routes for the same prefix that lost."""
+    assumed: Inferred | None = None
+    """That no route fits better, where the listing of routes is cut."""
 
     @property
     def type(self) -> str:
@@ -74,8 +76,8 @@ class FibResult(NamedTuple):
 
     @property
     def rests_on(self) -> Inferred | None:
-        """Return how the route is known, where no listing states it."""
-        return self.route.inferred if self.route is not None else None
+        """Return how the route is known, where no listing states that it is the one."""
+        return self.assumed or (self.route.inferred if self.route is not None else None)
 
 
 NO_ROUTE = FibResult("ENETUNREACH")

@@ -38,6 +38,7 @@ class Rpdb:
         "_unusable",
         "complete",
         "custom",
+        "cut",
         "family",
         "local",
         "rules",
@@ -61,6 +62,7 @@ class Rpdb:
         not show that.
         """
         self.complete = netns.routes.complete
+        self.cut = netns.routes.cut
         self._netns = netns
         self._routes = tuple(routes)
         self._read_alone: Rpdb | None = None

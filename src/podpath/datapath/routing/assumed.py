@@ -7,7 +7,7 @@ from __future__ import annotations
 from podpath.datapath.netns.fib import NO_ROUTE, FibResult, FlowKey
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.tracing.exploration import Choices
-from podpath.net.addresses import Prefix
+from podpath.net.addresses import WIDTH, Prefix
 from podpath.net.provenance import Basis, Inferred, Known, Option
 from podpath.node.links import Link
 from podpath.node.routing import Nexthop, PolicyRule, Route
@@ -29,6 +29,7 @@ _INNER = frozenset(
     }
 )
 """Kinds of device that no way out of a host leads over."""
+_BEST_SHOWN = Inferred(Basis.GUESSED, "no route fits better: the listing is cut short")
 
 
 def look_up(
@@ -48,6 +49,12 @@ def look_up(
         found = routing.read_alone.lookup(flow, ignore_linkstate=ignore_linkstate, met=met)
     if found is NO_ROUTE and not routing.complete:
         return _ask(choices, namespace, flow)
+    if (
+        routing.cut
+        and found.route is not None
+        and found.route.prefix.length < WIDTH[flow.dst.family]
+    ):
+        return found._replace(assumed=_BEST_SHOWN)
     return found
 
 

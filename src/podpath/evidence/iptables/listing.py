@@ -125,6 +125,8 @@ class _ListingReader:
         place = 0
         while place < len(self._lines):
             place = self._read_line(place, self._lines[place]) + 1
+        if self._ledger.source.open_end:
+            self._cut()
         named = self._shows_names()
         for block in self._blocks:
             if block:
