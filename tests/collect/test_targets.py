@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from podpath.collect import targets
 from podpath.collect.read import read_evidence
-from podpath.collect.targets import TargetError, check_target, write_bundle
+from podpath.collect.targets import TargetError, check_target, write_bundle, write_packed
 from podpath.net.errors import MissingExtra
 
 FILES = {"netns/host/ip-route.txt": b"default via 10.0.0.1 dev eth0\n"}
@@ -73,3 +75,15 @@ def test_a_full_disk_leaves_no_half_bundle(
     with pytest.raises(TargetError, match="no space left on device"):
         write_bundle(tmp_path / name, FILES)
     assert [] == list(tmp_path.iterdir())
+
+
+def test_a_stream_gets_what_a_file_would() -> None:
+    """Packed to a stream that cannot seek, and the same twice."""
+    files = {"bundle.json": b"{}", "netns/host/ip-link.json": b"[]" * 100}
+    streams = [io.BytesIO(), io.BytesIO()]
+    for out in streams:
+        write_packed(out, files)
+    assert streams[0].getvalue() == streams[1].getvalue()
+    with tarfile.open(fileobj=io.BytesIO(streams[0].getvalue())) as archive:
+        found = {each.name: each.size for each in archive}
+    assert found == {name: len(data) for name, data in files.items()}

@@ -37,6 +37,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "ServiceAccount": core_v1.ServiceAccount,
     "ConfigMap": core_v1.ConfigMap,
     "ClusterRole": rbac_v1.ClusterRole,
+    "Role": rbac_v1.Role,
     "ClusterRoleBinding": rbac_v1.ClusterRoleBinding,
     "DaemonSet": apps_v1.DaemonSet,
     "Deployment": apps_v1.Deployment,
@@ -45,7 +46,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "CronJob": batch_v1.CronJob,
     "Pod": core_v1.Pod,
 }
-VARIANTS = ["base", "linkerd", "istio"]
+VARIANTS = ["base", "linkerd", "istio", "snapshot"]
 Object = dict[str, Any]
 
 

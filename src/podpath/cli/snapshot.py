@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from podpath.cli.terminal import ProgressLine
-from podpath.collect.namespaces import find_namespaces
-from podpath.collect.snapshot import collect_bundle
+from podpath.collect.namespaces import FoundNamespaces, find_namespaces
+from podpath.collect.snapshot import collect_bundle, collect_files
+from podpath.collect.targets import write_packed
 from podpath.library.progress import stage
+
+STDOUT = "-"
 
 
 @click.command()
@@ -20,7 +25,7 @@ from podpath.library.progress import stage
     default="node-bundle.tar.gz",
     show_default=True,
     metavar="FILE",
-    help="A new .tar.gz, .tar.zst, .tar, .zip or folder.",
+    help="A new .tar.gz, .tar.zst, .tar, .zip or folder; - writes a .tar.gz to standard output.",
 )
 @click.option(
     "--logs/--no-logs",
@@ -55,12 +60,24 @@ def snapshot(output: str, *, logs: bool, node_netns: str | None, wanted: tuple[s
     \b
     Examples:
       sudo podpath snapshot -o node1.tar.gz
+      ssh root@node1 podpath snapshot --no-logs -o - > node1.tar.gz
       sudo podpath snapshot -o before/ && podpath diagnose before/
     """  # noqa: D301  # click wants the backspace itself
-    target = Path(output)
     with stage(ProgressLine(), "collecting") as progress:
         found = find_namespaces(node=node_netns, wanted=wanted)
-        missing = collect_bundle(target, found, now=time.time(), progress=progress, logs=logs)
-    click.echo(output)
+        missing = _collect(output, found, progress, logs=logs)
+    if output != STDOUT:
+        click.echo(output)
     for sentence in missing:
         click.echo(f"not collected: {sentence}", err=True)
+
+
+def _collect(
+    output: str, found: FoundNamespaces, progress: Callable[[float], None], *, logs: bool
+) -> tuple[str, ...]:
+    """Write the bundle, and return what is missing of it."""
+    if output != STDOUT:
+        return collect_bundle(Path(output), found, now=time.time(), progress=progress, logs=logs)
+    collected = collect_files(found, now=time.time(), progress=progress, logs=logs)
+    write_packed(sys.stdout.buffer, collected.files)
+    return collected.missing

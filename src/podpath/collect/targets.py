@@ -6,6 +6,7 @@ written to its end is taken away again: half a bundle would look like a whole on
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import tarfile
@@ -17,6 +18,8 @@ from typing import IO, cast
 from podpath.collect.unpacking import import_zstd
 from podpath.net.errors import PodpathError
 
+_FAST = 3
+"""gzip's level where somebody waits: a third of the time of its best, for a tenth more."""
 Files = Mapping[str, bytes]
 """A bundle's files, by their names in it."""
 
@@ -94,6 +97,15 @@ def _write_tar(out: IO[bytes], files: Files) -> None:
 
 def _write_tar_gz(out: IO[bytes], files: Files) -> None:
     with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        _add_members(archive, files)
+
+
+def write_packed(out: IO[bytes], files: Files) -> None:
+    """Write a bundle as a .tar.gz to a stream that goes elsewhere: packed fast rather than small."""
+    with (
+        gzip.GzipFile(fileobj=out, mode="wb", compresslevel=_FAST, mtime=0) as packed,
+        tarfile.open(fileobj=cast("IO[bytes]", packed), mode="w|") as archive,
+    ):
         _add_members(archive, files)
 
 

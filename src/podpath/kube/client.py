@@ -12,12 +12,14 @@ import os
 import socket
 import ssl
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, NoReturn, Self, TypeVar
 
 import httpx2
 import msgspec
+from httpx2.websockets import HTTPXWSException, WebSocketSession, WebSocketUpgradeError
 from lightkube import ConfigError
 from lightkube.config.client_adapter import user_auth, verify_cluster
 from lightkube.config.models import User
@@ -167,14 +169,80 @@ class Client:
         """Read one object."""
         return decode(kind, self.request("GET", path, query=query), path)
 
+    def create(self, kind: type[T], path: str, body: object) -> T:
+        """Create an object, and read what the server made of it."""
+        return decode(kind, self.request("POST", path, body=body), path)
+
+    def download(
+        self,
+        path: str,
+        *,
+        headers: Mapping[str, str],
+        most: int,
+        seconds: float,
+    ) -> bytes:
+        """Read an answer that is long or long in coming; `Unreachable` where it is longer than
+        `most` bytes, or not whole within the seconds.
+        """
+        until = time.monotonic() + seconds
+        content = bytearray()
+        with self._opened(path, {}, self._waiting(seconds), headers) as response:
+            try:
+                for chunk in response.iter_bytes():
+                    content += chunk
+                    if len(content) > most:
+                        raise Unreachable(f"{path}: the answer is longer than {most >> 20} MB")
+                    if time.monotonic() > until:
+                        raise Unreachable(f"{path}: not whole within {seconds:.0f} s")
+            except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
+                self._fail("GET", path, error)
+        return bytes(content)
+
     @contextmanager
     def stream(self, path: str, *, query: Mapping[str, str]) -> Iterator[Stream]:
         """Open an answer that goes on; refusals are told at once, breaks while it is read."""
+        with self._opened(path, query, self._patient) as response:
+            yield Stream(response)
+
+    @contextmanager
+    def converse(
+        self, path: str, *, query: Sequence[tuple[str, str]], protocol: str, seconds: float
+    ) -> Iterator[WebSocketSession]:
+        """Open a WebSocket (RFC 6455) that speaks a protocol of Kubernetes; refusals are told at
+        once.
+        """
         try:
             http = self._connected()
-            response = http.send(
-                http.build_request("GET", path, params=query, timeout=self._patient), stream=True
+            with http.websocket(
+                path,
+                params=list(query),
+                subprotocols=[protocol],
+                timeout=self._waiting(seconds),
+                keepalive_ping_interval_seconds=None,
+                max_message_size_bytes=LONGEST_LINE,
+            ) as session:
+                yield session
+        except WebSocketUpgradeError as error:
+            raise Refused("GET", path, _status(_read_whole(error.response))) from error
+        except (HTTPXWSException, TimeoutError) as error:
+            self._fail("GET", path, error)
+        except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, OSError) as error:
+            self._fail("GET", path, error)
+
+    @contextmanager
+    def _opened(
+        self,
+        path: str,
+        query: Mapping[str, str],
+        timeout: httpx2.Timeout,
+        headers: Mapping[str, str] | None = None,
+    ) -> Iterator[httpx2.Response]:
+        try:
+            http = self._connected()
+            request = http.build_request(
+                "GET", path, params=query, timeout=timeout, headers=headers
             )
+            response = http.send(request, stream=True)
         except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, OSError) as error:
             self._fail("GET", path, error)
         try:
@@ -184,9 +252,12 @@ class Client:
                 except (httpx2.HTTPError, OSError) as error:
                     self._fail("GET", path, error)
                 raise Refused("GET", path, _status(response))
-            yield Stream(response)
+            yield response
         finally:
             response.close()
+
+    def _waiting(self, seconds: float) -> httpx2.Timeout:
+        return httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
 
     def _fail(self, verb: str, path: str, error: Exception) -> NoReturn:
         self._doubtful = True
@@ -250,6 +321,15 @@ def _open(access: Access) -> httpx2.Client:
     return httpx2.Client(
         base_url=access.server, auth=user_auth(user), transport=transport, headers=agent
     )
+
+
+def _read_whole(response: httpx2.Response) -> httpx2.Response:
+    """Read the body of a refusal; one that was closed before says no more than its code."""
+    try:
+        response.read()
+    except (httpx2.HTTPError, httpx2.StreamError, OSError):
+        return httpx2.Response(response.status_code, content=b"")
+    return response
 
 
 def _status(response: httpx2.Response) -> KubeStatus:

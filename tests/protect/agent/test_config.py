@@ -47,6 +47,7 @@ entry = "/etc/podpath/entry.json"
 actions = ["label"]
 [reflect]
 allow = ["10.244.0.0/16"]
+[snapshot]
 """
 
 
@@ -95,7 +96,7 @@ def test_an_empty_section_is_enough(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        ("", ["1: expected at least one of the sections [sysctl], [order], [chain], [repair], [reflect]"]),
+        ("", ["1: expected at least one of the sections [sysctl], [order], [chain], [repair], [reflect], [snapshot]"]),
         ("[sysctl]\n[repair]\n", ["1: expected a section [kubernetes] beside [repair], which speaks to the API server"]),
         ("[log]\nlevl = 'info'", ["2: expected one of level, format, saw the unknown key `levl`; `level` is near"]),
         ("[order]\n\n\nmode = 'mend'", ["4: expected one of report, fix, saw a text: 'mend'"]),

@@ -20,11 +20,12 @@ from podpath.protect.chain.options import ChainOptions
 from podpath.protect.order.options import OrderOptions
 from podpath.protect.reflect.options import ReflectOptions
 from podpath.protect.repair.policy import Policy
+from podpath.protect.snapshot.options import SnapshotOptions
 from podpath.protect.sysctl.options import SysctlOptions
 from podpath.protect.tables import TableError, parse_duration, parse_tables
 
 LONGEST_FILE = 1 << 20
-PARTS = ("sysctl", "order", "chain", "repair", "reflect")
+PARTS = ("sysctl", "order", "chain", "repair", "reflect", "snapshot")
 POD = "pod"
 
 
@@ -119,16 +120,18 @@ class AgentConfig:
     chain: ChainOptions | None = None
     repair: Policy | None = None
     reflect: ReflectOptions | None = None
+    snapshot: SnapshotOptions | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a file by which nothing would run, and a repair without an API server."""
+        """Refuse a file by which nothing would run, and what asks an API server without one."""
         if not self.parts():
             raise ValueError(
-                "at least one of the sections [sysctl], [order], [chain], [repair], [reflect]"
+                f"at least one of the sections {', '.join(f'[{name}]' for name in PARTS)}"
             )
-        if self.repair is not None and self.kubernetes is None:
+        asking = [name for name in ("repair", "snapshot") if name in self.parts()]
+        if asking and self.kubernetes is None:
             raise ValueError(
-                "a section [kubernetes] beside [repair], which speaks to the API server"
+                f"a section [kubernetes] beside [{asking[0]}], which speaks to the API server"
             )
 
     def parts(self) -> tuple[str, ...]:

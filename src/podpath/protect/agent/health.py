@@ -8,15 +8,15 @@ served, nothing is read from a request but its path, and a client that dawdles h
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import ClassVar
 
 from podpath.protect.agent.metrics import CONTENT_TYPE
+from podpath.protect.serving import BoundedServer
 
 DAWDLE_SECONDS = 5.0
 MOST_CONNECTIONS = 16
@@ -41,46 +41,12 @@ class Endpoints:
     metrics: Callable[[], str]
 
 
-class _Server(ThreadingHTTPServer):
-    """A server that takes no more connections at once than a kubelet and a scraper need."""
-
-    daemon_threads = True
-    block_on_close = False
-    allow_reuse_address = True
-    request_queue_size = 32
+class _Server(BoundedServer):
+    """A server that knows where its answers come from."""
 
     def __init__(self, address: tuple[str, int], endpoints: Endpoints) -> None:
-        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         self.endpoints = endpoints
-        self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
-        super().__init__(address, _Handler)
-
-    def server_bind(self) -> None:
-        """Bind without asking the name service for our own name, as the library would."""
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind(self.server_address)
-        self.server_address = self.socket.getsockname()
-        self.server_name, self.server_port = (
-            str(self.server_address[0]),
-            int(self.server_address[1]),
-        )
-
-    def process_request(self, request: object, client_address: object) -> None:
-        """Serve in a thread of its own, or hang up where there are too many."""
-        if not self._places.acquire(blocking=False):
-            self.shutdown_request(request)  # type: ignore[arg-type]  # what the library gave us
-            return
-        super().process_request(request, client_address)  # type: ignore[arg-type]  # as above
-
-    def process_request_thread(self, request: object, client_address: object) -> None:
-        """Serve one connection, and give its place free."""
-        try:
-            super().process_request_thread(request, client_address)  # type: ignore[arg-type]  # as above
-        finally:
-            self._places.release()
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of a client that went away: the library would print a traceback."""
+        super().__init__(address, _Handler, most=MOST_CONNECTIONS)
 
 
 class _Handler(BaseHTTPRequestHandler):

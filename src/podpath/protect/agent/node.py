@@ -59,12 +59,17 @@ class TaintPolicy:
         return self.wanted
 
 
+def find_access(options: KubernetesOptions) -> access.Access:
+    """Return the way to the API server that the configuration names."""
+    return access.find(
+        Path(options.kubeconfig) if options.kubeconfig else None, context=options.context or None
+    )
+
+
 def speak_of_node(desk: KeeperContext, voice: NodeReporting, standings: Standings) -> None:
     """Keep the taint and publish events until the desk says stop: a keeper's body."""
     options = voice.options
-    found = access.find(
-        Path(options.kubeconfig) if options.kubeconfig else None, context=options.context or None
-    )
+    found = find_access(options)
     _log.info(
         "the API server is known",
         extra={"fields": {"server": found.server, "by": found.origin, "node": voice.node}},

@@ -35,6 +35,12 @@ NEEDED: Mapping[str, Mapping[str, str]] = {
         "CAP_NET_ADMIN": "mending rules",
     },
     "reflect": {},
+    "snapshot": {
+        "CAP_SYS_ADMIN": "entering pods' namespaces",
+        "CAP_SYS_PTRACE": "finding pods' processes",
+        "CAP_NET_ADMIN": "listing rules",
+        "CAP_NET_RAW": "legacy iptables, which asks through a raw socket",
+    },
 }
 """What each part can need; a part without it says so where it fails."""
 _EXTRA = "speaking to an API server needs more packages: pip install 'podpath[k8s]'"
@@ -63,6 +69,8 @@ def list_recipes(config: AgentConfig, environment: Mapping[str, str]) -> dict[st
         recipes[name] = (getattr(config, name), config.dry_run)
     if config.repair is not None:
         recipes["repair"] = (config.repair, config.dry_run, config.kubernetes, node, config.state)
+    if config.snapshot is not None:
+        recipes["snapshot"] = (config.snapshot, config.kubernetes, node)
     return recipes
 
 
@@ -94,7 +102,7 @@ def _chain(config: AgentConfig, surroundings: AgentContext) -> Body:  # noqa: AR
 
 def _repair(config: AgentConfig, surroundings: AgentContext) -> Body:
     try:
-        from podpath.kube import access  # noqa: PLC0415  # needs an extra
+        from podpath.protect.agent.node import find_access  # noqa: PLC0415  # needs an extra
         from podpath.protect.repair.keeper import RepairScope, make_body  # noqa: PLC0415  # as above
     except ImportError as error:
         raise MissingExtra(_EXTRA) from error
@@ -109,10 +117,7 @@ def _repair(config: AgentConfig, surroundings: AgentContext) -> Body:
         assignment = RepairScope(
             node=node_name(config, environment),
             policy=replace(policy, dry_run=policy.dry_run or config.dry_run),
-            access=access.find(
-                Path(kubernetes.kubeconfig) if kubernetes.kubeconfig else None,
-                context=kubernetes.context or None,
-            ),
+            access=find_access(kubernetes),
             own_pod="/".join(names) if all(names) else "",
             chain=lambda: unhealthy_chain(surroundings.statuses()),
             state=Path(config.state) / "repair.json" if config.state else None,
@@ -126,6 +131,26 @@ def _reflect(config: AgentConfig, surroundings: AgentContext) -> Body:
     from podpath.protect.reflect.keeper import make_body  # noqa: PLC0415  # only where it runs
 
     return make_body(_required(config.reflect), surroundings.environment)
+
+
+def _snapshot(config: AgentConfig, surroundings: AgentContext) -> Body:
+    try:
+        from podpath.protect.agent.node import find_access  # noqa: PLC0415  # needs an extra
+        from podpath.protect.snapshot.keeper import SnapshotScope, make_body  # noqa: PLC0415  # as above
+    except ImportError as error:
+        raise MissingExtra(_EXTRA) from error
+    options, kubernetes = _required(config.snapshot), _required(config.kubernetes)
+
+    def body(desk: KeeperContext) -> None:
+        scope = SnapshotScope(
+            node=node_name(config, surroundings.environment),
+            options=options,
+            access=find_access(kubernetes),
+            environment=surroundings.environment,
+        )
+        make_body(scope)(desk)
+
+    return body
 
 
 def _node(config: AgentConfig, surroundings: AgentContext) -> Body:
@@ -146,7 +171,7 @@ def _node(config: AgentConfig, surroundings: AgentContext) -> Body:
 
 _MAKERS: dict[str, Callable[[AgentConfig, AgentContext], Body]] = {
     "sysctl": _sysctl, "order": _order, "chain": _chain, "repair": _repair, "reflect": _reflect,
-    NODE: _node,
+    "snapshot": _snapshot, NODE: _node,
 }  # fmt: skip
 
 

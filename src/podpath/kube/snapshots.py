@@ -1,0 +1,37 @@
+"""What an agent that serves snapshots and whoever asks it agree on: path, header, the
+audience of tokens, and the right that is asked for.
+
+The API server's pod proxy takes the caller's own credentials off a request, and whoever may use
+the proxy may send any other header, those of a front proxy (`X-Remote-User`) too. So the agent
+believes neither: it wants a token of its own, which was made for this node alone.
+"""
+
+from __future__ import annotations
+
+from podpath.kube.grants import ResourceRight
+
+PORT_NAME = "snapshot"
+"""What the container calls the port: a pod with such a port serves snapshots."""
+PATH = "/snapshot"
+TOKEN_HEADER = "X-Podpath-Token"  # noqa: S105  # a header's name
+NAMESPACE = "podpath"
+AGENT_LABELS = "app.kubernetes.io/name=podpath-agent"
+READER = "podpath-reader"
+"""The service account that people borrow for a snapshot."""
+MOST_BYTES = 256 << 20
+"""Bytes of a packed snapshot that are taken from an agent: 250 pods are 29 MB."""
+
+
+def audience_of(node: str) -> str:
+    """Return the audience of tokens for a node's agent: another node's agent refuses them."""
+    return f"podpath.dev/snapshot/{node}"
+
+
+def right_to(node: str) -> ResourceRight:
+    """Return the right that a snapshot of a node needs: `get` on `nodes/snapshot` of `podpath.dev`.
+
+    The group is our own, so that no role that exists grants it by a wildcard on the core's nodes.
+    """
+    return ResourceRight(
+        verb="get", group="podpath.dev", resource="nodes", subresource="snapshot", name=node
+    )

@@ -1,0 +1,171 @@
+"""Tests of `protect.snapshot.server`: one path over TLS, refusals as an API server's, and clients
+that dawdle.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import socket
+import ssl
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from podpath.kube import access
+from podpath.kube.client import Client
+from podpath.kube.snapshots import TOKEN_HEADER
+from podpath.protect.snapshot.gate import Gate
+from podpath.protect.snapshot.server import (
+    MOST_CONNECTIONS,
+    Certificate,
+    SnapshotDesk,
+    SnapshotServer,
+)
+from podpath.protect.snapshot.taking import SnapshotStore, Taken, TakingError
+from podpath.protect.validate.sockets import SocketEnd
+from tests.kube.scripted import Scripted, write_kubeconfig
+from tests.protect.snapshot.endpoints import make_certificate
+from tests.protect.snapshot.test_gate import TOKEN, answer_all
+
+CONTENT = os.urandom(3 << 20)
+
+
+class Served(NamedTuple):
+    """An endpoint that runs."""
+
+    port: int
+    authority: str
+    desk: SnapshotDesk
+    fail: list[str]
+    """What the next taking fails with."""
+
+    def ask(self, path: str = "/snapshot", token: str = TOKEN) -> tuple[int, bytes]:
+        """Ask for a snapshot."""
+        context = ssl.create_default_context(cafile=self.authority)
+        context.check_hostname = False
+        with closing(
+            http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=20)
+        ) as asked:
+            asked.request("GET", path, headers={TOKEN_HEADER: token})
+            answer = asked.getresponse()
+            return answer.status, answer.read()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """Provide an endpoint before an API server that lets everybody through."""
+    fail: list[str] = []
+
+    def take() -> Taken:
+        if fail:
+            raise TakingError(fail[0])
+        return Taken(CONTENT, 0.1)
+
+    certificate = make_certificate(tmp_path)
+    with Scripted(answer_all) as server:
+        path = write_kubeconfig(tmp_path, server.url, {"token": "t"})
+        with Client(access.find(path)) as client:
+            gate = Gate(client, "a")
+            desk = SnapshotDesk(
+                node="a", gate=gate, store=SnapshotStore(take, 10.0), counts=Counter()
+            )
+            end = SocketEnd("127.0.0.1", 0)
+            running = SnapshotServer((end,), desk, Certificate(*certificate))
+            try:
+                yield Served(running.ports[0], certificate[0], desk, fail)
+            finally:
+                running.close()
+
+
+def test_a_snapshot_is_served_whole(served: Served) -> None:
+    """Byte by byte, and counted."""
+    assert served.ask() == (200, CONTENT)
+    assert served.ask("/snapshot?x=1")[0] == 200
+    assert served.desk.counts == {"allowed": 2}
+    assert served.desk.store.taken == 1
+
+
+def test_refusals_are_such_as_an_api_server_writes(served: Served) -> None:
+    """Another path, and no token; the message says who refuses."""
+    for path, token, code, why in (
+        ("/metrics", TOKEN, 404, "expected /snapshot"),
+        ("/snapshot", "", 401, "a token for this agent is expected"),
+    ):
+        got, body = served.ask(path, token)
+        status = json.loads(body)
+        assert (got, status["code"], status["kind"]) == (code, code, "Status")
+        assert status["message"] == f"podpath's agent of a: {why}"
+
+
+def test_a_taking_that_failed_is_said(served: Served) -> None:
+    """With its reason."""
+    served.fail.append("expected root")
+    code, body = served.ask()
+    assert (code, json.loads(body)["message"]) == (500, "podpath's agent of a: expected root")
+    assert served.desk.counts == {"failed": 1}
+
+
+def test_who_does_not_speak_tls_gets_nothing(served: Served) -> None:
+    """A plain request ends, and the endpoint goes on."""
+    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as plain:
+        plain.sendall(b"GET /snapshot HTTP/1.0\r\n\r\n")
+        got = b""
+        with contextlib.suppress(ConnectionResetError):
+            got = plain.recv(4096)
+    assert b"HTTP" not in got
+    assert served.ask()[0] == 200
+
+
+def test_no_more_than_a_few_wait_at_once(served: Served) -> None:
+    """Connections that say nothing take all places; the next one is hung up on, and as they go
+    others are served.
+    """
+    held = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(MOST_CONNECTIONS)]
+    try:
+        time.sleep(0.5)
+        with pytest.raises((OSError, http.client.HTTPException)):
+            served.ask()
+    finally:
+        for each in held:
+            each.close()
+    time.sleep(0.5)
+    assert served.ask()[0] == 200
+
+
+def test_a_certificate_that_was_renewed_is_used(tmp_path: Path) -> None:
+    """Its files are read again when they change; while they are halfway changed the old goes on."""
+    certificate = Certificate(*make_certificate(tmp_path))
+    first = certificate.context()
+    assert certificate.context() is first
+    (tmp_path / "tls.crt").write_text("half", encoding="ascii")
+    assert certificate.context() is first
+    make_certificate(tmp_path)
+    assert certificate.context() is not first
+
+
+def test_what_is_no_certificate_is_refused(tmp_path: Path) -> None:
+    """Files that are not there, and such as are none."""
+    with pytest.raises(OSError, match="No such file"):
+        Certificate(str(tmp_path / "no.crt"), str(tmp_path / "no.key"))
+    for name in ("a.crt", "a.key"):
+        (tmp_path / name).write_text("none", encoding="ascii")
+    with pytest.raises(OSError, match="PEM"):
+        Certificate(str(tmp_path / "a.crt"), str(tmp_path / "a.key"))
+
+
+def test_an_address_that_is_taken_is_refused_and_all_are_let_go(
+    served: Served, tmp_path: Path
+) -> None:
+    """The first of two addresses is free again after the second was refused."""
+    certificate = Certificate(*make_certificate(tmp_path, "other"))
+    ends = (SocketEnd("127.0.0.1", 0), SocketEnd("127.0.0.1", served.port))
+    with pytest.raises(OSError, match="in use"):
+        SnapshotServer(ends, served.desk, certificate)
