@@ -205,7 +205,7 @@ MESSAGE_CHECK = """\
         fix="Mend it.",
         references="None",
     ),"""
-MESSAGE = '    make_row(MessageKind.TOY_BROKE, "toy broke", r"toyd: (?P<toy>\\w+) toy broke"),'
+MESSAGE = """  ["toy broke", "toy broke", 'toyd: (?P<toy>\\w+) toy broke'],"""
 
 
 def test_a_message_and_its_check(copy: Copy) -> None:
@@ -214,7 +214,8 @@ def test_a_message_and_its_check(copy: Copy) -> None:
     """
     copy.register("net/messages.py", ("    HANDSHAKE_UNANSWERED", '    TOY_BROKE = "toy broke"'))
     copy.register(
-        "evidence/messages/hosts.py", ("    make_row(\n        MessageKind.LEASE_GIVEN,", MESSAGE)
+        "evidence/messages/hosts.toml",
+        ('  ["lease given", "DHCP",', MESSAGE),
     )
     copy.register(
         "checks/mesh/messages.py",

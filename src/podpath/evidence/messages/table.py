@@ -10,51 +10,36 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import NamedTuple
 
-from podpath.evidence.messages import (
-    agents,
-    commands,
-    drivers,
-    endings,
-    errnos,
-    firewalls,
-    hosts,
-    kernel,
-    managers,
-    meshes,
-    names,
-    plugins,
-    runtimes,
-    servers,
-    services,
-    switches,
-    takers,
-    units,
-)
-from podpath.evidence.messages.row import MessagePattern
+from podpath.evidence.messages import endings, units
+from podpath.evidence.messages.row import MessagePattern, read_rows
 from podpath.evidence.records import MessageRecord
 from podpath.net.messages import MessageKind
 from podpath.net.provenance import Source, Span
 
+FAMILIES = (
+    "kernel",
+    "commands",
+    "runtimes",
+    "agents",
+    "services",
+    "names",
+    "meshes",
+    "managers",
+    "hosts",
+    "firewalls",
+    "errnos",
+    "takers",
+    "drivers",
+    "plugins",
+    "switches",
+    "servers",
+)
+"""Each is a file of rows beside this module, which begins with what its programs are."""
 ROWS: tuple[MessagePattern, ...] = (
-    *kernel.ROWS,
-    *commands.ROWS,
-    *runtimes.ROWS,
-    *agents.ROWS,
-    *services.ROWS,
-    *names.ROWS,
-    *meshes.ROWS,
-    *managers.ROWS,
-    *hosts.ROWS,
-    *firewalls.ROWS,
-    *errnos.ROWS,
-    *takers.ROWS,
-    *drivers.ROWS,
-    *plugins.ROWS,
-    *switches.ROWS,
-    *servers.ROWS,
+    *chain.from_iterable(map(read_rows, FAMILIES)),
     *units.ROWS,
     *endings.ROWS,
 )
