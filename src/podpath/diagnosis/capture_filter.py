@@ -17,7 +17,8 @@ from podpath.net.errors import UsageError
 from podpath.node.case import Case, Sighting
 
 _SPELLING = re.compile(
-    r"(?:(?P<protocol>tcp|udp|sctp|icmp)\s+)?(?P<one>\S+?)(?:\s*(?:->|<->|>|,)\s*|\s+)"
+    r"(?:(?P<protocol>tcp|udp|sctp|icmp)\s+)?(?P<one>(?!(?:tcp|udp|sctp|icmp)\s)\S+?)"
+    r"(?:\s*(?:->|<->|>|,)\s*|\s+)"
     r"(?P<other>\S+)|(?:(?P<alone_protocol>tcp|udp|sctp|icmp)\s+)?(?P<alone>\S+)",
     re.IGNORECASE,
 )
