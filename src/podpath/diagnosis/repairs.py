@@ -7,6 +7,7 @@ what delivers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from podpath.checks.captures import untranslated_reply
 from podpath.checks.cause import Cause
@@ -24,7 +25,9 @@ from podpath.checks.netfilter import (
 )
 from podpath.checks.routing import ip_forward, no_route, routing_loop, rp_filter, source_refused
 from podpath.diagnosis import repairs_routes, repairs_rules, repairs_settings
-from podpath.node.node import Node
+from podpath.diagnosis.difference.difference import inside
+from podpath.node.change import LoadModule, SetCiliumOption
+from podpath.node.node import HOST, Node
 
 Generator = Callable[[Node, Cause], Iterator[Repair]]
 
@@ -32,7 +35,18 @@ Generator = Callable[[Node, Cause], Iterator[Repair]]
 def list_repairs(node: Node, cause: Cause) -> Iterator[Repair]:
     """Yield the candidates for a cause, the least invasive first."""
     for generate in _GENERATORS.get(cause.check, ()):
-        yield from generate(node, cause)
+        yield from map(_typed_on_host, generate(node, cause))
+
+
+def _typed_on_host(repair: Repair) -> Repair:
+    """Let commands that change another namespace enter it from the host."""
+    changed = [change for change in repair.changes if not isinstance(change, NODE_WIDE)]
+    netns = changed[0].netns if changed else HOST
+    return replace(repair, commands=tuple(inside(netns, command) for command in repair.commands))
+
+
+NODE_WIDE = (LoadModule, SetCiliumOption)
+"""Changes that are made in no namespace."""
 
 
 _GENERATORS: dict[str, tuple[Generator, ...]] = {
