@@ -42,16 +42,13 @@ TRIES = 40
 
 @dataclass(frozen=True)
 class Mutant:
-    """One error: the module, what the operator is called, and the changed text of the module."""
+    """One error: the module, what the operator is called, and the module's text."""
 
     module: Path
     operator: str
+    before: str
+    """The module's text without the error."""
     text: str
-
-    @cached_property
-    def before(self) -> str:
-        """Return the module's text without the error."""
-        return self.module.read_text(encoding="utf-8")
 
     @property
     def place(self) -> str:
@@ -121,7 +118,7 @@ def within(module: Path, seed: int) -> Iterator[Mutant]:
             continue
         missed = 0
         seen.add(meant)
-        yield Mutant(module, operator.partition("/")[2], text)
+        yield Mutant(module, operator.partition("/")[2], source, text)
 
 
 def places(source: str, family: Sequence[str]) -> list[tuple[str, int]]:

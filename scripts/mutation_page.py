@@ -11,16 +11,17 @@ from scripts.mutation_draw import Mutant
 
 INTRODUCTION = """# Mutation: what the tests would notice
 
-For users: small errors were planted one at a time into the parts of podpath that decide ({packages}), and the packages' own tests
-noticed {caught} of {planted} ({share}). Each error that went unnoticed is listed below, with the reason where it changes nothing that
-anybody could see. The others are tests still to be written.
+For users: small errors were planted one at a time into the parts of podpath that decide
+({packages}), and these packages' own tests noticed {caught} of {planted} ({share}). Each error that
+went unnoticed is listed below, with the reason where it changes nothing that anybody could see.
 
-Written by `python scripts/mutate.py {packages} --count {count} --seed {seed} --page` on {day}. A run draws errors by a seed, in turns from
-every module: another comparison, a condition negated, `and` for `or`, a number one higher or lower, `True` for `False`, a loop that does
-not run. For each one, the tests that execute the changed line run until one fails; golden tickets, incidents and kernel tests, which would
-notice more, are left out. Python {python}, cosmic-ray's operators.
+Written by `python scripts/mutate.py {packages} --count {count} --seed {seed} --page` on {day}. A
+run draws errors by a seed, in turns from every module: another comparison, a condition negated,
+`and` for `or`, a number one higher or lower, `True` for `False`, a loop that does not run. For each
+one, the tests that execute the changed line run until one fails. Golden tickets, incidents and
+kernel tests would notice more, and are left out. Python {python}, operators of cosmic-ray.
 
-| package | seed | errors planted | caught | survived | of them argued equivalent | survived unargued |
+| package | seed | errors planted | caught | survived | argued equivalent | unargued |
 |---|---:|---:|---:|---:|---:|---:|
 """
 

@@ -37,7 +37,7 @@ from typing import Protocol
 
 import pytest
 from coverage import Coverage
-from coverage.numbits import nums_to_numbits, numbits_to_nums
+from coverage.numbits import numbits_to_nums, nums_to_numbits
 from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,8 +69,12 @@ class Planted(Protocol):
         """Return the file."""
 
     @property
+    def before(self) -> str:
+        """Return its text without the error."""
+
+    @property
     def text(self) -> str:
-        """Return its changed text."""
+        """Return its text with the error."""
 
     @property
     def lines(self) -> range:
@@ -292,9 +296,13 @@ class Suite:
             return False
         child = os.fork()
         if child == 0:
-            for function, code in codes:
-                function.__code__ = code
-            os._exit(int(run([self.items[test] for test in tests])))
+            failed = True
+            try:
+                for function, code in codes:
+                    function.__code__ = code
+                failed = run([self.items[test] for test in tests])
+            finally:
+                os._exit(int(failed))
         limit = time.monotonic() + self.patience(tests)
         while time.monotonic() < limit:
             done, status = os.waitpid(child, os.WNOHANG)
@@ -381,7 +389,7 @@ def replacements(
     mutant: Planted, functions: Iterable[FunctionType]
 ) -> list[tuple[FunctionType, CodeType]]:
     """Return the functions that an error changes, with their code; none if it changes more."""
-    before = compile(mutant.module.read_text(encoding="utf-8"), str(mutant.module), "exec")
+    before = compile(mutant.before, str(mutant.module), "exec")
     after = compile(mutant.text, str(mutant.module), "exec")
     changed = differing(before, after)
     if changed is None:
