@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING
 from podpath.version import __version__
 
 if TYPE_CHECKING:
+    from podpath.flows.flow import Flow
     from podpath.library.captures import CapturesResult, captures
     from podpath.library.case import Case, NodeCase
     from podpath.library.diagnosis import DiagnosisResult, diagnose
     from podpath.library.diff import DiffResult, diff
+    from podpath.library.flows import ChangeFile, FlowsResult, check
     from podpath.library.given import Pasted, ThisNode
     from podpath.library.manual import Manual, checks
     from podpath.library.reading import read
@@ -36,9 +38,12 @@ if TYPE_CHECKING:
 __all__ = [
     "CapturesResult",
     "Case",
+    "ChangeFile",
     "DiagnosisResult",
     "DiffResult",
     "EvidenceError",
+    "Flow",
+    "FlowsResult",
     "Manual",
     "MissingExtra",
     "NodeCase",
@@ -54,6 +59,7 @@ __all__ = [
     "When",
     "__version__",
     "captures",
+    "check",
     "checks",
     "diagnose",
     "diff",
@@ -65,9 +71,12 @@ __all__ = [
 _PLACES: dict[str, str] = {
     "CapturesResult": "library.captures",
     "Case": "library.case",
+    "ChangeFile": "library.flows",
     "DiagnosisResult": "library.diagnosis",
     "DiffResult": "library.diff",
     "EvidenceError": "net.errors",
+    "Flow": "flows.flow",
+    "FlowsResult": "library.flows",
     "Manual": "library.manual",
     "MissingExtra": "net.errors",
     "NodeCase": "library.case",
@@ -82,6 +91,7 @@ _PLACES: dict[str, str] = {
     "UsageError": "net.errors",
     "When": "library.when",
     "captures": "library.captures",
+    "check": "library.flows",
     "checks": "library.manual",
     "diagnose": "library.diagnosis",
     "diff": "library.diff",

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from podpath.cli.output import show, write_drawing
+from podpath.cli.output import show, write_text
 from podpath.library.trace import trace
 from podpath.net.errors import UsageError
 from tests.library.samples import NO_FORWARDING, PROBE
@@ -29,9 +29,9 @@ def test_answer_is_printed_with_its_exit_code(*, as_json: bool) -> None:
 
 def test_drawing_is_written_or_refused(tmp_path: Path) -> None:
     """A folder that is not there is the user's error."""
-    write_drawing(str(tmp_path / "drawing.svg"), "<svg/>")
+    write_text(str(tmp_path / "drawing.svg"), "<svg/>")
 
     assert (tmp_path / "drawing.svg").read_text(encoding="utf-8") == "<svg/>"
     for name in (str(tmp_path / "none" / "drawing.svg"), "a\0b"):
         with pytest.raises(UsageError, match=r"no such file|not a file name"):
-            write_drawing(name, "")
+            write_text(name, "")

@@ -18,10 +18,14 @@ from podpath.node.change import (
     DeleteRule,
     InsertRule,
     LoadModule,
+    PutNftables,
+    PutTable,
     SetLink,
     SetPolicy,
     SetSysctl,
 )
+from podpath.node.netfilter import Table
+from podpath.node.nftables import NftTable
 from podpath.node.node import HOST, Node
 from podpath.node.routing import DEFAULT_RULES, PolicyRule
 from tests.checks.nodes import address, chain, link, netns, node, route, rule, table
@@ -151,3 +155,22 @@ def test_a_change_of_something_that_is_not_there_changes_nothing(change: Change)
     """The node is equal to what it was."""
     before = host()
     assert apply_change(before, change) == before
+
+
+def test_a_table_takes_the_place_of_the_one_of_its_flavor() -> None:
+    """One that is new stands where the kernel has it."""
+    made = [Table(name=name, family=4, flavour="nft", chains={}) for name in ("filter", "raw")]
+    changed = apply_changes(host(), [PutTable(netns=HOST, table=one) for one in made])
+
+    assert ["raw", "filter"] == [one.name for one in changed.host.netfilter[4].tables]
+    assert {} == changed.host.netfilter[4].tables[1].chains
+
+
+def test_native_tables_are_put_and_all_is_known_after_a_flush() -> None:
+    """A flush of one family leaves the other's, and what iptables-nft made of it goes too."""
+    made = NftTable(family="ip6", name="t")
+    change = PutNftables(netns=HOST, tables=(made,), flushed=(4,), whole=True)
+    changed = apply_change(host(), change)
+
+    assert ((made,), True) == (changed.host.nftables.items, changed.host.nftables.complete)
+    assert () == changed.host.netfilter[4].tables

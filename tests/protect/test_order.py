@@ -19,6 +19,7 @@ import jsonschema
 import pytest
 
 from podpath.collect.netns import inside
+from podpath.net.tables import TableError, parse_tables
 from podpath.protect.agent.keeper import AgentFinding, ThreadKeeper
 from podpath.protect.apply import Applier
 from podpath.protect.order.chains import BaseChain, find_disorder, parse_listing
@@ -28,7 +29,6 @@ from podpath.protect.order.listings import legacy_tables, list_chain
 from podpath.protect.order.moving import check_move, emit_script
 from podpath.protect.order.options import OrderOptions, gather_rules
 from podpath.protect.order.rules import OrderRule, load_rules
-from podpath.protect.tables import TableError, parse_tables
 
 NAME = f"psy-order-{os.getpid()}"
 HANDLE = f"/run/netns/{NAME}"

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from podpath.cli.options import F, output_options
-from podpath.cli.output import show, write_drawing
+from podpath.cli.output import show, write_text
 from podpath.cli.terminal import ProgressLine
 from podpath.diagnosis.capture_filter import ConnectionFilter, parse_wanted
 from podpath.library.captures import captures
@@ -96,5 +96,5 @@ def capture(  # noqa: PLR0913 - click gives each option as one argument
     answer = captures(files, wanted, progress=ProgressLine())
     drawn = answer.with_ladder() if ladder or svg else answer
     if svg:
-        write_drawing(svg, drawn.svg())
+        write_text(svg, drawn.svg())
     show(drawn if ladder else answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

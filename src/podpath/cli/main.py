@@ -59,6 +59,10 @@ COMMANDS: dict[str, CommandEntry] = {
         "podpath.cli.diff",
         "Name the smallest difference that explains why one node works and another does not.",
     ),
+    "check": CommandEntry(
+        "podpath.cli.check",
+        "Hold a node against flows that must and must not connect, also with a change not made yet.",
+    ),
     "capture": CommandEntry(
         "podpath.cli.capture",
         "Show what captures alone tell: losses, untranslated replies, wrong MACs, black holes.",

@@ -25,10 +25,10 @@ def show(
     click.get_current_context().exit(answer.exit_code)
 
 
-def write_drawing(path: str, drawing: str) -> None:
-    """Write a drawing into a file; `UsageError` where it cannot be written."""
+def write_text(path: str, text: str) -> None:
+    """Write a text into a file; `UsageError` where it cannot be written."""
     try:
-        Path(path).write_text(drawing, encoding="utf-8")
+        Path(path).write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a file name"
         raise UsageError(f"{path}: {str(reason).lower()}") from error

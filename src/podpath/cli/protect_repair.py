@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Literal, cast
 import click
 
 from podpath.net.errors import MissingExtra
+from podpath.net.tables import parse_tables
 from podpath.protect.agent.keeper import KeeperContext, KeeperStatus
 from podpath.protect.agent.logs import configure_logs
 from podpath.protect.apply import Applier
-from podpath.protect.tables import parse_tables
 from podpath.report.escape import escape
 
 if TYPE_CHECKING:

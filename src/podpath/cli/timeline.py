@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from podpath.cli.options import output_options, window_options
-from podpath.cli.output import show, write_drawing
+from podpath.cli.output import show, write_text
 from podpath.cli.terminal import ProgressLine
 from podpath.library import timeline as chronicle
 from podpath.library.when import When
@@ -50,5 +50,5 @@ def timeline(  # noqa: PLR0913 - click gives each option as one argument
     """  # noqa: D301  # click wants the backspace itself
     answer = chronicle.timeline(logs, when, progress=ProgressLine())
     if svg is not None:
-        write_drawing(svg, answer.svg())
+        write_text(svg, answer.svg())
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from podpath.checks.topology import known_rules
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation, Delivered, Undecided
-from podpath.datapath.vocabulary import ConversationFailure
+from podpath.datapath.vocabulary import ConversationFailure, Reachability
 from podpath.diagnosis.complained import Complained
 from podpath.diagnosis.forbids import (
     BranchesTruncated,
@@ -58,7 +58,7 @@ def forbid_all_clear(
         found.append(NothingWalked(suggested=tuple(suggested)))
     for one in walked:
         found += _judge(one)
-        found += _judge_alternatives(case, one)
+        found += judge_alternatives(case, one)
         guesses = list_guesses(case.node, one.conversation)
         found += (
             [RestsOnInference(probe=one.probe, guesses=guesses)]
@@ -138,7 +138,12 @@ def _is_settled(branch: Branch) -> bool:
     return any(made.rank and not made.random for made in branch.assumptions)
 
 
-def _judge_alternatives(case: Case, one: WalkedConnection) -> Iterator[Forbids]:
+def judge_alternatives(
+    case: Case, one: WalkedConnection, wanted: Reachability = Reachability.ALWAYS
+) -> Iterator[Forbids]:
+    """Yield a state of the node that the evidence leaves possible, and in which another thing
+    becomes of a connection than is wanted.
+    """
     for other in case.alternatives:
         if other.good or one.works:
             continue
@@ -146,7 +151,7 @@ def _judge_alternatives(case: Case, one: WalkedConnection) -> Iterator[Forbids]:
         conversation = converse(
             other.node, one.probe._replace(netns=None) if lacking else one.probe, deviations=0
         )
-        if conversation.verdict != "ALWAYS":
+        if conversation.verdict is not wanted:
             yield FailsOtherwise(
                 probe=one.probe,
                 fact=other.fact,
@@ -180,7 +185,7 @@ def _find_unshown(
             if filtered is None or not filtered.complete:
                 tool = "iptables-save" if family == 4 else "ip6tables-save"
                 yield NotShown(what=f"the rules of {tool.partition('-')[0]}", netns=name, ask=tool)
-        yield from _find_unlisted(netns)
+        yield from find_unlisted(netns)
         entries = netns.conntrack
         if entries.span is not None and not entries.complete and _depends_on_entries(netns):
             yield NotShown(
@@ -244,7 +249,8 @@ def _find_unlisted_devices(node: Node, walked: Sequence[WalkedConnection]) -> It
             yield NotShown(what=f"the device {link}", netns=name, ask=f"ip -d link show dev {link}")
 
 
-def _find_unlisted(netns: Netns) -> Iterator[NotShown]:
+def find_unlisted(netns: Netns) -> Iterator[NotShown]:
+    """Yield the listings of a namespace that no output shows whole."""
     listings = (
         ("native nftables", netns.nftables.complete, netns.nftables.ask),
         ("the policy rules", netns.rules.complete, netns.rules.ask),

@@ -25,15 +25,17 @@ from podpath.node.change import (
     LoadModule,
     PutChain,
     PutNeighbour,
+    PutNftables,
     PutNftTable,
     PutSet,
+    PutTable,
     SetCiliumOption,
     SetLink,
     SetPolicy,
     SetSysctl,
 )
 from podpath.node.links import BridgePort, Link, Neighbour
-from podpath.node.netfilter import Chain, IpSet, Netfilter, Rule, Table
+from podpath.node.netfilter import TABLE_ORDER, Chain, IpSet, Netfilter, Rule, Table
 from podpath.node.nftables import NftTable
 from podpath.node.node import Cilium, Netns, Node
 
@@ -87,9 +89,8 @@ def apply_change(node: Node, change: Change) -> Node:
 def _alter(namespace: Netns, change: Change) -> Netns:  # noqa: C901, PLR0911, PLR0912 - one line for each kind of change
     match change:
         case SetSysctl():
-            return replace(
-                namespace, sysctls=_with_sysctl(namespace.sysctls, change.key, change.value)
-            )
+            written = Known(change.value, change.span, "set by the change")
+            return replace(namespace, sysctls=_with_sysctl(namespace.sysctls, change.key, written))
         case AddRoute():
             return replace(namespace, routes=_with(namespace.routes, change.route))
         case DeleteRoute():
@@ -108,6 +109,8 @@ def _alter(namespace: Netns, change: Change) -> Netns:  # noqa: C901, PLR0911, P
             )
         case InsertRule() | DeleteRule() | SetPolicy() | PutChain():
             return _alter_netfilter(namespace, change)
+        case PutTable():
+            return _put_table(namespace, change.table)
         case PutSet():
             return _put_set(namespace, change.members)
         case PutNftTable():
@@ -117,6 +120,8 @@ def _alter(namespace: Netns, change: Change) -> Netns:  # noqa: C901, PLR0911, P
             )
         case DeleteNftTable():
             return replace(namespace, nftables=_without_table(namespace.nftables, change.table))
+        case PutNftables():
+            return _put_nftables(namespace, change)
         case DeleteConntrack():
             return _forget(namespace, Address.parse(change.original_dst))
         case SetLink():
@@ -132,17 +137,19 @@ def _alter(namespace: Netns, change: Change) -> Netns:  # noqa: C901, PLR0911, P
 def _load_module(node: Node, name: str) -> Node:
     namespaces = dict(node.namespaces)
     for key, value in MODULE_SYSCTLS.get(name, ()):
+        brought = Known(value, None, "set by the change")
         namespaces = {
-            title: replace(namespace, sysctls=_with_sysctl(namespace.sysctls, key, value))
+            title: replace(namespace, sysctls=_with_sysctl(namespace.sysctls, key, brought))
             for title, namespace in namespaces.items()
         }
     modules = node.modules if name in node.modules.items else _with(node.modules, name)
     return replace(node, modules=modules, namespaces=namespaces)
 
 
-def _with_sysctl(sysctls: Mapping[str, object], key: str, value: str) -> dict[str, Known[str]]:
+def _with_sysctl(
+    sysctls: Mapping[str, object], key: str, written: Known[str]
+) -> dict[str, Known[str]]:
     """Write a sysctl; a forwarding switch also writes every device's, as the kernel does."""
-    written = Known(value, None, "set by the change")
     after: dict[str, Known[str]] = {**sysctls, key: written}  # type: ignore[dict-item]  # facts of str, whatever their kind
     family = SPREADING.get(key)
     if family is not None:
@@ -210,6 +217,33 @@ def _put_set(namespace: Netns, members: IpSet) -> Netns:
     netfilter = namespace.netfilter.get(members.family, Netfilter())
     after = replace(netfilter, sets={**netfilter.sets, members.name: members})
     return replace(namespace, netfilter={**namespace.netfilter, members.family: after})
+
+
+def _put_table(namespace: Netns, table: Table) -> Netns:
+    """Put a table in the place of the one of its name and flavor, or where it belongs."""
+    netfilter = namespace.netfilter.get(table.family, Netfilter())
+    others = [
+        one for one in netfilter.tables if (one.name, one.flavour) != (table.name, table.flavour)
+    ]
+    ordered = sorted([*others, table], key=lambda one: (TABLE_ORDER.index(one.name), one.flavour))
+    after: dict[Family, Netfilter] = {
+        **namespace.netfilter,
+        table.family: replace(netfilter, tables=tuple(ordered)),
+    }
+    return replace(namespace, netfilter=after)
+
+
+def _put_nftables(namespace: Netns, change: PutNftables) -> Netns:
+    """Put native tables, and take away what iptables-nft made of the families that are flushed."""
+    netfilter = dict(namespace.netfilter)
+    for family in change.flushed:
+        held = netfilter.get(family)
+        if held is not None:
+            kept = tuple(table for table in held.tables if table.flavour != "nft")
+            netfilter[family] = replace(held, tables=kept)
+    whole = change.whole or namespace.nftables.complete
+    shown = namespace.nftables._replace(items=change.tables, complete=whole)
+    return replace(namespace, netfilter=netfilter, nftables=shown)
 
 
 def _without_table(tables: Listing[NftTable], table: NftTable) -> Listing[NftTable]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podpath.net.addresses import Family
+from podpath.net.provenance import Span
 from podpath.node.links import InterfaceAddress, Neighbour
-from podpath.node.netfilter import Chain, IpSet, Rule
+from podpath.node.netfilter import Chain, IpSet, Rule, Table
 from podpath.node.nftables import NftTable
 from podpath.node.routing import PolicyRule, Route
 
@@ -18,6 +19,8 @@ class SetSysctl:
     netns: str
     key: str
     value: str
+    span: Span | None = None
+    """The line that asks for it, where somebody wrote one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +132,14 @@ class PutChain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PutTable:
+    """`iptables-restore` of one table: it is this one then."""
+
+    netns: str
+    table: Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PutSet:
     """`ipset restore` of one set: it has these members then."""
 
@@ -150,6 +161,18 @@ class DeleteNftTable:
 
     netns: str
     table: NftTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutNftables:
+    """`nft -f` of a script: the namespace has these tables then, in the order of their making."""
+
+    netns: str
+    tables: tuple[NftTable, ...]
+    flushed: tuple[Family, ...] = ()
+    """Families of which all tables were flushed, those that iptables-nft made among them."""
+    whole: bool = False
+    """True where all was flushed, so that no other table exists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,9 +214,11 @@ Change = (
     | DeleteAddress
     | PutNeighbour
     | PutChain
+    | PutTable
     | PutSet
     | PutNftTable
     | DeleteNftTable
+    | PutNftables
     | SetCiliumOption
     | DeleteConntrack
     | SetLink

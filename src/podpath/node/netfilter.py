@@ -27,6 +27,7 @@ from podpath.xtables.rule import (
 )
 
 __all__ = [
+    "TABLE_ORDER",
     "Chain",
     "ConnTuple",
     "ConntrackEntry",
@@ -42,6 +43,10 @@ __all__ = [
     "Table",
     "Target",
 ]
+
+
+TABLE_ORDER = ("raw", "mangle", "nat", "filter", "security")
+"""The kernel's order of iptables tables, as far as it is the same at all hooks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from podpath.net.tables import TableError
 from podpath.protect.agent.config import (
     PARTS,
     AgentConfig,
@@ -17,7 +18,6 @@ from podpath.protect.agent.config import (
     node_name,
     parse_listen,
 )
-from podpath.protect.tables import TableError
 
 WHOLE = """
 node = "worker-1"

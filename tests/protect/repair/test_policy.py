@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.net.tables import TableError, parse_tables
 from podpath.protect.agent.config import AgentConfig
 from podpath.protect.repair.policy import OWN_CODES, VALIDATORS, Policy
-from podpath.protect.tables import TableError, parse_tables
 
 
 def test_the_defaults_know_three_validators() -> None:

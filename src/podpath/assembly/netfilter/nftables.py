@@ -159,7 +159,7 @@ def _assemble_tables(reading: Reading, listing: NftListingRecord) -> dict[TableK
             case NftRuleRecord():
                 _draft_of(drafts, record).rules.setdefault(record.chain, []).append(record)
             case NftSetRecord():
-                _draft_of(drafts, record).sets[record.name] = _assemble_set(record)
+                _draft_of(drafts, record).sets[record.name] = assemble_set(record)
             case _:
                 pass
     whole = listing.whole and listing.scope in {"ruleset", "table", "tables"} and not reading.gaps
@@ -174,7 +174,8 @@ def _draft_of(
     return drafts.setdefault((record.family, record.table), _TableDraft(empty))
 
 
-def _assemble_set(record: NftSetRecord) -> NftSet:
+def assemble_set(record: NftSetRecord) -> NftSet:
+    """Return the set of a record."""
     return NftSet(
         name=record.name,
         types=record.types,
@@ -206,10 +207,9 @@ def _finish(draft: _TableDraft, *, whole: bool, shown: bool) -> NftTable:
     )
 
 
-def _assemble_chain(
-    name: str, record: NftChainRecord | None, rules: list[NftRuleRecord], *, shown: bool
-) -> NftChain:
-    placed = tuple(
+def place_rules(rules: Iterable[NftRuleRecord]) -> tuple[NftRule, ...]:
+    """Return the rules of a chain, numbered in their order."""
+    return tuple(
         NftRule(
             rule.family,
             rule.table,
@@ -223,6 +223,12 @@ def _assemble_chain(
         )
         for position, rule in enumerate(rules, 1)
     )
+
+
+def _assemble_chain(
+    name: str, record: NftChainRecord | None, rules: list[NftRuleRecord], *, shown: bool
+) -> NftChain:
+    placed = place_rules(rules)
     if record is None:
         return NftChain(name=name, rules=placed, complete=False, in_line=0)
     return NftChain(

@@ -19,10 +19,9 @@ from podpath.evidence.records import Reading
 from podpath.net.addresses import Family
 from podpath.net.provenance import Fact, Gap, Source
 from podpath.node.case import Contradiction
-from podpath.node.netfilter import Chain, Table
+from podpath.node.netfilter import TABLE_ORDER, Chain, Table
 from podpath.node.node import HOST
 
-_TABLE_ORDER = ("raw", "mangle", "nat", "filter", "security")
 _MODERN = "nft"
 """The flavor of `iptables` on every distribution since 2020 (Debian 10, RHEL 8, Ubuntu 20.10)."""
 
@@ -66,8 +65,8 @@ def assemble_rulesets(read: Read, family: Family, netns: str) -> RulesetAssembly
     for placed in place_rulesets(rulesets):
         makers.setdefault((placed.table, placed.record.flavour or default), []).append(placed)
     keys = sorted(
-        (key for key in makers if key[0] in _TABLE_ORDER),
-        key=lambda key: (_TABLE_ORDER.index(key[0]), key[1]),
+        (key for key in makers if key[0] in TABLE_ORDER),
+        key=lambda key: (TABLE_ORDER.index(key[0]), key[1]),
     )
     tables = [
         _TableMaker(name, flavour, program, f"in netns {netns}", asker).make(

@@ -32,7 +32,7 @@ def assemble_rules(
                 if record.priority is None:
                     disputes.gap(record.span, "expected a policy rule with its priority, saw none")
                     continue
-                rule = _make_rule(record, record.priority, tables)
+                rule = make_rule(record, record.priority, tables)
                 found.setdefault(record.family, {}).setdefault(replace(rule, span=None), rule)
                 spans.setdefault(record.family, record.span)
         for family, rules in found.items():
@@ -57,7 +57,8 @@ def assemble_rules(
                 netns.rules.extend(DEFAULT_RULES[family])
 
 
-def _make_rule(record: PolicyRuleRecord, priority: int, tables: TableNumbers) -> PolicyRule:
+def make_rule(record: PolicyRuleRecord, priority: int, tables: TableNumbers) -> PolicyRule:
+    """Return the policy rule of a record."""
     return PolicyRule(
         family=record.family,
         priority=priority,

@@ -186,6 +186,11 @@ class _RouteReader:
             fields.foreign, fields.unread = f"{fields.foreign} {fields.unread}".strip(), ""
 
 
+def parse_route_words(text: str, fields: RouteFields) -> None:
+    """Take the words of a command that changes a route: they are those of a listing."""
+    _parse_words(Cursor(text), fields)
+
+
 def _parse_words(cursor: Cursor, fields: RouteFields) -> bool:
     """Take the words of one line into the fields; True where it is an answer of `ip route get`."""
     hop: NexthopFields | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from podpath.evidence.commands.command import parse_command, parse_family
 from podpath.evidence.formats import CERTAIN, NO, Format, sample, share
@@ -116,6 +117,20 @@ def _listed_family(source: Source) -> Family | None:
     """
     family = parse_family(source)
     return 4 if family is None and parse_command(source.command).program == "ip" else family
+
+
+def parse_rule_words(
+    text: str, priority: str, span: Span, family: Family | None, *, bare: bool
+) -> PolicyRuleRecord:
+    """Read the words of a command that changes a rule; a `bare` one need not say what it does.
+
+    `ValueError` says what cannot be read. A rule without a priority has none.
+    """
+    words = _gather(_parse_words(Cursor(text)))
+    if bare and not {"table", "action", "goto", "nop", "l3mdev"} & set(words):
+        words["action"] = "any"
+    record = _assemble({**words, "priority": priority or "0"}, span, family)
+    return record if priority else replace(record, priority=None)
 
 
 def _gather(pairs: Iterator[tuple[str, str]]) -> dict[str, str]:

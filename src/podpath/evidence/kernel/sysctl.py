@@ -104,7 +104,17 @@ def _parse_setting(line: str) -> tuple[str, str] | None:
 
 def read(source: Source) -> Reading:
     """Read sysctls."""
+    return _read(_SysctlReader(source), source)
+
+
+def read_settings(source: Source) -> Reading:
+    """Read a file of sysctls that shall be written; a pattern stands for all keys that it names."""
     reader = _SysctlReader(source)
+    reader.configured = reader.patterns = True
+    return _read(reader, source)
+
+
+def _read(reader: _SysctlReader, source: Source) -> Reading:
     for index, raw in enumerate(source.lines):
         reader.feed(index, strip_terminal(raw))
     return reader.ledger.close(_EXPECTED)
@@ -115,13 +125,14 @@ class _SysctlReader:
     a value.
     """
 
-    __slots__ = ("configured", "ledger", "owed")
+    __slots__ = ("configured", "ledger", "owed", "patterns")
 
     def __init__(self, source: Source) -> None:
         command = parse_command(source.command)
         self.ledger = Ledger(source)
         self.owed = _asked_keys(command)[::-1]
         self.configured = _is_configuration(source, command)
+        self.patterns = False
 
     def feed(self, index: int, line: str) -> None:
         if not line or line.isspace():
@@ -147,7 +158,7 @@ class _SysctlReader:
             self._add(index, self.owed.pop(), line.strip())
 
     def _add(self, index: int, key: str, value: str) -> None:
-        if "*" in key:
+        if "*" in key and not self.patterns:
             self.ledger.gap(index, f"expected the name of one sysctl, saw the pattern {key!r}")
         elif not value and not self.configured and len(self.ledger.source.lines) < _LISTING:
             self.ledger.gap(index, f"expected a value of {key}, saw none")

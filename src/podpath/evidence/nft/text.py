@@ -54,15 +54,16 @@ def recognise(source: Source) -> int:
 
 def read(source: Source) -> Reading:
     """Read the whole listing."""
-    reader = _NftReader(source)
+    reader = NftReader(source)
     reader.read_all()
     return reader.finish()
 
 
-class _NftReader:
+class NftReader:
     """Goes through the tokens of one listing. Mutable, used once."""
 
     def __init__(self, source: Source) -> None:
+        """Take the tokens of a source."""
         self.source = source
         self.ledger = Ledger(source)
         self.tokens = list(scan(source.lines))
@@ -74,6 +75,7 @@ class _NftReader:
         self.managed: set[tuple[str, str]] = set()
 
     def read_all(self) -> None:
+        """Read every table."""
         for index, line in enumerate(self.source.lines):
             warning = _WARNING.match(line.strip())
             if warning is not None:
@@ -88,13 +90,14 @@ class _NftReader:
         self.tokens = [token for token in self.tokens if token.line not in elided]
         while self.place < len(self.tokens):
             start = self.place
-            statement = self._statement()
-            if statement and statement[0].text == "table" and self._opens():
-                self._read_table(statement)
+            statement = self.statement()
+            if statement and statement[0].text == "table" and self.opens():
+                self.read_table(statement)
             elif self.place == start:
                 self.place += 1
 
     def finish(self) -> Reading:
+        """Return the records, with one that says whether the listing is whole."""
         for index, line in enumerate(self.source.lines):
             if not self.ledger.is_claimed(index) and line.strip() in {"}", "};"}:
                 self.ledger.head(index)
@@ -112,7 +115,7 @@ class _NftReader:
             )
         return reading
 
-    def _statement(self) -> list[Token]:
+    def statement(self) -> list[Token]:
         """Take tokens up to a line's end, a semicolon or an opening brace that holds statements;
         these are not taken.
         """
@@ -134,7 +137,8 @@ class _NftReader:
             self.whole = False
         return taken
 
-    def _opens(self) -> bool:
+    def opens(self) -> bool:
+        """Tell whether a block begins here."""
         return self.place < len(self.tokens) and self.tokens[self.place].is_sign("{")
 
     def _skip(self) -> bool:
@@ -157,7 +161,8 @@ class _NftReader:
                 return self.tokens[place].handle
         return None
 
-    def _read_table(self, heading: list[Token]) -> None:
+    def read_table(self, heading: list[Token]) -> None:
+        """Read a table from its opening brace on."""
         words = [token.text for token in heading[1:]]
         family, name = (
             (words[0], words[1])
@@ -170,16 +175,16 @@ class _NftReader:
         objects: list[str] = []
         position = len(self.ledger.records)
         while self._skip():
-            statement = self._statement()
+            statement = self.statement()
             if not statement:
                 self.place += 1
                 continue
             kind = statement[0].text
-            if kind == "chain" and self._opens():
-                self._read_chain(family, name, statement)
-            elif kind in {"set", "map"} and self._opens():
-                self._read_set(family, name, statement)
-            elif self._opens():
+            if kind == "chain" and self.opens():
+                self.read_chain(family, name, statement)
+            elif kind in {"set", "map"} and self.opens():
+                self.read_set(family, name, statement)
+            elif self.opens():
                 objects.append(self._read_object(statement))
             elif kind == "flags":
                 flags += [token.text for token in statement[1:] if token.kind == "word"]
@@ -221,7 +226,8 @@ class _NftReader:
         self.ledger.head(first, self.tokens[self.place - 1].line)
         return text.replace("{ ;", "{").replace("; ;", ";")
 
-    def _read_chain(self, family: str, table: str, heading: list[Token]) -> None:
+    def read_chain(self, family: str, table: str, heading: list[Token]) -> None:
+        """Read a chain from its opening brace on."""
         name = heading[1].text if len(heading) > 1 else ""
         first, handle = heading[0].line, self._handle()
         last = self.tokens[self.place].line
@@ -231,12 +237,12 @@ class _NftReader:
         position = len(self.ledger.records)
         lines: list[int] = []
         while self._skip():
-            statement = self._statement()
+            statement = self.statement()
             if not statement:
                 self.place += 1
                 continue
             if _is_base(statement):
-                base, devices = _parse_base(statement, family)
+                base, devices = parse_base(statement, family)
                 last = statement[-1].line
             elif (
                 statement[0].text == "policy"
@@ -288,7 +294,8 @@ class _NftReader:
             )
         )
 
-    def _read_set(self, family: str, table: str, heading: list[Token]) -> None:
+    def read_set(self, family: str, table: str, heading: list[Token]) -> None:
+        """Read a set or a map from its opening brace on."""
         kind, name = heading[0].text, heading[1].text if len(heading) > 1 else ""
         self.place += 1
         types: tuple[str, ...] = ()
@@ -298,7 +305,7 @@ class _NftReader:
         elements: tuple[nft.Element, ...] = ()
         last = heading[-1].line
         while self._skip():
-            statement = self._statement()
+            statement = self.statement()
             if not statement:
                 self.place += 1
                 continue
@@ -342,10 +349,12 @@ def _holds_statements(heading: list[Token]) -> bool:
     """
     if not heading:
         return False
-    first = heading[0].text
+    first, most = heading[0].text, 3
+    if first in {"add", "create"} and len(heading) > 1:
+        first, most = heading[1].text, 5
     if first == "ct":
         return len(heading) > 1 and heading[1].text in {"helper", "timeout", "expectation"}
-    return len(heading) <= 3 and first in {
+    return len(heading) <= most and first in {
         "table",
         "chain",
         "set",
@@ -363,7 +372,7 @@ def _is_base(statement: list[Token]) -> bool:
     return statement[0].text == "type" and len(statement) > 3 and statement[2].text == "hook"
 
 
-def _parse_base(statement: list[Token], family: str) -> tuple[dict[str, str], tuple[str, ...]]:
+def parse_base(statement: list[Token], family: str) -> tuple[dict[str, str], tuple[str, ...]]:
     """Read `type filter hook ingress device "eth0" priority filter - 5`."""
     texts = [token.text for token in statement]
     base = {"type": texts[1], "hook": texts[3]}

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from podpath.net.tables import TableError, parse_duration, parse_tables
 from podpath.protect.chain.options import ChainOptions
 from podpath.protect.order.options import OrderOptions
 from podpath.protect.reflect.options import ReflectOptions
 from podpath.protect.repair.policy import Policy
 from podpath.protect.snapshot.options import SnapshotOptions
 from podpath.protect.sysctl.options import SysctlOptions
-from podpath.protect.tables import TableError, parse_duration, parse_tables
 
 LONGEST_FILE = 1 << 20
 PARTS = ("sysctl", "order", "chain", "repair", "reflect", "snapshot")

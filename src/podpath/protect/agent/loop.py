@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from podpath.net.tables import TableError
 from podpath.protect.agent.config import AgentConfig, Listen, listen_address, load_config, node_name
 from podpath.protect.agent.health import Answer, Endpoints, HealthServer, say
 from podpath.protect.agent.keeper import Keeper, KeeperStatus, Sample
@@ -30,7 +31,6 @@ from podpath.protect.agent.parts import (
     make_keeper,
 )
 from podpath.protect.capabilities import held_capabilities
-from podpath.protect.tables import TableError
 from podpath.protect.watch import DirectoryWatch
 
 _log = logging.getLogger("podpath.protect.agent")

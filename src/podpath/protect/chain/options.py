@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from podpath.protect.tables import parse_duration
+from podpath.net.tables import parse_duration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

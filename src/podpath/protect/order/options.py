@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from podpath.net.tables import parse_duration
 from podpath.protect.order.rules import OrderRule, load_rules
-from podpath.protect.tables import parse_duration
 
 POLL_SECONDS = 30.0
 

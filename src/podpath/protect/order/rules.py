@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 
+from podpath.net.tables import parse_tables
 from podpath.protect.agent.keeper import Severity
-from podpath.protect.tables import parse_tables
 
 _NAME = re.compile(r"[^\s!-][^\s]*")
 _TABLES = frozenset({"raw", "mangle", "nat", "filter", "security"})

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from podpath.protect.tables import parse_duration
+from podpath.net.tables import parse_duration
 from podpath.protect.validate.judgement import CODES, Cause
 
 Action = Literal["label", "mend", "evict", "delete"]

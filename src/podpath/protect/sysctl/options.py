@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from podpath.net.tables import parse_duration
 from podpath.protect.sysctl.guard import SysctlPolicy
 from podpath.protect.sysctl.modules import check_module_name
 from podpath.protect.sysctl.profiles import AUTOMATIC, detect_profiles, gather_settings
 from podpath.protect.sysctl.scene import look_around
 from podpath.protect.sysctl.settings import SysctlSetting
 from podpath.protect.sysctl.tree import PROC_SYS, SysctlTree
-from podpath.protect.tables import parse_duration
 
 POLL_SECONDS = 30.0
 

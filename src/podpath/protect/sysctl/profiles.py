@@ -10,8 +10,8 @@ from functools import cache
 from importlib import resources
 
 from podpath.net.errors import UsageError
+from podpath.net.tables import parse_tables
 from podpath.protect.sysctl.settings import SysctlSetting
-from podpath.protect.tables import parse_tables
 
 AUTOMATIC = "auto"
 """The profile's name that stands for those that the node shows to need."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from podpath.net.tables import parse_tables
 from podpath.protect.sysctl.claims import OtherWriter
 from podpath.protect.sysctl.keys import parse_key
-from podpath.protect.tables import parse_tables
 
 _COMM_LENGTH = 15
 """The kernel keeps no more of a program's name (TASK_COMM_LEN)."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from podpath.protect.tables import TableError, find_line, parse_duration, parse_tables
+from podpath.net.tables import TableError, find_line, parse_duration, parse_tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

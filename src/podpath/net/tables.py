@@ -4,7 +4,7 @@ with its line.
 What comes in is a file's text and the dataclass that it shall become; what goes out is that
 dataclass, or one `TableError` that names every fault at once. A field may carry `parse` in its
 metadata: a function from what stands in the file to the value, which says by `ValueError` what it
-expected.
+expected; and `key` where its name in the file is a word of Python's.
 """
 
 from __future__ import annotations
@@ -39,8 +39,11 @@ class TableError(PodpathError):
     """
 
 
-def parse_tables(text: str, name: str, kind: type[T]) -> T:
-    """Read a file's text into a dataclass; `TableError` where it does not fit."""
+def parse_tables(text: str, name: str, kind: type[T], *, columns: bool = False) -> T:
+    """Read a file's text into a dataclass; `TableError` where it does not fit.
+
+    With `columns` faults name the column too, as editors jump to it.
+    """
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -48,10 +51,19 @@ def parse_tables(text: str, name: str, kind: type[T]) -> T:
     reader = _TableReader()
     value = reader.table(kind, data, ())
     if reader.faults:
-        raise TableError(
-            "\n".join(f"{name}:{find_line(text, place)}: {why}" for place, why in reader.faults)
-        )
+        told: list[str] = []
+        for place, why in reader.faults:
+            line = find_line(text, place)
+            column = f":{find_column(text, line, place)}" if columns else ""
+            told.append(f"{name}:{line}{column}: {why}")
+        raise TableError("\n".join(told))
     return typing.cast("T", value)
+
+
+def find_column(text: str, line: int, place: Place) -> int:
+    """Return the column at which a line names a key, from 1; 1 where it names none."""
+    keys = [part for part in place if isinstance(part, str)]
+    return text.split("\n")[line - 1].find(keys[-1]) + 1 if keys else 1
 
 
 def find_line(text: str, place: Place) -> int:
@@ -101,7 +113,7 @@ class _TableReader:
         self.faults: list[tuple[Place, str]] = []
 
     def table(self, kind: type[Any], data: Mapping[str, Any], place: Place) -> object:
-        fields = {field.name: field for field in dataclasses.fields(kind)}
+        fields = {_key_of(field): field for field in dataclasses.fields(kind)}
         hints = typing.get_type_hints(kind)
         before = len(self.faults)
         for key in data:
@@ -117,7 +129,7 @@ class _TableReader:
         values: dict[str, object] = {}
         for key, field in fields.items():
             if key in data:
-                values[key] = self._field(field, hints[key], data[key], (*place, key))
+                values[field.name] = self._field(field, hints[field.name], data[key], (*place, key))
             elif (
                 field.default is dataclasses.MISSING
                 and field.default_factory is dataclasses.MISSING
@@ -172,6 +184,11 @@ class _TableReader:
 
     def _expect(self, wanted: str, value: object, place: Place) -> None:
         self.faults.append((place, f"expected {wanted}, saw {_show(value)}"))
+
+
+def _key_of(field: dataclasses.Field[Any]) -> str:
+    """Return the name of a field in a file."""
+    return str(field.metadata.get("key", field.name))
 
 
 def _fits(hint: object, value: object) -> bool:

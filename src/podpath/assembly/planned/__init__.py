@@ -1,0 +1,1 @@
+"""Changes that nobody has made yet, as files say them, to changes of a node."""

@@ -1,0 +1,240 @@
+"""A script for `nft -f` to the native tables that a namespace has after it.
+
+The kernel takes a script as a whole or not at all: what it would refuse is a gap, as is what reaches
+into a table that iptables-nft made, since rules of both languages in one table are not modeled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from podpath.assembly.netfilter.nftables import assemble_set, place_rules
+from podpath.evidence.nft.records import (
+    NftChainRecord,
+    NftRuleRecord,
+    NftSetRecord,
+    NftTableRecord,
+)
+from podpath.evidence.nft.script import NftCommandRecord
+from podpath.evidence.records import Record
+from podpath.net.addresses import Family
+from podpath.net.provenance import Gap
+from podpath.node.change import PutNftables
+from podpath.node.nftables import NftChain, NftRule, NftTable
+from podpath.node.node import Netns
+
+_FAMILIES: Mapping[str, tuple[Family, ...]] = {"ip": (4,), "ip6": (6,), "": (4, 6)}
+_Key = tuple[str, str]
+
+
+def assemble_script(
+    records: Iterable[Record], namespace: Netns
+) -> tuple[PutNftables, tuple[Gap, ...]]:
+    """Return the tables after a script, and what of it cannot be taken over."""
+    run = _Run(namespace)
+    for record in records:
+        run.take(record)
+    change = PutNftables(
+        netns=namespace.name,
+        tables=tuple(run.tables.values()),
+        flushed=tuple(sorted(run.flushed)),
+        whole=run.whole,
+    )
+    return change, tuple(run.gaps)
+
+
+class _Run:
+    """The tables as a script finds them and leaves them. Mutable, used once."""
+
+    def __init__(self, namespace: Netns) -> None:
+        self.tables = {(one.family, one.name): one for one in namespace.nftables.items}
+        self.foreign: set[_Key] = {
+            ("ip" if family == 4 else "ip6", table.name)
+            for family, held in namespace.netfilter.items()
+            for table in held.tables
+            if table.flavour == "nft"
+        }
+        """Tables that iptables-nft made."""
+        self.listed = namespace.nftables.complete
+        self.flushed: set[Family] = set()
+        self.whole = False
+        self.gaps: list[Gap] = []
+        self.inserting = False
+
+    def take(self, record: Record) -> None:
+        inserting, self.inserting = self.inserting, False
+        match record:
+            case NftCommandRecord(kind="rule", verb="insert"):
+                self.inserting = True
+            case NftCommandRecord():
+                self._command(record)
+            case NftTableRecord():
+                self._add_table(record)
+            case NftChainRecord():
+                self._add_chain(record)
+            case NftSetRecord():
+                self._add_set(record)
+            case NftRuleRecord():
+                self._add_rule(record, first=inserting)
+            case _:
+                pass
+
+    def _refuse(self, record: Record, why: str) -> None:
+        self.gaps.append(Gap(record.span, why))
+
+    def _find(self, record: Record, key: _Key) -> NftTable | None:
+        """Return a table that a command names; a gap where it is not there."""
+        table = self.tables.get(key)
+        if table is not None:
+            return table
+        name = " ".join(key)
+        if key in self.foreign:
+            self._refuse(record, f"table {name} is iptables-nft's: both in one are not modeled")
+        elif self.listed or self.whole:
+            self._refuse(record, f"nft refuses the script: there is no table {name}")
+        else:
+            self._refuse(record, f"no output shows table {name}: nft -a list ruleset")
+        return None
+
+    def _put(self, table: NftTable) -> None:
+        self.tables[table.family, table.name] = table
+
+    def _add_table(self, record: NftTableRecord) -> None:
+        key = (record.family, record.name)
+        if key in self.foreign:
+            self._find(record, key)
+        elif record.objects:
+            self._refuse(record, "counters, quotas, helpers and flowtables are not modeled")
+        elif key not in self.tables:
+            if not (self.listed or self.whole):
+                self._refuse(record, f"no output shows whether table {' '.join(key)} is there")
+                return
+            made = NftTable(
+                family=record.family,
+                name=record.name,
+                dormant="dormant" in record.flags,
+                span=record.span,
+            )
+            self._put(made)
+
+    def _add_chain(self, record: NftChainRecord) -> None:
+        table = self._find(record, (record.family, record.table))
+        if table is None:
+            return
+        held = table.chains.get(record.name)
+        if held is None:
+            chain = NftChain(
+                name=record.name,
+                type=record.type,
+                hook=record.hook,
+                priority=record.priority,
+                policy=record.policy,
+                devices=record.devices,
+                span=record.span,
+            )
+        elif record.hook and held.hook and record.hook != held.hook:
+            self._refuse(record, f"nft refuses the script: {record.name} stands at {held.hook}")
+            return
+        else:
+            policy = record.policy if record.hook else held.policy
+            chain = replace(held, policy=policy)
+        self._put(replace(table, chains={**table.chains, record.name: chain}))
+
+    def _add_set(self, record: NftSetRecord) -> None:
+        table = self._find(record, (record.family, record.table))
+        if table is None:
+            return
+        made = assemble_set(record)
+        held = table.sets.get(record.name)
+        if held is not None:
+            made = replace(held, elements=(*held.elements, *made.elements))
+        self._put(replace(table, sets={**table.sets, record.name: made}))
+
+    def _add_rule(self, record: NftRuleRecord, *, first: bool) -> None:
+        table = self._find(record, (record.family, record.table))
+        if table is None:
+            return
+        chain = table.chains.get(record.chain)
+        if chain is None:
+            self._refuse(record, f"nft refuses the script: there is no chain {record.chain}")
+            return
+        (rule,) = place_rules([record])
+        rules = (rule, *chain.rules) if first else (*chain.rules, rule)
+        self._put_rules(table, chain, rules)
+
+    def _put_rules(self, table: NftTable, chain: NftChain, rules: tuple[NftRule, ...]) -> None:
+        numbered = tuple(rule._replace(position=place) for place, rule in enumerate(rules, 1))
+        after = replace(chain, rules=numbered)
+        self._put(replace(table, chains={**table.chains, chain.name: after}))
+
+    def _command(self, record: NftCommandRecord) -> None:
+        if record.kind == "ruleset":
+            self._flush_all(record)
+            return
+        key = (record.family, record.table)
+        if record.verb == "destroy" and key not in self.tables and key not in self.foreign:
+            return
+        if record.kind == "table" and record.verb in {"delete", "destroy"} and key in self.foreign:
+            self._refuse(record, f"deleting {' '.join(key)} of iptables-nft is not modeled")
+            return
+        table = self._find(record, key)
+        if table is None:
+            return
+        match record.kind:
+            case "table":
+                self._change_table(record, table)
+            case "chain" | "rule":
+                self._change_chain(record, table)
+            case _:
+                self._change_set(record, table)
+
+    def _flush_all(self, record: NftCommandRecord) -> None:
+        if record.verb != "flush" or record.family not in {*_FAMILIES, "inet", "bridge", "netdev"}:
+            self._refuse(record, f"`{record.verb} ruleset` is not modeled")
+            return
+        family = record.family
+        self.tables = {
+            key: table for key, table in self.tables.items() if family and key[0] != family
+        }
+        self.foreign = {key for key in self.foreign if family and key[0] != family}
+        self.flushed |= set(_FAMILIES.get(family, ()))
+        self.whole = self.whole or not family
+
+    def _change_table(self, record: NftCommandRecord, table: NftTable) -> None:
+        if record.verb == "flush":
+            chains = {name: replace(chain, rules=()) for name, chain in table.chains.items()}
+            self._put(replace(table, chains=chains))
+        else:
+            del self.tables[table.family, table.name]
+
+    def _change_chain(self, record: NftCommandRecord, table: NftTable) -> None:
+        chain = table.chains.get(record.name)
+        if chain is None:
+            if record.verb != "destroy":
+                self._refuse(record, f"nft refuses the script: there is no chain {record.name}")
+        elif record.verb == "flush":
+            self._put_rules(table, replace(chain, complete=True, in_line=None), ())
+        else:
+            others = {name: one for name, one in table.chains.items() if name != record.name}
+            self._put(replace(table, chains=others))
+
+    def _change_set(self, record: NftCommandRecord, table: NftTable) -> None:
+        held = table.sets.get(record.name)
+        if held is None:
+            if record.verb != "destroy":
+                self._refuse(record, f"nft refuses the script: there is no set {record.name}")
+            return
+        if record.kind != "element" and record.verb != "flush":
+            others = {name: one for name, one in table.sets.items() if name != record.name}
+            self._put(replace(table, sets=others))
+            return
+        gone = {element.key for element in record.elements}
+        match record.verb:
+            case "add":
+                elements = (*held.elements, *record.elements)
+            case "flush":
+                elements = ()
+            case _:
+                elements = tuple(one for one in held.elements if one.key not in gone)
+        self._put(replace(table, sets={**table.sets, held.name: replace(held, elements=elements)}))

@@ -1,0 +1,1 @@
+"""Files that say what somebody is about to change."""

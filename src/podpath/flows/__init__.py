@@ -1,0 +1,1 @@
+"""Flows that must and must not connect: stated in a file, walked, and compared with a change."""

@@ -1,0 +1,193 @@
+"""Every flow of a file, walked on the node as it is and as it would be after a change."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.tracing.trace import Conversation, Step
+from podpath.datapath.walk.compiled import Engine
+from podpath.flows.flow import Expectation, Flow
+from podpath.flows.judged import FlowState, FlowWalk, find_parting, walk_flow
+from podpath.net.errors import UsageError
+from podpath.net.probe import Probe
+from podpath.net.provenance import Span
+from podpath.node.alteration import apply_changes
+from podpath.node.case import Case
+from podpath.node.node import Node
+from podpath.node.planned import PlannedChange
+from podpath.node.probe_names import resolve_probe
+
+Changes = Sequence[PlannedChange]
+MOST_LEFT_OUT = 64
+"""Changes of which each is left out in turn, to see which one decides: each costs a walk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowResult:
+    """What became of one flow."""
+
+    flow: Flow
+    probe: Probe
+    walk: FlowWalk
+    """On the node as it is, or after the changes where there are any."""
+    before: FlowWalk | None = None
+    """On the node as it is, where there are changes."""
+    parted: Step | None = None
+    """The first step on the way before the changes that is not taken after them."""
+    changing: tuple[Span, ...] = ()
+    """The lines of the changes that decide now."""
+
+    @property
+    def is_met(self) -> bool | None:
+        """Tell whether it is as expected; None where that is undecided."""
+        state = self.walk.state
+        if state is FlowState.UNDECIDED:
+            return None
+        if self.flow.expect is Expectation.CONNECTS:
+            return state is FlowState.CONNECTS
+        return state is FlowState.FAILS and self.is_by_whom
+
+    @property
+    def is_by_whom(self) -> bool:
+        """Tell whether what has to end it does; true where the file asks for nobody."""
+        wanted = self.flow.by.casefold()
+        names = [name.casefold() for name in name_deciders(self.walk)]
+        return not wanted or any(fnmatch.fnmatchcase(name, wanted) for name in names)
+
+    @property
+    def is_changed(self) -> bool:
+        """Tell whether the changes change what becomes of it."""
+        return self.before is not None and self.before.state is not self.walk.state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowsAnswer:
+    """What became of all flows."""
+
+    results: tuple[FlowResult, ...]
+    changes: tuple[PlannedChange, ...] = ()
+
+    @property
+    def unmet(self) -> tuple[FlowResult, ...]:
+        """Those that are not as expected."""
+        return tuple(one for one in self.results if one.is_met is False)
+
+    @property
+    def undecided(self) -> tuple[FlowResult, ...]:
+        """Those of which nobody can tell."""
+        return tuple(one for one in self.results if one.is_met is None)
+
+    @property
+    def changed(self) -> tuple[FlowResult, ...]:
+        """Those that the changes change."""
+        return tuple(one for one in self.results if one.is_changed)
+
+
+def name_deciders(walk: FlowWalk) -> Iterator[str]:
+    """Yield the names of what ended a flow: its rule's chain and table, its stage."""
+    step, branch = walk.deciding, walk.branch
+    if step is None or branch is None:
+        return
+    yield str(step.stage)
+    for trace in branch.traces:
+        for hit in trace.matched:
+            if hit.rule.span in step.spans:
+                yield from (hit.rule.chain, hit.rule.table)
+
+
+def place_flows(flows: Sequence[Flow], node: Node) -> tuple[tuple[Flow, Probe], ...]:
+    """Find the addresses of all ends; `UsageError` names every flow whose ends are not shown."""
+    placed: list[tuple[Flow, Probe]] = []
+    faults: list[str] = []
+    for flow in flows:
+        try:
+            placed.append((flow, resolve_probe(flow.probe, node)))
+        except UsageError as error:
+            where = f"{flow.span}: " if flow.span is not None else ""
+            faults.append(f"{where}{error}")
+    if faults:
+        raise UsageError("\n".join(faults))
+    return tuple(placed)
+
+
+def compare_flows(
+    case: Case,
+    placed: Sequence[tuple[Flow, Probe]],
+    changes: Changes = (),
+    tell: Callable[[float], None] = lambda _share: None,
+) -> FlowsAnswer:
+    """Walk every flow; with changes, on the node before and after them."""
+    changed = _alter(case, changes)
+    first = Engine(case.node)
+    second = Engine(changed.node) if changes else first
+    results: list[FlowResult] = []
+    for place, (flow, probe) in enumerate(placed):
+        before = walk_flow(case, first, probe)
+        if changes:
+            after = walk_flow(changed, second, probe)
+            results.append(_compare(case, (flow, probe), (before, after), changes))
+        else:
+            results.append(FlowResult(flow=flow, probe=probe, walk=before))
+        tell((place + 1) / len(placed))
+    return FlowsAnswer(results=tuple(results), changes=tuple(changes))
+
+
+def _alter(case: Case, changes: Changes) -> Case:
+    """Return the case as it would be: its node and the other states that the evidence leaves
+    possible, changed, and what of the changes cannot be taken over among its gaps.
+    """
+    if not changes:
+        return case
+    made = [change for planned in changes for change in planned.changes]
+    refused = tuple(gap for planned in changes for gap in planned.refused)
+    alternatives = tuple(
+        replace(other, node=apply_changes(other.node, made)) for other in case.alternatives
+    )
+    return replace(
+        case,
+        node=apply_changes(case.node, made),
+        alternatives=alternatives,
+        gaps=(*refused, *case.gaps),
+    )
+
+
+def _compare(
+    case: Case, placed: tuple[Flow, Probe], walks: tuple[FlowWalk, FlowWalk], changes: Changes
+) -> FlowResult:
+    flow, probe = placed
+    before, after = walks
+    first, second = before.conversation, after.conversation
+    parted = find_parting(first, second) if first is not None and second is not None else None
+    result = FlowResult(flow=flow, probe=probe, walk=after, before=before, parted=parted)
+    if not result.is_changed or second is None:
+        return result
+    return replace(result, changing=_find_changing(case, probe, second, changes))
+
+
+def _find_changing(
+    case: Case, probe: Probe, after: Conversation, changes: Changes
+) -> tuple[Span, ...]:
+    """Return the lines of the changes that decide: those that the walk met, else those without which
+    it would end otherwise.
+    """
+    own = {id(source) for planned in changes for source in planned.sources}
+    steps = [step for branch in after.branches for trace in branch.traces for step in trace.steps]
+    spans = (span for step in steps for span in step.spans)
+    met = tuple(dict.fromkeys(span for span in spans if id(span.source) in own))
+    if met:
+        return met
+    pairs = [
+        pair for planned in changes for pair in zip(planned.changes, planned.lines, strict=True)
+    ]
+    if len(pairs) > MOST_LEFT_OUT:
+        return ()
+    found: list[Span] = []
+    for place, (_, line) in enumerate(pairs):
+        others = [change for number, (change, _) in enumerate(pairs) if number != place]
+        without = converse(apply_changes(case.node, others), probe, deviations=0)
+        if line is not None and without.verdict is not after.verdict:
+            found.append(line)
+    return tuple(dict.fromkeys(found))

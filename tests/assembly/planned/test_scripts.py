@@ -1,0 +1,122 @@
+"""Scripts for nft -f: the tables that are there after one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from podpath.assembly.planned.scripts import assemble_script
+from podpath.evidence.nft.script import read_script
+from podpath.net.provenance import Listing, Source
+from podpath.node.alteration import apply_change
+from podpath.node.netfilter import Netfilter, Table
+from podpath.node.nftables_text import emit_rule
+from podpath.node.node import Netns
+from podpath.testing.nodes import given_netns, given_node
+
+EMPTY = given_netns("host", netns={"nftables": Listing((), True, "nft -a list ruleset")})
+BASE = (
+    "table inet t { chain c { type filter hook forward priority 0; policy accept;"
+    " ip saddr 1.1.1.1 drop; }; set s { type ipv4_addr; elements = { 10.0.0.1 }; }; }"
+)
+
+
+def run(namespace: Netns, *lines: str) -> tuple[Netns, list[str]]:
+    """Return a namespace after a script, and why some of it is refused."""
+    read = read_script(Source(name="s", lines=lines))
+    change, gaps = assemble_script(read.records, namespace)
+    node = apply_change(given_node(namespace), change)
+    return node.host, [gap.why for gap in (*read.gaps, *gaps)]
+
+
+def rules(namespace: Netns, chain: str = "c") -> list[str]:
+    """Return the rules of a chain of the first table."""
+    return [emit_rule(rule) for rule in namespace.nftables.items[0].chains[chain].rules]
+
+
+def given_base() -> Netns:
+    """Return a namespace with a table."""
+    namespace, refused = run(EMPTY, BASE)
+    assert not refused
+    return namespace
+
+
+def test_a_block_adds_to_what_is_there() -> None:
+    """A chain is not made anew: rules are appended, and the policy is the block's."""
+    after, refused = run(
+        given_base(),
+        "table inet t { chain c { type filter hook forward priority 0; policy drop; accept; }; }",
+    )
+
+    assert [] == refused
+    assert ["ip saddr 1.1.1.1 drop", "accept"] == rules(after)
+    assert "drop" == after.nftables.items[0].chains["c"].policy
+
+
+def test_rules_are_inserted_appended_and_flushed() -> None:
+    """Each where its command says."""
+    base = given_base()
+    both, _ = run(base, "insert rule inet t c accept", "add rule inet t c drop")
+    none, _ = run(base, "flush chain inet t c")
+    table, _ = run(base, "flush table inet t")
+
+    assert ["accept", "ip saddr 1.1.1.1 drop", "drop"] == rules(both)
+    assert [] == rules(none) == rules(table)
+    assert [1, 2, 3] == [rule.position for rule in both.nftables.items[0].chains["c"].rules]
+
+
+def test_elements_come_and_go() -> None:
+    """Of a set that is there."""
+    after, refused = run(
+        given_base(), "add element inet t s { 10.0.0.2 }", "delete element inet t s { 10.0.0.1 }"
+    )
+
+    assert [] == refused
+    assert 1 == len(after.nftables.items[0].sets["s"].elements)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("delete table inet u", "there is no table inet u"),
+        ("add rule inet t d drop", "there is no chain d"),
+        ("flush chain inet t d", "there is no chain d"),
+        ("add element inet t n { 1 }", "there is no set n"),
+        ("add chain inet t c { type filter hook input priority 0; }", "c stands at forward"),
+        ("add table inet v { counter n { } }", "counters, quotas"),
+    ],
+)
+def test_what_nft_refuses_or_nobody_models_is_said(line: str, why: str) -> None:
+    """By name."""
+    _, refused = run(given_base(), line)
+
+    assert any(why in one for one in refused)
+
+
+def test_destroying_what_is_not_there_is_nothing() -> None:
+    """As nft's destroy does."""
+    assert [] == run(given_base(), "destroy table inet u")[1]
+
+
+def test_flushing_takes_what_iptables_nft_made_too() -> None:
+    """It is one ruleset to the kernel; what the legacy program made stays."""
+    tables = tuple(
+        Table(name="filter", family=4, flavour=flavour, chains={}) for flavour in ("legacy", "nft")
+    )
+    held = Netfilter(tables=tables, complete=True)
+    after, refused = run(replace(given_base(), netfilter={4: held}), "flush ruleset")
+
+    assert [] == refused
+    assert ["legacy"] == [table.flavour for table in after.netfilter[4].tables]
+    assert () == after.nftables.items
+
+
+def test_both_languages_in_one_table_are_refused() -> None:
+    """Rules of nft in a table of iptables-nft are not modeled."""
+    held = Netfilter(
+        tables=(Table(name="filter", family=4, flavour="nft", chains={}),), complete=True
+    )
+    _, refused = run(replace(EMPTY, netfilter={4: held}), "add rule ip filter FORWARD drop")
+
+    assert "iptables-nft's" in refused[0]
