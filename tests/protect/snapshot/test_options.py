@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from podpath.net.tables import TableError, parse_tables
 from podpath.protect.agent.config import AgentConfig
 from podpath.protect.snapshot.options import PORT, SnapshotOptions
-from podpath.protect.tables import TableError, parse_tables
 from podpath.protect.validate.sockets import SocketEnd
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from podpath.net.tables import parse_duration
 from podpath.protect.reflect.options import POD, parse_listen
-from podpath.protect.tables import parse_duration
 from podpath.protect.validate.sockets import SocketEnd
 
 PORT = 9810
