@@ -33,8 +33,8 @@ OPENING = re.compile(
     r"Gives? (?:back|how|none|None|the share|true|True|what|where|whether|which)\b"
 )
 DOCS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-SOURCES = sorted((ROOT / "src" / "podpath").rglob("*.py"))
-MANUAL = sorted((ROOT / "src" / "podpath" / "checks").rglob("*.py"))
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+MANUAL = sorted((ROOT / "src" / "podpath" / "checks").rglob("*.[pt][yo]*"))
 
 
 def named(path: Path) -> str:

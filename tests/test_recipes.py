@@ -190,21 +190,21 @@ def test_a_check(copy: Copy) -> None:
 
 
 MESSAGE_CHECK = """\
-    MessageCheck(
-        name="toy",
-        title="A toy broke.",
-        kinds=(Kind.TOY_BROKE,),
-        categories=(Category.MESH_POLICY,),
-        claim="The toy {toy} broke.",
-        values=(Value("toy"),),
-        breaks="every game",
-        cure="mend the toy",
-        what="A toy that is broken.",
-        why="Nobody can play.",
-        confirm="look at it",
-        fix="Mend it.",
-        references="None",
-    ),"""
+[[check]]
+name = "toy"
+title = "A toy broke."
+kinds = ["toy broke"]
+categories = ["mesh-policy"]
+claim = "The toy {toy} broke."
+values.toy = {}
+breaks = "every game"
+cure = "mend the toy"
+what = "A toy that is broken."
+why = "Nobody can play."
+confirm = "look at it"
+fix = "Mend it."
+references = "None"
+"""
 MESSAGE = """  ["toy broke", "toy broke", 'toyd: (?P<toy>\\w+) toy broke'],"""
 
 
@@ -218,8 +218,8 @@ def test_a_message_and_its_check(copy: Copy) -> None:
         ('  ["lease given", "DHCP",', MESSAGE),
     )
     copy.register(
-        "checks/mesh/messages.py",
-        ('    MessageCheck(\n        name="secret-not-supplied"', MESSAGE_CHECK),
+        "checks/mesh/messages.toml",
+        ('[[check]]\nname = "secret-not-supplied"', MESSAGE_CHECK),
     )
     said = copy.run(
         "diagnose",

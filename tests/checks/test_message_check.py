@@ -138,7 +138,9 @@ def test_every_kind_has_a_check_or_a_reason_to_have_none() -> None:
         for path in checks.rglob("*.py")
         for name in re.findall(r"Kind\.([A-Z_]+)", path.read_text(encoding="utf-8"))
     }
-    assert {kind for kind in MessageKind if kind.name not in used} == set(SILENT)
+    told = {kind for row in MESSAGES for kind in row.kinds}
+    silent = {kind for kind in MessageKind if kind.name not in used} - told
+    assert silent == set(SILENT)
 
 
 def test_words_stand_at_their_places() -> None:

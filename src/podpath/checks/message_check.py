@@ -1,4 +1,4 @@
-"""A fault that a message tells by itself, as a row of its room's table.
+"""A fault that a message tells by itself, as a table of its room's file (`message_file`).
 
 Words of the evidence come into a claim as they stand, each in its place; what stands in them is
 never read as a template, and `report` escapes them as it escapes every claim. A command takes only

@@ -6,6 +6,7 @@ A fault without a function is seen by walks alone; the diagnosis names it by the
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
+from itertools import chain
 from types import ModuleType
 from typing import NamedTuple
 
@@ -32,7 +33,6 @@ from podpath.checks.cni import (
     pod_cidr,
     runtime_configuration,
 )
-from podpath.checks.cni.messages import ROWS as CNI
 from podpath.checks.conntrack import (
     conntrack_full,
     insert_failed,
@@ -53,7 +53,6 @@ from podpath.checks.dns import (
     zone_record,
     zone_taken,
 )
-from podpath.checks.dns.messages import ROWS as DNS
 from podpath.checks.finding import Finding
 from podpath.checks.host import (
     cloud_deny,
@@ -64,7 +63,6 @@ from podpath.checks.host import (
     two_managers,
     unknown_error,
 )
-from podpath.checks.host.messages import ROWS as HOST
 from podpath.checks.host.switches import SWITCHES
 from podpath.checks.links import (
     address_conflict,
@@ -95,11 +93,10 @@ from podpath.checks.links import (
     virtual_switch_drops_mac,
     wrong_mac,
 )
-from podpath.checks.links.messages import ROWS as LINKS
 from podpath.checks.looks import Look
 from podpath.checks.mesh import mesh_authorization, mesh_mtls
-from podpath.checks.mesh.messages import ROWS as MESH
 from podpath.checks.message_check import MessageCheck
+from podpath.checks.message_file import read_checks
 from podpath.checks.netfilter import (
     accept_elsewhere,
     both_backends,
@@ -132,7 +129,6 @@ from podpath.checks.netfilter import (
     shadowed_dnat,
     snat_source,
 )
-from podpath.checks.netfilter.messages import ROWS as NETFILTER
 from podpath.checks.routing import (
     device_forwarding,
     forwarding_switched_off,
@@ -156,7 +152,6 @@ from podpath.checks.routing import (
     shadowed_range,
     source_refused,
 )
-from podpath.checks.routing.messages import ROWS as ROUTING
 from podpath.checks.services import (
     balancer_address_on_node,
     balancer_pending,
@@ -181,7 +176,6 @@ from podpath.checks.services import (
     target_port,
     workloads_share_labels,
 )
-from podpath.checks.services.messages import ROWS as SERVICES
 from podpath.checks.switch_check import SwitchCheck
 from podpath.checks.tunnels import (
     allowed_twice,
@@ -196,7 +190,6 @@ from podpath.checks.tunnels import (
     vxlan_outer,
     wireguard_silent,
 )
-from podpath.checks.tunnels.messages import ROWS as TUNNELS
 from podpath.node.case import Case
 
 
@@ -409,17 +402,19 @@ MODULES: tuple[ModuleType, ...] = (
 """In the order that the manual lists them: what breaks pods most often first, then what captures
 alone show.
 """
-MESSAGES: tuple[MessageCheck, ...] = (
-    *LINKS,
-    *TUNNELS,
-    *ROUTING,
-    *NETFILTER,
-    *SERVICES,
-    *DNS,
-    *CNI,
-    *MESH,
-    *HOST,
+ROOMS = (
+    "links",
+    "tunnels",
+    "routing",
+    "netfilter",
+    "services",
+    "dns",
+    "cni",
+    "mesh",
+    "host",
 )
+"""The rooms that have faults which a message tells by itself."""
+MESSAGES: tuple[MessageCheck, ...] = tuple(chain.from_iterable(map(read_checks, ROOMS)))
 """What a message tells by itself, room by room."""
 CHECKS: tuple[Check, ...] = (
     *map(_of_module, MODULES),

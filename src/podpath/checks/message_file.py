@@ -1,0 +1,83 @@
+"""Reads the faults that a message tells by itself: a file `messages.toml` in each room, a table
+`[[check]]` for each fault with the fields of a `MessageCheck`, and its manual page.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+from podpath.checks.category import Category
+from podpath.checks.finding import FollowUp, Severity
+from podpath.checks.ground import Ground
+from podpath.checks.message_check import MessageCheck, Value
+from podpath.net.messages import MessageKind
+
+
+def read_checks(room: str) -> tuple[MessageCheck, ...]:
+    """Read the faults of a room, in the order of its file."""
+    file = resources.files("podpath.checks").joinpath(room, "messages.toml")
+    return parse_checks(file.read_text(encoding="utf-8"))
+
+
+def parse_checks(text: str) -> tuple[MessageCheck, ...]:
+    """Parse a room's file; a field or word that does not exist is an error of ours and raises."""
+    return tuple(map(_parse_check, tomllib.loads(text)["check"]))
+
+
+def _parse_check(table: Mapping[str, Any]) -> MessageCheck:
+    fields: dict[str, Any] = {
+        name: _READERS.get(name, _parse_text)(value) for name, value in table.items()
+    }
+    return MessageCheck(**fields)
+
+
+def _parse_text(text: str) -> str:
+    """Return a text without the end of its last line, which is the file's."""
+    return text.strip()
+
+
+def _parse_kinds(words: Sequence[str]) -> tuple[MessageKind, ...]:
+    return tuple(map(MessageKind, words))
+
+
+def _parse_categories(words: Sequence[str]) -> tuple[Category, ...]:
+    return tuple(map(Category, words))
+
+
+def _parse_grounds(words: Sequence[str]) -> frozenset[Ground]:
+    return frozenset(Ground[word] for word in words)
+
+
+def _parse_values(places: Mapping[str, Any]) -> tuple[Value, ...]:
+    return tuple(_parse_value(place, table) for place, table in places.items())
+
+
+def _parse_value(place: str, table: Mapping[str, Any]) -> Value:
+    lists = {name: tuple(value) for name, value in table.items() if name != "default"}
+    return Value(place, **lists, default=table.get("default", ""))
+
+
+def _parse_need(table: Mapping[str, str]) -> tuple[str, str]:
+    (need,) = table.items()
+    return need
+
+
+def _parse_question(table: Mapping[str, str]) -> FollowUp:
+    return FollowUp(**{name: _parse_text(text) for name, text in table.items()})
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "kinds": _parse_kinds,
+    "categories": _parse_categories,
+    "values": _parse_values,
+    "commands": tuple,
+    "needs": _parse_need,
+    "severity": Severity,
+    "certainty": float,
+    "ask": _parse_question,
+    "settled_by": _parse_grounds,
+}
+"""How each field is read that is not a text."""
