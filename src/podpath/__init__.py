@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from podpath.library.timeline import TimelineResult, timeline
     from podpath.library.trace import TraceResult, trace
     from podpath.library.when import When
+    from podpath.library.why import WhyResult, why
     from podpath.net.errors import EvidenceError, MissingExtra, PodpathError, UsageError
     from podpath.net.probe import Probe
     from podpath.report.style import Style
@@ -57,6 +58,7 @@ __all__ = [
     "TraceResult",
     "UsageError",
     "When",
+    "WhyResult",
     "__version__",
     "captures",
     "check",
@@ -66,6 +68,7 @@ __all__ = [
     "read",
     "timeline",
     "trace",
+    "why",
 ]
 
 _PLACES: dict[str, str] = {
@@ -90,6 +93,7 @@ _PLACES: dict[str, str] = {
     "TraceResult": "library.trace",
     "UsageError": "net.errors",
     "When": "library.when",
+    "WhyResult": "library.why",
     "captures": "library.captures",
     "check": "library.flows",
     "checks": "library.manual",
@@ -98,6 +102,7 @@ _PLACES: dict[str, str] = {
     "read": "library.reading",
     "timeline": "library.timeline",
     "trace": "library.trace",
+    "why": "library.why",
 }
 """Where each name of `__all__` is."""
 

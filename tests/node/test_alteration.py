@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from podpath.net.addresses import Address, IfName, Prefix
+from podpath.net.addresses import Address, IfName, Mac, Prefix
 from podpath.net.provenance import Known
 from podpath.node.alteration import apply_change, apply_changes
 from podpath.node.change import (
@@ -18,6 +20,7 @@ from podpath.node.change import (
     DeleteRule,
     InsertRule,
     LoadModule,
+    PutFdbEntry,
     PutNftables,
     PutTable,
     SetLink,
@@ -28,6 +31,7 @@ from podpath.node.netfilter import Table
 from podpath.node.nftables import NftTable
 from podpath.node.node import HOST, Node
 from podpath.node.routing import DEFAULT_RULES, PolicyRule
+from podpath.testing.nodes import given_netns, given_node
 from tests.checks.nodes import address, chain, link, netns, node, route, rule, table
 
 FIRST, SECOND = rule("FORWARD", 1, "ONE"), rule("FORWARD", 2, "TWO")
@@ -155,6 +159,19 @@ def test_a_change_of_something_that_is_not_there_changes_nothing(change: Change)
     """The node is equal to what it was."""
     before = host()
     assert apply_change(before, change) == before
+
+
+def test_a_forwarding_entry_takes_the_place_of_the_one_of_its_mac() -> None:
+    """`bridge fdb replace` leaves those of other devices and MACs."""
+    host = given_netns("host", "vx vni 1", fdb=["02:00:00:00:00:01 dev vx dst 192.0.2.9"])
+    entry = replace(host.fdb.items[0], dst=Address.parse("192.0.2.2"))
+    other = replace(entry, mac=Mac("02:00:00:00:00:02"))
+
+    changed = apply_changes(
+        given_node(host), [PutFdbEntry(netns="host", entry=one) for one in (entry, other)]
+    )
+
+    assert changed.host.fdb.items == (entry, other)
 
 
 def test_a_table_takes_the_place_of_the_one_of_its_flavor() -> None:

@@ -10,6 +10,13 @@ from itertools import chain
 from types import ModuleType
 from typing import NamedTuple
 
+from podpath.checks.between import (
+    mtu_shrinks,
+    pod_route,
+    tunnel_end,
+    tunnel_mac,
+    tunnel_network,
+)
 from podpath.checks.captures import (
     asymmetric_path,
     handshake_repeated,
@@ -398,6 +405,11 @@ MODULES: tuple[ModuleType, ...] = (
     martian_source,
     own_address_received,
     bridge_calls_disabled,
+    pod_route,
+    tunnel_mac,
+    tunnel_end,
+    tunnel_network,
+    mtu_shrinks,
 )
 """In the order that the manual lists them: what breaks pods most often first, then what captures
 alone show.

@@ -51,6 +51,10 @@ COMMANDS: dict[str, CommandEntry] = {
         "podpath.cli.diagnose",
         "Name what broke the path, quote the lines that say so, and give the fix.",
     ),
+    "why": CommandEntry(
+        "podpath.cli.why",
+        "Say why one end of a cluster cannot reach another, over the nodes between them.",
+    ),
     "trace": CommandEntry(
         "podpath.cli.trace",
         "Follow one connection through the node, packet by packet and step by step.",

@@ -240,6 +240,7 @@ class DropCause(StrEnum):
     VLAN = "vlan"
     VXLAN_NO_REMOTE = "vxlan no remote"
     VXLAN_RECURSION = "vxlan recursion"
+    VXLAN_VNI = "vxlan vni"
     REROUTE = "reroute"
 
 

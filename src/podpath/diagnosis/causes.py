@@ -65,6 +65,7 @@ from podpath.datapath.vocabulary import (
     StageName,
     StepDecision,
 )
+from podpath.diagnosis.causes_between import find_between
 from podpath.diagnosis.naming import words_of
 from podpath.diagnosis.unanswered import UNANSWERED
 from podpath.net.provenance import Known, Span
@@ -86,6 +87,9 @@ def find_cause(node: Node, branch: Branch) -> Cause | None:
     stored = _find_stale_translation(node, branch)
     if stored is not None:
         return Cause(check=stale_conntrack.NAME, branch=branch, trace=trace, step=stored)
+    between = find_between(node, branch, trace)
+    if between is not None:
+        return between
     taught = _find_wrong_mac(trace)
     if taught is not None:
         return Cause(check=foreign_arp.NAME, branch=branch, trace=trace, step=taught)
@@ -138,6 +142,7 @@ def _find_wrong_turn(node: Node, trace: Trace) -> Step | None:
     routed = last.stage in (StageName.ROUTE_INPUT, StageName.FORWARD)
     if (
         namespace is None
+        or namespace.role == HOST
         or not routed
         or any(item.address == last.before.dst for item in namespace.addresses.items)
     ):

@@ -13,6 +13,7 @@ from podpath.checks.looks import look_at_captures
 from podpath.checks.registry import run_checks
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation
+from podpath.diagnosis.asked import keep_asked
 from podpath.diagnosis.assumed import is_assumed
 from podpath.diagnosis.captured import add_captured
 from podpath.diagnosis.carried import BrokenFlows, doubt, find_broken, find_complained, tell_walked
@@ -53,11 +54,18 @@ EVERY_ANSWER = 256
 """Branches walked of a connection that works in all the likely ones, before it is said to work."""
 
 
-def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = None) -> Diagnosis:
-    """Say what is wrong with a node, by its evidence and by the connections that fail."""
+def diagnose(
+    case: Case, probes: tuple[Probe, ...] = (), good: Case | None = None, own: Case | None = None
+) -> Diagnosis:
+    """Say what is wrong with a node, by its evidence and by the connections that fail.
+
+    `own` is the case of the node alone, where that of `case` is joined with others: checks look at
+    one node.
+    """
+    joined, own = own is not None, own or case
     base = World(case.node)
     symptoms = tuple(_expect(base, symptom) for symptom in collect_symptoms(case, probes))
-    carried = list_flows(case.node)
+    carried = list_flows(own.node)
     flows = tuple(dict.fromkeys(flow.probe for flow in carried))
     unasked = not probes and not any(symptom.fails for symptom in symptoms)
     complained = place_complaints(case) if unasked else ()
@@ -72,17 +80,19 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
     told = {finding.check for finding in concluded.causes} - {
         name for names in CHAINED.values() for name in names
     }
-    checked = lower_guessed(case, tuple(run_checks(case, told)))
+    checked = lower_guessed(own, tuple(run_checks(own, told)))
     findings = merge_checks((*concluded.causes, *concluded.possible), checked)
     findings = tuple(prove_check(case, finding, flows) for finding in findings)
     findings = add_captured(
         add_observations(findings, concluded.judgements), look_at_captures(case), concluded
     )
-    findings = add_counters(findings, case.node)
+    findings = add_counters(findings, own.node)
     if good is not None:
         differences = compare_nodes(case.node, good.node)
         findings = tuple(compare_with_good(finding, good.node, differences) for finding in findings)
     findings = rank_findings(case, settle_findings(case, findings), probes)
+    found = len(findings)
+    findings = keep_asked(case, findings, concluded, probes) if joined else findings
     judgements = concluded.judgements
     unplaced = () if probes else case.unplaced
     verdict = _verdict(findings, concluded, unplaced)
@@ -108,6 +118,7 @@ def diagnose(case: Case, probes: tuple[Probe, ...] = (), good: Case | None = Non
             *((tell_walked(carried),) if unasked and carried else ()),
             *_notes(case.node, findings, concluded),
             *_unplaced_notes(unplaced),
+            *_elsewhere_notes(found - len(findings)),
         ),
         partings=tuple(find_partings(judgements)),
         forbids=forbids,
@@ -298,6 +309,12 @@ def _unplaced_notes(unplaced: Sequence[Unplaced]) -> Iterator[str]:
             f"Not walked: {what} ({failure.result or 'it fails'}) at {failure.span}: no output "
             f"shows {failure.missing}{hint}."
         )
+
+
+def _elsewhere_notes(dropped: int) -> Iterator[str]:
+    if dropped:
+        what = "1 finding of the node is" if dropped == 1 else f"{dropped} findings of the node are"
+        yield f"{what} not about this connection: podpath diagnose, with its evidence, lists them."
 
 
 def _verdict(

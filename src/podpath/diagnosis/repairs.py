@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from podpath.checks.between import mtu_shrinks, pod_route, tunnel_end, tunnel_mac, tunnel_network
 from podpath.checks.captures import untranslated_reply
 from podpath.checks.cause import Cause
 from podpath.checks.conntrack import stale_conntrack, untracked
@@ -24,7 +25,7 @@ from podpath.checks.netfilter import (
     route_localnet,
 )
 from podpath.checks.routing import ip_forward, no_route, routing_loop, rp_filter, source_refused
-from podpath.diagnosis import repairs_routes, repairs_rules, repairs_settings
+from podpath.diagnosis import repairs_between, repairs_routes, repairs_rules, repairs_settings
 from podpath.diagnosis.difference.difference import inside
 from podpath.node.change import LoadModule, SetCiliumOption
 from podpath.node.node import HOST, Node
@@ -64,11 +65,17 @@ _GENERATORS: dict[str, tuple[Generator, ...]] = {
     route_localnet.NAME: (repairs_settings.let_loopback_in,),
     stale_conntrack.NAME: (repairs_settings.forget_connection,),
     source_refused.NAME: (repairs_routes.delete_local_routes, repairs_settings.let_own_source_in),
+    pod_route.NAME: (repairs_between.route_to_pods, repairs_routes.mend_routes),
+    tunnel_mac.NAME: (repairs_between.rewrite_tunnel_mac,),
+    tunnel_end.NAME: (repairs_between.rewrite_tunnel_end,),
+    mtu_shrinks.NAME: (repairs_between.widen_mtu,),
     no_route.NAME: (repairs_routes.mend_routes,),
     routing_loop.NAME: (repairs_routes.mend_routes,),
 }
 
 PREVENTIONS: dict[str, str] = {
+    **{one.NAME: one.PREVENTION for one in (pod_route, tunnel_mac, tunnel_end, tunnel_network)},
+    mtu_shrinks.NAME: mtu_shrinks.PREVENTION,
     stale_conntrack.NAME: stale_conntrack.PREVENTION,
     chain_order.NAME: chain_order.PREVENTION,
     rp_filter.NAME: rp_filter.PREVENTION,

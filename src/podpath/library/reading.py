@@ -54,10 +54,29 @@ class ReadEvidence:
     mentions: frozenset[Technology] = frozenset()
     told: tuple[Told, ...] = ()
 
+    def beside(self, other: ReadEvidence) -> ReadEvidence:
+        """Return this evidence with more of it behind."""
+        return ReadEvidence(
+            sources=(*self.sources, *other.sources),
+            readings=(*self.readings, *other.readings),
+            gaps=(*self.gaps, *other.gaps),
+            kept=(*self.kept, *other.kept),
+            complaints=(*self.complaints, *other.complaints),
+            mentions=self.mentions | other.mentions,
+            told=(*self.told, *other.told),
+        )
+
+
+def gather(evidence: Given, progress: Progress = silent) -> ReadEvidence:
+    """Read evidence that is of no node in particular, once for several nodes."""
+    with collecting_seldom():
+        return _read_pieces(list_pieces(evidence), (), DEFAULT, progress)
+
 
 def read(
     evidence: Given,
     *,
+    shared: ReadEvidence | None = None,
     asking: Sequence[Asked] = (),
     node: str | None = None,
     limits: Limits = DEFAULT,
@@ -68,13 +87,15 @@ def read(
     The evidence is a path, a text (`Pasted`), this node itself (`ThisNode`), or several of them.
     `asking` are probes that will be asked about: their addresses help to place what the evidence
     leaves open. Of evidence of several nodes, `node` names the only one that is wanted;
-    `UsageError` says which there are. What `limits` cut off is among the case's gaps.
+    `UsageError` says which there are. What `limits` cut off is among the case's gaps. `shared` is
+    what else was read already.
     """
     probes = parse_probes(asking)
     pieces = tuple(_name_netns(piece, probes) for piece in list_pieces(evidence))
     ends = tuple(end for probe in probes for end in (probe.src, probe.dst))
     with collecting_seldom():
         found = _read_pieces(pieces, (), limits, progress)
+        found = found if shared is None else found.beside(shared)
         with stage(progress, "putting the node together"):
             chosen = _choose(part_by_host(found.readings), node)
             cases = [

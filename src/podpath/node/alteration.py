@@ -24,6 +24,7 @@ from podpath.node.change import (
     InsertRule,
     LoadModule,
     PutChain,
+    PutFdbEntry,
     PutNeighbour,
     PutNftables,
     PutNftTable,
@@ -34,7 +35,7 @@ from podpath.node.change import (
     SetPolicy,
     SetSysctl,
 )
-from podpath.node.links import BridgePort, Link, Neighbour
+from podpath.node.links import BridgePort, FdbEntry, Link, Neighbour
 from podpath.node.netfilter import TABLE_ORDER, Chain, IpSet, Netfilter, Rule, Table
 from podpath.node.nftables import NftTable
 from podpath.node.node import Cilium, Netns, Node
@@ -107,6 +108,8 @@ def _alter(namespace: Netns, change: Change) -> Netns:  # noqa: C901, PLR0911, P
             return replace(
                 namespace, neighbours=_put_neighbour(namespace.neighbours, change.neighbour)
             )
+        case PutFdbEntry():
+            return replace(namespace, fdb=_put_entry(namespace.fdb, change.entry))
         case InsertRule() | DeleteRule() | SetPolicy() | PutChain():
             return _alter_netfilter(namespace, change)
         case PutTable():
@@ -301,6 +304,14 @@ def _with_chain(table: Table, name: str, alter: Callable[[Chain], Chain]) -> Tab
     if not isinstance(fact, Known):
         return table
     return replace(table, chains={**table.chains, name: fact._replace(value=alter(fact.value))})
+
+
+def _put_entry(listing: Listing[FdbEntry], entry: FdbEntry) -> Listing[FdbEntry]:
+    """Put an entry in the place of those of the same device and MAC."""
+    kept = tuple(
+        other for other in listing.items if (other.link, other.mac) != (entry.link, entry.mac)
+    )
+    return listing._replace(items=(*kept, entry))
 
 
 def _insert(chain: Chain, rule: Rule) -> Chain:

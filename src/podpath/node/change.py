@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from podpath.net.addresses import Family
 from podpath.net.provenance import Span
-from podpath.node.links import InterfaceAddress, Neighbour
+from podpath.node.links import FdbEntry, InterfaceAddress, Neighbour
 from podpath.node.netfilter import Chain, IpSet, Rule, Table
 from podpath.node.nftables import NftTable
 from podpath.node.routing import PolicyRule, Route
@@ -119,6 +119,14 @@ class PutNeighbour:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PutFdbEntry:
+    """`bridge fdb replace`."""
+
+    netns: str
+    entry: FdbEntry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PutChain:
     """`iptables-restore --noflush` of one chain: it has these rules then, and is made where it is
     missing.
@@ -213,6 +221,7 @@ Change = (
     | AddAddress
     | DeleteAddress
     | PutNeighbour
+    | PutFdbEntry
     | PutChain
     | PutTable
     | PutSet

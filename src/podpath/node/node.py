@@ -12,6 +12,7 @@ from podpath.node.links import FdbEntry, InterfaceAddress, Link, Neighbour, OvsB
 from podpath.node.netfilter import ConntrackEntry, Netfilter
 from podpath.node.nftables import NftTable
 from podpath.node.routing import DEFAULT_RULES, PolicyRule, Route
+from podpath.node.wires import Wire
 
 HOST = "host"
 """The name of the node's own network namespace."""
@@ -65,6 +66,17 @@ class Netns:
     """What the kernel counted (`nstat -as`), by nstat's names."""
     inferred: Inferred | None = None
     """Why the namespace is taken to exist where no listing shows it."""
+    node: str = ""
+    """The node that it is on, where that is another one than the model's own."""
+    inside: str = ""
+    """Its name on that node; empty where it is on the model's own."""
+
+    @property
+    def place(self) -> str:
+        """Return what stands before a command that is asked in the namespace: nothing on the host."""
+        where = f"on {self.node}: " if self.node else ""
+        name = self.inside or self.name
+        return where if self.role == "host" else f"{where}in the network namespace of {name}: "
 
     def shows_sockets(self, protocol: int) -> bool:
         """Tell whether a socket of the protocol that is not listed is not there."""
@@ -87,8 +99,9 @@ class Netns:
             Option(default, "the kernel's default"),
             *(Option(value, meaning) for value, meaning in options if value != default),
         )
-        prefix = "" if self.role == "host" else f"nsenter into {self.name}: "
-        return Unknown(f"{key} in netns {self.name}", f"{prefix}sysctl {key}", choices)
+        where = f"on {self.node}: " if self.node else ""
+        entered = "" if self.role == "host" else f"nsenter into {self.inside or self.name}: "
+        return Unknown(f"{key} in netns {self.name}", f"{where}{entered}sysctl {key}", choices)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +186,14 @@ class Node:
     cni: tuple[CniNetwork, ...] = ()
     services: tuple[Service, ...] = ()
     pods: tuple[Pod, ...] = ()
+    beside: Mapping[str, Node] = field(default_factory=dict)
+    """The other nodes of its cluster by name, each as its own evidence has it."""
+    wires: tuple[Wire, ...] = ()
+    """What connects it with them."""
+
+    def home_of(self, netns: Netns) -> Node:
+        """Return the node that a namespace is on: its kernel, its modules."""
+        return self.beside.get(netns.node, self) if netns.node else self
 
     @property
     def host(self) -> Netns:

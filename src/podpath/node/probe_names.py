@@ -19,6 +19,7 @@ from podpath.net.probe import SYNTAX, Probe, parse_endpoint
 from podpath.node.node import HOST, Node, Service
 
 _NAMED = re.compile(
+    r"node/(?P<node>[^/:\s]+)(?::(?P<door>\d+))?|"
     r"(?P<kind>po|pods?|svc|services?)/(?:(?P<namespace>[^/:\s]+)/)?(?P<name>[^/:\s]+)"
     r"(?::(?P<port>[\w-]+))?|(?P<host>host)(?::(?P<at>\d+))?"
 )
@@ -79,7 +80,9 @@ def _resolve(text: str, node: Node, protocol: int) -> tuple[NamedEnd, ...]:
     if found is None:
         return (NamedEnd(*parse_endpoint(text)),)
     if found["host"]:
-        ends = tuple(_hosts(node, int(found["at"] or 0)))
+        ends = tuple(_hosts(node, HOST, int(found["at"] or 0)))
+    elif found["node"]:
+        ends = tuple(_nodes(node, found["node"], int(found["door"] or 0)))
     elif found["kind"].startswith("p"):
         ends = tuple(_pods(node, found["namespace"], found["name"], found["port"]))
     else:
@@ -92,23 +95,33 @@ def _resolve(text: str, node: Node, protocol: int) -> tuple[NamedEnd, ...]:
     return ends
 
 
-def _hosts(node: Node, port: int) -> Iterator[NamedEnd]:
-    """Yield the host's addresses, those on the devices of default routes first."""
+def _nodes(node: Node, name: str, port: int) -> Iterator[NamedEnd]:
+    """Yield the addresses of a node by its name: the one at hand, or one of its cluster."""
+    if name == node.name:
+        yield from _hosts(node, HOST, port)
+    elif name in node.beside:
+        yield from _hosts(node, f"{name}/{HOST}", port)
+
+
+def _hosts(node: Node, netns: str, port: int) -> Iterator[NamedEnd]:
+    """Yield a host's addresses, those on the devices of default routes first, then those on the
+    wire to other nodes.
+    """
+    host = node.namespaces[netns]
+    wired = {end.link for wire in node.wires for end in wire.ends if end.netns == netns}
     uplinks = {
         hop.link
-        for route in node.host.routes.items
+        for route in host.routes.items
         if route.prefix.length == 0
         for hop in route.nexthops
     }
     own = [
         item
-        for item in node.host.addresses.items
+        for item in host.addresses.items
         if item.scope == "global" and not item.address.is_loopback
     ]
-    yield from (
-        NamedEnd(item.address, port, HOST)
-        for item in sorted(own, key=lambda item: item.link not in uplinks)
-    )
+    own.sort(key=lambda item: (item.link not in uplinks, item.link not in wired))
+    yield from (NamedEnd(item.address, port, netns) for item in own)
 
 
 def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Iterator[NamedEnd]:
@@ -201,12 +214,16 @@ def _number(port: str | None) -> int:
 
 
 def _what(found: re.Match[str]) -> str:
+    if found["node"]:
+        return "a node"
     return "a host" if found["host"] else "a pod" if found["kind"].startswith("p") else "a service"
 
 
 def _known(node: Node, found: re.Match[str]) -> str:
     if found["host"]:
         return "it shows no address of the host: ip addr"
+    if found["node"]:
+        return f"it shows {_list([f'node/{name}' for name in (node.name, *node.beside)])}"
     if found["kind"].startswith("p"):
         pods = [pod for pod in node.pods if pod.address is not None or pod.netns is not None]
         placed = {pod.netns for pod in pods}

@@ -99,7 +99,8 @@ def switch(walk: Walk, namespace: Namespace, bridge: Link, family: int) -> Fact[
     """Return whether bridged packets run through iptables: the bridge's own switch, the
     namespace's, or no module at all.
     """
-    netns, modules = namespace.netns, walk.engine.node.modules
+    netns = namespace.netns
+    modules = walk.engine.node.home_of(netns).modules
     key = KEYS[family]
     fact = netns.sysctls.get(key)
     own = bridge.bridge is not None and (

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from podpath.datapath.conntrack.remains import drawn_ports, list_entries
 from podpath.datapath.conversations.answers import refuse
+from podpath.datapath.conversations.full_size import fill, largest_packet, sends_smaller
 from podpath.datapath.conversations.places import ConnectionEnd, place_of, place_sender, send_from
 from podpath.datapath.netfilter.tracking import attach_answer
 from podpath.datapath.reasons import failures
@@ -74,6 +75,8 @@ class Act(NamedTuple):
     payload: int = 0
     kind: int = 0
     """ICMP type."""
+    full: bool = False
+    """True for a packet as large as both ends take: its payload is what they agreed on."""
 
 
 _SCRIPTS: dict[int, tuple[Act, ...]] = {
@@ -95,6 +98,13 @@ _SCRIPTS: dict[int, tuple[Act, ...]] = {
     ),
 }
 """What is sent, by protocol."""
+_FULL_DATA = (
+    Act("full data", False, protocols.PSH | protocols.ACK, 1 + PAYLOAD, 1 + PAYLOAD, full=True),
+    Act(
+        "full data reply", True, protocols.PSH | protocols.ACK, 1 + PAYLOAD, 1 + PAYLOAD, full=True
+    ),
+)
+"""What a TCP connection between nodes sends beyond: packets that fill the MTU of its ends."""
 
 _ECHO = frozenset({protocols.ICMP, protocols.ICMPV6})
 
@@ -131,6 +141,8 @@ def converse(
     """
     acts = script or script_of(probe.protocol)
     engine = node if isinstance(node, Engine) else Engine(node)
+    if not script and engine.wires and probe.protocol == protocols.TCP:
+        acts = (*acts, *_FULL_DATA)
     explored = explore(
         lambda choices: _run(engine, probe, choices, acts),
         limit=limit,
@@ -209,6 +221,8 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
     unheard: tuple[Trace, ...] = ()
     for act, following in zip(script, (*script[1:], None), strict=True):
         place, packet = _next(ends, act)
+        if act.full:
+            packet = fill(packet, largest_packet(walk, traces))
         skb = send_from(walk, place, packet, by_kernel=act.reply and packet.protocol in _ECHO)
         if skb.link is None and _has_hash(packet, reply=act.reply):
             skb.hashed = (place.netns, act.reply)
@@ -224,6 +238,9 @@ def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]
             ends, unaccepted, lost, unheard = after, lost is not None, None, ()
             continue
         answers = answer_to(walk, skb, trace)
+        if act.full and sends_smaller(trace, place, answers):
+            traces.append(trace)
+            continue
         if (
             lost is None
             and _goes_on(act, following, failure)
@@ -391,6 +408,10 @@ def _judge(walk: Walk, ends: _Ends, act: Act, trace: Trace) -> tuple[_Ends, _Fai
     if not isinstance(outcome, Delivered | Transmitted):
         return ends, _end(trace, outcome)
     place, packet = place_of(walk, outcome), outcome.packet
+    if isinstance(outcome, Transmitted) and walk.engine.wires:
+        strayed = _left_cluster(walk, trace, outcome)
+        if strayed is not None:
+            return ends, strayed
     if act.reply:
         return ends, _judge_reply(ends, trace, place, packet)
     if ends.server is None or ends.seen is None:
@@ -441,6 +462,17 @@ def _end(trace: Trace, outcome: Dropped | Rejected | Undecided) -> _Failure:
                 trace.name, outcome.netns, step.stage, outcome.reason
             )
             return _Failure(ConversationFailure.UNDECIDED, undecided)
+
+
+def _left_cluster(walk: Walk, trace: Trace, outcome: Transmitted) -> _Failure | None:
+    """Say that a packet left for where nothing is known, though a pod of the model has its address."""
+    address = outcome.packet.dst
+    for name, netns in walk.engine.node.namespaces.items():
+        if netns.role == "pod" and walk.engine.namespace(name).owns(address):
+            home = walk.engine.node.home_of(netns).name
+            left = failures.LeftForPodOf(trace.name, outcome.link, address, netns.node or home)
+            return _Failure(ConversationFailure.LEFT_NODE, left)
+    return None
 
 
 def _judge_reply(

@@ -19,7 +19,7 @@ from podpath.datapath.tracing.trace import Delivered, Transmitted
 from podpath.datapath.walk.skb import Skb
 from podpath.datapath.walk.state import Walk
 from podpath.net import protocols
-from podpath.net.addresses import Address, IfName, Mac
+from podpath.net.addresses import Address, IfName, Mac, Prefix
 from podpath.net.errors import UsageError
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
@@ -49,6 +49,10 @@ class ConnectionEnd(NamedTuple):
     """The bond or Open vSwitch bridge that the device is a port of: all its ports lead to the same
     hosts.
     """
+    wires: frozenset[Prefix | None] = frozenset()
+    """The networks between nodes that the device is on: whoever is there is one host to all of
+    them.
+    """
 
     @property
     def end(self) -> EndPlace:
@@ -59,6 +63,8 @@ class ConnectionEnd(NamedTuple):
         """Tell whether both are one host, as far as the model can tell: uplinks may lead to the
         same one.
         """
+        if self.link is not None and other.link is not None and self.wires & other.wires:
+            return True
         if self.netns != other.netns or self.link is None or other.link is None:
             return self.netns == other.netns and self.link is other.link
         if self.switch is not None and self.switch == other.switch:
@@ -115,7 +121,7 @@ def _place_on_device(walk: Walk, device: str, src: Address) -> ConnectionEnd:
 
 def _place_by_route(walk: Walk, probe: Probe) -> ConnectionEnd:
     """Take a sender that is not on the node to be where the host's routes lead back to it."""
-    namespace = walk.engine.namespace(HOST)
+    namespace = walk.engine.namespace(_entered(walk, probe.dst))
     found = look_up(walk.choices, namespace, FlowKey(probe.src))
     hops = (
         [hop for hop in found.nexthops if hop.link is not None and hop.link != "lo"]
@@ -124,12 +130,21 @@ def _place_by_route(walk: Walk, probe: Probe) -> ConnectionEnd:
     )
     if not hops:
         uplinks = likeliest_uplinks(namespace)
-        return ConnectionEnd(HOST, uplinks[0] if uplinks else UNSEEN)
+        return ConnectionEnd(namespace.name, uplinks[0] if uplinks else UNSEEN)
     hop = hops[0]
     if len(hops) > 1:
         options = tuple(Option(item, f"it comes in on {item.link}") for item in hops)
         hop = walk.choices.choose(f"the device that {probe.src} comes in on", options, random=True)
     return _outside(walk, namespace, namespace.link(str(hop.link)), probe.src)
+
+
+def _entered(walk: Walk, dst: Address) -> str:
+    """Return the host at which a packet from outside comes in: of several nodes the one that has
+    the address.
+    """
+    hosts = (end.netns for wire in walk.engine.node.wires for end in wire.ends)
+    owners = (name for name in dict.fromkeys(hosts) if walk.engine.namespace(name).owns(dst))
+    return next(owners, HOST)
 
 
 def _outside(walk: Walk, namespace: Namespace, link: Link, src: Address) -> ConnectionEnd:
@@ -141,7 +156,12 @@ def _outside(walk: Walk, namespace: Namespace, link: Link, src: Address) -> Conn
     switch = openvswitch.bridge_of(walk.engine.node, link)
     if switch is not None and openvswitch.is_internal(switch, link):
         link = next(iter(openvswitch.system_ports(namespace, switch)), link)
-    return ConnectionEnd(namespace.name, link, switch=_switch_of(walk.engine.node, link))
+    return ConnectionEnd(
+        namespace.name,
+        link,
+        switch=_switch_of(walk.engine.node, link),
+        wires=_wires_of(walk, namespace, link),
+    )
 
 
 def place_of(walk: Walk, outcome: Delivered | Transmitted) -> ConnectionEnd:
@@ -153,8 +173,19 @@ def place_of(walk: Walk, outcome: Delivered | Transmitted) -> ConnectionEnd:
     tunnel = namespace.link(outcome.tunnel) if outcome.tunnel is not None else None
     link = namespace.link(outcome.link)
     return ConnectionEnd(
-        outcome.netns, link, frame.smac, outcome.outer, tunnel, _switch_of(walk.engine.node, link)
+        outcome.netns,
+        link,
+        frame.smac,
+        outcome.outer,
+        tunnel,
+        _switch_of(walk.engine.node, link),
+        _wires_of(walk, namespace, link),
     )
+
+
+def _wires_of(walk: Walk, namespace: Namespace, link: Link) -> frozenset[Prefix | None]:
+    found = walk.engine.wires.get((namespace.name, str(link.name)), ())
+    return frozenset(wire.prefix for wire in found)
 
 
 def _switch_of(node: Node, link: Link) -> str | None:

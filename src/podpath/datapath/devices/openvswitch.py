@@ -87,7 +87,7 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     """
     bridge = bridge_of(walk.engine.node, link)
     if bridge is None or not is_internal(bridge, link):
-        return wire.leave(walk, skb, link)
+        return wire.send(walk, skb, link)
     namespace = walk.engine.namespace(HOST)
     dmac = skb.packet.dmac
     reason = HandedToSwitch(link.name, bridge.name)
@@ -106,7 +106,7 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
             return RECEIVE
     out = next(iter(system_ports(namespace, bridge)), None)
     if out is None:
-        return wire.leave(walk, skb, link)
+        return wire.send(walk, skb, link)
     spans = (bridge.span,) if bridge.span is not None else ()
     walk.trace.step(
         StageName.OPEN_VSWITCH,
@@ -118,7 +118,7 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
         spans=spans,
     )
     skb.port = skb.link = out
-    return wire.leave(walk, skb, out)
+    return wire.send(walk, skb, out)
 
 
 def receive(walk: Walk, skb: Skb, link: Link) -> Next:

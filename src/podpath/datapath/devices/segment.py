@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from podpath.datapath.devices import openvswitch
+from podpath.datapath.devices import openvswitch, underlay
 from podpath.datapath.devices.veth import peer_of
 from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.reasons.bridges import (
@@ -86,6 +86,8 @@ class _Survey:
             and not _floods(namespace, link, link.vxlan)
         ):
             return
+        for end in underlay.others_on(self.walk, netns, link.name):
+            self.arrive(end.netns, self.walk.engine.namespace(end.netns).link(end.link))
         self.exits.append(Station(netns, link))
 
     def arrive(self, netns: str, link: Link) -> None:

@@ -4,11 +4,15 @@ through output and hooks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from podpath.datapath.devices import wire
+from podpath.datapath.devices.segment import NOBODY
 from podpath.datapath.reasons.devices import (
     NoRemoteEnd,
     TunnelsNested,
     Unwrapped,
+    VniUnknown,
     Wrapped,
     WrappedForUnknownEnd,
 )
@@ -43,7 +47,7 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
     """
     details = link.vxlan
     if details is None:
-        return wire.leave(walk, skb, link)
+        return wire.send(walk, skb, link)
     if len(skb.wrapped) >= NESTED:
         walk.trace.step(
             StageName.DEVICE_TRANSMIT,
@@ -61,7 +65,10 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
     namespace = walk.engine.namespace(skb.netns.name)
     remote, spans = details.remote, ((link.span,) if link.span is not None else ())
     if skb.packet.dmac is not None:
-        for entry in namespace.fdb.get((link.name, skb.packet.dmac), ()):
+        entries = namespace.fdb.get((link.name, skb.packet.dmac), ())
+        if not any(entry.dst is not None for entry in entries):
+            entries = namespace.fdb.get((link.name, NOBODY), ())
+        for entry in entries:
             if entry.dst is not None:
                 remote, spans = entry.dst, ((entry.span,) if entry.span is not None else ())
     if remote is None and namespace.netns.fdb.complete:
@@ -89,7 +96,7 @@ def emit_vxlan(walk: Walk, skb: Skb, link: Link) -> Next:
             WrappedForUnknownEnd(link.name),
             link=link.name,
         )
-        return wire.leave(walk, skb, link)
+        return wire.send(walk, skb, link)
     port = _source_port(walk.draws, skb)
     return _wrap(walk, skb, link, _outer(skb.packet, port, details, remote), spans)
 
@@ -128,7 +135,7 @@ def emit_ipip(walk: Walk, skb: Skb, link: Link) -> Next:
     if skb.inner is not None:
         return boundary(walk, skb, BoundaryName.CIRCLE, link.name)
     if gateway is None:
-        return wire.leave(walk, skb, link)
+        return wire.send(walk, skb, link)
     inner = skb.packet
     outer = Packet(
         _unspecified(gateway.family),
@@ -183,9 +190,10 @@ def receive(walk: Walk, skb: Skb) -> Next:
     if inner is None or sender is None:
         return None
     namespace = walk.engine.namespace(skb.netns.name)
-    device = next((link for link in namespace.ordered if _listens(link, sender, outer)), None)
+    listening = [link for link in namespace.ordered if _listens(link, outer)]
+    device = next((link for link in listening if _is_of_network(link, sender)), None)
     if device is None:
-        return None
+        return _refuse_network(walk, skb, sender, listening)
     skb.packet = inner
     skb.inner, skb.tunnel = skb.wrapped[-1] if skb.wrapped else (None, None)
     skb.wrapped = skb.wrapped[:-1]
@@ -209,12 +217,36 @@ def receive(walk: Walk, skb: Skb) -> Next:
     return RECEIVE
 
 
-def _listens(link: Link, sender: Link, outer: Packet) -> bool:
-    """Tell whether a device takes what another tunnel device sent: the same kind, network and
-    port.
-    """
+def _refuse_network(
+    walk: Walk, skb: Skb, sender: Link, listening: Sequence[Link]
+) -> Dropped | None:
+    """Drop what is of a network that no device has; where none listens at all, it is a socket's."""
+    device = next((link for link in listening if link.vxlan is not None), None)
+    if device is None or device.vxlan is None or sender.vxlan is None:
+        return None
+    walk.trace.step(
+        StageName.TUNNEL,
+        skb,
+        RECEIVED,
+        skb.packet,
+        StepDecision.DROP,
+        VniUnknown(device.name, sender.vxlan.vni, device.vxlan.vni),
+        spans=(device.span,) if device.span is not None else (),
+        link=device.name,
+    )
+    kernel = walk.engine.node.home_of(skb.netns).kernel
+    return Dropped(netns=skb.netns.name, reason=drop_reason(DropCause.VXLAN_VNI, kernel))
+
+
+def _listens(link: Link, outer: Packet) -> bool:
+    """Tell whether a tunnel's device takes what comes in on an outer packet's protocol and port."""
     if outer.protocol == protocols.IPIP:
         return link.kind == "ipip"
+    return link.vxlan is not None and link.up and link.vxlan.port == outer.dport
+
+
+def _is_of_network(link: Link, sender: Link) -> bool:
+    """Tell whether a tunnel's device is of the network of the one that sent."""
     if link.vxlan is None or sender.vxlan is None:
-        return False
-    return link.vxlan.vni == sender.vxlan.vni and link.vxlan.port == outer.dport
+        return link.vxlan is sender.vxlan is None
+    return link.vxlan.vni == sender.vxlan.vni

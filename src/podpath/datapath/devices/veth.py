@@ -18,7 +18,7 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     """Hand the frame to the peer."""
     peer = peer_of(walk, link)
     if peer is None:
-        return wire.leave(walk, skb, link)
+        return wire.send(walk, skb, link)
     crosses = peer.netns != skb.netns.name
     rests_on = link.peer.inferred if isinstance(link.peer, Known) else None
     reason = HandedToPeer(link.name, peer.link, peer.netns, crosses)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from podpath.datapath.devices import underlay
 from podpath.datapath.reasons.devices import LeftByPort, LeftNode
+from podpath.datapath.tracing.paths import Next
 from podpath.datapath.tracing.trace import Transmitted
 from podpath.datapath.vocabulary import StageName, StepDecision
 from podpath.datapath.walk.skb import Skb
@@ -12,8 +14,14 @@ from podpath.node.links import Link
 FUNCTION = "net/core/dev.c:dev_hard_start_xmit v6.12"
 
 
+def send(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Send the frame out of the node: to another one of the model, or to where nothing is known."""
+    crossed = underlay.cross(walk, skb, link) if walk.engine.wires else None
+    return leave(walk, skb, link) if crossed is None else crossed
+
+
 def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted:
-    """Send the frame out of the node."""
+    """Send the frame to where nothing is known."""
     reason: LeftNode | LeftByPort = LeftNode(
         link.name, link.inferred.why if link.inferred is not None else ""
     )

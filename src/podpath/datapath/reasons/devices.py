@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from podpath.datapath.reasons.distinct import distinct
-from podpath.net.addresses import Address, Mac
+from podpath.net.addresses import Address, Mac, Prefix
 
 
 @distinct
@@ -94,6 +94,37 @@ class LeftByPort(NamedTuple):
 
 
 @distinct
+class CrossedWire(NamedTuple):
+    """The frame goes over the wire to another node; that the wire delivers it is assumed."""
+
+    link: str
+    node: str
+    peer: str
+    """The device by which it comes in there."""
+    subnet: Prefix | None
+    """The network of the two devices; None where routers stand between them."""
+
+
+@distinct
+class TooLongForEnd(NamedTuple):
+    """The device at the other end of the wire takes no frame of that length."""
+
+    link: str
+    length: int
+    mtu: int
+
+
+@distinct
+class VniUnknown(NamedTuple):
+    """A tunnel's packet has a network identifier that no device of the node has."""
+
+    link: str
+    """The device that listens on its port."""
+    vni: int
+    own: int
+
+
+@distinct
 class NoDevice(NamedTuple):
     """The route names no device to leave on."""
 
@@ -148,6 +179,7 @@ class ReachedSocket(NamedTuple):
 
 DeviceReason = (
     ReceivedOn | LinkDown | HandedToMaster | FrameForOther | LoopedBack | SentThroughSlave
-    | SwallowedByDummy | HandedToPeer | LeftNode | LeftByPort | NoDevice | TunnelsNested
-    | NoRemoteEnd | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
+    | SwallowedByDummy | HandedToPeer | LeftNode | LeftByPort | CrossedWire
+    | TooLongForEnd | VniUnknown | NoDevice | TunnelsNested | NoRemoteEnd
+    | WrappedForUnknownEnd | Wrapped | Unwrapped | ReachedSocket
 )  # fmt: skip

@@ -115,6 +115,16 @@ class LeftForOwnPod(NamedTuple):
 
 
 @distinct
+class LeftForPodOf(NamedTuple):
+    """A packet left its cluster, though its destination is a pod of another node."""
+
+    name: str
+    link: str
+    address: Address
+    node: str
+
+
+@distinct
 class LeftUntranslated(NamedTuple):
     """A packet left the node with a source that nobody out there answers."""
 
@@ -124,5 +134,6 @@ class LeftUntranslated(NamedTuple):
 
 Failure = (
     PacketDropped | PacketRejected | PacketUndecided | FrameEnded | NobodyListens | OuterDelivered
-    | Misdelivered | NotTranslatedBack | StrayPacket | LeftForOwnPod | LeftUntranslated
+    | Misdelivered | NotTranslatedBack | StrayPacket | LeftForOwnPod | LeftForPodOf
+    | LeftUntranslated
 )  # fmt: skip

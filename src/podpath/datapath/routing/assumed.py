@@ -91,9 +91,7 @@ def _ask(choices: Choices, namespace: Namespace, flow: FlowKey) -> FibResult:
             0, Option("(uplink)", "a default route on a device that the evidence does not show")
         )
     family = "" if flow.dst.family == 4 else "-6 "
-    where = (
-        "" if namespace.netns.role == "host" else f"in the network namespace of {namespace.name}: "
-    )
+    where = namespace.netns.place
     ask = f"{where}ip {family}route get {flow.dst}"
     chosen = choices.choose(f"route to {flow.dst} in netns {namespace.name}", options, ask=ask)
     return assumed_default(namespace, flow, chosen) if chosen else NO_ROUTE

@@ -34,6 +34,7 @@ REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
     DropCause.VLAN: (((0, 0), "NOT_SPECIFIED"),),
     DropCause.VXLAN_NO_REMOTE: (((6, 13), "VXLAN_NO_REMOTE"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.VXLAN_RECURSION: (((6, 18), "RECURSION_LIMIT"), ((0, 0), "NOT_SPECIFIED")),
+    DropCause.VXLAN_VNI: (((6, 13), "VXLAN_VNI_NOT_FOUND"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.REROUTE: (((0, 0), "NETFILTER_DROP"),),
 }
 """For each cause, since which version which name: the newest first."""

@@ -55,7 +55,7 @@ def emit(walk: Walk, skb: Skb) -> Next:
     if openvswitch.bridge_of(walk.engine.node, link) is not None:
         return openvswitch.emit(walk, skb, link)
     by_kind = _KINDS.get("bridge" if link.bridge is not None else link.kind)
-    return by_kind(walk, skb, link) if by_kind is not None else wire.leave(walk, skb, link)
+    return by_kind(walk, skb, link) if by_kind is not None else wire.send(walk, skb, link)
 
 
 def loop(walk: Walk, skb: Skb, link: Link) -> Next:
@@ -90,7 +90,7 @@ def _through_bond(walk: Walk, skb: Skb, link: Link) -> Next:
             reason,
             link=active.name,
         )
-    return wire.leave(walk, skb, link)
+    return wire.send(walk, skb, link)
 
 
 def _on_lower(walk: Walk, skb: Skb, link: Link) -> Next:
@@ -101,7 +101,7 @@ def _on_lower(walk: Walk, skb: Skb, link: Link) -> Next:
     lower = namespace.links.get(link.lower) if link.lower is not None else None
     if lower is not None and (lower.kind in {"bridge", "veth"} or lower.peer is not None):
         return boundary(walk, skb, BoundaryName.INNER_VLAN, link.name, lower.name)
-    return wire.leave(walk, skb, link)
+    return wire.send(walk, skb, link)
 
 
 def _swallow(walk: Walk, skb: Skb, link: Link) -> Next:

@@ -15,6 +15,7 @@ from podpath.datapath.netns.namespace import Namespace
 from podpath.datapath.walk.cilium_config import CiliumConfig
 from podpath.net.addresses import Address, Family, Mac
 from podpath.node.node import Node
+from podpath.node.wires import Wire
 
 
 class Engine:
@@ -30,6 +31,7 @@ class Engine:
         "node",
         "rulesets",
         "tracked",
+        "wires",
     )
 
     def __init__(self, node: Node) -> None:
@@ -43,6 +45,12 @@ class Engine:
         """Native chains at devices, by namespace."""
         self.tracked: dict[str, Any] = {}
         """The conntrack entries of the evidence, by namespace."""
+        self.wires: dict[tuple[str, str], tuple[Wire, ...]] = {}
+        """The wires to other nodes, by namespace and device."""
+        for wire in node.wires:
+            for end in wire.ends:
+                place = (end.netns, str(end.link))
+                self.wires[place] = (*self.wires.get(place, ()), wire)
         macs = {
             entry.address: entry.mac
             for netns in node.namespaces.values()

@@ -126,7 +126,7 @@ def _find(namespace: Namespace, setting: DeviceSetting, device: str) -> Fact[str
         likeliest, reason = inherited.value, "net.ipv4.conf.default has it"
     options = [Option(value, meaning) for value, meaning in setting.values if value != likeliest]
     meaning = dict(setting.values).get(likeliest, likeliest)
-    where = "" if netns.role == "host" else f"in the network namespace of {netns.name}: "
+    where = netns.place
     return Unknown(
         f"{key} in netns {netns.name}",
         f"{where}sysctl {key}",
@@ -212,7 +212,7 @@ def _find_forwarding(namespace: Namespace, device: str) -> Fact[str]:
             return fact
     if namespace.netns.sysctls_complete:
         return Known("0", None, "net.ipv4.ip_forward is not among the namespace's sysctls")
-    where = "" if namespace.netns.role == "host" else f"in the network namespace of {name}: "
+    where = namespace.netns.place
     options = tuple(Option(value, meaning) for value, meaning in FORWARDING.values)
     return Unknown(
         f"net.ipv4.ip_forward in netns {name}", f"{where}sysctl net.ipv4.ip_forward", options

@@ -37,6 +37,16 @@ def spell_device(reason: DeviceReason) -> str:  # noqa: C901, PLR0911, PLR0912  
                 f"it leaves the node on {link} with {link}'s own MAC {mac}, though {link} is a "
                 f"port of {master}"
             )
+        case devices.CrossedWire(link, node, peer, subnet):
+            over = f"the wire of {subnet}" if subnet is not None else "the routers between them"
+            return (
+                f"it goes from {link} over {over} to {peer} of {node}; that this delivers "
+                f"is assumed"
+            )
+        case devices.TooLongForEnd(link, length, mtu):
+            return f"its {length} bytes are more than the MTU of {link}, {mtu}"
+        case devices.VniUnknown(link, vni, own):
+            return f"it is of network {vni}, but {link} is of {own}"
         case devices.NoDevice():
             return "it has no device to leave on"
         case devices.TunnelsNested(link, depth):

@@ -48,6 +48,8 @@ def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911  # one
             )
         case failures.LeftForOwnPod(name, link, address):
             return f"{name} left the node on {link}, though {address} is a pod on it"
+        case failures.LeftForPodOf(name, link, address, node):
+            return f"{name} left the cluster on {link}, though {address} is a pod on {node}"
         case failures.LeftUntranslated(name, packet):
             return f"{name} left the node as {packet}: nobody answers {packet.src}"
         case None:

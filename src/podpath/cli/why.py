@@ -1,0 +1,95 @@
+"""`podpath why`: one connection of a cluster, over whatever nodes lie between its ends."""
+
+from __future__ import annotations
+
+import click
+
+from podpath.cli.options import output_options
+from podpath.cli.output import show
+from podpath.cli.terminal import ProgressLine
+from podpath.library.why import why as find_out
+
+
+def _parse_nodes(
+    context: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """Read NAME=BUNDLE; what is given twice for a name goes together."""
+    nodes: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        name, sign, bundle = text.partition("=")
+        if not (name and sign and bundle):
+            raise click.BadParameter(f"expected NAME=BUNDLE, saw {text!r}", context, parameter)
+        nodes[name] = (*nodes.get(name, ()), bundle)
+    return nodes
+
+
+@click.command()
+@click.argument("source")
+@click.argument("destination")
+@click.option(
+    "--node",
+    "nodes",
+    multiple=True,
+    required=True,
+    metavar="NAME=BUNDLE",
+    callback=_parse_nodes,
+    help="The snapshot of a node; once for each node concerned.",
+)
+@click.option(
+    "--objects",
+    multiple=True,
+    metavar="FILE",
+    help="What the API says: kubectl get -A -o yaml pods,services,endpoints,nodes,networkpolicies.",
+)
+@click.option(
+    "--protocol",
+    type=click.Choice(["tcp", "udp", "icmp"]),
+    help="The protocol, where neither the service nor the pod tells. [tcp]",
+)
+@output_options
+def why(  # noqa: PLR0913 - click gives each option as one argument
+    source: str,
+    destination: str,
+    *,
+    nodes: dict[str, tuple[str, ...]],
+    objects: tuple[str, ...],
+    protocol: str | None,
+    as_json: bool,
+    color: str,
+    verbose: bool,
+    brief: bool,
+) -> None:
+    """Say why SOURCE cannot reach DESTINATION, in whatever nodes lie between.
+
+    The connection is walked from node to node and back. The answer names the node, the line and the
+    fix, as `podpath diagnose` does for one node.
+
+    \b
+    An end is
+      pod/shop/web-0, shop/web-0        a pod; [:PORT] by number or name
+      svc/shop/api:http                 a service
+      node/node1, node/node1:30080      a node
+      10.244.1.5, 10.96.0.10:53         an address
+      outside                           a client that is not of the cluster
+
+    \b
+    Examples:
+      podpath why shop/web-0 svc/shop/api:http --node node1=n1.tar.gz --node node2=n2.tar.gz --objects api.yaml
+      podpath why outside node/node2:30080 --node node2=n2.tar.gz --objects api.yaml
+      kubectl get -A -o yaml pods,services | podpath why web-0 10.96.0.10:53 --node node1=n1/ --objects -
+
+    \b
+    `podpath snapshot -o node1.tar.gz`, run on a node, takes its snapshot.
+
+    \b
+    Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
+    """  # noqa: D301  # click wants the backspace itself
+    answer = find_out(
+        source,
+        destination,
+        nodes=nodes,
+        objects=objects,
+        protocol=protocol or "",
+        progress=ProgressLine(),
+    )
+    show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

@@ -1,0 +1,54 @@
+"""Packets as large as the ends of a connection take: small ones pass where these may not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podpath.datapath.conversations.places import ConnectionEnd
+from podpath.datapath.tracing.trace import Delivered, Rejected, Trace
+from podpath.datapath.vocabulary import Direction
+from podpath.datapath.walk.state import Walk
+from podpath.net.packet import Packet
+
+TOO_BIG = frozenset({"EMSGSIZE", "icmp-frag-needed", "icmp6-packet-too-big"})
+"""Answers by which a sender learns to send less."""
+
+
+def largest_packet(walk: Walk, traces: Sequence[Trace]) -> int:
+    """Return the length that both ends agreed on by their MSS: the smaller MTU of the devices by
+    which they send.
+    """
+    firsts = [
+        next((trace for trace in traces if trace.direction is direction), None)
+        for direction in Direction
+    ]
+    sent = (_sent_by(walk, trace) for trace in firsts if trace is not None)
+    return min((mtu for mtu in sent if mtu), default=0)
+
+
+def _sent_by(walk: Walk, trace: Trace) -> int:
+    """Return the MTU of the device by which a packet's sender has it; 0 where no step tells."""
+    name = next(
+        (step.link for step in trace.steps if step.netns == trace.start and step.link is not None),
+        None,
+    )
+    return walk.engine.namespace(trace.start).link(name).mtu if name is not None else 0
+
+
+def fill(packet: Packet, length: int) -> Packet:
+    """Return the packet with as much payload as makes it that long."""
+    more = length - packet.length
+    return packet._replace(length=length, payload=packet.payload + more) if more > 0 else packet
+
+
+def sends_smaller(trace: Trace, sender: ConnectionEnd, answers: Sequence[Trace]) -> bool:
+    """Tell whether the sender of a packet that was too long is told so, and sends less from then on."""
+    outcome = trace.outcome
+    if not isinstance(outcome, Rejected) or outcome.answer not in TOO_BIG:
+        return False
+    if outcome.answer == "EMSGSIZE" or sender.link is not None:
+        return True
+    return any(
+        isinstance(answer.outcome, Delivered) and answer.outcome.netns == sender.netns
+        for answer in answers
+    )

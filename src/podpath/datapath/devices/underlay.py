@@ -1,0 +1,136 @@
+"""What is between nodes: a frame that leaves one of them comes in at another.
+
+The evidence shows nothing of the switches, routers and clouds there. They are taken to do their
+part, and every step over them says so.
+"""
+
+from __future__ import annotations
+
+from podpath.datapath.reasons.devices import CrossedWire, TooLongForEnd
+from podpath.datapath.tracing.frames import is_group, with_macs
+from podpath.datapath.tracing.paths import RECEIVE, Next
+from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.vocabulary import CtInfo, StageName, StepDecision
+from podpath.datapath.walk.skb import Skb
+from podpath.datapath.walk.state import Walk
+from podpath.net.addresses import Mac
+from podpath.net.provenance import Basis, Inferred
+from podpath.node.links import Link
+from podpath.node.wires import Wire, WireEnd
+
+FUNCTION = "net/core/dev.c:dev_hard_start_xmit v6.12"
+TOO_LONG = "include/linux/netdevice.h:__is_skb_forwardable v6.12"
+DELIVERS = Inferred(Basis.BEYOND, "the wire between the nodes is taken to deliver what is sent")
+
+
+def cross(walk: Walk, skb: Skb, link: Link) -> Next:
+    """Carry a frame to the node that it is for; None where it is for none of the model's."""
+    found = _find_end(walk, skb, link)
+    if found is None:
+        return None
+    wire, end = found
+    walk.trace.step(
+        StageName.DEVICE_TRANSMIT,
+        skb,
+        FUNCTION,
+        skb.packet,
+        StepDecision.HOP,
+        CrossedWire(link.name, end.node, end.link, wire.prefix),
+        link=link.name,
+        rests_on=DELIVERS,
+    )
+    before = skb.packet
+    _enter(walk, skb, end)
+    port = skb.link
+    if wire.prefix is None and port is not None:
+        own = walk.engine.namespace(end.netns).mac(port)
+        skb.packet = with_macs(before, None, own)
+    if port is not None and _fits(before.length, port):
+        return RECEIVE
+    name = port.name if port is not None else end.link
+    mtu = port.mtu if port is not None else 0
+    walk.trace.step(
+        StageName.DEVICE_RECEIVE,
+        skb,
+        TOO_LONG,
+        skb.packet,
+        StepDecision.DROP,
+        TooLongForEnd(name, before.length, mtu),
+        spans=(port.span,) if port is not None and port.span is not None else (),
+        link=name,
+        rests_on=_certainty(link, port),
+    )
+    return Dropped(netns=end.netns, reason="NOT_SPECIFIED")
+
+
+def others_on(walk: Walk, netns: str, link: str) -> tuple[WireEnd, ...]:
+    """Return the ends of other nodes that hear what is sent on a device."""
+    return tuple(
+        end
+        for wire in walk.engine.wires.get((netns, link), ())
+        if wire.prefix is not None
+        for end in wire.others(netns)
+    )
+
+
+def _find_end(walk: Walk, skb: Skb, link: Link) -> tuple[Wire, WireEnd] | None:
+    """Return where a frame goes: to who has its MAC on the subnet, or, over routers, to who has its
+    address.
+    """
+    wires = walk.engine.wires.get((skb.netns.name, link.name), ())
+    dmac = skb.packet.dmac
+    near = [
+        (wire, end)
+        for wire in wires
+        if wire.prefix is not None
+        for end in wire.others(skb.netns.name)
+        if dmac is not None and not is_group(dmac) and _has_mac(walk, end, dmac)
+    ]
+    if near:
+        return near[0]
+    far = [
+        (wire, end)
+        for wire in wires
+        if wire.prefix is None
+        for end in wire.others(skb.netns.name)
+        if walk.engine.namespace(end.netns).owns(skb.packet.dst)
+    ]
+    return far[0] if far else None
+
+
+def _has_mac(walk: Walk, end: WireEnd, mac: Mac) -> bool:
+    """Tell whether a frame for a MAC is for an end: its device's, or that of the bridge above it."""
+    namespace = walk.engine.namespace(end.netns)
+    link = namespace.link(end.link)
+    master = namespace.links.get(link.master) if link.master is not None else None
+    return mac == namespace.mac(link) or (master is not None and mac == namespace.mac(master))
+
+
+def _enter(walk: Walk, skb: Skb, end: WireEnd) -> None:
+    """Move the packet to another node: nothing comes with it but its bytes."""
+    skb.netns = walk.engine.node.namespaces[end.netns]
+    skb.link = walk.engine.namespace(end.netns).link(end.link)
+    skb.connection, skb.ctinfo, skb.reply, skb.template, skb.destination = (
+        None,
+        CtInfo.NOT_SEEN,
+        False,
+        None,
+        None,
+    )
+    skb.mark, skb.hashed = 0, None
+    skb.iif = skb.oif = skb.physin = skb.physout = skb.port = skb.uid = skb.vlan = None
+    skb.prerouted = skb.bridged = skb.looped = skb.by_kernel = False
+
+
+def _fits(length: int, port: Link) -> bool:
+    return length <= port.mtu
+
+
+def _certainty(link: Link, port: Link | None) -> Inferred:
+    """Say how it is known that a device takes no frame above its MTU: a veth drops it, hardware may
+    take it.
+    """
+    if port is not None and port.kind == link.kind == "veth":
+        return DELIVERS
+    why = "a device is taken to receive no frame that is longer than it may send"
+    return Inferred(Basis.GUESSED, why)

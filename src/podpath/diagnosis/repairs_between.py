@@ -1,0 +1,166 @@
+"""Repairs of what one node holds of another: routes to its pods, and entries of its tunnel's end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podpath.checks.cause import Cause
+from podpath.checks.finding import Repair
+from podpath.datapath.reasons.devices import Wrapped
+from podpath.net.addresses import Address, Mac, Prefix
+from podpath.node.change import AddRoute, PutFdbEntry, PutNeighbour, SetLink
+from podpath.node.links import FdbEntry, Link, Neighbour
+from podpath.node.node import HOST, Netns, Node
+from podpath.node.routing import MAIN, Nexthop, Route
+
+
+def route_to_pods(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Yield the routes to the destination's node as the node at hand has those to others, or as
+    that node has its own back: into the tunnel, else to its address.
+    """
+    here = node.namespaces.get(cause.step.netns)
+    there = _home_of(node, cause.step.before.dst)
+    if here is None or there is None or here.name == there.name:
+        return
+    prefix = _pods_of(there, cause.step.before.dst)
+    if prefix is None:
+        return
+    for hop in (*_through_tunnel(here, there), *_over_wire(node, here, there)):
+        onlink = " onlink" if hop.onlink else ""
+        route = Route(prefix=prefix, nexthops=(hop,))
+        yield Repair(
+            title=f"route the pods of {there.node or node.name} to it",
+            commands=(f"ip route replace {prefix} via {hop.gateway} dev {hop.link}{onlink}",),
+            changes=(AddRoute(netns=here.name, route=route),),
+        )
+
+
+def _home_of(node: Node, address: Address) -> Netns | None:
+    """Return the host of the pod that has an address."""
+    for netns in node.namespaces.values():
+        if any(item.address == address for item in netns.addresses.items):
+            host = f"{netns.node}/{HOST}" if netns.node else HOST
+            return node.namespaces.get(host)
+    return None
+
+
+def _pods_of(host: Netns, address: Address) -> Prefix | None:
+    """Return the range of pods that a host holds an address in: what it reaches without a gateway,
+    or refuses what is left of.
+    """
+    routes = [
+        route.prefix
+        for route in host.routes.items
+        if route.table == MAIN
+        and 0 < route.prefix.length < (32 if address.family == 4 else 128)
+        and route.prefix.covers(address)
+        and all(hop.gateway is None for hop in route.nexthops)
+    ]
+    return min(routes, key=lambda prefix: prefix.length, default=None)
+
+
+def _through_tunnel(here: Netns, there: Netns) -> Iterator[Nexthop]:
+    """Yield the way into a tunnel that both have a device of."""
+    for own in here.links.items:
+        for other in there.links.items:
+            if own.vxlan is None or other.vxlan is None or own.vxlan.vni != other.vxlan.vni:
+                continue
+            far = next((item for item in there.addresses.items if item.link == other.name), None)
+            if far is not None and far.address.family == 4:
+                yield Nexthop(link=own.name, gateway=far.address, onlink=True)
+
+
+def _over_wire(node: Node, here: Netns, there: Netns) -> Iterator[Nexthop]:
+    """Yield the way to the other node's own address."""
+    for wire in node.wires:
+        own = [end for end in wire.ends if end.netns == here.name]
+        far = [end for end in wire.ends if end.netns == there.name]
+        if wire.prefix is not None and wire.prefix.family == 4 and own and far:
+            yield Nexthop(link=own[0].link, gateway=far[0].address)
+
+
+def rewrite_tunnel_mac(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Yield the entries of the remote end with the MAC that its device has."""
+    end = cause.trace.deciding
+    receiver = _link_of(node, end.netns, end.link)
+    device = cause.step.link
+    hop = _next_hop(node, cause)
+    remote = _remote_of(cause)
+    mac = receiver.mac if receiver is not None else None
+    if mac is None or device is None or hop is None or remote is None:
+        return
+    sender = _link_of(node, cause.step.netns, device)
+    if sender is None:
+        return
+    yield _put_end(cause.step.netns, sender, hop, mac, remote)
+
+
+def _put_end(netns: str, sender: Link, hop: Address, mac: Mac, remote: Address) -> Repair:
+    entry = Neighbour(address=hop, link=sender.name, mac=mac, state="PERMANENT")
+    fdb = FdbEntry(mac=mac, link=sender.name, dst=remote)
+    return Repair(
+        title=f"write the MAC of the tunnel's other end, {mac}",
+        commands=(
+            f"ip neigh replace {hop} lladdr {mac} dev {sender.name} nud permanent",
+            f"bridge fdb replace {mac} dev {sender.name} dst {remote}",
+        ),
+        changes=(
+            PutNeighbour(netns=netns, neighbour=entry),
+            PutFdbEntry(netns=netns, entry=fdb),
+        ),
+    )
+
+
+def _link_of(node: Node, netns: str, name: str | None) -> Link | None:
+    found = node.namespaces.get(netns)
+    links = found.links.items if found is not None else ()
+    return next((link for link in links if link.name == name), None)
+
+
+def _next_hop(node: Node, cause: Cause) -> Address | None:
+    """Return the next hop whose entry was used."""
+    found = node.namespaces.get(cause.step.netns)
+    entries = found.neighbours.items if found is not None else ()
+    return next((entry.address for entry in entries if entry.span in cause.step.spans), None)
+
+
+def _remote_of(cause: Cause) -> Address | None:
+    reasons = (step.reason for step in cause.trace.steps)
+    return next((reason.remote for reason in reasons if isinstance(reason, Wrapped)), None)
+
+
+def rewrite_tunnel_end(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Yield the forwarding entry with the address of the node that the pod is on."""
+    there = _home_of(node, cause.step.before.dst)
+    here = node.namespaces.get(cause.step.netns)
+    mac = cause.step.before.dmac
+    if there is None or here is None or mac is None or cause.step.link is None:
+        return
+    for hop in _over_wire(node, here, there):
+        link = _link_of(node, here.name, cause.step.link)
+        if hop.gateway is not None and link is not None:
+            entry = FdbEntry(mac=mac, link=link.name, dst=hop.gateway)
+            yield Repair(
+                title=f"send what is for {mac} to {hop.gateway}",
+                commands=(f"bridge fdb replace {mac} dev {link.name} dst {hop.gateway}",),
+                changes=(PutFdbEntry(netns=here.name, entry=entry),),
+            )
+
+
+def widen_mtu(node: Node, cause: Cause) -> Iterator[Repair]:
+    """Yield the MTU of the wire's other end for the device that takes no frame of that length."""
+    name = cause.step.link
+    others = [
+        link.mtu
+        for wire in node.wires
+        for end in wire.ends
+        if end.netns != cause.step.netns
+        and (link := _link_of(node, end.netns, end.link)) is not None
+    ]
+    if name is not None and others:
+        mtu = str(max(others))
+        yield Repair(
+            title=f"give {name} the MTU of the other nodes",
+            commands=(f"ip link set dev {name} mtu {mtu}",),
+            changes=(SetLink(netns=cause.step.netns, link=name, attributes=(("mtu", mtu),)),),
+        )

@@ -1,0 +1,94 @@
+"""Why one end of a cluster cannot reach another: nodes and objects read, the connection walked over
+all of them, and answered from the node where it breaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from podpath.diagnosis.across import NodeView, diagnose_across, see_from, touched
+from podpath.library.case import Case
+from podpath.library.diagnosis import DiagnosisResult
+from podpath.library.given import Given
+from podpath.library.memory import collecting_seldom
+from podpath.library.progress import Progress, silent, stage
+from podpath.library.reading import ReadEvidence, gather, read
+from podpath.net.errors import UsageError
+from podpath.net.probe import Probe
+from podpath.node.named_ends import make_probe
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class WhyResult(DiagnosisResult):
+    """The answer of `why`."""
+
+    probe: Probe
+    """The connection that was walked."""
+    nodes: tuple[str, ...]
+    """The nodes that it passes, the one that it starts on first."""
+
+
+def why(
+    source: str,
+    destination: str,
+    *,
+    nodes: Mapping[str, Given],
+    objects: Given = (),
+    protocol: str = "",
+    progress: Progress = silent,
+) -> WhyResult:
+    """Find out why one end cannot reach another, in whatever nodes lie between.
+
+    Ends are as users say them: `pod/shop/web-0`, `svc/shop/api:http`, `shop/web-0`, `node/node1`,
+    an address with or without a port, `outside`. `nodes` is the evidence of each node by its name
+    (a snapshot), `objects` what the cluster's API says (`kubectl get -A -o yaml pods,services,...`).
+    """
+    if not nodes:
+        raise UsageError("expected the evidence of a node: nodes={'node1': 'node1.tar.gz'}")
+    shared = gather(objects, progress) if objects != () else None
+    cases = {name: _read_node(name, given, shared, progress) for name, given in nodes.items()}
+    with collecting_seldom(), stage(progress, "walking"):
+        return _answer(cases, source, destination, protocol)
+
+
+def _read_node(name: str, given: Given, shared: ReadEvidence | None, progress: Progress) -> Case:
+    """Read one node's evidence together with what the API says."""
+    found = read(given, shared=shared, progress=progress)
+    if len(found.nodes) > 1:
+        names = ", ".join(node.name for node in found.nodes)
+        raise UsageError(f"expected evidence of one node for {name}, saw that of {names}")
+    return found
+
+
+def _answer(cases: Mapping[str, Case], source: str, destination: str, protocol: str) -> WhyResult:
+    facts = {name: case.facts for name, case in cases.items()}
+    sources = {name: frozenset(case.sources) for name, case in cases.items()}
+    views: dict[str, NodeView] = {}
+
+    def view_of(name: str) -> NodeView:
+        if name not in views:
+            views[name] = see_from(facts, sources, name)
+        return views[name]
+
+    def ask(view: NodeView) -> Probe:
+        return make_probe(source, destination, view.case.node, view.own.objects, protocol)
+
+    first = next(iter(cases))
+    start = _starts_on(view_of(first), ask(view_of(first)))
+    probe = ask(view_of(start))
+    passed = touched(view_of(start), probe)
+    asked = [(view_of(name), ask(view_of(name))) for name in passed or (start,)]
+    return WhyResult(diagnose_across(asked), probe, passed)
+
+
+def _starts_on(view: NodeView, probe: Probe) -> str:
+    """Return the node that a connection starts on; of one from outside, the one that it comes to."""
+    node = view.case.node
+    if probe.netns is not None and probe.netns in node.namespaces:
+        return node.namespaces[probe.netns].node or view.name
+    for address in (probe.src, probe.dst):
+        for netns in node.namespaces.values():
+            if any(item.address == address for item in netns.addresses.items):
+                return netns.node or view.name
+    return view.name

@@ -1,0 +1,161 @@
+"""The ends of a connection as users say them: `shop/web-0`, `svc/shop/api:http`, `node/node1`, an
+address, `outside`; and the probe that asks about it.
+
+    shop/web-0  svc/shop/api:http   ->   tcp pod/shop/web-0 > svc/shop/api:http
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from podpath.net import protocols
+from podpath.net.addresses import Address
+from podpath.net.errors import UsageError
+from podpath.net.probe import Probe
+from podpath.node.node import Node, Pod, Service
+from podpath.node.objects import ApiObject
+from podpath.node.probe_names import resolve_probe
+
+OUTSIDE = "outside"
+"""The word for a client that is not of the cluster."""
+CLIENT = Address.parse("198.51.100.7")
+"""An address that stands for one outside, where none is named (RFC 5737)."""
+_KINDS = {"po": "pod", "pods": "pod", "service": "svc", "services": "svc", "no": "node"}
+"""Other spellings of the kinds."""
+_END = re.compile(
+    r"(?:(?P<kind>po|pods?|svc|services?|no|node)/)?"
+    r"(?:(?P<space>[a-z0-9][a-z0-9.-]*)/)?(?P<name>[a-z0-9][a-z0-9.-]*)(?::(?P<port>[\w-]+))?"
+)
+_NUMBER = re.compile(r"[0-9.]+(?::\d+)?|\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]?(?::\d+)?")
+_EXAMPLES = "pod/shop/web-0, svc/shop/api:http, shop/web-0, node/node1, 10.0.0.1:80 or outside"
+
+
+def make_probe(
+    source: str, destination: str, node: Node, objects: Sequence[ApiObject], protocol: str = ""
+) -> Probe:
+    """Return the probe of a connection whose ends are named; `UsageError` says what there is."""
+    start = _spell_source(source, node)
+    end, assumed = _spell_destination(destination, node, objects)
+    return resolve_probe(f"{protocol or assumed} {start} > {end}", node)
+
+
+def _spell_source(text: str, node: Node) -> str:
+    """Spell where a connection starts, as a probe does."""
+    if text == OUTSIDE:
+        return str(CLIENT)
+    if _NUMBER.fullmatch(text):
+        return text
+    kind, space, name, port = _name(text, node)
+    if kind == "svc":
+        raise UsageError(f"expected a pod, a node or an address as the source, saw {text!r}")
+    return f"{kind}/{space}{name}{f':{port}' if port and port.isdigit() else ''}"
+
+
+def _spell_destination(text: str, node: Node, objects: Sequence[ApiObject]) -> tuple[str, str]:
+    """Spell where a connection goes, with the protocol that it has where nobody says."""
+    if _NUMBER.fullmatch(text):
+        return text, "tcp" if _has_port(text) else "icmp"
+    kind, space, name, port = _name(text, node)
+    spelled = f"{kind}/{space}{name}"
+    if kind == "svc":
+        service = _find(node.services, space, name)
+        protocol = _service_protocol(service, port)
+        return f"{spelled}:{port}" if port else spelled, protocol
+    if kind == "node":
+        return (f"{spelled}:{port}", "tcp") if port else (spelled, "icmp")
+    pod = _find(node.pods, space, name)
+    number, protocol = _pod_port(node, pod, port, objects)
+    return f"{spelled}:{number}" if number else spelled, protocol
+
+
+def _has_port(text: str) -> bool:
+    return text.count(":") == 1 or "]:" in text
+
+
+def _name(text: str, node: Node) -> tuple[str, str, str, str]:
+    """Take a name apart: its kind, its namespace with a slash, its name and port."""
+    found = _END.fullmatch(text)
+    if found is None:
+        raise UsageError(f"expected {_EXAMPLES}, saw {text!r}")
+    kind = _KINDS.get(found["kind"] or "", found["kind"] or "")
+    space, name = found["space"] or "", found["name"]
+    kind = kind or _guess_kind(text, space, name, node)
+    return kind, f"{space}/" if space else "", name, found["port"] or ""
+
+
+def _guess_kind(text: str, space: str, name: str, node: Node) -> str:
+    """Say what a bare name is of; `UsageError` where it is of nothing, or of two things."""
+    kinds = [
+        *(["pod"] if _find(node.pods, space, name) is not None else []),
+        *(["svc"] if _find(node.services, space, name) is not None else []),
+        *(["node"] if not space and name in {node.name, *node.beside} else []),
+    ]
+    if len(kinds) == 1:
+        return kinds[0]
+    if kinds:
+        spelled = " or ".join(f"{kind}/{text}" for kind in kinds)
+        raise UsageError(f"{text!r} may be {spelled}: write which")
+    pods = [f"{pod.namespace}/{pod.name}" for pod in node.pods]
+    services = [f"svc/{service.namespace}/{service.name}" for service in node.services]
+    known = ", ".join([*pods[:4], *services[:3]]) or "no pods and services: give --objects"
+    raise UsageError(
+        f"expected a pod, a service or a node that the evidence shows, saw {text!r}; "
+        f"it shows {known}"
+    )
+
+
+def _find(items: Sequence[Pod] | Sequence[Service], space: str, name: str) -> Pod | Service | None:
+    space = space.rstrip("/")
+    fitting = (item for item in items if item.name == name and space in {"", item.namespace})
+    return next(fitting, None)
+
+
+def _service_protocol(service: Pod | Service | None, port: str) -> str:
+    """Return the protocol of a service's port: TCP where it has one of that name or number."""
+    if not isinstance(service, Service):
+        return "tcp"
+    asked = [each for each in service.ports if port in {"", each.name, str(each.port)}]
+    spoken = {each.protocol for each in asked}
+    return "udp" if spoken == {protocols.UDP} else "tcp"
+
+
+def _pod_port(
+    node: Node, pod: Pod | Service | None, port: str, objects: Sequence[ApiObject]
+) -> tuple[str, str]:
+    """Return a pod's port and its protocol: the one that is asked for, else one that it declares,
+    else one on which it listens; without any, an echo is asked for.
+    """
+    declared = list(_declared_ports(pod, objects)) if isinstance(pod, Pod) else []
+    if port:
+        named = [item for item in declared if port in item[:2]]
+        if not named and not port.isdigit():
+            names = ", ".join(item[0] for item in declared if item[0]) or "none"
+            raise UsageError(
+                f"expected a port of the pod by number or name ({names}), saw {port!r}"
+            )
+        return (named[0][1], named[0][2]) if named else (port, "tcp")
+    if declared:
+        return declared[0][1], declared[0][2]
+    netns = node.namespaces.get(pod.netns or "") if isinstance(pod, Pod) else None
+    listening = (
+        socket.port
+        for socket in (netns.sockets.items if netns is not None else ())
+        if socket.protocol == protocols.TCP
+        and socket.state == "LISTEN"
+        and not (socket.local is not None and socket.local.is_loopback)
+    )
+    number = next(listening, None)
+    return (str(number), "tcp") if number is not None else ("", "icmp")
+
+
+def _declared_ports(pod: Pod, objects: Sequence[ApiObject]) -> Iterator[tuple[str, str, str]]:
+    """Yield the ports that a pod's containers declare: name, number, protocol."""
+    for one in objects:
+        if (one.kind, one.namespace, one.name) != ("Pod", pod.namespace, pod.name):
+            continue
+        for container in one.tree.items_at("spec", "containers"):
+            for port in container.items_at("ports"):
+                protocol = (port.text_at("protocol") or "TCP").lower()
+                if protocol in {"tcp", "udp"}:
+                    yield port.text_at("name"), port.text_at("containerPort"), protocol

@@ -1,0 +1,159 @@
+"""Frames that go from node to node, and what the node that receives them makes of them."""
+
+from __future__ import annotations
+
+from podpath.datapath.conversations.conversation import converse
+from podpath.datapath.reasons.devices import CrossedWire, TooLongForEnd, VniUnknown
+from podpath.datapath.reasons.failures import LeftForPodOf, OuterDelivered
+from podpath.datapath.tracing.trace import Conversation, Delivered, Dropped, Step
+from podpath.datapath.vocabulary import StepDecision
+from podpath.net.provenance import Basis
+from podpath.node.cluster import Cluster
+from podpath.node.node import Node
+from podpath.testing.nodes import forwarding, given_netns, given_node, probe
+
+PROBE = probe("tcp 10.244.0.2 > 10.244.1.2:80 from pod")
+
+
+def routed(number: int, *routes: str, uplink: str = "eth0") -> Node:
+    """Return a node of which each routes the other's pods to its address (host-gw)."""
+    own = f"10.244.{number}"
+    host = given_netns(
+        "host",
+        f"{uplink} 192.0.2.{number + 1}/24",
+        f"v1 peer pod:eth0 {own}.1/24",
+        routes=routes
+        or [f"10.244.{1 - number}.0/24 via 192.0.2.{2 - number} dev {uplink.split(maxsplit=1)[0]}"],
+        sysctls=forwarding(rp_filter="0"),
+    )
+    pod = given_netns(
+        "pod", f"eth0 {own}.2/24 peer host:v1", routes=[f"default via {own}.1 dev eth0"]
+    )
+    return given_node(host, pod)
+
+
+def walk(here: Node, there: Node) -> Conversation:
+    """Walk from a pod of the first node to one of the second."""
+    return converse(Cluster(nodes={"a": here, "b": there}).seen_from("a"), PROBE)
+
+
+def crossings(found: Conversation) -> list[Step]:
+    """Return the steps over the wire."""
+    steps = (step for trace in found.branches[0].traces for step in trace.steps)
+    return [step for step in steps if isinstance(step.reason, CrossedWire)]
+
+
+def test_a_packet_crosses_the_wire_to_the_pod_and_its_answer_back() -> None:
+    """Every crossing says that it is assumed, and a full packet goes both ways."""
+    found = walk(routed(0), routed(1))
+
+    first = found.branches[0].traces[0].outcome
+    assert found.verdict == "ALWAYS"
+    assert isinstance(first, Delivered)
+    assert first.netns == "b/pod"
+    assert [trace.name for trace in found.branches[0].traces][-2:] == [
+        "full data",
+        "full data reply",
+    ]
+    assert found.branches[0].traces[-1].packet.length == 1500
+    ways = [step.reason for step in crossings(found)[:2]]
+    assert [(way.node, way.peer) for way in ways if isinstance(way, CrossedWire)] == [
+        ("b", "eth0"),
+        ("a", "eth0"),
+    ]
+    assert {step.rests_on.by for step in crossings(found) if step.rests_on} == {Basis.BEYOND}
+
+
+def test_a_packet_that_leaves_for_a_pod_of_the_model_went_astray() -> None:
+    """No router is known to know the pods' ranges where the nodes route them themselves."""
+    here = routed(0, "default via 192.0.2.254 dev eth0")
+    found = walk(here, routed(1))
+
+    left = found.branches[0].failure
+    assert found.verdict == "NEVER"
+    assert isinstance(left, LeftForPodOf)
+    assert (left.node, str(left.address), left.link) == ("b", "10.244.1.2", "eth0")
+
+
+def test_a_full_packet_does_not_fit_the_other_end() -> None:
+    """The handshake passes; what fills the sender's MTU is dropped where it is received."""
+    found = walk(routed(0), routed(1, uplink="eth0 mtu 1400"))
+
+    branch = found.branches[0]
+    assert isinstance(branch.last.outcome, Dropped)
+    assert branch.last.deciding.reason == TooLongForEnd("eth0", 1500, 1400)
+    assert branch.last.name == "full data"
+
+
+def test_a_sender_that_is_told_sends_less() -> None:
+    """A router with a smaller MTU on its way out says so: nothing breaks."""
+    small = routed(0, "10.244.1.0/24 via 192.0.2.2 dev eth0 mtu 1400")
+
+    assert walk(small, routed(1)).verdict == "ALWAYS"
+
+
+def tunneled(number: int, vni: int = 1, *, state: str = "") -> Node:
+    """Return a node of which each wraps what is for the other's pods in VXLAN."""
+    own, other = f"10.244.{number}", f"10.244.{1 - number}"
+    mac = f"02:00:00:00:0f:0{1 - number}"
+    host = given_netns(
+        "host",
+        f"eth0 192.0.2.{number + 1}/24",
+        f"vx vni {vni} mtu 1450 mac 02:00:00:00:0f:0{number} {own}.0/32 {state}".strip(),
+        f"v1 peer pod:eth0 {own}.1/24",
+        routes=[f"{other}.0/24 via {other}.0 dev vx onlink"],
+        neighbours=[f"{other}.0 dev vx lladdr {mac} PERMANENT"],
+        fdb=[f"{mac} dev vx dst 192.0.2.{2 - number}"],
+        sysctls=forwarding(rp_filter="0"),
+    )
+    pod = given_netns(
+        "pod", f"eth0 mtu 1450 {own}.2/24 peer host:v1", routes=[f"default via {own}.1 dev eth0"]
+    )
+    return given_node(host, pod)
+
+
+def test_a_tunnel_is_unwrapped_on_the_other_node() -> None:
+    """The outer packet has its own way through both nodes."""
+    found = walk(tunneled(0), tunneled(1))
+
+    steps = found.branches[0].traces[0].steps
+    assert found.verdict == "ALWAYS"
+    taken = [step.netns for step in steps if step.decision is StepDecision.DECAPSULATE]
+    assert taken == ["b/host"]
+
+
+def test_a_tunnel_of_another_network_drops_it() -> None:
+    """The port is right, the identifier is not."""
+    found = walk(tunneled(0), tunneled(1, vni=7))
+
+    assert found.branches[0].last.deciding.reason == VniUnknown("vx", 1, 7)
+
+
+def test_a_tunnel_that_is_down_listens_to_nothing() -> None:
+    """Its socket is open while the device is up."""
+    found = walk(tunneled(0), tunneled(1, state="down"))
+
+    assert isinstance(found.branches[0].failure, OuterDelivered)
+
+
+def test_routers_between_nodes_are_taken_to_know_their_addresses() -> None:
+    """Nodes of two subnets reach each other's own addresses by their gateways."""
+    sides = [
+        given_node(
+            given_netns(
+                "host",
+                f"eth0 {own}.2/24",
+                routes=[f"default via {own}.1 dev eth0"],
+                sysctls=forwarding(),
+            )
+        )
+        for own in ("192.0.2", "198.51.100")
+    ]
+    joined = Cluster(nodes={"a": sides[0], "b": sides[1]}).seen_from("a")
+
+    found = converse(joined, probe("tcp 192.0.2.2 > 198.51.100.2:80 from host"))
+
+    assert found.verdict == "ALWAYS"
+    assert {
+        step.reason.subnet for step in crossings(found) if isinstance(step.reason, CrossedWire)
+    } == {None}

@@ -1,0 +1,40 @@
+"""Answers from the node where it breaks."""
+
+from __future__ import annotations
+
+from podpath.checks.finding import Finding, Severity
+from podpath.diagnosis.across import is_own, keep_own, see_from, touched
+from podpath.diagnosis.diagnosis import Diagnosis
+from podpath.diagnosis.verdict import Verdict
+from podpath.net.probe import Probe
+from podpath.testing.nodes import span
+from tests.clusters import NODES, healthy
+
+PROBE = Probe.parse("tcp 10.244.1.2 > 10.244.0.3:8080 from web-node1")
+
+
+def test_a_view_holds_all_nodes_and_what_is_its_own() -> None:
+    """Sources tell whose a line is; a connection is followed over the nodes that it touches."""
+    cases = {name: case.facts for name, case in healthy().items()}
+    sources = {name: frozenset(case.sources) for name, case in healthy().items()}
+    views = {name: see_from(cases, sources, name) for name in NODES}
+
+    assert "node2/far" in views["node1"].case.node.namespaces
+    assert "node1/web-node1" in views["node2"].case.node.namespaces
+    assert touched(views["node1"], PROBE) == ("node1", "node2")
+    near = cases["node1"].node.host.links.items[1].span
+    far = cases["node2"].node.host.links.items[1].span
+    assert near is not None
+    assert far is not None
+    own, others = (
+        Finding(check="x", severity=Severity.CAUSE, claim="x", evidence=(line,))
+        for line in (near, far)
+    )
+    assert is_own(views["node1"], own)
+    assert not is_own(views["node1"], others)
+    told = Diagnosis(verdict=Verdict.FAULT, findings=(own, others))
+    assert keep_own(views["node1"], told).findings == (own,)
+    assert keep_own(views["node2"], told).verdict is Verdict.FAULT
+    elsewhere = Finding(check="x", severity=Severity.CAUSE, claim="x", evidence=(span("x"),))
+    left = keep_own(views["node1"], Diagnosis(verdict=Verdict.FAULT, findings=(elsewhere,)))
+    assert left.verdict is Verdict.POSSIBLE

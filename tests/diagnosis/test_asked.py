@@ -1,0 +1,36 @@
+"""What bears on a connection that is asked about."""
+
+from __future__ import annotations
+
+from podpath.checks.cni import pod_address_twice
+from podpath.checks.finding import Finding, Severity
+from podpath.diagnosis.asked import keep_asked
+from podpath.diagnosis.conclusion import Conclusion
+from podpath.net.probe import Probe
+from podpath.node.case import Case
+from podpath.testing.nodes import given_netns, given_node, span
+
+PROBE = Probe.parse("tcp 10.244.0.2 > 10.244.1.2:80")
+CASE = Case(node=given_node(given_netns("host", "eth0 192.0.2.1/24")))
+
+
+def found(check: str, line: str) -> Finding:
+    """Return a finding that quotes a line."""
+    return Finding(check=check, severity=Severity.FAULT, claim=check, evidence=(span(line),))
+
+
+def test_what_no_walk_sees_bears_where_it_speaks_of_the_ends() -> None:
+    """An address that two pods have breaks a connection that every walk delivers."""
+    about = found(pod_address_twice.NAME, "web-0 10.244.1.2; web-1 10.244.1.2")
+    other = found(pod_address_twice.NAME, "web-0 10.244.9.9; web-1 10.244.9.9")
+    seen = found("no-endpoints", "10.244.1.2")
+
+    assert keep_asked(CASE, (about, other, seen), Conclusion(), (PROBE,)) == (about,)
+
+
+def test_where_it_fails_unexplained_what_speaks_of_its_ends_may_be_why() -> None:
+    """Then every kind of fault counts."""
+    seen, other = found("no-endpoints", "10.244.1.2"), found("no-endpoints", "10.244.9.9")
+    failing = Conclusion(possible=(seen,))
+
+    assert keep_asked(CASE, (seen, other), failing, (PROBE,)) == (seen,)

@@ -1,0 +1,117 @@
+"""Connections over two nodes of a real cluster, healthy and with real faults, by the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from podpath.library.diagnosis import DiagnosisResult
+from podpath.library.why import WhyResult, why
+from podpath.net.errors import UsageError
+from tests.clusters import OBJECTS, RECORDED, unpack
+
+HEALTHY = {node: str(RECORDED / f"{node}.tar.gz") for node in ("node1", "node2")}
+
+
+def ask(source: str, destination: str) -> WhyResult:
+    """Ask the healthy cluster."""
+    return why(source, destination, nodes=HEALTHY, objects=str(OBJECTS))
+
+
+def test_from_pod_to_pod_on_another_node() -> None:
+    """It works, on both nodes' evidence, with the wire between them taken to deliver."""
+    answer = ask("shop/web-node1", "pod/shop/far")
+
+    assert (answer.verdict, answer.exit_code) == ("none", 0)
+    assert answer.nodes == ("node1", "node2")
+    assert str(answer.probe) == "tcp 10.244.1.2 > 10.244.0.3:8080 from web-node1"
+    assert "the wire to eth0 of node2 (10.199.0.0/24) delivers" in str(answer)
+    assert isinstance(answer, DiagnosisResult)
+    assert answer.data()["verdict"] == "none"
+
+
+def test_from_outside_by_a_port_of_a_node_that_has_no_endpoint() -> None:
+    """The packet goes on to the node of the endpoint, and the answer leaves where it came in."""
+    answer = ask("outside", "node/node1:30180")
+
+    assert (answer.verdict, answer.nodes) == ("none", ("node1", "node2"))
+
+
+def test_a_service_by_its_port_of_that_name() -> None:
+    """Every endpoint has a branch, on whichever node it is."""
+    answer = ask("shop/web-node1", "svc/shop/api:http")
+
+    assert answer.verdict == "none"
+    reached = {branch.traces[0].outcome.netns for branch in answer.conversations[0].branches}
+    assert reached == {"api-node1", "node2/api-node2"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "node", "check", "file", "cure"),
+    [
+        (
+            "route-missing",
+            "node1",
+            "pod-route",
+            "node1/netns/host/ip-route.json",
+            "ip route replace 10.244.0.0/24 via 10.244.0.0 dev flannel.1 onlink",
+        ),
+        (
+            "tunnel-mac",
+            "node1",
+            "tunnel-mac",
+            "node1/netns/host/ip-neigh.json",
+            "ip neigh replace 10.244.0.0 lladdr c2:3e:ec:de:6a:6e dev flannel.1 nud permanent",
+        ),
+        (
+            "tunnel-end",
+            "node1",
+            "tunnel-end",
+            "node1/netns/host/bridge-fdb.json",
+            "bridge fdb replace c2:3e:ec:de:6a:6e dev flannel.1 dst 10.199.0.12",
+        ),
+        (
+            "tunnel-dropped",
+            "node2",
+            "dropped-by-rule",
+            "node2/netns/host/iptables-save.txt",
+            "iptables -t filter -I INPUT 1 -s 10.199.0.11/32 -d 10.199.0.12/32 -p udp -m udp --dport 8472 -j ACCEPT",
+        ),
+        (
+            "forwarding-off",
+            "node2",
+            "ip-forward",
+            "node2/netns/host/sysctl.txt",
+            "sysctl -w net.ipv4.ip_forward=1",
+        ),
+        (
+            "mtu",
+            "node2",
+            "mtu-shrinks",
+            "node2/netns/host/ip-addr.json",
+            "ip link set dev eth0 mtu 1500",
+        ),
+    ],
+)
+def test_a_fault_is_named_with_its_node_line_and_cure(
+    fault: str, node: str, check: str, file: str, cure: str, tmp_path: Path
+) -> None:
+    """The answer is that of the node where the line stands."""
+    nodes = unpack(tmp_path, fault)
+
+    answer = why("shop/web-node1", "pod/shop/far", nodes=nodes, objects=str(OBJECTS))
+
+    first = answer.findings[0]
+    assert (answer.verdict, answer.diagnosis.node, first.check) == ("fault", node, check)
+    assert first.evidence[0].source.name == str(tmp_path / file)
+    assert first.repairs[0].commands[0] == cure
+    assert first.repairs[0].proven == "simulated"
+
+
+def test_evidence_of_several_nodes_for_one_is_refused() -> None:
+    """Each node has evidence of its own."""
+    with pytest.raises(UsageError, match="expected the evidence of a node"):
+        why("shop/a", "shop/b", nodes={})
+    with pytest.raises(UsageError, match="evidence of one node for all, saw that of node2, node1"):
+        why("shop/a", "shop/b", nodes={"all": list(HEALTHY.values())})
