@@ -1,17 +1,26 @@
-"""The one image of the cluster's pods: a static busybox, which is the pause image too.
+"""The images of the cluster's pods: a static busybox, which is the pause image too, and podpath's.
 
-It is made here, so that nothing is pulled: `docker save`'s layout, as `ctr images import` reads it.
+They are made here, so that nothing is pulled: `docker save`'s layout, as `ctr images import`
+reads it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import io
 import json
 import platform
+import re
 import shutil
+import subprocess
+import sys
+import sysconfig
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
+
+import podpath
 
 BUSYBOX = "docker.io/local/busybox:1"
 PAUSE = "docker.io/local/pause:1"
@@ -23,6 +32,33 @@ echo
 echo "$(hostname) $REMOTE_ADDR"
 """
 _COMMANDS = ("cat", "echo", "hostname", "httpd", "ip", "ls", "nc", "ping", "sh", "sleep", "wget")
+PODPATH = "docker.io/local/podpath:1"
+"""The image that agents and collecting pods run from in tests."""
+_PACKAGES = "/opt/podpath"
+_LAUNCHER = """\
+#!/bin/sh
+PYTHONPATH={packages} PYTHONDONTWRITEBYTECODE=1 exec {python} -m podpath "$@"
+"""
+_NEEDED = ("click", "lightkube", "httpx2", "msgspec", "pyyaml", "inotify-simple")
+_REQUIREMENT = re.compile(r"[\w.-]+")
+_LIBRARY = re.compile(r"^\t(?:\S+ => )?(/\S+)", re.MULTILINE)
+"""A line of ldd's: a library that was found, or the loader itself."""
+_EXTRA = re.compile(r"extra == .(?!http2|ws)")
+"""Of extras, those alone that lightkube asks for."""
+_LEFT_OUT = frozenset(
+    {"__pycache__", "ensurepip", "idlelib", "lib2to3", "site-packages", "test", "tests", "tkinter"}
+)
+_BASICS = ("cat", "ls", "sh", "sleep", "mkdir")
+_SHAPES = {
+    f"{family}-{shape}{action}": f"xtables-{shape}-multi"
+    for family in ("iptables", "ip6tables")
+    for shape in ("nft", "legacy")
+    for action in ("", "-save", "-restore")
+}
+_TOOLS = (
+    "bridge", "conntrack", "ip", "ipset", "lsmod", "nft", "nsenter", "nstat", "openssl", "ss", "sysctl",
+    "xtables-legacy-multi", "xtables-nft-multi",
+)  # fmt: skip
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -47,6 +83,110 @@ def _make_layer() -> bytes:
         answer.mode, answer.size = 0o755, len(_WHO)
         layer.addfile(answer, io.BytesIO(_WHO))
     return out.getvalue()
+
+
+def write_podpath_image(folder: Path) -> Path:
+    """Write the archive of an image that podpath runs from, made of what this machine has: its
+    Python, podpath with the packages that it needs, and the tools of a snapshot.
+    """
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as layer:
+        for link in ("bin", "sbin", "lib", "lib64"):
+            _add_link(layer, link, f"usr/{link}")
+        for folder_name in ("etc", "proc", "run", "sys", "tmp", "var"):
+            about = tarfile.TarInfo(folder_name)
+            about.type, about.mode = tarfile.DIRTYPE, 0o1777 if folder_name == "tmp" else 0o755
+            layer.addfile(about)
+        for place, path in sorted(_list_podpath_files().items()):
+            layer.add(path, place.lstrip("/"), recursive=False, filter=_own_by_root)
+        for command in _BASICS:
+            _add_link(layer, f"usr/bin/{command}", "busybox")
+        for name, target in _SHAPES.items():
+            _add_link(layer, f"usr/sbin/{name}", target)
+        launcher = _LAUNCHER.format(packages=_PACKAGES, python=_python()).encode()
+        about = tarfile.TarInfo("usr/bin/podpath")
+        about.mode, about.size = 0o755, len(launcher)
+        layer.addfile(about, io.BytesIO(launcher))
+    return _write(folder, PODPATH, out.getvalue())
+
+
+def _python() -> Path:
+    return Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+
+
+def _list_podpath_files() -> dict[str, Path]:
+    """Return the image's files by where they stand in it."""
+    tools = [Path(found) for found in map(shutil.which, _TOOLS) if found is not None]
+    modules = Path(sysconfig.get_path("stdlib", vars={"installed_base": sys.base_prefix}))
+    found = {str(_python()): _python().resolve()}
+    for path in modules.rglob("*"):
+        if path.is_file() and not _LEFT_OUT & set(path.relative_to(modules).parts):
+            found[str(path)] = path
+    for name in _list_packages():
+        for file in importlib.metadata.files(name) or ():
+            if file.suffix in {".py", ".so"} and ".." not in file.parts:
+                found[f"{_PACKAGES}/{file}"] = Path(str(file.locate()))
+    own = Path(podpath.__file__).parent
+    for path in own.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            found[f"{_PACKAGES}/podpath/{path.relative_to(own)}"] = path
+    busybox = shutil.which("busybox") or "/bin/busybox"
+    found |= {_place(path): path.resolve() for path in tools}
+    found["/usr/bin/busybox"] = Path(busybox).resolve()
+    plugins = list(Path("/usr/lib").glob("*/xtables/*.so"))
+    found |= {str(path): path.resolve() for path in plugins}
+    binaries = [path for path in found.values() if path.suffix == ".so" or path in tools]
+    return found | _list_libraries(
+        [*binaries, _python().resolve(), *(path.resolve() for path in tools)]
+    )
+
+
+def _list_packages() -> tuple[str, ...]:
+    """Return the packages that podpath needs to speak to an API server, and what those need."""
+    wanted, seen = list(_NEEDED), dict[str, None]()
+    while wanted:
+        name = wanted.pop()
+        if name in seen:
+            continue
+        seen[name] = None
+        for requirement in importlib.metadata.requires(name) or ():
+            other = _REQUIREMENT.match(requirement)
+            asked = other is not None and _EXTRA.search(requirement) is None
+            if other is not None and asked and _is_installed(other[0]):
+                wanted.append(other[0])
+    return tuple(seen)
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _list_libraries(binaries: Sequence[Path]) -> dict[str, Path]:
+    """Return the shared libraries that programs need, by where they look for them."""
+    done = subprocess.run(("ldd", *map(str, binaries)), capture_output=True, text=True, check=False)
+    found = {Path(each) for each in _LIBRARY.findall(done.stdout)}
+    return {_place(path): path.resolve() for path in found}
+
+
+def _place(path: Path) -> str:
+    """Return where a file stands where `/lib` is a link to `/usr/lib`."""
+    return re.sub(r"^/(bin|sbin|lib|lib64)/", r"/usr/\1/", str(path))
+
+
+def _own_by_root(about: tarfile.TarInfo) -> tarfile.TarInfo:
+    about.uid = about.gid = 0
+    about.uname = about.gname = "root"
+    return about
+
+
+def _add_link(layer: tarfile.TarFile, name: str, target: str) -> None:
+    link = tarfile.TarInfo(name)
+    link.type, link.linkname = tarfile.SYMTYPE, target
+    layer.addfile(link)
 
 
 def _write(folder: Path, reference: str, layer: bytes) -> Path:

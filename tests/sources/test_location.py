@@ -39,7 +39,15 @@ SHOP = ApiObjects(
         "services": [
             named("api", spec={"clusterIP": "10.96.0.7", "selector": {"app": "api"}}),
             named("hand", spec={"clusterIP": "10.96.0.8"}),
-            named("sliced", spec={"clusterIP": "10.96.0.9"}),
+            named(
+                "sliced",
+                spec={
+                    "clusterIP": "10.96.0.9",
+                    "externalIPs": ["203.0.113.5"],
+                    "ports": [{"port": 80, "nodePort": 30080}],
+                },
+                status={"loadBalancer": {"ingress": [{"ip": "198.51.100.5"}]}},
+            ),
         ],
         "endpoints": [
             named("hand", subsets=[{"addresses": [endpoint("10.0.1.5")]}]),
@@ -71,12 +79,19 @@ SHOP = ApiObjects(
         ("service/shop/hand", ("node1",)),
         ("svc/shop/sliced:80", ("node3",)),
         ("node/node2", ("node2",)),
-        ("192.0.2.2:30080", ("node2",)),
+        ("192.0.2.2", ("node2",)),
         ("10.0.1.5", ("node1",)),
         ("[fd00::1]:80", ("node3",)),
         ("fd00::1", ("node3",)),
         ("10.96.0.7:80", ("node2", "node3")),
         ("203.0.113.9:443", ()),
+        ("203.0.113.5:80", ("node3",)),
+        ("198.51.100.5:80", ("node3",)),
+        ("shop/web-0:80", ("node1",)),
+        ("outside", ()),
+        ("node/node1:30080", ("node1", "node3")),
+        ("192.0.2.2:30080", ("node2", "node3")),
+        ("node/node1:30081", ("node1",)),
         ("example.com:443", ()),
     ],
 )

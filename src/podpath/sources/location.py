@@ -21,18 +21,21 @@ def list_nodes(objects: ApiObjects) -> tuple[str, ...]:
 
 def find_nodes(objects: ApiObjects, end: str) -> tuple[str, ...]:
     """Return the nodes that an end is on, in order: `pod/NS/NAME`, `svc/NS/NAME[:PORT]`,
-    `node/NAME`, an address with or without a port. None for what is outside of the cluster.
+    `node/NAME[:PORT]`, `NS/NAME` or `NAME` for a pod, an address with or without a port. None for
+    what is outside of the cluster.
     """
-    kind, _, rest = end.partition("/")
+    kind, sign, rest = end.partition("/")
     match kind:
-        case "pod" | "pods":
+        case "pod" | "pods" | "po" if sign:
             found = _nodes_of_pod(objects, *_split(rest))
-        case "svc" | "service" | "services":
+        case "svc" | "service" | "services" if sign:
             found = _nodes_of_service(objects, *_split(rest))
-        case "node" | "nodes":
-            found = iter((rest.partition(":")[0],))
+        case "node" | "nodes" | "no" if sign:
+            found = _nodes_of_node(objects, *_cut_port(rest))
+        case _ if _is_address(_cut_port(end)[0]):
+            found = _nodes_of_address(objects, *_cut_port(end))
         case _:
-            found = _nodes_of_address(objects, _strip_port(end))
+            found = _nodes_of_pod(objects, *_split(end))
     return tuple(dict.fromkeys(name for name in found if name))
 
 
@@ -86,18 +89,39 @@ def _selected(objects: ApiObjects, namespace: str, name: str) -> Iterator[ApiIte
                 yield pod
 
 
-def _nodes_of_address(objects: ApiObjects, address: str) -> Iterator[str]:
+def _nodes_of_node(objects: ApiObjects, name: str, port: str) -> Iterator[str]:
+    """Yield a node, and where a node port of it leads to."""
+    yield name
+    for service in objects.items.get("services", ()) if port else ():
+        ports = service.get("spec", {}).get("ports") or ()
+        if port in {str(each.get("nodePort")) for each in ports}:
+            yield from _nodes_of_service(objects, *_key(service))
+
+
+def _nodes_of_address(objects: ApiObjects, address: str, port: str) -> Iterator[str]:
     for node in objects.items.get("nodes", ()):
         held = [each.get("address") for each in node.get("status", {}).get("addresses") or ()]
         if address in held:
-            yield _name(node)
+            yield from _nodes_of_node(objects, _name(node), port)
     pod = _pods_by_address(objects).get(address)
     if pod is not None:
         yield _node_of(pod)
     for service in objects.items.get("services", ()):
-        spec = service.get("spec", {})
-        if address in {spec.get("clusterIP"), *(spec.get("clusterIPs") or ())}:
+        if address in _addresses_of_service(service):
             yield from _nodes_of_service(objects, *_key(service))
+
+
+def _addresses_of_service(service: ApiItem) -> frozenset[str]:
+    """Return every address that a service answers at."""
+    spec = service.get("spec", {})
+    balanced = service.get("status", {}).get("loadBalancer", {}).get("ingress") or ()
+    listed = (
+        spec.get("clusterIP"),
+        *(spec.get("clusterIPs") or ()),
+        *(spec.get("externalIPs") or ()),
+        *(each.get("ip") for each in balanced),
+    )
+    return frozenset(each for each in listed if each)
 
 
 def _pods_by_address(objects: ApiObjects) -> Mapping[str, ApiItem]:
@@ -115,13 +139,23 @@ def _addresses_of(pod: ApiItem) -> Sequence[str]:
     return [each for each in (*listed, status.get("podIP")) if each]
 
 
-def _strip_port(end: str) -> str:
-    """Take the port off `10.0.0.1:80` and `[fd00::1]:80`, and the brackets with it."""
-    bare = end.rpartition("]")[0].removeprefix("[") if end.startswith("[") else end
+def _cut_port(end: str) -> tuple[str, str]:
+    """Split `10.0.0.1:80`, `[fd00::1]:80` and `node1:80`; an IPv6 address alone has no port."""
+    if end.startswith("["):
+        address, _, port = end[1:].partition("]")
+        return address, port.removeprefix(":")
+    if _is_address(end):
+        return end, ""
+    name, _, port = end.partition(":")
+    return name, port
+
+
+def _is_address(text: str) -> bool:
     try:
-        return str(ip_address(bare))
+        ip_address(text)
     except ValueError:
-        return end.rpartition(":")[0] or end
+        return False
+    return True
 
 
 def _key(item: ApiItem) -> tuple[str, str]:

@@ -94,7 +94,7 @@ class _SnapshotListener(BoundedServer):
         request.settimeout(DAWDLE_SECONDS)
         context = self._certificate.context()
         with context.wrap_socket(request, server_side=True) as secured:
-            super().finish_request(secured, client_address)  # type: ignore[arg-type]  # what the library gave us
+            super().finish_request(secured, client_address)
 
 
 class _SnapshotRequest(BaseHTTPRequestHandler):

@@ -1,0 +1,185 @@
+"""Where `why` gets its evidence from on a real cluster: agents as they are deployed, and pods that
+live for one snapshot, which the cluster ends where we were killed.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from podpath.kube import access
+from podpath.kube.client import Client
+from podpath.sources.agents import find_agents, read_snapshot
+from podpath.sources.collector import NAMESPACE, CollectorOptions, collect_node
+from podpath.sources.location import find_nodes
+from podpath.sources.objects import SourceError, read_objects
+from scripts.kubernetes import control, node
+from scripts.kubernetes.cluster import Cluster
+from scripts.kubernetes.image import PODPATH, write_podpath_image
+from tests.cluster import pods
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+SPACE = "sources"
+OPTIONS = CollectorOptions(image=PODPATH, pull="Never", deadline=90)
+SECONDS = 10.0
+"""What an answer may take."""
+
+
+@pytest.fixture(scope="module")
+def cluster(kubernetes: Cluster) -> Cluster:
+    """Provide a cluster whose nodes have podpath's image, with a pod on each and their service, and
+    the namespaces and roles as they are shipped.
+    """
+    image = write_podpath_image(kubernetes.plan.home)
+    for each in kubernetes.nodes.values():
+        node.import_images(each, [image])
+    image.unlink()
+    pods.create(
+        kubernetes,
+        pods.make_namespace(SPACE),
+        pods.make_pod(SPACE, "web-0", "node1", "web"),
+        pods.make_pod(SPACE, "api-0", "node2", "api"),
+        pods.make_service(SPACE, "api"),
+    )
+    for name in ("base/namespace", "collect/namespace", "collect/access", "why/access"):
+        kubernetes.kubectl("apply", "-f", str(DEPLOY / f"{name}.yaml"))
+    return kubernetes
+
+
+@pytest.fixture(scope="module")
+def agents(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Provide the cluster with the shipped DaemonSet, which serves snapshots and keeps nothing."""
+    folder = tmp_path_factory.mktemp("deploy") / "deploy"
+    shutil.copytree(DEPLOY, folder)
+    config = '[kubernetes]\ntaint = false\nevents = false\n[snapshot]\ncache = "1s"\n'
+    (folder / "snapshot" / "agent.toml").write_text(config, encoding="utf-8")
+    (folder / "kustomization.yaml").write_text(
+        yaml.safe_dump(
+            {
+                "resources": ["snapshot"],
+                "images": [
+                    {"name": "podpath", "newName": PODPATH.rpartition(":")[0], "newTag": "1"}
+                ],
+            }
+        ),
+        encoding="utf-8",
+    )
+    cluster.kubectl("apply", "-k", str(folder))
+    try:
+        control.wait(lambda: all_ready(cluster), "the agents", cluster.nodes["node1"], "kubelet")
+        yield cluster
+    finally:
+        cluster.kubectl("delete", "-k", str(folder), "--wait=false")
+
+
+def all_ready(cluster: Cluster) -> bool:
+    """Tell whether an agent is ready on every node."""
+    status = cluster.read("daemonset", "podpath-agent", "-n", "podpath")["status"]
+    return bool(status.get("numberReady") == len(cluster.nodes))
+
+
+def open_client(cluster: Cluster) -> Client:
+    """Return the admin's client."""
+    return Client(access.find(cluster.plan.kubeconfig))
+
+
+def read_manifest(bundle: bytes) -> Any:  # noqa: ANN401  # JSON
+    """Return what a packed bundle says of itself."""
+    with tarfile.open(fileobj=io.BytesIO(bundle)) as archive:
+        file = archive.extractfile("bundle.json")
+        assert file is not None
+        return json.load(file)
+
+
+def pods_of(bundle: bytes) -> set[str]:
+    """Return the pods whose namespaces a bundle holds."""
+    return {about["pod"] for about in read_manifest(bundle)["netns"].values() if "pod" in about}
+
+
+def list_leavings(cluster: Cluster) -> list[str]:
+    """List the pods that live for a snapshot."""
+    listed = cluster.read("pods", "-n", NAMESPACE)["items"]
+    return [each["metadata"]["name"] for each in listed]
+
+
+def test_agents_serve_the_nodes_concerned_in_time(agents: Cluster) -> None:
+    """API read, nodes found and snapshots of both taken at once, each of its own pods and without
+    anything that a namespace could not give.
+    """
+    began = time.monotonic()
+    with open_client(agents) as client:
+        objects = read_objects(client)
+        ends = (f"pod/{SPACE}/web-0", f"svc/{SPACE}/api")
+        nodes = [name for end in ends for name in find_nodes(objects, end)]
+        found = find_agents(objects)
+        with ThreadPoolExecutor(2) as pool:
+            bundles = dict(
+                zip(nodes, pool.map(lambda n: read_snapshot(client, found[n]), nodes), strict=True)
+            )
+    took = time.monotonic() - began
+    assert nodes == ["node1", "node2"]
+    assert f"{SPACE}/web-0" in pods_of(bundles["node1"]) - pods_of(bundles["node2"])
+    assert f"{SPACE}/api-0" in pods_of(bundles["node2"]) - pods_of(bundles["node1"])
+    assert read_manifest(bundles["node1"])["missing"] == []
+    assert took < SECONDS, f"{took:.1f} s"
+
+
+def test_a_pod_lives_for_a_snapshot(cluster: Cluster) -> None:
+    """It gives the same as an agent, and nothing of it stays: no pod, no Job, no process."""
+    with open_client(cluster) as client:
+        bundle = collect_node(client, "node1", OPTIONS)
+    assert f"{SPACE}/web-0" in pods_of(bundle)
+    assert read_manifest(bundle)["node"] == "node1"
+    control.wait(lambda: list_leavings(cluster) == [], "the pod to be gone")
+    assert cluster.read("jobs", "-n", NAMESPACE)["items"] == []
+
+
+def test_an_image_that_is_not_there_is_said(cluster: Cluster) -> None:
+    """At once, not at the deadline; and it is cleaned up after."""
+    began = time.monotonic()
+    options = CollectorOptions(image="docker.io/local/nothing:1", pull="Never")
+    with open_client(cluster) as client, pytest.raises(SourceError, match="ErrImageNeverPull"):
+        collect_node(client, "node2", options)
+    assert time.monotonic() - began < 60
+    control.wait(lambda: list_leavings(cluster) == [], "the pod to be gone")
+
+
+_KILLED = """\
+import sys
+from pathlib import Path
+from podpath.kube import access
+from podpath.kube.client import Client
+from podpath.sources.collector import CollectorOptions, collect_node
+options = CollectorOptions(image=sys.argv[2], pull="Never", deadline=12)
+with Client(access.find(Path(sys.argv[1]))) as client:
+    collect_node(client, "node1", options, told=lambda doing: print(doing, flush=True))
+"""
+
+
+def test_the_cluster_ends_what_a_killed_one_left(cluster: Cluster) -> None:
+    """`kill -9` while the pod is there: past its deadline the cluster deletes it, and the next run
+    sweeps what is left of its Job.
+    """
+    command = (sys.executable, "-c", _KILLED, str(cluster.plan.kubeconfig), PODPATH)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline().strip() == "a pod on node1"
+        running.send_signal(signal.SIGKILL)
+    assert len(cluster.read("jobs", "-n", NAMESPACE)["items"]) == 1
+    control.wait(lambda: list_leavings(cluster) == [], "the pod to be gone")
+    with open_client(cluster) as client:
+        collect_node(client, "node2", OPTIONS)
+    assert cluster.read("jobs", "-n", NAMESPACE)["items"] == []
