@@ -12,7 +12,6 @@ argued in mutation_arguments.toml.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tomllib
 from collections.abc import Sequence
@@ -58,9 +57,9 @@ def attempt(suite: Suite, options: argparse.Namespace, runs: list[Run]) -> None:
         drawn = list(islice(draw(package, options.seed), options.count))
         run = Run(package, options.seed, len(drawn))
         for number, mutant in enumerate(drawn, 1):
-            if suite.catches(mutant, again=options.again):
-                continue
             why = argument_for(mutant, arguments)
+            if why is None and suite.catches(mutant, again=options.again):
+                continue
             run.survivors.append((mutant, why))
             said = f"argued: {why.why}" if why is not None else mutant.change
             place = f"{mutant.place}:{mutant.line}"
@@ -78,7 +77,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     parser.add_argument("--store", type=Path, default=STORE, help="where records are kept")
     options = parser.parse_args(arguments)
-    os.nice(5)
     runs: list[Run] = []
     collect(options.store, partial(attempt, options=options, runs=runs))
     for run in runs:

@@ -196,7 +196,7 @@ class Suite:
         if kept is None or kept == today:
             return lines
         moved = moves(today, kept)
-        return nums_to_numbits({moved[line] for line in numbits_to_nums(lines) if line in moved})
+        return bytes(nums_to_numbits({moved[line] for line in numbits_to_nums(lines)}))
 
     def recorded(self) -> Iterator[tuple[str, tuple[float, Mapping[str, bytes]]]]:
         """Yield the tests that pass by themselves, with their time and lines."""

@@ -25,7 +25,7 @@ def node(*rules: str, **sysctls: str) -> Node:
     return given_node(given_netns("host", sysctls=keys, netns={"netfilter": {4: tables}}))
 
 
-def told(bad: Node, good: Node, *quoted: str, written: str = "") -> tuple[list[str], list[str]]:
+def told(bad: Node, good: Node, *quoted: str, written: str = "") -> tuple[list[object], list[str]]:
     """Return what is said and quoted beside a finding that quotes these lines of the bad node."""
     lines = [fact.span for fact in bad.host.sysctls.values() if isinstance(fact, Known)]
     lines += [
@@ -82,7 +82,7 @@ def test_a_rule_that_is_missing_from_a_quoted_chain_is_told() -> None:
     ((words,), (line,)) = told(bad, good, "-A FORWARD -j DROP")
 
     assert "-A FORWARD -p tcp -j ACCEPT" == line
-    assert words.startswith("What differs from the good node: ACCEPT (rule 1 of FORWARD")
+    assert str(words).startswith("What differs from the good node: ACCEPT (rule 1 of FORWARD")
     assert ([], []) == told(bad, good)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.diagnosis.felt import can_look_like, felt_by
-from podpath.net.failures import FailureKind
+from podpath.checks.explains import PacketEnd
+from podpath.diagnosis.felt import can_look_like, felt_by, find_way
+from podpath.net.failures import VAGUE, FailureKind
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
 from podpath.testing.conversations import ask
@@ -127,3 +128,43 @@ def test_what_cannot_look_alike() -> None:
 def test_a_connection_that_works_is_not_felt() -> None:
     """Nothing fails."""
     assert set() == felt(network())
+
+
+WAYS = [
+    # an own hook that is not of output tells what anybody else's would
+    (("INPUT -j DROP",), "client", "udp 10.1.0.2 > 10.1.0.2:80 from client", PacketEnd.LOST),
+    (("INPUT -j REJECT",), "client", "udp 10.1.0.2 > 10.1.0.2:80 from client", PacketEnd.PORT_UNREACHABLE),
+    (("OUTPUT -j REJECT",), "client", UDP, PacketEnd.REJECTED_BY_SENDER),
+    (("OUTPUT -p tcp -j REJECT --reject-with tcp-reset",), "client", TCP, PacketEnd.RESET),
+    # a reply that is lost, and packets of a connection that stands
+    (("FORWARD -s 10.2.0.2 -j DROP",), "host", UDP, PacketEnd.LOST),
+    (("FORWARD -s 10.2.0.2 -j REJECT",), "host", TCP, PacketEnd.LOST),
+    (("FORWARD -p tcp --tcp-flags SYN NONE -j DROP",), "host", TCP, PacketEnd.LATER),
+    (("OUTPUT -j DROP",), "server", UDP, PacketEnd.LOST),
+    # what the other end says
+    (("INPUT -j REJECT --reject-with icmp-proto-unreachable",), "server", TCP, PacketEnd.PROTOCOL_UNREACHABLE),
+    (("INPUT -j REJECT --reject-with icmp-net-prohibited",), "server", TCP, PacketEnd.NET_PROHIBITED),
+    (("INPUT -j REJECT --reject-with icmp-host-unreachable",), "server", PING, PacketEnd.HOST_UNREACHABLE),
+    (("INPUT -j ACCEPT",), "server", TCP, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rules", "at", "asked", "way"), WAYS)
+def test_where_a_packet_ends_determines_the_way(
+    rules: tuple[str, ...], at: str, asked: str, way: PacketEnd | None
+) -> None:
+    """By which packet it was, whose hook ended it, and what was answered."""
+    assert way is find_way(ask(network(*rules, at=at), asked).branch)
+
+
+def test_what_is_judged_by_no_way_may_be_any_branch() -> None:
+    """Vague words, none at all, and failures of names fit a drop; a refusal fits what answers."""
+    dropped, refused = (
+        ask(made, TCP).branch for made in (network("FORWARD -j DROP"), reject("tcp-reset"))
+    )
+
+    assert can_look_like(dropped, None)
+    assert all(can_look_like(dropped, kind) for kind in VAGUE)
+    assert can_look_like(refused, FailureKind.REFUSED)
+    assert not can_look_like(refused, FailureKind.TIMEOUT)
+    assert can_look_like(ask(network(), TCP).branch, FailureKind.REFUSED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath.reasons.bridges import HiddenFromNetfilter, SwitchFloods
 from podpath.datapath.reasons.neighbours import ArpRequest, EntryUsed, ForeignSenderAsked
+from podpath.datapath.reasons.routes import RoutedOut
 from podpath.datapath.reasons.rules import PolicyDecided, RuleDecided
 from podpath.datapath.tracing.trace import Step
 from podpath.datapath.vocabulary import Hook, HookStage, StepDecision
@@ -51,3 +52,11 @@ def test_the_words_of_a_reason_are_those_of_its_line() -> None:
     )
     assert ["FORWARD", "12"] == list(words_of(RuleDecided(place, StepDecision.DROP)))
     assert {"STALE", "eth1", "mgnt"} <= set(words_of(request))
+
+
+def test_only_names_and_numbers_are_words() -> None:
+    """Nothing that is missing, and no switch."""
+    out = RoutedOut(ip("10.0.0.2"), None, None)
+
+    assert ["eth0"] == list(words_of(out._replace(link=IfName("eth0"))))
+    assert [] == list(words_of(out))

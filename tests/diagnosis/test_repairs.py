@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -10,9 +11,11 @@ from podpath.checks.cause import Cause
 from podpath.datapath.conversations.conversation import converse
 from podpath.diagnosis.causes import find_cause, marks_of
 from podpath.diagnosis.repairs import list_repairs
+from podpath.diagnosis.repairs_rules import name_tool
+from podpath.diagnosis.unanswered import leave_unanswered
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node
-from podpath.testing.nodes import forwarding, given_netns, given_node, probe
+from podpath.testing.nodes import forwarding, given_netns, given_node, listening, probe
 from tests.datapath.given import given_rules, given_tables
 
 OUT, ACROSS = (
@@ -290,3 +293,95 @@ def test_what_works_has_no_cause() -> None:
     made = node()
 
     assert None is find_cause(made, converse(made, probe(OUT)).branches[0])
+
+
+def podded(*routes: str) -> Node:
+    """Return a host with a pod to which it may lack a route."""
+    uplink = "default via 192.0.2.1 dev eth0"
+    host = given_netns(
+        "host", "eth0 192.0.2.2/24", "lxc1 peer pod:eth0", routes=[uplink, *routes],
+        sysctls=OPEN | {"net.ipv4.conf.all.proxy_arp": "1"},
+    )  # fmt: skip
+    routes_inside = ["default dev eth0"]
+    inside = given_netns("pod", "eth0 10.1.0.2/32 peer host:lxc1", routes=routes_inside)
+    return given_node(host, inside)
+
+
+def test_a_pod_gets_its_route_back() -> None:
+    """Where the host has none to its address, and a route in the way may go."""
+    refused = "tcp 192.0.2.77:4000 > 10.1.0.2:80 in eth0"
+    given = ("ip route add 10.1.0.2 dev lxc1 scope link",)
+    taken = ("ip route del unreachable 10.1.0.0/16",)
+
+    assert ("no-route", [given, taken]) == proposed(podded("unreachable 10.1.0.0/16"), refused)
+    blocked = podded("unreachable 10.1.0.2", "10.1.0.2 via 192.0.2.9 dev eth0 metric 7")
+    assert [("ip route del unreachable 10.1.0.2",)] == proposed(blocked, refused)[1]
+
+
+def bridged(nat: str, target: str, call: str) -> tuple[str, list[tuple[str, ...]]]:
+    """Return what ends a connection of a bridge's pod to a service, and its repairs."""
+    tables = given_tables(given_rules(nat, table="nat"))
+    host = given_netns(
+        "host", "cni0 bridge 10.1.0.1/24", "veth1 peer pod:eth0 master cni0", "veth2 peer pod2:eth0 master cni0",
+        sysctls=OPEN | {"net.bridge.bridge-nf-call-iptables": call},
+        netns={"netfilter": {4: Netfilter(tables=tables, complete=True)}},
+    )  # fmt: skip
+    pods = [
+        given_netns(
+            name, f"eth0 10.1.0.{last}/24 peer host:{link}",
+            routes=["default via 10.1.0.1 dev eth0"], netns={"sockets": listening(80)},
+        )
+        for name, link, last in (("pod", "veth1", 2), ("pod2", "veth2", 3))
+    ]  # fmt: skip
+    return proposed(given_node(host, *pods), f"tcp 10.1.0.2:4000 > {target}:80 from pod")
+
+
+def test_a_bridge_turns_frames_around_only_where_it_is_told_to() -> None:
+    """The port is switched to hairpin, and what the pod sends to itself masqueraded."""
+    nat = "PREROUTING -d 10.96.0.10 -p tcp -j DNAT --to-destination 10.1.0.2:80"
+    home = "iptables -t nat -A POSTROUTING -s 10.1.0.2/32 -d 10.1.0.2/32 -j MASQUERADE"
+
+    assert ("hairpin", [("bridge link set dev veth1 hairpin on",), (home,)]) == bridged(
+        nat, "10.96.0.10", "1"
+    )
+
+
+def test_a_bridge_that_netfilter_does_not_see_is_shown_to_it() -> None:
+    """Replies of a pod of the same bridge are not translated back without it."""
+    nat = "PREROUTING -d 10.96.0.10 -p tcp -j DNAT --to-destination 10.1.0.3:80"
+    key = "net.bridge.bridge-nf-call-iptables"
+
+    assert ("br-netfilter", [("modprobe br_netfilter", f"sysctl -w {key}=1")]) == bridged(
+        nat, "10.96.0.10", "0"
+    )
+
+
+def test_a_pod_that_nobody_can_answer_is_masqueraded_on_its_way_out() -> None:
+    """On the device by which its first packet leaves."""
+    made = node(nat=("POSTROUTING -s 198.51.100.1 -j MASQUERADE",))
+    (branch,) = leave_unanswered(made, converse(made, probe(OUT))).branches
+    cause = find_cause(made, branch)
+
+    assert cause is not None
+    assert "missing-masquerade" == cause.check
+    assert [("iptables -t nat -A POSTROUTING -s 10.1.0.2/32 -o eth0 -j MASQUERADE",)] == [
+        repair.commands for repair in list_repairs(made, cause)
+    ]
+
+
+def test_both_flavours_are_told_apart_where_both_hold_rules() -> None:
+    """By the program's name; elsewhere the plain one reaches the rules."""
+    made = node(DROP)
+    (table,) = made.host.netfilter[4].tables
+    both = replace(made.host.netfilter[4], tables=(table, replace(table, flavour="legacy")))
+    empty = replace(
+        made.host.netfilter[4], tables=(table, replace(table, flavour="legacy", chains={}))
+    )
+
+    def named(rules: Netfilter) -> str:
+        host = replace(made.host, netfilter={4: rules})
+        return name_tool(table, replace(made, namespaces={"host": host}), "host")
+
+    assert ("iptables-nft", "iptables") == (named(both), named(empty))
+    assert "iptables" == name_tool(table, made, "absent")
+    assert "ip6tables" == name_tool(replace(table, family=6), made, "host")

@@ -5,6 +5,7 @@ answers and routes nothing.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,11 +17,12 @@ from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.diagnosis import Diagnosis
 from podpath.diagnosis.verdict import Verdict
 from podpath.diagnosis.without_guesses import POSSIBLE, describe_cure, lower_guessed, strip_guesses
-from podpath.net.addresses import Address
-from podpath.net.provenance import Basis, Inferred
+from podpath.net.addresses import Address, IfName
+from podpath.net.provenance import Basis, Inferred, Known, Listing
 from podpath.node.case import Case
-from podpath.node.node import HOST
-from podpath.testing.nodes import probe
+from podpath.node.links import Peer
+from podpath.node.node import HOST, Pod
+from podpath.testing.nodes import given_netns, given_node, probe
 from tests.assembly.evidence_text import case_of_document
 
 GUESS = Inferred(Basis.GUESSED, "nothing shows it")
@@ -203,3 +205,45 @@ def test_stripping_leaves_what_is_stated() -> None:
     }
     assert [None] == list({link.peer for link in stripped.host.links.items})
     assert node == strip_guesses(node, ())
+
+
+def test_a_pod_whose_namespace_is_a_guess_has_none_without_it() -> None:
+    """Other pods keep theirs; one that has none has none still."""
+    guessed = replace(given_netns("pod 2"), inferred=GUESS)
+    pods = tuple(
+        Pod(namespace="shop", name=str(number), netns=name)
+        for number, name in enumerate(("pod 1", "pod 2", None))
+    )
+    made = replace(given_node(given_netns("pod 1"), guessed), pods=pods)
+    stripped = strip_guesses(made, (GUESS,))
+
+    assert ["pod 1", None, None] == [pod.netns for pod in stripped.pods]
+    assert {HOST, "pod 1"} == set(stripped.namespaces)
+    assert made == strip_guesses(made, ())
+
+
+def test_only_what_was_guessed_is_stripped() -> None:
+    """Links, addresses, routes and neighbors of the guess; a peer that is one, but not its device."""
+    host = given_netns(
+        "host", "eth0 10.0.0.1/24", "lxc1 peer pod:eth0", routes=["default dev eth0"],
+        neighbours=["10.0.0.9 dev eth0 lladdr 02:00:00:00:00:09 STALE"],
+    )  # fmt: skip
+
+    def guessing(listing: Listing[Any]) -> Listing[Any]:
+        return listing._replace(
+            items=tuple(replace(item, inferred=GUESS) for item in listing.items)
+        )
+
+    for name in ("links", "addresses", "routes", "neighbours"):
+        changed: dict[str, Any] = {name: guessing(getattr(host, name))}
+        guessed = replace(host, **changed)
+        left = strip_guesses(given_node(guessed), (GUESS,)).host
+        assert () == getattr(left, name).items
+        others = {"links", "addresses", "routes", "neighbours"} - {name}
+        assert all(getattr(left, other) == getattr(host, other) for other in others)
+    peered = replace(
+        host.links.items[1], peer=Known(Peer(netns="pod", link=IfName("eth0")), inferred=GUESS)
+    )
+    listing = host.links._replace(items=(host.links.items[0], peered))
+    left = strip_guesses(given_node(replace(host, links=listing)), (GUESS,)).host
+    assert [None, None] == [link.peer for link in left.links.items]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from podpath.datapath.conntrack.settings import ConntrackSettings
 from podpath.datapath.tracing.exploration import Choices
 from podpath.net import protocols
@@ -55,3 +57,15 @@ def test_a_table_is_full_by_its_own_count() -> None:
 
     assert ConntrackSettings(Sender(full).walk.choices, full.netns).is_full
     assert not ConntrackSettings(Sender(half).walk.choices, half.netns).is_full
+
+
+@pytest.mark.parametrize(
+    ("count", "most", "full"),
+    [("1", "1", True), ("5", "4", True), ("3", "4", False), ("4", "0", False)],
+)
+def test_a_table_without_a_limit_is_never_full(count: str, most: str, *, full: bool) -> None:
+    """A maximum of 0 is none."""
+    prefix = "net.netfilter.nf_conntrack_"
+    node = given(sysctls={f"{prefix}count": count, f"{prefix}max": most})
+
+    assert full == ConntrackSettings(Sender(node).walk.choices, node.netns).is_full

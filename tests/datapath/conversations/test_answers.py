@@ -54,3 +54,39 @@ def test_udp_answers_with_port_unreachable() -> None:
 def test_an_echo_reply_that_nobody_waits_for_is_not_answered() -> None:
     """ICMP is not answered with ICMP."""
     assert None is refuse(packet("10.0.0.1", "10.0.0.2", protocol=1, icmp_type=0))
+
+
+def test_udp_over_ipv6_answers_with_its_own_port_unreachable() -> None:
+    """ICMPv6's type and code; the quote is as long as the family allows."""
+    small, large = (packet("fd00::1", "fd00::2", protocol=17, length=size) for size in (100, 4000))
+    found, longest = refuse(small), refuse(large)
+
+    assert found is not None
+    assert longest is not None
+    assert (protocols.ICMPV6, 1, 4, "fd00::2", 148) == (
+        found.protocol,
+        found.icmp_type,
+        found.icmp_code,
+        str(found.src),
+        found.length,
+    )
+    assert 1280 == longest.length
+    assert 576 == refuse(packet("10.0.0.1", "10.0.0.2", protocol=17, length=4000)).length  # type: ignore[union-attr]  # it answers
+
+
+def test_what_is_broken_or_no_transport_is_not_answered() -> None:
+    """A bad checksum, and a protocol without ports."""
+    for protocol in (6, 17):
+        assert None is refuse(packet("10.0.0.1", "10.0.0.2", protocol=protocol, bad_checksum=True))
+    assert None is refuse(packet("10.0.0.1", "10.0.0.2", protocol=protocols.ICMP))
+
+
+def test_an_answer_has_the_precedence_of_what_it_answers() -> None:
+    """A reset has its whole TOS, an error that of network control."""
+    reset, error = (
+        refuse(packet("10.0.0.1", "10.0.0.2", protocol=one, tos=0x1C)) for one in (6, 17)
+    )
+
+    assert reset is not None
+    assert error is not None
+    assert (0x1C, 0xDC) == (reset.tos, error.tos)

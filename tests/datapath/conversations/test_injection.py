@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.datapath.conversations.injection import inject
 from podpath.datapath.tracing.trace import Dropped
+from podpath.datapath.vocabulary import ConversationFailure
 from podpath.net import protocols
 from podpath.net.addresses import Address, Mac
 from podpath.net.packet import Packet
@@ -51,3 +52,19 @@ def test_a_frame_for_another_mac_ends_at_the_device() -> None:
     ).branches[0]
     assert isinstance(branch.last.outcome, Dropped)
     assert not branch.works
+
+
+def test_the_verdict_says_whether_the_frame_arrives() -> None:
+    """A frame for nobody's MAC does not, and why is told."""
+    arrives = inject(given_node(), "pod1", "eth0", FRAME)
+    strange = FRAME._replace(dmac=Mac("02:00:00:00:99:99"))
+    lost = inject(given_node(), "pod1", "eth0", strange)
+
+    assert ("ALWAYS", "NEVER") == (arrives.verdict, lost.verdict)
+    assert (None, ConversationFailure.NONE) == (
+        arrives.branches[0].failure,
+        arrives.branches[0].kind,
+    )
+    assert ConversationFailure.DROPPED is lost.branches[0].kind
+    assert lost.branches[0].failure is not None
+    assert () == lost.branches[0].answers

@@ -157,3 +157,62 @@ def test_addresses_stay_in_their_range(
     sender.send(skb, "PREROUTING")
 
     assert low.value <= skb.packet.dst.value <= high.value
+
+
+def translated(rule: str, *packets: Packet, family: Family = 4) -> list[tuple[str, int]]:
+    """Return the sources of packets that are forwarded one after another."""
+    sender = Sender(given(nat(f"POSTROUTING {rule}"), family=family))
+    found = [sender.forward(packet)[1].packet for packet in packets]
+    return [(str(packet.src), packet.sport) for packet in found]
+
+
+def test_a_source_in_the_range_is_kept() -> None:
+    """At either end of it; one above or below is translated."""
+    rule = "-j SNAT --to-source 10.244.0.5-10.244.0.7"
+
+    for last in (5, 6, 7):
+        assert [(f"10.244.0.{last}", 40000)] == translated(rule, tcp(f"10.244.0.{last}"))
+    for last in (4, 8):
+        ((source, _),) = translated(rule, tcp(f"10.244.0.{last}"))
+        assert f"10.244.0.{last}" != source
+
+
+def test_a_range_of_ports_is_kept_to() -> None:
+    """A port within it stays, at either end too; one outside becomes one of it."""
+    rule = "-p tcp -j SNAT --to-source 192.0.2.9:5000-5002"
+
+    for port in (5000, 5001, 5002):
+        assert [("192.0.2.9", port)] == translated(rule, tcp(sport=port))
+    for port in (4999, 5003):
+        ((_, new),) = translated(rule, tcp(sport=port))
+        assert 5000 <= new <= 5002
+
+
+def test_one_source_has_one_address_for_all_destinations() -> None:
+    """Within a range of addresses, for the same port and protocol."""
+    rule = "-j SNAT --to-source 192.0.2.10-192.0.2.250"
+    first, second = translated(rule, tcp(dst="198.51.100.7"), tcp(dst="198.51.100.8"))
+
+    assert first == second
+
+
+def test_a_full_range_of_ports_gives_the_last_one_tried() -> None:
+    """Where every port of the range is taken towards the same server."""
+    rule = "-p tcp -j SNAT --to-source 192.0.2.9:5000-5001"
+    packets = [tcp(f"10.244.0.{last}") for last in (5, 6, 7)]
+    (one, two, _) = (port for _, port in translated(rule, *packets))
+
+    assert {5000, 5001} == {one, two}
+
+
+def test_a_destinations_port_is_chosen_from_a_range() -> None:
+    """The port of the packet is kept where it is of the range."""
+    sender = Sender(given(nat("PREROUTING -p tcp -j DNAT --to-destination 10.9.9.9:80-82")))
+    ports = []
+    for port in (80, 82, 90):
+        skb = sender.skb(tcp(dport=port, sport=port))
+        sender.send(skb, "PREROUTING")
+        ports.append(skb.packet.dport)
+
+    assert [80, 82] == ports[:2]
+    assert 80 <= ports[2] <= 82

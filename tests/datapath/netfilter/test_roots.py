@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from podpath.datapath.netfilter.roots import find_roots
+from podpath.datapath.netfilter.roots import MOST_RULES, find_roots
 from podpath.datapath.tracing.exploration import Choices
 from podpath.net.provenance import Known
 from podpath.node.netfilter import Chain, Netfilter, Table
@@ -118,3 +118,13 @@ def test_empty_chains_and_other_hooks_are_passed_over() -> None:
     """A chain without rules does nothing wherever it is called; nat has no FORWARD."""
     assert () == find_roots(shown(chains=("KUBE-FORWARD",)), "FORWARD")
     assert () == find_roots(shown("A -j ACCEPT", chains=("A",), table="nat"), "FORWARD")
+
+
+def test_a_huge_listing_is_not_searched() -> None:
+    """Up to its bound it is."""
+
+    def found(count: int) -> int:
+        rules = ["KUBE-FORWARD -p tcp -j DROP"] * count
+        return len(find_roots(shown(*rules, chains=("KUBE-FORWARD",)), "FORWARD"))
+
+    assert (1, 0) == (found(MOST_RULES), found(MOST_RULES + 1))

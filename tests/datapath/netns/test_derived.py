@@ -74,3 +74,13 @@ def test_secondary_addresses_imply_only_themselves() -> None:
 
     assert "local 10.0.0.2 dev eth0 table local" in found
     assert 1 == sum("10.0.0.255" in words for words in found)
+
+
+def test_addresses_of_lo_are_taken_as_they_are_listed() -> None:
+    """Only where none is shown does it have 127.0.0.1, whatever other devices are called."""
+    listed = implied(given_netns("host", "lo 127.0.0.1/8 10.9.9.9/32", "zz 10.0.0.1/24"))
+    unlisted = implied(given_netns("host", "aa 10.0.0.1/24", "zz 10.1.0.1/24"))
+
+    assert "local 10.9.9.9 dev lo table local" in listed
+    assert 1 == sum("127.0.0.1 " in words for words in listed)
+    assert "local 127.0.0.1 dev lo table local" in unlisted

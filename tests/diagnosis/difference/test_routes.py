@@ -15,7 +15,12 @@ ROUTE = "10.0.0.0/8 dev eth0"
 def differing(here: list[str], there: list[str], kind: str = "routes") -> list[Difference]:
     """Return what differs between hosts with these routes or rules."""
     one, other = (
-        given_node(given_netns("host", "eth0", "eth1", **{kind: words})) for words in (here, there)
+        given_node(
+            given_netns("host", "eth0", "eth1", rules=words)
+            if kind == "rules"
+            else given_netns("host", "eth0", "eth1", routes=words)
+        )
+        for words in (here, there)
     )
     return list(compare_routing(one, other))
 
