@@ -403,6 +403,14 @@ def test_a_line_of_garbage_forbids_it(form: Form, data: st.DataObject) -> None:
     assert verdict_of("\n".join(lines) + "\n") != Verdict.NONE
 
 
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_a_listing_of_connections_with_an_ellipsis_forbids_it(form: Form) -> None:
+    """A rule goes by the state of a connection, in native tables as in those of iptables."""
+    before, typed, after = whole_of(form).partition(f"{PROMPT}conntrack -L")
+    heading, _, entries = after.partition("\n")
+    assert verdict_of(f"{before}{typed}{heading}\n...\n{entries}") == Verdict.POSSIBLE
+
+
 DECIDING = (
     "ip addr",
     "ip route show table all",

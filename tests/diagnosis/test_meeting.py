@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from podpath.datapath.reasons import Reason
+from podpath.datapath.reasons.devices import LinkDown, LoopedBack, NoRemoteEnd
+from podpath.datapath.tracing.trace import Dropped, Step, Trace
+from podpath.datapath.vocabulary import Direction, StageName, StepDecision
 from podpath.diagnosis.diagnose import diagnose
 from podpath.diagnosis.meeting import NetnsDevice, PacketComparison, predict_places
+from podpath.net.addresses import Address
 from podpath.net.failures import Ending
+from podpath.net.packet import Packet
+from podpath.node.node import HOST
 from podpath.report.parting_text import render_partings
 from podpath.report.sentences.narrative import spell_link
 from podpath.report.style import Style
@@ -101,3 +110,29 @@ def test_parting_is_safe_to_print() -> None:
 
     assert not any("\x1b" in line for line in lines)
     assert render_partings([], Style(width=100)) == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_seen"), [(NoRemoteEnd("vx0", None), True), (LinkDown("vx0"), False)]
+)
+def test_a_driver_drops_what_a_capture_on_its_device_has_seen(
+    reason: Reason, *, is_seen: bool
+) -> None:
+    """A capture taps what is handed to the driver; a device that is down is handed nothing."""
+    packet = Packet(Address.parse("10.7.0.5"), Address.parse("10.7.1.5"), 6, 1024, 80)
+    steps = tuple(
+        Step(stage, HOST, "dev.c:f", packet, packet, decision, why, link=link)
+        for stage, decision, why, link in (
+            (StageName.DEVICE_RECEIVE, StepDecision.RECEIVE, LoopedBack("cni0"), "cni0"),
+            (StageName.DEVICE_TRANSMIT, StepDecision.DROP, reason, "vx0"),
+        )
+    )
+    trace = Trace(
+        name="SYN",
+        direction=Direction.ORIGINAL,
+        start=HOST,
+        packet=packet,
+        steps=steps,
+        outcome=Dropped(netns=HOST, reason="NOT_SPECIFIED"),
+    )
+    assert is_seen is (NetnsDevice(HOST, "vx0") in predict_places(trace))

@@ -173,9 +173,10 @@ def test_fifteen_calls_within_each_other_are_walked(how: str) -> None:
     assert hold(nested(15, how)).verdict == "NEVER"
 
 
-def test_the_sixteenth_call_is_refused() -> None:
+@pytest.mark.parametrize("how", ["jump", "goto"])
+def test_the_sixteenth_call_is_refused(how: str) -> None:
     """The kernel does not load it, and the walk says that such rules were never loaded."""
-    text = nested(16, "jump")
+    text = nested(16, how)
     topology = routed_pods()
     topology.draft.namespaces[HOST].nftables.extend(native_tables(text))
     outcome = converse(topology.draft.freeze(), Probe.parse(OUT)).branches[0].last.outcome

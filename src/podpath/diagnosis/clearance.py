@@ -32,6 +32,7 @@ from podpath.diagnosis.resting import list_guesses, list_routes_taken_for_best
 from podpath.diagnosis.unmodelled import find_unmodelled
 from podpath.diagnosis.unread import NotModelled, forbid_by_gaps
 from podpath.diagnosis.untranslated import list_translations_left_out
+from podpath.net import nft
 from podpath.net.probe import Probe
 from podpath.node.case import Case
 from podpath.node.node import Netns, Node
@@ -218,7 +219,22 @@ def _depends_on_entries(netns: Netns) -> bool:
     return any(
         rule.table == "nat" or any(match.name in _STATEFUL for match in rule.matches)
         for rule in rules
-    )
+    ) or any(_asks_for_connection(netns))
+
+
+def _asks_for_connection(netns: Netns) -> Iterator[bool]:
+    """Yield, for each native table, whether it translates or a rule of it goes by the connection."""
+    for table in netns.nftables.items:
+        chains = table.chains.values()
+        yield any(chain.type == "nat" for chain in chains)
+        yield any(_names_connection(rule.statements) for chain in chains for rule in chain.rules)
+
+
+def _names_connection(term: object) -> bool:
+    """Tell whether what is tracked of a connection stands anywhere in a statement."""
+    if isinstance(term, nft.Ct):
+        return True
+    return isinstance(term, tuple) and any(map(_names_connection, term))
 
 
 _STATEFUL = frozenset({"conntrack", "state"})

@@ -14,7 +14,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from podpath.checks.finding import Finding
-from podpath.datapath.tracing.trace import Branch, Delivered, Dropped, Rejected, Trace, Transmitted
+from podpath.datapath.reasons.devices import LinkDown
+from podpath.datapath.tracing.trace import (
+    Branch,
+    Delivered,
+    Dropped,
+    Rejected,
+    Step,
+    Trace,
+    Transmitted,
+)
 from podpath.datapath.vocabulary import StageName
 from podpath.diagnosis.connections import ConnectionFrame, Observed, kind_of
 from podpath.diagnosis.fit import Fit
@@ -25,8 +34,18 @@ if TYPE_CHECKING:  # reports of captures alone need none of the walks
     from podpath.diagnosis.symptoms import Symptom
     from podpath.diagnosis.worlds import Judgement
 
-_BEHIND_DEVICE = frozenset({StageName.NEIGHBOUR, StageName.BRIDGE, StageName.BRIDGE_PREROUTING})
-"""Stages that a packet meets on the device that it was routed to."""
+_BEHIND_DEVICE = frozenset(
+    {
+        StageName.NEIGHBOUR,
+        StageName.BRIDGE,
+        StageName.BRIDGE_PREROUTING,
+        StageName.DEVICE_TRANSMIT,
+    }
+)
+"""Stages that a packet meets on the device that it was routed to. A capture sees what a driver is
+handed before the driver drops it (net/core/dev.c:xmit_one v6.12; seen on 6.18 with a VXLAN device
+that has no remote end), and nothing on a device that is down.
+"""
 QUOTED = 2
 """Lines of each side that are quoted."""
 
@@ -97,9 +116,16 @@ def predict_places(trace: Trace) -> tuple[NetnsDevice, ...]:
         ]
     if isinstance(trace.outcome, (Dropped, Rejected)):
         here = [place for place in places if place.netns == trace.outcome.netns]
-        if len(here) > 1 and trace.deciding.stage not in _BEHIND_DEVICE:
+        if len(here) > 1 and not _came_to_device(trace.deciding):
             places.remove(here[-1])  # the device that it was routed to, and did not come to
     return tuple(places)
+
+
+def _came_to_device(deciding: Step) -> bool:
+    """Tell whether a packet was dropped where a capture on the device that it was routed to had
+    seen it.
+    """
+    return deciding.stage in _BEHIND_DEVICE and not isinstance(deciding.reason, LinkDown)
 
 
 def _meet(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from podpath.evidence import bundle_manifest
 from podpath.evidence.attempts import component_log, connects, curl, ping, resolvers
@@ -203,7 +204,23 @@ def read(source: Source) -> Reading | None:
         else find_messages(source)
     )
     said += () if found.decides else tuple(find_unknown(source, _list_known(reading, said)))
+    if found is component_log.FORMAT and len(source.lines) <= LONG:
+        reading = _tell_unknown(source, reading, said)
     return _add_messages(reading, said) if said else reading
+
+
+def _tell_unknown(source: Source, reading: Reading, said: Sequence[MessageRecord]) -> Reading:
+    """Add to a log one gap for each run of lines that say nothing which podpath knows."""
+    known = _list_known(reading, said) | {record.span.line for record in said}
+    numbered = enumerate(source.lines, source.first_line)
+    rest = [number for number, line in numbered if line.strip() and number not in known]
+    runs = groupby(enumerate(rest), key=lambda placed: placed[1] - placed[0])
+    gaps: list[Gap] = []
+    for _, run in runs:
+        numbers = [number for _, number in run]
+        span = Span(source, numbers[0], numbers[-1])
+        gaps.append(Gap(span, UNKNOWN_LINE, kind=GapKind.ASIDE))
+    return reading._replace(gaps=(*reading.gaps, *gaps))
 
 
 def _leave_open(found: Format, source: Source, reading: Reading) -> Reading:

@@ -207,10 +207,12 @@ def test_a_doubtful_rule_that_only_counts_does_not_fork() -> None:
     assert [] == choices.made
 
 
-def deep(levels: int) -> list[str]:
-    """Make rules of chains that call one another so deep below FORWARD, the last of which drops."""
-    calls = [f"D{level} -j D{level + 1}" for level in range(1, levels)]
-    return ["FORWARD -j D1", *calls, f"D{levels} -j DROP"]
+def deep(levels: int, how: str = "-j") -> list[str]:
+    """Make rules of chains that call or go to one another so deep below FORWARD, the last of which
+    drops.
+    """
+    calls = [f"D{level} {how} D{level + 1}" for level in range(1, levels)]
+    return [f"FORWARD {how} D1", *calls, f"D{levels} -j DROP"]
 
 
 def tree(levels: int) -> list[str]:
@@ -228,6 +230,9 @@ SHAPES = (
     pytest.param(deep(15), "nft", True, id="15 levels, nft"),
     pytest.param(deep(16), "nft", False, id="16 levels, nft"),
     pytest.param(deep(17), "nft", False, id="17 levels, nft"),
+    pytest.param(deep(15, "-g"), "nft", True, id="15 times goto, nft"),
+    pytest.param(deep(16, "-g"), "nft", False, id="16 times goto, nft"),
+    pytest.param(deep(40, "-g"), "legacy", True, id="40 times goto, legacy"),
     pytest.param(tree(14), "nft", True, id="2^13 jumps, nft"),
 )
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence.attempts.component_log import read_log, recognise_log
+from podpath.evidence.recognition import read
 from podpath.evidence.records import HeadingRecord
+from podpath.net.provenance import GapKind
 from tests.evidence.attempted import attempted
 from tests.evidence.consoles import block
 
@@ -82,3 +84,24 @@ def test_a_long_line_of_dashes_is_no_log() -> None:
     minute.
     """
     assert not recognise_log(block("-" * 2000))
+
+
+UNKNOWN = (
+    "Jan 07 10:00:01 n1 frobnicated[611]: peer table rebuilt",
+    "Jan 07 10:00:02 n1 frobnicated[611]: stale",
+)
+FAILED = "Jan 07 10:00:03 n1 frobnicated[611]: dial tcp 10.0.0.9:443: connect: connection refused"
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [(UNKNOWN, [(1, 2)]), ((UNKNOWN[0], FAILED, UNKNOWN[1]), [(1, 1), (3, 3)]), ((FAILED,), [])],
+)
+def test_what_no_line_is_known_of_is_said_to_be_unread(
+    lines: tuple[str, ...], told: list[tuple[int, int]]
+) -> None:
+    """One gap for each run, of the sort that decides nothing."""
+    reading = read(block("\n".join(lines)))
+    assert reading is not None
+    assert told == [(gap.span.line, gap.span.last_line) for gap in reading.gaps]
+    assert {GapKind.ASIDE} >= {gap.kind for gap in reading.gaps}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podpath.evidence import recognition
+from podpath.evidence.documents.document import split_document
 from podpath.evidence.kernel.sysctl import spell_key
 from podpath.evidence.records import MessageRecord, Reading, SysctlRecord
 from podpath.net.messages import MessageKind
@@ -215,3 +216,26 @@ def test_a_remark_behind_a_value_is_not_part_of_it() -> None:
 def test_sentences_are_no_settings(text: str) -> None:
     """Prose that names a sysctl does not state its value."""
     assert None is recognition.recognise(block(text))
+
+
+STATED = "sysctl net.ipv4.ip_forward=0"
+
+
+@pytest.mark.parametrize(
+    ("before", "line", "is_state"),
+    [
+        ("", STATED, True),
+        ("On the node:\n", STATED, True),
+        ("The setting in force is:\n", "sysctl net.bridge.bridge-nf-call-iptables = 1", True),
+        ("I ran this:\n", STATED, False),
+        ("We fixed it by:\n", STATED, False),
+        ("", "sysctl -w net.ipv4.ip_forward=0", False),
+        ("", f"root@n1:~# {STATED}", False),
+    ],
+)
+def test_a_bare_assignment_says_what_is_set(before: str, line: str, *, is_state: bool) -> None:
+    """Without a prompt, `-w` and words of having done it; either way it is read as something."""
+    lines = [*before.splitlines(), "```", line, "```"]
+    readings = [recognition.read(source) for source in split_document("ticket.md", lines)]
+    records = [record for reading in readings if reading is not None for record in reading.records]
+    assert [is_state] == [isinstance(record, SysctlRecord) for record in records]

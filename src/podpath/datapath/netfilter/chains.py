@@ -33,9 +33,10 @@ LOOKED_AT = 64
 call themselves.
 """
 MOST_LEVELS = 16
-"""Chains of nftables, the base chain included, that may call one another (NFT_JUMP_STACK_SIZE,
-net/netfilter/nf_tables_api.c v6.12); the kernel refuses more with "Too many links". Legacy tables
-have no such limit: 5,000 were walked.
+"""Chains of nftables, the base chain included, that may call or go to one another
+(NFT_JUMP_STACK_SIZE, net/netfilter/nf_tables_api.c v6.12; `goto` counts as `jump` does, seen on
+6.18); the kernel refuses more with "Too many links". Legacy tables have no such limit: 5,000 were
+walked.
 """
 
 Frame = tuple[CompiledChain, Sequence[CompiledRule], int, int]
@@ -49,7 +50,7 @@ class Traversal:
     there.
     """
 
-    __slots__ = ("base", "frames", "jumps", "state", "table", "visits")
+    __slots__ = ("base", "frames", "jumps", "left", "state", "table", "visits")
 
     def __init__(self, state: HookState, table: CompiledTable, base: CompiledChain) -> None:
         """Stand before the first rule of the base chain."""
@@ -61,6 +62,10 @@ class Traversal:
         self.visits: list[Frame] = []
         """How far the chains were walked that are done."""
         self.jumps = 0
+        self.left: list[int] = [0]
+        """For each chain under way, how many were left by `goto` to come there: the kernel counts
+        them as well.
+        """
 
     def run(self) -> Verdict | None:
         """Walk on to a verdict; None where the base chain's end or policy lets the packet pass."""
@@ -133,8 +138,12 @@ class Traversal:
         the branch takes it to do.
         """
         state, target = self.state, rule.rule.target
+        del self.left[len(self.frames) :]
         if rule.kind == GOTO:
             self.visits.append(self.frames.pop())
+            self.left[-1] += 1
+        else:
+            self.left.append(0)
         self.jumps += 1
         if self.jumps > MOST_JUMPS:
             return Queued(ChainsCircle(), self.table.ask)
@@ -160,7 +169,8 @@ class Traversal:
         """End the walk where the kernel would not have loaded the rules: chains in a circle, or
         called too deep.
         """
-        deep = self.table.source.flavour == "nft" and len(self.frames) >= MOST_LEVELS
+        level = len(self.frames) + sum(self.left)
+        deep = self.table.source.flavour == "nft" and level >= MOST_LEVELS
         if (deep or self.jumps % LOOKED_AT == 0) and len(
             {id(frame[0]) for frame in self.frames}
         ) < len(self.frames):

@@ -55,6 +55,7 @@ def _find_late(traversal: Traversal) -> NearMiss | None:
     start = len(matched)
     rest = Traversal(state, traversal.table, traversal.base)
     rest.frames = list(traversal.frames)
+    rest.left = list(traversal.left)
     if not rest.frames or rest.run() is not None or len(matched) == start:
         return None
     last = matched[-1].rule

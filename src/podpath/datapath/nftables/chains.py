@@ -4,6 +4,8 @@ the Step it makes.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from podpath.datapath.netfilter.chains import MOST_JUMPS, MOST_LEVELS
 from podpath.datapath.netfilter.left_out import pass_left_out
 from podpath.datapath.netfilter.stages import collect_spans
@@ -73,12 +75,22 @@ class NftStage:
         )
 
 
+class NftFrame(NamedTuple):
+    """Where a chain goes on."""
+
+    chain: CompiledNftChain
+    following: int
+    """The next rule to try."""
+    level: int
+    """Chains that led here, this one included: one that is left by `goto` counts too."""
+
+
 def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
     """Walk a base chain and what it jumps to; None where the packet passes."""
-    frames = [(base, 0)]
+    frames = [NftFrame(base, 0, 1)]
     jumps = 0
     while frames:
-        chain, index = frames.pop()
+        chain, index, level = frames.pop()
         rules = chain.rules
         while index < len(rules):
             result = _run_rule(state, rules[index])
@@ -93,14 +105,14 @@ def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
             if result.kind not in {"jump", "goto"}:
                 continue
             jumps += 1
-            refused = _refuse(frames, jumps, result.chain)
+            refused = _refuse(frames, jumps, level, result.chain)
             if refused is not None:
                 return refused
             if result.kind == "jump":
-                frames.append((chain, index))
+                frames.append(NftFrame(chain, index, level))
             target = chain.table.chains.get(result.chain)
             if target is not None:
-                frames.append((target, 0))
+                frames.append(NftFrame(target, 0, level + 1))
                 break
             verdict = _miss(state, chain, result.chain)
             if verdict is not None:
@@ -113,12 +125,13 @@ def traverse(state: HookState, base: CompiledNftChain) -> Verdict | None:
     return _policy(state, base)
 
 
-def _refuse(frames: list[tuple[CompiledNftChain, int]], jumps: int, name: str) -> Verdict | None:
+def _refuse(frames: list[NftFrame], jumps: int, level: int, name: str) -> Verdict | None:
     """End the walk where the kernel would not have loaded the rules; `frames` are the calls under
-    way without this one.
+    way without this one, which is at this level.
     """
-    deep = len(frames) + 1 >= MOST_LEVELS
-    if jumps > MOST_JUMPS or (deep and len({id(caller) for caller, _ in frames}) < len(frames)):
+    deep = level >= MOST_LEVELS
+    callers = {id(frame.chain) for frame in frames}
+    if jumps > MOST_JUMPS or (deep and len(callers) < len(frames)):
         return Queued(ChainsCircle(), ASK)
     return Queued(ChainsTooDeep(name, MOST_LEVELS), ASK) if deep else None
 

@@ -14,6 +14,7 @@ from podpath.evidence.commands.shells import SimpleCommand
 from podpath.evidence.commands.typed import TypedCommand, parse_typed
 from podpath.evidence.commands.wrappers import WRAPPERS
 from podpath.evidence.formats import CERTAIN, NO, Format
+from podpath.evidence.kernel import sysctl
 from podpath.evidence.kubernetes.records import CiliumOptionRecord
 from podpath.evidence.netfilter.typed import read_typed_rules
 from podpath.evidence.records import ChangeCommandRecord, HeadingRecord, Reading
@@ -267,7 +268,7 @@ def _changes(step: SimpleCommand) -> bool:
 
 def recognise_typed(source: Source) -> int:
     """Recognize a source whose lines are the command as typed, and one that printed nothing."""
-    if source.command is None:
+    if source.command is None or sysctl.states_value(source):
         return NO
     if not source.lines:
         return (

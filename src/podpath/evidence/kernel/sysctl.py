@@ -46,6 +46,13 @@ _APPLYING = re.compile(r"\s*+\* Applying \S+ ?\.\.\.")
 _UNSET = re.compile(r"\s*+sysctl: reading key ")
 """EIO: the key is there and was never set (`stable_secret`)."""
 _COMMENT = re.compile(r"\s*+[#;]")
+_STATED = re.compile(rf"\s*+sysctl\s++(?P<setting>{_TOP}[./][\w./*:@-]+\s?=\s?[\w.,-]+)\s*$")
+_DONE = re.compile(
+    r"\b(?:ran|run|running|tried|try|set|execut\w+|enter\w*|typed?|appl\w+|chang\w+|fix\w*|"
+    r"workaround|add(?:ed|ing)?|did|done|after|solution|enabl\w+|disabl\w+|turn\w*|switch\w*)\b",
+    re.IGNORECASE,
+)
+"""Words by which people say that they changed something."""
 _VALUE = re.compile(r"\s*+-?(?:\d+|[\w.,/:-]+)(?:\s+[\w.,/:-]+){0,40}\s*$")
 _CONFIG_NAME = re.compile(r"sysctl.*\.conf$|/sysctl\.d/|\.conf$")
 _BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+)\}")
@@ -57,10 +64,22 @@ line that was cut.
 """
 
 
+def states_value(source: Source) -> bool:
+    """Tell whether `sysctl KEY=VALUE` stands there as what somebody says of the host: behind no
+    prompt, without the option that writes, and under no words of having done it.
+    """
+    lines = [line for line in source.lines if line.strip()]
+    if source.prompt is not None or not lines or not all(map(_STATED.match, lines)):
+        return False
+    return source.label is None or _DONE.search(source.label) is None
+
+
 def recognise(source: Source) -> int:
     """Recognize `KEY = VALUE` under the directories of /proc/sys, or a value that the command
     names.
     """
+    if states_value(source):
+        return CERTAIN
     lines = sample(source)
     hits = sum(_is_sysctl(line) for line in lines)
     if hits and (hits + sum(_COMMENT.match(line) is not None for line in lines)) * 2 >= len(lines):
@@ -116,7 +135,8 @@ def read_settings(source: Source) -> Reading:
 
 def _read(reader: _SysctlReader, source: Source) -> Reading:
     for index, raw in enumerate(source.lines):
-        reader.feed(index, strip_terminal(raw))
+        stated = _STATED.match(raw)
+        reader.feed(index, strip_terminal(stated["setting"] if stated is not None else raw))
     return reader.ledger.close(_EXPECTED)
 
 
