@@ -59,6 +59,10 @@ COMMANDS: dict[str, CommandEntry] = {
         "podpath.cli.trace",
         "Follow one connection through the node, packet by packet and step by step.",
     ),
+    "watch": CommandEntry(
+        "podpath.cli.watch",
+        "Watch the kernel drop packets, and name the rule, route, sysctl or device that did it.",
+    ),
     "diff": CommandEntry(
         "podpath.cli.diff",
         "Name the smallest difference that explains why one node works and another does not.",

@@ -21,11 +21,13 @@ def read_live(
     *,
     logs: bool = False,
     wanted: Collection[str] = (),
+    node: str | None = None,
 ) -> Evidence:
     """Collect this node, its pods' namespaces, and those that are named; what could not be had is a
-    gap. `CollectError` without root.
+    gap. `CollectError` without root. `node` is the node's own namespace, where that is not the one of
+    process 1.
     """
-    found = find_namespaces(wanted=wanted)
+    found = find_namespaces(node=node, wanted=wanted)
     collected = collect_files(found, now=time.time(), progress=progress, logs=logs)
     evidence = assemble_bundle(
         (name, f"{NAME}/{name}", data) for name, data in collected.files.items()

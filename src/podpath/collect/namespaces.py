@@ -271,3 +271,9 @@ def _list_fields(table: str, least: int) -> Iterator[Mapping[int, str]]:
         words = line.split()
         if len(words) >= least and not line.startswith("Iface"):
             yield dict(enumerate(words))
+
+
+def list_inodes(found: FoundNamespaces) -> Mapping[int, str]:
+    """Return the names of collected namespaces by their inodes; what is gone is left out."""
+    inodes = ((_inode(Path(each.path)), each.name) for each in found.collected)
+    return {inode: name for inode, name in inodes if inode is not None}

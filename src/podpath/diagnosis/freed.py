@@ -14,11 +14,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from podpath.datapath.conversations.arrival import ArrivalBranch, PacketPlace, follow
-from podpath.datapath.reasons.boundaries import NotModelled
 from podpath.datapath.reasons.failures import NobodyListens
 from podpath.datapath.routing.reasons import REASONS
 from podpath.datapath.tracing.trace import Dropped, Rejected, Step, Undecided
-from podpath.datapath.vocabulary import BoundaryName
 from podpath.datapath.walk.compiled import Engine
 from podpath.drops.events import UNNAMED, DropKey, HeardDrop
 from podpath.net.packet import Packet
@@ -27,16 +25,18 @@ from podpath.node.node import Netns
 
 FILTERED = "NETFILTER_DROP"
 _TTL = "IP_INHDR"
+_LOOPBACK = "lo"
+_TRANSPORT = ("tcp_", "udp", "__udp", "raw", "unix_", "sk_", "sctp_", "packet_", "tpacket_")
+"""How functions begin that work for sockets: what they free without a reason has passed the model."""
 MODELED = frozenset(name for names in REASONS.values() for _, name in names) | {FILTERED}
 """The kernel's reasons that the model ends packets for."""
 CHECKSUMS = frozenset({"IP_CSUM", "TCP_CSUM", "UDP_CSUM", "ICMP_CSUM", "SKB_CSUM"})
 _SOCKETS = frozenset(
     {"SOCKET_RCVBUFF", "SOCKET_BACKLOG", "TCP_LISTEN_OVERFLOW", "PROTO_MEM", "NO_SOCKET"}
 )
-_PROGRAMS = {
-    "XDP": BoundaryName.XDP, "TC_INGRESS": BoundaryName.TC, "TC_EGRESS": BoundaryName.TC,
-}  # fmt: skip
-"""Reasons of programs at devices, of which the model says only that they are there."""
+_NEIGHBORS = frozenset({"NEIGH_FAILED", "NEIGH_DEAD", "NEIGH_QUEUEFULL"})
+_GENERIC_XDP = "do_xdp_generic"
+"""The function that frees what an XDP program drops, without a reason up to v6.18."""
 _COUNT, _MAXIMUM = "net.netfilter.nf_conntrack_count", "net.netfilter.nf_conntrack_max"
 
 
@@ -74,15 +74,25 @@ class DropExplanation:
     """The lines that decide, the deciding one first: of the step, else of what the reason is about."""
 
 
-def explain_drop(engine: Engine, netns: str, drop: HeardDrop) -> DropExplanation:
-    """Say which step of the model did what the kernel did to a packet, in a namespace of the node."""
+def explain_drop(
+    engine: Engine, netns: str, drop: HeardDrop, function: str = ""
+) -> DropExplanation:
+    """Say which step of the model did what the kernel did to a packet, in a namespace of the node.
+
+    `function` is the kernel's that freed it; empty where that is not known.
+    """
     namespace = engine.node.namespaces[netns]
     link = _find_link(namespace, drop.key.ifindex)
     came = _find_link(namespace, drop.key.input)
-    if drop.packet is None or (drop.key.input and not came):
+    if function.startswith(_GENERIC_XDP):
+        drop = drop._replace(key=drop.key._replace(reason="XDP"))
+    strange = drop.packet is None or (drop.key.input and not came)
+    if strange and drop.key.reason in MODELED:
         return DropExplanation(agreement=DropAgreement.ELSEWHERE, netns=netns, link=link)
-    found = _explain(engine, PacketPlace(netns=netns, link=came or None, mark=drop.mark), drop)
-    agreement, branch, step = found
+    # what came in on lo was sent by the namespace itself
+    start = None if came == _LOOPBACK else came or None
+    place = PacketPlace(netns=netns, link=start, mark=drop.mark)
+    agreement, branch, step = _explain(engine, place, drop, function)
     unheard = branch.unheard if branch is not None and agreement is DropAgreement.NAMED else None
     spans = step.spans if step is not None else ()
     return DropExplanation(
@@ -98,9 +108,12 @@ def explain_drop(engine: Engine, netns: str, drop: HeardDrop) -> DropExplanation
 _Found = tuple[DropAgreement, ArrivalBranch | None, Step | None]
 
 
-def _explain(engine: Engine, place: PacketPlace, drop: HeardDrop) -> _Found:
-    """Walk the packet as it was, then as its connection began, until one walk ends as it did."""
-    if drop.key.reason in CHECKSUMS:
+def _explain(engine: Engine, place: PacketPlace, drop: HeardDrop, function: str) -> _Found:
+    """Walk the packet as its connection began and as it was, for a walk that ends as it did."""
+    if drop.packet is None:
+        return DropAgreement.OUTSIDE, None, None
+    unnamed = drop.key.reason == UNNAMED and function.startswith(_TRANSPORT)
+    if unnamed or drop.key.reason in CHECKSUMS:
         return DropAgreement.OUTSIDE, None, None
     tried = [
         _judge(follow(engine, place, packet), place.netns, drop.key)
@@ -142,10 +155,7 @@ def _named_step(branch: ArrivalBranch, netns: str, key: DropKey) -> Step | None:
     step = branch.trace.deciding
     match outcome:
         case Dropped() | Rejected():
-            same = outcome.reason == key.reason
-            return step if same or UNNAMED in (outcome.reason, key.reason) else None
-        case Undecided(reason=NotModelled(boundary=boundary)):
-            return step if _PROGRAMS.get(key.reason) is boundary else None
+            return step if outcome.reason == key.reason else None
         case _:
             return step if branch.unheard is not None and key.reason == "NO_SOCKET" else None
 
@@ -163,6 +173,9 @@ def _list_related(
                 yield socket.span
     elif key.reason == FILTERED and filtered:
         yield from _list_full_table(namespace)
+    elif key.reason in _NEIGHBORS:
+        listed = (each for each in namespace.neighbours.items if each.address == key.dst)
+        yield from (each.span for each in listed if each.span is not None)
     elif key.reason not in CHECKSUMS:
         named = (each for each in namespace.links.items if each.name == link)
         yield from (each.span for each in named if each.span is not None)

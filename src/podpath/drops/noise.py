@@ -40,6 +40,9 @@ def is_daily(key: DropKey) -> bool:
     if key.reason == "NO_SOCKET" and key.protocol in protocols.ECHO_REPLIES:
         # a raw socket took its copy (ping), and the answer itself has no other use
         return key.sport >> 8 == protocols.ECHO_REPLIES[key.protocol]
+    ends = key.protocol == protocols.TCP and key.flags & (protocols.FIN | protocols.RST)
+    if key.reason == UNNAMED and ends:
+        return True
     # what comes after a connection's end: only its beginning finds nobody for a cause
     late = key.protocol == protocols.TCP and not _begins(key)
     return key.reason == "NO_SOCKET" and late

@@ -32,6 +32,10 @@ class ThisNode:
     """True: the ends of its logs too."""
     netns: tuple[str, ...] = ()
     """Network namespaces to ask too, though no link leads to them."""
+    node: str | None = None
+    """The node's own namespace, where that is not the one of process 1: a name, a process or a
+    file.
+    """
 
 
 Piece = str | PathLike[str] | Pasted | ThisNode

@@ -193,7 +193,7 @@ def _name_netns(piece: Piece, probes: Sequence[Probe]) -> Piece:
 
 def _read_live(piece: ThisNode, progress: Progress) -> Evidence:
     with stage(progress, "asking this node") as share:
-        return read_live(share, logs=piece.logs, wanted=piece.netns)
+        return read_live(share, logs=piece.logs, wanted=piece.netns, node=piece.node)
 
 
 def _parse_pasted(piece: Pasted) -> Evidence:

@@ -30,7 +30,7 @@ REASONS: dict[DropCause, tuple[tuple[tuple[int, int], str], ...]] = {
     DropCause.NO_SOCKET: (((0, 0), "NO_SOCKET"),),
     DropCause.DEVICE_DOWN: (((0, 0), "DEV_READY"),),
     DropCause.BRIDGE_PORT_STATE: (((6, 14), "BRIDGE_INGRESS_STP_STATE"), ((0, 0), "NOT_SPECIFIED")),
-    DropCause.BRIDGE_HELD: (((0, 0), "NOT_SPECIFIED"),),
+    DropCause.BRIDGE_HELD: (((6, 14), "NO_TX_TARGET"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.VLAN: (((0, 0), "NOT_SPECIFIED"),),
     DropCause.VXLAN_NO_REMOTE: (((6, 13), "VXLAN_NO_REMOTE"), ((0, 0), "NOT_SPECIFIED")),
     DropCause.VXLAN_RECURSION: (((6, 18), "RECURSION_LIMIT"), ((0, 0), "NOT_SPECIFIED")),

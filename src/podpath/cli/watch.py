@@ -1,0 +1,328 @@
+"""`podpath watch`: the packets that this node's kernel drops, as it drops them."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from podpath.cli.terminal import ProgressLine, choose_style
+from podpath.collect.drop_program import DropLosses
+from podpath.collect.drop_sources import open_source
+from podpath.collect.namespaces import find_namespaces
+from podpath.collect.snapshot import collect_bundle
+from podpath.diagnosis.freed import DropAgreement
+from podpath.drops.choice import DropChoice
+from podpath.drops.tally import FlowCount
+from podpath.library.watch import (
+    DropExplainer,
+    DropWatch,
+    ToldDrop,
+    ToldTurn,
+    locate_namespaces,
+    read_node,
+)
+from podpath.net.addresses import Prefix
+from podpath.net.errors import UsageError
+from podpath.report.drop_json import render_counts_line, render_drop_line
+from podpath.report.drop_text import (
+    SUMMARY_ROWS,
+    render_drop,
+    render_losses,
+    render_rates,
+    spell_flow,
+)
+from podpath.report.escape import escape
+from podpath.report.style import Style
+
+BUDGET = 100
+"""Packets that are sent up in each second at most; beyond, drops are counted by flow alone."""
+RATES_SHOWN = 5
+TURN = 2.0
+
+
+@click.command()
+@click.option(
+    "--pod",
+    "pods",
+    multiple=True,
+    metavar="NAME",
+    help="Drops in this namespace: a pod's name, or host; may be repeated.",
+)
+@click.option(
+    "--address",
+    "addresses",
+    multiple=True,
+    metavar="PREFIX",
+    help="From or to an address in this prefix; may be repeated.",
+)
+@click.option(
+    "--port",
+    "ports",
+    multiple=True,
+    type=click.IntRange(1, 65535),
+    help="From or to this port; may be repeated.",
+)
+@click.option(
+    "--reason",
+    "reasons",
+    multiple=True,
+    metavar="NAME",
+    help="For this reason of the kernel's, e.g. NETFILTER_DROP; may be repeated.",
+)
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="The daily life of a node too: closed connections, multicast for nobody, other namespaces.",
+)
+@click.option(
+    "--for",
+    "seconds",
+    type=click.FloatRange(min=0.0),
+    metavar="SECONDS",
+    help="Stop after so many seconds; without, at Ctrl-C.",
+)
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.2),
+    default=TURN,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often rates are told.",
+)
+@click.option(
+    "--by",
+    "way",
+    type=click.Choice(("auto", "bpf", "tracefs")),
+    default="auto",
+    show_default=True,
+    help="How drops are heard; tracefs knows no packets.",
+)
+@click.option(
+    "--node-netns",
+    metavar="NETNS",
+    help="The node's own namespace, where it is not that of process 1: a name, a process or a file.",
+)
+@click.option(
+    "--save",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Keep what podpath and the kernel disagree about: a bundle and the packet.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="A line of JSON for each drop and for the rates."
+)
+@click.option(
+    "--color",
+    type=click.Choice(("auto", "always", "never")),
+    default="auto",
+    show_default=True,
+    help="Color the output.",
+)
+def watch(  # noqa: PLR0913 - click gives each option as one argument
+    pods: tuple[str, ...],
+    addresses: tuple[str, ...],
+    ports: tuple[int, ...],
+    reasons: tuple[str, ...],
+    *,
+    everything: bool,
+    seconds: float | None,
+    every: float,
+    way: str,
+    node_netns: str | None,
+    save: Path | None,
+    as_json: bool,
+    color: str,
+) -> None:
+    """Watch this node's kernel drop packets, and name the rule, route, sysctl or device that did it.
+
+    Each flow is told of once, with the kernel's reason and function, and the line of the node's own
+    state that decides it; then its rate. What is the daily life of a node (packets of closed
+    connections, multicast that nobody wants) is counted and left out: --all shows it.
+
+    Needs root. Attaches a BPF program to the kernel's tracepoint skb:kfree_skb until it ends, and
+    changes nothing. Another thing is `podpath protect`, which keeps settings as they should be.
+
+    \b
+    Examples:
+      sudo podpath watch
+      sudo podpath watch --pod web-0 --for 30
+      sudo podpath watch --address 10.244.0.0/16 --port 53 --json
+      sudo podpath watch --reason NETFILTER_DROP --save disagreements/
+
+    \b
+    Exit codes: 0 watched to the end, 2 usage error or not allowed.
+    """  # noqa: D301  # click wants the backspace itself
+    prefixes = tuple(_parse_prefix(text) for text in addresses)
+    names = frozenset(name.upper().removeprefix("SKB_DROP_REASON_") for name in reasons)
+    choice = DropChoice(prefixes, frozenset(ports), names, everything)
+    progress = ProgressLine()
+    with ExitStack() as stack:
+        source = stack.enter_context(closing(open_source(way, int(BUDGET * every))))
+        if source.lacks:
+            click.echo(f"watching without {source.lacks}", err=True)
+        explainer = DropExplainer(
+            time.monotonic,
+            lambda: read_node(progress, node=node_netns),
+            lambda: locate_namespaces(node_netns),
+        )
+        until = stack.enter_context(stopping(seconds))
+        seen = DropWatch(source, explainer, choice, time.monotonic, frozenset(pods))
+        style = choose_style(color, verbose=False)
+        printer = _Json(seen) if as_json else _Text(seen, style)
+        began = time.monotonic()
+        losses = DropLosses(0, 0, 0, 0)
+        for told in seen.run(every, until):
+            if isinstance(told, ToldTurn):
+                losses = told.losses
+                printer.turn(told)
+                continue
+            printer.drop(told)
+            if save is not None and disagrees(told):
+                click.echo(f"kept in {keep(save, told, node_netns)}", err=True)
+        printer.end(time.monotonic() - began, losses)
+
+
+def _parse_prefix(text: str) -> Prefix:
+    try:
+        return Prefix.parse(text)
+    except ValueError as error:
+        raise UsageError(f"expected an address or a prefix, saw {text!r}: {error}") from error
+
+
+@contextmanager
+def stopping(seconds: float | None) -> Iterator[Callable[[], bool]]:
+    """Yield a function that tells whether it is time to stop: after so many seconds, or once
+    SIGINT or SIGTERM came. A second one ends at once.
+    """
+    stopped: list[int] = []
+    end = None if seconds is None else time.monotonic() + seconds
+
+    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  # signal's signature
+        if stopped:
+            raise KeyboardInterrupt
+        stopped.append(number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(stopped) or (end is not None and time.monotonic() >= end)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _wall(told: ToldDrop) -> float:
+    """Return the clock's time of a drop."""
+    return time.time() - time.monotonic() + told.drop.time / 1e9
+
+
+def _clock(moment: float) -> str:
+    return f"{time.strftime('%H:%M:%S', time.localtime(moment))}.{int(moment % 1 * 1000):03}"
+
+
+class _Text:
+    """Drops as text for people."""
+
+    def __init__(self, seen: DropWatch, style: Style) -> None:
+        self._watch, self._style = seen, style
+
+    def drop(self, told: ToldDrop) -> None:
+        """Print a drop."""
+        text = render_drop(
+            told.drop.key, told.function, told.explanation, self._style,
+            clock=_clock(_wall(told)), age=told.age,
+        )  # fmt: skip
+        click.echo(text, nl=False)
+
+    def turn(self, told: ToldTurn) -> None:
+        """Print the rates of the flows that lost most."""
+        flows = told.turn.flows
+        names = [self._watch.name(one.key) for one in flows[:RATES_SHOWN]]
+        clock = _clock(time.time())
+        text = render_rates(flows, names, told.seconds, self._style, clock)
+        click.echo(text, nl=False)
+
+    def end(self, seconds: float, losses: DropLosses) -> None:
+        """Print the summary."""
+        tally = self._watch.tally
+        flows = tally.list_flows()
+        click.echo(f"\n{tally.total} packets dropped in {len(flows)} flows in {seconds:.0f} s")
+        for one in flows[:SUMMARY_ROWS]:
+            told = self._watch.recall(one.key)
+            line = next(iter(told.explanation.spans), None) if told is not None else None
+            where = f": {escape(str(line))}" if line is not None else ""
+            name = self._watch.name(one.key)
+            place = f" in {escape(name)}" if name else ""
+            click.echo(
+                f"{one.packets:8} {escape(one.key.reason)} {escape(spell_flow(one.key))}{place}{where}"
+            )
+        if tally.daily:
+            click.echo(
+                f"{tally.daily} left out as daily life or by filters (--all shows the first)"
+            )
+        lost = render_losses(losses.missed, losses.uncounted, losses.unsent)
+        if lost:
+            click.echo(f"not told in full: {lost}")
+
+
+class _Json:
+    """Drops as lines of JSON."""
+
+    def __init__(self, seen: DropWatch) -> None:
+        self._watch = seen
+
+    def drop(self, told: ToldDrop) -> None:
+        """Print a drop."""
+        line = render_drop_line(
+            told.drop, told.function, told.explanation, time=_wall(told), seconds=told.seconds
+        )
+        click.echo(line, nl=False)
+
+    def turn(self, told: ToldTurn) -> None:
+        """Print the rates of a turn; none where nothing was dropped."""
+        if told.turn.flows:
+            self._counts("flows", told.turn.flows, told.seconds, told.turn.daily, told.losses)
+
+    def end(self, seconds: float, losses: DropLosses) -> None:
+        """Print the summary."""
+        tally = self._watch.tally
+        self._counts("summary", tally.list_flows(), seconds, tally.daily, losses)
+
+    def _counts(
+        self,
+        kind: str,
+        flows: Sequence[FlowCount],
+        seconds: float,
+        left_out: int,
+        losses: DropLosses,
+    ) -> None:
+        named = [(one, self._watch.name(one.key)) for one in flows]
+        line = render_counts_line(
+            kind, named, seconds=seconds, left_out=left_out, losses=losses._asdict()
+        )
+        click.echo(line, nl=False)
+
+
+def disagrees(told: ToldDrop) -> bool:
+    """Tell whether podpath and the kernel disagree for certain: the node was read after the drop."""
+    return told.explanation.agreement is DropAgreement.DISAGREES and not told.age
+
+
+def keep(folder: Path, told: ToldDrop, node: str | None) -> Path:
+    """Keep a drop that podpath and the kernel disagree about: the node as it is now, and the
+    packet, as the agreement suite takes them.
+    """
+    kept = folder / f"{int(_wall(told) * 1000)}-{told.drop.key.reason}"
+    kept.mkdir(parents=True)
+    collect_bundle(kept / "bundle", find_namespaces(node=node), now=time.time())
+    line = render_drop_line(
+        told.drop, told.function, told.explanation, time=_wall(told), seconds=told.seconds
+    )
+    (kept / "drop.json").write_text(line, encoding="utf-8")
+    return kept

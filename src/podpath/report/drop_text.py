@@ -1,0 +1,131 @@
+"""Drops as terminal text: what the kernel did to a packet, what of the model did it, and how often."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from podpath.diagnosis.freed import DropAgreement, DropExplanation
+from podpath.drops.events import DropKey
+from podpath.drops.tally import FlowCount
+from podpath.net import protocols
+from podpath.report.escape import escape
+from podpath.report.quotes import quote
+from podpath.report.sentences import spell_failure, spell_reason
+from podpath.report.style import Style
+
+MEANINGS: dict[str, str] = {
+    "TCP_CSUM": "the TCP checksum is wrong: the packet was damaged, or an offload is broken",
+    "UDP_CSUM": "the UDP checksum is wrong: the packet was damaged, or an offload is broken",
+    "ICMP_CSUM": "the ICMP checksum is wrong",
+    "IP_CSUM": "the checksum of the IP header is wrong",
+    "SKB_CSUM": "the checksum could not be computed",
+    "SOCKET_RCVBUFF": "the socket's receive buffer is full: its program does not read fast enough",
+    "SOCKET_BACKLOG": "the socket's backlog is full",
+    "PROTO_MEM": "the memory of the protocol is used up (net.ipv4.tcp_mem, udp_mem)",
+    "TCP_LISTEN_OVERFLOW": "the queue of the listening socket is full: its program accepts too slowly",
+    "QDISC_DROP": "the queue of the device dropped it (tc -s qdisc)",
+    "QDISC_OVERLIMIT": "the queue of the device is full, or over its rate (tc -s qdisc)",
+    "QDISC_CONGESTED": "the queue of the device is congested (tc -s qdisc)",
+    "CPU_BACKLOG": "the processor's queue is full (net.core.netdev_max_backlog)",
+    "FULL_RING": "the ring of a tun or veth device is full",
+    "TC_INGRESS": "a program or filter at the device's ingress dropped it (tc filter show ingress)",
+    "TC_EGRESS": "a program or filter at the device's egress dropped it (tc filter show egress)",
+    "XDP": "the XDP program of the device dropped it (ip link, bpftool net)",
+    "BPF_CGROUP_EGRESS": "a BPF program of the process's cgroup dropped it",
+    "NEIGH_QUEUEFULL": "more packets wait for the neighbor's answer than may",
+    "NEIGH_DEAD": "the neighbor entry was removed while it waited",
+    "PKT_TOO_SMALL": "the packet is shorter than its headers",
+    "IP_NOPROTO": "no protocol of that number is there",
+    "NOMEM": "the kernel was out of memory",
+    "DEV_READY": "the device is down",
+}
+"""What reasons outside the model mean."""
+SUMMARY_ROWS = 20
+_NO_PORT = re.compile(r":0(?= |$)")
+_WITH_PORTS = (protocols.TCP, protocols.UDP, protocols.SCTP)
+
+
+def render_drop(
+    key: DropKey,
+    function: str,
+    found: DropExplanation,
+    style: Style,
+    *,
+    clock: str,
+    age: float = 0.0,
+) -> str:
+    """Render a drop: when, why in the kernel's word, where, which packet, and what did it.
+
+    `age` is of a model that was read before the drop, and may be out of date; 0 of a newer one.
+    """
+    place = f" in {escape(found.netns)}" if found.netns else ""
+    device = f" on {escape(found.link)}" if found.link else ""
+    reason = style.paint("bad", escape(key.reason))
+    head = f"{clock} {reason} {escape(str(key))}{place}{device} ({escape(function)})"
+    said = spell_drop(key, found)
+    if age and found.agreement in (DropAgreement.DISAGREES, DropAgreement.OTHERWISE):
+        said = f"of the node as it was read {age:.0f} s before: {said}"
+    elif found.agreement is DropAgreement.DISAGREES and not found.spans:
+        said += ": podpath and this kernel disagree (--save DIR keeps what shows it)"
+    lines = [head, *style.wrap(said, "    ")]
+    lines += [
+        f"    {style.paint('dim', escape(quote(span)))}" for span in dict.fromkeys(found.spans)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def spell_drop(key: DropKey, found: DropExplanation) -> str:
+    """Say in words what the model makes of a drop."""
+    step = found.step
+    said = "" if step is None else f"{escape(step.stage)}: {escape(spell_reason(step.reason))}"
+    match found.agreement:
+        case DropAgreement.NAMED if found.unheard is not None:
+            return escape(spell_failure(found.unheard))
+        case DropAgreement.NAMED:
+            return said
+        case DropAgreement.OTHERWISE:
+            place = escape(step.netns) if step is not None else ""
+            return f"the model ends it too, but otherwise, in {place}: {said}"
+        case DropAgreement.UNDECIDED:
+            return f"undecided: {said}"
+        case DropAgreement.DISAGREES if found.spans:
+            return "no rule of the model drops it, and the table of connections is full"
+        case DropAgreement.DISAGREES:
+            return "the model lets it pass"
+        case DropAgreement.ELSEWHERE if found.netns:
+            return "no IP packet that the model could walk"
+        case DropAgreement.ELSEWHERE:
+            return "in none of this node's namespaces"
+        case DropAgreement.OUTSIDE:
+            return MEANINGS.get(key.reason, "a reason that the model does not have")
+
+
+def spell_flow(key: DropKey) -> str:
+    """Spell a flow of drops, with `*` for the ports that clients drew."""
+    return _NO_PORT.sub(":*", str(key)) if key.protocol in _WITH_PORTS else str(key)
+
+
+def render_rates(
+    flows: Sequence[FlowCount], names: Iterable[str], seconds: float, style: Style, clock: str
+) -> str:
+    """Render what a turn came to, a line for each flow; `names` are of their namespaces."""
+    lines = [
+        f"{clock} {one.packets / max(seconds, 0.001):8.1f}/s {escape(one.key.reason)} "
+        f"{escape(spell_flow(one.key))}{f' in {escape(name)}' if name else ''}"
+        for one, name in zip(flows, names, strict=False)
+    ]
+    left = len(flows) - len(lines)
+    if left > 0:
+        lines.append(f"{clock} and {left} more flows")
+    return "".join(f"{style.paint('dim', line)}\n" for line in lines)
+
+
+def render_losses(unheard: int, uncounted: int, unsent: int) -> str:
+    """Say what of the drops was not told in full; empty where all was."""
+    parts = [
+        f"{unheard} not heard" if unheard else "",
+        f"{uncounted} counted by no flow" if uncounted else "",
+        f"{unsent} flows counted without a packet of theirs" if unsent else "",
+    ]
+    return ", ".join(part for part in parts if part)

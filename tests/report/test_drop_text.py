@@ -1,0 +1,109 @@
+"""Drops in words: what stands in the first line, and how each agreement is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from podpath.datapath.reasons.devices import LinkDown
+from podpath.datapath.reasons.failures import NobodyListens
+from podpath.datapath.tracing.trace import Step
+from podpath.datapath.vocabulary import DropCause, StageName, StepDecision
+from podpath.diagnosis.freed import DropAgreement, DropExplanation
+from podpath.drops.events import DropKey
+from podpath.drops.tally import FlowCount
+from podpath.net import protocols
+from podpath.net.packet import Packet
+from podpath.report.drop_text import (
+    MEANINGS,
+    render_drop,
+    render_losses,
+    render_rates,
+    spell_drop,
+    spell_flow,
+)
+from podpath.report.style import Style
+from podpath.testing.nodes import ip, span
+
+PACKET = Packet(ip("10.0.0.1"), ip("10.0.0.2"), protocols.TCP, 40000, 80, protocols.SYN)
+KEY = DropKey("DEV_READY", 1, 7, 2, 2, 0x0800, 6, protocols.SYN, 40000, 80, PACKET.src, PACKET.dst)
+STEP = Step(
+    StageName.DEVICE_RECEIVE, "host", "net/core/dev.c:enqueue_to_backlog v6.12", PACKET, PACKET,
+    StepDecision.DROP, LinkDown("eth0"),
+)  # fmt: skip
+
+
+def explanation(agreement: DropAgreement, **more: object) -> DropExplanation:
+    """Return an explanation in the host on eth0."""
+    fields: dict[str, object] = {"netns": "host", "link": "eth0", "step": STEP} | more
+    return DropExplanation(agreement=agreement, **fields)  # type: ignore[arg-type]  # as a test gives them
+
+
+def test_a_drop_is_told_in_its_first_line() -> None:
+    """Time, reason, packet, place and function, and under them what did it with its line."""
+    found = explanation(DropAgreement.NAMED, spans=(span("eth0: <BROADCAST>", "ip-link.txt"),))
+
+    assert render_drop(KEY, "enqueue_to_backlog+0x1", found, Style(), clock="01:02:03.004") == (
+        "01:02:03.004 DEV_READY tcp 10.0.0.1:40000 > 10.0.0.2:80 [SYN] in host on eth0"
+        " (enqueue_to_backlog+0x1)\n"
+        "    device receive: eth0 is down\n"
+        "    ip-link.txt:1 | eth0: <BROADCAST>\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (explanation(DropAgreement.OTHERWISE), "the model ends it too, but otherwise, in host"),
+        (explanation(DropAgreement.UNDECIDED), "undecided: device receive"),
+        (explanation(DropAgreement.DISAGREES, step=None), "the model lets it pass"),
+        (
+            explanation(DropAgreement.DISAGREES, spans=(span("count = 1"),)),
+            "table of connections is full",
+        ),
+        (explanation(DropAgreement.ELSEWHERE), "no IP packet"),
+        (explanation(DropAgreement.ELSEWHERE, netns=""), "none of this node's namespaces"),
+        (explanation(DropAgreement.OUTSIDE, step=None), MEANINGS["DEV_READY"]),
+        (explanation(DropAgreement.NAMED, unheard=NobodyListens("packet", "host", PACKET)), "80"),
+    ],
+)
+def test_each_agreement_has_its_words(found: DropExplanation, words: str) -> None:
+    """What the model makes of a drop is said as it is."""
+    assert words in spell_drop(KEY, found)
+
+
+def test_an_old_model_says_its_age() -> None:
+    """A disagreement with a node that was read long before the drop is said to be of that node."""
+    found = explanation(DropAgreement.DISAGREES, step=None)
+
+    assert "30 s before" in render_drop(KEY, "f", found, Style(), clock="", age=30.0)
+    assert "podpath and this kernel disagree" in render_drop(KEY, "f", found, Style(), clock="")
+
+
+def test_meanings_are_of_reasons_that_the_model_does_not_have() -> None:
+    """A reason of the model needs no meaning: the step has one. Those that a device's state decides
+    may have both.
+    """
+    assert set(MEANINGS) & set(DropCause) == set()
+
+
+def test_rates_are_told_by_flow() -> None:
+    """Each flow has a line, ports that clients drew are stars, and the rest is counted."""
+    flow = FlowCount(KEY._replace(sport=0), 30, 0)
+    text = render_rates([flow, flow, flow], ["host", ""], 2.0, Style(), "01:02:03.004")
+
+    assert text == (
+        "01:02:03.004     15.0/s DEV_READY tcp 10.0.0.1:* > 10.0.0.2:80 [SYN] in host\n"
+        "01:02:03.004     15.0/s DEV_READY tcp 10.0.0.1:* > 10.0.0.2:80 [SYN]\n"
+        "01:02:03.004 and 1 more flows\n"
+    )
+    assert (
+        spell_flow(KEY._replace(protocol=protocols.UDP, dport=0))
+        == "udp 10.0.0.1:40000 > 10.0.0.2:*"
+    )
+
+
+def test_losses_are_told_where_there_are_any() -> None:
+    """What was told in full has no words."""
+    assert render_losses(0, 0, 0) == ""
+    assert render_losses(3, 0, 5) == "3 not heard, 5 flows counted without a packet of theirs"
+    assert "2 counted by no flow" in render_losses(0, 2, 0)
