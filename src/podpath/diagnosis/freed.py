@@ -66,6 +66,8 @@ class DropExplanation:
     """The namespace's name; empty where it is none of the node's."""
     link: str = ""
     """The device that the packet was on when it was freed; empty where none."""
+    reason: str = ""
+    """What the kernel's reason comes to: its own word, or that of the function that has none."""
     step: Step | None = None
     """The step that ended the packet in the model, or left it undecided."""
     unheard: NobodyListens | None = None
@@ -99,6 +101,7 @@ def explain_drop(
         agreement=agreement,
         netns=netns,
         link=link,
+        reason=drop.key.reason,
         step=step,
         unheard=unheard,
         spans=spans or tuple(_list_related(namespace, link, drop, filtered=step is None)),

@@ -98,7 +98,7 @@ def spell_drop(key: DropKey, found: DropExplanation) -> str:
         case DropAgreement.ELSEWHERE:
             return "in none of this node's namespaces"
         case DropAgreement.OUTSIDE:
-            return MEANINGS.get(key.reason, "a reason that the model does not have")
+            return MEANINGS.get(found.reason or key.reason, "a reason that the model does not have")
 
 
 def spell_flow(key: DropKey) -> str:
