@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.checks.firewall import chains_named, is_plain, lets_new_in, owner_of
-from podpath.node.netfilter import Rule
-from tests.checks.pasted import case_of
-
-
-def rule(text: str) -> Rule:
-    """Make the rule of a line."""
-    ((_, chain),) = chains_named(case_of(text).node.host, "filter", text.split()[1])
-    return chain.rules[0]
+from podpath.checks.firewall import is_plain, lets_new_in, owner_of
+from tests.checks.rules import rule
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeVar
 
+from podpath.checks.owners import owner_of_rule
 from podpath.checks.topology import option_values
 from podpath.net.provenance import Known
 from podpath.node.case import Case, Stated
@@ -35,14 +36,6 @@ _LEAVES = frozenset(
 """Targets that let nothing in."""
 _FOLLOWING = frozenset({"ESTABLISHED", "RELATED", "DNAT", "SNAT", "UNTRACKED"})
 _ICMP = frozenset({1, 58})
-_OWNERS = (
-    (("KUBE-",), "kube-proxy or kubelet"), (("DOCKER",), "Docker"), (("cali-",), "Calico"),
-    (("CILIUM_", "OLD_CILIUM"), "Cilium"), (("ufw-", "ufw6-"), "ufw"),
-    (("FWDI_", "FWDO_", "FWD_", "IN_", "INPUT_", "FORWARD_", "OUTPUT_"), "firewalld"),
-    (("LIBVIRT_",), "libvirt"), (("CNI-", "FLANNEL"), "the CNI plugin"), (("WEAVE",), "Weave Net"),
-    (("NETAVARK", "CNI_"), "Podman"), (("AWS-",), "the AWS CNI plugin"),
-    (("OVN-", "ANTREA"), "the CNI plugin"), (("RH-Firewall", "FIREWALL"), "the distribution"),
-)  # fmt: skip
 
 
 def tables_named(namespace: Netns, name: str) -> Iterator[Table]:
@@ -105,15 +98,9 @@ def lets_new_in(rule: Rule) -> bool:
 
 
 def owner_of(rule: Rule) -> str:
-    """Name who writes such rules, by the chain that it is in or goes to; empty where the names tell
-    nobody.
-    """
-    names = (rule.chain, rule.target.name if rule.target is not None else "")
-    for name in names:
-        for prefixes, owner in _OWNERS:
-            if name.startswith(prefixes):
-                return owner
-    return ""
+    """Name who writes such rules; empty where nothing tells."""
+    owner = owner_of_rule(rule)
+    return owner.program if owner is not None else ""
 
 
 def port_of(rule: Rule) -> str:

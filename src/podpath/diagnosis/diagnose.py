@@ -10,6 +10,7 @@ from dataclasses import replace
 from podpath.checks.finding import WEIGHTY, Finding, Severity
 from podpath.checks.links import foreign_arp
 from podpath.checks.looks import look_at_captures
+from podpath.checks.owners import place_owners
 from podpath.checks.registry import run_checks
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation
@@ -108,6 +109,7 @@ def diagnose(
     conversations = {judgement.symptom.probe: judgement.conversation for judgement in judgements}
     conversations.update({one.probe: one.conversation for one in walked})
     return Diagnosis(
+        owners=place_owners(case),
         verdict=verdict,
         findings=findings,
         conversations=tuple(conversations.values()),

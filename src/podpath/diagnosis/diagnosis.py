@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from podpath.checks.finding import Finding
+from podpath.checks.owners import NOBODY, OwnerPlaces
 from podpath.datapath.reasons import Reason
 from podpath.datapath.reasons.failures import Failure
 from podpath.datapath.tracing.trace import Conversation
@@ -73,6 +74,8 @@ class Diagnosis:
     """What forbids the all-clear, the weightiest first; empty where it is given, or where a cause
     decides the verdict anyway.
     """
+    owners: OwnerPlaces = NOBODY
+    """Whose the lines of the evidence are."""
 
     def __post_init__(self) -> None:
         """Refuse an all-clear that something forbids."""

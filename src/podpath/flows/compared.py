@@ -6,6 +6,7 @@ import fnmatch
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from podpath.checks.owners import place_owners
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Conversation, Step
 from podpath.datapath.walk.compiled import Engine
@@ -87,11 +88,13 @@ class FlowsAnswer:
 
 
 def name_deciders(walk: FlowWalk) -> Iterator[str]:
-    """Yield the names of what ended a flow: its rule's chain and table, its stage."""
+    """Yield the names of what ended a flow: its stage, its owner, its rule's chain and table."""
     step, branch = walk.deciding, walk.branch
     if step is None or branch is None:
         return
     yield str(step.stage)
+    if walk.owner is not None:
+        yield walk.owner.program
     for trace in branch.traces:
         for hit in trace.matched:
             if hit.rule.span in step.spans:
@@ -123,11 +126,12 @@ def compare_flows(
     changed = _alter(case, changes)
     first = Engine(case.node)
     second = Engine(changed.node) if changes else first
+    whose, later = place_owners(case), place_owners(changed)
     results: list[FlowResult] = []
     for place, (flow, probe) in enumerate(placed):
-        before = walk_flow(case, first, probe)
+        before = walk_flow(case, first, probe, whose)
         if changes:
-            after = walk_flow(changed, second, probe)
+            after = walk_flow(changed, second, probe, later)
             results.append(_compare(case, (flow, probe), (before, after), changes))
         else:
             results.append(FlowResult(flow=flow, probe=probe, walk=before))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from podpath.checks.owners import NOBODY, OwnerPlaces
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation, Step
 from podpath.datapath.vocabulary import Reachability
@@ -25,6 +26,7 @@ from podpath.diagnosis.clearance import (
 from podpath.diagnosis.forbids import Forbids, RestsOnInference
 from podpath.diagnosis.resting import list_guesses
 from podpath.diagnosis.unread import forbid_by_gaps
+from podpath.net.owners import Owner
 from podpath.net.probe import Probe
 from podpath.net.provenance import Span
 from podpath.node.case import Case
@@ -51,6 +53,8 @@ class FlowWalk:
     """Why it is undecided."""
     spans: tuple[Span, ...] = ()
     """The lines that ended it, the deciding one first; none where it connects."""
+    owner: Owner | None = None
+    """Whose the deciding line is."""
     because: str = ""
     """What ended it where no walk did."""
 
@@ -75,7 +79,7 @@ class FlowWalk:
         )
 
 
-def walk_flow(case: Case, engine: Engine, probe: Probe) -> FlowWalk:
+def walk_flow(case: Case, engine: Engine, probe: Probe, owners: OwnerPlaces = NOBODY) -> FlowWalk:
     """Walk a flow on the node of a case; `engine` is of that node."""
     conversation = converse(engine, probe)
     walked = WalkedConnection(probe, conversation)
@@ -94,7 +98,9 @@ def walk_flow(case: Case, engine: Engine, probe: Probe) -> FlowWalk:
         state=FlowState.UNDECIDED if forbids else state, conversation=conversation, forbids=forbids
     )
     step = found.deciding
-    return replace(found, spans=step.spans) if step is not None else found
+    if step is None:
+        return found
+    return replace(found, spans=step.spans, owner=owners.of_step(step))
 
 
 def _is_chance(conversation: Conversation) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from podpath.checks.owners import NOBODY, OwnerPlaces, place_owners
 from podpath.datapath.conversations.conversation import converse
 from podpath.datapath.tracing.trace import Branch, Conversation
 from podpath.datapath.vocabulary import Reachability
@@ -38,6 +39,8 @@ class TraceResult(Result):
     """What could not be read, and why."""
     forbids: tuple[Forbids, ...] = ()
     """What forbids to say that it works, fails at times or never works; empty where that is said."""
+    owners: OwnerPlaces = NOBODY
+    """Whose the lines of the evidence are."""
 
     @property
     def verdict(self) -> Reachability:
@@ -56,13 +59,13 @@ class TraceResult(Result):
 
     def text(self, style: Style | None = None) -> str:
         """Return the answer as `podpath trace` prints it."""
-        return render_trace(self.conversation, style or Style(), self.forbids)
+        return render_trace(self.conversation, style or Style(), self.forbids, self.owners)
 
     def json(self) -> str:
         """Return the answer as a document of the schema `podpath/trace/v1`."""
         from podpath.report.json_documents import render_trace_json  # noqa: PLC0415 - only where it is asked for
 
-        return render_trace_json(self.conversation, self.gaps, self.forbids)
+        return render_trace_json(self.conversation, self.gaps, self.forbids, self.owners)
 
 
 def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> TraceResult:
@@ -71,7 +74,12 @@ def trace(case: Case | Given, probe: Asked, *, progress: Progress = silent) -> T
     (asked,) = place_probes((probe,), read.node)
     with collecting_seldom(), stage(progress, "walking"):
         conversation = converse(read.node, asked)
-        return TraceResult(conversation, read.gaps, _forbid(read, asked, conversation))
+        return TraceResult(
+            conversation,
+            read.gaps,
+            _forbid(read, asked, conversation),
+            place_owners(read.facts),
+        )
 
 
 def _forbid(read: Case, asked: Probe, conversation: Conversation) -> tuple[Forbids, ...]:

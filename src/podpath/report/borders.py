@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from podpath.checks.owners import NOBODY, OwnerPlaces
 from podpath.datapath.tracing.trace import (
     Assumption,
     Branch,
@@ -20,6 +21,7 @@ from podpath.datapath.tracing.trace import (
 from podpath.net.packet import Packet
 from podpath.net.provenance import Gap, Span
 from podpath.report.escape import escape
+from podpath.report.owner_words import owner_object
 from podpath.report.sentences import spell_failure, spell_near, spell_reason
 
 
@@ -44,6 +46,7 @@ class StepObject(TypedDict):
     after: str
     evidence: list[Quote]
     near: list[dict[str, object]]
+    owner: dict[str, str] | None
 
 
 class PacketObject(TypedDict):
@@ -99,7 +102,7 @@ def branch_object(branch: Branch) -> dict[str, object]:
     }
 
 
-def packet_object(trace: Trace) -> PacketObject:
+def packet_object(trace: Trace, owners: OwnerPlaces = NOBODY) -> PacketObject:
     """Return one packet's way."""
     outcome = trace.outcome
     gone = isinstance(outcome, (Dropped, Rejected))
@@ -118,11 +121,11 @@ def packet_object(trace: Trace) -> PacketObject:
         decided_by=quote_object(trace.deciding.spans[0])
         if gone and trace.steps and trace.deciding.spans
         else None,
-        steps=[_step_object(step) for step in trace.steps],
+        steps=[_step_object(step, owners) for step in trace.steps],
     )
 
 
-def _step_object(step: Step) -> StepObject:
+def _step_object(step: Step, owners: OwnerPlaces) -> StepObject:
     return StepObject(
         stage=escape(step.stage),
         netns=escape(step.netns),
@@ -137,6 +140,7 @@ def _step_object(step: Step) -> StepObject:
             {**quote_object(near.span), "why": escape(spell_near(near.reason))}
             for near in step.near
         ],
+        owner=owner_object(owners.of_step(step)),
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from podpath.checks.finding import Finding, Repair
+from podpath.checks.owners import NOBODY, OwnerPlaces, owners_of_changes
 from podpath.report.borders import quote_object
 from podpath.report.escape import escape
+from podpath.report.owner_words import owner_object, owner_objects
 from podpath.report.sentences.narrative import spell_claim, spell_link
 
 
-def finding_object(finding: Finding) -> dict[str, object]:
+def finding_object(finding: Finding, owners: OwnerPlaces = NOBODY) -> dict[str, object]:
     """Return a finding as the schemas have it."""
     return {
         "check": finding.check,
@@ -21,6 +23,7 @@ def finding_object(finding: Finding) -> dict[str, object]:
         "repairs": [_repair(repair) for repair in finding.repairs],
         "prevention": escape(finding.prevention),
         "certainty": finding.certainty,
+        "owner": owner_object(owners.of_finding(finding)),
     }
 
 
@@ -30,4 +33,5 @@ def _repair(repair: Repair) -> dict[str, object]:
         "commands": [escape(command) for command in repair.commands],
         "proven": repair.proven or None,
         "side_effects": [escape(effect) for effect in repair.side_effects],
+        "undone_by": owner_objects(owners_of_changes(repair.changes)),
     }

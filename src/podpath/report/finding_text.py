@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podpath.checks.finding import Finding, Repair
 from podpath.report.escape import escape
+from podpath.report.owner_words import render_undone
 from podpath.report.path import render_path
 from podpath.report.quotes import render_quotes
 from podpath.report.sentences.narrative import spell_claim, spell_link
@@ -73,6 +74,7 @@ def _numbered(sentences: tuple[str, ...], style: Style) -> list[str]:
 def _repair(repair: Repair, style: Style) -> list[str]:
     lines = style.wrap(describe_repair(repair), INDENT)
     lines += [f"{INDENT}  {style.paint('command', escape(command))}" for command in repair.commands]
+    lines += render_undone(repair, style, INDENT)
     for effect in repair.side_effects:
         lines += style.wrap(
             f"also changes: {escape(effect)}", f"{INDENT}{style.paint('warn', '!')} ", f"{INDENT}  "

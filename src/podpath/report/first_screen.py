@@ -18,6 +18,7 @@ from podpath.report.clearance_words import say_forbids
 from podpath.report.escape import escape
 from podpath.report.finding_text import INDENT, describe_repair
 from podpath.report.headline import render_head, render_headline
+from podpath.report.owner_words import render_owner, render_undone
 from podpath.report.path import render_path
 from podpath.report.quotes import quote, render_quotes
 from podpath.report.sentences.narrative import spell_claim
@@ -45,6 +46,7 @@ def render_first_screen(diagnosis: Diagnosis, style: Style) -> list[str]:
     first = _first(diagnosis)
     if first is not None:
         lines += _decisive(first, style)
+        lines += render_owner(diagnosis.owners.of_finding(first), style, INDENT)
     lines += _cure_or_question(diagnosis, first, style)
     skipped = False
     for part in _further(diagnosis, first, style):
@@ -129,6 +131,7 @@ def _cure(repair: Repair, title: str, style: Style) -> list[str]:
     lines = ["", *style.wrap(describe_repair(repair), f"  {title}: ", INDENT)]
     shown = repair.commands if len(repair.commands) <= COMMANDS else ()
     lines += [f"{INDENT}  {style.paint('command', escape(command))}" for command in shown]
+    lines += render_undone(repair, style, INDENT)
     for effect in repair.side_effects[:EFFECTS]:
         lines += style.wrap(
             f"also changes: {escape(effect)}", f"{INDENT}{style.paint('warn', '!')} ", f"{INDENT}  "

@@ -10,6 +10,7 @@ from podpath.report.borders import gap_object, quote_object
 from podpath.report.clearance_words import forbids_object
 from podpath.report.escape import escape
 from podpath.report.flows_text import list_lines, list_reasons, say_result
+from podpath.report.owner_words import owner_object
 
 CHECK_SCHEMA = "podpath/check/v1"
 
@@ -47,6 +48,7 @@ def _flow(one: FlowResult) -> dict[str, object]:
         "changed": one.is_changed,
         "says": escape(say_result(one)),
         "reasons": [escape(why) for why in list_reasons(one)],
+        "owner": owner_object(one.walk.owner),
         "evidence": [quote_object(span) for span in list_lines(one)],
         "forbids": [forbids_object(reason) for reason in one.walk.forbids],
     }

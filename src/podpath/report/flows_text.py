@@ -11,6 +11,7 @@ from podpath.flows.judged import FlowState, FlowWalk
 from podpath.net.provenance import Span
 from podpath.report.clearance_words import name_forbids, say_forbids
 from podpath.report.escape import escape
+from podpath.report.owner_words import render_owner
 from podpath.report.quotes import quote
 from podpath.report.sentences import spell_failure, spell_reason
 from podpath.report.style import Style
@@ -68,6 +69,8 @@ def _flow(one: FlowResult, style: Style) -> list[str]:
     if str(one.probe) != one.flow.name:
         lines.append(style.paint("dim", f"    {escape(str(one.probe))}"))
     lines += [f"    {style.paint('dim', escape(quote(span)))}" for span in list_lines(one)]
+    if one.walk.state is not FlowState.CONNECTS:
+        lines += render_owner(one.walk.owner, style, "    ")
     for why in list_reasons(one):
         lines += style.wrap(escape(why), "    ")
     return lines

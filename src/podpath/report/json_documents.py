@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from podpath.checks.owners import NOBODY, OwnerPlaces
 from podpath.datapath.tracing.trace import Conversation
 from podpath.diagnosis.diagnosis import Diagnosis, Question
 from podpath.diagnosis.forbids import Forbids
@@ -31,7 +32,9 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
             "schema": DIAGNOSIS_SCHEMA,
             "verdict": diagnosis.verdict.value,
             "node": escape(diagnosis.node),
-            "findings": [finding_object(finding) for finding in diagnosis.findings],
+            "findings": [
+                finding_object(finding, diagnosis.owners) for finding in diagnosis.findings
+            ],
             "conversations": [
                 _conversation(diagnosis, conversation) for conversation in diagnosis.conversations
             ],
@@ -56,7 +59,10 @@ def render_diagnosis_json(diagnosis: Diagnosis) -> str:
 
 
 def render_trace_json(
-    conversation: Conversation, gaps: Sequence[Gap], forbids: Sequence[Forbids] = ()
+    conversation: Conversation,
+    gaps: Sequence[Gap],
+    forbids: Sequence[Forbids] = (),
+    owners: OwnerPlaces = NOBODY,
 ) -> str:
     """Render a traced connection with all its branches as one JSON document, with a line end."""
     return _dump(
@@ -69,7 +75,7 @@ def render_trace_json(
             "branches": [
                 {
                     **branch_object(branch),
-                    "packets": [packet_object(trace) for trace in branch.traces],
+                    "packets": [packet_object(trace, owners) for trace in branch.traces],
                 }
                 for branch in conversation.branches
             ],
@@ -85,7 +91,9 @@ def _conversation(diagnosis: Diagnosis, conversation: Conversation) -> dict[str,
         "probe": escape(str(conversation.probe)),
         "verdict": "UNDECIDED" if open_still else conversation.verdict,
         "truncated": conversation.truncated,
-        "packets": [packet_object(trace) for trace in branch.traces] if branch is not None else [],
+        "packets": [packet_object(trace, diagnosis.owners) for trace in branch.traces]
+        if branch is not None
+        else [],
         "branches": [branch_object(branch) for branch in conversation.branches],
     }
 

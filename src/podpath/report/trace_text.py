@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from podpath.checks.owners import NOBODY, OwnerPlaces
 from podpath.datapath.tracing.trace import Assumption, Branch, Conversation, Step, Trace, Undecided
 from podpath.datapath.vocabulary import Reachability
 from podpath.diagnosis.forbids import Forbids
@@ -16,6 +17,7 @@ from podpath.report.brief import render_brief_answer, render_decisive
 from podpath.report.clearance_words import name_forbids
 from podpath.report.diagnosis_text import render_forbids
 from podpath.report.escape import escape
+from podpath.report.owner_words import render_owner
 from podpath.report.path import describe_outcome, render_path
 from podpath.report.quotes import quote
 from podpath.report.sentences import spell_failure, spell_near, spell_reason
@@ -23,7 +25,12 @@ from podpath.report.style import Style
 from podpath.report.walked_text import representative, verdict_in_words
 
 
-def render_trace(conversation: Conversation, style: Style, forbids: Sequence[Forbids] = ()) -> str:
+def render_trace(
+    conversation: Conversation,
+    style: Style,
+    forbids: Sequence[Forbids] = (),
+    owners: OwnerPlaces = NOBODY,
+) -> str:
     """Render a conversation: its verdict, the path in short, then each packet step by step, then
     the other branches.
     """
@@ -43,6 +50,8 @@ def render_trace(conversation: Conversation, style: Style, forbids: Sequence[For
     if style.brief:
         return render_brief_answer(lines[:1], spans, ask=ask)
     lines += render_decisive(spans, style, ask=ask)
+    if branch is not None and spans:
+        lines += render_owner(owners.of_branch(branch, spans[0]), style, "  ")
     if branch is not None:
         if branch.failure is not None:
             lines += style.wrap(escape(spell_failure(branch.failure)), "  ")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from podpath.net.owners import load_owners
 from podpath.protect.sysctl.keys import parse_key
 from podpath.protect.sysctl.rivals import describe_rivals, gather_rivals
-from podpath.protect.sysctl.rivals_programs import known_writers, list_programs, load_writers
+from podpath.protect.sysctl.rivals_programs import known_writers, list_programs
 
 KEY = parse_key("net.ipv4.conf.all.rp_filter")
 
@@ -141,7 +142,9 @@ def test_programs_that_are_known_to_write(tmp_path: Path) -> None:
 
 def test_every_known_writer_has_keys_that_can_be_read() -> None:
     """The table holds keys, patterns and what to do about each program."""
-    programs = {writer.program[:15]: 1 for writer in load_writers()}
+    rows = [row for row in load_owners() if row.writes]
+    programs = {row.process[:15]: 1 for row in rows}
+    writes = [one for row in rows for one in row.writes]
 
-    assert len(known_writers(programs)) == sum(len(writer.keys) for writer in load_writers())
-    assert all(writer.note for writer in load_writers())
+    assert len(known_writers(programs)) == sum(len(one.keys) for one in writes)
+    assert all(one.note for one in writes)
