@@ -107,7 +107,7 @@ def write_podpath_image(folder: Path) -> Path:
         about = tarfile.TarInfo("usr/bin/podpath")
         about.mode, about.size = 0o755, len(launcher)
         layer.addfile(about, io.BytesIO(launcher))
-    return _write(folder, PODPATH, out.getvalue())
+    return _write(folder, PODPATH, out.getvalue(), entry=("podpath",))
 
 
 def _python() -> Path:
@@ -124,7 +124,7 @@ def _list_podpath_files() -> dict[str, Path]:
             found[str(path)] = path
     for name in _list_packages():
         for file in importlib.metadata.files(name) or ():
-            if file.suffix in {".py", ".so"} and ".." not in file.parts:
+            if file.suffix != ".pyc" and ".." not in file.parts:
                 found[f"{_PACKAGES}/{file}"] = Path(str(file.locate()))
     own = Path(podpath.__file__).parent
     for path in own.rglob("*"):
@@ -133,6 +133,7 @@ def _list_podpath_files() -> dict[str, Path]:
     busybox = shutil.which("busybox") or "/bin/busybox"
     found |= {_place(path): path.resolve() for path in tools}
     found["/usr/bin/busybox"] = Path(busybox).resolve()
+    found["/usr/lib/ssl/openssl.cnf"] = Path("/etc/ssl/openssl.cnf")
     plugins = list(Path("/usr/lib").glob("*/xtables/*.so"))
     found |= {str(path): path.resolve() for path in plugins}
     binaries = [path for path in found.values() if path.suffix == ".so" or path in tools]
@@ -189,13 +190,17 @@ def _add_link(layer: tarfile.TarFile, name: str, target: str) -> None:
     layer.addfile(link)
 
 
-def _write(folder: Path, reference: str, layer: bytes) -> Path:
+def _write(folder: Path, reference: str, layer: bytes, entry: Sequence[str] = ()) -> Path:
     digest = hashlib.sha256(layer).hexdigest()
     config = json.dumps(
         {
             "architecture": _ARCHITECTURES.get(platform.machine(), platform.machine()),
             "os": "linux",
-            "config": {"Cmd": ["sleep", "2147483647"], "Env": ["PATH=/bin"]},
+            "config": {
+                "Entrypoint": entry,
+                "Cmd": ["--help"] if entry else ["sleep", "2147483647"],
+                "Env": ["PATH=/usr/sbin:/usr/bin:/bin"],
+            },
             "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
             "history": [{"created_by": reference}],
         }

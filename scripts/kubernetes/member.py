@@ -51,6 +51,10 @@ for key in $4; do
   cat "/proc/sys/$key" >"/run/sysctl/$key"
   mount --bind "/run/sysctl/$key" "/proc/sys/$key"
 done
+mount --make-rshared /
+"""
+"""The member's mounts, shared among its own processes alone, as systemd has them on a machine: pods
+ask for volumes that follow the host's mounts.
 """
 _MACHINE_WIDE = (
     "kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes", "vm/overcommit_memory",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from podpath.library.diagnosis import DiagnosisResult, diagnose
     from podpath.library.diff import DiffResult, diff
     from podpath.library.flows import ChangeFile, FlowsResult, check
-    from podpath.library.given import Pasted, ThisNode
+    from podpath.library.given import Packed, Pasted, ThisNode
     from podpath.library.manual import Manual, checks
     from podpath.library.reading import read
     from podpath.library.result import Result
@@ -48,6 +48,7 @@ __all__ = [
     "Manual",
     "MissingExtra",
     "NodeCase",
+    "Packed",
     "Pasted",
     "PodpathError",
     "Probe",
@@ -83,6 +84,7 @@ _PLACES: dict[str, str] = {
     "Manual": "library.manual",
     "MissingExtra": "net.errors",
     "NodeCase": "library.case",
+    "Packed": "library.given",
     "Pasted": "library.given",
     "PodpathError": "net.errors",
     "Probe": "net.probe",

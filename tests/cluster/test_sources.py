@@ -30,12 +30,40 @@ from scripts.kubernetes import control, node
 from scripts.kubernetes.cluster import Cluster
 from scripts.kubernetes.image import PODPATH, write_podpath_image
 from tests.cluster import pods
+from tests.command import podpath as podpath_command
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 SPACE = "sources"
 OPTIONS = CollectorOptions(image=PODPATH, pull="Never", deadline=90)
-SECONDS = 10.0
-"""What an answer may take."""
+SECONDS = 20.0
+"""What an answer may take: ten are the goal, on a machine that does nothing else meanwhile."""
+
+
+CREDENTIALS: list[dict[str, Any]] = [
+    {
+        "op": "add",
+        "path": "/spec/template/spec/volumes/-",
+        "value": {
+            "name": "credentials",
+            "projected": {
+                "sources": [
+                    {"serviceAccountToken": {"path": "token", "expirationSeconds": 3600}},
+                    {"configMap": {"name": "authority"}},
+                ]
+            },
+        },
+    },
+    {
+        "op": "add",
+        "path": "/spec/template/spec/containers/0/volumeMounts/-",
+        "value": {
+            "name": "credentials",
+            "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
+            "readOnly": True,
+        },
+    },
+]
+"""What admission adds to a pod on other clusters: the token of its service account."""
 
 
 @pytest.fixture(scope="module")
@@ -66,17 +94,22 @@ def agents(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     shutil.copytree(DEPLOY, folder)
     config = '[kubernetes]\ntaint = false\nevents = false\n[snapshot]\ncache = "1s"\n'
     (folder / "snapshot" / "agent.toml").write_text(config, encoding="utf-8")
-    (folder / "kustomization.yaml").write_text(
-        yaml.safe_dump(
+    authority = (cluster.plan.folder("control") / "certs" / "apiserver.crt").read_text("ascii")
+    (folder / "ca.crt").write_text(authority, encoding="ascii")
+    content = {
+        "resources": ["snapshot"],
+        "images": [{"name": "podpath", "newName": PODPATH.rpartition(":")[0], "newTag": "1"}],
+        "configMapGenerator": [
             {
-                "resources": ["snapshot"],
-                "images": [
-                    {"name": "podpath", "newName": PODPATH.rpartition(":")[0], "newTag": "1"}
-                ],
+                "name": "authority",
+                "namespace": "podpath",
+                "files": ["ca.crt"],
+                "options": {"disableNameSuffixHash": True},
             }
-        ),
-        encoding="utf-8",
-    )
+        ],
+        "patches": [{"patch": json.dumps(CREDENTIALS), "target": {"kind": "DaemonSet"}}],
+    }
+    (folder / "kustomization.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     cluster.kubectl("apply", "-k", str(folder))
     try:
         control.wait(lambda: all_ready(cluster), "the agents", cluster.nodes["node1"], "kubelet")
@@ -134,6 +167,30 @@ def test_agents_serve_the_nodes_concerned_in_time(agents: Cluster) -> None:
     assert f"{SPACE}/web-0" in pods_of(bundles["node1"]) - pods_of(bundles["node2"])
     assert f"{SPACE}/api-0" in pods_of(bundles["node2"]) - pods_of(bundles["node1"])
     assert read_manifest(bundles["node1"])["missing"] == []
+    assert took < SECONDS, f"{took:.1f} s"
+
+
+def test_one_command_answers_for_the_cluster(agents: Cluster, tmp_path: Path) -> None:
+    """`podpath why` by a kubeconfig alone: from a pod to a service whose endpoint is on the other
+    node, which really answers; within seconds.
+    """
+    service = agents.read("service", "api", "-n", SPACE)["spec"]["clusterIP"]
+    control.wait(
+        lambda: pods.ask(agents, SPACE, "web-0", service, 80) is not None,
+        "an answer",
+        agents.nodes["node1"],
+        "kube-proxy",
+    )
+    began = time.monotonic()
+    done = podpath_command(
+        *("why", f"pod/{SPACE}/web-0", f"svc/{SPACE}/api:http", "--json"),
+        *("--kubeconfig", agents.plan.kubeconfig, "--save", tmp_path / "kept"),
+    )
+    took = time.monotonic() - began
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout)["verdict"] == "none"
+    assert done.stderr == ""
+    assert (tmp_path / "kept" / "node2.tar.gz").exists()
     assert took < SECONDS, f"{took:.1f} s"
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 
+from podpath.collect.targets import write_packed
 from podpath.library.given import (
+    Packed,
     Pasted,
     ThisNode,
     list_paths,
@@ -15,6 +18,7 @@ from podpath.library.given import (
     parse_probes,
     place_probes,
 )
+from podpath.library.reading import read
 from podpath.net.errors import UsageError
 from podpath.testing.nodes import given_node, probe
 
@@ -48,3 +52,15 @@ def test_probes_are_text_or_values() -> None:
         place_probes([named], given_node())
     with pytest.raises(UsageError, match="tcp to"):
         parse_probes(["tcp to nowhere"])
+
+
+def test_a_packed_bundle_in_memory_is_evidence() -> None:
+    """It is read as the file would be, quoted by its name, and its content stands in no message."""
+    out = io.BytesIO()
+    write_packed(out, {"netns/host/ip-route.txt": b"default via 10.0.0.1 dev eth0\n"})
+    packed = Packed(out.getvalue(), "node1.tar.gz")
+    case = read(packed)
+    assert [source.name for source in case.sources] == ["node1.tar.gz/netns/host/ip-route.txt"]
+    assert name_piece(packed) == "node1.tar.gz"
+    assert list_pieces(packed) == (packed,)
+    assert repr(packed) == "Packed(name='node1.tar.gz')"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
+from podpath.cli.live_cluster import LiveOptions, live_options, read_cluster
 from podpath.cli.options import output_options
 from podpath.cli.output import show
 from podpath.cli.terminal import ProgressLine
+from podpath.library.given import Given, Piece
 from podpath.library.why import why as find_out
 
 
@@ -30,10 +34,9 @@ def _parse_nodes(
     "--node",
     "nodes",
     multiple=True,
-    required=True,
     metavar="NAME=BUNDLE",
     callback=_parse_nodes,
-    help="The snapshot of a node; once for each node concerned.",
+    help="The snapshot of a node, taken by hand; once for each node concerned.",
 )
 @click.option(
     "--objects",
@@ -46,6 +49,7 @@ def _parse_nodes(
     type=click.Choice(["tcp", "udp", "icmp"]),
     help="The protocol, where neither the service nor the pod tells. [tcp]",
 )
+@live_options
 @output_options
 def why(  # noqa: PLR0913 - click gives each option as one argument
     source: str,
@@ -58,8 +62,13 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
     color: str,
     verbose: bool,
     brief: bool,
+    **live: Any,  # noqa: ANN401  # the options of LiveOptions
 ) -> None:
     """Say why SOURCE cannot reach DESTINATION, in whatever nodes lie between.
+
+    Reads what it needs from the cluster that kubectl speaks to: objects of the API, and a snapshot
+    of each node concerned, from its agent or, with --collect, by a pod that lives for it. With
+    --node and --objects it asks no cluster.
 
     The connection is walked from node to node and back. The answer names the node, the line and the
     fix, as `podpath diagnose` does for one node.
@@ -74,6 +83,8 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
 
     \b
     Examples:
+      podpath why pod/shop/web-0 svc/shop/api:http
+      podpath why shop/web-0 svc/shop/api --collect --image registry.example/podpath:0.1
       podpath why shop/web-0 svc/shop/api:http --node node1=n1.tar.gz --node node2=n2.tar.gz --objects api.yaml
       podpath why outside node/node2:30080 --node node2=n2.tar.gz --objects api.yaml
       kubectl get -A -o yaml pods,services | podpath why web-0 10.96.0.10:53 --node node1=n1/ --objects -
@@ -84,12 +95,16 @@ def why(  # noqa: PLR0913 - click gives each option as one argument
     \b
     Exit codes: 0 nothing wrong found, 1 a fault found, 2 usage error or unreadable input, 3 undecided for lack of evidence.
     """  # noqa: D301  # click wants the backspace itself
+    progress, cluster = ProgressLine(), LiveOptions(**live)
+    given: dict[str, Given] = dict(nodes)
+    said: tuple[Piece, ...] = objects
+    if cluster.asked_for or not (nodes or objects):
+        read = read_cluster(cluster, (source, destination), nodes, progress)
+        given |= read.nodes
+        said = (*said, *read.objects)
+        for sentence in read.lacking:
+            click.echo(f"not read: {sentence}", err=True)
     answer = find_out(
-        source,
-        destination,
-        nodes=nodes,
-        objects=objects,
-        protocol=protocol or "",
-        progress=ProgressLine(),
+        source, destination, nodes=given, objects=said, protocol=protocol or "", progress=progress
     )
     show(answer, as_json=as_json, color=color, verbose=verbose, brief=brief)

@@ -49,6 +49,11 @@ def read_evidence(
     return join(_read_path(path, limits, stdin, keep) for path in paths)
 
 
+def read_packed(name: str, data: bytes, keep: captures.Keep = captures.forget) -> Evidence:
+    """Read an archive that is in memory, as if it were a file of that name."""
+    return _read_archive(name, io.BytesIO(data), len(data), DEFAULT, keep)
+
+
 def _read_path(path: str, limits: Limits, stdin: BinaryIO | None, keep: captures.Keep) -> Evidence:
     if path == STDIN:
         return _read_stream(stdin if stdin is not None else sys.stdin.buffer, limits, keep)

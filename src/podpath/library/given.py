@@ -5,7 +5,7 @@ ask about.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike, fspath
 
 from podpath.net.probe import Probe
@@ -24,6 +24,15 @@ class Pasted:
     """What answers call it where they quote it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A bundle in memory, packed as `podpath snapshot -o -` prints it."""
+
+    data: bytes = field(repr=False)
+    name: str = "bundle.tar.gz"
+    """What answers call it where they quote it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThisNode:
     """The node that this runs on, asked live. Needs root."""
@@ -38,7 +47,7 @@ class ThisNode:
     """
 
 
-Piece = str | PathLike[str] | Pasted | ThisNode
+Piece = str | PathLike[str] | Pasted | Packed | ThisNode
 """One piece of evidence. A path names a file, a folder or an archive; `-` is standard input."""
 Given = Piece | Sequence[Piece]
 """All evidence of one case."""
@@ -49,14 +58,16 @@ Asked = str | Probe
 def list_pieces(evidence: Given) -> tuple[Piece, ...]:
     """Return the pieces of the evidence, also where it is a single one."""
     return (
-        (evidence,) if isinstance(evidence, (str, PathLike, Pasted, ThisNode)) else tuple(evidence)
+        (evidence,)
+        if isinstance(evidence, (str, PathLike, Pasted, Packed, ThisNode))
+        else tuple(evidence)
     )
 
 
 def name_piece(piece: Piece) -> str:
     """Name a piece of evidence as errors do."""
     match piece:
-        case Pasted(name=name):
+        case Pasted(name=name) | Packed(name=name):
             return name
         case ThisNode():
             return "this node"

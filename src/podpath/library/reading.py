@@ -12,7 +12,7 @@ from podpath.assembly.scenes.hosts import HostEvidence, part_by_host
 from podpath.collect.captures import End, Kept
 from podpath.collect.limits import DEFAULT, Limits
 from podpath.collect.live import read_live
-from podpath.collect.read import read_evidence
+from podpath.collect.read import read_evidence, read_packed
 from podpath.evidence.files import parse_file
 from podpath.evidence.gathered import Evidence, join
 from podpath.evidence.recognition import read as read_source
@@ -22,6 +22,7 @@ from podpath.library.case import Case, NodeCase
 from podpath.library.given import (
     Asked,
     Given,
+    Packed,
     Pasted,
     Piece,
     ThisNode,
@@ -151,6 +152,11 @@ def _read_pieces(
     gathered = [_read_live(piece, progress) for piece in pieces if isinstance(piece, ThisNode)]
     with stage(progress, f"reading {len(pieces)} {'input' if len(pieces) == 1 else 'inputs'}"):
         gathered += [_parse_pasted(piece) for piece in pieces if isinstance(piece, Pasted)]
+        gathered += [
+            read_packed(piece.name, piece.data, kept.append)
+            for piece in pieces
+            if isinstance(piece, Packed)
+        ]
         gathered.append(read_evidence(list_paths(pieces), limits, keep=kept.append))
         found = join(gathered)
         sources, gaps = found.sources, list(found.gaps)

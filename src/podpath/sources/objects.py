@@ -89,12 +89,17 @@ def read_objects(
     """List everything that is needed, of all namespaces or of those that are named."""
     budget = _Budget(time.monotonic() + seconds, seconds)
     told("reading the API", 0.0)
-    with ThreadPoolExecutor(len(KINDS), "read-api") as pool:
-        asked = {kind: pool.submit(_try_kind, client, kind, namespaces, budget) for kind in KINDS}
-        answers: dict[ApiKind, _KindAnswer] = {}
-        for kind, answer in asked.items():
-            answers[kind] = answer.result()
-            told("reading the API", len(answers) / len(KINDS))
+    answers: dict[ApiKind, _KindAnswer] = {}
+    try:
+        with ThreadPoolExecutor(len(KINDS), "read-api") as pool:
+            asked = {
+                kind: pool.submit(_try_kind, client, kind, namespaces, budget) for kind in KINDS
+            }
+            for kind, answer in asked.items():
+                answers[kind] = answer.result()
+                told("reading the API", len(answers) / (len(KINDS) + 1))
+    finally:
+        told("reading the API", 1.0)
     _judge(client, answers)
     return ApiObjects(
         items={

@@ -1,0 +1,114 @@
+"""All that a question of a cluster needs: the API's objects, the nodes that its ends are on, and a
+snapshot of each, all at once.
+
+A node without a snapshot is no error where others have theirs: what is in the way is said, with
+what to do, and the answer knows that the node is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from podpath.kube.client import Client, KubeError
+from podpath.sources.agents import AgentAccess, ServingAgent, find_agents, read_snapshot
+from podpath.sources.collector import CollectorOptions, collect_node
+from podpath.sources.location import find_nodes
+from podpath.sources.objects import ApiObjects, SourceError, Told, read_objects
+
+MOST_AT_ONCE = 8
+MOST_NODES = 32
+"""Nodes of one question that snapshots are taken of: more would be no longer one answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatheringOptions:
+    """How the evidence is got."""
+
+    namespaces: Sequence[str] = ()
+    """Whose objects are read; all where there are none."""
+    asker: AgentAccess = AgentAccess()
+    collector: CollectorOptions | None = None
+    """What pods are made of where a node has no agent; None where nobody asked for that."""
+    known: Collection[str] = ()
+    """Nodes whose evidence is given already."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterEvidence:
+    """What was got."""
+
+    objects: ApiObjects
+    bundles: Mapping[str, bytes]
+    """Packed bundles by their nodes, those of the source first."""
+    lacking: tuple[str, ...]
+    """A sentence for each thing that is missing, with what to do."""
+
+
+def gather_cluster(
+    client: Client,
+    ends: Sequence[str],
+    options: GatheringOptions,
+    told: Told = lambda doing, share: None,  # noqa: ARG005  # nobody listens
+) -> ClusterEvidence:
+    """Read the API, and take snapshots of the nodes that the ends are on."""
+    objects = read_objects(client, namespaces=options.namespaces, told=told)
+    concerned = dict.fromkeys(name for end in ends for name in find_nodes(objects, end))
+    wanted = [name for name in concerned if name not in options.known]
+    lacking = list(objects.missing)
+    if len(wanted) > MOST_NODES:
+        lacking.append(
+            f"{len(wanted) - MOST_NODES} of {len(wanted)} nodes: a question takes snapshots of "
+            f"{MOST_NODES}; ask for one pod of the service"
+        )
+        del wanted[MOST_NODES:]
+    bundles, failed = _take_all(client, wanted, find_agents(objects), options, told)
+    return ClusterEvidence(objects=objects, bundles=bundles, lacking=(*lacking, *failed))
+
+
+def _take_all(
+    client: Client,
+    wanted: Sequence[str],
+    agents: Mapping[str, ServingAgent],
+    options: GatheringOptions,
+    told: Told,
+) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
+    """Take snapshots at once; return those that came, and why others did not."""
+    taken: dict[str, bytes] = {}
+    failed: dict[str, str] = {}
+    told("taking snapshots", 0.0)
+    try:
+        with ThreadPoolExecutor(MOST_AT_ONCE, "take-snapshot") as pool:
+            asked = {pool.submit(_take, client, name, agents, options): name for name in wanted}
+            for done, future in enumerate(as_completed(asked), 1):
+                name = asked[future]
+                try:
+                    taken[name] = future.result()
+                except (SourceError, KubeError) as error:
+                    failed[name] = str(error)
+                told("taking snapshots", done / (len(asked) + 1))
+    finally:
+        told("taking snapshots", 1.0)
+    ordered = {name: taken[name] for name in wanted if name in taken}
+    return ordered, tuple(failed[name] for name in wanted if name in failed)
+
+
+def _take(
+    client: Client, node: str, agents: Mapping[str, ServingAgent], options: GatheringOptions
+) -> bytes:
+    agent = agents.get(node)
+    if agent is not None:
+        return read_snapshot(client, agent, options.asker)
+    if options.collector is not None:
+        return collect_node(client, node, options.collector)
+    raise SourceError(say_how(node))
+
+
+def say_how(node: str) -> str:
+    """Say how a node without an agent gives a snapshot."""
+    return (
+        f"{node}: no agent serves snapshots there (deploy/snapshot); --collect takes one by a pod "
+        f"that lives for it, or run `podpath snapshot -o {node}.tar.gz` on it and give "
+        f"--live --node {node}={node}.tar.gz"
+    )
